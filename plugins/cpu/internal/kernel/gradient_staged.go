@@ -23,8 +23,9 @@ const (
 	stagedRun       = 96  // values of a run, likewise
 )
 
-// stagedRoom is what a worker needs for operands side by side.
-const stagedRoom = stagedPositions * (PanelLanes + stagedRun/stagedValues*stagedVector)
+// stagedRoom is what a worker needs for operands side by side, those of a slab too.
+const stagedRoom = max(stagedPositions*(PanelLanes+stagedRun/stagedValues*stagedVector),
+	SlabPositions*(slabValues+slabGap))
 
 // pays reports whether laying operands side by side costs little beside the products.
 func (c *gradientCall) pays() bool {

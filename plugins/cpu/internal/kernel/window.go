@@ -134,11 +134,14 @@ func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, ste
 }
 
 // column returns how many channels of a panel lie side by side in packed weights:
-// what the widest tile reads. Lines of a wider row lie so far apart that a level-one
-// cache has places for a quarter of them.
+// what the widest tile reads, or half of it if that is spread. Lines of a wider row
+// lie so far apart that a level-one cache has places for a quarter of them.
 func (s *Set) column(width int) int {
 	if s.window == nil {
 		return width
+	}
+	if s.window[0].spread {
+		return Lanes
 	}
 	return min(width, s.window[0].width)
 }

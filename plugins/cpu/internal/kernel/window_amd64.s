@@ -4,10 +4,10 @@
 
 #include "textflag.h"
 
-// func windowAVX512hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV
-TEXT ·windowAVX512hp12(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512hp12(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -179,7 +179,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -197,48 +197,48 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, K1, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, K1, Y1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, K1, Y2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y3, K1, Y3
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, K1, Y4
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y5, K1, Y5
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, K1, Y6
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y7, K1, Y7
 	MOVLQSX 32(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y8, K1, Y8
 	MOVLQSX 36(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y9, K1, Y9
 	MOVLQSX 40(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y10, K1, Y10
 	MOVLQSX 44(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y11, K1, Y11
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z12, Z12, Z12
@@ -305,7 +305,7 @@ write:
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y11, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -315,10 +315,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·windowAVX512hp8(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512hp8(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -331,14 +331,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R12, R12
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000008, R12
 	MOVQ    outs+8(FP), R11
 	MOVLQSX (R11), R10
 	MOVLQSX 4(R11), R11
 	SUBQ    R10, R11
-	ADDQ    plus+88(FP), R10
+	ADDQ    plus+96(FP), R10
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -468,7 +468,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -482,36 +482,36 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, K1, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, K1, Y1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, K1, Y2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y3, K1, Y3
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, K1, Y4
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y5, K1, Y5
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, K1, Y6
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y7, K1, Y7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z8, Z8, Z8
@@ -558,7 +558,7 @@ write:
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y7, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -568,10 +568,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·windowAVX512hp4(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512hp4(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -584,14 +584,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
-	ADDQ    plus+88(FP), SI
+	ADDQ    plus+96(FP), SI
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -681,7 +681,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -691,24 +691,24 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, K1, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, K1, Y1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, K1, Y2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y3, K1, Y3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -735,7 +735,7 @@ write:
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y3, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -745,10 +745,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·windowAVX512hp2(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512hp2(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -761,14 +761,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
-	ADDQ    plus+88(FP), CX
+	ADDQ    plus+96(FP), CX
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -838,7 +838,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -846,18 +846,18 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, K1, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, K1, Y1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -874,7 +874,7 @@ write:
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y1, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -884,10 +884,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV
-TEXT ·windowAVX512hp1(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512hp1(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -949,22 +949,22 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, K1, Y0
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z1, Z1, Z1
@@ -976,7 +976,7 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -986,10 +986,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1p12(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -1161,7 +1161,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -1179,48 +1179,48 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z1, K1, Z1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, K1, Z2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z3, K1, Z3
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, K1, Z4
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z5, K1, Z5
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, K1, Z6
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z7, K1, Z7
 	MOVLQSX 32(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, K1, Z8
 	MOVLQSX 36(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z9, K1, Z9
 	MOVLQSX 40(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z10, K1, Z10
 	MOVLQSX 44(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z11, K1, Z11
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z12, Z12, Z12
@@ -1287,7 +1287,7 @@ write:
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z11, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -1297,10 +1297,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1p8(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -1313,14 +1313,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R12, R12
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000008, R12
 	MOVQ    outs+8(FP), R11
 	MOVLQSX (R11), R10
 	MOVLQSX 4(R11), R11
 	SUBQ    R10, R11
-	ADDQ    plus+88(FP), R10
+	ADDQ    plus+96(FP), R10
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -1450,7 +1450,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -1464,36 +1464,36 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z1, K1, Z1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, K1, Z2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z3, K1, Z3
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, K1, Z4
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z5, K1, Z5
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, K1, Z6
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z7, K1, Z7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z8, Z8, Z8
@@ -1540,7 +1540,7 @@ write:
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z7, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -1550,10 +1550,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1p4(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -1566,14 +1566,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
-	ADDQ    plus+88(FP), SI
+	ADDQ    plus+96(FP), SI
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -1663,7 +1663,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -1673,24 +1673,24 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z1, K1, Z1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, K1, Z2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z3, K1, Z3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -1717,7 +1717,7 @@ write:
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z3, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -1727,10 +1727,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1p2(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -1743,14 +1743,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
-	ADDQ    plus+88(FP), CX
+	ADDQ    plus+96(FP), CX
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -1820,7 +1820,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -1828,18 +1828,18 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, K1, Z0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z1, K1, Z1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -1856,7 +1856,7 @@ write:
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z1, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -1866,10 +1866,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1p1(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -1931,22 +1931,22 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, K1, Z0
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z1, Z1, Z1
@@ -1958,7 +1958,7 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, K1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -1968,10 +1968,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, FMA3
-TEXT ·windowAVX512x1hp12(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1hp12(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -2280,7 +2280,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -2310,60 +2310,60 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Y1, K1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Y3, K1, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Y5, K1, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, Z6
 	VADDPS  64(R14), Y7, K1, Y7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Y9, K1, Y9
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z10, Z10
 	VADDPS  64(R14), Y11, K1, Y11
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Y13, K1, Y13
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z14, Z14
 	VADDPS  64(R14), Y15, K1, Y15
 	MOVLQSX 32(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z16, Z16
 	VADDPS  64(R14), Y17, K1, Y17
 	MOVLQSX 36(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z18, Z18
 	VADDPS  64(R14), Y19, K1, Y19
 	MOVLQSX 40(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z20, Z20
 	VADDPS  64(R14), Y21, K1, Y21
 	MOVLQSX 44(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z22, Z22
 	VADDPS  64(R14), Y23, K1, Y23
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z24, Z24, Z24
@@ -2466,7 +2466,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z22, (R14)
 	VMOVUPS Y23, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -2476,10 +2476,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, FMA3, MMX+
-TEXT ·windowAVX512x1hp8(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1hp8(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -2492,14 +2492,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R12, R12
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000008, R12
 	MOVQ    outs+8(FP), R11
 	MOVLQSX (R11), R10
 	MOVLQSX 4(R11), R11
 	SUBQ    R10, R11
-	ADDQ    plus+88(FP), R10
+	ADDQ    plus+96(FP), R10
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -2723,7 +2723,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -2745,44 +2745,44 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Y1, K1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Y3, K1, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Y5, K1, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, Z6
 	VADDPS  64(R14), Y7, K1, Y7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Y9, K1, Y9
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z10, Z10
 	VADDPS  64(R14), Y11, K1, Y11
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Y13, K1, Y13
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z14, Z14
 	VADDPS  64(R14), Y15, K1, Y15
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z16, Z16, Z16
@@ -2853,7 +2853,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
 	VMOVUPS Y15, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -2863,10 +2863,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, FMA3, MMX+
-TEXT ·windowAVX512x1hp4(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1hp4(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -2879,14 +2879,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
-	ADDQ    plus+88(FP), SI
+	ADDQ    plus+96(FP), SI
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -3026,7 +3026,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -3040,28 +3040,28 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Y1, K1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Y3, K1, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Y5, K1, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, Z6
 	VADDPS  64(R14), Y7, K1, Y7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z8, Z8, Z8
@@ -3100,7 +3100,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
 	VMOVUPS Y7, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -3110,10 +3110,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, FMA3, MMX+
-TEXT ·windowAVX512x1hp2(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1hp2(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -3126,14 +3126,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
-	ADDQ    plus+88(FP), CX
+	ADDQ    plus+96(FP), CX
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -3231,7 +3231,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -3241,20 +3241,20 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Y1, K1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Y3, K1, Y3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -3277,7 +3277,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
 	VMOVUPS Y3, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -3287,10 +3287,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x1hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x1hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, CMOV, FMA3
-TEXT ·windowAVX512x1hp1(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x1hp1(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -3368,7 +3368,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -3376,16 +3376,16 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Y1, K1, Y1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -3400,7 +3400,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Y1, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -3410,10 +3410,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x2p12(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -3722,7 +3722,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -3752,60 +3752,60 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Z3, K1, Z3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, K1, Z5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, Z6
 	VADDPS  64(R14), Z7, K1, Z7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, K1, Z9
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z10, Z10
 	VADDPS  64(R14), Z11, K1, Z11
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, K1, Z13
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z14, Z14
 	VADDPS  64(R14), Z15, K1, Z15
 	MOVLQSX 32(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z16, Z16
 	VADDPS  64(R14), Z17, K1, Z17
 	MOVLQSX 36(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z18, Z18
 	VADDPS  64(R14), Z19, K1, Z19
 	MOVLQSX 40(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z20, Z20
 	VADDPS  64(R14), Z21, K1, Z21
 	MOVLQSX 44(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z22, Z22
 	VADDPS  64(R14), Z23, K1, Z23
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z24, Z24, Z24
@@ -3908,7 +3908,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z22, (R14)
 	VMOVUPS Z23, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -3918,10 +3918,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x2p8(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -3934,14 +3934,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R12, R12
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000008, R12
 	MOVQ    outs+8(FP), R11
 	MOVLQSX (R11), R10
 	MOVLQSX 4(R11), R11
 	SUBQ    R10, R11
-	ADDQ    plus+88(FP), R10
+	ADDQ    plus+96(FP), R10
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -4165,7 +4165,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -4187,44 +4187,44 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Z3, K1, Z3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, K1, Z5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, Z6
 	VADDPS  64(R14), Z7, K1, Z7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, K1, Z9
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z10, Z10
 	VADDPS  64(R14), Z11, K1, Z11
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, K1, Z13
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z14, Z14
 	VADDPS  64(R14), Z15, K1, Z15
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z16, Z16, Z16
@@ -4295,7 +4295,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z14, (R14)
 	VMOVUPS Z15, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -4305,10 +4305,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x2p4(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -4321,14 +4321,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
-	ADDQ    plus+88(FP), SI
+	ADDQ    plus+96(FP), SI
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -4468,7 +4468,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -4482,28 +4482,28 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Z3, K1, Z3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, K1, Z5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z6, Z6
 	VADDPS  64(R14), Z7, K1, Z7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z8, Z8, Z8
@@ -4542,7 +4542,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z6, (R14)
 	VMOVUPS Z7, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -4552,10 +4552,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x2p2(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -4568,14 +4568,14 @@ tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
-	ADDQ    plus+88(FP), CX
+	ADDQ    plus+96(FP), CX
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -4673,7 +4673,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -4683,20 +4683,20 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, K1, Z1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z2, Z2
 	VADDPS  64(R14), Z3, K1, Z3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -4719,7 +4719,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z2, (R14)
 	VMOVUPS Z3, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -4729,10 +4729,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x2p1(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -4810,7 +4810,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -4818,16 +4818,16 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, K1, Z1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -4842,7 +4842,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, K1, 64(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -4852,10 +4852,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -4863,21 +4863,21 @@ TEXT ·windowAVX512x4p6(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R11
-	MOVQ turns+120(FP), R12
+	MOVQ next+120(FP), R11
+	MOVQ turns+128(FP), R12
 
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R10, R10
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000006, R10
 	MOVQ    outs+8(FP), R9
 	MOVLQSX (R9), R8
 	MOVLQSX 4(R9), R9
 	SUBQ    R8, R9
-	ADDQ    plus+88(FP), R8
+	ADDQ    plus+96(FP), R8
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -5151,7 +5151,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -5181,48 +5181,48 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
 	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
 	VADDPS  192(R14), Z7, K1, Z7
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, Z9
 	VADDPS  128(R14), Z10, Z10
 	VADDPS  192(R14), Z11, K1, Z11
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, Z13
 	VADDPS  128(R14), Z14, Z14
 	VADDPS  192(R14), Z15, K1, Z15
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z16, Z16
 	VADDPS  64(R14), Z17, Z17
 	VADDPS  128(R14), Z18, Z18
 	VADDPS  192(R14), Z19, K1, Z19
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z20, Z20
 	VADDPS  64(R14), Z21, Z21
 	VADDPS  128(R14), Z22, Z22
 	VADDPS  192(R14), Z23, K1, Z23
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z24, Z24, Z24
@@ -5313,7 +5313,7 @@ write:
 	VMOVUPS Z21, 64(R14)
 	VMOVUPS Z22, 128(R14)
 	VMOVUPS Z23, K1, 192(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -5323,10 +5323,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x4p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p5(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x4p5(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -5334,21 +5334,21 @@ TEXT ·windowAVX512x4p5(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R10
-	MOVQ turns+120(FP), R11
+	MOVQ next+120(FP), R10
+	MOVQ turns+128(FP), R11
 
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R9, R9
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000005, R9
 	MOVQ    outs+8(FP), R8
 	MOVLQSX (R8), DI
 	MOVLQSX 4(R8), R8
 	SUBQ    DI, R8
-	ADDQ    plus+88(FP), DI
+	ADDQ    plus+96(FP), DI
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -5589,7 +5589,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -5615,42 +5615,42 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
 	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
 	VADDPS  192(R14), Z7, K1, Z7
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, Z9
 	VADDPS  128(R14), Z10, Z10
 	VADDPS  192(R14), Z11, K1, Z11
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, Z13
 	VADDPS  128(R14), Z14, Z14
 	VADDPS  192(R14), Z15, K1, Z15
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z16, Z16
 	VADDPS  64(R14), Z17, Z17
 	VADDPS  128(R14), Z18, Z18
 	VADDPS  192(R14), Z19, K1, Z19
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z20, Z20, Z20
@@ -5727,7 +5727,7 @@ write:
 	VMOVUPS Z17, 64(R14)
 	VMOVUPS Z18, 128(R14)
 	VMOVUPS Z19, K1, 192(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x14, offs+32(FP)
 	ADDQ    $0x14, outs+8(FP)
@@ -5737,10 +5737,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -5748,21 +5748,21 @@ TEXT ·windowAVX512x4p4(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R9
-	MOVQ turns+120(FP), R10
+	MOVQ next+120(FP), R9
+	MOVQ turns+128(FP), R10
 
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    R8, R8
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000004, R8
 	MOVQ    outs+8(FP), DI
 	MOVLQSX (DI), SI
 	MOVLQSX 4(DI), DI
 	SUBQ    SI, DI
-	ADDQ    plus+88(FP), SI
+	ADDQ    plus+96(FP), SI
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -5970,7 +5970,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -5992,36 +5992,36 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
 	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
 	VADDPS  192(R14), Z7, K1, Z7
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, Z9
 	VADDPS  128(R14), Z10, Z10
 	VADDPS  192(R14), Z11, K1, Z11
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z12, Z12
 	VADDPS  64(R14), Z13, Z13
 	VADDPS  128(R14), Z14, Z14
 	VADDPS  192(R14), Z15, K1, Z15
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z16, Z16, Z16
@@ -6084,7 +6084,7 @@ write:
 	VMOVUPS Z13, 64(R14)
 	VMOVUPS Z14, 128(R14)
 	VMOVUPS Z15, K1, 192(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -6094,10 +6094,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x4p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p3(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x4p3(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -6105,21 +6105,21 @@ TEXT ·windowAVX512x4p3(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R8
-	MOVQ turns+120(FP), R9
+	MOVQ next+120(FP), R8
+	MOVQ turns+128(FP), R9
 
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    DI, DI
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000003, DI
 	MOVQ    outs+8(FP), SI
 	MOVLQSX (SI), DX
 	MOVLQSX 4(SI), SI
 	SUBQ    DX, SI
-	ADDQ    plus+88(FP), DX
+	ADDQ    plus+96(FP), DX
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -6294,7 +6294,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -6312,30 +6312,30 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
 	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
 	VADDPS  192(R14), Z7, K1, Z7
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z8, Z8
 	VADDPS  64(R14), Z9, Z9
 	VADDPS  128(R14), Z10, Z10
 	VADDPS  192(R14), Z11, K1, Z11
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z12, Z12, Z12
@@ -6384,7 +6384,7 @@ write:
 	VMOVUPS Z9, 64(R14)
 	VMOVUPS Z10, 128(R14)
 	VMOVUPS Z11, K1, 192(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x0c, offs+32(FP)
 	ADDQ    $0x0c, outs+8(FP)
@@ -6394,10 +6394,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -6405,21 +6405,21 @@ TEXT ·windowAVX512x4p2(SB), NOSPLIT, $24-136
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), DI
-	MOVQ turns+120(FP), R8
+	MOVQ next+120(FP), DI
+	MOVQ turns+128(FP), R8
 
 tile:
 	MOVQ    offs+32(FP), R15
 	MOVQ    R15, 16(SP)
 	XORQ    SI, SI
-	CMPQ    plus+88(FP), $0x00
+	CMPQ    plus+96(FP), $0x00
 	JE      nothing
 	MOVQ    $0x00000002, SI
 	MOVQ    outs+8(FP), DX
 	MOVLQSX (DX), CX
 	MOVLQSX 4(DX), DX
 	SUBQ    CX, DX
-	ADDQ    plus+88(FP), CX
+	ADDQ    plus+96(FP), CX
 
 nothing:
 	MOVQ   w+64(FP), R14
@@ -6561,7 +6561,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -6575,24 +6575,24 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
 	VADDPS  192(R14), Z3, K1, Z3
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z4, Z4
 	VADDPS  64(R14), Z5, Z5
 	VADDPS  128(R14), Z6, Z6
 	VADDPS  192(R14), Z7, K1, Z7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z8, Z8, Z8
@@ -6627,7 +6627,7 @@ write:
 	VMOVUPS Z5, 64(R14)
 	VMOVUPS Z6, 128(R14)
 	VMOVUPS Z7, K1, 192(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -6637,10 +6637,10 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-136
-	MOVQ  last+104(FP), R15
+TEXT ·windowAVX512x4p1(SB), NOSPLIT, $24-144
+	MOVQ  last+112(FP), R15
 	KMOVW R15, K1
 
 	// the runs are walked by an index that rises to zero
@@ -6740,7 +6740,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Z0, Z0
@@ -6750,18 +6750,18 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Z0, Z0
 	VADDPS  64(R14), Z1, Z1
 	VADDPS  128(R14), Z2, Z2
 	VADDPS  192(R14), Z3, K1, Z3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -6782,7 +6782,7 @@ write:
 	VMOVUPS Z1, 64(R14)
 	VMOVUPS Z2, 128(R14)
 	VMOVUPS Z3, K1, 192(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -6792,9 +6792,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2hp12(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2hp12(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -6905,8 +6905,7 @@ some:
 	VFMADD231PS  Y12, Y14, Y10
 	VBROADCASTSS (R13)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
+	VMOVUPS      64(R14), Y12
 	VBROADCASTSS 4(AX)(R15*4), Y13
 	VFMADD231PS  Y12, Y13, Y0
 	VBROADCASTSS 4(BX)(R15*4), Y14
@@ -6931,8 +6930,7 @@ some:
 	VFMADD231PS  Y12, Y14, Y10
 	VBROADCASTSS 4(R13)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
+	VMOVUPS      128(R14), Y12
 	VBROADCASTSS 8(AX)(R15*4), Y13
 	VFMADD231PS  Y12, Y13, Y0
 	VBROADCASTSS 8(BX)(R15*4), Y14
@@ -6957,8 +6955,7 @@ some:
 	VFMADD231PS  Y12, Y14, Y10
 	VBROADCASTSS 8(R13)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
+	VMOVUPS      192(R14), Y12
 	VBROADCASTSS 12(AX)(R15*4), Y13
 	VFMADD231PS  Y12, Y13, Y0
 	VBROADCASTSS 12(BX)(R15*4), Y14
@@ -6983,7 +6980,7 @@ some:
 	VFMADD231PS  Y12, Y14, Y10
 	VBROADCASTSS 12(R13)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y11
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -7015,7 +7012,7 @@ rest:
 	VFMADD231PS  Y12, Y14, Y10
 	VBROADCASTSS (R13)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y11
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -7024,7 +7021,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -7042,48 +7039,48 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, Y1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y3, Y3
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y5, Y5
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y7, Y7
 	MOVLQSX 32(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y8, Y8
 	MOVLQSX 36(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y9, Y9
 	MOVLQSX 40(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y10, Y10
 	MOVLQSX 44(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y11, Y11
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y12, Y12, Y12
@@ -7150,7 +7147,7 @@ write:
 	MOVLQSX 44(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y11, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x30, offs+32(FP)
 	ADDQ    $0x30, outs+8(FP)
@@ -7160,9 +7157,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2hp8(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2hp8(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -7179,8 +7176,8 @@ tile:
 	SUBQ    R10, R11
 	MOVQ    R10, R13
 	ADDQ    out+0(FP), R13
-	ADDQ    plus+88(FP), R10
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), R10
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R13, R10
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -7264,8 +7261,7 @@ fetched:
 	VFMADD231PS  Y8, Y11, Y6
 	VBROADCASTSS (R9)(R15*4), Y12
 	VFMADD231PS  Y8, Y12, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
+	VMOVUPS      64(R14), Y8
 	VBROADCASTSS 4(AX)(R15*4), Y9
 	VFMADD231PS  Y8, Y9, Y0
 	VBROADCASTSS 4(BX)(R15*4), Y10
@@ -7282,8 +7278,7 @@ fetched:
 	VFMADD231PS  Y8, Y11, Y6
 	VBROADCASTSS 4(R9)(R15*4), Y12
 	VFMADD231PS  Y8, Y12, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
+	VMOVUPS      128(R14), Y8
 	VBROADCASTSS 8(AX)(R15*4), Y9
 	VFMADD231PS  Y8, Y9, Y0
 	VBROADCASTSS 8(BX)(R15*4), Y10
@@ -7300,8 +7295,7 @@ fetched:
 	VFMADD231PS  Y8, Y11, Y6
 	VBROADCASTSS 8(R9)(R15*4), Y12
 	VFMADD231PS  Y8, Y12, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
+	VMOVUPS      192(R14), Y8
 	VBROADCASTSS 12(AX)(R15*4), Y9
 	VFMADD231PS  Y8, Y9, Y0
 	VBROADCASTSS 12(BX)(R15*4), Y10
@@ -7318,7 +7312,7 @@ fetched:
 	VFMADD231PS  Y8, Y11, Y6
 	VBROADCASTSS 12(R9)(R15*4), Y12
 	VFMADD231PS  Y8, Y12, Y7
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -7342,7 +7336,7 @@ rest:
 	VFMADD231PS  Y8, Y11, Y6
 	VBROADCASTSS (R9)(R15*4), Y12
 	VFMADD231PS  Y8, Y12, Y7
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -7351,7 +7345,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -7365,36 +7359,36 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, Y1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y3, Y3
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y5, Y5
 	MOVLQSX 24(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	MOVLQSX 28(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y7, Y7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y8, Y8, Y8
@@ -7441,7 +7435,7 @@ write:
 	MOVLQSX 28(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y7, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x20, offs+32(FP)
 	ADDQ    $0x20, outs+8(FP)
@@ -7451,9 +7445,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2hp4(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2hp4(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -7470,8 +7464,8 @@ tile:
 	SUBQ    SI, DI
 	MOVQ    SI, R9
 	ADDQ    out+0(FP), R9
-	ADDQ    plus+88(FP), SI
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), SI
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R9, SI
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -7527,8 +7521,7 @@ fetched:
 	VFMADD231PS  Y4, Y7, Y2
 	VBROADCASTSS (DX)(R15*4), Y8
 	VFMADD231PS  Y4, Y8, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
+	VMOVUPS      64(R14), Y4
 	VBROADCASTSS 4(AX)(R15*4), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 4(BX)(R15*4), Y6
@@ -7537,8 +7530,7 @@ fetched:
 	VFMADD231PS  Y4, Y7, Y2
 	VBROADCASTSS 4(DX)(R15*4), Y8
 	VFMADD231PS  Y4, Y8, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
+	VMOVUPS      128(R14), Y4
 	VBROADCASTSS 8(AX)(R15*4), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 8(BX)(R15*4), Y6
@@ -7547,8 +7539,7 @@ fetched:
 	VFMADD231PS  Y4, Y7, Y2
 	VBROADCASTSS 8(DX)(R15*4), Y8
 	VFMADD231PS  Y4, Y8, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
+	VMOVUPS      192(R14), Y4
 	VBROADCASTSS 12(AX)(R15*4), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS 12(BX)(R15*4), Y6
@@ -7557,7 +7548,7 @@ fetched:
 	VFMADD231PS  Y4, Y7, Y2
 	VBROADCASTSS 12(DX)(R15*4), Y8
 	VFMADD231PS  Y4, Y8, Y3
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -7573,7 +7564,7 @@ rest:
 	VFMADD231PS  Y4, Y7, Y2
 	VBROADCASTSS (DX)(R15*4), Y8
 	VFMADD231PS  Y4, Y8, Y3
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -7582,7 +7573,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -7592,24 +7583,24 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, Y1
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y3, Y3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -7636,7 +7627,7 @@ write:
 	MOVLQSX 12(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y3, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -7646,9 +7637,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2hp2(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2hp2(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -7665,8 +7656,8 @@ tile:
 	SUBQ    CX, DX
 	MOVQ    CX, DI
 	ADDQ    out+0(FP), DI
-	ADDQ    plus+88(FP), CX
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), CX
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ DI, CX
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -7708,25 +7699,22 @@ fetched:
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS (BX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
+	VMOVUPS      64(R14), Y2
 	VBROADCASTSS 4(AX)(R15*4), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 4(BX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
+	VMOVUPS      128(R14), Y2
 	VBROADCASTSS 8(AX)(R15*4), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 8(BX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
+	VMOVUPS      192(R14), Y2
 	VBROADCASTSS 12(AX)(R15*4), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS 12(BX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y1
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -7738,7 +7726,7 @@ rest:
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS (BX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y1
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -7747,7 +7735,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -7755,18 +7743,18 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y1, Y1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -7783,7 +7771,7 @@ write:
 	MOVLQSX 4(R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y1, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -7793,9 +7781,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2hp1(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2hp1(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -7829,19 +7817,16 @@ some:
 	VMOVUPS      (R14), Y1
 	VBROADCASTSS (AX)(R15*4), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y1
+	VMOVUPS      64(R14), Y1
 	VBROADCASTSS 4(AX)(R15*4), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y1
+	VMOVUPS      128(R14), Y1
 	VBROADCASTSS 8(AX)(R15*4), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y1
+	VMOVUPS      192(R14), Y1
 	VBROADCASTSS 12(AX)(R15*4), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -7851,7 +7836,7 @@ rest:
 	VMOVUPS      (R14), Y1
 	VBROADCASTSS (AX)(R15*4), Y2
 	VFMADD231PS  Y1, Y2, Y0
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -7860,22 +7845,22 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y1, Y1, Y1
@@ -7887,7 +7872,7 @@ write:
 	MOVLQSX (R15), R14
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -7897,16 +7882,1930 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2x2p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2x2p3(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R12
-	MOVQ turns+120(FP), R13
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    $0x00000003, DI
+	MOVQ    outs+8(FP), SI
+	MOVLQSX (SI), DX
+	MOVLQSX 4(SI), SI
+	SUBQ    DX, SI
+	MOVQ    DX, R8
+	ADDQ    out+0(FP), R8
+	ADDQ    plus+96(FP), DX
+	CMPQ    plus+96(FP), $0x00
+	CMOVQEQ R8, DX
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-8
+	JG         rest
+	TESTQ      DI, DI
+	JE         fetched
+	PREFETCHT0 (DX)
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, DX
+	ADDQ       SI, R8
+	DECQ       DI
+
+fetched:
+	VBROADCASTSS (AX)(R15*4), Y12
+	VBROADCASTSS (BX)(R15*4), Y13
+	VBROADCASTSS (CX)(R15*4), Y14
+	VMOVUPS      (R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      (R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      32(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 4(AX)(R15*4), Y12
+	VBROADCASTSS 4(BX)(R15*4), Y13
+	VBROADCASTSS 4(CX)(R15*4), Y14
+	VMOVUPS      64(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      96(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      64(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      96(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 8(AX)(R15*4), Y12
+	VBROADCASTSS 8(BX)(R15*4), Y13
+	VBROADCASTSS 8(CX)(R15*4), Y14
+	VMOVUPS      128(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      160(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      128(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      160(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 12(AX)(R15*4), Y12
+	VBROADCASTSS 12(BX)(R15*4), Y13
+	VBROADCASTSS 12(CX)(R15*4), Y14
+	VMOVUPS      192(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      224(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      192(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      224(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 16(AX)(R15*4), Y12
+	VBROADCASTSS 16(BX)(R15*4), Y13
+	VBROADCASTSS 16(CX)(R15*4), Y14
+	VMOVUPS      256(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      288(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      256(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      288(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 20(AX)(R15*4), Y12
+	VBROADCASTSS 20(BX)(R15*4), Y13
+	VBROADCASTSS 20(CX)(R15*4), Y14
+	VMOVUPS      320(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      352(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      320(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      352(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 24(AX)(R15*4), Y12
+	VBROADCASTSS 24(BX)(R15*4), Y13
+	VBROADCASTSS 24(CX)(R15*4), Y14
+	VMOVUPS      384(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      416(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      384(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      416(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	VBROADCASTSS 28(AX)(R15*4), Y12
+	VBROADCASTSS 28(BX)(R15*4), Y13
+	VBROADCASTSS 28(CX)(R15*4), Y14
+	VMOVUPS      448(R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      480(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      448(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      480(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VBROADCASTSS (AX)(R15*4), Y12
+	VBROADCASTSS (BX)(R15*4), Y13
+	VBROADCASTSS (CX)(R15*4), Y14
+	VMOVUPS      (R14), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      32(R14), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      (R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      32(R14)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+	VADDPS 96(R14), Y3, Y3
+	VADDPS (R14), Y4, Y4
+	VADDPS 32(R14), Y5, Y5
+	VADDPS 64(R14), Y6, Y6
+	VADDPS 96(R14), Y7, Y7
+	VADDPS (R14), Y8, Y8
+	VADDPS 32(R14), Y9, Y9
+	VADDPS 64(R14), Y10, Y10
+	VADDPS 96(R14), Y11, Y11
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+	VADDPS  96(R14), Y3, Y3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y4, Y4
+	VADDPS  32(R14), Y5, Y5
+	VADDPS  64(R14), Y6, Y6
+	VADDPS  96(R14), Y7, Y7
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y8, Y8
+	VADDPS  32(R14), Y9, Y9
+	VADDPS  64(R14), Y10, Y10
+	VADDPS  96(R14), Y11, Y11
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS (R14), Y13
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y13, Y10
+	VMAXPS       Y11, Y12, Y11
+	VMINPS       Y11, Y13, Y11
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	VMOVUPS Y3, 96(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y4, (R14)
+	VMOVUPS Y5, 32(R14)
+	VMOVUPS Y6, 64(R14)
+	VMOVUPS Y7, 96(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y8, (R14)
+	VMOVUPS Y9, 32(R14)
+	VMOVUPS Y10, 64(R14)
+	VMOVUPS Y11, 96(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x0c, offs+32(FP)
+	ADDQ    $0x0c, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x2p2(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	MOVQ    CX, DI
+	ADDQ    out+0(FP), DI
+	ADDQ    plus+96(FP), CX
+	CMPQ    plus+96(FP), $0x00
+	CMOVQEQ DI, CX
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-8
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 64(DI)
+	ADDQ       DX, CX
+	ADDQ       DX, DI
+	DECQ       SI
+
+fetched:
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14), Y9
+	VMOVUPS      (R14)(R13*1), Y10
+	VMOVUPS      32(R14)(R13*1), Y11
+	VBROADCASTSS (AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS (BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      64(R14), Y8
+	VMOVUPS      96(R14), Y9
+	VMOVUPS      64(R14)(R13*1), Y10
+	VMOVUPS      96(R14)(R13*1), Y11
+	VBROADCASTSS 4(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 4(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      128(R14), Y8
+	VMOVUPS      160(R14), Y9
+	VMOVUPS      128(R14)(R13*1), Y10
+	VMOVUPS      160(R14)(R13*1), Y11
+	VBROADCASTSS 8(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 8(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      192(R14), Y8
+	VMOVUPS      224(R14), Y9
+	VMOVUPS      192(R14)(R13*1), Y10
+	VMOVUPS      224(R14)(R13*1), Y11
+	VBROADCASTSS 12(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 12(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      256(R14), Y8
+	VMOVUPS      288(R14), Y9
+	VMOVUPS      256(R14)(R13*1), Y10
+	VMOVUPS      288(R14)(R13*1), Y11
+	VBROADCASTSS 16(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 16(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      320(R14), Y8
+	VMOVUPS      352(R14), Y9
+	VMOVUPS      320(R14)(R13*1), Y10
+	VMOVUPS      352(R14)(R13*1), Y11
+	VBROADCASTSS 20(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 20(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      384(R14), Y8
+	VMOVUPS      416(R14), Y9
+	VMOVUPS      384(R14)(R13*1), Y10
+	VMOVUPS      416(R14)(R13*1), Y11
+	VBROADCASTSS 24(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 24(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VMOVUPS      448(R14), Y8
+	VMOVUPS      480(R14), Y9
+	VMOVUPS      448(R14)(R13*1), Y10
+	VMOVUPS      480(R14)(R13*1), Y11
+	VBROADCASTSS 28(AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 28(BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y8
+	VMOVUPS      32(R14), Y9
+	VMOVUPS      (R14)(R13*1), Y10
+	VMOVUPS      32(R14)(R13*1), Y11
+	VBROADCASTSS (AX)(R15*4), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS (BX)(R15*4), Y13
+	VFMADD231PS  Y8, Y13, Y4
+	VFMADD231PS  Y9, Y13, Y5
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+	VADDPS 96(R14), Y3, Y3
+	VADDPS (R14), Y4, Y4
+	VADDPS 32(R14), Y5, Y5
+	VADDPS 64(R14), Y6, Y6
+	VADDPS 96(R14), Y7, Y7
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+	VADDPS  96(R14), Y3, Y3
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y4, Y4
+	VADDPS  32(R14), Y5, Y5
+	VADDPS  64(R14), Y6, Y6
+	VADDPS  96(R14), Y7, Y7
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS (R14), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	VMOVUPS Y3, 96(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y4, (R14)
+	VMOVUPS Y5, 32(R14)
+	VMOVUPS Y6, 64(R14)
+	VMOVUPS Y7, 96(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·windowAVX2x2p1(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
+	MOVQ   w+64(FP), R14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   taps+48(FP), R15
+	MOVQ   R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ         R15, $-8
+	JG           rest
+	VMOVUPS      (R14), Y4
+	VMOVUPS      32(R14), Y5
+	VMOVUPS      (R14)(R13*1), Y6
+	VMOVUPS      32(R14)(R13*1), Y7
+	VBROADCASTSS (AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      64(R14), Y4
+	VMOVUPS      96(R14), Y5
+	VMOVUPS      64(R14)(R13*1), Y6
+	VMOVUPS      96(R14)(R13*1), Y7
+	VBROADCASTSS 4(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      128(R14), Y4
+	VMOVUPS      160(R14), Y5
+	VMOVUPS      128(R14)(R13*1), Y6
+	VMOVUPS      160(R14)(R13*1), Y7
+	VBROADCASTSS 8(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      192(R14), Y4
+	VMOVUPS      224(R14), Y5
+	VMOVUPS      192(R14)(R13*1), Y6
+	VMOVUPS      224(R14)(R13*1), Y7
+	VBROADCASTSS 12(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      256(R14), Y4
+	VMOVUPS      288(R14), Y5
+	VMOVUPS      256(R14)(R13*1), Y6
+	VMOVUPS      288(R14)(R13*1), Y7
+	VBROADCASTSS 16(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      320(R14), Y4
+	VMOVUPS      352(R14), Y5
+	VMOVUPS      320(R14)(R13*1), Y6
+	VMOVUPS      352(R14)(R13*1), Y7
+	VBROADCASTSS 20(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      384(R14), Y4
+	VMOVUPS      416(R14), Y5
+	VMOVUPS      384(R14)(R13*1), Y6
+	VMOVUPS      416(R14)(R13*1), Y7
+	VBROADCASTSS 24(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VMOVUPS      448(R14), Y4
+	VMOVUPS      480(R14), Y5
+	VMOVUPS      448(R14)(R13*1), Y6
+	VMOVUPS      480(R14)(R13*1), Y7
+	VBROADCASTSS 28(AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y4
+	VMOVUPS      32(R14), Y5
+	VMOVUPS      (R14)(R13*1), Y6
+	VMOVUPS      32(R14)(R13*1), Y7
+	VBROADCASTSS (AX)(R15*4), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+	VADDPS 96(R14), Y3, Y3
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+	VADDPS  96(R14), Y3, Y3
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS (R14), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	VMOVUPS Y3, 96(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x1hp4(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    $0x00000004, R8
+	MOVQ    outs+8(FP), DI
+	MOVLQSX (DI), SI
+	MOVLQSX 4(DI), DI
+	SUBQ    SI, DI
+	MOVQ    SI, R9
+	ADDQ    out+0(FP), R9
+	ADDQ    plus+96(FP), SI
+	CMPQ    plus+96(FP), $0x00
+	CMOVQEQ R9, SI
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	MOVLQSX 12(R15), DX
+	TESTQ   DX, DX
+	CMOVQLT zero+24(FP), DX
+	ADDQ    (SP), DX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-8
+	JG         rest
+	TESTQ      R8, R8
+	JE         fetched
+	PREFETCHT0 (SI)
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(SI)
+	PREFETCHT0 64(R9)
+	ADDQ       DI, SI
+	ADDQ       DI, R9
+	DECQ       R8
+
+fetched:
+	VMOVUPS      (R14), Y12
+	VMOVUPS      32(R14), Y13
+	VMOVUPS      (R14)(R13*1), Y14
+	VBROADCASTSS (AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS (BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS (CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS (DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      64(R14), Y12
+	VMOVUPS      96(R14), Y13
+	VMOVUPS      64(R14)(R13*1), Y14
+	VBROADCASTSS 4(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 4(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 4(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 4(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      128(R14), Y12
+	VMOVUPS      160(R14), Y13
+	VMOVUPS      128(R14)(R13*1), Y14
+	VBROADCASTSS 8(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 8(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 8(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 8(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      192(R14), Y12
+	VMOVUPS      224(R14), Y13
+	VMOVUPS      192(R14)(R13*1), Y14
+	VBROADCASTSS 12(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 12(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 12(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 12(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      256(R14), Y12
+	VMOVUPS      288(R14), Y13
+	VMOVUPS      256(R14)(R13*1), Y14
+	VBROADCASTSS 16(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 16(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 16(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 16(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      320(R14), Y12
+	VMOVUPS      352(R14), Y13
+	VMOVUPS      320(R14)(R13*1), Y14
+	VBROADCASTSS 20(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 20(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 20(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 20(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      384(R14), Y12
+	VMOVUPS      416(R14), Y13
+	VMOVUPS      384(R14)(R13*1), Y14
+	VBROADCASTSS 24(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 24(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 24(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 24(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	VMOVUPS      448(R14), Y12
+	VMOVUPS      480(R14), Y13
+	VMOVUPS      448(R14)(R13*1), Y14
+	VBROADCASTSS 28(AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS 28(BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS 28(CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS 28(DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y12
+	VMOVUPS      32(R14), Y13
+	VMOVUPS      (R14)(R13*1), Y14
+	VBROADCASTSS (AX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y0
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS (BX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y3
+	VFMADD231PS  Y13, Y15, Y4
+	VFMADD231PS  Y14, Y15, Y5
+	VBROADCASTSS (CX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS (DX)(R15*4), Y15
+	VFMADD231PS  Y12, Y15, Y9
+	VFMADD231PS  Y13, Y15, Y10
+	VFMADD231PS  Y14, Y15, Y11
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+	VADDPS (R14), Y3, Y3
+	VADDPS 32(R14), Y4, Y4
+	VADDPS 64(R14), Y5, Y5
+	VADDPS (R14), Y6, Y6
+	VADDPS 32(R14), Y7, Y7
+	VADDPS 64(R14), Y8, Y8
+	VADDPS (R14), Y9, Y9
+	VADDPS 32(R14), Y10, Y10
+	VADDPS 64(R14), Y11, Y11
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y3, Y3
+	VADDPS  32(R14), Y4, Y4
+	VADDPS  64(R14), Y5, Y5
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y6, Y6
+	VADDPS  32(R14), Y7, Y7
+	VADDPS  64(R14), Y8, Y8
+	MOVLQSX 12(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y9, Y9
+	VADDPS  32(R14), Y10, Y10
+	VADDPS  64(R14), Y11, Y11
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS (R14), Y13
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y13, Y10
+	VMAXPS       Y11, Y12, Y11
+	VMINPS       Y11, Y13, Y11
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y3, (R14)
+	VMOVUPS Y4, 32(R14)
+	VMOVUPS Y5, 64(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y6, (R14)
+	VMOVUPS Y7, 32(R14)
+	VMOVUPS Y8, 64(R14)
+	MOVLQSX 12(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y9, (R14)
+	VMOVUPS Y10, 32(R14)
+	VMOVUPS Y11, 64(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x10, offs+32(FP)
+	ADDQ    $0x10, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1hp3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x1hp3(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    $0x00000003, DI
+	MOVQ    outs+8(FP), SI
+	MOVLQSX (SI), DX
+	MOVLQSX 4(SI), SI
+	SUBQ    DX, SI
+	MOVQ    DX, R8
+	ADDQ    out+0(FP), R8
+	ADDQ    plus+96(FP), DX
+	CMPQ    plus+96(FP), $0x00
+	CMOVQEQ R8, DX
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	MOVLQSX 8(R15), CX
+	TESTQ   CX, CX
+	CMOVQLT zero+24(FP), CX
+	ADDQ    (SP), CX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-8
+	JG         rest
+	TESTQ      DI, DI
+	JE         fetched
+	PREFETCHT0 (DX)
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(DX)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, DX
+	ADDQ       SI, R8
+	DECQ       DI
+
+fetched:
+	VMOVUPS      (R14), Y9
+	VMOVUPS      32(R14), Y10
+	VMOVUPS      (R14)(R13*1), Y11
+	VBROADCASTSS (AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS (BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS (CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      64(R14), Y9
+	VMOVUPS      96(R14), Y10
+	VMOVUPS      64(R14)(R13*1), Y11
+	VBROADCASTSS 4(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 4(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 4(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      128(R14), Y9
+	VMOVUPS      160(R14), Y10
+	VMOVUPS      128(R14)(R13*1), Y11
+	VBROADCASTSS 8(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 8(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 8(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      192(R14), Y9
+	VMOVUPS      224(R14), Y10
+	VMOVUPS      192(R14)(R13*1), Y11
+	VBROADCASTSS 12(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 12(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 12(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      256(R14), Y9
+	VMOVUPS      288(R14), Y10
+	VMOVUPS      256(R14)(R13*1), Y11
+	VBROADCASTSS 16(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 16(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 16(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      320(R14), Y9
+	VMOVUPS      352(R14), Y10
+	VMOVUPS      320(R14)(R13*1), Y11
+	VBROADCASTSS 20(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 20(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 20(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      384(R14), Y9
+	VMOVUPS      416(R14), Y10
+	VMOVUPS      384(R14)(R13*1), Y11
+	VBROADCASTSS 24(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 24(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 24(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	VMOVUPS      448(R14), Y9
+	VMOVUPS      480(R14), Y10
+	VMOVUPS      448(R14)(R13*1), Y11
+	VBROADCASTSS 28(AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS 28(BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS 28(CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y9
+	VMOVUPS      32(R14), Y10
+	VMOVUPS      (R14)(R13*1), Y11
+	VBROADCASTSS (AX)(R15*4), Y12
+	VFMADD231PS  Y9, Y12, Y0
+	VFMADD231PS  Y10, Y12, Y1
+	VFMADD231PS  Y11, Y12, Y2
+	VBROADCASTSS (BX)(R15*4), Y13
+	VFMADD231PS  Y9, Y13, Y3
+	VFMADD231PS  Y10, Y13, Y4
+	VFMADD231PS  Y11, Y13, Y5
+	VBROADCASTSS (CX)(R15*4), Y14
+	VFMADD231PS  Y9, Y14, Y6
+	VFMADD231PS  Y10, Y14, Y7
+	VFMADD231PS  Y11, Y14, Y8
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+	VADDPS (R14), Y3, Y3
+	VADDPS 32(R14), Y4, Y4
+	VADDPS 64(R14), Y5, Y5
+	VADDPS (R14), Y6, Y6
+	VADDPS 32(R14), Y7, Y7
+	VADDPS 64(R14), Y8, Y8
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y3, Y3
+	VADDPS  32(R14), Y4, Y4
+	VADDPS  64(R14), Y5, Y5
+	MOVLQSX 8(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y6, Y6
+	VADDPS  32(R14), Y7, Y7
+	VADDPS  64(R14), Y8, Y8
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y9, Y9, Y9
+	VBROADCASTSS (R14), Y10
+	VMAXPS       Y0, Y9, Y0
+	VMINPS       Y0, Y10, Y0
+	VMAXPS       Y1, Y9, Y1
+	VMINPS       Y1, Y10, Y1
+	VMAXPS       Y2, Y9, Y2
+	VMINPS       Y2, Y10, Y2
+	VMAXPS       Y3, Y9, Y3
+	VMINPS       Y3, Y10, Y3
+	VMAXPS       Y4, Y9, Y4
+	VMINPS       Y4, Y10, Y4
+	VMAXPS       Y5, Y9, Y5
+	VMINPS       Y5, Y10, Y5
+	VMAXPS       Y6, Y9, Y6
+	VMINPS       Y6, Y10, Y6
+	VMAXPS       Y7, Y9, Y7
+	VMINPS       Y7, Y10, Y7
+	VMAXPS       Y8, Y9, Y8
+	VMINPS       Y8, Y10, Y8
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y3, (R14)
+	VMOVUPS Y4, 32(R14)
+	VMOVUPS Y5, 64(R14)
+	MOVLQSX 8(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y6, (R14)
+	VMOVUPS Y7, 32(R14)
+	VMOVUPS Y8, 64(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x0c, offs+32(FP)
+	ADDQ    $0x0c, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x1hp2(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ    offs+32(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    $0x00000002, SI
+	MOVQ    outs+8(FP), DX
+	MOVLQSX (DX), CX
+	MOVLQSX 4(DX), DX
+	SUBQ    CX, DX
+	MOVQ    CX, DI
+	ADDQ    out+0(FP), DI
+	ADDQ    plus+96(FP), CX
+	CMPQ    plus+96(FP), $0x00
+	CMOVQEQ DI, CX
+	MOVQ    w+64(FP), R14
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	MOVQ    taps+48(FP), R15
+	MOVQ    R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	MOVLQSX 4(R15), BX
+	TESTQ   BX, BX
+	CMOVQLT zero+24(FP), BX
+	ADDQ    (SP), BX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ       R15, $-8
+	JG         rest
+	TESTQ      SI, SI
+	JE         fetched
+	PREFETCHT0 (CX)
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 64(DI)
+	ADDQ       DX, CX
+	ADDQ       DX, DI
+	DECQ       SI
+
+fetched:
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VMOVUPS      (R14)(R13*1), Y8
+	VBROADCASTSS (AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      64(R14), Y6
+	VMOVUPS      96(R14), Y7
+	VMOVUPS      64(R14)(R13*1), Y8
+	VBROADCASTSS 4(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 4(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      128(R14), Y6
+	VMOVUPS      160(R14), Y7
+	VMOVUPS      128(R14)(R13*1), Y8
+	VBROADCASTSS 8(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 8(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      192(R14), Y6
+	VMOVUPS      224(R14), Y7
+	VMOVUPS      192(R14)(R13*1), Y8
+	VBROADCASTSS 12(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 12(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      256(R14), Y6
+	VMOVUPS      288(R14), Y7
+	VMOVUPS      256(R14)(R13*1), Y8
+	VBROADCASTSS 16(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 16(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      320(R14), Y6
+	VMOVUPS      352(R14), Y7
+	VMOVUPS      320(R14)(R13*1), Y8
+	VBROADCASTSS 20(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 20(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      384(R14), Y6
+	VMOVUPS      416(R14), Y7
+	VMOVUPS      384(R14)(R13*1), Y8
+	VBROADCASTSS 24(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 24(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	VMOVUPS      448(R14), Y6
+	VMOVUPS      480(R14), Y7
+	VMOVUPS      448(R14)(R13*1), Y8
+	VBROADCASTSS 28(AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS 28(BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y6
+	VMOVUPS      32(R14), Y7
+	VMOVUPS      (R14)(R13*1), Y8
+	VBROADCASTSS (AX)(R15*4), Y9
+	VFMADD231PS  Y6, Y9, Y0
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (BX)(R15*4), Y10
+	VFMADD231PS  Y6, Y10, Y3
+	VFMADD231PS  Y7, Y10, Y4
+	VFMADD231PS  Y8, Y10, Y5
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+	VADDPS (R14), Y3, Y3
+	VADDPS 32(R14), Y4, Y4
+	VADDPS 64(R14), Y5, Y5
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+	MOVLQSX 4(R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y3, Y3
+	VADDPS  32(R14), Y4, Y4
+	VADDPS  64(R14), Y5, Y5
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y6, Y6, Y6
+	VBROADCASTSS (R14), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	MOVLQSX 4(R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y3, (R14)
+	VMOVUPS Y4, 32(R14)
+	VMOVUPS Y5, 64(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x08, offs+32(FP)
+	ADDQ    $0x08, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·windowAVX2x1hp1(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ column+80(FP), R13
+
+tile:
+	MOVQ   offs+32(FP), R15
+	MOVQ   R15, 16(SP)
+	MOVQ   w+64(FP), R14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	MOVQ   taps+48(FP), R15
+	MOVQ   R15, 8(SP)
+
+tap:
+	CMPQ    8(SP), $0x00
+	JE      store
+	MOVQ    16(SP), R15
+	MOVLQSX (R15), AX
+	TESTQ   AX, AX
+	CMOVQLT zero+24(FP), AX
+	ADDQ    (SP), AX
+	ADDQ    offStep+40(FP), R15
+	MOVQ    R15, 16(SP)
+	MOVQ    run+56(FP), R15
+	NEGQ    R15
+
+some:
+	CMPQ         R15, $-8
+	JG           rest
+	VMOVUPS      (R14), Y3
+	VMOVUPS      32(R14), Y4
+	VMOVUPS      (R14)(R13*1), Y5
+	VBROADCASTSS (AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      64(R14), Y3
+	VMOVUPS      96(R14), Y4
+	VMOVUPS      64(R14)(R13*1), Y5
+	VBROADCASTSS 4(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      128(R14), Y3
+	VMOVUPS      160(R14), Y4
+	VMOVUPS      128(R14)(R13*1), Y5
+	VBROADCASTSS 8(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      192(R14), Y3
+	VMOVUPS      224(R14), Y4
+	VMOVUPS      192(R14)(R13*1), Y5
+	VBROADCASTSS 12(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      256(R14), Y3
+	VMOVUPS      288(R14), Y4
+	VMOVUPS      256(R14)(R13*1), Y5
+	VBROADCASTSS 16(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      320(R14), Y3
+	VMOVUPS      352(R14), Y4
+	VMOVUPS      320(R14)(R13*1), Y5
+	VBROADCASTSS 20(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      384(R14), Y3
+	VMOVUPS      416(R14), Y4
+	VMOVUPS      384(R14)(R13*1), Y5
+	VBROADCASTSS 24(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	VMOVUPS      448(R14), Y3
+	VMOVUPS      480(R14), Y4
+	VMOVUPS      448(R14)(R13*1), Y5
+	VBROADCASTSS 28(AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	ADDQ         $+512, R14
+	ADDQ         $0x08, R15
+	JMP          some
+
+rest:
+	TESTQ        R15, R15
+	JE           next
+	VMOVUPS      (R14), Y3
+	VMOVUPS      32(R14), Y4
+	VMOVUPS      (R14)(R13*1), Y5
+	VBROADCASTSS (AX)(R15*4), Y6
+	VFMADD231PS  Y3, Y6, Y0
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y2
+	ADDQ         $+64, R14
+	INCQ         R15
+	JMP          rest
+
+next:
+	DECQ 8(SP)
+	JMP  tap
+
+store:
+	MOVQ   bias+88(FP), R14
+	TESTQ  R14, R14
+	JE     plus
+	VADDPS (R14), Y0, Y0
+	VADDPS 32(R14), Y1, Y1
+	VADDPS 64(R14), Y2, Y2
+
+plus:
+	MOVQ    outs+8(FP), R15
+	MOVQ    plus+96(FP), R14
+	TESTQ   R14, R14
+	JE      bounds
+	MOVLQSX (R15), R14
+	ADDQ    plus+96(FP), R14
+	VADDPS  (R14), Y0, Y0
+	VADDPS  32(R14), Y1, Y1
+	VADDPS  64(R14), Y2, Y2
+
+bounds:
+	MOVQ         most+104(FP), R14
+	TESTQ        R14, R14
+	JE           write
+	VXORPS       Y3, Y3, Y3
+	VBROADCASTSS (R14), Y4
+	VMAXPS       Y0, Y3, Y0
+	VMINPS       Y0, Y4, Y0
+	VMAXPS       Y1, Y3, Y1
+	VMINPS       Y1, Y4, Y1
+	VMAXPS       Y2, Y3, Y2
+	VMINPS       Y2, Y4, Y2
+
+write:
+	MOVLQSX (R15), R14
+	ADDQ    out+0(FP), R14
+	VMOVUPS Y0, (R14)
+	VMOVUPS Y1, 32(R14)
+	VMOVUPS Y2, 64(R14)
+	DECQ    tiles+136(FP)
+	JE      end
+	ADDQ    $0x04, offs+32(FP)
+	ADDQ    $0x04, outs+8(FP)
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·windowAVX2x1p6(SB), NOSPLIT, $24-144
+	// the runs are walked by an index that rises to zero
+	MOVQ run+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ in+16(FP), R15
+	MOVQ R15, (SP)
+	MOVQ next+120(FP), R12
+	MOVQ turns+128(FP), R13
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -7918,8 +9817,8 @@ tile:
 	SUBQ    R8, R9
 	MOVQ    R8, R11
 	ADDQ    out+0(FP), R11
-	ADDQ    plus+88(FP), R8
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), R8
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R11, R8
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -8009,9 +9908,8 @@ ahead:
 	VBROADCASTSS (DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
-	VMOVUPS      32(R14), Y13
+	VMOVUPS      64(R14), Y12
+	VMOVUPS      96(R14), Y13
 	VBROADCASTSS 4(AX)(R15*4), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -8030,9 +9928,8 @@ ahead:
 	VBROADCASTSS 4(DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
-	VMOVUPS      32(R14), Y13
+	VMOVUPS      128(R14), Y12
+	VMOVUPS      160(R14), Y13
 	VBROADCASTSS 8(AX)(R15*4), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -8051,9 +9948,8 @@ ahead:
 	VBROADCASTSS 8(DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
-	VMOVUPS      32(R14), Y13
+	VMOVUPS      192(R14), Y12
+	VMOVUPS      224(R14), Y13
 	VBROADCASTSS 12(AX)(R15*4), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -8072,7 +9968,7 @@ ahead:
 	VBROADCASTSS 12(DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -8099,7 +9995,7 @@ rest:
 	VBROADCASTSS (DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -8108,7 +10004,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -8126,36 +10022,36 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	VADDPS  32(R14), Y7, Y7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y8, Y8
 	VADDPS  32(R14), Y9, Y9
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y10, Y10
 	VADDPS  32(R14), Y11, Y11
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y12, Y12, Y12
@@ -8210,7 +10106,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y10, (R14)
 	VMOVUPS Y11, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -8220,16 +10116,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p5(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2x1p5(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R11
-	MOVQ turns+120(FP), R12
+	MOVQ next+120(FP), R11
+	MOVQ turns+128(FP), R12
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -8241,8 +10137,8 @@ tile:
 	SUBQ    DI, R8
 	MOVQ    DI, R10
 	ADDQ    out+0(FP), R10
-	ADDQ    plus+88(FP), DI
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), DI
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R10, DI
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -8323,9 +10219,8 @@ ahead:
 	VBROADCASTSS (SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y10
-	VMOVUPS      32(R14), Y11
+	VMOVUPS      64(R14), Y10
+	VMOVUPS      96(R14), Y11
 	VBROADCASTSS 4(AX)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -8341,9 +10236,8 @@ ahead:
 	VBROADCASTSS 4(SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y10
-	VMOVUPS      32(R14), Y11
+	VMOVUPS      128(R14), Y10
+	VMOVUPS      160(R14), Y11
 	VBROADCASTSS 8(AX)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -8359,9 +10253,8 @@ ahead:
 	VBROADCASTSS 8(SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y10
-	VMOVUPS      32(R14), Y11
+	VMOVUPS      192(R14), Y10
+	VMOVUPS      224(R14), Y11
 	VBROADCASTSS 12(AX)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -8377,7 +10270,7 @@ ahead:
 	VBROADCASTSS 12(SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -8401,7 +10294,7 @@ rest:
 	VBROADCASTSS (SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -8410,7 +10303,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -8426,32 +10319,32 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	VADDPS  32(R14), Y7, Y7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y8, Y8
 	VADDPS  32(R14), Y9, Y9
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y10, Y10, Y10
@@ -8498,7 +10391,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y8, (R14)
 	VMOVUPS Y9, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x14, offs+32(FP)
 	ADDQ    $0x14, outs+8(FP)
@@ -8508,16 +10401,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2x1p4(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R10
-	MOVQ turns+120(FP), R11
+	MOVQ next+120(FP), R10
+	MOVQ turns+128(FP), R11
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -8529,8 +10422,8 @@ tile:
 	SUBQ    SI, DI
 	MOVQ    SI, R9
 	ADDQ    out+0(FP), R9
-	ADDQ    plus+88(FP), SI
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), SI
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R9, SI
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -8602,9 +10495,8 @@ ahead:
 	VBROADCASTSS (DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
-	VMOVUPS      32(R14), Y9
+	VMOVUPS      64(R14), Y8
+	VMOVUPS      96(R14), Y9
 	VBROADCASTSS 4(AX)(R15*4), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -8617,9 +10509,8 @@ ahead:
 	VBROADCASTSS 4(DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
-	VMOVUPS      32(R14), Y9
+	VMOVUPS      128(R14), Y8
+	VMOVUPS      160(R14), Y9
 	VBROADCASTSS 8(AX)(R15*4), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -8632,9 +10523,8 @@ ahead:
 	VBROADCASTSS 8(DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
-	VMOVUPS      32(R14), Y9
+	VMOVUPS      192(R14), Y8
+	VMOVUPS      224(R14), Y9
 	VBROADCASTSS 12(AX)(R15*4), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -8647,7 +10537,7 @@ ahead:
 	VBROADCASTSS 12(DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -8668,7 +10558,7 @@ rest:
 	VBROADCASTSS (DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -8677,7 +10567,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -8691,28 +10581,28 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	VADDPS  32(R14), Y7, Y7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y8, Y8, Y8
@@ -8751,7 +10641,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y6, (R14)
 	VMOVUPS Y7, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -8761,16 +10651,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p3(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2x1p3(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R9
-	MOVQ turns+120(FP), R10
+	MOVQ next+120(FP), R9
+	MOVQ turns+128(FP), R10
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -8782,8 +10672,8 @@ tile:
 	SUBQ    DX, SI
 	MOVQ    DX, R8
 	ADDQ    out+0(FP), R8
-	ADDQ    plus+88(FP), DX
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), DX
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R8, DX
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -8846,9 +10736,8 @@ ahead:
 	VBROADCASTSS (CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y6
-	VMOVUPS      32(R14), Y7
+	VMOVUPS      64(R14), Y6
+	VMOVUPS      96(R14), Y7
 	VBROADCASTSS 4(AX)(R15*4), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -8858,9 +10747,8 @@ ahead:
 	VBROADCASTSS 4(CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y6
-	VMOVUPS      32(R14), Y7
+	VMOVUPS      128(R14), Y6
+	VMOVUPS      160(R14), Y7
 	VBROADCASTSS 8(AX)(R15*4), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -8870,9 +10758,8 @@ ahead:
 	VBROADCASTSS 8(CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y6
-	VMOVUPS      32(R14), Y7
+	VMOVUPS      192(R14), Y6
+	VMOVUPS      224(R14), Y7
 	VBROADCASTSS 12(AX)(R15*4), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -8882,7 +10769,7 @@ ahead:
 	VBROADCASTSS 12(CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -8900,7 +10787,7 @@ rest:
 	VBROADCASTSS (CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -8909,7 +10796,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -8921,24 +10808,24 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y6, Y6, Y6
@@ -8969,7 +10856,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y4, (R14)
 	VMOVUPS Y5, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x0c, offs+32(FP)
 	ADDQ    $0x0c, outs+8(FP)
@@ -8979,16 +10866,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2x1p2(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R8
-	MOVQ turns+120(FP), R9
+	MOVQ next+120(FP), R8
+	MOVQ turns+128(FP), R9
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -9000,8 +10887,8 @@ tile:
 	SUBQ    CX, DX
 	MOVQ    CX, DI
 	ADDQ    out+0(FP), DI
-	ADDQ    plus+88(FP), CX
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), CX
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ DI, CX
 	MOVQ    w+64(FP), R14
 	VXORPS  Y0, Y0, Y0
@@ -9055,34 +10942,31 @@ ahead:
 	VBROADCASTSS (BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
-	VMOVUPS      32(R14), Y5
+	VMOVUPS      64(R14), Y4
+	VMOVUPS      96(R14), Y5
 	VBROADCASTSS 4(AX)(R15*4), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS 4(BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
-	VMOVUPS      32(R14), Y5
+	VMOVUPS      128(R14), Y4
+	VMOVUPS      160(R14), Y5
 	VBROADCASTSS 8(AX)(R15*4), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS 8(BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
-	VMOVUPS      32(R14), Y5
+	VMOVUPS      192(R14), Y4
+	VMOVUPS      224(R14), Y5
 	VBROADCASTSS 12(AX)(R15*4), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS 12(BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -9097,7 +10981,7 @@ rest:
 	VBROADCASTSS (BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -9106,7 +10990,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -9116,20 +11000,20 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -9152,7 +11036,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y2, (R14)
 	VMOVUPS Y3, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -9162,9 +11046,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-136
+TEXT ·windowAVX2x1p1(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -9201,25 +11085,22 @@ some:
 	VBROADCASTSS (AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
-	VMOVUPS      32(R14), Y3
+	VMOVUPS      64(R14), Y2
+	VMOVUPS      96(R14), Y3
 	VBROADCASTSS 4(AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
-	VMOVUPS      32(R14), Y3
+	VMOVUPS      128(R14), Y2
+	VMOVUPS      160(R14), Y3
 	VBROADCASTSS 8(AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
-	VMOVUPS      32(R14), Y3
+	VMOVUPS      192(R14), Y2
+	VMOVUPS      224(R14), Y3
 	VBROADCASTSS 12(AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -9231,7 +11112,7 @@ rest:
 	VBROADCASTSS (AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -9240,7 +11121,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -9248,16 +11129,16 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -9272,7 +11153,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)
@@ -9282,16 +11163,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func resumedAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func resumedAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·resumedAVX2x1p6(SB), NOSPLIT, $24-136
+TEXT ·resumedAVX2x1p6(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R12
-	MOVQ turns+120(FP), R13
+	MOVQ next+120(FP), R12
+	MOVQ turns+128(FP), R13
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -9303,8 +11184,8 @@ tile:
 	SUBQ    R8, R9
 	MOVQ    R8, R11
 	ADDQ    out+0(FP), R11
-	ADDQ    plus+88(FP), R8
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), R8
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R11, R8
 	MOVQ    outs+8(FP), R15
 	MOVLQSX (R15), R14
@@ -9407,9 +11288,8 @@ ahead:
 	VBROADCASTSS (DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
-	VMOVUPS      32(R14), Y13
+	VMOVUPS      64(R14), Y12
+	VMOVUPS      96(R14), Y13
 	VBROADCASTSS 4(AX)(R15*4), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9428,9 +11308,8 @@ ahead:
 	VBROADCASTSS 4(DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
-	VMOVUPS      32(R14), Y13
+	VMOVUPS      128(R14), Y12
+	VMOVUPS      160(R14), Y13
 	VBROADCASTSS 8(AX)(R15*4), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9449,9 +11328,8 @@ ahead:
 	VBROADCASTSS 8(DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y12
-	VMOVUPS      32(R14), Y13
+	VMOVUPS      192(R14), Y12
+	VMOVUPS      224(R14), Y13
 	VBROADCASTSS 12(AX)(R15*4), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9470,7 +11348,7 @@ ahead:
 	VBROADCASTSS 12(DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -9497,7 +11375,7 @@ rest:
 	VBROADCASTSS (DI)(R15*4), Y15
 	VFMADD231PS  Y12, Y15, Y10
 	VFMADD231PS  Y13, Y15, Y11
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -9506,7 +11384,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -9524,36 +11402,36 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	VADDPS  32(R14), Y7, Y7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y8, Y8
 	VADDPS  32(R14), Y9, Y9
 	MOVLQSX 20(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y10, Y10
 	VADDPS  32(R14), Y11, Y11
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y12, Y12, Y12
@@ -9608,7 +11486,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y10, (R14)
 	VMOVUPS Y11, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x18, offs+32(FP)
 	ADDQ    $0x18, outs+8(FP)
@@ -9618,16 +11496,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func resumedAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func resumedAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·resumedAVX2x1p5(SB), NOSPLIT, $24-136
+TEXT ·resumedAVX2x1p5(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R11
-	MOVQ turns+120(FP), R12
+	MOVQ next+120(FP), R11
+	MOVQ turns+128(FP), R12
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -9639,8 +11517,8 @@ tile:
 	SUBQ    DI, R8
 	MOVQ    DI, R10
 	ADDQ    out+0(FP), R10
-	ADDQ    plus+88(FP), DI
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), DI
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R10, DI
 	MOVQ    outs+8(FP), R15
 	MOVLQSX (R15), R14
@@ -9732,9 +11610,8 @@ ahead:
 	VBROADCASTSS (SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y10
-	VMOVUPS      32(R14), Y11
+	VMOVUPS      64(R14), Y10
+	VMOVUPS      96(R14), Y11
 	VBROADCASTSS 4(AX)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -9750,9 +11627,8 @@ ahead:
 	VBROADCASTSS 4(SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y10
-	VMOVUPS      32(R14), Y11
+	VMOVUPS      128(R14), Y10
+	VMOVUPS      160(R14), Y11
 	VBROADCASTSS 8(AX)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -9768,9 +11644,8 @@ ahead:
 	VBROADCASTSS 8(SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y10
-	VMOVUPS      32(R14), Y11
+	VMOVUPS      192(R14), Y10
+	VMOVUPS      224(R14), Y11
 	VBROADCASTSS 12(AX)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -9786,7 +11661,7 @@ ahead:
 	VBROADCASTSS 12(SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -9810,7 +11685,7 @@ rest:
 	VBROADCASTSS (SI)(R15*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -9819,7 +11694,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -9835,32 +11710,32 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	VADDPS  32(R14), Y7, Y7
 	MOVLQSX 16(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y8, Y8
 	VADDPS  32(R14), Y9, Y9
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y10, Y10, Y10
@@ -9907,7 +11782,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y8, (R14)
 	VMOVUPS Y9, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x14, offs+32(FP)
 	ADDQ    $0x14, outs+8(FP)
@@ -9917,16 +11792,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func resumedAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func resumedAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·resumedAVX2x1p4(SB), NOSPLIT, $24-136
+TEXT ·resumedAVX2x1p4(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R10
-	MOVQ turns+120(FP), R11
+	MOVQ next+120(FP), R10
+	MOVQ turns+128(FP), R11
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -9938,8 +11813,8 @@ tile:
 	SUBQ    SI, DI
 	MOVQ    SI, R9
 	ADDQ    out+0(FP), R9
-	ADDQ    plus+88(FP), SI
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), SI
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R9, SI
 	MOVQ    outs+8(FP), R15
 	MOVLQSX (R15), R14
@@ -10020,9 +11895,8 @@ ahead:
 	VBROADCASTSS (DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
-	VMOVUPS      32(R14), Y9
+	VMOVUPS      64(R14), Y8
+	VMOVUPS      96(R14), Y9
 	VBROADCASTSS 4(AX)(R15*4), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10035,9 +11909,8 @@ ahead:
 	VBROADCASTSS 4(DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
-	VMOVUPS      32(R14), Y9
+	VMOVUPS      128(R14), Y8
+	VMOVUPS      160(R14), Y9
 	VBROADCASTSS 8(AX)(R15*4), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10050,9 +11923,8 @@ ahead:
 	VBROADCASTSS 8(DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y8
-	VMOVUPS      32(R14), Y9
+	VMOVUPS      192(R14), Y8
+	VMOVUPS      224(R14), Y9
 	VBROADCASTSS 12(AX)(R15*4), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10065,7 +11937,7 @@ ahead:
 	VBROADCASTSS 12(DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -10086,7 +11958,7 @@ rest:
 	VBROADCASTSS (DX)(R15*4), Y13
 	VFMADD231PS  Y8, Y13, Y6
 	VFMADD231PS  Y9, Y13, Y7
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -10095,7 +11967,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -10109,28 +11981,28 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 	MOVLQSX 12(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y6, Y6
 	VADDPS  32(R14), Y7, Y7
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y8, Y8, Y8
@@ -10169,7 +12041,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y6, (R14)
 	VMOVUPS Y7, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x10, offs+32(FP)
 	ADDQ    $0x10, outs+8(FP)
@@ -10179,16 +12051,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func resumedAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func resumedAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·resumedAVX2x1p3(SB), NOSPLIT, $24-136
+TEXT ·resumedAVX2x1p3(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R9
-	MOVQ turns+120(FP), R10
+	MOVQ next+120(FP), R9
+	MOVQ turns+128(FP), R10
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -10200,8 +12072,8 @@ tile:
 	SUBQ    DX, SI
 	MOVQ    DX, R8
 	ADDQ    out+0(FP), R8
-	ADDQ    plus+88(FP), DX
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), DX
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ R8, DX
 	MOVQ    outs+8(FP), R15
 	MOVLQSX (R15), R14
@@ -10271,9 +12143,8 @@ ahead:
 	VBROADCASTSS (CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y6
-	VMOVUPS      32(R14), Y7
+	VMOVUPS      64(R14), Y6
+	VMOVUPS      96(R14), Y7
 	VBROADCASTSS 4(AX)(R15*4), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10283,9 +12154,8 @@ ahead:
 	VBROADCASTSS 4(CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y6
-	VMOVUPS      32(R14), Y7
+	VMOVUPS      128(R14), Y6
+	VMOVUPS      160(R14), Y7
 	VBROADCASTSS 8(AX)(R15*4), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10295,9 +12165,8 @@ ahead:
 	VBROADCASTSS 8(CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y6
-	VMOVUPS      32(R14), Y7
+	VMOVUPS      192(R14), Y6
+	VMOVUPS      224(R14), Y7
 	VBROADCASTSS 12(AX)(R15*4), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10307,7 +12176,7 @@ ahead:
 	VBROADCASTSS 12(CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -10325,7 +12194,7 @@ rest:
 	VBROADCASTSS (CX)(R15*4), Y10
 	VFMADD231PS  Y6, Y10, Y4
 	VFMADD231PS  Y7, Y10, Y5
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -10334,7 +12203,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -10346,24 +12215,24 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 	MOVLQSX 8(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y4, Y4
 	VADDPS  32(R14), Y5, Y5
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y6, Y6, Y6
@@ -10394,7 +12263,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y4, (R14)
 	VMOVUPS Y5, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x0c, offs+32(FP)
 	ADDQ    $0x0c, outs+8(FP)
@@ -10404,16 +12273,16 @@ end:
 	VZEROUPPER
 	RET
 
-// func resumedAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func resumedAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·resumedAVX2x1p2(SB), NOSPLIT, $24-136
+TEXT ·resumedAVX2x1p2(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
 	ADDQ in+16(FP), R15
 	MOVQ R15, (SP)
-	MOVQ next+112(FP), R8
-	MOVQ turns+120(FP), R9
+	MOVQ next+120(FP), R8
+	MOVQ turns+128(FP), R9
 
 tile:
 	MOVQ    offs+32(FP), R15
@@ -10425,8 +12294,8 @@ tile:
 	SUBQ    CX, DX
 	MOVQ    CX, DI
 	ADDQ    out+0(FP), DI
-	ADDQ    plus+88(FP), CX
-	CMPQ    plus+88(FP), $0x00
+	ADDQ    plus+96(FP), CX
+	CMPQ    plus+96(FP), $0x00
 	CMOVQEQ DI, CX
 	MOVQ    outs+8(FP), R15
 	MOVLQSX (R15), R14
@@ -10485,34 +12354,31 @@ ahead:
 	VBROADCASTSS (BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
-	VMOVUPS      32(R14), Y5
+	VMOVUPS      64(R14), Y4
+	VMOVUPS      96(R14), Y5
 	VBROADCASTSS 4(AX)(R15*4), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS 4(BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
-	VMOVUPS      32(R14), Y5
+	VMOVUPS      128(R14), Y4
+	VMOVUPS      160(R14), Y5
 	VBROADCASTSS 8(AX)(R15*4), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS 8(BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y4
-	VMOVUPS      32(R14), Y5
+	VMOVUPS      192(R14), Y4
+	VMOVUPS      224(R14), Y5
 	VBROADCASTSS 12(AX)(R15*4), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS 12(BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -10527,7 +12393,7 @@ rest:
 	VBROADCASTSS (BX)(R15*4), Y7
 	VFMADD231PS  Y4, Y7, Y2
 	VFMADD231PS  Y5, Y7, Y3
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -10536,7 +12402,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -10546,20 +12412,20 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 	MOVLQSX 4(R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y2, Y2
 	VADDPS  32(R14), Y3, Y3
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -10582,7 +12448,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y2, (R14)
 	VMOVUPS Y3, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x08, offs+32(FP)
 	ADDQ    $0x08, outs+8(FP)
@@ -10592,9 +12458,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func resumedAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+// func resumedAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·resumedAVX2x1p1(SB), NOSPLIT, $24-136
+TEXT ·resumedAVX2x1p1(SB), NOSPLIT, $24-144
 	// the runs are walked by an index that rises to zero
 	MOVQ run+56(FP), R15
 	SHLQ $0x02, R15
@@ -10634,25 +12500,22 @@ some:
 	VBROADCASTSS (AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
-	VMOVUPS      32(R14), Y3
+	VMOVUPS      64(R14), Y2
+	VMOVUPS      96(R14), Y3
 	VBROADCASTSS 4(AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
-	VMOVUPS      32(R14), Y3
+	VMOVUPS      128(R14), Y2
+	VMOVUPS      160(R14), Y3
 	VBROADCASTSS 8(AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
-	VMOVUPS      (R14), Y2
-	VMOVUPS      32(R14), Y3
+	VMOVUPS      192(R14), Y2
+	VMOVUPS      224(R14), Y3
 	VBROADCASTSS 12(AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+256, R14
 	ADDQ         $0x04, R15
 	JMP          some
 
@@ -10664,7 +12527,7 @@ rest:
 	VBROADCASTSS (AX)(R15*4), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         wStep+72(FP), R14
+	ADDQ         $+64, R14
 	INCQ         R15
 	JMP          rest
 
@@ -10673,7 +12536,7 @@ next:
 	JMP  tap
 
 store:
-	MOVQ   bias+80(FP), R14
+	MOVQ   bias+88(FP), R14
 	TESTQ  R14, R14
 	JE     plus
 	VADDPS (R14), Y0, Y0
@@ -10681,16 +12544,16 @@ store:
 
 plus:
 	MOVQ    outs+8(FP), R15
-	MOVQ    plus+88(FP), R14
+	MOVQ    plus+96(FP), R14
 	TESTQ   R14, R14
 	JE      bounds
 	MOVLQSX (R15), R14
-	ADDQ    plus+88(FP), R14
+	ADDQ    plus+96(FP), R14
 	VADDPS  (R14), Y0, Y0
 	VADDPS  32(R14), Y1, Y1
 
 bounds:
-	MOVQ         most+96(FP), R14
+	MOVQ         most+104(FP), R14
 	TESTQ        R14, R14
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -10705,7 +12568,7 @@ write:
 	ADDQ    out+0(FP), R14
 	VMOVUPS Y0, (R14)
 	VMOVUPS Y1, 32(R14)
-	DECQ    tiles+128(FP)
+	DECQ    tiles+136(FP)
 	JE      end
 	ADDQ    $0x04, offs+32(FP)
 	ADDQ    $0x04, outs+8(FP)

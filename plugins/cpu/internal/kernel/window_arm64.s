@@ -4,15 +4,15 @@
 
 #include "textflag.h"
 
-// func windowNEONp5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
-TEXT ·windowNEONp5(SB), NOSPLIT, $0-136
+// func windowNEONp5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+TEXT ·windowNEONp5(SB), NOSPLIT, $0-144
 	MOVD outs+8(FP), R15
 	MOVD in+16(FP), R12
 	MOVD zero+24(FP), R13
 	MOVD offs+32(FP), R19
 	MOVD offStep+40(FP), R11
 	MOVD wStep+72(FP), R7
-	MOVD tiles+128(FP), R20
+	MOVD tiles+136(FP), R20
 	MOVD run+56(FP), R21
 	MOVD taps+48(FP), R22
 tile:
@@ -192,7 +192,7 @@ next:
 	SUB $1, R9, R9
 	B tap
 store:
-	MOVD bias+80(FP), R14
+	MOVD bias+88(FP), R14
 	CBZ R14, plus
 	VLD1 (R14), [V20.S4, V21.S4, V22.S4, V23.S4]
 	WORD $0x4e34d400 // FADD V0.4S, V0.4S, V20.4S
@@ -216,7 +216,7 @@ store:
 	WORD $0x4e36d652 // FADD V18.4S, V18.4S, V22.4S
 	WORD $0x4e37d673 // FADD V19.4S, V19.4S, V23.4S
 plus:
-	MOVD plus+88(FP), R17
+	MOVD plus+96(FP), R17
 	CBZ R17, bounds
 	MOVW 0(R15), R14
 	ADD R17, R14, R14
@@ -254,7 +254,7 @@ plus:
 	WORD $0x4e36d652 // FADD V18.4S, V18.4S, V22.4S
 	WORD $0x4e37d673 // FADD V19.4S, V19.4S, V23.4S
 bounds:
-	MOVD most+96(FP), R17
+	MOVD most+104(FP), R17
 	CBZ R17, write
 	VLD1R (R17), [V24.S4]
 	WORD $0x4ea0e819 // FCMLT V25.4S, V0.4S, #0.0
@@ -360,15 +360,15 @@ write:
 	BNE tile
 	RET
 
-// func windowNEONp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
-TEXT ·windowNEONp4(SB), NOSPLIT, $0-136
+// func windowNEONp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+TEXT ·windowNEONp4(SB), NOSPLIT, $0-144
 	MOVD outs+8(FP), R15
 	MOVD in+16(FP), R12
 	MOVD zero+24(FP), R13
 	MOVD offs+32(FP), R19
 	MOVD offStep+40(FP), R11
 	MOVD wStep+72(FP), R7
-	MOVD tiles+128(FP), R20
+	MOVD tiles+136(FP), R20
 	MOVD run+56(FP), R21
 	MOVD taps+48(FP), R22
 tile:
@@ -518,7 +518,7 @@ next:
 	SUB $1, R9, R9
 	B tap
 store:
-	MOVD bias+80(FP), R14
+	MOVD bias+88(FP), R14
 	CBZ R14, plus
 	VLD1 (R14), [V16.S4, V17.S4, V18.S4, V19.S4]
 	WORD $0x4e30d400 // FADD V0.4S, V0.4S, V16.4S
@@ -538,7 +538,7 @@ store:
 	WORD $0x4e32d5ce // FADD V14.4S, V14.4S, V18.4S
 	WORD $0x4e33d5ef // FADD V15.4S, V15.4S, V19.4S
 plus:
-	MOVD plus+88(FP), R17
+	MOVD plus+96(FP), R17
 	CBZ R17, bounds
 	MOVW 0(R15), R14
 	ADD R17, R14, R14
@@ -569,7 +569,7 @@ plus:
 	WORD $0x4e32d5ce // FADD V14.4S, V14.4S, V18.4S
 	WORD $0x4e33d5ef // FADD V15.4S, V15.4S, V19.4S
 bounds:
-	MOVD most+96(FP), R17
+	MOVD most+104(FP), R17
 	CBZ R17, write
 	VLD1R (R17), [V20.S4]
 	WORD $0x4ea0e815 // FCMLT V21.4S, V0.4S, #0.0
@@ -656,15 +656,15 @@ write:
 	BNE tile
 	RET
 
-// func windowNEONp3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
-TEXT ·windowNEONp3(SB), NOSPLIT, $0-136
+// func windowNEONp3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+TEXT ·windowNEONp3(SB), NOSPLIT, $0-144
 	MOVD outs+8(FP), R15
 	MOVD in+16(FP), R12
 	MOVD zero+24(FP), R13
 	MOVD offs+32(FP), R19
 	MOVD offStep+40(FP), R11
 	MOVD wStep+72(FP), R7
-	MOVD tiles+128(FP), R20
+	MOVD tiles+136(FP), R20
 	MOVD run+56(FP), R21
 	MOVD taps+48(FP), R22
 tile:
@@ -784,7 +784,7 @@ next:
 	SUB $1, R9, R9
 	B tap
 store:
-	MOVD bias+80(FP), R14
+	MOVD bias+88(FP), R14
 	CBZ R14, plus
 	VLD1 (R14), [V12.S4, V13.S4, V14.S4, V15.S4]
 	WORD $0x4e2cd400 // FADD V0.4S, V0.4S, V12.4S
@@ -800,7 +800,7 @@ store:
 	WORD $0x4e2ed54a // FADD V10.4S, V10.4S, V14.4S
 	WORD $0x4e2fd56b // FADD V11.4S, V11.4S, V15.4S
 plus:
-	MOVD plus+88(FP), R17
+	MOVD plus+96(FP), R17
 	CBZ R17, bounds
 	MOVW 0(R15), R14
 	ADD R17, R14, R14
@@ -824,7 +824,7 @@ plus:
 	WORD $0x4e2ed54a // FADD V10.4S, V10.4S, V14.4S
 	WORD $0x4e2fd56b // FADD V11.4S, V11.4S, V15.4S
 bounds:
-	MOVD most+96(FP), R17
+	MOVD most+104(FP), R17
 	CBZ R17, write
 	VLD1R (R17), [V16.S4]
 	WORD $0x4ea0e811 // FCMLT V17.4S, V0.4S, #0.0
@@ -892,15 +892,15 @@ write:
 	BNE tile
 	RET
 
-// func windowNEONp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
-TEXT ·windowNEONp2(SB), NOSPLIT, $0-136
+// func windowNEONp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+TEXT ·windowNEONp2(SB), NOSPLIT, $0-144
 	MOVD outs+8(FP), R15
 	MOVD in+16(FP), R12
 	MOVD zero+24(FP), R13
 	MOVD offs+32(FP), R19
 	MOVD offStep+40(FP), R11
 	MOVD wStep+72(FP), R7
-	MOVD tiles+128(FP), R20
+	MOVD tiles+136(FP), R20
 	MOVD run+56(FP), R21
 	MOVD taps+48(FP), R22
 tile:
@@ -990,7 +990,7 @@ next:
 	SUB $1, R9, R9
 	B tap
 store:
-	MOVD bias+80(FP), R14
+	MOVD bias+88(FP), R14
 	CBZ R14, plus
 	VLD1 (R14), [V8.S4, V9.S4, V10.S4, V11.S4]
 	WORD $0x4e28d400 // FADD V0.4S, V0.4S, V8.4S
@@ -1002,7 +1002,7 @@ store:
 	WORD $0x4e2ad4c6 // FADD V6.4S, V6.4S, V10.4S
 	WORD $0x4e2bd4e7 // FADD V7.4S, V7.4S, V11.4S
 plus:
-	MOVD plus+88(FP), R17
+	MOVD plus+96(FP), R17
 	CBZ R17, bounds
 	MOVW 0(R15), R14
 	ADD R17, R14, R14
@@ -1019,7 +1019,7 @@ plus:
 	WORD $0x4e2ad4c6 // FADD V6.4S, V6.4S, V10.4S
 	WORD $0x4e2bd4e7 // FADD V7.4S, V7.4S, V11.4S
 bounds:
-	MOVD most+96(FP), R17
+	MOVD most+104(FP), R17
 	CBZ R17, write
 	VLD1R (R17), [V12.S4]
 	WORD $0x4ea0e80d // FCMLT V13.4S, V0.4S, #0.0
@@ -1068,15 +1068,15 @@ write:
 	BNE tile
 	RET
 
-// func windowNEONp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
-TEXT ·windowNEONp1(SB), NOSPLIT, $0-136
+// func windowNEONp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+TEXT ·windowNEONp1(SB), NOSPLIT, $0-144
 	MOVD outs+8(FP), R15
 	MOVD in+16(FP), R12
 	MOVD zero+24(FP), R13
 	MOVD offs+32(FP), R19
 	MOVD offStep+40(FP), R11
 	MOVD wStep+72(FP), R7
-	MOVD tiles+128(FP), R20
+	MOVD tiles+136(FP), R20
 	MOVD run+56(FP), R21
 	MOVD taps+48(FP), R22
 tile:
@@ -1136,7 +1136,7 @@ next:
 	SUB $1, R9, R9
 	B tap
 store:
-	MOVD bias+80(FP), R14
+	MOVD bias+88(FP), R14
 	CBZ R14, plus
 	VLD1 (R14), [V4.S4, V5.S4, V6.S4, V7.S4]
 	WORD $0x4e24d400 // FADD V0.4S, V0.4S, V4.4S
@@ -1144,7 +1144,7 @@ store:
 	WORD $0x4e26d442 // FADD V2.4S, V2.4S, V6.4S
 	WORD $0x4e27d463 // FADD V3.4S, V3.4S, V7.4S
 plus:
-	MOVD plus+88(FP), R17
+	MOVD plus+96(FP), R17
 	CBZ R17, bounds
 	MOVW 0(R15), R14
 	ADD R17, R14, R14
@@ -1154,7 +1154,7 @@ plus:
 	WORD $0x4e26d442 // FADD V2.4S, V2.4S, V6.4S
 	WORD $0x4e27d463 // FADD V3.4S, V3.4S, V7.4S
 bounds:
-	MOVD most+96(FP), R17
+	MOVD most+104(FP), R17
 	CBZ R17, write
 	VLD1R (R17), [V8.S4]
 	WORD $0x4ea0e809 // FCMLT V9.4S, V0.4S, #0.0

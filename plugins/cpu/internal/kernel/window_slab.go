@@ -22,8 +22,23 @@ const SlabPositions = 96
 // SlabTile is the positions of its largest tile.
 const SlabTile = 6
 
+// slabGap is left between the inputs of two positions: the six that a step of a tile reads lie in different
+// banks of L1, of which it can read two at once, and not in the same one as those of whole lines would
+// (Zen 4).
+const slabGap = 4
+
 // Slabs reports whether the set computes a Slab.
-func (s *Set) Slabs() bool { return s.window != nil && s.window[0].resumed != nil }
+func (s *Set) Slabs() bool { return s.resumed() != nil }
+
+// resumed returns the tiles whose chains can be cut, nil if there are none. They read one column of weights.
+func (s *Set) resumed() *windowTiles {
+	for i := range s.window {
+		if s.window[i].resumed != nil {
+			return &s.window[i]
+		}
+	}
+	return nil
+}
 
 // slabTiles are tiles of one size, one behind the other, that see the same taps.
 type slabTiles struct {
@@ -154,14 +169,15 @@ func (c *slabCall) ends(t slabTiles) slabTiles {
 func (c *slabCall) stage(i int) {
 	s := &c.stretches[i]
 	run, values := s.k1-s.k0, s.values()
+	step := values + slabGap
 	for _, t := range c.tiles {
 		if !c.whole && s.taps()&t.seen == 0 {
 			continue
 		}
 		for p := t.first; p < t.first+t.size*t.count; p++ {
-			to := c.staged[p*values:][:values]
+			to := c.staged[p*step:][:values]
 			in := c.Slab.In[int(c.images[p])*c.InStep:]
-			c.offs[p] = int32(4 * p * values)
+			c.offs[p] = int32(4 * p * step)
 			for tap := s.t0; tap < s.t1; tap++ {
 				if o := c.Window.In[tap*c.Positions()+int(c.at[p])]; o >= 0 {
 					copy(to[:run], in[int(o)/4+s.k0:])
@@ -233,13 +249,13 @@ func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) 
 		e := c.Ending.From(at)
 		plus, most = e.assembly()
 	}
-	choice := &c.set.window[0]
+	choice := c.set.resumed()
 	tile, turns := choice.tiles[k].tile, choice.turns(c.next, t.count*s.values())
 	if !begins {
 		tile = choice.resumed[k]
 	}
 	tile(&c.Slab.Out[at], &c.outs[t.first], &c.staged[0], 0, &c.offs[t.first], 0, 1, s.values(),
-		&c.weightsOf(i, channel)[0], 4*Lanes, bias, plus, most, 0, first(c.next), turns, t.count)
+		&c.weightsOf(i, channel)[0], 4*Lanes, 0, bias, plus, most, 0, first(c.next), turns, t.count)
 	c.next = c.next[turns*choice.turn:]
 }
 

@@ -5,130 +5,151 @@
 package kernel
 
 //go:noescape
-func windowAVX512hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x1hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x1hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x2p12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x2p8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x4p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x4p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x4p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x4p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x4p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2hp12(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2hp8(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x2p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1hp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1hp3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1hp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func resumedAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1hp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func resumedAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func resumedAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func resumedAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func resumedAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func resumedAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func windowAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func resumedAVX2x1p6(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func resumedAVX2x1p5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func resumedAVX2x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func resumedAVX2x1p3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func resumedAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+
+//go:noescape
+func resumedAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)

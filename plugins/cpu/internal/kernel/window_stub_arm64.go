@@ -5,16 +5,16 @@
 package kernel
 
 //go:noescape
-func windowNEONp5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowNEONp5(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowNEONp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowNEONp4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowNEONp3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowNEONp3(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowNEONp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowNEONp2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
 
 //go:noescape
-func windowNEONp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)
+func windowNEONp1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int, next *float32, turns int, tiles int)

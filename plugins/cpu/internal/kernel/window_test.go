@@ -59,7 +59,8 @@ func TestWindow(t *testing.T) {
 	shapes := []shape{{64, 9, 16, 16, 0}, {49, 9, 32, 32, 0}, {20, 1, 5, 10, 0}, {3, 0, 0, 7, 2},
 		{13, 2, 0, 16, 0}}
 	for n := range 70 {
-		shapes = append(shapes, shape{n, 2, 3, 33, 1}, shape{7, 3, n, 17, 0}, shape{13, 2, 6, n + 1, 3})
+		shapes = append(shapes, shape{n, 2, 3, 33, 1}, shape{7, 3, n, 17, 0}, shape{13, 2, 6, n + 1, 3},
+			shape{n, 2, 19, 24, 1})
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, s := range shapes {

@@ -7,9 +7,9 @@ import "unsafe"
 // position and channel on. zero is the offset of the run of zeros from in; steps
 // are in bytes; plus and most are those of Ending.assembly. last is the mask of
 // the last vector of channels, see windowTiles. Meanwhile turns pieces of memory
-// are prefetched from next on, see windowTiles too.
+// are prefetched from next on, see windowTiles too. Columns of weights lie column bytes apart.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
-	taps int, run int, w *float32, wStep int, bias *float32, plus *float32, most *float32, last int,
+	taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int,
 	next *float32, turns int, tiles int)
 
 // windowTiles are the micro-kernels for that number of channels, those with the
@@ -18,6 +18,7 @@ type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int
 type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
+	spread bool // they read two columns of weights, the second perhaps in part
 	turn   int  // values that are fetched at each turn of the loop; 0: none are
 	tiles  []sizedWindow
 	// resumed are the same tiles whose chains go on from what the result holds; nil: a
@@ -54,10 +55,14 @@ func (c *windowCall) run(w *Window, choice []windowTiles, spare *Scratch) {
 }
 
 // tilesFor returns the narrowest tiles that compute so many real channels at once, if there are any that
-// read no more than lie in memory; else the widest that do so.
+// read no more than lie in memory; else the widest that do so. Tiles that read two columns of weights
+// are for whole ones.
 func tilesFor(choice []windowTiles, width, real int) *windowTiles {
 	best := len(choice) - 1
 	for i := best; i >= 0 && padded(choice[i].width) <= width; i-- {
+		if choice[i].spread && choice[i].width > real {
+			break
+		}
 		best = i
 		if choice[i].width >= real {
 			break
@@ -143,8 +148,8 @@ func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out
 	}
 	plus, most := e.assembly()
 	turns := choice.turns(c.next, tiles*taps*w.Run)
-	choice.tiles[i].tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.side, bias, plus,
-		most, choice.last(end-c.real), first(c.next), turns, tiles)
+	choice.tiles[i].tile(out, outs, in, zero, offs, 4*len(w.Out), taps, w.Run, weights, 4*c.side,
+		4*c.side*w.Taps*w.Run, bias, plus, most, choice.last(end-c.real), first(c.next), turns, tiles)
 	c.next = c.next[turns*choice.turn:]
 }
 

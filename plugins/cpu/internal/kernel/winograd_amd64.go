@@ -3,7 +3,8 @@
 package kernel
 
 // 14 tiles by two vectors of channels, two of weights and two values that are
-// broadcast fill the registers of AVX-512; 6 tiles by two vectors those of AVX2.
+// broadcast fill the registers of AVX-512; 3 tiles by four vectors of channels, one of weights and three
+// values that are broadcast those of AVX2.
 var (
 	winogradAVX512 = winogradKernels{
 		forms: map[int]winogradForm{
@@ -29,8 +30,10 @@ var (
 			2: {winogradInputAVX2f2, winogradOutputAVX2f2, winogradWeightsAVX2f2},
 			4: {winogradInputAVX2f4, winogradOutputAVX2f4, winogradWeightsAVX2f4},
 		},
-		products: []winogradProducts{{Lanes, []winogradProduct{winogradProductAVX2x1p1, winogradProductAVX2x1p2,
-			winogradProductAVX2x1p3, winogradProductAVX2x1p4, winogradProductAVX2x1p5, winogradProductAVX2x1p6}}},
+		products: []winogradProducts{{2 * Lanes, []winogradProduct{winogradProductAVX2x2p1,
+			winogradProductAVX2x2p2, winogradProductAVX2x2p3}},
+			{Lanes, []winogradProduct{winogradProductAVX2x1p1, winogradProductAVX2x1p2, winogradProductAVX2x1p3,
+				winogradProductAVX2x1p4, winogradProductAVX2x1p5, winogradProductAVX2x1p6}}},
 		spread: winogradSpreadAVX2,
 		once:   32,
 	}

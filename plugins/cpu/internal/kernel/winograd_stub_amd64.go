@@ -125,6 +125,15 @@ func winogradProductAVX512x1p2(m *float32, mTile int, mFreq int, v *float32, vTi
 func winogradProductAVX512x1p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape
+func winogradProductAVX2x2p3(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+
+//go:noescape
+func winogradProductAVX2x2p2(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+
+//go:noescape
+func winogradProductAVX2x2p1(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
+
+//go:noescape
 func winogradProductAVX2x1p6(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
 //go:noescape

@@ -8,9 +8,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// windowUnroll is how many values of a run one turn of the loop takes.
-const windowUnroll = 4
-
 // window writes the tiles of Window: p positions by that number of channels.
 func window() {
 	for _, channels := range []int{8, 16, 24, 32} {
@@ -23,6 +20,12 @@ func window() {
 	}
 	for _, p := range []int{12, 8, 4, 2, 1} {
 		windowTile(avx2, 8, p, false)
+	}
+	for _, p := range []int{3, 2, 1} {
+		windowTile(avx2, 32, p, false)
+	}
+	for _, p := range []int{4, 3, 2, 1} {
+		windowTile(avx2, 24, p, false)
 	}
 	for _, resumed := range []bool{false, true} {
 		for _, p := range []int{6, 5, 4, 3, 2, 1} {
@@ -47,6 +50,31 @@ func (b block) columns() (name string) {
 		name += "h"
 	}
 	return name
+}
+
+// spread reports whether the weights of a tile are two columns of 16 channels that do not lie side by
+// side: AVX2 has too few registers for more than six positions by 16 channels, and six values that lie
+// whole lines apart, as those of neighbouring pixels do, meet in one bank of an L1 that reads two a cycle
+// from different ones (Zen 4: 60 to 80 % of the multiply-adds that three positions by 32 reach).
+func (b block) spread() bool { return b.bytes == avx2.bytes && b.channels > 16 }
+
+// even reports whether the weights of a value always lie a line behind those of the value before.
+func (b block) even() bool { return b.bytes == avx2.bytes }
+
+// advance moves w over the weights of n values, unless each value has done so.
+func (b block) advance(w reg.GPPhysical, n int) {
+	if b.even() {
+		ADDQ(operand.I32(64*n), w)
+	}
+}
+
+// unroll returns how many values of a run one turn of the loop takes. Spread tiles have the most
+// instructions beside their multiply-adds.
+func (b block) unroll() int {
+	if b.spread() {
+		return 8
+	}
+	return 4
 }
 
 // lines returns the lines of 64 bytes of a position.
@@ -74,7 +102,7 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	}
 	TEXT(fmt.Sprintf("%s%s%sp%d", family, set.name, set.columns(), p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, run int, w *float32, wStep int, bias *float32, "+endingParams+", last int, "+
+			"taps int, run int, w *float32, wStep int, column int, bias *float32, "+endingParams+", last int, "+
 			"next *float32, turns int, tiles int)")
 	Pragma("noescape")
 	width := set.width()
@@ -93,6 +121,9 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	MOVQ(k, base)
 	ahead := newAhead(set, p)
 	ahead.begin()
+	if set.spread() {
+		MOVQ(param("column"), column)
+	}
 	Label("tile")
 	MOVQ(param("offs"), k)
 	MOVQ(k, table)
@@ -127,19 +158,22 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	MOVQ(param("run"), k)
 	NEGQ(k)
 	Label("some")
-	CMPQ(k, operand.I32(-windowUnroll))
+	unroll := set.unroll()
+	CMPQ(k, operand.I32(-unroll))
 	JG(operand.LabelRef("rest"))
 	early.fetch()
 	ahead.fetch()
-	for j := range windowUnroll {
+	for j := range unroll {
 		windowStep(set, p, j, w, k)
 	}
-	ADDQ(operand.Imm(windowUnroll), k)
+	set.advance(w, unroll)
+	ADDQ(operand.Imm(uint64(unroll)), k)
 	JMP(operand.LabelRef("some"))
 	Label("rest")
 	TESTQ(k, k)
 	JE(operand.LabelRef("next"))
 	windowStep(set, p, 0, w, k)
+	set.advance(w, 1)
 	INCQ(k)
 	JMP(operand.LabelRef("rest"))
 	Label("next")
@@ -308,25 +342,37 @@ func (a *ahead) fetch() {
 	Label("ahead")
 }
 
+// column is how far the second column of weights of a tile lies behind the first.
+var column = pointers[len(pointers)-1]
+
+// weight returns where vector v of the weights of a value lies.
+func (b block) weight(w reg.GPPhysical, v int) operand.Mem {
+	at := operand.Mem{Base: w, Disp: b.bytes * v}
+	if b.spread() && at.Disp >= 64 {
+		at.Disp -= 64
+		at.Index, at.Scale = column, 1
+	}
+	return at
+}
+
 // windowStep multiplies value j of each position's run with its weights.
 func windowStep(set block, p, j int, w, k reg.GPPhysical) {
 	width := set.width()
-	weights := set.regs[p*width : p*width+width]
-	spare := set.regs[p*width+width:]
-	for v := range width {
-		VMOVUPS(operand.Mem{Base: w, Disp: set.bytes * v}, set.vector(weights[v], v))
+	outer{
+		isa: set.isa, rows: p, width: width, narrow: set.vector,
+		sum: func(i, v int) reg.VecPhysical { return set.vector(set.regs[i*width+v], v) },
+		weight: func(v int) operand.Mem {
+			at := set.weight(w, v)
+			if set.even() {
+				at.Disp += 64 * j
+			}
+			return at
+		},
+		value: func(i int) operand.Mem {
+			return operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j}
+		},
+	}.add()
+	if !set.even() {
+		ADDQ(param("wStep"), w)
 	}
-	for i := range p {
-		x := operand.Mem{Base: pointers[i], Index: k, Scale: 4, Disp: 4 * j}
-		if set.bytes == 64 && width == 1 {
-			VFMADD231PS_BCST(x, set.vector(weights[0], 0), set.vector(set.regs[i], 0))
-			continue
-		}
-		b := spare[i%min(len(spare), 4)]
-		VBROADCASTSS(x, b)
-		for v := range width {
-			VFMADD231PS(set.vector(weights[v], v), set.vector(b, v), set.vector(set.regs[i*width+v], v))
-		}
-	}
-	ADDQ(param("wStep"), w)
 }

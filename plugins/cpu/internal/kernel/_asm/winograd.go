@@ -40,6 +40,9 @@ func winograd() {
 			winogradProduct(avx512, n, p)
 		}
 	}
+	for p := 3; p > 0; p-- {
+		winogradProduct(avx2, 2, p)
+	}
 	for p := 6; p > 0; p-- {
 		winogradProduct(avx2, 1, p)
 	}

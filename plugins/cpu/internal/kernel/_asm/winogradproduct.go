@@ -19,8 +19,6 @@ func winogradProduct(set isa, n, p int) {
 	Pragma("noescape")
 	width := n * set.vectors()
 	acc := func(i, v int) reg.VecPhysical { return set.regs[i*width+v] }
-	weights := set.regs[p*width:][:width]
-	spare := set.regs[(p+1)*width:]
 	x := newPixels(pointers[0], pointers[1], pointers[2:9], param("vTile"))
 	u, k, m, blocks := pointers[9], pointers[10], pointers[11], reg.R14
 	step := reg.R15
@@ -52,22 +50,15 @@ func winogradProduct(set isa, n, p int) {
 				}
 				ADDQ(step, early)
 			}
-			for v, w := range weights {
-				VMOVUPS(operand.Mem{Base: u, Disp: set.bytes * v}, w)
-			}
-			for i := range p {
-				at := x.at(i)
-				at.Disp = 4 * j
-				if width == 1 {
-					VFMADD231PS_BCST(at, weights[0], acc(i, 0))
-					continue
-				}
-				b := spare[i%min(len(spare), 2)]
-				VBROADCASTSS(at, b)
-				for v, w := range weights {
-					VFMADD231PS(w, b, acc(i, v))
-				}
-			}
+			outer{
+				isa: set, rows: p, width: width, sum: acc,
+				weight: func(v int) operand.Mem { return operand.Mem{Base: u, Disp: set.bytes * v} },
+				value: func(i int) operand.Mem {
+					at := x.at(i)
+					at.Disp = 4 * j
+					return at
+				},
+			}.add()
 			ADDQ(step, u)
 		}
 		ADDQ(operand.Imm(8), x.base)

@@ -17,7 +17,7 @@ func window(f *file) {
 // multiply-adds, taps outside, values of a run inside.
 func windowTile(f *file, p int) {
 	f.function(fmt.Sprintf("windowNEONp%d", p), "out *float32, outs *int32, in *float32, zero int, "+
-		"offs *int32, offStep int, taps int, run int, w *float32, wStep int, bias *float32, "+
+		"offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, "+
 		endingParams+", last int, next *float32, turns int, tiles int")
 	const w, wStep, k, tap, table, offStep, in, zero, at, outs = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	const offs, tiles, run, taps = 19, 20, 21, 22

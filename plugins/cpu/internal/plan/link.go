@@ -158,8 +158,8 @@ func (l *linker) course(first, last int) run.Course {
 	n := min(units, (units+some*evenSteps-1)/(some*evenSteps)*evenSteps)
 	c := make(run.Course, n)
 	for i := range c {
-		c[i] = l.step(first, last, run.Stretch{From: units * i / n * unit,
-			To: min(units*(i+1)/n*unit, end.Positions)})
+		c[i] = l.step(first, last, run.Stretch{From: end.Whole(units * i / n * unit),
+			To: end.Whole(units * (i + 1) / n * unit)})
 	}
 	return c
 }
@@ -178,7 +178,7 @@ func (l *linker) step(first, last int, s run.Stretch) []run.Stretch {
 			*s = all[len(all)-1]
 		}
 		unit := a.Unit()
-		s.From, s.To = s.From/unit*unit, min((s.To+unit-1)/unit*unit, a.Positions)
+		s.From, s.To = s.From/unit*unit, a.Whole(s.To)
 		for i, v := range l.reads(k) {
 			needed := *s
 			if i == 0 && a.Needs != nil {

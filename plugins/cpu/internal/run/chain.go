@@ -87,3 +87,7 @@ func (s *Spans) Unit() int {
 	}
 	return s.Step
 }
+
+// Whole returns where a span that has to reach to position p should end: with a whole unit, or a whole
+// tile of a window.
+func (s *Spans) Whole(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }

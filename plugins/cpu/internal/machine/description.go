@@ -71,3 +71,11 @@ func (r Rates) Line() string {
 		"%.3g of memory; writes %.3g GB/s, copies %.3g", r.Flops/1e9, r.L2/1e9, r.L3/1e9, r.Memory/1e9,
 		r.Write/1e9, r.Copy/1e9)
 }
+
+// best returns the higher of each rate.
+func (r Rates) best(other Rates) Rates {
+	return Rates{
+		Flops: max(r.Flops, other.Flops), L2: max(r.L2, other.L2), L3: max(r.L3, other.L3),
+		Memory: max(r.Memory, other.Memory), Write: max(r.Write, other.Write), Copy: max(r.Copy, other.Copy),
+	}
+}

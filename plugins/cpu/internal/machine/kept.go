@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/bnctl/bnctl/regular"
@@ -17,25 +18,40 @@ type kept struct {
 	Of     Description `json:"of"`
 	By     string      `json:"by"` // the kernels that were measured
 	Rates  Rates       `json:"rates"`
+	Times  int         `json:"times"` // how often they were measured; 0 in files of older builds
 }
 
 // format is the number of the files that this package writes.
 const format = 1
 
+// What else runs only takes away from a rate, perhaps for all of a measurement. So the best of
+// several counts, so far apart that one busy minute does not see them all.
+const (
+	measurements = 5
+	apart        = time.Minute
+)
+
 // Kept returns the rates of a machine: those in a folder, which may be "" for
-// none, if they were measured on this machine by these kernels; else measured now
-// and kept there. note says in a sentence why they could not be kept, "" if all
-// is well: a folder that cannot be written costs the measurement alone.
+// none, if they were measured on this machine by these kernels, often enough or
+// just now; else measured now and kept there, the better of each. note says in a sentence why they could
+// not be kept, "" if all is well: a folder that cannot be written costs the measurement alone.
 func Kept(folder string, d Description, kernels string, peak func(rounds int) int) (r Rates, note string) {
 	path := filepath.Join(folder, fileOf(d.Processor, kernels))
-	if k, ok := load(path); folder != "" && ok && k.suits(d, kernels) {
+	k, age, ok := load(path)
+	ok = ok && folder != "" && k.suits(d, kernels)
+	if ok && (k.Times >= measurements || age < apart) {
 		return k.Rates, ""
 	}
 	r = Measure(d, peak)
+	if ok {
+		r = r.best(k.Rates)
+	} else {
+		k.Times = 0
+	}
 	if folder == "" {
 		return r, "there is no folder for what is measured"
 	}
-	if err := write(path, kept{format, d, kernels, r}); err != nil {
+	if err := write(path, kept{format, d, kernels, r, k.Times + 1}); err != nil {
 		return r, "what is measured is not kept: " + err.Error()
 	}
 	return r, ""
@@ -61,10 +77,17 @@ func fileOf(processor, kernels string) string {
 	return name[:min(len(name), 100)] + ".json"
 }
 
-// load reads a file of rates; not if it is broken.
-func load(path string) (k kept, ok bool) {
+// load reads a file of rates and says how long ago it was written; not if it is broken.
+func load(path string) (k kept, age time.Duration, ok bool) {
 	b, err := os.ReadFile(path)
-	return k, err == nil && json.Unmarshal(b, &k) == nil
+	if err != nil || json.Unmarshal(b, &k) != nil {
+		return kept{}, 0, false
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return kept{}, 0, false
+	}
+	return k, time.Since(info.ModTime()), true
 }
 
 // suits reports whether the rates are those of a machine: the same processor with

@@ -43,14 +43,24 @@ func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
 	}
 }
 
-// lookUp3 is lookUp for three channels, pixel by pixel.
+// lookUp3 is lookUp for three channels, pixel by pixel; in the usual order four at a time, as arrays whose
+// bounds are known.
 func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
+	x, y, z := &tables[0], &tables[1], &tables[2]
+	for !bgr && len(src) >= 12 && len(dst) >= 12 {
+		s, d := (*[12]byte)(src), (*[12]float32)(dst)
+		d[0], d[1], d[2] = x[s[0]], y[s[1]], z[s[2]]
+		d[3], d[4], d[5] = x[s[3]], y[s[4]], z[s[5]]
+		d[6], d[7], d[8] = x[s[6]], y[s[7]], z[s[8]]
+		d[9], d[10], d[11] = x[s[9]], y[s[10]], z[s[11]]
+		src, dst = src[12:], dst[12:]
+	}
 	for len(src) >= 3 && len(dst) >= 3 {
 		a, b, c := src[0], src[1], src[2]
 		if bgr {
 			a, c = c, a
 		}
-		dst[0], dst[1], dst[2] = tables[0][a], tables[1][b], tables[2][c]
+		dst[0], dst[1], dst[2] = x[a], y[b], z[c]
 		src, dst = src[3:], dst[3:]
 	}
 }

@@ -53,9 +53,7 @@ func Choose(l Layer, precision, class string) Algorithm {
 	matrices := class == AMX && l.matrices(run, width, bf16)
 	straight := fused && (l.Product == Forward || by.Product == Forward)
 	switch {
-	case straight && by.direct() && !pairs:
-		return Direct
-	case straight && by.direct() && !matrices:
+	case straight && by.direct() && pairs && !matrices:
 		return DirectDot2
 	case matrices:
 		return Matrix
@@ -63,6 +61,8 @@ func Choose(l Layer, precision, class string) Algorithm {
 		return Winograd4
 	case straight && by.tiles() == 2 && !pairs:
 		return Winograd2
+	case straight && by.direct() && !pairs:
+		return Direct
 	case pairs:
 		return Dot2
 	}

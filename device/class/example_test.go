@@ -23,5 +23,5 @@ func ExampleChoose() {
 		}
 	}
 	fmt.Println(counts)
-	// Output: map[implicit GEMM:4 direct:6 Winograd F(4x4, 3x3):10]
+	// Output: map[implicit GEMM:4 Winograd F(2x2, 3x3):6 Winograd F(4x4, 3x3):10]
 }

@@ -118,16 +118,17 @@ func (l Layer) direct() bool {
 }
 
 // tiles returns the side of the tiles for a layer that has some, 0 for any other.
-// Small tiles keep the transformed weights of wide layers in bounds. With dilation images
-// are large beside the weights, so that large tiles have wider layers, and wider ones none.
+// Small tiles keep the transformed weights of wide layers in bounds, and the errors where
+// a sum has only 16 channels. With dilation images are large beside the weights, so that
+// large tiles have wider layers, and wider ones none.
 func (l Layer) tiles() int {
 	const wide, widest = 256 * 256, 512 * 512
 	pairs, side := l.C*l.O, 4
-	if pairs > wide && l.straight() {
+	if l.straight() && (pairs > wide || l.C == lanes) {
 		side = 2
 	}
 	switch {
-	case !l.phased() || l.C%lanes != 0 || l.O%lanes != 0 || l.C <= lanes:
+	case !l.phased() || l.C%lanes != 0 || l.O%lanes != 0 || l.C == lanes && !l.straight():
 		return 0
 	case l.straight() && min(l.H, l.W) >= side, !l.straight() && pairs <= widest && l.fewer(side):
 		return side

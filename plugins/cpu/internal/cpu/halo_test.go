@@ -33,7 +33,7 @@ var farCases = []struct {
 		"i = image(x, scale=0.00390625); a = conv(i, @k, pad=[1,1,1,1]); " +
 			"b = max_pool(a, kernel=[3,3], stride=[2,2], pad=[1,1,1,1]); y = conv(b, @p)"}, 1},
 	{opCase{"windows and direct convolutions see more than their own pixels",
-		"state e f32[64,16,1,1] constant\nstate k f32[16,64,3,3] constant\nstate m f32[72,16,1,1] constant\n" +
+		"state e f32[72,16,1,1] constant\nstate k f32[16,72,3,3] constant\nstate m f32[72,16,1,1] constant\n" +
 			"state s f32[24,72,3,3] constant\n",
 		"x rows f32[16,40,36]",
 		"a = conv(x, @e); b = conv(a, @k, pad=[1,1,1,1]); c = conv(b, @m); y = conv(c, @s, stride=[2,2])"}, 2},

@@ -1486,7 +1486,7 @@ DATA winogradSinglebf100000<>+28(SB)/4, $0xbf100000
 GLOBL winogradSinglebf100000<>(SB), RODATA|NOPTR, $32
 
 // func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·winogradOutputAVX512f4(SB), NOSPLIT, $32-96
 	MOVQ         plus+64(FP), R13
 	SUBQ         out+0(FP), R13
@@ -1524,6 +1524,22 @@ tile:
 	MOVQ  vectors+88(FP), R13
 
 vector:
+	PREFETCHT0  (AX)
+	PREFETCHT0  (AX)(SI*1)
+	PREFETCHT0  (AX)(SI*2)
+	PREFETCHT0  (AX)(DI*1)
+	PREFETCHT0  (BX)
+	PREFETCHT0  (BX)(SI*1)
+	PREFETCHT0  (BX)(SI*2)
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  (CX)
+	PREFETCHT0  (CX)(SI*1)
+	PREFETCHT0  (CX)(SI*2)
+	PREFETCHT0  (CX)(DI*1)
+	PREFETCHT0  (DX)
+	PREFETCHT0  (DX)(SI*1)
+	PREFETCHT0  (DX)(SI*2)
+	PREFETCHT0  (DX)(DI*1)
 	MOVQ        16(SP), R12
 	VMOVUPS     (R12)(R8*1), Z12
 	VADDPS      (R12)(R8*2), Z12, Z12
@@ -3035,7 +3051,7 @@ end:
 	RET
 
 // func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·winogradOutputAVX2f4(SB), NOSPLIT, $32-96
 	MOVQ plus+64(FP), R13
 	SUBQ out+0(FP), R13
@@ -3068,6 +3084,22 @@ tile:
 	SHLQ  $0x01, R13
 
 vector:
+	PREFETCHT0  (AX)
+	PREFETCHT0  (AX)(SI*1)
+	PREFETCHT0  (AX)(SI*2)
+	PREFETCHT0  (AX)(DI*1)
+	PREFETCHT0  (BX)
+	PREFETCHT0  (BX)(SI*1)
+	PREFETCHT0  (BX)(SI*2)
+	PREFETCHT0  (BX)(DI*1)
+	PREFETCHT0  (CX)
+	PREFETCHT0  (CX)(SI*1)
+	PREFETCHT0  (CX)(SI*2)
+	PREFETCHT0  (CX)(DI*1)
+	PREFETCHT0  (DX)
+	PREFETCHT0  (DX)(SI*1)
+	PREFETCHT0  (DX)(SI*2)
+	PREFETCHT0  (DX)(DI*1)
 	MOVQ        16(SP), R12
 	VMOVUPS     (R12)(R8*1), Y12
 	VADDPS      (R12)(R8*2), Y12, Y12

@@ -45,7 +45,7 @@ type golden struct {
 var (
 	goldenResNet20 = &golden{model: "resnet20", classes: 10, side: 8, seed: 246, lr: 0.1,
 		steps: resnet20Steps}
-	goldenUNet = &golden{model: "unet-bn", classes: 3, side: 16, seed: 5, lr: 0.02,
+	goldenUNet = &golden{model: "unet-bn", classes: 3, side: 16, seed: 6, lr: 0.02,
 		weights: "0.5,1,2", steps: unetSteps}
 	goldenAuxiliary = &golden{model: "two heads", classes: 3, side: 8, seed: 5, lr: 0.1, weights: "0.5,1,2",
 		steps: auxiliarySteps, graph: twoHeads, aux: 0.4}

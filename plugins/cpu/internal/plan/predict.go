@@ -57,13 +57,14 @@ func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 	taps, pixels := l.Kernel[0]*l.Kernel[1], p.Rows*l.OH*l.OW
 	switch a := class.Choose(l, p.On.Precision(), p.On.Kernels.Class); a {
 	case class.Winograd2:
-		return p.tiles(l, 2)
+		return p.tiles(l, 2, 4)
 	case class.Winograd4:
-		return p.tiles(l, 4)
+		return p.tiles(l, 4, 6)
 	case class.Depthwise, class.DepthwiseRows:
 		w.Depthwise = 2 * float64(pixels*taps*l.O)
 	default:
-		run, width := l.C/l.Groups, (l.O/l.Groups+kernel.Lanes-1)/kernel.Lanes*kernel.Lanes
+		const lanes = kernel.Lanes / 2 // the narrowest windows
+		run, width := l.C/l.Groups, (l.O/l.Groups+lanes-1)/lanes*lanes
 		w.Products = 2 * float64(pixels*taps*run*l.Groups*width) * begins(l, taps, run)
 	}
 	return w
@@ -73,20 +74,21 @@ func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 // register block before and after its chains, and for every tap: it counts as some more
 // values of a run.
 func begins(l class.Layer, taps, run int) float64 {
-	const perTile, perTap = 12, 4
+	const perTile, perTap = 5, 1
 	if l.Narrow() { // a row of the kernel is one tap
 		taps, run = l.Kernel[0], run*l.Kernel[1]
 	}
 	return 1 + perTile/float64(max(taps*run, 1)) + perTap/float64(max(run, 1))
 }
 
-// tiles returns what a product by Winograd tiles has to do, with this side.
-func (p *Predictor) tiles(l class.Layer, side int) schedule.Work {
-	const transforms = 6 // operations for a value of a tile, there and back
+// tiles returns what a product by Winograd tiles has to do, with this side and so many
+// operations for a value of a tile that is transformed.
+func (p *Predictor) tiles(l class.Layer, side, transforms int) schedule.Work {
 	phase, phases := l.Phase(), l.Dilation[0]*l.Dilation[1]
 	tiles := phases * ((phase.OH + side - 1) / side) * ((phase.OW + side - 1) / side)
 	values := p.Rows * tiles * (side + 2) * (side + 2)
-	return schedule.Work{Tiles: 2 * float64(values*l.C*l.O), Passes: float64(values * transforms * (l.C + l.O))}
+	return schedule.Work{Tiles: 2 * float64(values*l.C*l.O),
+		Transforms: float64(values * transforms * (l.C + l.O))}
 }
 
 // reach adds the bytes of a value to what caches or memory have to deliver.

@@ -39,8 +39,9 @@ func TestSeconds(t *testing.T) {
 		work Work
 		want float64
 	}{
-		{Work{}, 0}, {Work{L3: 20}, 2}, {Work{Memory: 20}, 4}, {Work{Products: 90}, 1}, {Work{Tiles: 58}, 1},
-		{Work{Depthwise: 30}, 1}, {Work{Passes: 12}, 1}, {Work{Products: 90, Passes: 12, Memory: 5}, 3},
+		{Work{}, 0}, {Work{L3: 20}, 2}, {Work{Memory: 20}, 4}, {Work{Products: 98}, 1}, {Work{Tiles: 80}, 1},
+		{Work{Transforms: 30}, 1}, {Work{Depthwise: 58}, 1}, {Work{Passes: 12}, 1},
+		{Work{Products: 98, Passes: 12, Memory: 5}, 3},
 	} {
 		if got := c.work.Seconds(r); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v: %g seconds, want %g", c.work, got, c.want)

@@ -101,25 +101,41 @@ func (p *product) biasOf(u unit) []float32 {
 	return p.bias[p.biasFrom[u.part]:]
 }
 
-// row computes piece of pieces of one row: as many tiles of as many units.
+// row computes piece of pieces of one row: as many values of as many units, but for whole tiles.
 func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int) {
 	all := 0
 	for _, u := range p.units {
-		all += p.tiles(p.parts[u.part].window)
+		all += p.size(u)
 	}
 	first, last := all*piece/pieces, all*(piece+1)/pieces
 	for _, u := range p.units {
-		win := p.parts[u.part].window
-		n := p.tiles(win)
-		if from, to := max(first, 0), min(last, n); from < to {
-			p.do(f, w, u, win, o, from*p.step(), min(to*p.step(), win.Positions()))
+		n := p.size(u)
+		if from, to := p.reach(u, first, n), p.reach(u, last, n); from < to {
+			p.do(f, w, u, p.parts[u.part].window, o, from, to)
 		}
 		first, last = first-n, last-n
 	}
 }
 
-// tiles returns how many tiles of positions a window has.
-func (p *product) tiles(w *kernel.Window) int { return (w.Positions() + p.step() - 1) / p.step() }
+// size returns how many values a unit computes of a row.
+func (p *product) size(u unit) (n int) {
+	win := p.parts[u.part].window
+	for panel := u.panel; panel < min(u.panel+max(p.atOnce, 1), win.Panels()); panel++ {
+		n += win.PanelWidth(panel)
+	}
+	return n * win.Positions()
+}
+
+// reach returns the position of a unit of size values up to which the first n values
+// should be computed: the edge of a tile that is nearest, or the end.
+func (p *product) reach(u unit, n, size int) int {
+	positions, step := p.parts[u.part].window.Positions(), p.step()
+	if n >= size {
+		return positions
+	}
+	at := int(int64(max(n, 0)) * int64(positions) / int64(size))
+	return min((at+step/2)/step*step, positions)
+}
 
 // alike reports whether all parts are windows of the same positions.
 func (p *product) alike() bool {

@@ -21,6 +21,7 @@ type Schedule struct {
 	Course  int // that a course may hold at a time, with what it reads
 
 	LightTiles, HeavyTiles int // Winograd tiles that are treated together, by their weights
+	Tiles                  int // of transformed tiles and their products: light ones may be more up to there
 	FewTiles               int // tiles of an image that are so few that workers share its panels
 	SmallSums              int // Winograd gradients of up to so much are read again for every few tiles
 	SomeTiles, ManyTiles   int // of transformed tiles that are treated together, by these sums
@@ -36,9 +37,9 @@ const tuned = 1 << 20
 // of work, not of caches.
 func For(d machine.Description, r machine.Rates) Schedule {
 	share := func(parts int) int { return near(d, r) / 16 * parts }
-	return Schedule{Weights: share(8), Rows: rows(r), Span: share(3), Step: share(5), Far: share(4),
-		Course: share(16), LightTiles: 40, HeavyTiles: 48, FewTiles: 8, SmallSums: 4 << 20, SomeTiles: 2 << 20,
-		ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10}
+	return Schedule{Weights: share(8), Rows: rows(r), Span: share(3), Step: share(5), Far: share(8),
+		Course: share(16), LightTiles: 40, HeavyTiles: 48, Tiles: share(4), FewTiles: 8, SmallSums: 4 << 20,
+		SomeTiles: 2 << 20, ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10}
 }
 
 // near returns the bytes that are near a core: of L2, or, where that is small, a
@@ -77,7 +78,8 @@ func (s Schedule) Lines() []string {
 			s.Rows),
 		fmt.Sprintf("%s of results pass through a chain together, %s through a step of a course of up to %s",
 			size(s.Span), size(s.Step), size(s.Course)),
-		fmt.Sprintf("Winograd tiles go by %d, by %d with heavy weights", s.LightTiles, s.HeavyTiles),
+		fmt.Sprintf("Winograd tiles go by %d, or as many as %s hold, by %d with heavy weights", s.LightTiles,
+			size(s.Tiles), s.HeavyTiles),
 	}
 }
 

@@ -5,7 +5,8 @@
 # Prints what NODE_PATH has to be; nothing is written into the checkout.
 # `peers.sh models` also writes the networks of bench-peers, and prints their folder;
 # `peers.sh onednn` also builds peers/onednn.c and onednn_train.c with Debian's oneDNN, and prints
-# the first program; the second is beside it, with -train at its end.
+# the first program; the second is beside it, with -train at its end; `peers.sh avx2` also makes a
+# copy of ONNX Runtime that is held to AVX2 (peers/hold_avx2.py), and prints what NODE_PATH has to be for it.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${PEERS_DIR:-$HOME/.cache/bnctl-peers}
@@ -43,6 +44,17 @@ if [ "$1" = onednn ]; then
 	cc -O2 -o "$dir/onednn" "$here/peers/onednn.c" -ldnnl -lm
 	cc -O2 -o "$dir/onednn-train" "$here/peers/onednn_train.c" -ldnnl -lm
 	echo "$dir/onednn"
+	exit
+fi
+if [ "$1" = avx2 ]; then
+	held=$dir/avx2/node_modules
+	if [ ! -d "$held" ]; then
+		rm -rf "$dir/avx2.part" && mkdir -p "$dir/avx2.part" && cp -r "$dir/node_modules" "$dir/avx2.part/"
+		$python "$here/peers/hold_avx2.py" \
+			"$(ls "$dir"/avx2.part/node_modules/onnxruntime-node/bin/napi-v*/linux/x64/libonnxruntime.so.1)" >&2
+		mv "$dir/avx2.part" "$dir/avx2"
+	fi
+	echo "$held"
 	exit
 fi
 echo "$dir/node_modules"

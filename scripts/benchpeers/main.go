@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ type options struct {
 	rows    string
 	only    string
 	without string
+	isa     string
 	rounds  int
 	seconds float64
 }
@@ -47,6 +49,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
 	flag.StringVar(&o.without, "without", "", "peers to leave out, whose name this regular expression finds:"+
 		" xnnpack")
+	flag.StringVar(&o.isa, "isa", "", "avx2: hold all sides to it; -modules is then what peers.sh avx2 prints")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
 	flag.Parse()
@@ -63,6 +66,9 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if err := hold(o.isa); err != nil {
+		return err
+	}
 	b := &bench{options: o, peers: map[string]*peer{}}
 	defer b.close()
 	var done []result
@@ -77,6 +83,26 @@ func run(ctx context.Context, o options) error {
 		fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", r.name, result.verdict(), time.Since(began).Seconds())
 	}
 	return nil
+}
+
+// hold sets what holds the programs that this one starts to instructions of a processor.
+func hold(isa string) error {
+	switch isa {
+	case "":
+		return nil
+	case "avx2":
+	default:
+		return fmt.Errorf("-isa %q: want avx2, or nothing", isa)
+	}
+	var all error
+	for name, value := range map[string]string{
+		"GODEBUG":             "cpu.avx512f=off", // bnctl
+		"ONEDNN_MAX_CPU_ISA":  "AVX2",            // oneDNN, PyTorch's too
+		"ATEN_CPU_CAPABILITY": "avx2",            // PyTorch
+	} {
+		all = errors.Join(all, os.Setenv(name, value))
+	}
+	return all
 }
 
 // chosen returns the rows that the flags pick.

@@ -31,6 +31,9 @@ func (b *bench) print(w io.Writer, done []result) {
 	if peers = slices.Compact(peers); len(peers) > 0 {
 		fmt.Fprintf(w, " Peers: %s.", strings.Join(peers, ", "))
 	}
+	if b.isa != "" {
+		fmt.Fprintf(w, " All are held to %s.", strings.ToUpper(b.isa))
+	}
 	fmt.Fprintf(w, "\n%s per side, in turn, at least %g s each; median (lowest to highest). ",
 		count(b.rounds, "round"), b.seconds)
 	fmt.Fprintln(w, "FMA: GFLOP/s that the row's threads reach on registers, before and after the row.")

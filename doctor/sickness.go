@@ -2,7 +2,10 @@ package doctor
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
@@ -18,12 +21,29 @@ type Sickness struct {
 	Graph   []string // faults of the graph in the file
 }
 
-// Of examines the batch norms and all weights of a model.
+// Of examines the batch norms and all weights of a model, on all cores.
 func Of(m *models.Model) Sickness {
 	s := Sickness{Norms: formats.ModelNorms(m)}
+	var weights []string
 	for _, p := range m.Graph.State {
 		if p.Role.Trained() && p.Role != graph.Gamma { // gammas are looked at with the statistics
-			s.weight(p.Name, m.State[p.Name])
+			weights = append(weights, p.Name)
+		}
+	}
+	counts := make([]int, len(weights))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(weights); i = next.Add(1) - 1 {
+				counts[i], _ = notFinite(m.State[weights[i]])
+			}
+		})
+	}
+	all.Wait()
+	for i, name := range weights {
+		if counts[i] > 0 {
+			s.Weights = append(s.Weights, name)
 		}
 	}
 	return s

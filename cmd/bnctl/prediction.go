@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
@@ -27,11 +28,7 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 		return modelComesFirst(p.path, p.inputs, err)
 	}
 	defer v.Close()
-	if err := v.Blame(p.all(ctx, o, v)); err != nil {
-		return err
-	}
-	warnOfModel(o, v.Model, p.path)
-	return nil
+	return v.Blame(p.all(ctx, o, v))
 }
 
 // all predicts all inputs, and lists at the end those that cannot be read.
@@ -56,11 +53,16 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	if err != nil {
 		return err
 	}
-	defer on.Close()
+	end := sync.OnceFunc(func() { _ = on.Close() }) // what devices say at their end no longer matters
+	defer end()
 	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Sure: v.Verified}
 	bad, err := p.write(ctx, o, a, on, src.Source, reading)
 	if err != nil {
 		return err
 	}
+	var ending sync.WaitGroup
+	ending.Go(end) // processes take a while to end
+	warnOfModel(o, v.Model, p.path)
+	ending.Wait()
 	return unreadable(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
 }

@@ -20,11 +20,15 @@ const mostGarbage = 4 << 20
 
 // collect collects when the memory that may be used before Go does so by itself
 // is half used up, or there is much garbage. Go begins at 70 percent of it or
-// later.
+// later. How much is garbage nobody knows before the first collection.
 func (g *garbage) collect() {
 	metrics.Read(g.heap)
 	used, live, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
-	if used > live && used-live > min((goal-min(live, goal))/2, mostGarbage) {
+	most := (goal - min(live, goal)) / 2
+	if live > 0 {
+		most = min(most, mostGarbage)
+	}
+	if used > live && used-live > most {
 		runtime.GC()
 	}
 }

@@ -47,6 +47,22 @@ func TestLittleGarbage(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
+// TestNoCollectionAfterTheLastRun: the host is about to end the process.
+func TestNoCollectionAfterTheLastRun(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // nobody but the session collects
+	before, w := collections(), &wasteful{}
+	s := newSession(context.Background(), nil, &runs{left: 100, last: true}, &calls{})
+	s.executables[1] = w
+	if err := s.serve(); err != nil {
+		t.Fatal(err)
+	}
+	if n := collections() - before; n != 0 || w.most < 2*mostGarbage {
+		t.Errorf("%d collections, up to %d KiB of garbage; want none, and more than there is else", n, w.most>>10)
+	}
+}
+
 // collections counts the collections of this process.
 func collections() uint32 {
 	var m runtime.MemStats
@@ -75,14 +91,17 @@ func (w *wasteful) Run(context.Context, device.Step) (device.Outcome, error) {
 }
 
 // runs is a connection whose host asks for a number of runs, and then hangs up.
-type runs struct{ left int }
+type runs struct {
+	left int
+	last bool // each says that it is the last
+}
 
 func (r *runs) Recv(wire.Place) (*pb.Message, []tensor.Tensor, error) {
 	if r.left == 0 {
 		return nil, nil, io.EOF
 	}
 	r.left--
-	return &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{Executable: 1}}}, nil, nil
+	return &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{Executable: 1, Last: r.last}}}, nil, nil
 }
 
 func (r *runs) Send(*pb.Message, []tensor.Tensor) error { return nil }

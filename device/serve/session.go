@@ -52,7 +52,9 @@ func (s *session) serve() error {
 		if err := s.conn.Send(reply, out); err != nil {
 			return err
 		}
-		garbage.collect()
+		if !m.GetRun().GetLast() { // who asks for no more waits for the end of the process
+			garbage.collect()
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // winograd is a convolution by tiles (kernel.Winograd) of each of its phases
@@ -79,7 +78,7 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 		return a
 	}
 	a.Spans = run.Spans{Span: span, Positions: g.oh * g.ow, Step: rows, Width: g.o,
-		Block: k.lightRows(c.Schedule) * rows}
+		Block: k.lightRows(c.Schedule.LightTiles, c.Schedule.Tiles) * rows}
 	return run.BySpan(a)
 }
 
@@ -123,7 +122,7 @@ func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, 
 
 // blocks computes rows [from, to) of the tiles of an image, some at a time.
 func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to int) {
-	for step := k.lightRows(f.Schedule); from < to; from += step {
+	for step := k.lightRows(f.Schedule.LightTiles, f.Schedule.Tiles); from < to; from += step {
 		k.newTiles(f, w, o, from, min(from+step, to)).do(0, k.Panels())
 	}
 }
@@ -145,9 +144,10 @@ func (k *winograd) prepare(f *run.Frame) error {
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
 // lightRows returns the number of rows of tiles that are treated together where weights
-// are light: of LightTiles, or of more tiles if few channels make them small.
-func (k *winograd) lightRows(s schedule.Schedule) int {
-	return k.blockRows(max(s.LightTiles, s.Tiles/(4*(k.InLen(1)+k.OutLen(1)))))
+// are light: of that number of tiles, or of more if few channels make them so small that
+// these bytes hold more.
+func (k *winograd) lightRows(tiles, bytes int) int {
+	return k.blockRows(max(tiles, bytes/(4*(k.InLen(1)+k.OutLen(1)))))
 }
 
 // apply computes all images: blocks of rows of tiles, and where there are not

@@ -96,8 +96,8 @@ func TestScheduleSameBits(t *testing.T) {
 		Gradient: 1, Pairs: 1}
 	const all = 1 << 40
 	huge := schedule.Schedule{Weights: all, Rows: all, Span: all, Step: all, Far: all, Course: all,
-		LightTiles: 1 << 10, HeavyTiles: 1 << 10, Tiles: 4 << 20, FewTiles: all, SmallSums: all, SomeTiles: 64 << 20,
-		ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10}
+		LightTiles: 1 << 10, HeavyTiles: 1 << 10, Tiles: 4 << 20, FewTiles: all, SmallSums: all,
+		SomeTiles: 64 << 20, ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10}
 	schedules := map[string]schedule.Schedule{"tiny": tiny, "huge": huge,
 		"laptop": machines["laptop"].schedule(), "zen5": machines["zen5"].schedule(),
 		"slow-l3": machines["slow-l3"].schedule()}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+const (
+	// smallHeap is the bytes below which Go does not collect garbage. What a start allocates
+	// is held, the plan of a network for example, and each collection while it grows takes a
+	// core from it for nothing; later, a collection costs a small network several predictions.
+	smallHeap = 64 << 20
+	// leastHeld is what Go takes for held at least.
+	leastHeld = 4 << 20
+	// usual is what Go does by itself: it collects when there is as much garbage as is held.
+	usual = 100
+)
+
+// collectLate has Go collect as usual, but not before the heap has smallHeap bytes. It
+// stops when somebody else decides, as serve does.
+func collectLate() { collectFrom(smallHeap/leastHeld*usual, usual) }
+
+// collectFrom sets the percentage to be, which was set to before, and decides again
+// after each collection.
+func collectFrom(percent, before int) {
+	if was := debug.SetGCPercent(percent); was != before {
+		debug.SetGCPercent(was)
+		return
+	}
+	runtime.AddCleanup(new([64]byte), func(was int) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		held := max(live[0].Value.Uint64(), leastHeld)
+		collectFrom(int(max(usual, (smallHeap-min(smallHeap, held))*usual/held)), was)
+	}, percent)
+}

@@ -130,10 +130,13 @@ func (p *product) size(u unit) (n int) {
 // should be computed: the edge of a tile that is nearest, or the end.
 func (p *product) reach(u unit, n, size int) int {
 	positions, step := p.parts[u.part].window.Positions(), p.step()
-	if n >= size {
+	switch {
+	case n <= 0:
+		return 0
+	case n >= size:
 		return positions
 	}
-	at := int(int64(max(n, 0)) * int64(positions) / int64(size))
+	at := int(int64(n) * int64(positions) / int64(size))
 	return min((at+step/2)/step*step, positions)
 }
 

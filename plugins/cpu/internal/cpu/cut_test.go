@@ -1,0 +1,40 @@
+package cpu
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A row that is cut for several workers has every value, with the bits of one worker:
+// where panels differ in width, the last tile has one position, and a gradient is of an
+// image of one line.
+func TestCutRows(t *testing.T) {
+	for _, c := range []opCase{
+		{"heavy panels of 64, 64 and 32 channels", "state w f32[160,960,1,1] constant\n", "x rows f32[960,7,7]",
+			"  y = conv(x, @w)\n"},
+		{"light panels of 64 and 16 channels", "state w f32[80,128,1,1] constant\n", "x rows f32[128,7,7]",
+			"  y = conv(x, @w)\n"},
+		{"groups", "state w f32[48,80,3,3] constant\n", "x rows f32[160,7,9]",
+			"  y = conv(x, @w, pad=[1,1,1,1], groups=2)\n"},
+		{"a gradient of one line, heavy", "state w f32[256,256,3,3] constant\n", "x rows f32[256,1,9]",
+			"  y = conv_grad_input(x, @w, stride=[2,2], pad=[1,1,1,1], size=[1,17])\n"},
+		{"a gradient of one line, light", "state w f32[128,64,3,3] constant\n", "x rows f32[128,1,33]",
+			"  y = conv_grad_input(x, @w, stride=[2,2], pad=[1,1,1,1], size=[1,65])\n"},
+	} {
+		p := program(t, c)
+		for _, rows := range []int{1, 3} {
+			single := evaluate(t, openSet(t, "auto", 1), p, []int{rows}, 0, 1)[0]
+			want := evaluate(t, ref.New("ref"), p, []int{rows}, 0, 1)[0]
+			if d := difference(single, want); !(d < 1e-3) {
+				t.Errorf("%s, %d rows: differs from ref by %.2g", c.name, rows, d)
+			}
+			for _, threads := range []int{2, 3, 5, 7} {
+				if got := evaluate(t, openSet(t, "auto", threads), p, []int{rows}, 0, 1)[0]; !tensor.Equal(got, single) {
+					t.Errorf("%s, %d rows, %d threads: other bits than one thread", c.name, rows, threads)
+				}
+			}
+		}
+	}
+}

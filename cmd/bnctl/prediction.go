@@ -60,6 +60,9 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	if err != nil {
 		return err
 	}
+	if err := v.Verified(); err != nil { // of a damaged file there is nothing to be warned of
+		return err
+	}
 	var ending sync.WaitGroup
 	ending.Go(end) // processes take a while to end
 	warnOfModel(o, v.Model, p.path)

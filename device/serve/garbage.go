@@ -9,7 +9,7 @@ import (
 // cores are, and the other members of a group wait.
 type garbage struct {
 	heap   []metrics.Sample
-	loaded uint64 // bytes that were used when the last call that is no run had ended
+	loaded uint64 // bytes that were used after the last call that loaded something
 }
 
 func newGarbage() *garbage {
@@ -21,20 +21,27 @@ func newGarbage() *garbage {
 // much garbage as there are weights.
 const mostGarbage = 4 << 20
 
-// collect collects, after a run or another call, when the memory that may be used before
-// Go does so by itself is half used up, or there is much garbage. Go begins at 70 percent
-// of it or later. Before the first collection, what calls that are no runs have left
-// counts as held: it is the plan of what they have loaded.
-func (g *garbage) collect(run bool) {
+// collect collects when the memory that may be used before Go does so by itself is half
+// used up, or there is much garbage. Go begins at 70 percent of it or later. loads says
+// that the call before has loaded something: until the first collection, what is used
+// after such a call counts as held.
+func (g *garbage) collect(loads bool) {
 	metrics.Read(g.heap)
-	used, held, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
-	if !run {
-		g.loaded = used
-	}
-	if held == 0 {
-		held = g.loaded
-	}
-	if used > held && used-held > min((goal-min(held, goal))/2, mostGarbage) {
+	used, live, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
+	if g.much(used, live, goal, loads) {
 		runtime.GC()
 	}
+}
+
+// much decides for collect: live is what the last collection has left, 0 before the
+// first, and goal is the bytes at which Go by itself would have ended the next.
+func (g *garbage) much(used, live, goal uint64, loads bool) bool {
+	if loads {
+		g.loaded = used
+	}
+	held := live
+	if live == 0 {
+		held = g.loaded
+	}
+	return used > held && used-held > min((goal-min(held, goal))/2, mostGarbage)
 }

@@ -63,6 +63,29 @@ func TestNoCollectionAfterTheLastRun(t *testing.T) {
 	}
 }
 
+// TestWhatIsLoadedIsNoGarbage: before the first collection a plan counts as held, what
+// runs and commits leave does not.
+func TestWhatIsLoadedIsNoGarbage(t *testing.T) {
+	const goal = 64 << 20
+	g := newGarbage()
+	for i, c := range []struct {
+		used, live uint64
+		loads      bool
+		want       bool
+	}{
+		{30 << 20, 0, true, false}, {33 << 20, 0, false, false}, {35 << 20, 0, false, true},
+		{31 << 20, 30 << 20, false, false}, {50 << 20, 30 << 20, true, true}, // live is known
+		{40 << 20, 39 << 20, false, false},
+	} {
+		if got := g.much(c.used, c.live, goal, c.loads); got != c.want {
+			t.Errorf("call %d, %+v: collects %v", i, c, got)
+		}
+	}
+	if g = newGarbage(); !g.much(5<<20, 0, goal, false) || !g.much(3<<20, 0, 4<<20, false) {
+		t.Error("nothing was loaded, and garbage is left")
+	}
+}
+
 // collections counts the collections of this process.
 func collections() uint32 {
 	var m runtime.MemStats

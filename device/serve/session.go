@@ -53,7 +53,7 @@ func (s *session) serve() error {
 			return err
 		}
 		if !m.GetRun().GetLast() { // who asks for no more waits for the end of the process
-			garbage.collect(m.GetRun() != nil)
+			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)
 		}
 	}
 }

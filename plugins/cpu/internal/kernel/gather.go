@@ -65,11 +65,20 @@ func (k *gatherKernels) forRun(run int) *gatherKernels {
 // channel c is src[order.at[i] + c*step]. Channels from real on are 0; values
 // that lie nowhere stay as they are.
 func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order, step int, factor Factor) {
+	dst = dst[:len(order.at)*width]
+	if step == 1 { // the channels of a value lie side by side
+		for _, i := range order.to {
+			row, from := dst[int(i)*width:][:width], order.at[i]
+			copy(row, src[from:from+real])
+			factor.Apply(row[:real], 0)
+			clear(row[real:])
+		}
+		return
+	}
 	k := s.gathers.forRun(order.run)
 	if factor.Round != nil {
 		k = nil
 	}
-	dst = dst[:len(order.at)*width]
 	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
@@ -79,12 +88,8 @@ func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order,
 			}
 			for _, i := range to {
 				row, from := dst[int(i)*width+c:][:min(width-c, Lanes)], order.at[i]+c*step
-				if step == 1 {
-					copy(row, src[from:from+lanes])
-				} else {
-					for j := range lanes {
-						row[j] = src[from+j*step]
-					}
+				for j := range lanes {
+					row[j] = src[from+j*step]
 				}
 				factor.Apply(row[:lanes], c)
 				clear(row[lanes:])

@@ -12,6 +12,7 @@ const (
 	Direct
 	Winograd2
 	Winograd4
+	Winograd5
 	Depthwise
 	DepthwiseRows
 	Dot2
@@ -20,12 +21,20 @@ const (
 )
 
 var algorithms = [...]string{ImplicitGEMM: "implicit GEMM", Direct: "direct",
-	Winograd2: "Winograd F(2x2, 3x3)", Winograd4: "Winograd F(4x4, 3x3)",
+	Winograd2: "Winograd F(2x2, 3x3)", Winograd4: "Winograd F(4x4, 3x3)", Winograd5: "Winograd F(2x2, 5x5)",
 	Depthwise: "depthwise", DepthwiseRows: "depthwise by rows",
 	Dot2: "implicit GEMM, dot2", DirectDot2: "direct, dot2", Matrix: "matrix units"}
 
 // String returns the name of the algorithm.
 func (a Algorithm) String() string { return algorithms[a] }
+
+// Tiles returns the tiles of the algorithm, whose Side is 0 if it has none.
+func (a Algorithm) Tiles() Tiles { return winogradTiles[a] }
+
+// winogradTiles are the tiles of the algorithms that have some.
+var winogradTiles = map[Algorithm]Tiles{
+	Winograd2: {Side: 2, Kernel: 3}, Winograd4: {Side: 4, Kernel: 3}, Winograd5: {Side: 2, Kernel: 5},
+}
 
 // Choose returns the algorithm of a layer at a precision in a class. It depends
 // on shapes alone, and every device of the class uses it.
@@ -57,10 +66,10 @@ func Choose(l Layer, precision, class string) Algorithm {
 		return DirectDot2
 	case matrices:
 		return Matrix
-	case straight && by.tiles() == 4 && (!pairs || by.straight() && by.H%4 == 0 && by.W%4 == 0):
+	case straight && by.tiles() == Winograd4 && (!pairs || by.straight() && by.H%4 == 0 && by.W%4 == 0):
 		return Winograd4
-	case straight && by.tiles() == 2 && !pairs:
-		return Winograd2
+	case straight && by.tiles() != ImplicitGEMM && !pairs:
+		return by.tiles()
 	case straight && by.direct() && !pairs:
 		return Direct
 	case pairs:
@@ -88,7 +97,9 @@ func (l Layer) weights(fused, bf16 bool) Algorithm {
 		return ImplicitGEMM
 	case bf16:
 		return Dot2
-	case l.straight() && l.tiles() > 0 && min(l.OH, l.OW) >= 4:
+	case l.tiles() == Winograd5:
+		return Winograd5
+	case l.straight() && l.tiles() != ImplicitGEMM && min(l.OH, l.OW) >= 4:
 		return Winograd4
 	case l.direct():
 		return Direct

@@ -12,9 +12,8 @@ import "slices"
 func DefineForward(l Layer, a Algorithm, w, bias []float32) func(y, x []float32) {
 	p := product{Layer: l, w: w, bias: bias}
 	switch a {
-	case Winograd2, Winograd4:
-		return newWinograd(p, a, l, func(c, o int) [9]float32 { return [9]float32(w[(o*l.C+c)*9:]) },
-			product.gemm).image
+	case Winograd2, Winograd4, Winograd5:
+		return newWinograd(p, a, l, p.kernel, product.gemm).image
 	case Direct:
 		return p.each(l.O, l.OH, l.OW, product.direct)
 	case Depthwise, ImplicitGEMM:
@@ -32,10 +31,9 @@ func DefineBackward(l Layer, a Algorithm, w, bias []float32) func(dx, dy []float
 	p := product{Layer: l, w: w, bias: bias}
 	back, _ := l.Flipped()
 	switch a {
-	case Winograd2, Winograd4:
-		return newWinograd(p, a, back, func(o, c int) [9]float32 {
-			return [9]float32(reversed(w[(o*l.C+c)*9:][:9]))
-		}, product.phases).image
+	case Winograd2, Winograd4, Winograd5:
+		return newWinograd(p, a, back, func(o, c int) []float32 { return reversed(p.kernel(c, o)) },
+			product.phases).image
 	case Direct, DepthwiseRows:
 		return DefineForward(back, a, l.flip(w), bias)
 	case Depthwise, ImplicitGEMM:
@@ -82,6 +80,13 @@ func pixel(image []float32, channel, y, x, height, width int) float32 {
 func (p product) input(channel, y, x, i, j int) float32 {
 	return pixel(p.x, channel, y*p.Stride[0]-p.Pad[0]+i*p.Dilation[0], x*p.Stride[1]-p.Pad[1]+j*p.Dilation[1],
 		p.H, p.W)
+}
+
+// kernel returns the weights of output channel o for input channel c, of a convolution
+// with one group.
+func (p product) kernel(c, o int) []float32 {
+	taps := p.Kernel[0] * p.Kernel[1]
+	return p.w[(o*p.C+c)*taps:][:taps]
 }
 
 // weight returns the weight of output channel o for channel k of its group at a tap.

@@ -21,22 +21,53 @@ const (
 func within(most float32) bool { return most >= TileLeast && most <= TileMost }
 
 // EvenTile reports whether a Winograd tile is computed as such: its values must not
-// differ too much in size. Every window of three by three sees one whole block of
-// two by two pixels (BlockOf). least is the smallest sum of the absolute values of
-// a block; it must be at least most, the largest absolute value of all blocks,
-// which must be within bounds.
+// differ too much in size. least is a sum of absolute values that no output of the tile
+// sees less than; it must be at least most, the largest absolute value of all blocks
+// of two by two pixels (Tiles.BlockOf) in which the tile has inputs, which must be within
+// bounds. Every window of three by three sees one whole block: least is the smallest
+// sum of a block. With a kernel of five by five all windows of a tile see the block where
+// its outputs are: least is the sum of that.
 func EvenTile(least, most float32) bool { return most == 0 || within(most) && least >= most }
 
 // BlockOf returns the first of the two rows (or columns) of block b in an image of
-// n rows (or columns). Blocks begin at odd indices; those at the border are moved
-// inside.
-func BlockOf(b, n int) int { return min(max(2*b-1, 0), n-2) }
+// n rows (or columns). Blocks begin at odd indices, with a kernel of five by five at even
+// ones; those at the border are moved inside.
+func (g Tiles) BlockOf(b, n int) int { return min(max(2*b-g.Border()%2, 0), n-2) }
+
+// BlockCount returns the number of blocks along n rows (or columns).
+func (g Tiles) BlockCount(n int) int { return (n + g.Border()%2 + 1) / 2 }
+
+// Blocks are those in which a tile has inputs, along one side: From <= b < To.
+type Blocks struct{ From, To int }
+
+// BlocksOf returns them for a tile whose outputs begin at row (or column) at, an even
+// number, of an image of n.
+func (g Tiles) BlocksOf(at, n int) Blocks {
+	before := g.Border() / 2
+	return Blocks{max(0, at/2-before), min(at/2+g.Side/2+1, g.BlockCount(n))}
+}
+
+// Even reports whether a tile is an EvenTile whose outputs begin at (y, x), given the
+// blocks in which it has inputs, and the BlockSize of each.
+func (g Tiles) Even(y, x int, rows, columns Blocks, sizeOf func(by, bx int) (sum float32, most uint32)) bool {
+	least, most := float32(math.Inf(1)), uint32(0)
+	for by := rows.From; by < rows.To; by++ {
+		for bx := columns.From; bx < columns.To; bx++ {
+			sum, largest := sizeOf(by, bx)
+			most = max(most, largest)
+			if g.Kernel == 3 || by == y/2 && bx == x/2 {
+				least = min(least, sum)
+			}
+		}
+	}
+	return EvenTile(least, math.Float32frombits(most))
+}
 
 // EvenWeights reports whether the weights of an output channel are suitable for
-// Winograd tiles: sizes has, for each of the nine taps, the sum of the absolute
+// Winograd tiles: sizes has, for each tap of the kernel, the sum of the absolute
 // weights, which must be at least a quarter of most, the largest absolute
 // weight of the channel.
-func EvenWeights(sizes [9]float32, most float32) bool {
+func EvenWeights(sizes []float32, most float32) bool {
 	const share = 0.25
 	if most == 0 {
 		return true
@@ -54,6 +85,16 @@ func EvenWeights(sizes [9]float32, most float32) bool {
 func EvenChannel(size, most float32) bool {
 	const share = 8
 	return most == 0 || within(most) && share*most <= size
+}
+
+// Least returns how many tiles a chunk must have for the gradients for a weight not to be
+// computed by ImplicitGEMM: with a kernel of 5 by 5 the errors of single tiles weigh more
+// than those of a short chain.
+func (g Tiles) Least() int {
+	if g.Kernel == 5 {
+		return 256
+	}
+	return 0
 }
 
 // BlockSize returns the sum of the absolute values of a block of two by two pixels,

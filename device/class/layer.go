@@ -117,23 +117,29 @@ func (l Layer) direct() bool {
 	return l.straight() && l.Kernel[1] == 3 && l.O == lanes && l.C%8 == 0 && l.OW > 1
 }
 
-// tiles returns the side of the tiles for a layer that has some, 0 for any other.
+// tiles returns the algorithm of a layer that has tiles, ImplicitGEMM of any other.
 // Small tiles keep the transformed weights of wide layers in bounds, and the errors where
 // a sum has only 16 channels. With dilation images are large beside the weights, so that
 // large tiles have wider layers, and wider ones none.
-func (l Layer) tiles() int {
+func (l Layer) tiles() Algorithm {
 	const wide, widest = 256 * 256, 512 * 512
-	pairs, side := l.C*l.O, 4
-	if l.straight() && (pairs > wide || l.C == lanes) {
-		side = 2
-	}
+	pairs, small := l.C*l.O, l.straight() && (l.C*l.O > wide || l.C == lanes)
 	switch {
-	case !l.phased() || l.C%lanes != 0 || l.O%lanes != 0 || l.C == lanes && !l.straight():
-		return 0
-	case l.straight() && min(l.H, l.W) >= side, !l.straight() && pairs <= widest && l.fewer(side):
-		return side
+	case l.C%lanes != 0 || l.O%lanes != 0:
+	case l.five() && l.fewer(Winograd5):
+		return Winograd5
+	case !l.phased() || l.C == lanes && !l.straight():
+	case small && min(l.H, l.W) >= 2:
+		return Winograd2
+	case !small && l.straight() && min(l.H, l.W) >= 4, !l.straight() && pairs <= widest && l.fewer(Winograd4):
+		return Winograd4
 	}
-	return 0
+	return ImplicitGEMM
+}
+
+// five reports whether l is a convolution of 5 by 5 with stride 1 and padding 2.
+func (l Layer) five() bool {
+	return l.straight() && l.Kernel == [2]int{5, 5} && l.Pad == [4]int{2, 2, 2, 2}
 }
 
 // phased reports whether l is made of phases: a convolution of 3 by 3 with stride 1 whose
@@ -152,15 +158,20 @@ func (l Layer) phased() bool {
 func (l Layer) Phase() Layer {
 	p, d := l, l.Dilation[0]
 	p.H, p.W, p.OH, p.OW = ceil(l.H, d), ceil(l.W, d), ceil(l.OH, d), ceil(l.OW, d)
-	p.Dilation, p.Pad = [2]int{1, 1}, [4]int{1, 1, 1, 1}
+	p.Dilation = [2]int{1, 1}
+	for i := range p.Pad {
+		p.Pad[i] /= d
+	}
 	return p
 }
 
 // fewer reports whether the tiles of all phases multiply at most two thirds of what
 // windows do, which leave out what lies outside of the image: where phases are small, most.
-func (l Layer) fewer(side int) bool {
-	d, p := l.Dilation[0], l.Phase()
-	tiles := func(n int) int { return d * ceil(n, side) * (side + 2) } // values of all tiles along n pixels
-	inside := func(n int) int { return 3*n - 2*d }                     // taps that n pixels see
+func (l Layer) fewer(a Algorithm) bool {
+	d, p, t := l.Dilation[0], l.Phase(), a.Tiles()
+	tiles := func(n int) int { return d * ceil(n, t.Side) * t.Tile() } // values of all tiles along n pixels
+	inside := func(n int) int {                                        // taps that n pixels see
+		return t.Kernel*n - d*t.Border()*(t.Border()+1)
+	}
 	return 3*tiles(p.H)*tiles(p.W) <= 2*inside(l.H)*inside(l.W)
 }

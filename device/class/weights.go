@@ -38,8 +38,8 @@ func (g gradient) of(a Algorithm, n int) []float32 {
 		for i := range dw {
 			dw[i] = g.chain(i/taps/(g.C/g.Groups), i/taps%(g.C/g.Groups), i%taps)
 		}
-	case Winograd4:
-		g.winograd(dw)
+	case Winograd4, Winograd5:
+		g.winograd(a.Tiles(), dw)
 	default:
 		panic("class: " + a.String() + " is defined by the CPU device")
 	}
@@ -77,18 +77,17 @@ func (g gradient) chain(o, k, tap int) float32 {
 
 // winograd computes all gradients by tiles, and those of channels that are not even
 // by chains: of single input channels, of all if more than a quarter of these are
-// not, or any output channel.
-func (g gradient) winograd(dw []float32) {
-	t := Tiles{Side: 4}
+// not, or any output channel, or there are few tiles.
+func (g gradient) winograd(t Tiles, dw []float32) {
 	var odd []int
 	for c := range g.C {
-		if !g.even(g.x, c, g.C, g.H, g.W) {
+		if !g.even(t, g.x, c, g.C, g.H, g.W) {
 			odd = append(odd, c)
 		}
 	}
-	apart := len(odd) > g.C/4
+	apart := len(odd) > g.C/4 || g.rows*ceil(g.OH, t.Side)*ceil(g.OW, t.Side) < t.Least()
 	for o := range g.O {
-		apart = apart || !g.even(g.dy, o, g.O, g.OH, g.OW)
+		apart = apart || !g.even(t, g.dy, o, g.O, g.OH, g.OW)
 	}
 	if apart {
 		copy(dw, g.of(ImplicitGEMM, len(dw)))
@@ -96,28 +95,32 @@ func (g gradient) winograd(dw []float32) {
 	}
 	g.tiles(t, dw)
 	for _, c := range odd {
-		for i := range g.O * 9 {
-			dw[(i/9*g.C+c)*9+i%9] = g.chain(i/9, c, i%9)
+		for i, n := 0, t.Taps(); i < g.O*n; i++ {
+			dw[(i/n*g.C+c)*n+i%n] = g.chain(i/n, c, i%n)
 		}
 	}
 }
 
 // tiles computes all gradients by tiles: every frequency has one chain over the
-// tiles of all rows, in order.
+// tiles of all rows, in order, or over those of a block (Tiles.ChainRows).
 func (g gradient) tiles(t Tiles, dw []float32) {
-	n := t.Tile() * t.Tile()
-	sums := make([]float32, g.C*g.O*n)
-	for r := range g.rows {
-		x, dy := g.image(r)
-		for ty := 0; ty < g.OH; ty += t.Side {
-			for tx := 0; tx < g.OW; tx += t.Side {
-				g.tile(t, sums, x, dy, ty, tx)
+	n, high := t.Tile()*t.Tile(), ceil(g.OH, t.Side)
+	sums, chain := make([]float32, g.C*g.O*n), make([]float32, g.C*g.O*n)
+	some := t.ChainRows(ceil(g.OW, t.Side))
+	for row := range g.rows * high {
+		x, dy := g.image(row / high)
+		for tx := 0; tx < g.OW; tx += t.Side {
+			g.tile(t, chain, x, dy, row%high*t.Side, tx)
+		}
+		if last := row == g.rows*high-1; last || some > 0 && row%some == some-1 {
+			for i, v := range chain {
+				sums[i] += v
 			}
+			clear(chain)
 		}
 	}
 	for i := range g.O * g.C {
-		taps := t.Kernel(sums[i*n:][:n])
-		copy(dw[i*9:], taps[:])
+		t.KernelGradient(dw[i*t.Taps():][:t.Taps()], sums[i*n:][:n])
 	}
 }
 
@@ -160,14 +163,15 @@ func (t Tiles) gradient(l Layer, dy []float32, o, ty, tx int) (v [MostTile * Mos
 }
 
 // even reports whether a channel is an EvenChannel: the sizes of its values are
-// summed in order in every 4 rows of an image, and these sums in order.
-func (g gradient) even(images []float32, channel, channels, height, width int) bool {
+// summed in order in the rows of an image that a row of tiles has outputs in, and these
+// sums in order.
+func (g gradient) even(t Tiles, images []float32, channel, channels, height, width int) bool {
 	size, most := float32(0), uint32(0)
 	for r := range g.rows {
 		image := images[(r*channels+channel)*height*width:][:height*width]
-		for y := 0; y < height; y += 4 {
+		for y := 0; y < height; y += t.Side {
 			band := float32(0)
-			for _, v := range image[y*width : min(y+4, height)*width] {
+			for _, v := range image[y*width : min(y+t.Side, height)*width] {
 				band += math.Float32frombits(sizeBits(v))
 				most = max(most, sizeBits(v))
 			}

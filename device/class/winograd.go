@@ -3,31 +3,57 @@ package class
 import "math"
 
 // Tiles is the arithmetic of Winograd tiles with Side by Side outputs of a kernel of
-// 3 by 3 (Winograd 1980; Lavin, Gray 2016). The points are 0, ±1 and infinity for
-// Side 2, and 0, ±3/4, ±3/2 and infinity for Side 4; the latter keep the errors of a
-// tile small (Barabasz et al. 2020) and are exact in float32. Adding v*x to a sum is
-// one fused multiply-add.
+// Kernel by Kernel (Winograd 1980; Lavin, Gray 2016). The points are 0, ±1 and infinity
+// for tiles of 4 by 4 inputs, and 0, ±3/4, ±3/2 and infinity for those of 6 by 6; the
+// latter keep the errors of a tile small (Barabasz et al. 2020) and are exact in float32.
+// Adding v*x to a sum is one fused multiply-add.
 type Tiles struct {
-	Side int // 2 or 4
+	Side   int // 2 or 4; 2 where Kernel is 5
+	Kernel int // 3 or 5
 }
 
-// MostTile is the largest Tiles.Tile.
-const MostTile = 6
+// MostTile is the largest Tiles.Tile, MostTaps the largest Tiles.Taps.
+const (
+	MostTile = 6
+	MostTaps = 25
+)
 
-// Tile returns the number of inputs of a tile along one side, Side + 2.
-func (g Tiles) Tile() int { return g.Side + 2 }
+// Tile returns the number of inputs of a tile along one side.
+func (g Tiles) Tile() int { return g.Side + g.Kernel - 1 }
+
+// Taps returns the number of elements of a kernel.
+func (g Tiles) Taps() int { return g.Kernel * g.Kernel }
+
+// Border returns how many inputs of a tile lie before its first output, along one side.
+func (g Tiles) Border() int { return g.Kernel / 2 }
+
+// form returns the numbers of the tiles.
+func (g Tiles) form() *form { return forms[g.Tile()] }
 
 // Block returns the length of a chain over the in input channels, a multiple of
 // 16: the products of a frequency are summed in blocks of it, each one chain from
 // +0, and the blocks are added in order.
 func (g Tiles) Block(in int) int {
 	switch {
-	case g.Side == 2:
+	case g.Tile() == 4:
 		return in
-	case in >= 4*lanes:
+	case in >= 4*lanes, g.Kernel == 5 && in > lanes:
 		return lanes * (2 - in/lanes%2)
 	}
 	return lanes / 2
+}
+
+// ChainRows returns how many rows of tiles, of that number of columns, a gradient for
+// the weight sums up in one chain: the tiles of a chunk are cut into blocks of as many
+// rows, from the first on, each frequency of a block is one chain from +0, and the blocks
+// are added in order. It is 0 where one chain goes over all tiles. The coefficients of a
+// kernel of 5 by 5 make more of the errors of a chain than those of 3 by 3: blocks of
+// about 64 tiles keep them as small.
+func (g Tiles) ChainRows(columns int) int {
+	if g.Kernel == 5 {
+		return max(1, 64/columns)
+	}
+	return 0
 }
 
 // form is the numbers of tiles of one size.
@@ -37,8 +63,8 @@ type form struct {
 	factors []float64   // see factorsOf
 }
 
-// forms are the two sizes, by Side.
-var forms = map[int]*form{2: newForm(1), 4: newForm(0.75, 1.5)}
+// forms are the two sizes, by Tile.
+var forms = map[int]*form{4: newForm(1), 6: newForm(0.75, 1.5)}
 
 func newForm(pairs ...float32) *form {
 	f := &form{pairs: pairs, factors: factorsOf(pairs)}
@@ -99,7 +125,7 @@ func horner(d []float32, last int, coefficients []float32) float32 {
 // Into sets t to the transform of d, a row or column of a tile of the input. A
 // tile is transformed columns first.
 func (g Tiles) Into(t, d []float32) {
-	n, f := g.Tile(), forms[g.Side]
+	n, f := g.Tile(), g.form()
 	t[0], t[n-1] = horner(d, n-2, f.except[0]), horner(d, n-1, f.except[0])
 	for i, p := range f.pairs {
 		even, odd := horner(d, n-2, f.except[1+i]), horner(d, n-3, f.except[1+i])
@@ -111,7 +137,7 @@ func (g Tiles) Into(t, d []float32) {
 // products. A tile is transformed back rows first.
 func (g Tiles) Back(y, m []float32) {
 	for j := range g.Side {
-		for i, p := range forms[g.Side].pairs {
+		for i, p := range g.form().pairs {
 			power := float32(1)
 			for range j {
 				power *= p
@@ -134,26 +160,46 @@ func (g Tiles) Back(y, m []float32) {
 	}
 }
 
-// at sets t to the values of the polynomial x at the points, but for the factors.
-func (g Tiles) at(t []float64, x [3]float64) {
-	t[0], t[g.Tile()-1] = x[0], x[2]
-	for i, p := range forms[g.Side].pairs {
-		even, odd := math.FMA(float64(p*p), x[2], x[0]), float64(float64(p)*x[1])
+// at sets t to the values of the polynomial x, of which Kernel coefficients are read,
+// at the points, but for the factors: its even and its odd part by Horner's rule.
+func (g Tiles) at(t []float64, x [mostKernel]float64) {
+	last := g.Kernel - 1
+	t[0], t[g.Tile()-1] = x[0], x[last]
+	for i, p := range g.form().pairs {
+		even, odd := x[last], x[last-1]
+		for k := last - 2; k >= 0; k -= 2 {
+			even = math.FMA(float64(p*p), even, x[k])
+			if k > 0 {
+				odd = math.FMA(float64(p*p), odd, x[k-1])
+			}
+		}
+		odd = float64(float64(p) * odd)
 		t[1+2*i], t[2+2*i] = even+odd, even-odd
 	}
 }
 
-// Weights sets u, [Tile][Tile], to the transform of a kernel of 3 by 3,
+// mostKernel is the largest Tiles.Kernel.
+const mostKernel = 5
+
+// Weights sets u, [Tile][Tile], to the transform of a kernel, [Kernel][Kernel],
 // computed in float64 and rounded once.
-func (g Tiles) Weights(u []float32, kernel [9]float32) {
-	size, factor := g.Tile(), forms[g.Side].factors
-	var half [3][MostTile]float64
+func (g Tiles) Weights(u, kernel []float32) {
+	size, factor := g.Tile(), g.form().factors
+	var half [mostKernel][MostTile]float64
 	var t [MostTile]float64
-	for x := range 3 {
-		g.at(half[x][:], [3]float64{float64(kernel[x]), float64(kernel[3+x]), float64(kernel[6+x])})
+	for x := range g.Kernel {
+		var column [mostKernel]float64
+		for y := range g.Kernel {
+			column[y] = float64(kernel[y*g.Kernel+x])
+		}
+		g.at(half[x][:], column)
 	}
 	for i := range size {
-		g.at(t[:], [3]float64{half[0][i], half[1][i], half[2][i]})
+		var row [mostKernel]float64
+		for x := range g.Kernel {
+			row[x] = half[x][i]
+		}
+		g.at(t[:], row)
 		for j := range size {
 			u[i*size+j] = float32(float64(t[j] * float64(factor[i]*factor[j])))
 		}
@@ -164,7 +210,7 @@ func (g Tiles) Weights(u []float32, kernel [9]float32) {
 // tile's outputs: its values at the points. A tile is transformed columns first.
 func (g Tiles) Points(t, y []float32) {
 	t[0], t[g.Tile()-1] = y[0], y[g.Side-1]
-	for i, p := range forms[g.Side].pairs {
+	for i, p := range g.form().pairs {
 		even, odd := y[0], y[1]
 		if g.Side == 4 {
 			even, odd = Fuse(p*p, y[2], even), Fuse(p*p, y[3], odd)
@@ -173,30 +219,35 @@ func (g Tiles) Points(t, y []float32) {
 	}
 }
 
-// elements returns the three coefficients that the values at the points make.
-func (g Tiles) elements(x []float64) [3]float64 {
-	factor := forms[g.Side].factors
-	e := [3]float64{float64(factor[0] * x[0]), 0, x[g.Tile()-1]}
-	for i, p := range forms[g.Side].pairs {
-		f, p := factor[1+2*i], float64(p)
+// elements returns the Kernel coefficients that the values at the points make. Each is
+// one chain over the points, but that its first term is a product.
+func (g Tiles) elements(x []float64) (e [mostKernel]float64) {
+	factor, last := g.form().factors, g.Kernel-1
+	e[0], e[last] = float64(factor[0]*x[0]), x[g.Tile()-1]
+	for i, p := range g.form().pairs {
 		sum, difference := x[1+2*i]+x[2+2*i], x[1+2*i]-x[2+2*i]
-		e[0] = math.FMA(f, sum, e[0])
-		if i == 0 {
-			e[1] = float64(float64(f*p) * difference)
-		} else {
-			e[1] = math.FMA(float64(f*p), difference, e[1])
+		f := factor[1+2*i] // times p to the power of k
+		for k := range g.Kernel {
+			of := sum
+			if k%2 == 1 {
+				of = difference
+			}
+			if i == 0 && k > 0 && k < last {
+				e[k] = float64(f * of)
+			} else {
+				e[k] = math.FMA(f, of, e[k])
+			}
+			f = float64(f * float64(p))
 		}
-		e[2] = math.FMA(float64(float64(f*p)*p), sum, e[2])
 	}
 	return e
 }
 
-// Kernel returns the gradient of a kernel of 3 by 3 from the sums of all
-// frequencies, [Tile][Tile]: transformed in float64, columns first, and rounded
-// once.
-func (g Tiles) Kernel(sums []float32) (taps [9]float32) {
+// KernelGradient sets taps, [Kernel][Kernel], to the gradient of a kernel from the sums of all
+// frequencies, [Tile][Tile]: transformed in float64, columns first, and rounded once.
+func (g Tiles) KernelGradient(taps, sums []float32) {
 	size := g.Tile()
-	var half [3][MostTile]float64
+	var half [mostKernel][MostTile]float64
 	var x [MostTile]float64
 	for j := range size {
 		for i := range size {
@@ -206,10 +257,10 @@ func (g Tiles) Kernel(sums []float32) (taps [9]float32) {
 			half[y][j] = e
 		}
 	}
-	for y := range half {
-		for j, e := range g.elements(half[y][:]) {
-			taps[3*y+j] = float32(e)
+	for y := range g.Kernel {
+		e := g.elements(half[y][:])
+		for j := range g.Kernel {
+			taps[g.Kernel*y+j] = float32(e[j])
 		}
 	}
-	return taps
 }

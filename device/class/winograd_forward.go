@@ -2,7 +2,7 @@ package class
 
 import "math"
 
-// winograd is Winograd2 and Winograd4: l is the convolution that is computed, phase
+// winograd is Winograd2, Winograd4 and Winograd5: l is the convolution that is computed, phase
 // that of one of its phases (Layer.Phase), window computes an output for which tiles do
 // not do.
 //
@@ -19,13 +19,10 @@ type winograd struct {
 }
 
 // newWinograd transforms weights: kernel gives those from an input to an output channel.
-func newWinograd(p product, a Algorithm, l Layer, kernel func(c, o int) [9]float32,
+func newWinograd(p product, a Algorithm, l Layer, kernel func(c, o int) []float32,
 	window func(p product, o, y, x int) float32) *winograd {
-	k := &winograd{product: p, Tiles: Tiles{Side: 2}, l: l, phase: l.Phase(), even: evenKernels(l, kernel),
+	k := &winograd{product: p, Tiles: a.Tiles(), l: l, phase: l.Phase(), even: evenKernels(l, kernel),
 		window: window}
-	if a == Winograd4 {
-		k.Side = 4
-	}
 	if k.even {
 		k.u = k.weightsOf(l, kernel)
 	}
@@ -89,9 +86,9 @@ func (k *winograd) store(y []float32, top, left int, tile func(o, y, x int) floa
 
 // evenKernels reports whether all output channels have EvenWeights. Sizes are
 // summed over the input channels in order.
-func evenKernels(l Layer, kernel func(c, o int) [9]float32) bool {
+func evenKernels(l Layer, kernel func(c, o int) []float32) bool {
 	for o := range l.O {
-		var sizes [9]float32
+		sizes := make([]float32, l.Kernel[0]*l.Kernel[1])
 		most := uint32(0)
 		for c := range l.C {
 			for t, v := range kernel(c, o) {
@@ -107,7 +104,7 @@ func evenKernels(l Layer, kernel func(c, o int) [9]float32) bool {
 }
 
 // weightsOf returns the transformed weights, by output and input channel.
-func (g Tiles) weightsOf(l Layer, kernel func(c, o int) [9]float32) [][][MostTile * MostTile]float32 {
+func (g Tiles) weightsOf(l Layer, kernel func(c, o int) []float32) [][][MostTile * MostTile]float32 {
 	u := make([][][MostTile * MostTile]float32, l.O)
 	for o := range u {
 		u[o] = make([][MostTile * MostTile]float32, l.C)
@@ -120,15 +117,10 @@ func (g Tiles) weightsOf(l Layer, kernel func(c, o int) [9]float32) [][][MostTil
 
 // evenTile reports whether the tile whose outputs begin at (ty, tx) is even.
 func (g Tiles) evenTile(l Layer, image []float32, ty, tx int) bool {
-	least, most := float32(math.Inf(1)), uint32(0)
-	for by := ty / 2; by <= min(ty/2+g.Side/2, l.H/2); by++ {
-		for bx := tx / 2; bx <= min(tx/2+g.Side/2, l.W/2); bx++ {
-			sum, largest := BlockSize(block(l, image, BlockOf(by, l.H), BlockOf(bx, l.W)),
-				block(l, image, BlockOf(by, l.H)+1, BlockOf(bx, l.W)))
-			least, most = min(least, sum), max(most, largest)
-		}
-	}
-	return EvenTile(least, math.Float32frombits(most))
+	return g.Even(ty, tx, g.BlocksOf(ty, l.H), g.BlocksOf(tx, l.W), func(by, bx int) (float32, uint32) {
+		y, x := g.BlockOf(by, l.H), g.BlockOf(bx, l.W)
+		return BlockSize(block(l, image, y, x), block(l, image, y+1, x))
+	})
 }
 
 // block returns the values of two pixels side by side, [pixel][channel].
@@ -147,7 +139,7 @@ func (g Tiles) input(l Layer, image []float32, c, ty, tx int) (v [MostTile * Mos
 	var d, t [MostTile]float32
 	for x := range n {
 		for y := range n {
-			d[y] = pixel(image, c, ty+y-1, tx+x-1, l.H, l.W)
+			d[y] = pixel(image, c, ty+y-g.Border(), tx+x-g.Border(), l.H, l.W)
 		}
 		g.Into(t[:], d[:])
 		for i := range n {

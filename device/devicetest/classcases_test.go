@@ -28,11 +28,11 @@ func TestClassCasesReachEveryAlgorithm(t *testing.T) {
 		}
 	}
 	for product, algorithms := range map[class.Product][]class.Algorithm{
-		class.Forward: {class.ImplicitGEMM, class.Direct, class.Winograd2, class.Winograd4, class.Depthwise,
-			class.DepthwiseRows},
-		class.Backward: {class.ImplicitGEMM, class.Direct, class.Winograd2, class.Winograd4, class.Depthwise,
-			class.DepthwiseRows},
-		class.Weights: {class.ImplicitGEMM, class.Direct, class.Winograd4, class.Depthwise},
+		class.Forward: {class.ImplicitGEMM, class.Direct, class.Winograd2, class.Winograd4, class.Winograd5,
+			class.Depthwise, class.DepthwiseRows},
+		class.Backward: {class.ImplicitGEMM, class.Direct, class.Winograd2, class.Winograd4, class.Winograd5,
+			class.Depthwise, class.DepthwiseRows},
+		class.Weights: {class.ImplicitGEMM, class.Direct, class.Winograd4, class.Winograd5, class.Depthwise},
 	} {
 		for _, a := range algorithms {
 			if !reached[fmt.Sprint(product, " ", a)] {

@@ -3,6 +3,7 @@ package devicetest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
@@ -30,11 +31,14 @@ var beyond = []string{"below the least", "above the most"}
 // signed is a value with a sign that is drawn.
 func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float64(d.Intn(2))-0.5) }
 
+// edges are layers with tiles whose operands lie at the edges of their guards.
+type edges struct{ class.Tiles }
+
 // edged returns what fills images, of which the first has blocks that just do for
 // EvenTile, the second blocks that do not, and the others values at the limits. With
 // dilation, which divides height and width, phase 1 is as in the other image, and each
 // is twice as large as the one before.
-func edged(dilation int) filler {
+func (e edges) edged(dilation int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		kinds := []string{"", "", "least", "below the least", "most", "above the most"}
 		n := tensor.Count(t.Shape[1:])
@@ -49,7 +53,7 @@ func edged(dilation int) filler {
 			}
 			for q := range dilation * dilation {
 				phase(image, t.Shape[1:], dilation, q, func(image []float32, channels, high, wide int) {
-					blocks(d, image, channels, high, wide, (i%2 == 1) != (q == 1))
+					e.blocks(d, image, channels, high, wide, (i%2 == 1) != (q == 1))
 					for k := range image {
 						image[k] *= float32(int(1) << q)
 					}
@@ -82,10 +86,10 @@ func phase(image []float32, shape []int, dilation, q int, fill func(image []floa
 
 // blocks gives every block of two by two pixels one value of all its channels: the
 // same everywhere, or in every other block one ulp less than the largest.
-func blocks(d *tensor.Draws, image []float32, channels, high, wide int, apart bool) {
+func (e edges) blocks(d *tensor.Draws, image []float32, channels, high, wide int, apart bool) {
 	for y := range high {
 		for x := range wide {
-			if !seen(y, high) || !seen(x, wide) {
+			if !e.seen(y, high) || !e.seen(x, wide) {
 				continue
 			}
 			c, v := d.Intn(channels), odd
@@ -102,26 +106,31 @@ func blocks(d *tensor.Draws, image []float32, channels, high, wide int, apart bo
 }
 
 // seen reports whether blocks have their value in row, or column, i of n: each of
-// class.BlockOf has just one of these.
-func seen(i, n int) bool { return i == 1 || i >= 4 && i%2 == 0 && i < n }
+// class.Tiles.BlockOf has just one of these.
+func (e edges) seen(i, n int) bool {
+	if e.Kernel == 5 {
+		return i%2 == 1
+	}
+	return i == 1 || i >= 4 && i%2 == 0 && i < n
+}
 
 // weighty fills weights: each output channel has a tap that just does for
 // EvenWeights, or the first has one that does not.
-func weighty(even bool) filler {
+func (e edges) weighty(even bool) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
-		in := t.Shape[1]
+		in, taps := t.Shape[1], e.Taps()
 		set(t, func(int) float64 { return d.Between(-2, 2) })
 		for o := range t.Shape[0] {
-			w := t.F32()[o*in*9:][:in*9]
+			w := t.F32()[o*in*taps:][:in*taps]
 			for k := range in {
-				w[k*9+o%9] = 0
+				w[k*taps+o%taps] = 0
 			}
 			least, most := odd, float64(4*odd)
 			if o == 0 && !even {
 				least, most = odd+ulpOf1, 4*(odd+2*ulpOf1)
 			}
-			w[(in-1-o*7%in)*9+o%9] = float32(signed(d, least))
-			w[o*5%in*9+(o+1)%9] = float32(signed(d, most))
+			w[(in-1-o*7%in)*taps+o%taps] = float32(signed(d, least))
+			w[o*5%in*taps+(o+1)%taps] = float32(signed(d, most))
 		}
 	}
 }
@@ -135,7 +144,7 @@ func limited(v float64) filler {
 // for EvenChannel, "later" as "even" from the second value on, "whole" as "even" up to
 // the end of a row of tiles, "last" as "uneven" at the end; those named by a limit with
 // values of that size; "lonely" with one value each; and the rest, normally.
-func channelEdges(kind func(channel int) string) filler {
+func (e edges) channelEdges(kind func(channel int) string) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		pixels := tensor.Count(t.Shape[2:])
 		for i := range t.Count() / pixels {
@@ -146,7 +155,7 @@ func channelEdges(kind func(channel int) string) filler {
 				if limit, ok := limits[of]; ok {
 					v = signed(d, limit)
 				} else if of != "" {
-					v = signed(d, edgeOf(of, row, p, t.Shape[2:]))
+					v = signed(d, e.of(of, row, p, t.Shape[2:]))
 				}
 				image[p] = float32(v)
 			}
@@ -154,15 +163,15 @@ func channelEdges(kind func(channel int) string) filler {
 	}
 }
 
-// edgeOf is pixel p of a channel, (H, W), of which nine values add up, exactly, to eight times
+// of is pixel p of a channel, (H, W), of which nine values add up, exactly, to eight times
 // the largest, or to one ulp less.
-func edgeOf(kind string, row, p int, shape []int) float64 {
+func (e edges) of(kind string, row, p int, shape []int) float64 {
 	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
 	switch kind {
 	case "later":
 		kind, p = "even", p-1
 	case "whole": // nothing behind it makes up for a last sum that is wrong
-		kind, p = "even", p-(4*shape[1]-9)
+		kind, p = "even", p-(e.Side*shape[1]-9)
 	case "last":
 		p -= tensor.Count(shape) - 9
 	}
@@ -179,28 +188,39 @@ func edgeOf(kind string, row, p int, shape []int) float64 {
 	return 0
 }
 
-// edgeProbes are layers with tiles.
+// edgeProbes are layers with tiles of 4x4 and of 5x5.
 func edgeProbes() []probe {
-	name := func(s string) string { return "Winograd of 4x4, " + s }
-	conv := convolution{in: 32, out: 32, h: 9, w: 10, kh: 3, kw: 3, pad: [4]int{1, 1, 1, 1}}
-	forward := func(s string, x, w filler) probe {
-		return probe{name(s), graph.Conv, conv.attrs(), []operand{rows(32, 9, 10).with(x),
-			whole(32, 32, 3, 3).with(w)}, bits}
-	}
+	large := edges{class.Winograd4.Tiles()}
 	dilated := convolution{in: 32, out: 32, h: 14, w: 14, kh: 3, kw: 3, pad: [4]int{2, 2, 2, 2},
 		dilation: [2]int{2, 2}}
-	all := []probe{forward("blocks at the edge", edged(1), normal),
-		{name("blocks of phases at the edge"), graph.Conv, dilated.attrs(),
-			[]operand{rows(32, 14, 14).with(edged(2)), whole(32, 32, 3, 3).with(normal)}, bits},
-		{name("one tile of a phase outweighed"), graph.Conv, dilated.attrs(),
-			[]operand{rows(32, 13, 15).with(outweighed), whole(32, 32, 3, 3).with(normal)}, bits},
-		{name("weights beyond the edge, dilation"), graph.Conv, dilated.attrs(),
-			[]operand{rows(32, 14, 14).with(normal), whole(32, 32, 3, 3).with(weighty(false))}, bits},
-		forward("weights at the edge", normal, weighty(true)),
-		forward("weights beyond the edge", normal, weighty(false))}
+	phases := func(s string, x operand, w filler) probe {
+		return probe{"Winograd of 4x4, " + s, graph.Conv, dilated.attrs(),
+			[]operand{x, whole(32, 32, 3, 3).with(w)}, bits}
+	}
+	return slices.Concat(large.probes("Winograd of 4x4", 9, 7), []probe{
+		phases("blocks of phases at the edge", rows(32, 14, 14).with(large.edged(2)), normal),
+		phases("one tile of a phase outweighed", rows(32, 13, 15).with(outweighed), normal),
+		phases("weights beyond the edge, dilation", rows(32, 14, 14).with(normal), large.weighty(false)),
+	}, edges{class.Winograd5.Tiles()}.probes("Winograd of 5x5", 24, 23))
+}
+
+// probes are layers with these tiles, gradients for weights of images of high by wide.
+func (e edges) probes(algorithm string, high, wide int) []probe {
+	name := func(s string) string { return algorithm + ", " + s }
+	pad, k := e.Border(), e.Kernel
+	conv := convolution{in: 32, out: 32, h: 9, w: 10, kh: k, kw: k, pad: [4]int{pad, pad, pad, pad}}
+	forward := func(s string, x, w filler) probe {
+		return probe{name(s), graph.Conv, conv.attrs(), []operand{rows(32, 9, 10).with(x),
+			whole(32, 32, k, k).with(w)}, bits}
+	}
+	all := []probe{forward("blocks at the edge", e.edged(1), normal),
+		forward("one tile outweighed", outweighed, normal),
+		forward("weights at the edge", normal, e.weighty(true)),
+		forward("weights beyond the edge", normal, e.weighty(false))}
 	backward := func(s string, x, dy func(int) string) probe {
-		return probe{name(s), graph.ConvGradWeight, conv.attrs("kernel", []int{3, 3}),
-			[]operand{rows(32, 9, 7).with(channelEdges(x)), rows(16, 9, 7).with(channelEdges(dy))}, bits}
+		return probe{name(s), graph.ConvGradWeight, conv.attrs("kernel", []int{k, k}),
+			[]operand{rows(32, high, wide).with(e.channelEdges(x)),
+				rows(16, high, wide).with(e.channelEdges(dy))}, bits}
 	}
 	usual := func(int) string { return "" }
 	listed := func(of ...string) func(int) string {

@@ -16,7 +16,7 @@ func TestEdgesHaveTiles(t *testing.T) {
 		}
 		f := program.Functions[0]
 		l, _ := class.LayerOf(f, &f.Nodes[0])
-		if a := class.Choose(l, device.F32, class.FMA); a != class.Winograd4 {
+		if a := class.Choose(l, device.F32, class.FMA); a != class.Winograd4 && a != class.Winograd5 {
 			t.Errorf("%s has %v", p.title(), a)
 		}
 	}

@@ -31,6 +31,7 @@ var convolutions = []convolution{
 	{name: "1x1 stride 2", in: 16, out: 32, h: 7, w: 8, kh: 1, kw: 1, stride: [2]int{2, 2}},
 	{name: "5x5 of one channel, bias", in: 1, out: 32, h: 12, w: 11, kh: 5, kw: 5, pad: [4]int{2, 2, 2, 2},
 		bias: true},
+	{name: "5x5 of 32 to 48 channels", in: 32, out: 48, h: 11, w: 12, kh: 5, kw: 5, pad: [4]int{2, 2, 2, 2}},
 	{name: "7x7 stride 2", in: 3, out: 9, h: 17, w: 15, kh: 7, kw: 7, stride: [2]int{2, 2},
 		pad: [4]int{3, 3, 3, 3}},
 	{name: "1x4 stride 3,1, uneven padding", in: 4, out: 6, h: 8, w: 5, kh: 1, kw: 4,
@@ -109,7 +110,7 @@ func matrixProbes(in, out int, name string) []probe {
 func extremes() []probe {
 	x, w := rows(16, 5, 5).with(extreme), whole(16, 16, 3, 3).with(extreme)
 	v, m := rows(65).with(extreme), whole(9, 65).with(extreme)
-	pad := []any{"pad", []int{1, 1, 1, 1}}
+	pad, pad5 := []any{"pad", []int{1, 1, 1, 1}}, []any{"pad", []int{2, 2, 2, 2}}
 	const name = "2^-60 to 2^60"
 	return []probe{
 		{name, graph.Conv, pad, []operand{x, w}, products(144)},
@@ -119,6 +120,12 @@ func extremes() []probe {
 			products(288)},
 		{"2^-60 to 2^60, kernel", graph.Conv, pad, []operand{rows(32, 6, 9), whole(32, 32, 3, 3).with(extreme)},
 			products(288)},
+		{"2^-60 to 2^60, image, 5x5", graph.Conv, pad5,
+			[]operand{rows(32, 8, 7).with(extreme), whole(16, 32, 5, 5)}, products(800)},
+		{"2^-60 to 2^60, kernel, 5x5", graph.Conv, pad5,
+			[]operand{rows(32, 7, 8), whole(16, 32, 5, 5).with(extreme)}, products(800)},
+		{"2^-60 to 2^60, 5x5", graph.ConvGradWeight, append(pad5, "kernel", []int{5, 5}),
+			[]operand{rows(32, 24, 23).with(extreme), rows(16, 24, 23).with(extreme)}, products(1656)},
 		{"2^-60 to 2^60, 32 channels", graph.ConvGradWeight, append(pad, "kernel", []int{3, 3}),
 			[]operand{rows(32, 9, 6).with(extreme), rows(32, 9, 6).with(extreme)}, products(162)},
 		{"channels of few values", graph.ConvGradWeight, append(pad, "kernel", []int{3, 3}),

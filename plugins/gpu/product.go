@@ -30,7 +30,7 @@ func buildForward(c *compiler) {
 		c.chains(l, w, byRows, x, t, y)
 	case class.Direct:
 		c.chains(l, w, byDirect, x, t, y)
-	case class.Winograd4, class.Winograd2:
+	case class.Winograd4, class.Winograd2, class.Winograd5:
 		c.winograd(l, tilesOf(l, algorithm), w, byWindow, x, t, y)
 	default:
 		c.chains(l, w, byWindow, x, t, y)
@@ -66,7 +66,7 @@ func buildBackward(c *compiler) {
 		c.chains(back, w, byRows, dy, t, dx)
 	case class.Direct:
 		c.chains(back, w, byDirect, dy, t, dx)
-	case class.Winograd4, class.Winograd2:
+	case class.Winograd4, class.Winograd2, class.Winograd5:
 		c.winograd(back, tilesOf(back, algorithm), w, backwards, dy, t, dx)
 	default:
 		b, sh, sw := blockOf(l.C/l.Groups), l.Stride[0], l.Stride[1]

@@ -119,7 +119,7 @@ func buildWeights(c *compiler) {
 	p := c.parts(k, dw.size())
 	switch b := blockOf(l.O / l.Groups); {
 	case tiled(algorithm):
-		c.weightsByTiles(l, k, x, dy, p)
+		c.weightsByTiles(l, tilesOf(l, algorithm), k, x, dy, p)
 	case l.O > l.Groups:
 		n := b.high(l.Groups, l.O) * b.wide(dw.count/l.O) * Threads
 		c.each(k, b.kernel("weights_block"), n, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)

@@ -1,6 +1,8 @@
-// Convolutions by tiles of SIDE by SIDE outputs (Lavin, Gray 2016), with the
-// points 0, 0.75, -0.75, 1.5, -1.5 and infinity for a side of 4, and 0, 1, -1
-// and infinity for one of 2. A frequency is a value of a transformed tile.
+// Convolutions by tiles of SIDE by SIDE outputs (Lavin, Gray 2016): of kernels of 3 by 3
+// with a side of 4 or 2, whose names end in it, and of kernels of 5 by 5 with a side of 2,
+// whose names end in 5. Tiles of 6 by 6 inputs have the points 0, 0.75, -0.75, 1.5, -1.5
+// and infinity, those of 4 by 4 have 0, 1, -1 and infinity. A frequency is a value of a
+// transformed tile.
 //
 // Each of the G_DH by G_DH phases of a convolution has tiles, in the order of the phases:
 // phase (py, px) is the pixels (py + G_DH * y, px + G_DH * x), and zeros beyond the image.
@@ -30,7 +32,7 @@ FUNCTION void into2(float *t, const float *d) {
 	t[2] = FMA(-1.0f, d[1], d[2]);
 }
 
-// back4 and back2 compute a row or column of outputs.
+// back4, back2 and back5 compute a row or column of outputs.
 FUNCTION void back4(float *y, const float *m) {
 	float a = m[1] + m[2], b = m[1] - m[2], c = m[3] + m[4], d = m[3] - m[4];
 	y[0] = FMA(1.0f, c, m[0] + a);
@@ -44,28 +46,46 @@ FUNCTION void back2(float *y, const float *m) {
 	y[1] = FMA(1.0f, m[1] - m[2], m[3]);
 }
 
-// at4 and at2 set t to the values at the points of the polynomial x, but for the factors.
-FUNCTION void at4(double *t, double x0, double x1, double x2) {
-	t[0] = x0;
-	t[5] = x2;
-	double even = FMA64(0.5625, x2, x0), odd = 0.75 * x1;
+FUNCTION void back5(float *y, const float *m) {
+	y[0] = FMA(1.0f, m[3] + m[4], m[0] + (m[1] + m[2]));
+	y[1] = FMA(1.5f, m[3] - m[4], FMA(0.75f, m[1] - m[2], m[5]));
+}
+
+// at4, at2 and at5 set t to the values at the points of the polynomial x, but for the
+// factors.
+FUNCTION void at4(double *t, const double *x) {
+	t[0] = x[0];
+	t[5] = x[2];
+	double even = FMA64(0.5625, x[2], x[0]), odd = 0.75 * x[1];
 	t[1] = even + odd;
 	t[2] = even - odd;
-	even = FMA64(2.25, x2, x0);
-	odd = 1.5 * x1;
+	even = FMA64(2.25, x[2], x[0]);
+	odd = 1.5 * x[1];
 	t[3] = even + odd;
 	t[4] = even - odd;
 }
 
-FUNCTION void at2(double *t, double x0, double x1, double x2) {
-	t[0] = x0;
-	t[3] = x2;
-	double even = FMA64(1.0, x2, x0), odd = 1.0 * x1;
+FUNCTION void at2(double *t, const double *x) {
+	t[0] = x[0];
+	t[3] = x[2];
+	double even = FMA64(1.0, x[2], x[0]), odd = 1.0 * x[1];
 	t[1] = even + odd;
 	t[2] = even - odd;
 }
 
-// factor4 and factor2 are one over the product of a point's distances from the others.
+FUNCTION void at5(double *t, const double *x) {
+	t[0] = x[0];
+	t[5] = x[4];
+	double even = FMA64(0.5625, FMA64(0.5625, x[4], x[2]), x[0]), odd = 0.75 * FMA64(0.5625, x[3], x[1]);
+	t[1] = even + odd;
+	t[2] = even - odd;
+	even = FMA64(2.25, FMA64(2.25, x[4], x[2]), x[0]);
+	odd = 1.5 * FMA64(2.25, x[3], x[1]);
+	t[3] = even + odd;
+	t[4] = even - odd;
+}
+
+// factor4, of tiles of 6 by 6, and factor2 are one over the product of a point's distances from the others.
 FUNCTION double factor4(int i) {
 	switch (i) {
 	case 0: return 1.0 / (1.0 * -0.75 * 0.75 * -1.5 * 1.5);
@@ -89,25 +109,28 @@ FUNCTION double factor2(int i) {
 // tap of input channel k and output channel o, as g says where weights lie.
 #define TAP(t) ((double)w[G_BASE + o * G_STEP_O + k * G_STEP_K + (t) * G_STEP_T])
 
-// winograd_weights4 and 2 transform the kernel of an input channel k and an
+// winograd_weights4, 2 and 5 transform the kernel of an input channel k and an
 // output channel o in float64: u is [frequency][k][o], e = k * G_O + o.
-#define WINOGRAD_WEIGHTS(NAME, SIDE_IN, AT, FACTOR) \
+#define WINOGRAD_WEIGHTS(NAME, SIDE_IN, WIDTH, AT, FACTOR) \
 	KERNEL NAME(int first, IN float *w, OUT float *u, IN int *table, int n) { \
 		EACH(e, unit, n); \
 		IN int *g = table; \
 		int k = e / G_O, o = e % G_O; \
-		double a[SIDE_IN], b[SIDE_IN], c[SIDE_IN], t[SIDE_IN]; \
-		AT(a, TAP(0), TAP(3), TAP(6)); \
-		AT(b, TAP(1), TAP(4), TAP(7)); \
-		AT(c, TAP(2), TAP(5), TAP(8)); \
+		double half_way[WIDTH * SIDE_IN], x[WIDTH], t[SIDE_IN]; \
+		_Pragma("unroll") for (int j = 0; j < WIDTH; j++) { \
+			_Pragma("unroll") for (int i = 0; i < WIDTH; i++) x[i] = TAP(i * WIDTH + j); \
+			AT(half_way + j * SIDE_IN, x); \
+		} \
 		_Pragma("unroll") for (int i = 0; i < SIDE_IN; i++) { \
-			AT(t, a[i], b[i], c[i]); \
+			_Pragma("unroll") for (int j = 0; j < WIDTH; j++) x[j] = half_way[j * SIDE_IN + i]; \
+			AT(t, x); \
 			_Pragma("unroll") for (int j = 0; j < SIDE_IN; j++) \
 				u[(i * SIDE_IN + j) * n + e] = (float)(t[j] * (FACTOR(i) * FACTOR(j))); \
 		} \
 	}
-WINOGRAD_WEIGHTS(winograd_weights4, 6, at4, factor4)
-WINOGRAD_WEIGHTS(winograd_weights2, 4, at2, factor2)
+WINOGRAD_WEIGHTS(winograd_weights4, 6, 3, at4, factor4)
+WINOGRAD_WEIGHTS(winograd_weights2, 4, 3, at2, factor2)
+WINOGRAD_WEIGHTS(winograd_weights5, 6, 5, at5, factor4)
 
 // Numbers of the size that tiles are made for.
 #define LEAST 0x1p-50f
@@ -120,9 +143,9 @@ KERNEL winograd_even(int first, IN float *w, OUT int *even, IN int *table, int n
 	IN int *g = table;
 	uint most = 0;
 	float least = 0.0f;
-	for (int t = 0; t < 9; t++) {
+	for (int t = 0; t < G_KH * G_KW; t++) {
 		float size = 0.0f;
-		for (int k = 0; k < G_C; k++) {
+		LOOP (int k = 0; k < G_C; k++) {
 			uint v = BITS(w[G_BASE + o * G_STEP_O + k * G_STEP_K + t * G_STEP_T]) & 0x7fffffffu;
 			size += FLOAT(v);
 			most = v > most ? v : most;
@@ -143,9 +166,12 @@ KERNEL winograd_apart(int first, IN int *even, OUT int *apart, int n, int channe
 	apart[0] = a;
 }
 
-// block_at is the first of the two rows of block b in a phase of n rows.
-FUNCTION int block_at(int b, int n) {
-	int at = b == 0 ? 0 : 2 * b - 1;
+// Blocks begin at odd rows, with a kernel of 5 by 5 at even ones. BLOCKS is how many there
+// are in n rows, block_at the first of the two rows of block b.
+#define ODD (G_KH / 2 % 2)
+#define BLOCKS(n) (((n) + ODD + 1) / 2)
+FUNCTION int block_at(IN int *g, int b, int n) {
+	int at = b == 0 ? 0 : 2 * b - ODD;
 	return at > n - 2 ? n - 2 : at;
 }
 
@@ -155,8 +181,8 @@ FUNCTION int block_at(int b, int n) {
 KERNEL winograd_blocks(int first, IN float *x, OUT float *sums, OUT uint *most, IN int *table, int n) {
 	EACH(e, unit, n);
 	IN int *g = table;
-	int wide = PHASE_W / 2 + 1, all = (PHASE_H / 2 + 1) * wide, q = e / all;
-	int y = ROW(q, block_at(e % all / wide, PHASE_H)), c = COLUMN(q, block_at(e % all % wide, PHASE_W));
+	int wide = BLOCKS(PHASE_W), all = BLOCKS(PHASE_H) * wide, q = e / all;
+	int y = ROW(q, block_at(g, e % all / wide, PHASE_H)), c = COLUMN(q, block_at(g, e % all % wide, PHASE_W));
 	int below = y + G_DH < G_H, beside = c + G_DH < G_W;
 	x += unit * (G_C * G_H * G_W);
 	uint top = 0;
@@ -179,29 +205,32 @@ KERNEL winograd_blocks(int first, IN float *x, OUT float *sums, OUT uint *most, 
 	most[unit * n + e] = top;
 }
 
-// winograd_suspects says of every tile whether its values lie too far apart.
+// winograd_suspects says of every tile whether its values lie too far apart: each block
+// that it covers must add up to the largest of its values, with a kernel of 5 by 5 the one
+// where its outputs are.
 KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *suspect, IN int *table, int n,
 	int side, int columns) {
 	EACH(e, unit, n);
 	IN int *g = table;
-	int per = side / 2, wide = PHASE_W / 2 + 1, high = PHASE_H / 2 + 1, all = n / PHASES, q = e / all;
+	int per = side / 2, wide = BLOCKS(PHASE_W), high = BLOCKS(PHASE_H), all = n / PHASES, q = e / all;
 	int y = e % all / columns * per, x = e % all % columns * per;
+	int y0 = ODD || y == 0 ? y : y - 1, x0 = ODD || x == 0 ? x : x - 1;
 	int y1 = y + per + 1 > high ? high : y + per + 1, x1 = x + per + 1 > wide ? wide : x + per + 1;
 	sums += (unit * PHASES + q) * (wide * high);
 	most += (unit * PHASES + q) * (wide * high);
 	uint top = 0;
-	for (int i = y; i < y1; i++)
-		for (int j = x; j < x1; j++)
+	for (int i = y0; i < y1; i++)
+		for (int j = x0; j < x1; j++)
 			top = most[i * wide + j] > top ? most[i * wide + j] : top;
 	float largest = FLOAT(top);
 	int even = largest >= LEAST && largest <= MOST;
-	for (int i = y; i < y1; i++)
-		for (int j = x; j < x1; j++)
+	for (int i = y; i < (ODD ? y1 : y + 1); i++)
+		for (int j = x; j < (ODD ? x1 : x + 1); j++)
 			even = even && sums[i * wide + j] >= largest;
 	suspect[unit * n + e] = top != 0 && !even;
 }
 
-// winograd_input4 and 2 transform the tiles: v is [frequency][k][tile] of a row.
+// winograd_input4, 2 and 5 transform the tiles: v is [frequency][k][tile] of a row.
 #define WINOGRAD_INPUT(NAME, SIDE, TILE, INTO) \
 	KERNEL NAME(int first, IN float *x, OUT float *v, IN int *apart, IN int *table, int n, int columns, \
 		int tiles) { \
@@ -210,7 +239,7 @@ KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *susp
 			return; \
 		IN int *g = table; \
 		int k = e / tiles, all = tiles / PHASES, q = e % tiles / all, at = e % tiles % all; \
-		int y = at / columns * SIDE - 1, c = at % columns * SIDE - 1; \
+		int y = at / columns * SIDE - (TILE - SIDE) / 2, c = at % columns * SIDE - (TILE - SIDE) / 2; \
 		x += unit * (G_C * G_H * G_W) + k * G_H * G_W; \
 		float d[TILE], half_way[TILE * TILE]; \
 		float t[TILE]; \
@@ -231,8 +260,9 @@ KERNEL winograd_suspects(int first, IN float *sums, IN uint *most, OUT int *susp
 	}
 WINOGRAD_INPUT(winograd_input4, 4, 6, into4)
 WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
+WINOGRAD_INPUT(winograd_input5, 2, 6, into4)
 
-// winograd_output4 and 2 compute the outputs of a tile, unless it is a suspect.
+// winograd_output4, 2 and 5 compute the outputs of a tile, unless it is a suspect.
 #define WINOGRAD_OUTPUT(NAME, SIDE, TILE, BACK) \
 	KERNEL NAME(int first, IN float *m, IN float *bias, OUT float *y, IN int *apart, IN int *suspect, \
 		IN int *table, int n, int columns, int tiles, int biased) { \
@@ -263,6 +293,7 @@ WINOGRAD_INPUT(winograd_input2, 2, 4, into2)
 	}
 WINOGRAD_OUTPUT(winograd_output4, 4, 6, back4)
 WINOGRAD_OUTPUT(winograd_output2, 2, 4, back2)
+WINOGRAD_OUTPUT(winograd_output5, 2, 6, back5)
 
 // winograd_direct computes as windows what tiles must not: all outputs where the
 // weights lie apart, else those of suspects.

@@ -64,16 +64,21 @@ FUNCTION void winograd_product(local float *m, int rows, int columns, int first,
 WINOGRAD_PRODUCT(64, 128)
 WINOGRAD_PRODUCT(32, 256)
 
-// winograd_sums adds up what the tiles of a part give, for the gradient of a weight: rows
+// winograd_sum adds up what the tiles of a part give, for the gradient of a weight: rows
 // are output channels, columns are input channels, and sums is [frequency][o][k]. GROUP
-// counts blocks of columns, of rows, and frequencies.
-KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN int *apart, IN int *cut, int in,
-	int out, int tiles) {
-	LOCAL(64, 128, DEPTH);
+// counts blocks of columns, of rows, and frequencies. If it is chained, every chain tiles are
+// a chain from +0, and these are added in order; else one goes over all tiles.
+FUNCTION void winograd_sum(local float *m, int first, IN float *v, IN float *d, OUT float *sums, IN int *apart,
+	IN int *cut, int in, int out, int tiles, int chained, int chain) {
 	int across = (in + 127) / 128, per = (out + 63) / 64, from = GROUP() % across * 128;
 	int of = GROUP() / across % per * 64, f = GROUP() / across / per;
 	long unit = (long)first + GROUP_Y();
-	int terms = apart[unit] ? 0 : (cut[3 * unit + 2] - cut[3 * unit + 1]) * tiles, chunks = (terms + DEPTH - 1) / DEPTH;
+	int terms = apart[unit] ? 0 : (cut[3 * unit + 2] - cut[3 * unit + 1]) * tiles, end = terms;
+	int chunks = (terms + DEPTH - 1) / DEPTH;
+	if (chained) {
+		chunks = terms / chain * ((chain + DEPTH - 1) / DEPTH) + (terms % chain + DEPTH - 1) / DEPTH;
+		end = chain < terms ? chain : terms;
+	}
 	v += ((long)cut[3 * unit + 1] * 36 + f) * in * tiles;
 	d += ((long)cut[3 * unit + 1] * 36 + f) * out * tiles;
 	int row[4], column[8];
@@ -85,14 +90,14 @@ KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN in
 		int c = THREAD() / DEPTH + i * STRIDE;
 		column[i] = (from + c < in ? from + c : from) * tiles;
 	}
-	int at = THREAD() % DEPTH, tile = at % tiles, image = at / tiles;
+	int at = THREAD() % DEPTH, tile = at % tiles, image = at / tiles, left = chain;
 	float a[4], b[8];
-	float8 s[WIDE];
-	EVERY (int i = 0; i < WIDE; i++) s[i] = (float8)(0.0f);
+	float8 s[WIDE], sum[WIDE];
+	EVERY (int i = 0; i < WIDE; i++) s[i] = sum[i] = (float8)(0.0f);
 	LOOP (int chunk = 0; chunk <= chunks; chunk++) {
 		local float *to = m + chunk % 2 * CHUNK(64, 128, DEPTH);
 		if (chunk < chunks) {
-			int there = at < terms;
+			int there = at < end;
 			IN float *of_d = d + (there ? image * (36L * out * tiles) + tile : 0);
 			IN float *of_v = v + (there ? image * (36L * in * tiles) + tile : 0);
 			EVERY (int i = 0; i < 64 / STRIDE; i++) {
@@ -110,9 +115,24 @@ KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN in
 				tile -= tiles;
 				image++;
 			}
+			if (chained && at - THREAD() % DEPTH >= end) { // the next chain begins where this one ends
+				at = end + THREAD() % DEPTH;
+				tile = at % tiles;
+				image = at / tiles;
+				end = end + chain < terms ? end + chain : terms;
+			}
 		}
-		if (chunk > 0)
+		if (chunk > 0) {
 			block_multiply(s, m + (chunk - 1) % 2 * CHUNK(64, 128, DEPTH), 64, 128, DEPTH, out - of, in - from);
+			left -= DEPTH;
+			if (chained && (left <= 0 || chunk == chunks)) {
+				left = chain;
+				EVERY (int i = 0; i < WIDE; i++) {
+					sum[i] += s[i];
+					s[i] = (float8)(0.0f);
+				}
+			}
+		}
 		if (chunk < chunks) {
 			lines_keep(to, a, 64 / STRIDE, LEFT(64));
 			lines_keep(to + DEPTH * LEFT(64), b, 128 / STRIDE, RIGHT(128));
@@ -121,7 +141,7 @@ KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN in
 	}
 	sums += ((unit * 36 + f) * out + of) * (long)in + from + THREAD();
 	EVERY (int q = 0; q < WIDE; q += 2) {
-		block_lay(m, s + q, 64, 128);
+		block_lay(m, (chained ? sum : s) + q, 64, 128);
 		BARRIER();
 		LOOP (int l = 0; l < 64 / (WIDE / 2); l++) {
 			int r = ROW_OF(l, 64) + q;
@@ -130,4 +150,16 @@ KERNEL winograd_sums(int first, IN float *v, IN float *d, OUT float *sums, IN in
 		}
 		BARRIER();
 	}
+}
+
+KERNEL winograd_sums4(int first, IN float *v, IN float *d, OUT float *sums, IN int *apart, IN int *cut, int in,
+	int out, int tiles) {
+	LOCAL(64, 128, DEPTH);
+	winograd_sum(m, first, v, d, sums, apart, cut, in, out, tiles, 0, 0);
+}
+
+KERNEL winograd_sums5(int first, IN float *v, IN float *d, OUT float *sums, IN int *apart, IN int *cut, int in,
+	int out, int tiles, int chain) {
+	LOCAL(64, 128, DEPTH);
+	winograd_sum(m, first, v, d, sums, apart, cut, in, out, tiles, 1, chain);
 }

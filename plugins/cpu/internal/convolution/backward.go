@@ -37,7 +37,7 @@ func backward(c *run.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.Va
 		return buildDirectDot2(c, back, dy, t, dx, true)
 	case class.Dot2:
 		return buildDot2(c, g, dot2For(c, t, g.key("backward"), g.backwardParts, false), dy, t, dx)
-	case class.Winograd2, class.Winograd4:
+	case class.Winograd2, class.Winograd4, class.Winograd5:
 		direct := newProduct(packFor(c, t, g.key("backward"), g.backwardParts), t)
 		return buildWinograd(c, back, back.tiles(algorithm), direct, dy, dx, true)
 	case class.Matrix:

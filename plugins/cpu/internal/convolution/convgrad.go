@@ -12,15 +12,15 @@ func buildConvGradWeight(c *run.Compiler) run.Action {
 	if g == nil {
 		return nil
 	}
-	switch choose(c) {
+	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:
 		return g.buildDepthwiseWeight(x, dy, dw)
 	case class.Dot2:
 		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw, c.Schedule.Pairs).replicas)
 		a.AsHalves = [][]*run.Value{{x}, {dy}}
 		return a
-	case class.Winograd4:
-		return buildWinogradGradient(c, g, g.tiles(class.Winograd4), x, dy, dw)
+	case class.Winograd4, class.Winograd5:
+		return buildWinogradGradient(c, g, g.tiles(algorithm), x, dy, dw)
 	case class.Direct:
 		return g.directGradient(x, dy, dw)
 	}

@@ -30,7 +30,7 @@ func buildConv(c *run.Compiler) run.Action {
 			return buildNarrowDot2(c, g, x, filter, y)
 		}
 		return buildDot2(c, g, dot2For(c, filter, g.key("conv"), g.forwardParts, false), x, filter, y)
-	case class.Winograd2, class.Winograd4:
+	case class.Winograd2, class.Winograd4, class.Winograd5:
 		product := newProduct(packFor(c, filter, g.key("conv"), g.forwardParts), filter)
 		return buildWinograd(c, g, g.tiles(algorithm), product, x, y, false)
 	case class.Matrix:

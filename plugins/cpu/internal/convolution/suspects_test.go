@@ -17,7 +17,8 @@ import (
 // looks at one tile, finds.
 func TestSuspectsOfOneTile(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 22))
-	for _, side := range []int{2, 4} {
+	for _, a := range []class.Algorithm{class.Winograd2, class.Winograd4, class.Winograd5} {
+		shape := a.Tiles()
 		for _, size := range [][2]int{{8, 12}, {9, 11}, {24, 20}, {23, 22}} {
 			images := nearTheLeast(r, 6, 32, size[0], size[1])
 			for image := range 6 {
@@ -27,7 +28,7 @@ func TestSuspectsOfOneTile(t *testing.T) {
 					x[len(x)-100] = 1
 				}
 				for _, kernels := range append(kernel.Sets(), kernel.Generic) {
-					k := tilesToInspect(kernels, side, 32, size[0], size[1])
+					k := tilesToInspect(kernels, shape, 32, size[0], size[1])
 					want := k.suspectsOf(x)
 					for from := range k.rows {
 						for to := from + 1; to <= k.rows; to++ {
@@ -41,7 +42,7 @@ func TestSuspectsOfOneTile(t *testing.T) {
 								}
 							}
 							if !slices.Equal(got, within) && len(got)+len(within) > 0 {
-								t.Errorf("%s, side %d, image %d of %v, rows [%d, %d): suspects %v, want %v", kernels.Name, side,
+								t.Errorf("%s, %+v, image %d of %v, rows [%d, %d): suspects %v, want %v", kernels.Name, shape,
 									image, size, from, to, got, within)
 							}
 						}
@@ -77,37 +78,44 @@ func pixels(x tensor.Tensor) []float32 {
 }
 
 // tilesToInspect returns tiles that can be inspected.
-func tilesToInspect(kernels *kernel.Set, side, channels, high, wide int) *tiles {
-	g := kernel.Winograd{Side: side, In: channels, Out: channels}
+func tilesToInspect(kernels *kernel.Set, shape class.Tiles, channels, high, wide int) *tiles {
+	g := kernel.Winograd{Tiles: shape, In: channels, Out: channels}
 	one := graph.Window{Dilation: [2]int{1, 1}}
 	k := &winograd{Geometry: &Geometry{Window: one, h: high, w: wide, c: channels}, Winograd: g}
-	k.phases = newPhases(k.Geometry, side)
+	k.phases = newPhases(k.Geometry, shape.Side)
 	return &tiles{winograd: k, frame: &run.Frame{Machine: &run.Machine{Kernels: kernels}}}
 }
 
 // padded fills paddedRows.
 func (t *tiles) padded(x []float32, from, to int) {
-	t.paddedRows = make([]float32, ((to-from)*t.Side+2)*t.paddedStep())
+	t.paddedRows = make([]float32, ((to-from)*t.Side+2*t.Border())*t.paddedStep())
 	t.pad(tileOperands{in: stored{wide: x}}.in, 0, from, to)
 }
 
-// suspectsOf returns the suspects of an image: the definition.
+// suspectsOf returns the suspects of an image, found by looking at every tile alone.
 func (t *tiles) suspectsOf(x []float32) (suspects []int) {
-	per, wide, high := t.Side/2, t.w/2+1, t.h/2+1
+	size := func(by, bx int) (sum, largest float64) {
+		for i := range 4 * t.c {
+			y, column := t.BlockOf(by, t.h)+i/(2*t.c), t.BlockOf(bx, t.w)+i/t.c%2
+			v := math.Abs(float64(x[(y*t.w+column)*t.c+i%t.c]))
+			sum, largest = sum+v, max(largest, v)
+		}
+		return sum, largest
+	}
 	for tile := range t.rows * t.columns {
-		largest, low := 0.0, math.Inf(1)
-		for by := tile / t.columns * per; by < min(tile/t.columns*per+per+1, high); by++ {
-			for bx := tile % t.columns * per; bx < min(tile%t.columns*per+per+1, wide); bx++ {
-				sum := 0.0
-				for i := range 4 * t.c {
-					y, column := class.BlockOf(by, t.h)+i/(2*t.c), class.BlockOf(bx, t.w)+i/t.c%2
-					v := math.Abs(float64(x[(y*t.w+column)*t.c+i%t.c]))
-					sum, largest = sum+v, max(largest, v)
-				}
-				low = min(low, sum)
+		y, left := tile/t.columns*t.Side, tile%t.columns*t.Side
+		rows, columns := t.BlocksOf(y, t.h), t.BlocksOf(left, t.w)
+		largest, least := 0.0, math.Inf(1)
+		for by := rows.From; by < rows.To; by++ {
+			for bx := columns.From; bx < columns.To; bx++ {
+				sum, most := size(by, bx)
+				largest, least = max(largest, most), min(least, sum)
 			}
 		}
-		if largest > 0 && !(largest >= class.TileLeast && largest <= class.TileMost && low >= largest) {
+		if t.Winograd.Kernel == 5 {
+			least, _ = size(y/2, left/2)
+		}
+		if largest > 0 && !(largest >= class.TileLeast && largest <= class.TileMost && least >= largest) {
 			suspects = append(suspects, tile)
 		}
 	}

@@ -22,11 +22,7 @@ type winograd struct {
 
 // tiles returns the tiles of an algorithm for the convolution.
 func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
-	side := 4
-	if a == class.Winograd2 {
-		side = 2
-	}
-	return kernel.Winograd{Side: side, In: g.c, Out: g.o}
+	return kernel.Winograd{Tiles: a.Tiles(), In: g.c, Out: g.o}
 }
 
 // buildWinograd is a convolution by tiles; with back, the filter of direct, which

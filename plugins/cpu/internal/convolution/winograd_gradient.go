@@ -14,6 +14,7 @@ type winogradGradient struct {
 	kernel.Winograd
 	rows, columns int // of tiles in an image
 	some          int // rows of tiles that are treated together, at most
+	chain         int // rows of tiles whose products are one chain, of which some is a multiple; 0: all
 	chunks        chunks
 	window        *kernel.Window
 	x, dy, dw     *run.Value
@@ -34,6 +35,9 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 		budget = c.Schedule.ManyTiles
 	}
 	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
+	if k.chain = t.ChainRows(k.columns); k.chain > 0 {
+		k.some = max(1, k.some/k.chain) * k.chain
+	}
 	all := k.some * k.columns
 	k.window = t.GradientTiles(all)
 	k.v, k.d = c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0)
@@ -43,7 +47,7 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 	k.nodes = c.Temp(0, 0, (4*dw.Count+k.chunks.rows-1)/k.chunks.rows)
 	k.orders = map[int]kernel.Order{}
 	for _, n := range []int{kernel.Lanes, gradientWidth} {
-		k.orders[n] = tapsOrder(n)
+		k.orders[n] = tapsOrder(k.Taps(), n)
 	}
 	k.winogradGradientGuard = newGuard(c, k)
 	return run.Whole(func(f *run.Frame) error {
@@ -54,11 +58,11 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 	})
 }
 
-// tapsOrder returns where [9][n] gradients lie that are [n][9] in memory.
-func tapsOrder(n int) kernel.Order {
-	at := make([]int, 9*n)
+// tapsOrder returns where [taps][n] gradients lie that are [n][taps] in memory.
+func tapsOrder(taps, n int) kernel.Order {
+	at := make([]int, taps*n)
 	for i := range at {
-		at[i] = i%n*9 + i/n
+		at[i] = i%n*taps + i/n
 	}
 	return kernel.NewOrder(at)
 }
@@ -81,9 +85,11 @@ type chunk struct{ r, i, from, to int }
 // chunk computes the gradient of a chunk and adds it to those before it.
 func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
 	width, total := k.blockWidth(f), (c.to-c.from)*k.rows
-	blocks, parts := (k.c+width-1)/width, (total+k.some-1)/k.some
+	blocks, unit := (k.c+width-1)/width, max(1, k.chain)
+	units, some := (total+unit-1)/unit, k.some/unit
+	parts := (units + some - 1) / some
 	for part := range parts {
-		from, to := total*part/parts, total*(part+1)/parts
+		from, to := units*part/parts*unit, min(units*(part+1)/parts*unit, total)
 		f.Each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, from+i, i) })
 		if to == total {
 			k.judge(f, k, total)
@@ -91,7 +97,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
 		f.Each(k.window.Panels()*blocks, func(w *run.Worker, task int) {
 			panel, k0 := task/blocks, task%blocks*width
 			t := tapsTask{k, f, w, c, task, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
-			t.add((to-from)*k.columns, from == 0, to == total)
+			t.add(to-from, from == 0, to == total)
 		})
 	}
 }
@@ -113,7 +119,7 @@ func (k *winogradGradient) blockWidth(f *run.Frame) int {
 func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns
 	image, y := c.from+q/k.rows, q%k.rows
-	step, gradientStep := (k.columns*k.Side+2)*k.c, k.columns*k.Side*k.o
+	step, gradientStep := (k.columns*k.Side+2*k.Border())*k.c, k.columns*k.Side*k.o
 	room := w.Floats(k.Tile()*step + k.Side*gradientStep)
 	padded, edge := room[:k.Tile()*step], room[k.Tile()*step:]
 	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,

@@ -26,15 +26,16 @@ type winogradPack struct {
 // newWinogradPack returns room for the weights of g, or, going back, for those of
 // the convolution whose gradient g computes.
 func newWinogradPack(g kernel.Winograd, back bool, r *run.Reserve) *winogradPack {
-	at, step := make([]int, 9*g.In), 9*g.In
+	taps := g.Taps()
+	at, step := make([]int, taps*g.In), taps*g.In
 	for i := range at {
-		at[i] = i%g.In*9 + i/g.In
+		at[i] = i%g.In*taps + i/g.In
 	}
 	if back {
 		for i := range at {
-			at[i] = i%g.In*g.Out*9 + 8 - i/g.In
+			at[i] = i%g.In*g.Out*taps + taps - 1 - i/g.In
 		}
-		step = 9
+		step = taps
 	}
 	return &winogradPack{Winograd: g, order: kernel.NewOrder(at), step: step,
 		data: run.Take[float32](r, g.PackedLen())}
@@ -56,7 +57,7 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	}
 	apart := make([]bool, p.Panels())
 	f.Each(p.Panels(), func(w *run.Worker, panel int) {
-		taps := w.Floats(9 * p.In * p.PanelWidth(panel))
+		taps := w.Floats(p.Taps() * p.In * p.PanelWidth(panel))
 		apart[panel] = !p.gather(f, taps, t, panel)
 		f.Kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
 	})
@@ -76,7 +77,7 @@ func (p *winogradPack) pass() {
 	}
 }
 
-// gather copies the weights of a panel to taps, [9][In][PanelWidth], and
+// gather copies the weights of a panel to taps, [tap][In][PanelWidth], and
 // reports whether they are even.
 func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, panel int) bool {
 	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
@@ -88,17 +89,17 @@ func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, pane
 // even reports whether every tap of every output channel has weights of a size
 // that the channel's largest weight does not outweigh.
 func (p *winogradPack) even(f *run.Frame, taps []float32, width int) bool {
-	var sizes [9][kernel.WinogradLanes]float32
+	var sizes [class.MostTaps][kernel.WinogradLanes]float32
 	var most [kernel.WinogradLanes]float32
-	for t := range sizes {
+	for t := range p.Taps() {
 		f.Kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
 	}
 	for o, m := range most[:width] {
-		var of [9]float32
-		for t := range sizes {
+		var of [class.MostTaps]float32
+		for t := range p.Taps() {
 			of[t] = sizes[t][o]
 		}
-		if !class.EvenWeights(of, m) {
+		if !class.EvenWeights(of[:p.Taps()], m) {
 			return false
 		}
 	}

@@ -15,14 +15,14 @@ type tapsTask struct {
 	number, panel, k0, k1, width int
 }
 
-// add adds the products of that number of tiles to the sums; with last, it
+// add adds the products of that number of rows of tiles to the sums; with last, it
 // computes the gradient from the sums.
-func (t *tapsTask) add(tiles int, first, last bool) {
+func (t *tapsTask) add(rows int, first, last bool) {
 	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
 	step := t.SumsStep(n)
 	size := t.Frequencies() * step
-	room := t.w.Floats(size + 9*n)
-	taps, sums := room[:9*n], room[9*n:][:size]
+	room := t.w.Floats(size + (t.Taps()+1)*n)
+	taps, chain, sums := room[:t.Taps()*n], room[t.Taps()*n:][:n], room[(t.Taps()+1)*n:][:size]
 	if !first || !last {
 		at := t.Frequencies() * (t.at() + kernel.Lanes*t.number)
 		sums = run.Temp[float32](t.f, t.sums, at+size)[at:]
@@ -31,10 +31,22 @@ func (t *tapsTask) add(tiles int, first, last bool) {
 		clear(sums)
 	}
 	v, d := run.Temp[float32](t.f, t.v, t.InLen(all)), run.Temp[float32](t.f, t.d, t.GradientLen(all))
-	for q := range t.Frequencies() {
+	products := func(q int, sums []float32, from, to int) {
 		in, gradient := t.Frequency(q, all)
-		kernels.Gradient(t.window, 0, t.panel, sums[q*step:], v[in:], d[gradient:], t.k0, t.k1, 0, tiles,
-			&t.w.Tile)
+		kernels.Gradient(t.window, 0, t.panel, sums, v[in:], d[gradient:], t.k0, t.k1, from*t.columns,
+			to*t.columns, &t.w.Tile)
+	}
+	for q := range t.Frequencies() {
+		of := sums[q*step:][:n]
+		if t.winogradGradient.chain == 0 {
+			products(q, of, 0, rows)
+			continue
+		}
+		for from := 0; from < rows; from += t.winogradGradient.chain {
+			clear(chain)
+			products(q, chain, from, min(from+t.winogradGradient.chain, rows))
+			kernels.Add(of, of, chain)
+		}
 	}
 	if last {
 		kernels.WinogradTaps(t.Winograd, taps, sums, n)
@@ -72,15 +84,15 @@ func (t *tapsTask) sum(taps []float32) []float32 {
 
 // node returns n values of a node of 1<<level chunks.
 func (t *tapsTask) node(level, n int) []float32 {
-	at := level*t.dw.Count + 9*t.at()
+	at := level*t.dw.Count + t.Taps()*t.at()
 	return run.Temp[float32](t.f, t.nodes, at+n)[at:]
 }
 
-// unpack writes taps, [9][k1-k0][width], to a gradient [O][C][3][3].
+// unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap].
 func (t *tapsTask) unpack(taps []float32) {
 	dw := run.Row(t.f.F32(t.dw), t.dw, t.r)
-	to := dw[(t.panel*kernel.PanelLanes*t.c+t.k0)*9:]
-	t.f.Kernels.Scatter(to, t.orders[t.k1-t.k0], t.c*9, taps, t.width, t.width)
+	to := dw[(t.panel*kernel.PanelLanes*t.c+t.k0)*t.Taps():]
+	t.f.Kernels.Scatter(to, t.orders[t.k1-t.k0], t.c*t.Taps(), taps, t.width, t.width)
 }
 
 // mend computes anew, by windows, those gradients that tiles do not compute well.
@@ -101,13 +113,13 @@ func (t *tapsTask) mend(taps []float32) {
 func (t *tapsTask) direct(taps []float32, k, to int) {
 	x, dy, n := t.f.F32(t.x), t.f.Slack(t.dy), (t.k1-t.k0)*t.width
 	sums := func(tap int) []float32 { return taps[tap*n+(k-t.k0)*t.width:][:(to-k)*t.width] }
-	for tap := range 9 {
+	for tap := range t.Taps() {
 		clear(sums(tap))
 	}
 	for i := t.from; i < t.to; i++ {
 		gradient := dy[i*t.dy.Count : (i+1)*t.dy.Count+kernel.GradientSlack]
 		for p := 0; p < t.plain.Positions(); p += t.f.Schedule.Gradient {
-			for tap := range 9 {
+			for tap := range t.Taps() {
 				t.f.Kernels.Gradient(t.plain, tap, t.panel, sums(tap), run.Row(x, t.x, i), gradient, k, to,
 					p, min(p+t.f.Schedule.Gradient, t.plain.Positions()), &t.w.Tile)
 			}

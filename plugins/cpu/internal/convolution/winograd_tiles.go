@@ -29,7 +29,7 @@ func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, t
 	*t = tiles{winograd: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
 		suspects: t.suspects[:0], sums: t.sums, most: t.most}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
-	padded := (min(to-from, k.rows)*k.Side + 2) * k.paddedStep()
+	padded := (min(to-from, k.rows)*k.Side + 2*k.Border()) * k.paddedStep()
 	lines := 0
 	if o.out.half != nil {
 		lines = (to - from) * k.lineLen()
@@ -50,7 +50,7 @@ func (k *winograd) lineLen() int { return k.Side * k.ow * k.o }
 func (t *tiles) count() int { return (t.to - t.from) * t.columns }
 
 // paddedStep returns the values of a padded row.
-func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2) * k.c }
+func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2*k.Border()) * k.c }
 
 // edgeStep returns the values of a row of edge.
 func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradLanes }
@@ -103,18 +103,19 @@ func (t *tiles) do(p0, p1 int) {
 // zeros around it.
 func (t *tiles) pad(image stored, q, from, to int) {
 	high, wide := t.size(q)
-	for y := range (to-from)*t.Side + 2 {
+	border := t.Border()
+	for y := range (to-from)*t.Side + 2*t.Border() {
 		line := t.paddedRows[y*t.paddedStep():][:t.paddedStep()]
-		source := from*t.Side - 1 + y
+		source := from*t.Side - border + y
 		if source < 0 || source >= high {
 			clear(line)
 			continue
 		}
-		clear(line[:t.c])
+		clear(line[:border*t.c])
 		t.sideBySide(q, source, 0, wide, func(x, at, count int) {
-			image.from(at*t.c).widen(t.frame.Kernels, line[(1+x)*t.c:][:count*t.c])
+			image.from(at*t.c).widen(t.frame.Kernels, line[(border+x)*t.c:][:count*t.c])
 		})
-		clear(line[(1+wide)*t.c:])
+		clear(line[(border+wide)*t.c:])
 	}
 }
 

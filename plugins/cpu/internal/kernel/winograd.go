@@ -1,12 +1,15 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
 
-// Winograd is the geometry of a convolution with a kernel of 3 by 3 and stride
-// 1 that is computed tile by tile: Side by Side outputs from Tile() by Tile()
-// inputs, with as many multiplications per pair of channels as the tile has
-// inputs (Winograd 1980; Lavin, Gray 2016). In the transformed space every
-// input of the tile, a frequency, is a matrix product of its own:
+	"github.com/bnctl/bnctl/device/class"
+)
+
+// Winograd is the geometry of a convolution with stride 1 that is computed tile
+// by tile, with as many multiplications per pair of channels as the tile has
+// inputs (class.Tiles). In the transformed space every input of the tile, a
+// frequency, is a matrix product of its own:
 //
 //	m[f][tile][o] = sum over c of v[f][tile][c] * u[f][c][o]
 //
@@ -14,25 +17,22 @@ import "fmt"
 // of fused multiply-adds from +0: so the errors that the transforms add stay
 // within what the shorter chains save (docs/numerics.md, section 5).
 type Winograd struct {
-	Side    int // 2 or 4
+	class.Tiles
 	In, Out int // channels, multiples of Lanes
 }
+
+// The tiles of the algorithms.
+var tiles2x3, tiles4x3, tiles2x5 = class.Winograd2.Tiles(), class.Winograd4.Tiles(), class.Winograd5.Tiles()
 
 // WinogradLanes is the number of output channels of a panel of transformed
 // weights; the last panel may have Lanes.
 const WinogradLanes = 2 * Lanes
 
-// winogradTaps is the number of elements of a kernel.
-const winogradTaps = 9
-
-// Tile returns the inputs of a tile along one side.
-func (g Winograd) Tile() int { return g.Side + 2 }
-
 // Frequencies returns the number of values of a transformed tile.
 func (g Winograd) Frequencies() int { return g.Tile() * g.Tile() }
 
 // Block returns the length of a chain.
-func (g Winograd) Block() int { return g.tiles().Block(g.In) }
+func (g Winograd) Block() int { return g.Tiles.Block(g.In) }
 
 // Panels returns the number of panels.
 func (g Winograd) Panels() int { return (g.Out + WinogradLanes - 1) / WinogradLanes }
@@ -72,15 +72,15 @@ func (g Winograd) OutLen(tiles int) int {
 
 // winogradKernels is the assembly of Winograd.
 type winogradKernels struct {
-	forms    map[int]winogradForm // by Side
-	products []winogradProducts   // widest first
+	forms    map[class.Tiles]winogradForm
+	products []winogradProducts // widest first
 	spread   func(sums *float32, most *uint32, a, b *float32, run, count int)
 	// once is the most values of a tile for which one call does all frequencies: with more, the weights
 	// of one frequency stay in the cache for all tiles, and the last of these fetch what comes next.
 	once int
 }
 
-// winogradForm is the assembly that depends on the side of a tile.
+// winogradForm is the assembly that depends on the tiles.
 type winogradForm struct {
 	input func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
 		tiles int, vectors int)
@@ -111,11 +111,11 @@ func (r Row) need(tile, side, n, step int) int {
 }
 
 // WinogradWeights fills the part of packed that belongs to a panel from its
-// kernels, [9][In][PanelWidth].
+// kernels, [Taps()][In][PanelWidth].
 func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 	n := g.In * g.PanelWidth(panel)
 	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:][:g.Frequencies()*n]
-	taps = taps[:winogradTaps*n]
+	taps = taps[:g.Taps()*n]
 	if s.winograd == nil {
 		g.weightsGeneric(packed, taps, n)
 		return
@@ -124,7 +124,7 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 	column := s.winograd.column(width)
 	for c := 0; c < width; c += column {
 		for k := range g.In {
-			s.winograd.forms[g.Side].weights(&packed[c*g.In+k*column], 4*n, &taps[k*width+c], 4*n, column)
+			s.winograd.forms[g.Tiles].weights(&packed[c*g.In+k*column], 4*n, &taps[k*width+c], 4*n, column)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float3
 	}
 	v, in = v[first*tile:], in[r.At:]
 	if s.winograd != nil {
-		s.winograd.forms[g.Side].input(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.In, 4*g.In*g.Side, r.Count,
+		s.winograd.forms[g.Tiles].input(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.In, 4*g.In*g.Side, r.Count,
 			g.In/Lanes)
 		return
 	}
@@ -217,7 +217,7 @@ func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step i
 	out, m, e = out[r.At:], m[first*tile:], e.From(r.At)
 	if s.winograd != nil {
 		plus, most := e.assembly()
-		s.winograd.forms[g.Side].output(&out[0], 4*r.Step, 4*step, 4*step*g.Side, &m[0], 4*freq, 4*tile, &bias[0],
+		s.winograd.forms[g.Tiles].output(&out[0], 4*r.Step, 4*step, 4*step*g.Side, &m[0], 4*freq, 4*tile, &bias[0],
 			plus, most, r.Count, width/Lanes)
 		return
 	}

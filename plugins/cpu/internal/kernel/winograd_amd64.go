@@ -2,14 +2,17 @@
 
 package kernel
 
+import "github.com/bnctl/bnctl/device/class"
+
 // 14 tiles by two vectors of channels, two of weights and two values that are
 // broadcast fill the registers of AVX-512; 3 tiles by four vectors of channels, one of weights and three
 // values that are broadcast those of AVX2.
 var (
 	winogradAVX512 = winogradKernels{
-		forms: map[int]winogradForm{
-			2: {winogradInputAVX512f2, winogradOutputAVX512f2, winogradWeightsAVX512f2},
-			4: {winogradInputAVX512f4, winogradOutputAVX512f4, winogradWeightsAVX512f4},
+		forms: map[class.Tiles]winogradForm{
+			tiles2x3: {winogradInputAVX512t4, winogradOutputAVX512f2x3, winogradWeightsAVX512f2x3},
+			tiles4x3: {winogradInputAVX512t6, winogradOutputAVX512f4x3, winogradWeightsAVX512f4x3},
+			tiles2x5: {winogradInputAVX512t6, winogradOutputAVX512f2x5, winogradWeightsAVX512f2x5},
 		},
 		products: []winogradProducts{{2 * Lanes, []winogradProduct{winogradProductAVX512x2p1,
 			winogradProductAVX512x2p2, winogradProductAVX512x2p3, winogradProductAVX512x2p4,
@@ -26,9 +29,10 @@ var (
 		once:   64,
 	}
 	winogradAVX2 = winogradKernels{
-		forms: map[int]winogradForm{
-			2: {winogradInputAVX2f2, winogradOutputAVX2f2, winogradWeightsAVX2f2},
-			4: {winogradInputAVX2f4, winogradOutputAVX2f4, winogradWeightsAVX2f4},
+		forms: map[class.Tiles]winogradForm{
+			tiles2x3: {winogradInputAVX2t4, winogradOutputAVX2f2x3, winogradWeightsAVX2f2x3},
+			tiles4x3: {winogradInputAVX2t6, winogradOutputAVX2f4x3, winogradWeightsAVX2f4x3},
+			tiles2x5: {winogradInputAVX2t6, winogradOutputAVX2f2x5, winogradWeightsAVX2f2x5},
 		},
 		products: []winogradProducts{{2 * Lanes, []winogradProduct{winogradProductAVX2x2p1,
 			winogradProductAVX2x2p2, winogradProductAVX2x2p3}},

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func winogradInputAVX512f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradInputAVX512t4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradInputAVX512f2(SB), NOSPLIT, $32-72
+TEXT ·winogradInputAVX512t4(SB), NOSPLIT, $32-72
 	MOVQ colStep+40(FP), R8
 	MOVQ R8, R9
 	ADDQ R8, R9
@@ -154,9 +154,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX512f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+// func winogradOutputAVX512f2x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradOutputAVX512f2(SB), NOSPLIT, $32-96
+TEXT ·winogradOutputAVX512f2x3(SB), NOSPLIT, $32-96
 	MOVQ plus+64(FP), R13
 	SUBQ out+0(FP), R13
 	MOVQ R13, 24(SP)
@@ -188,24 +188,40 @@ vector:
 	VADDPS  (R12)(R8*2), Z12, Z12
 	VMOVUPS (R12), Z0
 	VADDPS  Z12, Z0, Z0
+	VMOVUPS (R12)(R8*1), Z12
+	VSUBPS  (R12)(R8*2), Z12, Z12
+	VMOVUPS (R12)(R9*1), Z6
+	VADDPS  Z12, Z6, Z6
 	LEAQ    (R12)(R8*2), R12
 	LEAQ    (R12)(R8*2), R12
 	VMOVUPS (R12)(R8*1), Z12
 	VADDPS  (R12)(R8*2), Z12, Z12
 	VMOVUPS (R12), Z1
 	VADDPS  Z12, Z1, Z1
+	VMOVUPS (R12)(R8*1), Z12
+	VSUBPS  (R12)(R8*2), Z12, Z12
+	VMOVUPS (R12)(R9*1), Z7
+	VADDPS  Z12, Z7, Z7
 	LEAQ    (R12)(R8*2), R12
 	LEAQ    (R12)(R8*2), R12
 	VMOVUPS (R12)(R8*1), Z12
 	VADDPS  (R12)(R8*2), Z12, Z12
 	VMOVUPS (R12), Z2
 	VADDPS  Z12, Z2, Z2
+	VMOVUPS (R12)(R8*1), Z12
+	VSUBPS  (R12)(R8*2), Z12, Z12
+	VMOVUPS (R12)(R9*1), Z8
+	VADDPS  Z12, Z8, Z8
 	LEAQ    (R12)(R8*2), R12
 	LEAQ    (R12)(R8*2), R12
 	VMOVUPS (R12)(R8*1), Z12
 	VADDPS  (R12)(R8*2), Z12, Z12
 	VMOVUPS (R12), Z3
 	VADDPS  Z12, Z3, Z3
+	VMOVUPS (R12)(R8*1), Z12
+	VSUBPS  (R12)(R8*2), Z12, Z12
+	VMOVUPS (R12)(R9*1), Z9
+	VADDPS  Z12, Z9, Z9
 	VMOVAPS Z1, Z12
 	VADDPS  Z2, Z12, Z12
 	VMOVAPS Z0, Z13
@@ -250,32 +266,9 @@ bounds0_1:
 
 write0_1:
 	VMOVUPS Z13, (BX)
-	MOVQ    16(SP), R12
-	VMOVUPS (R12)(R8*1), Z12
-	VSUBPS  (R12)(R8*2), Z12, Z12
-	VMOVUPS (R12)(R9*1), Z0
-	VADDPS  Z12, Z0, Z0
-	LEAQ    (R12)(R8*2), R12
-	LEAQ    (R12)(R8*2), R12
-	VMOVUPS (R12)(R8*1), Z12
-	VSUBPS  (R12)(R8*2), Z12, Z12
-	VMOVUPS (R12)(R9*1), Z1
-	VADDPS  Z12, Z1, Z1
-	LEAQ    (R12)(R8*2), R12
-	LEAQ    (R12)(R8*2), R12
-	VMOVUPS (R12)(R8*1), Z12
-	VSUBPS  (R12)(R8*2), Z12, Z12
-	VMOVUPS (R12)(R9*1), Z2
-	VADDPS  Z12, Z2, Z2
-	LEAQ    (R12)(R8*2), R12
-	LEAQ    (R12)(R8*2), R12
-	VMOVUPS (R12)(R8*1), Z12
-	VSUBPS  (R12)(R8*2), Z12, Z12
-	VMOVUPS (R12)(R9*1), Z3
-	VADDPS  Z12, Z3, Z3
-	VMOVAPS Z1, Z12
-	VADDPS  Z2, Z12, Z12
-	VMOVAPS Z0, Z13
+	VMOVAPS Z7, Z12
+	VADDPS  Z8, Z12, Z12
+	VMOVAPS Z6, Z13
 	VADDPS  Z12, Z13, Z13
 	VADDPS  (R11), Z13, Z13
 	CMPQ    plus+64(FP), $0x00
@@ -295,9 +288,9 @@ bounds1_0:
 
 write1_0:
 	VMOVUPS Z13, (AX)(SI*1)
-	VMOVAPS Z1, Z12
-	VSUBPS  Z2, Z12, Z12
-	VMOVAPS Z3, Z13
+	VMOVAPS Z7, Z12
+	VSUBPS  Z8, Z12, Z12
+	VMOVAPS Z9, Z13
 	VADDPS  Z12, Z13, Z13
 	VADDPS  (R11), Z13, Z13
 	CMPQ    plus+64(FP), $0x00
@@ -334,185 +327,172 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradWeightsAVX512f2(u *float32, uFreq int, taps *float32, tapStep int, count int)
+// func winogradWeightsAVX512f2x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 // Requires: AVX, AVX512F
-TEXT ·winogradWeightsAVX512f2(SB), NOSPLIT, $0-40
+TEXT ·winogradWeightsAVX512f2x3(SB), NOSPLIT, $0-40
 	MOVQ u+0(FP), AX
 	MOVQ uFreq+8(FP), BX
-	MOVQ taps+16(FP), CX
-	MOVQ tapStep+24(FP), DX
-	MOVQ count+32(FP), SI
+	MOVQ count+32(FP), CX
+	MOVQ tapStep+24(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ taps+16(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(DI*1), R10
 
 some:
-	TESTQ        SI, SI
+	TESTQ        CX, CX
 	JE           end
-	MOVQ         CX, DI
-	VCVTPS2PD    (DI), Z0
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z1
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z2
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z3
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z4
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z5
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z6
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z7
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z8
-	ADDQ         DX, DI
-	MOVQ         AX, DI
+	MOVQ         AX, DX
+	VCVTPS2PD    (R8), Z0
+	VCVTPS2PD    (R8)(SI*1), Z1
+	VCVTPS2PD    (R8)(SI*2), Z2
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z0, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z2, Z12
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z1, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDoublebfe0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDoublebfe0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z2, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z9
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z6, Z9
+	VCVTPS2PD    (R10), Z12
+	VCVTPS2PD    (R8), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9), Z13
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z3, Z13
-	VADDPD       Z13, Z9, Z9
-	VMOVAPD      Z1, Z10
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z0
+	VSUBPD       Z13, Z12, Z6
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z7, Z10
+	VCVTPS2PD    (R10)(SI*1), Z12
+	VCVTPS2PD    (R8)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9)(SI*1), Z13
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z4, Z13
-	VADDPD       Z13, Z10, Z10
-	VMOVAPD      Z2, Z11
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z1
+	VSUBPD       Z13, Z12, Z7
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z11
+	VCVTPS2PD    (R10)(SI*2), Z12
+	VCVTPS2PD    (R8)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9)(SI*2), Z13
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z5, Z13
-	VADDPD       Z13, Z11, Z11
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z2
+	VSUBPD       Z13, Z12, Z8
 	VBROADCASTSD winogradDoublebfe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z9, Z14
+	VMULPD       Z15, Z0, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fd0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fd0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z11, Z14
+	VMULPD       Z15, Z2, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z9
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z6, Z9
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z3, Z13
-	VSUBPD       Z13, Z9, Z9
-	VMOVAPD      Z1, Z10
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z7, Z10
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z4, Z13
-	VSUBPD       Z13, Z10, Z10
-	VMOVAPD      Z2, Z11
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z11
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z5, Z13
-	VSUBPD       Z13, Z11, Z11
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDoublebfe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z9, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3fd0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3fd0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z11, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z6, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z6, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z12
+	VMOVAPD      Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z7, Z13
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z7, Z13
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fd0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fd0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z8, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VCVTPS2PD    (R10), Z0
+	VCVTPS2PD    (R10)(SI*1), Z1
+	VCVTPS2PD    (R10)(SI*2), Z2
+	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
+	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z8, Z14
+	VMULPD       Z15, Z2, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	SUBQ         $0x08, SI
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, R10
+	SUBQ         $0x08, CX
 	JMP          some
 
 end:
@@ -549,9 +529,9 @@ DATA winogradDouble3fe0000000000000<>+16(SB)/8, $0x3fe0000000000000
 DATA winogradDouble3fe0000000000000<>+24(SB)/8, $0x3fe0000000000000
 GLOBL winogradDouble3fe0000000000000<>(SB), RODATA|NOPTR, $32
 
-// func winogradInputAVX2f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradInputAVX2t4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX
-TEXT ·winogradInputAVX2f2(SB), NOSPLIT, $32-72
+TEXT ·winogradInputAVX2t4(SB), NOSPLIT, $32-72
 	MOVQ colStep+40(FP), R8
 	MOVQ R8, R9
 	ADDQ R8, R9
@@ -700,9 +680,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX2f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+// func winogradOutputAVX2f2x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX
-TEXT ·winogradOutputAVX2f2(SB), NOSPLIT, $32-96
+TEXT ·winogradOutputAVX2f2x3(SB), NOSPLIT, $32-96
 	MOVQ plus+64(FP), R13
 	SUBQ out+0(FP), R13
 	MOVQ R13, 24(SP)
@@ -735,24 +715,40 @@ vector:
 	VADDPS  (R12)(R8*2), Y12, Y12
 	VMOVUPS (R12), Y0
 	VADDPS  Y12, Y0, Y0
+	VMOVUPS (R12)(R8*1), Y12
+	VSUBPS  (R12)(R8*2), Y12, Y12
+	VMOVUPS (R12)(R9*1), Y6
+	VADDPS  Y12, Y6, Y6
 	LEAQ    (R12)(R8*2), R12
 	LEAQ    (R12)(R8*2), R12
 	VMOVUPS (R12)(R8*1), Y12
 	VADDPS  (R12)(R8*2), Y12, Y12
 	VMOVUPS (R12), Y1
 	VADDPS  Y12, Y1, Y1
+	VMOVUPS (R12)(R8*1), Y12
+	VSUBPS  (R12)(R8*2), Y12, Y12
+	VMOVUPS (R12)(R9*1), Y7
+	VADDPS  Y12, Y7, Y7
 	LEAQ    (R12)(R8*2), R12
 	LEAQ    (R12)(R8*2), R12
 	VMOVUPS (R12)(R8*1), Y12
 	VADDPS  (R12)(R8*2), Y12, Y12
 	VMOVUPS (R12), Y2
 	VADDPS  Y12, Y2, Y2
+	VMOVUPS (R12)(R8*1), Y12
+	VSUBPS  (R12)(R8*2), Y12, Y12
+	VMOVUPS (R12)(R9*1), Y8
+	VADDPS  Y12, Y8, Y8
 	LEAQ    (R12)(R8*2), R12
 	LEAQ    (R12)(R8*2), R12
 	VMOVUPS (R12)(R8*1), Y12
 	VADDPS  (R12)(R8*2), Y12, Y12
 	VMOVUPS (R12), Y3
 	VADDPS  Y12, Y3, Y3
+	VMOVUPS (R12)(R8*1), Y12
+	VSUBPS  (R12)(R8*2), Y12, Y12
+	VMOVUPS (R12)(R9*1), Y9
+	VADDPS  Y12, Y9, Y9
 	VMOVAPS Y1, Y12
 	VADDPS  Y2, Y12, Y12
 	VMOVAPS Y0, Y13
@@ -797,32 +793,9 @@ bounds0_1:
 
 write0_1:
 	VMOVUPS Y13, (BX)
-	MOVQ    16(SP), R12
-	VMOVUPS (R12)(R8*1), Y12
-	VSUBPS  (R12)(R8*2), Y12, Y12
-	VMOVUPS (R12)(R9*1), Y0
-	VADDPS  Y12, Y0, Y0
-	LEAQ    (R12)(R8*2), R12
-	LEAQ    (R12)(R8*2), R12
-	VMOVUPS (R12)(R8*1), Y12
-	VSUBPS  (R12)(R8*2), Y12, Y12
-	VMOVUPS (R12)(R9*1), Y1
-	VADDPS  Y12, Y1, Y1
-	LEAQ    (R12)(R8*2), R12
-	LEAQ    (R12)(R8*2), R12
-	VMOVUPS (R12)(R8*1), Y12
-	VSUBPS  (R12)(R8*2), Y12, Y12
-	VMOVUPS (R12)(R9*1), Y2
-	VADDPS  Y12, Y2, Y2
-	LEAQ    (R12)(R8*2), R12
-	LEAQ    (R12)(R8*2), R12
-	VMOVUPS (R12)(R8*1), Y12
-	VSUBPS  (R12)(R8*2), Y12, Y12
-	VMOVUPS (R12)(R9*1), Y3
-	VADDPS  Y12, Y3, Y3
-	VMOVAPS Y1, Y12
-	VADDPS  Y2, Y12, Y12
-	VMOVAPS Y0, Y13
+	VMOVAPS Y7, Y12
+	VADDPS  Y8, Y12, Y12
+	VMOVAPS Y6, Y13
 	VADDPS  Y12, Y13, Y13
 	VADDPS  (R11), Y13, Y13
 	CMPQ    plus+64(FP), $0x00
@@ -842,9 +815,9 @@ bounds1_0:
 
 write1_0:
 	VMOVUPS Y13, (AX)(SI*1)
-	VMOVAPS Y1, Y12
-	VSUBPS  Y2, Y12, Y12
-	VMOVAPS Y3, Y13
+	VMOVAPS Y7, Y12
+	VSUBPS  Y8, Y12, Y12
+	VMOVAPS Y9, Y13
 	VADDPS  Y12, Y13, Y13
 	VADDPS  (R11), Y13, Y13
 	CMPQ    plus+64(FP), $0x00
@@ -881,158 +854,151 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradWeightsAVX2f2(u *float32, uFreq int, taps *float32, tapStep int, count int)
+// func winogradWeightsAVX2f2x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 // Requires: AVX, FMA3
-TEXT ·winogradWeightsAVX2f2(SB), NOSPLIT, $0-40
+TEXT ·winogradWeightsAVX2f2x3(SB), NOSPLIT, $0-40
 	MOVQ u+0(FP), AX
 	MOVQ uFreq+8(FP), BX
-	MOVQ taps+16(FP), CX
-	MOVQ tapStep+24(FP), DX
-	MOVQ count+32(FP), SI
+	MOVQ count+32(FP), CX
+	MOVQ tapStep+24(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ taps+16(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(DI*1), R10
 
 some:
-	TESTQ       SI, SI
+	TESTQ       CX, CX
 	JE          end
-	MOVQ        CX, DI
-	VCVTPS2PD   (DI), Y0
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y1
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y2
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y3
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y4
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y5
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y6
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y7
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y8
-	ADDQ        DX, DI
-	MOVQ        AX, DI
+	MOVQ        AX, DX
+	VCVTPS2PD   (R8), Y0
+	VCVTPS2PD   (R8)(SI*1), Y1
+	VCVTPS2PD   (R8)(SI*2), Y2
 	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y0, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y12
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y2, Y12
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y1, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfe0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfe0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VMULPD      winogradDoublebff0000000000000<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y9
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y6, Y9
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y3, Y13
-	VADDPD      Y13, Y9, Y9
-	VMOVAPD     Y1, Y10
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y7, Y10
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y4, Y13
-	VADDPD      Y13, Y10, Y10
-	VMOVAPD     Y2, Y11
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y8, Y11
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y5, Y13
-	VADDPD      Y13, Y11, Y11
-	VMULPD      winogradDoublebfe0000000000000<>+0(SB), Y9, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R10), Y12
+	VCVTPS2PD   (R8), Y14
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9), Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y0
+	VSUBPD      Y13, Y12, Y6
+	VCVTPS2PD   (R10)(SI*1), Y12
+	VCVTPS2PD   (R8)(SI*1), Y14
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9)(SI*1), Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y1
+	VSUBPD      Y13, Y12, Y7
+	VCVTPS2PD   (R10)(SI*2), Y12
+	VCVTPS2PD   (R8)(SI*2), Y14
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9)(SI*2), Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y2
+	VSUBPD      Y13, Y12, Y8
+	VMULPD      winogradDoublebfe0000000000000<>+0(SB), Y0, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3fe0000000000000<>+0(SB), Y11, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fe0000000000000<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y9
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y6, Y9
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y3, Y13
-	VSUBPD      Y13, Y9, Y9
-	VMOVAPD     Y1, Y10
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y7, Y10
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y4, Y13
-	VSUBPD      Y13, Y10, Y10
-	VMOVAPD     Y2, Y11
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y8, Y11
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y5, Y13
-	VSUBPD      Y13, Y11, Y11
-	VMULPD      winogradDoublebfe0000000000000<>+0(SB), Y9, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfe0000000000000<>+0(SB), Y6, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y8, Y12
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y7, Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3fe0000000000000<>+0(SB), Y11, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fe0000000000000<>+0(SB), Y8, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDoublebff0000000000000<>+0(SB), Y6, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R10), Y0
+	VCVTPS2PD   (R10)(SI*1), Y1
+	VCVTPS2PD   (R10)(SI*2), Y2
+	VMULPD      winogradDoublebff0000000000000<>+0(SB), Y0, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y6, Y12
-	VFMADD231PD winogradDouble3ff0000000000000<>+0(SB), Y8, Y12
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y7, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3ff0000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fe0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fe0000000000000<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y8, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	ADDQ        $0x10, AX
-	ADDQ        $0x10, CX
-	SUBQ        $0x04, SI
+	ADDQ        $0x10, R8
+	ADDQ        $0x10, R9
+	ADDQ        $0x10, R10
+	SUBQ        $0x04, CX
 	JMP         some
 
 end:
 	VZEROUPPER
 	RET
 
-// func winogradInputAVX512f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradInputAVX512t6(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradInputAVX512f4(SB), NOSPLIT, $32-72
+TEXT ·winogradInputAVX512t6(SB), NOSPLIT, $32-72
 	MOVQ         colStep+40(FP), R8
 	MOVQ         R8, R9
 	ADDQ         R8, R9
@@ -1485,9 +1451,9 @@ DATA winogradSinglebf100000<>+24(SB)/4, $0xbf100000
 DATA winogradSinglebf100000<>+28(SB)/4, $0xbf100000
 GLOBL winogradSinglebf100000<>(SB), RODATA|NOPTR, $32
 
-// func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+// func winogradOutputAVX512f4x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·winogradOutputAVX512f4(SB), NOSPLIT, $32-96
+TEXT ·winogradOutputAVX512f4x3(SB), NOSPLIT, $32-96
 	MOVQ         plus+64(FP), R13
 	SUBQ         out+0(FP), R13
 	MOVQ         R13, 24(SP)
@@ -2179,377 +2145,363 @@ DATA winogradSingle40580000<>+24(SB)/4, $0x40580000
 DATA winogradSingle40580000<>+28(SB)/4, $0x40580000
 GLOBL winogradSingle40580000<>(SB), RODATA|NOPTR, $32
 
-// func winogradWeightsAVX512f4(u *float32, uFreq int, taps *float32, tapStep int, count int)
+// func winogradWeightsAVX512f4x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 // Requires: AVX, AVX512F
-TEXT ·winogradWeightsAVX512f4(SB), NOSPLIT, $0-40
+TEXT ·winogradWeightsAVX512f4x3(SB), NOSPLIT, $0-40
 	MOVQ u+0(FP), AX
 	MOVQ uFreq+8(FP), BX
-	MOVQ taps+16(FP), CX
-	MOVQ tapStep+24(FP), DX
-	MOVQ count+32(FP), SI
+	MOVQ count+32(FP), CX
+	MOVQ tapStep+24(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ taps+16(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(DI*1), R10
 
 some:
-	TESTQ        SI, SI
+	TESTQ        CX, CX
 	JE           end
-	MOVQ         CX, DI
-	VCVTPS2PD    (DI), Z0
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z1
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z2
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z3
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z4
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z5
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z6
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z7
-	ADDQ         DX, DI
-	VCVTPS2PD    (DI), Z8
-	ADDQ         DX, DI
-	MOVQ         AX, DI
+	MOVQ         AX, DX
+	VCVTPS2PD    (R8), Z0
+	VCVTPS2PD    (R8)(SI*1), Z1
+	VCVTPS2PD    (R8)(SI*2), Z2
 	VBROADCASTSD winogradDouble3fe3fa39ab547994<>+0(SB), Z15
 	VMULPD       Z15, Z0, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z2, Z12
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
 	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z1, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z2, Z12
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
 	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z1, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
 	VMULPD       Z15, Z2, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z9
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z6, Z9
+	VCVTPS2PD    (R10), Z12
+	VCVTPS2PD    (R8), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9), Z13
 	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z3, Z13
-	VADDPD       Z13, Z9, Z9
-	VMOVAPD      Z1, Z10
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z0
+	VSUBPD       Z13, Z12, Z6
 	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z7, Z10
+	VCVTPS2PD    (R10)(SI*1), Z12
+	VCVTPS2PD    (R8)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9)(SI*1), Z13
 	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z4, Z13
-	VADDPD       Z13, Z10, Z10
-	VMOVAPD      Z2, Z11
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z1
+	VSUBPD       Z13, Z12, Z7
 	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z11
+	VCVTPS2PD    (R10)(SI*2), Z12
+	VCVTPS2PD    (R8)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9)(SI*2), Z13
 	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z5, Z13
-	VADDPD       Z13, Z11, Z11
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z2
+	VSUBPD       Z13, Z12, Z8
 	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
-	VMULPD       Z15, Z9, Z14
+	VMULPD       Z15, Z0, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
 	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
 	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
 	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VMULPD       Z15, Z11, Z14
+	VMULPD       Z15, Z2, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z9
-	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z6, Z9
-	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z3, Z13
-	VSUBPD       Z13, Z9, Z9
-	VMOVAPD      Z1, Z10
-	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z7, Z10
-	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z4, Z13
-	VSUBPD       Z13, Z10, Z10
-	VMOVAPD      Z2, Z11
-	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z11
-	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z5, Z13
-	VSUBPD       Z13, Z11, Z11
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
-	VMULPD       Z15, Z9, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VMULPD       Z15, Z11, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z9
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z6, Z9
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z3, Z13
-	VADDPD       Z13, Z9, Z9
-	VMOVAPD      Z1, Z10
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z7, Z10
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z4, Z13
-	VADDPD       Z13, Z10, Z10
-	VMOVAPD      Z2, Z11
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z11
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z5, Z13
-	VADDPD       Z13, Z11, Z11
-	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
-	VMULPD       Z15, Z9, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VMULPD       Z15, Z11, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z0, Z9
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z6, Z9
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z3, Z13
-	VSUBPD       Z13, Z9, Z9
-	VMOVAPD      Z1, Z10
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z7, Z10
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z4, Z13
-	VSUBPD       Z13, Z10, Z10
-	VMOVAPD      Z2, Z11
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z11
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z5, Z13
-	VSUBPD       Z13, Z11, Z11
-	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
-	VMULPD       Z15, Z9, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z9, Z12
-	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z11, Z12
-	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z10, Z13
-	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
-	VMULPD       Z15, Z14, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VMULPD       Z15, Z11, Z14
-	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
 	VMULPD       Z15, Z6, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z6, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z12
+	VMOVAPD      Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z7, Z13
 	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z7, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VMOVAPD      Z6, Z12
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z8, Z12
+	VMOVAPD      Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z7, Z13
 	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z7, Z13
+	VMULPD       Z15, Z13, Z13
 	VADDPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	VSUBPD       Z13, Z12, Z14
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
 	VMULPD       Z15, Z14, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
-	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
 	VMULPD       Z15, Z8, Z14
 	VCVTPD2PS    Z14, Y14
-	VMOVUPS      Y14, (DI)
-	ADDQ         BX, DI
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R10), Z12
+	VCVTPS2PD    (R8), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9), Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z0
+	VSUBPD       Z13, Z12, Z6
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R10)(SI*1), Z12
+	VCVTPS2PD    (R8)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9)(SI*1), Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z1
+	VSUBPD       Z13, Z12, Z7
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R10)(SI*2), Z12
+	VCVTPS2PD    (R8)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R9)(SI*2), Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z2
+	VSUBPD       Z13, Z12, Z8
+	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z2, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z6, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z7, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z7, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z8, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VCVTPS2PD    (R10), Z0
+	VCVTPS2PD    (R10)(SI*1), Z1
+	VCVTPS2PD    (R10)(SI*2), Z2
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z1, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z2, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
 	ADDQ         $0x20, AX
-	ADDQ         $0x20, CX
-	SUBQ         $0x08, SI
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, R10
+	SUBQ         $0x08, CX
 	JMP          some
 
 end:
@@ -2634,9 +2586,9 @@ DATA winogradDouble3fc0db20a88f4696<>+16(SB)/8, $0x3fc0db20a88f4696
 DATA winogradDouble3fc0db20a88f4696<>+24(SB)/8, $0x3fc0db20a88f4696
 GLOBL winogradDouble3fc0db20a88f4696<>(SB), RODATA|NOPTR, $32
 
-// func winogradInputAVX2f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradInputAVX2t6(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX, FMA3
-TEXT ·winogradInputAVX2f4(SB), NOSPLIT, $32-72
+TEXT ·winogradInputAVX2t6(SB), NOSPLIT, $32-72
 	MOVQ colStep+40(FP), R8
 	MOVQ R8, R9
 	ADDQ R8, R9
@@ -3050,9 +3002,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+// func winogradOutputAVX2f4x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·winogradOutputAVX2f4(SB), NOSPLIT, $32-96
+TEXT ·winogradOutputAVX2f4x3(SB), NOSPLIT, $32-96
 	MOVQ plus+64(FP), R13
 	SUBQ out+0(FP), R13
 	MOVQ R13, 24(SP)
@@ -3699,293 +3651,1656 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradWeightsAVX2f4(u *float32, uFreq int, taps *float32, tapStep int, count int)
+// func winogradWeightsAVX2f4x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 // Requires: AVX, FMA3
-TEXT ·winogradWeightsAVX2f4(SB), NOSPLIT, $0-40
+TEXT ·winogradWeightsAVX2f4x3(SB), NOSPLIT, $0-40
 	MOVQ u+0(FP), AX
 	MOVQ uFreq+8(FP), BX
-	MOVQ taps+16(FP), CX
-	MOVQ tapStep+24(FP), DX
-	MOVQ count+32(FP), SI
+	MOVQ count+32(FP), CX
+	MOVQ tapStep+24(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ taps+16(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(DI*1), R10
 
 some:
-	TESTQ       SI, SI
+	TESTQ       CX, CX
 	JE          end
-	MOVQ        CX, DI
-	VCVTPS2PD   (DI), Y0
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y1
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y2
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y3
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y4
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y5
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y6
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y7
-	ADDQ        DX, DI
-	VCVTPS2PD   (DI), Y8
-	ADDQ        DX, DI
-	MOVQ        AX, DI
+	MOVQ        AX, DX
+	VCVTPS2PD   (R8), Y0
+	VCVTPS2PD   (R8)(SI*1), Y1
+	VCVTPS2PD   (R8)(SI*2), Y2
 	VMULPD      winogradDouble3fe3fa39ab547994<>+0(SB), Y0, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y12
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y2, Y12
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y1, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y12
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y2, Y12
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y1, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y9
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y6, Y9
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y3, Y13
-	VADDPD      Y13, Y9, Y9
-	VMOVAPD     Y1, Y10
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y7, Y10
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y4, Y13
-	VADDPD      Y13, Y10, Y10
-	VMOVAPD     Y2, Y11
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y8, Y11
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y5, Y13
-	VADDPD      Y13, Y11, Y11
-	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y9, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R10), Y12
+	VCVTPS2PD   (R8), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9), Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y0
+	VSUBPD      Y13, Y12, Y6
+	VCVTPS2PD   (R10)(SI*1), Y12
+	VCVTPS2PD   (R8)(SI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9)(SI*1), Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y1
+	VSUBPD      Y13, Y12, Y7
+	VCVTPS2PD   (R10)(SI*2), Y12
+	VCVTPS2PD   (R8)(SI*2), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9)(SI*2), Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y2
+	VSUBPD      Y13, Y12, Y8
+	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y0, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y11, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y9
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y6, Y9
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y3, Y13
-	VSUBPD      Y13, Y9, Y9
-	VMOVAPD     Y1, Y10
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y7, Y10
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y4, Y13
-	VSUBPD      Y13, Y10, Y10
-	VMOVAPD     Y2, Y11
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y8, Y11
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y5, Y13
-	VSUBPD      Y13, Y11, Y11
-	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y9, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y6, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y8, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y7, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y8, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y7, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y11, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y8, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y9
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y6, Y9
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y3, Y13
-	VADDPD      Y13, Y9, Y9
-	VMOVAPD     Y1, Y10
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y7, Y10
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y4, Y13
-	VADDPD      Y13, Y10, Y10
-	VMOVAPD     Y2, Y11
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y8, Y11
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y5, Y13
-	VADDPD      Y13, Y11, Y11
-	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y9, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R10), Y12
+	VCVTPS2PD   (R8), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9), Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y0
+	VSUBPD      Y13, Y12, Y6
+	VCVTPS2PD   (R10)(SI*1), Y12
+	VCVTPS2PD   (R8)(SI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9)(SI*1), Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y1
+	VSUBPD      Y13, Y12, Y7
+	VCVTPS2PD   (R10)(SI*2), Y12
+	VCVTPS2PD   (R8)(SI*2), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R9)(SI*2), Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y2
+	VSUBPD      Y13, Y12, Y8
+	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y0, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y10, Y13
-	VADDPD      Y13, Y12, Y14
-	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
-	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VSUBPD      Y13, Y12, Y14
-	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
-	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y11, Y14
-	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y0, Y9
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y6, Y9
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y3, Y13
-	VSUBPD      Y13, Y9, Y9
-	VMOVAPD     Y1, Y10
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y7, Y10
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y4, Y13
-	VSUBPD      Y13, Y10, Y10
-	VMOVAPD     Y2, Y11
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y8, Y11
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y5, Y13
-	VSUBPD      Y13, Y11, Y11
-	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y9, Y14
-	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y10, Y13
-	VADDPD      Y13, Y12, Y14
-	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
-	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VSUBPD      Y13, Y12, Y14
-	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
-	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y9, Y12
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y11, Y12
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y10, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y11, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y6, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y6, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y6, Y12
-	VFMADD231PD winogradDouble3fe2000000000000<>+0(SB), Y8, Y12
-	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y7, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y8, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y7, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y8, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y7, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y8, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R10), Y0
+	VCVTPS2PD   (R10)(SI*1), Y1
+	VCVTPS2PD   (R10)(SI*2), Y2
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y0, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMOVAPD     Y6, Y12
-	VFMADD231PD winogradDouble4002000000000000<>+0(SB), Y8, Y12
-	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y7, Y13
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
 	VADDPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	VSUBPD      Y13, Y12, Y14
 	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y14, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
-	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y8, Y14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y2, Y14
 	VCVTPD2PSY  Y14, X14
-	VMOVUPS     X14, (DI)
-	ADDQ        BX, DI
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
 	ADDQ        $0x10, AX
-	ADDQ        $0x10, CX
-	SUBQ        $0x04, SI
+	ADDQ        $0x10, R8
+	ADDQ        $0x10, R9
+	ADDQ        $0x10, R10
+	SUBQ        $0x04, CX
+	JMP         some
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradOutputAVX512f2x5(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·winogradOutputAVX512f2x5(SB), NOSPLIT, $32-96
+	MOVQ         plus+64(FP), R13
+	SUBQ         out+0(FP), R13
+	MOVQ         R13, 24(SP)
+	MOVQ         colStep+16(FP), SI
+	LEAQ         (SI)(SI*2), DI
+	MOVQ         mFreq+40(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R9)(R8*2), R10
+	MOVQ         out+0(FP), R13
+	MOVQ         R13, (SP)
+	MOVQ         m+32(FP), R13
+	MOVQ         R13, 8(SP)
+	MOVQ         tiles+80(FP), R14
+	VBROADCASTSS winogradSingle3f400000<>+0(SB), Z16
+	VBROADCASTSS winogradSingle3fc00000<>+0(SB), Z17
+
+tile:
+	TESTQ R14, R14
+	JE    end
+	MOVQ  (SP), AX
+	MOVQ  AX, BX
+	ADDQ  rowStep+8(FP), BX
+	MOVQ  8(SP), R12
+	MOVQ  R12, 16(SP)
+	MOVQ  bias+56(FP), R11
+	MOVQ  vectors+88(FP), R13
+
+vector:
+	MOVQ        16(SP), R12
+	VMOVUPS     (R12)(R8*1), Z12
+	VADDPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12), Z0
+	VADDPS      Z12, Z0, Z0
+	VMOVUPS     (R12)(R9*1), Z12
+	VADDPS      (R12)(R8*4), Z12, Z12
+	VADDPS      Z12, Z0, Z0
+	VMOVUPS     (R12)(R8*1), Z12
+	VSUBPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12)(R10*1), Z6
+	VFMADD231PS Z16, Z12, Z6
+	VMOVUPS     (R12)(R9*1), Z12
+	VSUBPS      (R12)(R8*4), Z12, Z12
+	VFMADD231PS Z17, Z12, Z6
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Z12
+	VADDPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12), Z1
+	VADDPS      Z12, Z1, Z1
+	VMOVUPS     (R12)(R9*1), Z12
+	VADDPS      (R12)(R8*4), Z12, Z12
+	VADDPS      Z12, Z1, Z1
+	VMOVUPS     (R12)(R8*1), Z12
+	VSUBPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12)(R10*1), Z7
+	VFMADD231PS Z16, Z12, Z7
+	VMOVUPS     (R12)(R9*1), Z12
+	VSUBPS      (R12)(R8*4), Z12, Z12
+	VFMADD231PS Z17, Z12, Z7
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Z12
+	VADDPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12), Z2
+	VADDPS      Z12, Z2, Z2
+	VMOVUPS     (R12)(R9*1), Z12
+	VADDPS      (R12)(R8*4), Z12, Z12
+	VADDPS      Z12, Z2, Z2
+	VMOVUPS     (R12)(R8*1), Z12
+	VSUBPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12)(R10*1), Z8
+	VFMADD231PS Z16, Z12, Z8
+	VMOVUPS     (R12)(R9*1), Z12
+	VSUBPS      (R12)(R8*4), Z12, Z12
+	VFMADD231PS Z17, Z12, Z8
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Z12
+	VADDPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12), Z3
+	VADDPS      Z12, Z3, Z3
+	VMOVUPS     (R12)(R9*1), Z12
+	VADDPS      (R12)(R8*4), Z12, Z12
+	VADDPS      Z12, Z3, Z3
+	VMOVUPS     (R12)(R8*1), Z12
+	VSUBPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12)(R10*1), Z9
+	VFMADD231PS Z16, Z12, Z9
+	VMOVUPS     (R12)(R9*1), Z12
+	VSUBPS      (R12)(R8*4), Z12, Z12
+	VFMADD231PS Z17, Z12, Z9
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Z12
+	VADDPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12), Z4
+	VADDPS      Z12, Z4, Z4
+	VMOVUPS     (R12)(R9*1), Z12
+	VADDPS      (R12)(R8*4), Z12, Z12
+	VADDPS      Z12, Z4, Z4
+	VMOVUPS     (R12)(R8*1), Z12
+	VSUBPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12)(R10*1), Z10
+	VFMADD231PS Z16, Z12, Z10
+	VMOVUPS     (R12)(R9*1), Z12
+	VSUBPS      (R12)(R8*4), Z12, Z12
+	VFMADD231PS Z17, Z12, Z10
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Z12
+	VADDPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12), Z5
+	VADDPS      Z12, Z5, Z5
+	VMOVUPS     (R12)(R9*1), Z12
+	VADDPS      (R12)(R8*4), Z12, Z12
+	VADDPS      Z12, Z5, Z5
+	VMOVUPS     (R12)(R8*1), Z12
+	VSUBPS      (R12)(R8*2), Z12, Z12
+	VMOVUPS     (R12)(R10*1), Z11
+	VFMADD231PS Z16, Z12, Z11
+	VMOVUPS     (R12)(R9*1), Z12
+	VSUBPS      (R12)(R8*4), Z12, Z12
+	VFMADD231PS Z17, Z12, Z11
+	VMOVAPS     Z1, Z12
+	VADDPS      Z2, Z12, Z12
+	VMOVAPS     Z0, Z13
+	VADDPS      Z12, Z13, Z13
+	VMOVAPS     Z3, Z12
+	VADDPS      Z4, Z12, Z12
+	VADDPS      Z12, Z13, Z13
+	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_0
+	LEAQ        (AX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds0_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_0:
+	VMOVUPS     Z13, (AX)
+	VMOVAPS     Z1, Z12
+	VSUBPS      Z2, Z12, Z12
+	VMOVAPS     Z5, Z13
+	VFMADD231PS Z16, Z12, Z13
+	VMOVAPS     Z3, Z12
+	VSUBPS      Z4, Z12, Z12
+	VFMADD231PS Z17, Z12, Z13
+	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_1
+	LEAQ        (BX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds0_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write0_1:
+	VMOVUPS Z13, (BX)
+	VMOVAPS Z7, Z12
+	VADDPS  Z8, Z12, Z12
+	VMOVAPS Z6, Z13
+	VADDPS  Z12, Z13, Z13
+	VMOVAPS Z9, Z12
+	VADDPS  Z10, Z12, Z12
+	VADDPS  Z12, Z13, Z13
+	VADDPS  (R11), Z13, Z13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds1_0
+	LEAQ    (AX)(SI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Z13, Z13
+
+bounds1_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_0
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_0:
+	VMOVUPS     Z13, (AX)(SI*1)
+	VMOVAPS     Z7, Z12
+	VSUBPS      Z8, Z12, Z12
+	VMOVAPS     Z11, Z13
+	VFMADD231PS Z16, Z12, Z13
+	VMOVAPS     Z9, Z12
+	VSUBPS      Z10, Z12, Z12
+	VFMADD231PS Z17, Z12, Z13
+	VADDPS      (R11), Z13, Z13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_1
+	LEAQ        (BX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Z13, Z13
+
+bounds1_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_1
+	VPXORD       Z14, Z14, Z14
+	VMAXPS       Z13, Z14, Z13
+	VBROADCASTSS (R15), Z14
+	VMINPS       Z13, Z14, Z13
+
+write1_1:
+	VMOVUPS Z13, (BX)(SI*1)
+	ADDQ    $0x40, R11
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, 16(SP)
+	DECQ    R13
+	JNE     vector
+	MOVQ    tileStep+24(FP), R13
+	ADDQ    R13, (SP)
+	MOVQ    mTile+48(FP), R13
+	ADDQ    R13, 8(SP)
+	DECQ    R14
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradWeightsAVX512f2x5(u *float32, uFreq int, taps *float32, tapStep int, count int)
+// Requires: AVX, AVX512F
+TEXT ·winogradWeightsAVX512f2x5(SB), NOSPLIT, $0-40
+	MOVQ u+0(FP), AX
+	MOVQ uFreq+8(FP), BX
+	MOVQ count+32(FP), CX
+	MOVQ tapStep+24(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ taps+16(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(SI*2), R9
+	LEAQ (R9)(DI*1), R10
+	LEAQ (R10)(SI*2), R10
+	LEAQ (R10)(DI*1), R11
+	LEAQ (R11)(SI*2), R11
+	LEAQ (R11)(DI*1), R12
+	LEAQ (R12)(SI*2), R12
+
+some:
+	TESTQ        CX, CX
+	JE           end
+	MOVQ         AX, DX
+	VCVTPS2PD    (R8), Z0
+	VCVTPS2PD    (R8)(SI*1), Z1
+	VCVTPS2PD    (R8)(SI*2), Z2
+	VCVTPS2PD    (R8)(DI*1), Z3
+	VCVTPS2PD    (R8)(SI*4), Z4
+	VBROADCASTSD winogradDouble3fe3fa39ab547994<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z4, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12), Z12
+	VCVTPS2PD    (R10), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11), Z13
+	VCVTPS2PD    (R9), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z0
+	VSUBPD       Z13, Z12, Z6
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(SI*1), Z12
+	VCVTPS2PD    (R10)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(SI*1), Z13
+	VCVTPS2PD    (R9)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z1
+	VSUBPD       Z13, Z12, Z7
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(SI*2), Z12
+	VCVTPS2PD    (R10)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(SI*2), Z13
+	VCVTPS2PD    (R9)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z2
+	VSUBPD       Z13, Z12, Z8
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(DI*1), Z12
+	VCVTPS2PD    (R10)(DI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(DI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(DI*1), Z13
+	VCVTPS2PD    (R9)(DI*1), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z3
+	VSUBPD       Z13, Z12, Z9
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(SI*4), Z12
+	VCVTPS2PD    (R10)(SI*4), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(SI*4), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(SI*4), Z13
+	VCVTPS2PD    (R9)(SI*4), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z4
+	VSUBPD       Z13, Z12, Z10
+	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z4, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z6, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z10, Z12
+	VFMADD132PD  Z15, Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z9, Z13
+	VFMADD132PD  Z15, Z7, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fd1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z10, Z12
+	VFMADD132PD  Z15, Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z9, Z13
+	VFMADD132PD  Z15, Z7, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z10, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12), Z12
+	VCVTPS2PD    (R10), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11), Z13
+	VCVTPS2PD    (R9), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z0
+	VSUBPD       Z13, Z12, Z6
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(SI*1), Z12
+	VCVTPS2PD    (R10)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(SI*1), Z13
+	VCVTPS2PD    (R9)(SI*1), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z1
+	VSUBPD       Z13, Z12, Z7
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(SI*2), Z12
+	VCVTPS2PD    (R10)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(SI*2), Z13
+	VCVTPS2PD    (R9)(SI*2), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z2
+	VSUBPD       Z13, Z12, Z8
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(DI*1), Z12
+	VCVTPS2PD    (R10)(DI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(DI*1), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(DI*1), Z13
+	VCVTPS2PD    (R9)(DI*1), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z3
+	VSUBPD       Z13, Z12, Z9
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VCVTPS2PD    (R12)(SI*4), Z12
+	VCVTPS2PD    (R10)(SI*4), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R8)(SI*4), Z14
+	VFMADD132PD  Z15, Z14, Z12
+	VCVTPS2PD    (R11)(SI*4), Z13
+	VCVTPS2PD    (R9)(SI*4), Z14
+	VFMADD132PD  Z15, Z14, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z4
+	VSUBPD       Z13, Z12, Z10
+	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z4, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Z15
+	VMULPD       Z15, Z6, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z10, Z12
+	VFMADD132PD  Z15, Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z9, Z13
+	VFMADD132PD  Z15, Z7, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfb1c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z10, Z12
+	VFMADD132PD  Z15, Z8, Z12
+	VFMADD132PD  Z15, Z6, Z12
+	VMOVAPD      Z9, Z13
+	VFMADD132PD  Z15, Z7, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3f91c1fa5f678885<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z10, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VCVTPS2PD    (R12), Z0
+	VCVTPS2PD    (R12)(SI*1), Z1
+	VCVTPS2PD    (R12)(SI*2), Z2
+	VCVTPS2PD    (R12)(DI*1), Z3
+	VCVTPS2PD    (R12)(SI*4), Z4
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z0, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3fe2000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3fe8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble4002000000000000<>+0(SB), Z15
+	VMOVAPD      Z4, Z12
+	VFMADD132PD  Z15, Z2, Z12
+	VFMADD132PD  Z15, Z0, Z12
+	VMOVAPD      Z3, Z13
+	VFMADD132PD  Z15, Z1, Z13
+	VBROADCASTSD winogradDouble3ff8000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z13, Z13
+	VADDPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VSUBPD       Z13, Z12, Z14
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VMULPD       Z15, Z14, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	VBROADCASTSD winogradDouble3ff0000000000000<>+0(SB), Z15
+	VMULPD       Z15, Z4, Z14
+	VCVTPD2PS    Z14, Y14
+	VMOVUPS      Y14, (DX)
+	ADDQ         BX, DX
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, R10
+	ADDQ         $0x20, R11
+	ADDQ         $0x20, R12
+	SUBQ         $0x08, CX
+	JMP          some
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradOutputAVX2f2x5(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+// Requires: AVX, FMA3
+TEXT ·winogradOutputAVX2f2x5(SB), NOSPLIT, $32-96
+	MOVQ plus+64(FP), R13
+	SUBQ out+0(FP), R13
+	MOVQ R13, 24(SP)
+	MOVQ colStep+16(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ mFreq+40(FP), R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R9)(R8*2), R10
+	MOVQ out+0(FP), R13
+	MOVQ R13, (SP)
+	MOVQ m+32(FP), R13
+	MOVQ R13, 8(SP)
+	MOVQ tiles+80(FP), R14
+
+tile:
+	TESTQ R14, R14
+	JE    end
+	MOVQ  (SP), AX
+	MOVQ  AX, BX
+	ADDQ  rowStep+8(FP), BX
+	MOVQ  8(SP), R12
+	MOVQ  R12, 16(SP)
+	MOVQ  bias+56(FP), R11
+	MOVQ  vectors+88(FP), R13
+	SHLQ  $0x01, R13
+
+vector:
+	MOVQ        16(SP), R12
+	VMOVUPS     (R12)(R8*1), Y12
+	VADDPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12), Y0
+	VADDPS      Y12, Y0, Y0
+	VMOVUPS     (R12)(R9*1), Y12
+	VADDPS      (R12)(R8*4), Y12, Y12
+	VADDPS      Y12, Y0, Y0
+	VMOVUPS     (R12)(R8*1), Y12
+	VSUBPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12)(R10*1), Y6
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y6
+	VMOVUPS     (R12)(R9*1), Y12
+	VSUBPS      (R12)(R8*4), Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y6
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Y12
+	VADDPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12), Y1
+	VADDPS      Y12, Y1, Y1
+	VMOVUPS     (R12)(R9*1), Y12
+	VADDPS      (R12)(R8*4), Y12, Y12
+	VADDPS      Y12, Y1, Y1
+	VMOVUPS     (R12)(R8*1), Y12
+	VSUBPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12)(R10*1), Y7
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y7
+	VMOVUPS     (R12)(R9*1), Y12
+	VSUBPS      (R12)(R8*4), Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y7
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Y12
+	VADDPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12), Y2
+	VADDPS      Y12, Y2, Y2
+	VMOVUPS     (R12)(R9*1), Y12
+	VADDPS      (R12)(R8*4), Y12, Y12
+	VADDPS      Y12, Y2, Y2
+	VMOVUPS     (R12)(R8*1), Y12
+	VSUBPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12)(R10*1), Y8
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y8
+	VMOVUPS     (R12)(R9*1), Y12
+	VSUBPS      (R12)(R8*4), Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y8
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Y12
+	VADDPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12), Y3
+	VADDPS      Y12, Y3, Y3
+	VMOVUPS     (R12)(R9*1), Y12
+	VADDPS      (R12)(R8*4), Y12, Y12
+	VADDPS      Y12, Y3, Y3
+	VMOVUPS     (R12)(R8*1), Y12
+	VSUBPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12)(R10*1), Y9
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y9
+	VMOVUPS     (R12)(R9*1), Y12
+	VSUBPS      (R12)(R8*4), Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y9
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Y12
+	VADDPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12), Y4
+	VADDPS      Y12, Y4, Y4
+	VMOVUPS     (R12)(R9*1), Y12
+	VADDPS      (R12)(R8*4), Y12, Y12
+	VADDPS      Y12, Y4, Y4
+	VMOVUPS     (R12)(R8*1), Y12
+	VSUBPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12)(R10*1), Y10
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y10
+	VMOVUPS     (R12)(R9*1), Y12
+	VSUBPS      (R12)(R8*4), Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y10
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	LEAQ        (R12)(R8*2), R12
+	VMOVUPS     (R12)(R8*1), Y12
+	VADDPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12), Y5
+	VADDPS      Y12, Y5, Y5
+	VMOVUPS     (R12)(R9*1), Y12
+	VADDPS      (R12)(R8*4), Y12, Y12
+	VADDPS      Y12, Y5, Y5
+	VMOVUPS     (R12)(R8*1), Y12
+	VSUBPS      (R12)(R8*2), Y12, Y12
+	VMOVUPS     (R12)(R10*1), Y11
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y11
+	VMOVUPS     (R12)(R9*1), Y12
+	VSUBPS      (R12)(R8*4), Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y11
+	VMOVAPS     Y1, Y12
+	VADDPS      Y2, Y12, Y12
+	VMOVAPS     Y0, Y13
+	VADDPS      Y12, Y13, Y13
+	VMOVAPS     Y3, Y12
+	VADDPS      Y4, Y12, Y12
+	VADDPS      Y12, Y13, Y13
+	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_0
+	LEAQ        (AX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds0_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_0:
+	VMOVUPS     Y13, (AX)
+	VMOVAPS     Y1, Y12
+	VSUBPS      Y2, Y12, Y12
+	VMOVAPS     Y5, Y13
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y13
+	VMOVAPS     Y3, Y12
+	VSUBPS      Y4, Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y13
+	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds0_1
+	LEAQ        (BX), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds0_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write0_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write0_1:
+	VMOVUPS Y13, (BX)
+	VMOVAPS Y7, Y12
+	VADDPS  Y8, Y12, Y12
+	VMOVAPS Y6, Y13
+	VADDPS  Y12, Y13, Y13
+	VMOVAPS Y9, Y12
+	VADDPS  Y10, Y12, Y12
+	VADDPS  Y12, Y13, Y13
+	VADDPS  (R11), Y13, Y13
+	CMPQ    plus+64(FP), $0x00
+	JE      bounds1_0
+	LEAQ    (AX)(SI*1), R15
+	ADDQ    24(SP), R15
+	VADDPS  (R15), Y13, Y13
+
+bounds1_0:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_0
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_0:
+	VMOVUPS     Y13, (AX)(SI*1)
+	VMOVAPS     Y7, Y12
+	VSUBPS      Y8, Y12, Y12
+	VMOVAPS     Y11, Y13
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y12, Y13
+	VMOVAPS     Y9, Y12
+	VSUBPS      Y10, Y12, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y12, Y13
+	VADDPS      (R11), Y13, Y13
+	CMPQ        plus+64(FP), $0x00
+	JE          bounds1_1
+	LEAQ        (BX)(SI*1), R15
+	ADDQ        24(SP), R15
+	VADDPS      (R15), Y13, Y13
+
+bounds1_1:
+	MOVQ         most+72(FP), R15
+	TESTQ        R15, R15
+	JE           write1_1
+	VXORPS       Y14, Y14, Y14
+	VMAXPS       Y13, Y14, Y13
+	VBROADCASTSS (R15), Y14
+	VMINPS       Y13, Y14, Y13
+
+write1_1:
+	VMOVUPS Y13, (BX)(SI*1)
+	ADDQ    $0x20, R11
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, 16(SP)
+	DECQ    R13
+	JNE     vector
+	MOVQ    tileStep+24(FP), R13
+	ADDQ    R13, (SP)
+	MOVQ    mTile+48(FP), R13
+	ADDQ    R13, 8(SP)
+	DECQ    R14
+	JMP     tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradWeightsAVX2f2x5(u *float32, uFreq int, taps *float32, tapStep int, count int)
+// Requires: AVX, FMA3
+TEXT ·winogradWeightsAVX2f2x5(SB), NOSPLIT, $0-40
+	MOVQ u+0(FP), AX
+	MOVQ uFreq+8(FP), BX
+	MOVQ count+32(FP), CX
+	MOVQ tapStep+24(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ taps+16(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(SI*2), R9
+	LEAQ (R9)(DI*1), R10
+	LEAQ (R10)(SI*2), R10
+	LEAQ (R10)(DI*1), R11
+	LEAQ (R11)(SI*2), R11
+	LEAQ (R11)(DI*1), R12
+	LEAQ (R12)(SI*2), R12
+
+some:
+	TESTQ       CX, CX
+	JE          end
+	MOVQ        AX, DX
+	VCVTPS2PD   (R8), Y0
+	VCVTPS2PD   (R8)(SI*1), Y1
+	VCVTPS2PD   (R8)(SI*2), Y2
+	VCVTPS2PD   (R8)(DI*1), Y3
+	VCVTPS2PD   (R8)(SI*4), Y4
+	VMULPD      winogradDouble3fe3fa39ab547994<>+0(SB), Y0, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y4, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R12), Y12
+	VCVTPS2PD   (R10), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11), Y13
+	VCVTPS2PD   (R9), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y0
+	VSUBPD      Y13, Y12, Y6
+	VCVTPS2PD   (R12)(SI*1), Y12
+	VCVTPS2PD   (R10)(SI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(SI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(SI*1), Y13
+	VCVTPS2PD   (R9)(SI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y1
+	VSUBPD      Y13, Y12, Y7
+	VCVTPS2PD   (R12)(SI*2), Y12
+	VCVTPS2PD   (R10)(SI*2), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(SI*2), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(SI*2), Y13
+	VCVTPS2PD   (R9)(SI*2), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y2
+	VSUBPD      Y13, Y12, Y8
+	VCVTPS2PD   (R12)(DI*1), Y12
+	VCVTPS2PD   (R10)(DI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(DI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(DI*1), Y13
+	VCVTPS2PD   (R9)(DI*1), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y3
+	VSUBPD      Y13, Y12, Y9
+	VCVTPS2PD   (R12)(SI*4), Y12
+	VCVTPS2PD   (R10)(SI*4), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(SI*4), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(SI*4), Y13
+	VCVTPS2PD   (R9)(SI*4), Y14
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y4
+	VSUBPD      Y13, Y12, Y10
+	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y0, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y4, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfdaa2f78f1b4cc7<>+0(SB), Y6, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y10, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y8, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y9, Y13
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y7, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fd1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y10, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y8, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y9, Y13
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y7, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y10, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R12), Y12
+	VCVTPS2PD   (R10), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11), Y13
+	VCVTPS2PD   (R9), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y0
+	VSUBPD      Y13, Y12, Y6
+	VCVTPS2PD   (R12)(SI*1), Y12
+	VCVTPS2PD   (R10)(SI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(SI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(SI*1), Y13
+	VCVTPS2PD   (R9)(SI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y1
+	VSUBPD      Y13, Y12, Y7
+	VCVTPS2PD   (R12)(SI*2), Y12
+	VCVTPS2PD   (R10)(SI*2), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(SI*2), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(SI*2), Y13
+	VCVTPS2PD   (R9)(SI*2), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y2
+	VSUBPD      Y13, Y12, Y8
+	VCVTPS2PD   (R12)(DI*1), Y12
+	VCVTPS2PD   (R10)(DI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(DI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(DI*1), Y13
+	VCVTPS2PD   (R9)(DI*1), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y3
+	VSUBPD      Y13, Y12, Y9
+	VCVTPS2PD   (R12)(SI*4), Y12
+	VCVTPS2PD   (R10)(SI*4), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R8)(SI*4), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y12
+	VCVTPS2PD   (R11)(SI*4), Y13
+	VCVTPS2PD   (R9)(SI*4), Y14
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y14, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y4
+	VSUBPD      Y13, Y12, Y10
+	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y0, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y4, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fbaa2f78f1b4cc7<>+0(SB), Y6, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y10, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y8, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y9, Y13
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y7, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfb1c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y10, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y8, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y6, Y12
+	VMOVAPD     Y9, Y13
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y7, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3f91c1fa5f678885<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y10, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VCVTPS2PD   (R12), Y0
+	VCVTPS2PD   (R12)(SI*1), Y1
+	VCVTPS2PD   (R12)(SI*2), Y2
+	VCVTPS2PD   (R12)(DI*1), Y3
+	VCVTPS2PD   (R12)(SI*4), Y4
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y0, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble3fe2000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3fe8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDoublebfe0db20a88f4696<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMOVAPD     Y4, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y2, Y12
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y0, Y12
+	VMOVAPD     Y3, Y13
+	VFMADD132PD winogradDouble4002000000000000<>+0(SB), Y1, Y13
+	VMULPD      winogradDouble3ff8000000000000<>+0(SB), Y13, Y13
+	VADDPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VSUBPD      Y13, Y12, Y14
+	VMULPD      winogradDouble3fc0db20a88f4696<>+0(SB), Y14, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	VMULPD      winogradDouble3ff0000000000000<>+0(SB), Y4, Y14
+	VCVTPD2PSY  Y14, X14
+	VMOVUPS     X14, (DX)
+	ADDQ        BX, DX
+	ADDQ        $0x10, AX
+	ADDQ        $0x10, R8
+	ADDQ        $0x10, R9
+	ADDQ        $0x10, R10
+	ADDQ        $0x10, R11
+	ADDQ        $0x10, R12
+	SUBQ        $0x04, CX
 	JMP         some
 
 end:

@@ -2,9 +2,6 @@ package kernel
 
 import "github.com/bnctl/bnctl/device/class"
 
-// tiles returns the arithmetic of the tiles.
-func (g Winograd) tiles() class.Tiles { return class.Tiles{Side: g.Side} }
-
 // inputGeneric transforms one tile, columns first.
 func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int) {
 	n := g.Tile()
@@ -15,13 +12,13 @@ func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int)
 			for y := range n {
 				d[y] = in[y*rowStep+x*g.In+c]
 			}
-			g.tiles().Into(t[:], d[:])
+			g.Into(t[:], d[:])
 			for i := range n {
 				half[i][x] = t[i]
 			}
 		}
 		for i := range n {
-			g.tiles().Into(t[:], half[i][:])
+			g.Into(t[:], half[i][:])
 			for j := range n {
 				v[(i*n+j)*freq+c] = t[j]
 			}
@@ -64,13 +61,13 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 			for j := range n {
 				d[j] = m[(i*n+j)*freq+o]
 			}
-			g.tiles().Back(t[:], d[:])
+			g.Back(t[:], d[:])
 			for x := range g.Side {
 				half[x][i] = t[x]
 			}
 		}
 		for x := range g.Side {
-			g.tiles().Back(t[:], half[x][:])
+			g.Back(t[:], half[x][:])
 			for y := range g.Side {
 				i := y*rowStep + x*step + o
 				out[i] = e.at(i, t[y]+b)
@@ -81,13 +78,13 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 
 // weightsGeneric transforms n kernels.
 func (g Winograd) weightsGeneric(packed, taps []float32, n int) {
-	var kernel [winogradTaps]float32
+	kernel := make([]float32, g.Taps())
 	var u [class.MostTile * class.MostTile]float32
 	for k := range n {
 		for t := range kernel {
 			kernel[t] = taps[t*n+k]
 		}
-		g.tiles().Weights(u[:], kernel)
+		g.Weights(u[:], kernel)
 		for f := range g.Frequencies() {
 			packed[f*n+k] = u[f]
 		}

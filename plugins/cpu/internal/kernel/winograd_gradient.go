@@ -6,29 +6,31 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// The gradient of a kernel of 3 by 3 needs the same tiles of the input as
+// The gradient of a kernel needs the same tiles of the input as
 // Winograd, and the tiles of the result's gradient taken to the same points.
 // For every frequency the products are summed over the tiles by Gradient,
 //
 //	sums[f][c][o] += sum over tiles of v[f][tile][c] * d[f][tile][o]
 //
-// and WinogradTaps makes nine elements of the sums of all frequencies: the
+// and WinogradTaps makes the elements of the sums of all frequencies: the
 // transpose of what Winograd does, step by step.
 
-// winogradGradients is the assembly of these, by Side.
-type winogradGradients map[int]struct {
+// winogradGradients is the assembly of these.
+type winogradGradients map[class.Tiles]struct {
 	spreadOut func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
 		tiles int, vectors int)
 	taps func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 }
 
+// ofGradient is the geometry in which the channels of the result are those of the input.
+func (g Winograd) ofGradient() Winograd { return Winograd{Tiles: g.Tiles, In: g.Out} }
+
 // GradientTiles returns the window over that number of transformed tiles with
 // which Gradient sums the products of one frequency.
 func (g Winograd) GradientTiles(tiles int) *Window {
 	in, out := make([]int32, tiles), make([]int32, tiles)
-	of := Winograd{Side: g.Side, In: g.Out}
 	inStep, _ := g.inSteps(tiles)
-	outStep, _ := of.inSteps(tiles)
+	outStep, _ := g.ofGradient().inSteps(tiles)
 	for t := range tiles {
 		in[t], out[t] = int32(4*t*inStep), int32(4*t*outStep)
 	}
@@ -38,21 +40,21 @@ func (g Winograd) GradientTiles(tiles int) *Window {
 // GradientLen returns the number of values of that number of transformed tiles
 // of the result's gradient, and of those that Gradient reads behind them.
 func (g Winograd) GradientLen(tiles int) int {
-	return Winograd{Side: g.Side, In: g.Out}.InLen(tiles) + GradientSlack
+	return g.ofGradient().InLen(tiles) + GradientSlack
 }
 
 // Frequency returns the offsets of frequency f of that number of tiles, in the
 // transformed input and in the transformed gradient of the result.
 func (g Winograd) Frequency(f, tiles int) (in, gradient int) {
 	_, inStep := g.inSteps(tiles)
-	_, outStep := Winograd{Side: g.Side, In: g.Out}.inSteps(tiles)
+	_, outStep := g.ofGradient().inSteps(tiles)
 	return f * inStep, f * outStep
 }
 
 // WinogradGradient transforms a row of tiles of Side by Side pixels of a
 // result's gradient; they are tiles first and on of all.
 func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []float32, r Row) {
-	tile, freq := Winograd{Side: g.Side, In: g.Out}.inSteps(all)
+	tile, freq := g.ofGradient().inSteps(all)
 	if len(v) < g.GradientLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||
 		r.At < 0 || len(in) < r.need(g.Side, g.Side, g.Out, g.Out) {
 		panic(fmt.Sprintf("kernel.WinogradGradient: %+v, tiles [%d, %d) of %d in %d values, gradient of %d "+
@@ -60,7 +62,7 @@ func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []flo
 	}
 	v, in = v[first*tile:], in[r.At:]
 	if s.winogradGradients != nil {
-		s.winogradGradients[g.Side].spreadOut(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.Out, 4*g.Out*g.Side,
+		s.winogradGradients[g.Tiles].spreadOut(&v[0], 4*freq, 4*tile, &in[0], 4*r.Step, 4*g.Out, 4*g.Out*g.Side,
 			r.Count, g.Out/Lanes)
 		return
 	}
@@ -73,15 +75,15 @@ func (s *Set) WinogradGradient(g Winograd, v []float32, first, all int, in []flo
 func (g Winograd) SumsStep(n int) int { return odd(n) }
 
 // WinogradTaps computes the elements of n kernels, a multiple of Lanes, from
-// the sums of all frequencies: taps is [9][n], sums [frequency][n], SumsStep(n)
+// the sums of all frequencies: taps is [Taps()][n], sums [frequency][n], SumsStep(n)
 // apart.
 func (s *Set) WinogradTaps(g Winograd, taps, sums []float32, n int) {
 	step := g.SumsStep(n)
-	if n%Lanes != 0 || len(taps) < winogradTaps*n || len(sums) < g.Frequencies()*step {
+	if n%Lanes != 0 || len(taps) < g.Taps()*n || len(sums) < g.Frequencies()*step {
 		panic(fmt.Sprintf("kernel.WinogradTaps: %+v, %d kernels, %d values from %d", g, n, len(taps), len(sums)))
 	}
 	if s.winogradGradients != nil && n > 0 {
-		s.winogradGradients[g.Side].taps(&taps[0], 4*n, &sums[0], 4*step, n)
+		s.winogradGradients[g.Tiles].taps(&taps[0], 4*n, &sums[0], 4*step, n)
 		return
 	}
 	g.tapsGeneric(taps, sums, n)
@@ -97,13 +99,13 @@ func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep 
 			for y := range g.Side {
 				d[y] = in[y*rowStep+x*g.Out+c]
 			}
-			g.tiles().Points(t[:], d[:])
+			g.Points(t[:], d[:])
 			for i := range n {
 				half[i][x] = t[i]
 			}
 		}
 		for i := range n {
-			g.tiles().Points(t[:], half[i][:])
+			g.Points(t[:], half[i][:])
 			for j := range n {
 				v[(i*n+j)*freq+c] = t[j]
 			}
@@ -114,11 +116,13 @@ func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep 
 // tapsGeneric computes n kernels.
 func (g Winograd) tapsGeneric(taps, sums []float32, n int) {
 	var all [class.MostTile * class.MostTile]float32
+	var kernel [class.MostTaps]float32
 	for k := range n {
 		for f := range g.Frequencies() {
 			all[f] = sums[f*g.SumsStep(n)+k]
 		}
-		for t, v := range g.tiles().Kernel(all[:]) {
+		g.KernelGradient(kernel[:], all[:])
+		for t, v := range kernel[:g.Taps()] {
 			taps[t*n+k] = v
 		}
 	}

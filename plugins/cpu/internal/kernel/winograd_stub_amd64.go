@@ -5,40 +5,52 @@
 package kernel
 
 //go:noescape
-func winogradInputAVX512f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradInputAVX512t4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX512f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+func winogradOutputAVX512f2x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
-func winogradWeightsAVX512f2(u *float32, uFreq int, taps *float32, tapStep int, count int)
+func winogradWeightsAVX512f2x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 
 //go:noescape
-func winogradInputAVX2f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradInputAVX2t4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX2f2(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+func winogradOutputAVX2f2x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
-func winogradWeightsAVX2f2(u *float32, uFreq int, taps *float32, tapStep int, count int)
+func winogradWeightsAVX2f2x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 
 //go:noescape
-func winogradInputAVX512f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradInputAVX512t6(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX512f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+func winogradOutputAVX512f4x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
-func winogradWeightsAVX512f4(u *float32, uFreq int, taps *float32, tapStep int, count int)
+func winogradWeightsAVX512f4x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
 
 //go:noescape
-func winogradInputAVX2f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradInputAVX2t6(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradOutputAVX2f4(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+func winogradOutputAVX2f4x3(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
 
 //go:noescape
-func winogradWeightsAVX2f4(u *float32, uFreq int, taps *float32, tapStep int, count int)
+func winogradWeightsAVX2f4x3(u *float32, uFreq int, taps *float32, tapStep int, count int)
+
+//go:noescape
+func winogradOutputAVX512f2x5(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+
+//go:noescape
+func winogradWeightsAVX512f2x5(u *float32, uFreq int, taps *float32, tapStep int, count int)
+
+//go:noescape
+func winogradOutputAVX2f2x5(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, bias *float32, plus *float32, most *float32, tiles int, vectors int)
+
+//go:noescape
+func winogradWeightsAVX2f2x5(u *float32, uFreq int, taps *float32, tapStep int, count int)
 
 //go:noescape
 func winogradProductAVX512x2p14(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int)

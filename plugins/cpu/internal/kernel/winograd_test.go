@@ -21,12 +21,12 @@ type winogradRun struct {
 func newWinogradRun(r *rand.Rand, g Winograd, rows, columns int) *winogradRun {
 	w := &winogradRun{Winograd: g, rows: rows, columns: columns}
 	w.in = guarded(r, w.height()*w.step())
-	w.taps, w.bias = guarded(r, winogradTaps*g.In*g.Out), guarded(r, g.Out)
+	w.taps, w.bias = guarded(r, g.Taps()*g.In*g.Out), guarded(r, g.Out)
 	return w
 }
 
-func (w *winogradRun) height() int { return w.rows*w.Side + 2 }
-func (w *winogradRun) step() int   { return (w.columns*w.Side + 2) * w.In }
+func (w *winogradRun) height() int { return w.rows*w.Side + w.Kernel - 1 }
+func (w *winogradRun) step() int   { return (w.columns*w.Side + w.Kernel - 1) * w.In }
 
 // do returns the transformed weights, as the definition has them, and tiles, and the outputs.
 func (w *winogradRun) do(set *Set) (u, v, out []float32) {
@@ -39,7 +39,7 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 			Count: w.columns})
 	}
 	for p := range g.Panels() {
-		set.WinogradWeights(g, p, u, w.taps[winogradTaps*g.In*p*WinogradLanes:])
+		set.WinogradWeights(g, p, u, w.taps[g.Taps()*g.In*p*WinogradLanes:])
 		set.WinogradProduct(g, p, m, v, u, all)
 		for y := range w.rows {
 			set.WinogradOutput(g, p, out[p*WinogradLanes:], Row{At: y * g.Side * width * g.Out, Step: width * g.Out,
@@ -68,15 +68,15 @@ func (s *Set) inRows(g Winograd, u []float32) []float32 {
 func (w *winogradRun) weight(t, c, o int) float64 {
 	p := o / WinogradLanes
 	width := w.PanelWidth(p)
-	return float64(w.taps[winogradTaps*w.In*p*WinogradLanes+(t*w.In+c)*width+o%WinogradLanes])
+	return float64(w.taps[w.Taps()*w.In*p*WinogradLanes+(t*w.In+c)*width+o%WinogradLanes])
 }
 
 // exact returns an output in float64, what a chain of fused multiply-adds
 // gives, and the sum of the sizes of its products.
 func (w *winogradRun) exact(y, x, o int) (sum float64, chain float32, size float64) {
-	for t := range winogradTaps {
+	for t := range w.Taps() {
 		for c := range w.In {
-			a, b := w.in[(y+t/3)*w.step()+(x+t%3)*w.In+c], w.weight(t, c, o)
+			a, b := w.in[(y+t/w.Kernel)*w.step()+(x+t%w.Kernel)*w.In+c], w.weight(t, c, o)
 			sum += float64(a) * b
 			size += math.Abs(float64(a) * b)
 			chain = class.Fuse(a, float32(b), chain)
@@ -85,6 +85,9 @@ func (w *winogradRun) exact(y, x, o int) (sum float64, chain float32, size float
 	return sum + float64(w.bias[o]), chain + w.bias[o], size
 }
 
+// allTiles are the tiles of all algorithms.
+var allTiles = []class.Tiles{tiles2x3, tiles4x3, tiles2x5}
+
 func TestWinograd(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 4))
 	for i, c := range []struct{ in, out, rows, columns int }{
@@ -92,14 +95,14 @@ func TestWinograd(t *testing.T) {
 		{96, 32, 1, 29},
 		{160, 16, 2, 7},
 	} {
-		for _, side := range []int{2, 4} {
-			w := newWinogradRun(r, Winograd{Side: side, In: c.in, Out: c.out}, c.rows, c.columns)
-			w.ending = randomEnding(r, c.rows*c.columns*side*side*c.out)
+		for _, tiles := range allTiles {
+			w := newWinogradRun(r, Winograd{tiles, c.in, c.out}, c.rows, c.columns)
+			w.ending = randomEnding(r, c.rows*c.columns*w.Side*w.Side*c.out)
 			u, v, out := w.do(definition)
 			for _, set := range fused() {
 				gotU, gotV, got := w.do(set)
 				if !sameBits(gotU, u) || !sameBits(gotV, v) || !sameBits(got, out) {
-					t.Errorf("%s: case %d, tiles of %d: weights equal %v, tiles %v, outputs %v", set.Name, i, side,
+					t.Errorf("%s: case %d, %+v: weights equal %v, tiles %v, outputs %v", set.Name, i, tiles,
 						sameBits(gotU, u), sameBits(gotV, v), sameBits(got, out))
 				}
 			}
@@ -112,7 +115,8 @@ func TestWinograd(t *testing.T) {
 // both signs and over what a relu leaves.
 func TestWinogradPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
-	for _, g := range []Winograd{{2, 16, 16}, {2, 256, 16}, {4, 32, 16}, {4, 64, 16}, {4, 256, 16}} {
+	for _, g := range []Winograd{{tiles2x3, 16, 16}, {tiles2x3, 256, 16}, {tiles4x3, 32, 16}, {tiles4x3, 64, 16},
+		{tiles4x3, 256, 16}, {tiles2x5, 16, 16}, {tiles2x5, 32, 16}, {tiles2x5, 64, 16}, {tiles2x5, 256, 16}} {
 		for _, relu := range []bool{false, true} {
 			w := newWinogradRun(r, g, 2, 2)
 			if relu {
@@ -165,20 +169,23 @@ func BenchmarkWinograd(b *testing.B) {
 		g             Winograd
 		rows, columns int
 	}{
-		{Winograd{2, 16, 16}, 16, 16}, {Winograd{4, 16, 16}, 8, 8}, {Winograd{4, 32, 32}, 4, 4},
-		{Winograd{4, 64, 64}, 2, 2},
-		{Winograd{4, 64, 64}, 4, 7}, {Winograd{4, 64, 64}, 2, 14}, {Winograd{4, 128, 128}, 7, 7},
-		{Winograd{4, 256, 256}, 4, 4},
-		{Winograd{2, 512, 512}, 4, 4},
+		{Winograd{tiles2x3, 16, 16}, 16, 16}, {Winograd{tiles4x3, 16, 16}, 8, 8},
+		{Winograd{tiles4x3, 32, 32}, 4, 4},
+		{Winograd{tiles4x3, 64, 64}, 2, 2},
+		{Winograd{tiles4x3, 64, 64}, 4, 7}, {Winograd{tiles4x3, 64, 64}, 2, 14},
+		{Winograd{tiles4x3, 128, 128}, 7, 7},
+		{Winograd{tiles4x3, 256, 256}, 4, 4},
+		{Winograd{tiles2x3, 512, 512}, 4, 4},
+		{Winograd{tiles2x5, 32, 64}, 7, 7}, {Winograd{tiles2x5, 64, 32}, 7, 7},
 	} {
 		w := newWinogradRun(r, c.g, c.rows, c.columns)
 		all := c.rows * c.columns
 		for _, set := range fused() {
 			u, v, out := w.do(set)
 			m := make([]float32, c.g.OutLen(all))
-			flops := 2 * 9 * float64(all*c.g.Side*c.g.Side*c.g.In*c.g.Out)
+			flops := 2 * float64(c.g.Taps()) * float64(all*c.g.Side*c.g.Side*c.g.In*c.g.Out)
 			bench := func(name string, flops float64, do func()) {
-				b.Run(fmt.Sprintf("%d/%dto%d/%dx%d/%s/%s", c.g.Side, c.g.In, c.g.Out, c.rows, c.columns, name, set.Name),
+				b.Run(fmt.Sprintf("%dx%d/%dto%d/%dx%d/%s/%s", c.g.Side, c.g.Kernel, c.g.In, c.g.Out, c.rows, c.columns, name, set.Name),
 					func(b *testing.B) {
 						for b.Loop() {
 							do()
@@ -202,9 +209,14 @@ func BenchmarkWinograd(b *testing.B) {
 				}
 			}
 			bench("input", 0, input)
-			bench("product", flops*float64(c.g.Frequencies())/float64(9*c.g.Side*c.g.Side), func() {
+			bench("product", flops*float64(c.g.Frequencies())/float64(c.g.Taps()*c.g.Side*c.g.Side), func() {
 				for p := range c.g.Panels() {
 					product(p)
+				}
+			})
+			bench("weights", 0, func() {
+				for p := range c.g.Panels() {
+					set.WinogradWeights(c.g, p, u, w.taps[c.g.Taps()*c.g.In*p*WinogradLanes:])
 				}
 			})
 			bench("all", flops, func() {

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func winogradGradientAVX512f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradGradientAVX512f2x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradGradientAVX512f2(SB), NOSPLIT, $8-72
+TEXT ·winogradGradientAVX512f2x3(SB), NOSPLIT, $8-72
 	MOVQ         colStep+40(FP), SI
 	LEAQ         (SI)(SI*2), DI
 	MOVQ         vFreq+8(FP), R8
@@ -122,9 +122,9 @@ DATA winogradSinglebf800000<>+24(SB)/4, $0xbf800000
 DATA winogradSinglebf800000<>+28(SB)/4, $0xbf800000
 GLOBL winogradSinglebf800000<>(SB), RODATA|NOPTR, $32
 
-// func winogradTapsAVX512f2(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+// func winogradTapsAVX512f2x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 // Requires: AVX, AVX512F
-TEXT ·winogradTapsAVX512f2(SB), NOSPLIT, $0-40
+TEXT ·winogradTapsAVX512f2x3(SB), NOSPLIT, $0-40
 	MOVQ sumFreq+24(FP), R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (R9)(R8*2), R10
@@ -329,9 +329,9 @@ DATA winogradDouble3fe0000000000000<>+16(SB)/8, $0x3fe0000000000000
 DATA winogradDouble3fe0000000000000<>+24(SB)/8, $0x3fe0000000000000
 GLOBL winogradDouble3fe0000000000000<>(SB), RODATA|NOPTR, $32
 
-// func winogradGradientAVX2f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradGradientAVX2f2x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX
-TEXT ·winogradGradientAVX2f2(SB), NOSPLIT, $8-72
+TEXT ·winogradGradientAVX2f2x3(SB), NOSPLIT, $8-72
 	MOVQ colStep+40(FP), SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ vFreq+8(FP), R8
@@ -426,9 +426,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradTapsAVX2f2(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+// func winogradTapsAVX2f2x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 // Requires: AVX, FMA3
-TEXT ·winogradTapsAVX2f2(SB), NOSPLIT, $0-40
+TEXT ·winogradTapsAVX2f2x3(SB), NOSPLIT, $0-40
 	MOVQ sumFreq+24(FP), R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (R9)(R8*2), R10
@@ -593,9 +593,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradGradientAVX512f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradGradientAVX512f4x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX, AVX512F
-TEXT ·winogradGradientAVX512f4(SB), NOSPLIT, $8-72
+TEXT ·winogradGradientAVX512f4x3(SB), NOSPLIT, $8-72
 	MOVQ         colStep+40(FP), SI
 	LEAQ         (SI)(SI*2), DI
 	MOVQ         vFreq+8(FP), R8
@@ -910,9 +910,9 @@ DATA winogradSinglebfc00000<>+24(SB)/4, $0xbfc00000
 DATA winogradSinglebfc00000<>+28(SB)/4, $0xbfc00000
 GLOBL winogradSinglebfc00000<>(SB), RODATA|NOPTR, $32
 
-// func winogradTapsAVX512f4(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+// func winogradTapsAVX512f4x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 // Requires: AVX, AVX512F
-TEXT ·winogradTapsAVX512f4(SB), NOSPLIT, $0-40
+TEXT ·winogradTapsAVX512f4x3(SB), NOSPLIT, $0-40
 	MOVQ sumFreq+24(FP), R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (R9)(R8*2), R10
@@ -1333,9 +1333,9 @@ DATA winogradDouble3fd2f684bda12f69<>+16(SB)/8, $0x3fd2f684bda12f69
 DATA winogradDouble3fd2f684bda12f69<>+24(SB)/8, $0x3fd2f684bda12f69
 GLOBL winogradDouble3fd2f684bda12f69<>(SB), RODATA|NOPTR, $32
 
-// func winogradGradientAVX2f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// func winogradGradientAVX2f4x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 // Requires: AVX, FMA3
-TEXT ·winogradGradientAVX2f4(SB), NOSPLIT, $8-72
+TEXT ·winogradGradientAVX2f4x3(SB), NOSPLIT, $8-72
 	MOVQ colStep+40(FP), SI
 	LEAQ (SI)(SI*2), DI
 	MOVQ vFreq+8(FP), R8
@@ -1601,9 +1601,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func winogradTapsAVX2f4(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+// func winogradTapsAVX2f4x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 // Requires: AVX, FMA3
-TEXT ·winogradTapsAVX2f4(SB), NOSPLIT, $0-40
+TEXT ·winogradTapsAVX2f4x3(SB), NOSPLIT, $0-40
 	MOVQ sumFreq+24(FP), R8
 	LEAQ (R8)(R8*2), R9
 	LEAQ (R9)(R8*2), R10
@@ -1902,6 +1902,1704 @@ some:
 	VMOVAPD     Y4, Y13
 	VADDPD      Y13, Y12, Y12
 	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	ADDQ        $0x10, R11
+	ADDQ        $0x10, AX
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, CX
+	ADDQ        $0x10, DX
+	ADDQ        $0x10, SI
+	ADDQ        $0x10, DI
+	SUBQ        $0x04, R13
+	JMP         some
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradGradientAVX512f2x5(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·winogradGradientAVX512f2x5(SB), NOSPLIT, $8-72
+	MOVQ         colStep+40(FP), SI
+	LEAQ         (SI)(SI*2), DI
+	MOVQ         vFreq+8(FP), R8
+	LEAQ         (R8)(R8*2), R9
+	LEAQ         (R9)(R8*2), R10
+	MOVQ         tiles+56(FP), R12
+	MOVQ         R12, (SP)
+	MOVQ         in+24(FP), R13
+	MOVQ         v+0(FP), R14
+	VBROADCASTSS winogradSingle3f100000<>+0(SB), Z16
+	VBROADCASTSS winogradSingle3f400000<>+0(SB), Z17
+	VBROADCASTSS winogradSinglebf400000<>+0(SB), Z18
+	VBROADCASTSS winogradSingle40100000<>+0(SB), Z19
+	VBROADCASTSS winogradSingle3fc00000<>+0(SB), Z20
+	VBROADCASTSS winogradSinglebfc00000<>+0(SB), Z21
+
+tile:
+	CMPQ (SP), $0x00
+	JE   end
+	MOVQ R13, AX
+	MOVQ AX, BX
+	ADDQ rowStep+32(FP), BX
+	MOVQ R14, R15
+	MOVQ vectors+64(FP), R12
+
+vector:
+	MOVQ        R15, R11
+	VMOVUPS     (AX), Z0
+	VMOVUPS     (AX)(SI*1), Z1
+	VMOVUPS     Z0, (R11)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     Z14, (R11)(R8*1)
+	VFMADD231PS Z18, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*2)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z20, Z13, Z14
+	VMOVUPS     Z14, (R11)(R9*1)
+	VFMADD231PS Z21, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*4)
+	VMOVUPS     Z1, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     (AX), Z0
+	VMOVUPS     (BX), Z6
+	VMOVAPS     Z0, Z12
+	VFMADD231PS Z17, Z6, Z12
+	VFMADD231PS Z18, Z6, Z0
+	VMOVAPS     Z12, Z6
+	VMOVUPS     (AX)(SI*1), Z1
+	VMOVUPS     (BX)(SI*1), Z7
+	VMOVAPS     Z1, Z12
+	VFMADD231PS Z17, Z7, Z12
+	VFMADD231PS Z18, Z7, Z1
+	VMOVAPS     Z12, Z7
+	VMOVUPS     Z6, (R11)
+	VMOVAPS     Z6, Z12
+	VMOVAPS     Z7, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     Z14, (R11)(R8*1)
+	VFMADD231PS Z18, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*2)
+	VMOVAPS     Z6, Z12
+	VMOVAPS     Z7, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z20, Z13, Z14
+	VMOVUPS     Z14, (R11)(R9*1)
+	VFMADD231PS Z21, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*4)
+	VMOVUPS     Z7, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     Z0, (R11)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     Z14, (R11)(R8*1)
+	VFMADD231PS Z18, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*2)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z20, Z13, Z14
+	VMOVUPS     Z14, (R11)(R9*1)
+	VFMADD231PS Z21, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*4)
+	VMOVUPS     Z1, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     (AX), Z0
+	VMOVUPS     (BX), Z6
+	VMOVAPS     Z0, Z12
+	VFMADD231PS Z20, Z6, Z12
+	VFMADD231PS Z21, Z6, Z0
+	VMOVAPS     Z12, Z6
+	VMOVUPS     (AX)(SI*1), Z1
+	VMOVUPS     (BX)(SI*1), Z7
+	VMOVAPS     Z1, Z12
+	VFMADD231PS Z20, Z7, Z12
+	VFMADD231PS Z21, Z7, Z1
+	VMOVAPS     Z12, Z7
+	VMOVUPS     Z6, (R11)
+	VMOVAPS     Z6, Z12
+	VMOVAPS     Z7, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     Z14, (R11)(R8*1)
+	VFMADD231PS Z18, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*2)
+	VMOVAPS     Z6, Z12
+	VMOVAPS     Z7, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z20, Z13, Z14
+	VMOVUPS     Z14, (R11)(R9*1)
+	VFMADD231PS Z21, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*4)
+	VMOVUPS     Z7, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     Z0, (R11)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     Z14, (R11)(R8*1)
+	VFMADD231PS Z18, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*2)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z20, Z13, Z14
+	VMOVUPS     Z14, (R11)(R9*1)
+	VFMADD231PS Z21, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*4)
+	VMOVUPS     Z1, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (BX)(SI*1), Z1
+	VMOVUPS     Z0, (R11)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z17, Z13, Z14
+	VMOVUPS     Z14, (R11)(R8*1)
+	VFMADD231PS Z18, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*2)
+	VMOVAPS     Z0, Z12
+	VMOVAPS     Z1, Z13
+	VMOVAPS     Z12, Z14
+	VFMADD231PS Z20, Z13, Z14
+	VMOVUPS     Z14, (R11)(R9*1)
+	VFMADD231PS Z21, Z13, Z12
+	VMOVUPS     Z12, (R11)(R8*4)
+	VMOVUPS     Z1, (R11)(R10*1)
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, BX
+	ADDQ        $0x40, R15
+	DECQ        R12
+	JNE         vector
+	ADDQ        tileStep+48(FP), R13
+	ADDQ        vTile+16(FP), R14
+	DECQ        (SP)
+	JMP         tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradTapsAVX512f2x5(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+// Requires: AVX, AVX512F
+TEXT ·winogradTapsAVX512f2x5(SB), NOSPLIT, $0-40
+	MOVQ sumFreq+24(FP), R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R9)(R8*2), R10
+	MOVQ sums+16(FP), AX
+	MOVQ AX, BX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (BX)(R8*2), BX
+	MOVQ BX, CX
+	LEAQ (CX)(R8*2), CX
+	LEAQ (CX)(R8*2), CX
+	LEAQ (CX)(R8*2), CX
+	MOVQ CX, DX
+	LEAQ (DX)(R8*2), DX
+	LEAQ (DX)(R8*2), DX
+	LEAQ (DX)(R8*2), DX
+	MOVQ DX, SI
+	LEAQ (SI)(R8*2), SI
+	LEAQ (SI)(R8*2), SI
+	LEAQ (SI)(R8*2), SI
+	MOVQ SI, DI
+	LEAQ (DI)(R8*2), DI
+	LEAQ (DI)(R8*2), DI
+	LEAQ (DI)(R8*2), DI
+	MOVQ taps+0(FP), R11
+	MOVQ count+32(FP), R13
+
+some:
+	TESTQ        R13, R13
+	JE           end
+	MOVQ         R11, R12
+	VCVTPS2PD    (AX), Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z0
+	VCVTPS2PD    (BX), Z12
+	VCVTPS2PD    (CX), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (DX), Z12
+	VCVTPS2PD    (SI), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (AX)(R8*1), Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z1
+	VCVTPS2PD    (BX)(R8*1), Z12
+	VCVTPS2PD    (CX)(R8*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (DX)(R8*1), Z12
+	VCVTPS2PD    (SI)(R8*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (AX)(R8*2), Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z2
+	VCVTPS2PD    (BX)(R8*2), Z12
+	VCVTPS2PD    (CX)(R8*2), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (DX)(R8*2), Z12
+	VCVTPS2PD    (SI)(R8*2), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (AX)(R9*1), Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z3
+	VCVTPS2PD    (BX)(R9*1), Z12
+	VCVTPS2PD    (CX)(R9*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (DX)(R9*1), Z12
+	VCVTPS2PD    (SI)(R9*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (AX)(R8*4), Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z4
+	VCVTPS2PD    (BX)(R8*4), Z12
+	VCVTPS2PD    (CX)(R8*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (DX)(R8*4), Z12
+	VCVTPS2PD    (SI)(R8*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (AX)(R10*1), Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z5
+	VCVTPS2PD    (BX)(R10*1), Z12
+	VCVTPS2PD    (CX)(R10*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VCVTPS2PD    (DX)(R10*1), Z12
+	VCVTPS2PD    (SI)(R10*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VMOVAPD      Z0, Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z5, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VCVTPS2PD    (BX), Z12
+	VCVTPS2PD    (CX), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z0
+	VCVTPS2PD    (DX), Z12
+	VCVTPS2PD    (SI), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (BX)(R8*1), Z12
+	VCVTPS2PD    (CX)(R8*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z1
+	VCVTPS2PD    (DX)(R8*1), Z12
+	VCVTPS2PD    (SI)(R8*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (BX)(R8*2), Z12
+	VCVTPS2PD    (CX)(R8*2), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z2
+	VCVTPS2PD    (DX)(R8*2), Z12
+	VCVTPS2PD    (SI)(R8*2), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (BX)(R9*1), Z12
+	VCVTPS2PD    (CX)(R9*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z3
+	VCVTPS2PD    (DX)(R9*1), Z12
+	VCVTPS2PD    (SI)(R9*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (BX)(R8*4), Z12
+	VCVTPS2PD    (CX)(R8*4), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z4
+	VCVTPS2PD    (DX)(R8*4), Z12
+	VCVTPS2PD    (SI)(R8*4), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (BX)(R10*1), Z12
+	VCVTPS2PD    (CX)(R10*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z5
+	VCVTPS2PD    (DX)(R10*1), Z12
+	VCVTPS2PD    (SI)(R10*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VMOVAPD      Z0, Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z5, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VCVTPS2PD    (BX), Z12
+	VCVTPS2PD    (CX), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z0
+	VCVTPS2PD    (DX), Z12
+	VCVTPS2PD    (SI), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (BX)(R8*1), Z12
+	VCVTPS2PD    (CX)(R8*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z1
+	VCVTPS2PD    (DX)(R8*1), Z12
+	VCVTPS2PD    (SI)(R8*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (BX)(R8*2), Z12
+	VCVTPS2PD    (CX)(R8*2), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z2
+	VCVTPS2PD    (DX)(R8*2), Z12
+	VCVTPS2PD    (SI)(R8*2), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (BX)(R9*1), Z12
+	VCVTPS2PD    (CX)(R9*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z3
+	VCVTPS2PD    (DX)(R9*1), Z12
+	VCVTPS2PD    (SI)(R9*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (BX)(R8*4), Z12
+	VCVTPS2PD    (CX)(R8*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z4
+	VCVTPS2PD    (DX)(R8*4), Z12
+	VCVTPS2PD    (SI)(R8*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (BX)(R10*1), Z12
+	VCVTPS2PD    (CX)(R10*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z5
+	VCVTPS2PD    (DX)(R10*1), Z12
+	VCVTPS2PD    (SI)(R10*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VMOVAPD      Z0, Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z5, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VCVTPS2PD    (BX), Z12
+	VCVTPS2PD    (CX), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z0
+	VCVTPS2PD    (DX), Z12
+	VCVTPS2PD    (SI), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (BX)(R8*1), Z12
+	VCVTPS2PD    (CX)(R8*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z1
+	VCVTPS2PD    (DX)(R8*1), Z12
+	VCVTPS2PD    (SI)(R8*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (BX)(R8*2), Z12
+	VCVTPS2PD    (CX)(R8*2), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z2
+	VCVTPS2PD    (DX)(R8*2), Z12
+	VCVTPS2PD    (SI)(R8*2), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (BX)(R9*1), Z12
+	VCVTPS2PD    (CX)(R9*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z3
+	VCVTPS2PD    (DX)(R9*1), Z12
+	VCVTPS2PD    (SI)(R9*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (BX)(R8*4), Z12
+	VCVTPS2PD    (CX)(R8*4), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z4
+	VCVTPS2PD    (DX)(R8*4), Z12
+	VCVTPS2PD    (SI)(R8*4), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (BX)(R10*1), Z12
+	VCVTPS2PD    (CX)(R10*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z5
+	VCVTPS2PD    (DX)(R10*1), Z12
+	VCVTPS2PD    (SI)(R10*1), Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VMOVAPD      Z0, Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z5, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VCVTPS2PD    (DI), Z0
+	VCVTPS2PD    (BX), Z12
+	VCVTPS2PD    (CX), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (DX), Z12
+	VCVTPS2PD    (SI), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VCVTPS2PD    (DI)(R8*1), Z1
+	VCVTPS2PD    (BX)(R8*1), Z12
+	VCVTPS2PD    (CX)(R8*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (DX)(R8*1), Z12
+	VCVTPS2PD    (SI)(R8*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z1
+	VCVTPS2PD    (DI)(R8*2), Z2
+	VCVTPS2PD    (BX)(R8*2), Z12
+	VCVTPS2PD    (CX)(R8*2), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (DX)(R8*2), Z12
+	VCVTPS2PD    (SI)(R8*2), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z2
+	VCVTPS2PD    (DI)(R9*1), Z3
+	VCVTPS2PD    (BX)(R9*1), Z12
+	VCVTPS2PD    (CX)(R9*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (DX)(R9*1), Z12
+	VCVTPS2PD    (SI)(R9*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VCVTPS2PD    (DI)(R8*4), Z4
+	VCVTPS2PD    (BX)(R8*4), Z12
+	VCVTPS2PD    (CX)(R8*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (DX)(R8*4), Z12
+	VCVTPS2PD    (SI)(R8*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z4
+	VCVTPS2PD    (DI)(R10*1), Z5
+	VCVTPS2PD    (BX)(R10*1), Z12
+	VCVTPS2PD    (CX)(R10*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VCVTPS2PD    (DX)(R10*1), Z12
+	VCVTPS2PD    (SI)(R10*1), Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z5
+	VMOVAPD      Z0, Z12
+	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfcc71c71c71c71e<>+0(SB), Z15
+	VMULPD       Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VSUBPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fdc71c71c71c71e<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	VMOVAPD      Z5, Z14
+	VMOVAPD      Z1, Z12
+	VMOVAPD      Z2, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDoublebfc5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VMOVAPD      Z3, Z12
+	VMOVAPD      Z4, Z13
+	VADDPD       Z13, Z12, Z12
+	VBROADCASTSD winogradDouble3fe5555555555556<>+0(SB), Z15
+	VFMADD231PD  Z15, Z12, Z14
+	VCVTPD2PS    Z14, Y15
+	VMOVUPS      Y15, (R12)
+	ADDQ         tapStep+8(FP), R12
+	ADDQ         $0x20, R11
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, SI
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R13
+	JMP          some
+
+end:
+	VZEROUPPER
+	RET
+
+DATA winogradDoublebfcc71c71c71c71e<>+0(SB)/8, $0xbfcc71c71c71c71e
+DATA winogradDoublebfcc71c71c71c71e<>+8(SB)/8, $0xbfcc71c71c71c71e
+DATA winogradDoublebfcc71c71c71c71e<>+16(SB)/8, $0xbfcc71c71c71c71e
+DATA winogradDoublebfcc71c71c71c71e<>+24(SB)/8, $0xbfcc71c71c71c71e
+GLOBL winogradDoublebfcc71c71c71c71e<>(SB), RODATA|NOPTR, $32
+
+DATA winogradDouble3fdc71c71c71c71e<>+0(SB)/8, $0x3fdc71c71c71c71e
+DATA winogradDouble3fdc71c71c71c71e<>+8(SB)/8, $0x3fdc71c71c71c71e
+DATA winogradDouble3fdc71c71c71c71e<>+16(SB)/8, $0x3fdc71c71c71c71e
+DATA winogradDouble3fdc71c71c71c71e<>+24(SB)/8, $0x3fdc71c71c71c71e
+GLOBL winogradDouble3fdc71c71c71c71e<>(SB), RODATA|NOPTR, $32
+
+DATA winogradDoublebfc5555555555556<>+0(SB)/8, $0xbfc5555555555556
+DATA winogradDoublebfc5555555555556<>+8(SB)/8, $0xbfc5555555555556
+DATA winogradDoublebfc5555555555556<>+16(SB)/8, $0xbfc5555555555556
+DATA winogradDoublebfc5555555555556<>+24(SB)/8, $0xbfc5555555555556
+GLOBL winogradDoublebfc5555555555556<>(SB), RODATA|NOPTR, $32
+
+DATA winogradDouble3fe5555555555556<>+0(SB)/8, $0x3fe5555555555556
+DATA winogradDouble3fe5555555555556<>+8(SB)/8, $0x3fe5555555555556
+DATA winogradDouble3fe5555555555556<>+16(SB)/8, $0x3fe5555555555556
+DATA winogradDouble3fe5555555555556<>+24(SB)/8, $0x3fe5555555555556
+GLOBL winogradDouble3fe5555555555556<>(SB), RODATA|NOPTR, $32
+
+// func winogradGradientAVX2f2x5(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+// Requires: AVX, FMA3
+TEXT ·winogradGradientAVX2f2x5(SB), NOSPLIT, $8-72
+	MOVQ colStep+40(FP), SI
+	LEAQ (SI)(SI*2), DI
+	MOVQ vFreq+8(FP), R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R9)(R8*2), R10
+	MOVQ tiles+56(FP), R12
+	MOVQ R12, (SP)
+	MOVQ in+24(FP), R13
+	MOVQ v+0(FP), R14
+
+tile:
+	CMPQ (SP), $0x00
+	JE   end
+	MOVQ R13, AX
+	MOVQ AX, BX
+	ADDQ rowStep+32(FP), BX
+	MOVQ R14, R15
+	MOVQ vectors+64(FP), R12
+	SHLQ $0x01, R12
+
+vector:
+	MOVQ        R15, R11
+	VMOVUPS     (AX), Y0
+	VMOVUPS     (AX)(SI*1), Y1
+	VMOVUPS     Y0, (R11)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R8*1)
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*2)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R9*1)
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*4)
+	VMOVUPS     Y1, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     (AX), Y0
+	VMOVUPS     (BX), Y6
+	VMOVAPS     Y0, Y12
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y6, Y12
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y6, Y0
+	VMOVAPS     Y12, Y6
+	VMOVUPS     (AX)(SI*1), Y1
+	VMOVUPS     (BX)(SI*1), Y7
+	VMOVAPS     Y1, Y12
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y7, Y12
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y7, Y1
+	VMOVAPS     Y12, Y7
+	VMOVUPS     Y6, (R11)
+	VMOVAPS     Y6, Y12
+	VMOVAPS     Y7, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R8*1)
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*2)
+	VMOVAPS     Y6, Y12
+	VMOVAPS     Y7, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R9*1)
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*4)
+	VMOVUPS     Y7, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     Y0, (R11)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R8*1)
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*2)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R9*1)
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*4)
+	VMOVUPS     Y1, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     (AX), Y0
+	VMOVUPS     (BX), Y6
+	VMOVAPS     Y0, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y6, Y12
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y6, Y0
+	VMOVAPS     Y12, Y6
+	VMOVUPS     (AX)(SI*1), Y1
+	VMOVUPS     (BX)(SI*1), Y7
+	VMOVAPS     Y1, Y12
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y7, Y12
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y7, Y1
+	VMOVAPS     Y12, Y7
+	VMOVUPS     Y6, (R11)
+	VMOVAPS     Y6, Y12
+	VMOVAPS     Y7, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R8*1)
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*2)
+	VMOVAPS     Y6, Y12
+	VMOVAPS     Y7, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R9*1)
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*4)
+	VMOVUPS     Y7, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     Y0, (R11)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R8*1)
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*2)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R9*1)
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*4)
+	VMOVUPS     Y1, (R11)(R10*1)
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	LEAQ        (R11)(R8*2), R11
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (BX)(SI*1), Y1
+	VMOVUPS     Y0, (R11)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3f400000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R8*1)
+	VFMADD231PS winogradSinglebf400000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*2)
+	VMOVAPS     Y0, Y12
+	VMOVAPS     Y1, Y13
+	VMOVAPS     Y12, Y14
+	VFMADD231PS winogradSingle3fc00000<>+0(SB), Y13, Y14
+	VMOVUPS     Y14, (R11)(R9*1)
+	VFMADD231PS winogradSinglebfc00000<>+0(SB), Y13, Y12
+	VMOVUPS     Y12, (R11)(R8*4)
+	VMOVUPS     Y1, (R11)(R10*1)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, BX
+	ADDQ        $0x20, R15
+	DECQ        R12
+	JNE         vector
+	ADDQ        tileStep+48(FP), R13
+	ADDQ        vTile+16(FP), R14
+	DECQ        (SP)
+	JMP         tile
+
+end:
+	VZEROUPPER
+	RET
+
+// func winogradTapsAVX2f2x5(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+// Requires: AVX, FMA3
+TEXT ·winogradTapsAVX2f2x5(SB), NOSPLIT, $0-40
+	MOVQ sumFreq+24(FP), R8
+	LEAQ (R8)(R8*2), R9
+	LEAQ (R9)(R8*2), R10
+	MOVQ sums+16(FP), AX
+	MOVQ AX, BX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (BX)(R8*2), BX
+	LEAQ (BX)(R8*2), BX
+	MOVQ BX, CX
+	LEAQ (CX)(R8*2), CX
+	LEAQ (CX)(R8*2), CX
+	LEAQ (CX)(R8*2), CX
+	MOVQ CX, DX
+	LEAQ (DX)(R8*2), DX
+	LEAQ (DX)(R8*2), DX
+	LEAQ (DX)(R8*2), DX
+	MOVQ DX, SI
+	LEAQ (SI)(R8*2), SI
+	LEAQ (SI)(R8*2), SI
+	LEAQ (SI)(R8*2), SI
+	MOVQ SI, DI
+	LEAQ (DI)(R8*2), DI
+	LEAQ (DI)(R8*2), DI
+	LEAQ (DI)(R8*2), DI
+	MOVQ taps+0(FP), R11
+	MOVQ count+32(FP), R13
+
+some:
+	TESTQ       R13, R13
+	JE          end
+	MOVQ        R11, R12
+	VCVTPS2PD   (AX), Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y0
+	VCVTPS2PD   (BX), Y12
+	VCVTPS2PD   (CX), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y0
+	VCVTPS2PD   (DX), Y12
+	VCVTPS2PD   (SI), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y0
+	VCVTPS2PD   (AX)(R8*1), Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y1
+	VCVTPS2PD   (BX)(R8*1), Y12
+	VCVTPS2PD   (CX)(R8*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y1
+	VCVTPS2PD   (DX)(R8*1), Y12
+	VCVTPS2PD   (SI)(R8*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y1
+	VCVTPS2PD   (AX)(R8*2), Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y2
+	VCVTPS2PD   (BX)(R8*2), Y12
+	VCVTPS2PD   (CX)(R8*2), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y2
+	VCVTPS2PD   (DX)(R8*2), Y12
+	VCVTPS2PD   (SI)(R8*2), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y2
+	VCVTPS2PD   (AX)(R9*1), Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y3
+	VCVTPS2PD   (BX)(R9*1), Y12
+	VCVTPS2PD   (CX)(R9*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y3
+	VCVTPS2PD   (DX)(R9*1), Y12
+	VCVTPS2PD   (SI)(R9*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y3
+	VCVTPS2PD   (AX)(R8*4), Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y4
+	VCVTPS2PD   (BX)(R8*4), Y12
+	VCVTPS2PD   (CX)(R8*4), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y4
+	VCVTPS2PD   (DX)(R8*4), Y12
+	VCVTPS2PD   (SI)(R8*4), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y4
+	VCVTPS2PD   (AX)(R10*1), Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y5
+	VCVTPS2PD   (BX)(R10*1), Y12
+	VCVTPS2PD   (CX)(R10*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y5
+	VCVTPS2PD   (DX)(R10*1), Y12
+	VCVTPS2PD   (SI)(R10*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y5
+	VMOVAPD     Y0, Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y5, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VCVTPS2PD   (BX), Y12
+	VCVTPS2PD   (CX), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y0
+	VCVTPS2PD   (DX), Y12
+	VCVTPS2PD   (SI), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y0
+	VCVTPS2PD   (BX)(R8*1), Y12
+	VCVTPS2PD   (CX)(R8*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y1
+	VCVTPS2PD   (DX)(R8*1), Y12
+	VCVTPS2PD   (SI)(R8*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y1
+	VCVTPS2PD   (BX)(R8*2), Y12
+	VCVTPS2PD   (CX)(R8*2), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y2
+	VCVTPS2PD   (DX)(R8*2), Y12
+	VCVTPS2PD   (SI)(R8*2), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y2
+	VCVTPS2PD   (BX)(R9*1), Y12
+	VCVTPS2PD   (CX)(R9*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y3
+	VCVTPS2PD   (DX)(R9*1), Y12
+	VCVTPS2PD   (SI)(R9*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y3
+	VCVTPS2PD   (BX)(R8*4), Y12
+	VCVTPS2PD   (CX)(R8*4), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y4
+	VCVTPS2PD   (DX)(R8*4), Y12
+	VCVTPS2PD   (SI)(R8*4), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y4
+	VCVTPS2PD   (BX)(R10*1), Y12
+	VCVTPS2PD   (CX)(R10*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y5
+	VCVTPS2PD   (DX)(R10*1), Y12
+	VCVTPS2PD   (SI)(R10*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y5
+	VMOVAPD     Y0, Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y5, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VCVTPS2PD   (BX), Y12
+	VCVTPS2PD   (CX), Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y0
+	VCVTPS2PD   (DX), Y12
+	VCVTPS2PD   (SI), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y0
+	VCVTPS2PD   (BX)(R8*1), Y12
+	VCVTPS2PD   (CX)(R8*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y1
+	VCVTPS2PD   (DX)(R8*1), Y12
+	VCVTPS2PD   (SI)(R8*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y1
+	VCVTPS2PD   (BX)(R8*2), Y12
+	VCVTPS2PD   (CX)(R8*2), Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y2
+	VCVTPS2PD   (DX)(R8*2), Y12
+	VCVTPS2PD   (SI)(R8*2), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y2
+	VCVTPS2PD   (BX)(R9*1), Y12
+	VCVTPS2PD   (CX)(R9*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y3
+	VCVTPS2PD   (DX)(R9*1), Y12
+	VCVTPS2PD   (SI)(R9*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y3
+	VCVTPS2PD   (BX)(R8*4), Y12
+	VCVTPS2PD   (CX)(R8*4), Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y4
+	VCVTPS2PD   (DX)(R8*4), Y12
+	VCVTPS2PD   (SI)(R8*4), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y4
+	VCVTPS2PD   (BX)(R10*1), Y12
+	VCVTPS2PD   (CX)(R10*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y5
+	VCVTPS2PD   (DX)(R10*1), Y12
+	VCVTPS2PD   (SI)(R10*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y5
+	VMOVAPD     Y0, Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y5, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VCVTPS2PD   (BX), Y12
+	VCVTPS2PD   (CX), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y0
+	VCVTPS2PD   (DX), Y12
+	VCVTPS2PD   (SI), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y0
+	VCVTPS2PD   (BX)(R8*1), Y12
+	VCVTPS2PD   (CX)(R8*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y1
+	VCVTPS2PD   (DX)(R8*1), Y12
+	VCVTPS2PD   (SI)(R8*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y1
+	VCVTPS2PD   (BX)(R8*2), Y12
+	VCVTPS2PD   (CX)(R8*2), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y2
+	VCVTPS2PD   (DX)(R8*2), Y12
+	VCVTPS2PD   (SI)(R8*2), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y2
+	VCVTPS2PD   (BX)(R9*1), Y12
+	VCVTPS2PD   (CX)(R9*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y3
+	VCVTPS2PD   (DX)(R9*1), Y12
+	VCVTPS2PD   (SI)(R9*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y3
+	VCVTPS2PD   (BX)(R8*4), Y12
+	VCVTPS2PD   (CX)(R8*4), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y4
+	VCVTPS2PD   (DX)(R8*4), Y12
+	VCVTPS2PD   (SI)(R8*4), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y4
+	VCVTPS2PD   (BX)(R10*1), Y12
+	VCVTPS2PD   (CX)(R10*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y5
+	VCVTPS2PD   (DX)(R10*1), Y12
+	VCVTPS2PD   (SI)(R10*1), Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y5
+	VMOVAPD     Y0, Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y5, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VCVTPS2PD   (DI), Y0
+	VCVTPS2PD   (BX), Y12
+	VCVTPS2PD   (CX), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y0
+	VCVTPS2PD   (DX), Y12
+	VCVTPS2PD   (SI), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y0
+	VCVTPS2PD   (DI)(R8*1), Y1
+	VCVTPS2PD   (BX)(R8*1), Y12
+	VCVTPS2PD   (CX)(R8*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y1
+	VCVTPS2PD   (DX)(R8*1), Y12
+	VCVTPS2PD   (SI)(R8*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y1
+	VCVTPS2PD   (DI)(R8*2), Y2
+	VCVTPS2PD   (BX)(R8*2), Y12
+	VCVTPS2PD   (CX)(R8*2), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y2
+	VCVTPS2PD   (DX)(R8*2), Y12
+	VCVTPS2PD   (SI)(R8*2), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y2
+	VCVTPS2PD   (DI)(R9*1), Y3
+	VCVTPS2PD   (BX)(R9*1), Y12
+	VCVTPS2PD   (CX)(R9*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y3
+	VCVTPS2PD   (DX)(R9*1), Y12
+	VCVTPS2PD   (SI)(R9*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y3
+	VCVTPS2PD   (DI)(R8*4), Y4
+	VCVTPS2PD   (BX)(R8*4), Y12
+	VCVTPS2PD   (CX)(R8*4), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y4
+	VCVTPS2PD   (DX)(R8*4), Y12
+	VCVTPS2PD   (SI)(R8*4), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y4
+	VCVTPS2PD   (DI)(R10*1), Y5
+	VCVTPS2PD   (BX)(R10*1), Y12
+	VCVTPS2PD   (CX)(R10*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y5
+	VCVTPS2PD   (DX)(R10*1), Y12
+	VCVTPS2PD   (SI)(R10*1), Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y5
+	VMOVAPD     Y0, Y12
+	VMULPD      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Y12, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfe0db20a88f4696<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc0db20a88f4696<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfd2f684bda12f69<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fd2f684bda12f69<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VSUBPD      Y13, Y12, Y12
+	VMULPD      winogradDoublebfcc71c71c71c71e<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VSUBPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fdc71c71c71c71e<>+0(SB), Y12, Y14
+	VCVTPD2PSY  Y14, X15
+	VMOVUPS     X15, (R12)
+	ADDQ        tapStep+8(FP), R12
+	VMOVAPD     Y5, Y14
+	VMOVAPD     Y1, Y12
+	VMOVAPD     Y2, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDoublebfc5555555555556<>+0(SB), Y12, Y14
+	VMOVAPD     Y3, Y12
+	VMOVAPD     Y4, Y13
+	VADDPD      Y13, Y12, Y12
+	VFMADD231PD winogradDouble3fe5555555555556<>+0(SB), Y12, Y14
 	VCVTPD2PSY  Y14, X15
 	VMOVUPS     X15, (R12)
 	ADDQ        tapStep+8(FP), R12

@@ -5,25 +5,37 @@
 package kernel
 
 //go:noescape
-func winogradGradientAVX512f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradGradientAVX512f2x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradTapsAVX512f2(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+func winogradTapsAVX512f2x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 
 //go:noescape
-func winogradGradientAVX2f2(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradGradientAVX2f2x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradTapsAVX2f2(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+func winogradTapsAVX2f2x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 
 //go:noescape
-func winogradGradientAVX512f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradGradientAVX512f4x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradTapsAVX512f4(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+func winogradTapsAVX512f4x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 
 //go:noescape
-func winogradGradientAVX2f4(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+func winogradGradientAVX2f4x3(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
 
 //go:noescape
-func winogradTapsAVX2f4(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+func winogradTapsAVX2f4x3(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+
+//go:noescape
+func winogradGradientAVX512f2x5(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+
+//go:noescape
+func winogradTapsAVX512f2x5(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
+
+//go:noescape
+func winogradGradientAVX2f2x5(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, tiles int, vectors int)
+
+//go:noescape
+func winogradTapsAVX2f2x5(taps *float32, tapStep int, sums *float32, sumFreq int, count int)

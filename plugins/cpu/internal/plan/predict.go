@@ -57,9 +57,9 @@ func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 	taps, pixels := l.Kernel[0]*l.Kernel[1], p.Rows*l.OH*l.OW
 	switch a := class.Choose(l, p.On.Precision(), p.On.Kernels.Class); a {
 	case class.Winograd2:
-		return p.tiles(l, 2, 4)
-	case class.Winograd4:
-		return p.tiles(l, 4, 6)
+		return p.tiles(l, a.Tiles(), 4)
+	case class.Winograd4, class.Winograd5:
+		return p.tiles(l, a.Tiles(), 6)
 	case class.Depthwise, class.DepthwiseRows:
 		w.Depthwise = 2 * float64(pixels*taps*l.O)
 	default:
@@ -81,12 +81,12 @@ func begins(l class.Layer, taps, run int) float64 {
 	return 1 + perTile/float64(max(taps*run, 1)) + perTap/float64(max(run, 1))
 }
 
-// tiles returns what a product by Winograd tiles has to do, with this side and so many
-// operations for a value of a tile that is transformed.
-func (p *Predictor) tiles(l class.Layer, side, transforms int) schedule.Work {
+// tiles returns what a product by Winograd tiles has to do, with so many operations for
+// a value of a tile that is transformed.
+func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule.Work {
 	phase, phases := l.Phase(), l.Dilation[0]*l.Dilation[1]
-	tiles := phases * ((phase.OH + side - 1) / side) * ((phase.OW + side - 1) / side)
-	values := p.Rows * tiles * (side + 2) * (side + 2)
+	tiles := phases * ((phase.OH + t.Side - 1) / t.Side) * ((phase.OW + t.Side - 1) / t.Side)
+	values := p.Rows * tiles * t.Tile() * t.Tile()
 	return schedule.Work{Tiles: 2 * float64(values*l.C*l.O),
 		Transforms: float64(values * transforms * (l.C + l.O))}
 }

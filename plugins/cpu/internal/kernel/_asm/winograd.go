@@ -1,21 +1,31 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // winogradForm is a choice of points: 0, plus and minus each of pairs, and
-// infinity. kernel/winograd.go states what is computed.
+// infinity. device/class/winograd.go states what is computed.
 type winogradForm struct {
-	side  int // outputs of a tile, along one side
-	pairs []float64
+	side, kernel int // outputs of a tile, elements of a kernel, along one side
+	pairs        []float64
 }
 
-var winogradForms = []winogradForm{{2, []float64{1}}, {4, []float64{0.75, 1.5}}}
+// winogradForms are all tiles, those with other inputs first.
+var winogradForms = []winogradForm{
+	{2, 3, []float64{1}}, {4, 3, []float64{0.75, 1.5}}, {2, 5, []float64{0.75, 1.5}},
+}
 
 // tile returns the inputs of a tile along one side.
-func (f winogradForm) tile() int { return f.side + 2 }
+func (f winogradForm) tile() int { return f.side + f.kernel - 1 }
+
+// name names what is computed of tiles of a form.
+func (f winogradForm) name(what string, set isa) string {
+	return fmt.Sprintf("winograd%s%sf%dx%d", what, set.name, f.side, f.kernel)
+}
 
 // others returns the square of the pair that is not pair i, and whether there is one.
 func (f winogradForm) other(i int) (float64, bool) {
@@ -28,9 +38,11 @@ func (f winogradForm) other(i int) (float64, bool) {
 // winograd writes the transforms of tiles and weights, and the products between them.
 func winograd() {
 	c := &constants{made: map[string]operand.Mem{}}
-	for _, f := range winogradForms {
+	for i, f := range winogradForms {
 		for _, set := range []isa{avx512, avx2} {
-			winogradInput(c, set, f)
+			if i == 0 || f.tile() != winogradForms[i-1].tile() {
+				winogradInput(c, set, f)
+			}
 			winogradOutput(c, set, f)
 			winogradWeights(c, set, f)
 		}

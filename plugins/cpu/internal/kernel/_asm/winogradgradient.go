@@ -1,15 +1,13 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // winogradgradient writes the transform of tiles of a result's gradient, and
-// the way back from sums of products to the gradients of kernels of 3 by 3.
+// the way back from sums of products to the gradients of kernels.
 func winogradgradient() {
 	c := &constants{made: map[string]operand.Mem{}}
 	for _, f := range winogradForms {
@@ -23,7 +21,7 @@ func winogradgradient() {
 // winogradSpreadOut transforms tiles of side by side pixels that lie side by side.
 func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 	n := f.tile()
-	TEXT(fmt.Sprintf("winogradGradient%sf%d", set.name, f.side), NOSPLIT,
+	TEXT(f.name("Gradient", set), NOSPLIT,
 		"func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, "+
 			"tiles int, vectors int)")
 	Pragma("noescape")
@@ -122,10 +120,10 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 	RET()
 }
 
-// winogradTaps computes the nine elements of kernels, in float64.
+// winogradTaps computes the elements of kernels, in float64.
 func winogradTaps(c *constants, set isa, f winogradForm) {
 	n := f.tile()
-	TEXT(fmt.Sprintf("winogradTaps%sf%d", set.name, f.side), NOSPLIT,
+	TEXT(f.name("Taps", set), NOSPLIT,
 		"func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)")
 	Pragma("noescape")
 	rows, freq := pointers[:n], []reg.GPPhysical{pointers[6], pointers[7], pointers[8]}
@@ -162,13 +160,13 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 		case 0:
 			get(0, r[12])
 			VMULPD(constant(f.factor(0)), r[12], acc)
-		case 2:
+		case f.kernel - 1:
 			get(n-1, acc)
 		}
 		for i, p := range f.pairs {
 			get(1+2*i, r[12])
 			get(2+2*i, r[13])
-			if k == 1 {
+			if k%2 == 1 {
 				VSUBPD(r[13], r[12], r[12])
 			} else {
 				VADDPD(r[13], r[12], r[12])
@@ -177,7 +175,7 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 			for range k {
 				v *= p
 			}
-			if k == 1 && i == 0 {
+			if i == 0 && k > 0 && k < f.kernel-1 {
 				VMULPD(constant(v), r[12], acc)
 			} else {
 				VFMADD231PD(constant(v), r[12], acc)
@@ -189,11 +187,11 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
 	MOVQ(taps, at)
-	for y := range 3 {
+	for y := range f.kernel {
 		for j := range n {
 			element(y, func(i int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[i], freq, j), to) }, r[j])
 		}
-		for x := range 3 {
+		for x := range f.kernel {
 			element(x, func(i int, to reg.VecPhysical) { VMOVAPD(r[i], to) }, r[14])
 			if set.bytes == 64 {
 				VCVTPD2PS(r[14], narrow())

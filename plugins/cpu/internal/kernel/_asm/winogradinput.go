@@ -23,7 +23,7 @@ func (f winogradForm) holdInput(m *multiplier) {
 // winogradInput transforms tiles that lie side by side.
 func winogradInput(c *constants, set isa, f winogradForm) {
 	n := f.tile()
-	TEXT(fmt.Sprintf("winogradInput%sf%d", set.name, f.side), NOSPLIT,
+	TEXT(fmt.Sprintf("winogradInput%st%d", set.name, n), NOSPLIT,
 		"func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, "+
 			"tiles int, vectors int)")
 	Pragma("noescape")

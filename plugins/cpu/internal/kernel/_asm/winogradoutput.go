@@ -55,7 +55,7 @@ func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, a
 // winogradOutput computes the outputs of tiles that lie side by side.
 func winogradOutput(c *constants, set isa, f winogradForm) {
 	n := f.tile()
-	TEXT(fmt.Sprintf("winogradOutput%sf%d", set.name, f.side), NOSPLIT,
+	TEXT(f.name("Output", set), NOSPLIT,
 		"func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, "+
 			"bias *float32, "+endingParams+", tiles int, vectors int)")
 	Pragma("noescape")
@@ -98,12 +98,12 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	}
 	Label("vector")
 	f.fetchOutputs(rows, col)
-	for parity := range 2 {
+	for _, columns := range f.together() {
 		MOVQ(inNow, in)
 		for i := range n {
 			at := func(k int) operand.Op { return multiple(in, freq, k) }
-			for j := parity; j < f.side; j += 2 {
-				f.back(m, j, at, r[12], r[j/2*6+i])
+			for half, j := range columns {
+				f.back(m, j, at, r[12], r[half*6+i])
 			}
 			if i < n-1 {
 				for range n / 2 {
@@ -111,8 +111,8 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 				}
 			}
 		}
-		for j := parity; j < f.side; j += 2 {
-			at := func(k int) operand.Op { return r[j/2*6+k] }
+		for half, j := range columns {
+			at := func(k int) operand.Op { return r[half*6+k] }
 			for y := range f.side {
 				f.back(m, y, at, r[12], r[13])
 				VADDPS(operand.Mem{Base: bias}, r[13], r[13])
@@ -136,6 +136,14 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	Label("end")
 	VZEROUPPER()
 	RET()
+}
+
+// together returns the columns of outputs that are computed of products read once.
+func (f winogradForm) together() [][]int {
+	if f.side == 2 {
+		return [][]int{{0, 1}}
+	}
+	return [][]int{{0, 2}, {1, 3}}
 }
 
 // fetchOutputs fetches where the outputs of a tile will be written. Small tiles gain

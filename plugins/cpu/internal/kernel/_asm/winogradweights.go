@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -27,24 +25,31 @@ func (f winogradForm) factor(i int) float64 {
 	return 1 / d
 }
 
-// winogradWeights transforms kernels of 3 by 3 in float64.
+// winogradWeights transforms kernels in float64.
 func winogradWeights(c *constants, set isa, f winogradForm) {
 	n := f.tile()
-	TEXT(fmt.Sprintf("winogradWeights%sf%d", set.name, f.side), NOSPLIT,
-		"func(u *float32, uFreq int, taps *float32, tapStep int, count int)")
+	TEXT(f.name("Weights", set), NOSPLIT, "func(u *float32, uFreq int, taps *float32, tapStep int, count int)")
 	Pragma("noescape")
-	u, uFreq, taps, tapStep, count, at := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4],
-		pointers[5]
-	for i, name := range []string{"u", "uFreq", "taps", "tapStep", "count"} {
-		MOVQ(param(name), pointers[i])
+	u, uFreq, count, at := pointers[0], pointers[1], pointers[2], pointers[3]
+	steps, rows := []reg.GPPhysical{pointers[4], pointers[5]}, pointers[6:6+f.kernel]
+	MOVQ(param("u"), u)
+	MOVQ(param("uFreq"), uFreq)
+	MOVQ(param("count"), count)
+	MOVQ(param("tapStep"), steps[0])
+	LEAQ(operand.Mem{Base: steps[0], Index: steps[0], Scale: 2}, steps[1])
+	MOVQ(param("taps"), rows[0])
+	for i := 1; i < f.kernel; i++ {
+		LEAQ(operand.Mem{Base: rows[i-1], Index: steps[1], Scale: 1}, rows[i])
+		for range f.kernel / 4 {
+			LEAQ(operand.Mem{Base: rows[i], Index: steps[0], Scale: 2}, rows[i])
+		}
 	}
 	r := set.regs
+	even, odd, temp := r[12], r[13], r[14]
 	step := set.bytes / 2 // bytes of as many float32
-	half := func(i int) reg.VecPhysical {
-		if set.bytes == 64 {
-			return []reg.VecPhysical{reg.Y12, reg.Y13, reg.Y14}[i-12]
-		}
-		return []reg.VecPhysical{reg.X12, reg.X13, reg.X14}[i-12]
+	narrow := reg.VecPhysical(reg.X14)
+	if set.bytes == 64 {
+		narrow = reg.Y14
 	}
 	// constant returns v in all lanes as an operand, in register 15 if need be.
 	constant := func(v float64) operand.Op {
@@ -54,61 +59,70 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 		VBROADCASTSD(c.double(v), r[15])
 		return r[15]
 	}
-	// three splits a kernel's row or column at a pair: even part to e, odd to o.
-	split := func(p float64, x []reg.VecPhysical, e, o reg.VecPhysical) {
-		VMOVAPD(x[0], e)
-		VFMADD231PD(constant(p*p), x[2], e)
-		VMULPD(constant(p), x[1], o)
+	// split splits the Kernel values that load gives at a pair: the even part to even, the odd to odd.
+	split := func(p float64, load func(k int, to reg.VecPhysical), coefficient func(k int) reg.VecPhysical) {
+		square := constant(p * p)
+		for i, acc := range []reg.VecPhysical{even, odd} {
+			k := f.kernel - 1 - i
+			load(k, acc)
+			for k -= 2; k >= 0; k -= 2 {
+				VFMADD132PD(square, coefficient(k), acc)
+			}
+		}
+		VMULPD(constant(p), odd, odd)
 	}
 	row := 0
 	across := func(x []reg.VecPhysical) {
 		store := func(j int, v reg.VecPhysical) {
-			VMULPD(constant(f.factor(row)*f.factor(j)), v, r[14])
+			VMULPD(constant(f.factor(row)*f.factor(j)), v, temp)
 			if set.bytes == 64 {
-				VCVTPD2PS(r[14], half(14))
+				VCVTPD2PS(temp, narrow)
 			} else {
-				VCVTPD2PSY(r[14], half(14))
+				VCVTPD2PSY(temp, narrow)
 			}
-			VMOVUPS(half(14), operand.Mem{Base: at})
+			VMOVUPS(narrow, operand.Mem{Base: at})
 			ADDQ(uFreq, at)
 		}
 		store(0, x[0])
 		for i, p := range f.pairs {
-			split(p, x, r[12], r[13])
-			VADDPD(r[13], r[12], r[14])
-			store(1+2*i, r[14])
-			VSUBPD(r[13], r[12], r[14])
-			store(2+2*i, r[14])
+			split(p, func(k int, to reg.VecPhysical) { VMOVAPD(x[k], to) },
+				func(k int) reg.VecPhysical { return x[k] })
+			VADDPD(odd, even, temp)
+			store(1+2*i, temp)
+			VSUBPD(odd, even, temp)
+			store(2+2*i, temp)
 		}
-		store(n-1, x[2])
+		store(n-1, x[f.kernel-1])
 		row++
+	}
+	tap := func(y, x int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[y], steps, x), to) }
+	edge := func(y int) {
+		for x := range f.kernel {
+			tap(y, x, r[x])
+		}
+		across(r[:f.kernel])
 	}
 	Label("some")
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
-	MOVQ(taps, at)
-	for t := range 9 {
-		VCVTPS2PD(operand.Mem{Base: at}, r[t])
-		ADDQ(tapStep, at)
-	}
 	MOVQ(u, at)
-	across(r[0:3])
+	edge(0)
 	for _, p := range f.pairs {
-		for _, minus := range []bool{false, true} {
-			for j := range 3 {
-				split(p, []reg.VecPhysical{r[j], r[3+j], r[6+j]}, r[9+j], r[13])
-				if minus {
-					VSUBPD(r[13], r[9+j], r[9+j])
-				} else {
-					VADDPD(r[13], r[9+j], r[9+j])
-				}
-			}
-			across(r[9:12])
+		for x := range f.kernel {
+			split(p, func(y int, to reg.VecPhysical) { tap(y, x, to) }, func(y int) reg.VecPhysical {
+				tap(y, x, temp)
+				return temp
+			})
+			VADDPD(odd, even, r[x])
+			VSUBPD(odd, even, r[6+x])
 		}
+		across(r[:f.kernel])
+		across(r[6:][:f.kernel])
 	}
-	across(r[6:9])
-	ADDQ(operand.Imm(uint64(step)), u)
-	ADDQ(operand.Imm(uint64(step)), taps)
+	edge(f.kernel - 1)
+	for _, p := range append([]reg.GPPhysical{u}, rows...) {
+		ADDQ(operand.Imm(uint64(step)), p)
+	}
 	SUBQ(operand.Imm(uint64(step/4)), count)
 	JMP(operand.LabelRef("some"))
 	Label("end")

@@ -7,5 +7,6 @@ package kernel
 func native() []*Set {
 	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
 		depthwise: depthwiseNEON, elements: &elementsNEON, directs: &directsNEON,
-		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON}}
+		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON,
+		winograd: &winogradNEON}}
 }

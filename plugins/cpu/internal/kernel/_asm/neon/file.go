@@ -8,8 +8,9 @@ import (
 
 // file is the assembly of one family and the declarations of its functions.
 type file struct {
-	text, stubs strings.Builder
-	params      map[string]int // of the function at hand: where they lie
+	text, stubs, tables strings.Builder
+	name                string         // of the function at hand
+	params              map[string]int // and where they lie
 }
 
 func newFile(name string) *file {
@@ -23,7 +24,7 @@ func newFile(name string) *file {
 
 // write writes both files; stem is their names' beginning.
 func (f *file) write(stem string) error {
-	if err := os.WriteFile(stem+"_arm64.s", []byte(f.text.String()), 0o644); err != nil {
+	if err := os.WriteFile(stem+"_arm64.s", []byte(f.text.String()+f.tables.String()), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(stem+"_stub_arm64.go", []byte(f.stubs.String()), 0o644)
@@ -31,7 +32,7 @@ func (f *file) write(stem string) error {
 
 // function begins a function of these parameters, each of 8 bytes but for float32.
 func (f *file) function(name, params string) {
-	f.params = map[string]int{}
+	f.name, f.params = name, map[string]int{}
 	at := 0
 	for _, p := range strings.Split(params, ", ") {
 		parameter, kind, _ := strings.Cut(p, " ")
@@ -79,6 +80,15 @@ func (f *file) word(code uint32, format string, args ...any) {
 	fmt.Fprintf(&f.text, "\tWORD $0x%08x // %s\n", code, fmt.Sprintf(format, args...))
 }
 
+// loadAt loads the 16 bytes at base plus index; storeAt stores them.
+func (f *file) loadAt(d, base, index int) {
+	f.word(0x3ce06800|uint32(index)<<16|uint32(base)<<5|uint32(d), "LDR Q%d, [X%d, X%d]", d, base, index)
+}
+
+func (f *file) storeAt(d, base, index int) {
+	f.word(0x3ca06800|uint32(index)<<16|uint32(base)<<5|uint32(d), "STR Q%d, [X%d, X%d]", d, base, index)
+}
+
 // three writes an instruction of three vectors of four float32 or of 16 bytes.
 func (f *file) three(code uint32, name, kind string, d, n, m int) {
 	f.word(code|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s V%d.%s, V%d.%s, V%d.%s",
@@ -105,6 +115,15 @@ func (f *file) fmul(d, n, m int) { f.three(0x6e20dc00, "FMUL", "4S", d, n, m) }
 
 // umax sets d to the larger of n and m, as numbers without a sign.
 func (f *file) umax(d, n, m int) { f.three(0x6ea06400, "UMAX", "4S", d, n, m) }
+
+// widen sets d to the first two float32 of n as float64; narrow is the way back.
+func (f *file) widen(d, n int) {
+	f.word(0x0e617800|uint32(n)<<5|uint32(d), "FCVTL V%d.2D, V%d.2S", d, n)
+}
+
+func (f *file) narrow(d, n int) {
+	f.word(0x0e616800|uint32(n)<<5|uint32(d), "FCVTN V%d.2S, V%d.2D", d, n)
+}
 
 // add sets d to n + m, as whole numbers.
 func (f *file) add(d, n, m int) { f.three(0x4ea08400, "ADD", "4S", d, n, m) }

@@ -22,6 +22,7 @@ var families = map[string]func(*file){
 	"elementwise": elementwise,
 	"channels":    channels,
 	"pooling":     pooling,
+	"winograd":    winograd,
 }
 
 func main() {

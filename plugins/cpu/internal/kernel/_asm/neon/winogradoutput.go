@@ -1,0 +1,107 @@
+package main
+
+import "math"
+
+// winogradOutput computes the outputs of tiles that lie side by side. All outputs
+// of a tile are in the first registers before they are ended.
+func winogradOutput(f *file, w winogradForm) {
+	f.function(w.name("Output"), "out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, "+
+		"mTile int, bias *float32, "+endingParams+", tiles int, vectors int")
+	const apart, bias = more, more + 1 // plus lies apart bytes from out
+	n := f.numbers(singles, 30, free, w.powers(w.side)...)
+	f.load("plus", apart)
+	f.load("out", free)
+	f.op("SUB R%d, R%d", free, apart)
+	results, spare := w.side*w.side, w.side*w.tile()
+	f.eachVector(tileParams{"out", "m", "mFreq", "mTile"}, w.side, func() { f.load("bias", bias) }, func() {
+		for i := range w.tile() {
+			w.outputRow(n, i, spare)
+		}
+		for x := range w.side {
+			m := w.column(x)
+			w.back(n, m, w.ends(m), spare)
+		}
+		f.op("VLD1.P 16(R%d), %s", bias, vectors(spare, 1))
+		for r := range results {
+			f.fadd(r, r, spare)
+		}
+		f.ending(results, spare, func() {
+			for y := range w.side {
+				f.op("ADD R%d, R%d, R17", apart, gridRow+y)
+				for x := range w.side {
+					f.loadColumn(spare, 17, x)
+					f.fadd(w.ends(w.column(x))[y], w.ends(w.column(x))[y], spare)
+				}
+			}
+		})
+		for y := range w.side {
+			for x := range w.side {
+				f.storeGrid(w.ends(w.column(x))[y], y, x)
+			}
+		}
+	})
+}
+
+// column returns the registers of column x of what the rows give: those that end as outputs
+// are the first of all columns.
+func (w winogradForm) column(x int) []int {
+	r, later := make([]int, w.tile()), w.side*w.side+x*(w.tile()-w.side)
+	for i := range r {
+		r[i] = -1
+	}
+	for y, end := range w.ends(registers(0, w.tile())) {
+		r[end] = x*w.side + y
+	}
+	for i := range r {
+		if r[i] < 0 {
+			r[i] = later
+			later++
+		}
+	}
+	return r
+}
+
+// ends returns which of the registers of a row or column hold its outputs at last.
+func (w winogradForm) ends(m []int) []int {
+	if w.side == 2 {
+		return []int{m[0], m[len(m)-1]}
+	}
+	return []int{m[0], m[2], m[4], m[5]}
+}
+
+// outputRow loads row i of a tile and puts its way back into register i of each column; spare is
+// the first of as many free registers as a row has values.
+func (w winogradForm) outputRow(n *numbers, i, spare int) {
+	y := make([]int, w.side)
+	for x := range y {
+		y[x] = w.column(x)[i]
+	}
+	m := registers(spare-1, w.tile())
+	m[0], m[w.tile()-1] = y[0], y[w.side-1]
+	for _, r := range m {
+		n.op("VLD1.P (R%d)(R%d), %s", valueAt, valueStep, vectors(r, 1))
+	}
+	w.back(n, m, y, spare+w.tile()-2)
+}
+
+// back sets y to the outputs of the values m at the points, which it changes; the first and the
+// last of y are those of m, and spare is the first of as many free registers as there are pairs.
+func (w winogradForm) back(n *numbers, m, y []int, spare int) {
+	for i := range w.pairs {
+		n.fadd(spare+i, m[1+2*i], m[2+2*i])
+		n.fsub(m[1+2*i], m[1+2*i], m[2+2*i])
+	}
+	for j, acc := range y {
+		for i, p := range w.pairs {
+			s, v := spare+i, math.Pow(p, float64(j))
+			if j%2 == 1 {
+				s = m[1+2*i]
+			}
+			if i == 0 && j > 0 && j < w.side-1 {
+				n.times(acc, v, s)
+			} else {
+				n.add(acc, acc, v, s)
+			}
+		}
+	}
+}

@@ -1,0 +1,21 @@
+//go:build !purego
+
+package kernel
+
+import "github.com/bnctl/bnctl/device/class"
+
+// 6 tiles by 16 channels are 24 of the vector registers, four values of each tile 6 and half
+// of the weights 2.
+var (
+	winogradNEON = winogradKernels{
+		forms: map[class.Tiles]winogradForm{
+			tiles2x3: {winogradInputNEONt4, winogradOutputNEONf2x3, winogradWeightsNEONf2x3},
+			tiles4x3: {winogradInputNEONt6, winogradOutputNEONf4x3, winogradWeightsNEONf4x3},
+			tiles2x5: {winogradInputNEONt6, winogradOutputNEONf2x5, winogradWeightsNEONf2x5},
+		},
+		products: []winogradProducts{{Lanes, []winogradProduct{winogradProductNEONp1, winogradProductNEONp2,
+			winogradProductNEONp3, winogradProductNEONp4, winogradProductNEONp5, winogradProductNEONp6}}},
+		spread: winogradSpreadNEON,
+		once:   32,
+	}
+)

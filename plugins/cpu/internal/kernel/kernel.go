@@ -39,6 +39,7 @@ import (
 //go:generate go run -C _asm ./neon channels
 //go:generate go run -C _asm ./neon pooling
 //go:generate go run -C _asm ./neon winograd
+//go:generate go run -C _asm ./neon winogradgradient
 
 // Lanes is the number of channels that kernels treat together: weights are
 // packed in panels of up to PanelLanes output channels.

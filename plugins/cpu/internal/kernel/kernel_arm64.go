@@ -8,5 +8,5 @@ func native() []*Set {
 	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
 		depthwise: depthwiseNEON, elements: &elementsNEON, directs: &directsNEON,
 		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON,
-		winograd: &winogradNEON}}
+		winograd: &winogradNEON, winogradGradients: winogradGradientsNEON}}
 }

@@ -18,4 +18,9 @@ var (
 		spread: winogradSpreadNEON,
 		once:   32,
 	}
+	winogradGradientsNEON = winogradGradients{
+		tiles2x3: {winogradGradientNEONf2x3, winogradTapsNEONf2x3},
+		tiles4x3: {winogradGradientNEONf4x3, winogradTapsNEONf4x3},
+		tiles2x5: {winogradGradientNEONf2x5, winogradTapsNEONf2x5},
+	}
 )

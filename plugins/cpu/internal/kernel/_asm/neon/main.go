@@ -15,14 +15,15 @@ import (
 
 // families lists what can be generated.
 var families = map[string]func(*file){
-	"window":      window,
-	"gradient":    gradient,
-	"direct":      direct,
-	"depthwise":   depthwise,
-	"elementwise": elementwise,
-	"channels":    channels,
-	"pooling":     pooling,
-	"winograd":    winograd,
+	"window":           window,
+	"gradient":         gradient,
+	"direct":           direct,
+	"depthwise":        depthwise,
+	"elementwise":      elementwise,
+	"channels":         channels,
+	"pooling":          pooling,
+	"winograd":         winograd,
+	"winogradgradient": winogradgradient,
 }
 
 func main() {

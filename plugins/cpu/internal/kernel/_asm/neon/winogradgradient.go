@@ -1,0 +1,138 @@
+package main
+
+// winogradgradient writes the transform of tiles of a result's gradient, and
+// the way back from sums of products to the gradients of kernels.
+func winogradgradient(f *file) {
+	for _, w := range winogradForms {
+		winogradSpreadOut(f, w)
+		winogradTaps(f, w)
+	}
+}
+
+// winogradSpreadOut transforms tiles of side by side pixels that lie side by side: their columns,
+// which fill 24 registers at most, and then the rows of these.
+func winogradSpreadOut(f *file, w winogradForm) {
+	f.function(w.name("Gradient"), "v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, "+
+		"tileStep int, tiles int, vectors int")
+	n := f.numbers(singles, 31, free, w.powers(w.side/2+1)...)
+	f.eachVector(tileParams{"in", "v", "vFreq", "vTile"}, w.side, func() {}, func() {
+		spare := w.tile() * w.side
+		for j := range w.side {
+			y := registers(spare-1, w.side)
+			y[0], y[w.side-1] = j, spare-w.side+j
+			for i, r := range y {
+				f.loadGrid(r, i, j)
+			}
+			w.points(n, y, func(k int) int { return k*w.side + j }, spare+2)
+		}
+		for i := range w.tile() {
+			y, value := registers(i*w.side, w.side), func(k int) int { return spare + k }
+			w.points(n, y, value, spare)
+			f.storeValue(y[0])
+			for k := 1; k < w.tile()-1; k++ {
+				f.storeValue(value(k))
+			}
+			f.storeValue(y[w.side-1])
+		}
+	})
+}
+
+// points sets the registers that value gives to the values of y at the points beside 0 and
+// infinity; odd is free.
+func (w winogradForm) points(n *numbers, y []int, value func(k int) int, odd int) {
+	for i, p := range w.pairs {
+		plus, minus := value(1+2*i), value(2+2*i)
+		first, second := y[0], y[1]
+		if w.side == 4 {
+			n.add(minus, first, p*p, y[2])
+			n.add(odd, second, p*p, y[3])
+			first, second = minus, odd
+		}
+		n.add(plus, first, p, second)
+		n.add(minus, first, -p, second)
+	}
+}
+
+// winogradTaps computes the elements of kernels in float64, two kernels at a time and up to three
+// rows of a kernel.
+func winogradTaps(f *file, w winogradForm) {
+	f.function(w.name("Taps"), "taps *float32, tapStep int, sums *float32, sumFreq int, count int")
+	const at, taps, tapStep, count = 12, 13, 14, 15
+	size := w.tile()
+	x, spare := registers(3*size, size), 4*size
+	n := f.numbers(doubles, 26, free, w.elementNumbers()...)
+	f.loads("taps", taps, "tapStep", tapStep, "count", count)
+	f.square("sums", "sumFreq", size)
+	f.label("some")
+	f.op("MOVD R%d, R%d", taps, at)
+	for from := 0; from < w.kernel; from += 3 {
+		rows := registers(from, min(3, w.kernel-from))
+		for j := range size {
+			for i, r := range x {
+				f.loadWide(r, i, j)
+			}
+			w.elements(n, x, rows, spare, func(y int) int { return (y-from)*size + j }, func(int) {})
+		}
+		for _, y := range rows {
+			w.elements(n, registers((y-from)*size, size), registers(0, w.kernel), spare,
+				func(int) int { return x[0] }, func(r int) {
+					f.narrow(r, r)
+					f.op("VST1.P [V%d.S2], (R%d)(R%d)", r, at, tapStep)
+				})
+		}
+	}
+	f.nextPair(size, taps, count)
+}
+
+// power returns the factor at pair i times p to the power of k.
+func (w winogradForm) power(i, k int) float64 {
+	v := w.factor(1 + 2*i)
+	for range k {
+		v *= w.pairs[i]
+	}
+	return v
+}
+
+// elementNumbers returns what elements multiplies with.
+func (w winogradForm) elementNumbers() []float64 {
+	n := []float64{w.factor(0)}
+	for i := range w.pairs {
+		for k := range w.kernel {
+			n = append(n, w.power(i, k))
+		}
+	}
+	return n
+}
+
+// elements computes which of the coefficients that the values x at the points make; it changes x.
+// Each goes to the register that into gives, and then done is called; spare is the first of as many
+// free registers as there are pairs.
+func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
+	done func(r int)) {
+	last := w.kernel - 1
+	for i := range w.pairs {
+		n.plus(spare+i, x[1+2*i], x[2+2*i])
+		n.minus(x[1+2*i], x[1+2*i], x[2+2*i])
+	}
+	for _, k := range which {
+		acc := into(k)
+		for i := range w.pairs {
+			of, v := spare+i, w.power(i, k)
+			if k%2 == 1 {
+				of = x[1+2*i]
+			}
+			switch {
+			case i > 0:
+				n.add(acc, acc, v, of)
+			case k == 0:
+				n.times(acc, w.factor(0), x[0])
+				n.add(acc, acc, v, of)
+			case k == last:
+				n.add(acc, x[w.tile()-1], v, of)
+			default:
+				n.times(acc, v, of)
+			}
+		}
+		done(acc)
+	}
+}

@@ -110,6 +110,23 @@ func TestWinograd(t *testing.T) {
 	}
 }
 
+// TestWinogradProducts runs the products of every number of tiles that any set takes together, with and
+// without fetching weights.
+func TestWinogradProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 5))
+	for tiles := 1; tiles < 15; tiles++ {
+		for _, in := range []int{16, 80} {
+			w := newWinogradRun(r, Winograd{tiles4x3, in, 48}, 1, tiles)
+			_, _, out := w.do(definition)
+			for _, set := range fused() {
+				if _, _, got := w.do(set); !sameBits(got, out) {
+					t.Errorf("%s: %d tiles of %d channels: other outputs", set.Name, tiles, in)
+				}
+			}
+		}
+	}
+}
+
 // docs/numerics.md, section 5: the error is at most twice that of a chain of fused
 // multiply-adds. Compared are the roots of the mean square, over operands of
 // both signs and over what a relu leaves.

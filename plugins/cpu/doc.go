@@ -43,7 +43,7 @@
 //	kernel/winograd.go            WinogradProduct       36 matrix products, between both transforms
 //	kernel/winograd_generic.go    productGeneric        the same in plain Go
 //	kernel/winograd_amd64.go      winogradAVX2          register blocks: 2 vectors by some tiles
-//	kernel/winograd_amd64.s       winogradInputAVX2f4   the instructions, written by _asm
+//	kernel/winograd_amd64.s       winogradInputAVX2t6   the instructions, written by _asm
 //	kernel/_asm/winogradinput.go  winogradInput         the program that writes them
 //
 // Other algorithms: gemm.go is implicit GEMM, slabs.go the same for weights too

@@ -96,30 +96,52 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 		row++
 	}
 	tap := func(y, x int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[y], steps, x), to) }
-	edge := func(y int) {
-		for x := range f.kernel {
-			tap(y, x, r[x])
-		}
-		across(r[:f.kernel])
-	}
 	Label("some")
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
 	MOVQ(u, at)
-	edge(0)
-	for _, p := range f.pairs {
-		for x := range f.kernel {
-			split(p, func(y int, to reg.VecPhysical) { tap(y, x, to) }, func(y int) reg.VecPhysical {
-				tap(y, x, temp)
-				return temp
-			})
-			VADDPD(odd, even, r[x])
-			VSUBPD(odd, even, r[6+x])
+	if f.kernel == 3 { // all taps are held
+		for t := range 9 {
+			tap(t/3, t%3, r[t])
 		}
-		across(r[:f.kernel])
-		across(r[6:][:f.kernel])
+		across(r[:3])
+		for _, p := range f.pairs {
+			for _, minus := range []bool{false, true} {
+				for x := range 3 {
+					split(p, func(y int, to reg.VecPhysical) { VMOVAPD(r[3*y+x], to) },
+						func(y int) reg.VecPhysical { return r[3*y+x] })
+					if minus {
+						VSUBPD(odd, even, r[9+x])
+					} else {
+						VADDPD(odd, even, r[9+x])
+					}
+				}
+				across(r[9:12])
+			}
+		}
+		across(r[6:9])
+	} else {
+		edge := func(y int) {
+			for x := range f.kernel {
+				tap(y, x, r[x])
+			}
+			across(r[:f.kernel])
+		}
+		edge(0)
+		for _, p := range f.pairs {
+			for x := range f.kernel {
+				split(p, func(y int, to reg.VecPhysical) { tap(y, x, to) }, func(y int) reg.VecPhysical {
+					tap(y, x, temp)
+					return temp
+				})
+				VADDPD(odd, even, r[x])
+				VSUBPD(odd, even, r[6+x])
+			}
+			across(r[:f.kernel])
+			across(r[6:][:f.kernel])
+		}
+		edge(f.kernel - 1)
 	}
-	edge(f.kernel - 1)
 	for _, p := range append([]reg.GPPhysical{u}, rows...) {
 		ADDQ(operand.Imm(uint64(step)), p)
 	}

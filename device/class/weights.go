@@ -112,12 +112,15 @@ func (g gradient) tiles(t Tiles, dw []float32) {
 		for tx := 0; tx < g.OW; tx += t.Side {
 			g.tile(t, chain, x, dy, row%high*t.Side, tx)
 		}
-		if last := row == g.rows*high-1; last || some > 0 && row%some == some-1 {
+		if last := row == g.rows*high-1; some > 0 && (last || row%some == some-1) {
 			for i, v := range chain {
 				sums[i] += v
 			}
 			clear(chain)
 		}
+	}
+	if some == 0 {
+		sums = chain // as it is: adding it to +0 would change the sign of a zero
 	}
 	for i := range g.O * g.C {
 		t.KernelGradient(dw[i*t.Taps():][:t.Taps()], sums[i*n:][:n])

@@ -188,6 +188,27 @@ func (e edges) of(kind string, row, p int, shape []int) float64 {
 	return 0
 }
 
+// faint fills channels so that tiles multiply nothing that float32 holds: rows [from, from+4)
+// of an image are 1, its last four by four pixels about 2^-80 of either sign, all else 0.
+// With ones where the other operand has none every frequency of the last tile is a zero
+// whose sign says how it was summed.
+func faint(from int) filler {
+	return func(d *tensor.Draws, t tensor.Tensor) {
+		high, wide := t.Shape[2], t.Shape[3]
+		for i := range t.F32() {
+			y, x := i/wide%high, i%wide
+			switch {
+			case y >= from && y < from+4:
+				t.F32()[i] = 1
+			case y >= high-4 && x >= wide-4:
+				t.F32()[i] = float32(signed(d, d.Between(0x1p-81, 0x1p-79)))
+			default:
+				t.F32()[i] = 0
+			}
+		}
+	}
+}
+
 // edgeProbes are layers with tiles of 4x4 and of 5x5.
 func edgeProbes() []probe {
 	large := edges{class.Winograd4.Tiles()}
@@ -240,7 +261,9 @@ func (e edges) probes(algorithm string, high, wide int) []probe {
 		backward("gradients at the edge", usual, listed("even", "least", "most", "later", "whole")),
 		backward("gradients beyond the edge", usual, listed("uneven")),
 		backward("a quarter of the channels uneven", some(8), usual),
-		backward("more than a quarter of the channels uneven", some(9), usual))
+		backward("more than a quarter of the channels uneven", some(9), usual),
+		probe{name("sums that vanish"), graph.ConvGradWeight, conv.attrs("kernel", []int{k, k}),
+			[]operand{rows(32, 32, 24).with(faint(0)), rows(16, 32, 24).with(faint(12))}, bits})
 	for _, s := range []string{"least", beyond[0], "most", beyond[1]} {
 		all = append(all, forward(fmt.Sprintf("weights of %s", s), normal, limited(limits[s])))
 	}

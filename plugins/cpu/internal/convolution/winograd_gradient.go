@@ -86,6 +86,16 @@ type chunk struct{ r, i, from, to int }
 func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
 	width, total := k.blockWidth(f), (c.to-c.from)*k.rows
 	blocks, unit := (k.c+width-1)/width, max(1, k.chain)
+	each := func(do func(t *tapsTask)) {
+		f.Each(k.window.Panels()*blocks, func(w *run.Worker, task int) {
+			panel, k0 := task/blocks, task%blocks*width
+			do(&tapsTask{k, f, w, c, task, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)})
+		})
+	}
+	if total*k.columns < k.Least() {
+		each((*tapsTask).withoutTiles)
+		return
+	}
 	units, some := (total+unit-1)/unit, k.some/unit
 	parts := (units + some - 1) / some
 	for part := range parts {
@@ -94,11 +104,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
 		if to == total {
 			k.judge(f, k, total)
 		}
-		f.Each(k.window.Panels()*blocks, func(w *run.Worker, task int) {
-			panel, k0 := task/blocks, task%blocks*width
-			t := tapsTask{k, f, w, c, task, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
-			t.add(to-from, from == 0, to == total)
-		})
+		each(func(t *tapsTask) { t.add(to-from, from == 0, to == total) })
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 // outweighing all the others, and all must be within what leaves room for the
 // transforms. Gradients of an input channel that fails, as one does that is
 // hardly ever above 0, are computed by windows: they and all others if a channel
-// of the result's gradient fails, or more than a quarter of the input's, or
-// there are few tiles (class.Tiles.Least).
+// of the result's gradient fails, or more than a quarter of the input's.
 type winogradGradientGuard struct {
 	sizes *run.Slot      // of every row of tiles: see measure
 	plain *kernel.Window // of the convolution
@@ -61,7 +60,7 @@ func (g *winogradGradientGuard) judge(f *run.Frame, k *winogradGradient, rows in
 			failed++
 		}
 	}
-	g.apart = failed > k.c/4 || rows*k.columns < k.Least()
+	g.apart = failed > k.c/4
 	for o := 2 * k.c; o < 2*k.c+k.o; o++ {
 		g.apart = g.apart || !class.EvenChannel(g.size[o], g.most[o+k.o])
 	}

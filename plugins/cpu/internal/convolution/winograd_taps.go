@@ -51,9 +51,21 @@ func (t *tapsTask) add(rows int, first, last bool) {
 	if last {
 		kernels.WinogradTaps(t.Winograd, taps, sums, n)
 		t.mend(taps)
-		if all := t.sum(taps); all != nil {
-			t.unpack(all)
-		}
+		t.finish(taps)
+	}
+}
+
+// withoutTiles computes the gradient by windows alone.
+func (t *tapsTask) withoutTiles() {
+	taps := t.w.Floats(t.Taps() * (t.k1 - t.k0) * t.width)
+	t.direct(taps, t.k0, t.k1)
+	t.finish(taps)
+}
+
+// finish adds the gradient to those of the chunks before, and writes that of all.
+func (t *tapsTask) finish(taps []float32) {
+	if all := t.sum(taps); all != nil {
+		t.unpack(all)
 	}
 }
 

@@ -3,44 +3,33 @@ package main
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel/_asm/form"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradForm is a choice of points: 0, plus and minus each of pairs, and
-// infinity. device/class/winograd.go states what is computed.
-type winogradForm struct {
-	side, kernel int // outputs of a tile, elements of a kernel, along one side
-	pairs        []float64
-}
+// winogradForm is tiles, of which kernels for AVX-512 and AVX2 are written.
+type winogradForm struct{ form.Form }
 
-// winogradForms are all tiles, those with other inputs first.
-var winogradForms = []winogradForm{
-	{2, 3, []float64{1}}, {4, 3, []float64{0.75, 1.5}}, {2, 5, []float64{0.75, 1.5}},
+// winogradForms are all of them.
+func winogradForms() (all []winogradForm) {
+	for _, f := range form.All {
+		all = append(all, winogradForm{f})
+	}
+	return all
 }
-
-// tile returns the inputs of a tile along one side.
-func (f winogradForm) tile() int { return f.side + f.kernel - 1 }
 
 // name names what is computed of tiles of a form.
 func (f winogradForm) name(what string, set isa) string {
-	return fmt.Sprintf("winograd%s%sf%dx%d", what, set.name, f.side, f.kernel)
-}
-
-// others returns the square of the pair that is not pair i, and whether there is one.
-func (f winogradForm) other(i int) (float64, bool) {
-	if len(f.pairs) == 1 {
-		return 0, false
-	}
-	return f.pairs[1-i] * f.pairs[1-i], true
+	return fmt.Sprintf("winograd%s%sf%dx%d", what, set.name, f.Side, f.Kernel)
 }
 
 // winograd writes the transforms of tiles and weights, and the products between them.
 func winograd() {
 	c := &constants{made: map[string]operand.Mem{}}
-	for i, f := range winogradForms {
+	for i, f := range winogradForms() {
 		for _, set := range []isa{avx512, avx2} {
-			if i == 0 || f.tile() != winogradForms[i-1].tile() {
+			if i == 0 || f.Tile() != form.All[i-1].Tile() {
 				winogradInput(c, set, f)
 			}
 			winogradOutput(c, set, f)
@@ -62,33 +51,23 @@ func winograd() {
 	winogradSpread(avx2)
 }
 
-// all returns the coefficients of x^0 and x^2 of the product of x^2 - p^2 over
-// all pairs.
-func (f winogradForm) all() []float64 {
-	if len(f.pairs) == 1 {
-		return []float64{-f.pairs[0] * f.pairs[0]}
-	}
-	a, b := f.pairs[0]*f.pairs[0], f.pairs[1]*f.pairs[1]
-	return []float64{a * b, -(a + b)}
-}
-
 // edge sets acc to the value at 0 (first = 0) or infinity (first = 1) of the
 // values at d, of which there are len(all)+1 for either.
 func (f winogradForm) edge(m *multiplier, first int, load func(k int, acc reg.VecPhysical),
 	add func(v float64, k int, acc reg.VecPhysical), acc reg.VecPhysical) {
-	load(first+2*len(f.pairs), acc)
-	for i := len(f.pairs) - 1; i >= 0; i-- {
-		add(f.all()[i], first+2*i, acc)
+	load(first+2*len(f.Pairs), acc)
+	for i := len(f.Pairs) - 1; i >= 0; i-- {
+		add(f.Coefficients()[i], first+2*i, acc)
 	}
 }
 
 // half sets acc to the even (first = 2) or odd (first = 1) part of pair i.
 func (f winogradForm) half(i, first int, load func(k int, acc reg.VecPhysical),
 	add func(v float64, k int, acc reg.VecPhysical), acc reg.VecPhysical) {
-	last := f.tile() - 4 + first
+	last := f.Tile() - 4 + first
 	load(last, acc)
-	if q, ok := f.other(i); ok {
-		add(-q, last-2, acc)
+	if q, ok := f.Other(i); ok {
+		add(q, last-2, acc)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // the way back from sums of products to the gradients of kernels.
 func winogradgradient() {
 	c := &constants{made: map[string]operand.Mem{}}
-	for _, f := range winogradForms {
+	for _, f := range winogradForms() {
 		for _, set := range []isa{avx512, avx2} {
 			winogradSpreadOut(c, set, f)
 			winogradTaps(c, set, f)
@@ -20,12 +20,12 @@ func winogradgradient() {
 
 // winogradSpreadOut transforms tiles of side by side pixels that lie side by side.
 func winogradSpreadOut(c *constants, set isa, f winogradForm) {
-	n := f.tile()
+	n := f.Tile()
 	TEXT(f.name("Gradient", set), NOSPLIT,
 		"func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, "+
 			"tiles int, vectors int)")
 	Pragma("noescape")
-	rows, col, freq := pointers[:f.side], pointers[4:6], pointers[6:9]
+	rows, col, freq := pointers[:f.Side], pointers[4:6], pointers[6:9]
 	out, left, inAt, outAt, outNow, tiles := pointers[9], pointers[10], pointers[11], reg.R14, reg.R15,
 		AllocLocal(8)
 	MOVQ(param("colStep"), col[0])
@@ -39,14 +39,14 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 	MOVQ(param("v"), outAt)
 	r := set.regs
 	m := newMultiplier(c, set, 15)
-	for _, p := range f.pairs {
+	for _, p := range f.Pairs {
 		m.hold(p*p, p, -p)
 	}
 	Label("tile")
 	CMPQ(tiles, operand.Imm(0))
 	JE(operand.LabelRef("end"))
 	MOVQ(inAt, rows[0])
-	for i := 1; i < f.side; i++ {
+	for i := 1; i < f.Side; i++ {
 		MOVQ(rows[i-1], rows[i])
 		ADDQ(param("rowStep"), rows[i])
 	}
@@ -60,10 +60,10 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 	// across stores the values at all points of a row.
 	across := func(x []reg.VecPhysical, more bool) {
 		VMOVUPS(x[0], multiple(out, freq, 0))
-		for i, p := range f.pairs {
+		for i, p := range f.Pairs {
 			for part, acc := range []reg.VecPhysical{r[12], r[13]} {
 				VMOVAPS(x[part], acc)
-				if f.side == 4 {
+				if f.Side == 4 {
 					m.add(p*p, x[part+2], acc)
 				}
 			}
@@ -73,23 +73,23 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 			m.add(-p, r[13], r[12])
 			VMOVUPS(r[12], multiple(out, freq, 2+2*i))
 		}
-		VMOVUPS(x[f.side-1], multiple(out, freq, n-1))
+		VMOVUPS(x[f.Side-1], multiple(out, freq, n-1))
 		if more {
 			for range n / 2 {
 				LEAQ(operand.Mem{Base: out, Index: freq[0], Scale: 2}, out)
 			}
 		}
 	}
-	for j := range f.side {
+	for j := range f.Side {
 		VMOVUPS(multiple(rows[0], col, j), r[j])
 	}
-	across(r[:f.side], true)
-	for _, p := range f.pairs {
-		for j := range f.side {
+	across(r[:f.Side], true)
+	for _, p := range f.Pairs {
+		for j := range f.Side {
 			even, odd := r[j], r[6+j]
 			VMOVUPS(multiple(rows[0], col, j), even)
 			VMOVUPS(multiple(rows[1], col, j), odd)
-			if f.side == 4 {
+			if f.Side == 4 {
 				m.addAt(p*p, multiple(rows[2], col, j), even)
 				m.addAt(p*p, multiple(rows[3], col, j), odd)
 			}
@@ -98,13 +98,13 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 			m.add(-p, odd, even)
 			VMOVAPS(r[12], odd)
 		}
-		across(r[6:6+f.side], true)
-		across(r[:f.side], true)
+		across(r[6:6+f.Side], true)
+		across(r[:f.Side], true)
 	}
-	for j := range f.side {
-		VMOVUPS(multiple(rows[f.side-1], col, j), r[j])
+	for j := range f.Side {
+		VMOVUPS(multiple(rows[f.Side-1], col, j), r[j])
 	}
-	across(r[:f.side], false)
+	across(r[:f.Side], false)
 	for _, p := range rows {
 		ADDQ(operand.Imm(uint64(set.bytes)), p)
 	}
@@ -122,7 +122,7 @@ func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 
 // winogradTaps computes the elements of kernels, in float64.
 func winogradTaps(c *constants, set isa, f winogradForm) {
-	n := f.tile()
+	n := f.Tile()
 	TEXT(f.name("Taps", set), NOSPLIT,
 		"func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)")
 	Pragma("noescape")
@@ -159,11 +159,11 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 		switch k {
 		case 0:
 			get(0, r[12])
-			VMULPD(constant(f.factor(0)), r[12], acc)
-		case f.kernel - 1:
+			VMULPD(constant(f.Factor(0)), r[12], acc)
+		case f.Kernel - 1:
 			get(n-1, acc)
 		}
-		for i, p := range f.pairs {
+		for i, p := range f.Pairs {
 			get(1+2*i, r[12])
 			get(2+2*i, r[13])
 			if k%2 == 1 {
@@ -171,11 +171,11 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 			} else {
 				VADDPD(r[13], r[12], r[12])
 			}
-			v := f.factor(1 + 2*i)
+			v := f.Factor(1 + 2*i)
 			for range k {
 				v *= p
 			}
-			if i == 0 && k > 0 && k < f.kernel-1 {
+			if i == 0 && k > 0 && k < f.Kernel-1 {
 				VMULPD(constant(v), r[12], acc)
 			} else {
 				VFMADD231PD(constant(v), r[12], acc)
@@ -187,11 +187,11 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
 	MOVQ(taps, at)
-	for y := range f.kernel {
+	for y := range f.Kernel {
 		for j := range n {
 			element(y, func(i int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[i], freq, j), to) }, r[j])
 		}
-		for x := range f.kernel {
+		for x := range f.Kernel {
 			element(x, func(i int, to reg.VecPhysical) { VMOVAPD(r[i], to) }, r[14])
 			if set.bytes == 64 {
 				VCVTPD2PS(r[14], narrow())

@@ -10,19 +10,19 @@ import (
 
 // holdInput loads what the transform of tiles multiplies with.
 func (f winogradForm) holdInput(m *multiplier) {
-	if len(f.pairs) == 1 {
+	if len(f.Pairs) == 1 {
 		return
 	}
-	m.hold(f.all()...)
-	for i, p := range f.pairs {
-		q, _ := f.other(i)
-		m.hold(p, -p, -q)
+	m.hold(f.Coefficients()...)
+	for i, p := range f.Pairs {
+		q, _ := f.Other(i)
+		m.hold(p, -p, q)
 	}
 }
 
 // winogradInput transforms tiles that lie side by side.
 func winogradInput(c *constants, set isa, f winogradForm) {
-	n := f.tile()
+	n := f.Tile()
 	TEXT(fmt.Sprintf("winogradInput%st%d", set.name, n), NOSPLIT,
 		"func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int, "+
 			"tiles int, vectors int)")
@@ -76,7 +76,7 @@ func winogradInput(c *constants, set isa, f winogradForm) {
 		store := func(j int, y reg.VecPhysical) { VMOVUPS(y, multiple(out, freq, j)) }
 		f.edge(m, 0, load, add, r[12])
 		store(0, r[12])
-		for i, p := range f.pairs {
+		for i, p := range f.Pairs {
 			f.half(i, 2, load, add, r[12])
 			f.half(i, 1, load, add, r[13])
 			VMOVAPS(r[12], r[14])
@@ -102,7 +102,7 @@ func winogradInput(c *constants, set isa, f winogradForm) {
 		f.edge(m, 0, load, add, r[j])
 	}
 	across(r[:n], true)
-	for i, p := range f.pairs {
+	for i, p := range f.Pairs {
 		for j := range n {
 			load, add := down(j)
 			f.half(i, 2, load, add, r[j])

@@ -11,8 +11,8 @@ import (
 
 // holdOutput loads what the way back multiplies with.
 func (f winogradForm) holdOutput(m *multiplier) {
-	for _, p := range f.pairs {
-		for j := 1; j < f.side; j++ {
+	for _, p := range f.Pairs {
+		for j := 1; j < f.Side; j++ {
 			if v := math.Pow(p, float64(j)); v != 1 {
 				m.hold(v)
 			}
@@ -30,7 +30,7 @@ func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, a
 			VMOVUPS(at(k), r)
 		}
 	}
-	for i, p := range f.pairs {
+	for i, p := range f.Pairs {
 		v := math.Pow(p, float64(j))
 		move(1+2*i, s)
 		if j%2 == 0 {
@@ -42,8 +42,8 @@ func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, a
 		case i > 0:
 		case j == 0:
 			move(0, acc)
-		case j == f.side-1:
-			move(f.tile()-1, acc)
+		case j == f.Side-1:
+			move(f.Tile()-1, acc)
 		default:
 			m.times(v, s, acc)
 			continue
@@ -54,12 +54,12 @@ func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, a
 
 // winogradOutput computes the outputs of tiles that lie side by side.
 func winogradOutput(c *constants, set isa, f winogradForm) {
-	n := f.tile()
+	n := f.Tile()
 	TEXT(f.name("Output", set), NOSPLIT,
 		"func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, "+
 			"bias *float32, "+endingParams+", tiles int, vectors int)")
 	Pragma("noescape")
-	rows := pointers[:f.side]
+	rows := pointers[:f.Side]
 	col := []reg.GPPhysical{pointers[4], pointers[5]}
 	freq := []reg.GPPhysical{pointers[6], pointers[7], pointers[8]}
 	bias, in, left, tiles := pointers[9], pointers[10], pointers[11], reg.R14
@@ -85,7 +85,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	TESTQ(tiles, tiles)
 	JE(operand.LabelRef("end"))
 	MOVQ(outAt, rows[0])
-	for i := 1; i < f.side; i++ {
+	for i := 1; i < f.Side; i++ {
 		MOVQ(rows[i-1], rows[i])
 		ADDQ(param("rowStep"), rows[i])
 	}
@@ -113,7 +113,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 		}
 		for half, j := range columns {
 			at := func(k int) operand.Op { return r[half*6+k] }
-			for y := range f.side {
+			for y := range f.Side {
 				f.back(m, y, at, r[12], r[13])
 				VADDPS(operand.Mem{Base: bias}, r[13], r[13])
 				winogradEnding(set, r[13], r[14], multiple(rows[y], col, j), apart, fmt.Sprint(j, "_", y))
@@ -140,7 +140,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 
 // together returns the columns of outputs that are computed of products read once.
 func (f winogradForm) together() [][]int {
-	if f.side == 2 {
+	if f.Side == 2 {
 		return [][]int{{0, 1}}
 	}
 	return [][]int{{0, 2}, {1, 3}}
@@ -149,11 +149,11 @@ func (f winogradForm) together() [][]int {
 // fetchOutputs fetches where the outputs of a tile will be written. Small tiles gain
 // nothing by it (measured on Zen 4).
 func (f winogradForm) fetchOutputs(rows, col []reg.GPPhysical) {
-	if f.side < 4 {
+	if f.Side < 4 {
 		return
 	}
 	for _, row := range rows {
-		for j := range f.side {
+		for j := range f.Side {
 			PREFETCHT0(multiple(row, col, j))
 		}
 	}

@@ -6,41 +6,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// factor returns what makes up for the scale of the value at point i of n: one
-// over the product of its distances from the other points.
-func (f winogradForm) factor(i int) float64 {
-	if i == f.tile()-1 {
-		return 1
-	}
-	points := []float64{0}
-	for _, p := range f.pairs {
-		points = append(points, p, -p)
-	}
-	d := 1.0
-	for j, p := range points {
-		if j != i {
-			d *= points[i] - p
-		}
-	}
-	return 1 / d
-}
-
 // winogradWeights transforms kernels in float64.
 func winogradWeights(c *constants, set isa, f winogradForm) {
-	n := f.tile()
+	n := f.Tile()
 	TEXT(f.name("Weights", set), NOSPLIT, "func(u *float32, uFreq int, taps *float32, tapStep int, count int)")
 	Pragma("noescape")
 	u, uFreq, count, at := pointers[0], pointers[1], pointers[2], pointers[3]
-	steps, rows := []reg.GPPhysical{pointers[4], pointers[5]}, pointers[6:6+f.kernel]
+	steps, rows := []reg.GPPhysical{pointers[4], pointers[5]}, pointers[6:6+f.Kernel]
 	MOVQ(param("u"), u)
 	MOVQ(param("uFreq"), uFreq)
 	MOVQ(param("count"), count)
 	MOVQ(param("tapStep"), steps[0])
 	LEAQ(operand.Mem{Base: steps[0], Index: steps[0], Scale: 2}, steps[1])
 	MOVQ(param("taps"), rows[0])
-	for i := 1; i < f.kernel; i++ {
+	for i := 1; i < f.Kernel; i++ {
 		LEAQ(operand.Mem{Base: rows[i-1], Index: steps[1], Scale: 1}, rows[i])
-		for range f.kernel / 4 {
+		for range f.Kernel / 4 {
 			LEAQ(operand.Mem{Base: rows[i], Index: steps[0], Scale: 2}, rows[i])
 		}
 	}
@@ -63,7 +44,7 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 	split := func(p float64, load func(k int, to reg.VecPhysical), coefficient func(k int) reg.VecPhysical) {
 		square := constant(p * p)
 		for i, acc := range []reg.VecPhysical{even, odd} {
-			k := f.kernel - 1 - i
+			k := f.Kernel - 1 - i
 			load(k, acc)
 			for k -= 2; k >= 0; k -= 2 {
 				VFMADD132PD(square, coefficient(k), acc)
@@ -74,7 +55,7 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 	row := 0
 	across := func(x []reg.VecPhysical) {
 		store := func(j int, v reg.VecPhysical) {
-			VMULPD(constant(f.factor(row)*f.factor(j)), v, temp)
+			VMULPD(constant(f.Factor(row)*f.Factor(j)), v, temp)
 			if set.bytes == 64 {
 				VCVTPD2PS(temp, narrow)
 			} else {
@@ -84,7 +65,7 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 			ADDQ(uFreq, at)
 		}
 		store(0, x[0])
-		for i, p := range f.pairs {
+		for i, p := range f.Pairs {
 			split(p, func(k int, to reg.VecPhysical) { VMOVAPD(x[k], to) },
 				func(k int) reg.VecPhysical { return x[k] })
 			VADDPD(odd, even, temp)
@@ -92,7 +73,7 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 			VSUBPD(odd, even, temp)
 			store(2+2*i, temp)
 		}
-		store(n-1, x[f.kernel-1])
+		store(n-1, x[f.Kernel-1])
 		row++
 	}
 	tap := func(y, x int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[y], steps, x), to) }
@@ -100,12 +81,12 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
 	MOVQ(u, at)
-	if f.kernel == 3 { // all taps are held
+	if f.Kernel == 3 { // all taps are held
 		for t := range 9 {
 			tap(t/3, t%3, r[t])
 		}
 		across(r[:3])
-		for _, p := range f.pairs {
+		for _, p := range f.Pairs {
 			for _, minus := range []bool{false, true} {
 				for x := range 3 {
 					split(p, func(y int, to reg.VecPhysical) { VMOVAPD(r[3*y+x], to) },
@@ -122,14 +103,14 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 		across(r[6:9])
 	} else {
 		edge := func(y int) {
-			for x := range f.kernel {
+			for x := range f.Kernel {
 				tap(y, x, r[x])
 			}
-			across(r[:f.kernel])
+			across(r[:f.Kernel])
 		}
 		edge(0)
-		for _, p := range f.pairs {
-			for x := range f.kernel {
+		for _, p := range f.Pairs {
+			for x := range f.Kernel {
 				split(p, func(y int, to reg.VecPhysical) { tap(y, x, to) }, func(y int) reg.VecPhysical {
 					tap(y, x, temp)
 					return temp
@@ -137,10 +118,10 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 				VADDPD(odd, even, r[x])
 				VSUBPD(odd, even, r[6+x])
 			}
-			across(r[:f.kernel])
-			across(r[6:][:f.kernel])
+			across(r[:f.Kernel])
+			across(r[6:][:f.Kernel])
 		}
-		edge(f.kernel - 1)
+		edge(f.Kernel - 1)
 	}
 	for _, p := range append([]reg.GPPhysical{u}, rows...) {
 		ADDQ(operand.Imm(uint64(step)), p)

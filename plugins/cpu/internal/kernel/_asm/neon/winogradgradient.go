@@ -3,7 +3,7 @@ package main
 // winogradgradient writes the transform of tiles of a result's gradient, and
 // the way back from sums of products to the gradients of kernels.
 func winogradgradient(f *file) {
-	for _, w := range winogradForms {
+	for _, w := range winogradForms() {
 		winogradSpreadOut(f, w)
 		winogradTaps(f, w)
 	}
@@ -14,25 +14,25 @@ func winogradgradient(f *file) {
 func winogradSpreadOut(f *file, w winogradForm) {
 	f.function(w.name("Gradient"), "v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, "+
 		"tileStep int, tiles int, vectors int")
-	n := f.numbers(singles, 31, free, w.powers(w.side/2+1)...)
-	f.eachVector(tileParams{"in", "v", "vFreq", "vTile"}, w.side, func() {}, func() {
-		spare := w.tile() * w.side
-		for j := range w.side {
-			y := registers(spare-1, w.side)
-			y[0], y[w.side-1] = j, spare-w.side+j
+	n := f.numbers(singles, 31, free, w.powers(w.Side/2+1)...)
+	f.eachVector(tileParams{"in", "v", "vFreq", "vTile"}, w.Side, func() {}, func() {
+		spare := w.Tile() * w.Side
+		for j := range w.Side {
+			y := registers(spare-1, w.Side)
+			y[0], y[w.Side-1] = j, spare-w.Side+j
 			for i, r := range y {
 				f.loadGrid(r, i, j)
 			}
-			w.points(n, y, func(k int) int { return k*w.side + j }, spare+2)
+			w.points(n, y, func(k int) int { return k*w.Side + j }, spare+2)
 		}
-		for i := range w.tile() {
-			y, value := registers(i*w.side, w.side), func(k int) int { return spare + k }
+		for i := range w.Tile() {
+			y, value := registers(i*w.Side, w.Side), func(k int) int { return spare + k }
 			w.points(n, y, value, spare)
 			f.storeValue(y[0])
-			for k := 1; k < w.tile()-1; k++ {
+			for k := 1; k < w.Tile()-1; k++ {
 				f.storeValue(value(k))
 			}
-			f.storeValue(y[w.side-1])
+			f.storeValue(y[w.Side-1])
 		}
 	})
 }
@@ -40,10 +40,10 @@ func winogradSpreadOut(f *file, w winogradForm) {
 // points sets the registers that value gives to the values of y at the points beside 0 and
 // infinity; odd is free.
 func (w winogradForm) points(n *numbers, y []int, value func(k int) int, odd int) {
-	for i, p := range w.pairs {
+	for i, p := range w.Pairs {
 		plus, minus := value(1+2*i), value(2+2*i)
 		first, second := y[0], y[1]
-		if w.side == 4 {
+		if w.Side == 4 {
 			n.add(minus, first, p*p, y[2])
 			n.add(odd, second, p*p, y[3])
 			first, second = minus, odd
@@ -58,15 +58,15 @@ func (w winogradForm) points(n *numbers, y []int, value func(k int) int, odd int
 func winogradTaps(f *file, w winogradForm) {
 	f.function(w.name("Taps"), "taps *float32, tapStep int, sums *float32, sumFreq int, count int")
 	const at, taps, tapStep, count = 12, 13, 14, 15
-	size := w.tile()
+	size := w.Tile()
 	x, spare := registers(3*size, size), 4*size
 	n := f.numbers(doubles, 26, free, w.elementNumbers()...)
 	f.loads("taps", taps, "tapStep", tapStep, "count", count)
 	f.square("sums", "sumFreq", size)
 	f.label("some")
 	f.op("MOVD R%d, R%d", taps, at)
-	for from := 0; from < w.kernel; from += 3 {
-		rows := registers(from, min(3, w.kernel-from))
+	for from := 0; from < w.Kernel; from += 3 {
+		rows := registers(from, min(3, w.Kernel-from))
 		for j := range size {
 			for i, r := range x {
 				f.loadWide(r, i, j)
@@ -74,7 +74,7 @@ func winogradTaps(f *file, w winogradForm) {
 			w.elements(n, x, rows, spare, func(y int) int { return (y-from)*size + j }, func(int) {})
 		}
 		for _, y := range rows {
-			w.elements(n, registers((y-from)*size, size), registers(0, w.kernel), spare,
+			w.elements(n, registers((y-from)*size, size), registers(0, w.Kernel), spare,
 				func(int) int { return x[0] }, func(r int) {
 					f.narrow(r, r)
 					f.op("VST1.P [V%d.S2], (R%d)(R%d)", r, at, tapStep)
@@ -86,18 +86,18 @@ func winogradTaps(f *file, w winogradForm) {
 
 // power returns the factor at pair i times p to the power of k.
 func (w winogradForm) power(i, k int) float64 {
-	v := w.factor(1 + 2*i)
+	v := w.Factor(1 + 2*i)
 	for range k {
-		v *= w.pairs[i]
+		v *= w.Pairs[i]
 	}
 	return v
 }
 
 // elementNumbers returns what elements multiplies with.
 func (w winogradForm) elementNumbers() []float64 {
-	n := []float64{w.factor(0)}
-	for i := range w.pairs {
-		for k := range w.kernel {
+	n := []float64{w.Factor(0)}
+	for i := range w.Pairs {
+		for k := range w.Kernel {
 			n = append(n, w.power(i, k))
 		}
 	}
@@ -109,14 +109,14 @@ func (w winogradForm) elementNumbers() []float64 {
 // free registers as there are pairs.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
 	done func(r int)) {
-	last := w.kernel - 1
-	for i := range w.pairs {
+	last := w.Kernel - 1
+	for i := range w.Pairs {
 		n.plus(spare+i, x[1+2*i], x[2+2*i])
 		n.minus(x[1+2*i], x[1+2*i], x[2+2*i])
 	}
 	for _, k := range which {
 		acc := into(k)
-		for i := range w.pairs {
+		for i := range w.Pairs {
 			of, v := spare+i, w.power(i, k)
 			if k%2 == 1 {
 				of = x[1+2*i]
@@ -125,10 +125,10 @@ func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(
 			case i > 0:
 				n.add(acc, acc, v, of)
 			case k == 0:
-				n.times(acc, w.factor(0), x[0])
+				n.times(acc, w.Factor(0), x[0])
 				n.add(acc, acc, v, of)
 			case k == last:
-				n.add(acc, x[w.tile()-1], v, of)
+				n.add(acc, x[w.Tile()-1], v, of)
 			default:
 				n.times(acc, v, of)
 			}

@@ -2,30 +2,12 @@ package main
 
 import "fmt"
 
-// all returns the coefficients of x^0 and x^2 of the product of x^2 - p^2 over
-// all pairs.
-func (w winogradForm) all() []float64 {
-	if len(w.pairs) == 1 {
-		return []float64{-w.pairs[0] * w.pairs[0]}
-	}
-	a, b := w.pairs[0]*w.pairs[0], w.pairs[1]*w.pairs[1]
-	return []float64{a * b, -(a + b)}
-}
-
-// other returns minus the square of the pair that is not pair i, and whether there is one.
-func (w winogradForm) other(i int) (float64, bool) {
-	if len(w.pairs) == 1 {
-		return 0, false
-	}
-	return -w.pairs[1-i] * w.pairs[1-i], true
-}
-
 // inputNumbers returns the sizes of what the transform of tiles multiplies with.
 func (w winogradForm) inputNumbers() (n []float64) {
-	if len(w.pairs) == 1 {
+	if len(w.Pairs) == 1 {
 		return nil
 	}
-	for _, v := range w.all() {
+	for _, v := range w.Coefficients() {
 		n = append(n, max(v, -v))
 	}
 	return append(n, w.powers(3)...)
@@ -34,18 +16,18 @@ func (w winogradForm) inputNumbers() (n []float64) {
 // edge sets acc to the value at 0 or infinity of the values of a row or column with which that
 // goes: last has the last of them, and get gives the register of value i.
 func (w winogradForm) edge(n *numbers, acc, last int, get func(i int) int) {
-	for i := len(w.pairs) - 1; i >= 0; i-- {
-		n.add(acc, last, w.all()[i], get(i))
+	for i := len(w.Pairs) - 1; i >= 0; i-- {
+		n.add(acc, last, w.Coefficients()[i], get(i))
 		last = acc
 	}
 }
 
 // winogradInput transforms tiles that lie side by side.
 func winogradInput(f *file, w winogradForm) {
-	f.function(fmt.Sprintf("winogradInputNEONt%d", w.tile()), "v *float32, vFreq int, vTile int, in *float32, "+
+	f.function(fmt.Sprintf("winogradInputNEONt%d", w.Tile()), "v *float32, vFreq int, vTile int, in *float32, "+
 		"rowStep int, colStep int, tileStep int, tiles int, vectors int")
 	n := f.numbers(singles, 30, free, w.inputNumbers()...)
-	f.eachVector(tileParams{"in", "v", "vFreq", "vTile"}, w.tile(), func() {}, func() {
+	f.eachVector(tileParams{"in", "v", "vFreq", "vTile"}, w.Tile(), func() {}, func() {
 		w.inputEdge(n, 0)
 		w.inputPairs(n)
 		w.inputEdge(n, 1)
@@ -55,31 +37,31 @@ func winogradInput(f *file, w winogradForm) {
 // inputEdge transforms the columns of a tile at 0 (first = 0) or infinity
 // (first = 1), and the row which that gives.
 func (w winogradForm) inputEdge(n *numbers, first int) {
-	x := registers(0, w.tile())
+	x := registers(0, w.Tile())
 	for j, acc := range x {
-		n.loadGrid(acc, first+2*len(w.pairs), j)
+		n.loadGrid(acc, first+2*len(w.Pairs), j)
 		w.edge(n, acc, acc, func(i int) int {
-			n.loadGrid(w.tile()+i, first+2*i, j)
-			return w.tile() + i
+			n.loadGrid(w.Tile()+i, first+2*i, j)
+			return w.Tile() + i
 		})
 	}
-	w.inputRow(n, x, w.tile())
+	w.inputRow(n, x, w.Tile())
 }
 
 // inputPairs transforms the columns of a tile at the other points, and the rows which that gives.
 func (w winogradForm) inputPairs(n *numbers) {
-	size, points := w.tile(), 2*len(w.pairs)
+	size, points := w.Tile(), 2*len(w.Pairs)
 	at := func(i, j int) int { return i*size + j }
 	odd, lower := points*size, points*size+1 // and a register besides
 	for j := range size {
-		for part := range 2 * (len(w.pairs) - 1) {
+		for part := range 2 * (len(w.Pairs) - 1) {
 			n.loadGrid(lower+part, 2-part, j)
 		}
-		for i, p := range w.pairs {
+		for i, p := range w.Pairs {
 			even := at(2*i+1, j)
 			n.loadGrid(even, size-2, j)
 			n.loadGrid(odd, size-3, j)
-			if q, ok := w.other(i); ok {
+			if q, ok := w.Other(i); ok {
 				n.add(even, even, q, lower)
 				n.add(odd, odd, q, lower+1)
 			}
@@ -95,15 +77,15 @@ func (w winogradForm) inputPairs(n *numbers) {
 // inputRow transforms a row in the registers x, which it changes, and stores it; spare is the
 // first of three free registers.
 func (w winogradForm) inputRow(n *numbers, x []int, spare int) {
-	size, even, odd := w.tile(), spare+1, spare+2
+	size, even, odd := w.Tile(), spare+1, spare+2
 	w.edge(n, spare, x[size-2], func(i int) int { return x[2*i] })
 	n.storeValue(spare)
 	w.edge(n, x[size-1], x[size-1], func(i int) int { return x[1+2*i] })
-	for i, p := range w.pairs {
-		if i == len(w.pairs)-1 {
+	for i, p := range w.Pairs {
+		if i == len(w.Pairs)-1 {
 			even, odd = x[size-2], x[size-3]
 		}
-		if q, ok := w.other(i); ok {
+		if q, ok := w.Other(i); ok {
 			n.add(even, x[size-2], q, x[size-4])
 			n.add(odd, x[size-3], q, x[size-5])
 		}

@@ -1,0 +1,51 @@
+// Package form is what the generators of all processors know of Winograd tiles.
+// device/class/winograd.go states what is computed.
+package form
+
+// Form is tiles with a choice of points: 0, plus and minus each of Pairs, and infinity.
+type Form struct {
+	Side, Kernel int // outputs of a tile, elements of a kernel, along one side
+	Pairs        []float64
+}
+
+// All are all tiles, those with other inputs first.
+var All = []Form{{2, 3, []float64{1}}, {4, 3, []float64{0.75, 1.5}}, {2, 5, []float64{0.75, 1.5}}}
+
+// Tile returns the inputs of a tile along one side.
+func (f Form) Tile() int { return f.Side + f.Kernel - 1 }
+
+// Coefficients returns those of x^0 and x^2 of the product of x^2 - p^2 over all pairs.
+func (f Form) Coefficients() []float64 {
+	if len(f.Pairs) == 1 {
+		return []float64{-f.Pairs[0] * f.Pairs[0]}
+	}
+	a, b := f.Pairs[0]*f.Pairs[0], f.Pairs[1]*f.Pairs[1]
+	return []float64{a * b, -(a + b)}
+}
+
+// Other returns minus the square of the pair that is not pair i, and whether there is one.
+func (f Form) Other(i int) (float64, bool) {
+	if len(f.Pairs) == 1 {
+		return 0, false
+	}
+	return -f.Pairs[1-i] * f.Pairs[1-i], true
+}
+
+// Factor returns what makes up for the scale of the value at point i: one over the
+// product of its distances from the other points.
+func (f Form) Factor(i int) float64 {
+	if i == f.Tile()-1 {
+		return 1
+	}
+	points := []float64{0}
+	for _, p := range f.Pairs {
+		points = append(points, p, -p)
+	}
+	d := 1.0
+	for j, p := range points {
+		if j != i {
+			d *= points[i] - p
+		}
+	}
+	return 1 / d
+}

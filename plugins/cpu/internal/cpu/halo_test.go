@@ -12,35 +12,40 @@ import (
 )
 
 // farCases are functions whose images are large enough to pass through several
-// nodes some rows at a time: y, z and so on. courses is how many chains do that.
+// nodes some rows at a time: y, z and so on. courses is how many chains do that, rings how many
+// results of theirs are kept in turn.
 var farCases = []struct {
 	opCase
-	courses int
+	courses, rings int
 }{
 	{opCase{"expand, depthwise, project, add",
 		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\nstate p f32[16,96,1,1] constant\n",
 		"x rows f32[16,42,45]",
 		"a = conv(x, @e); b = relu6(a); c = conv(b, @d, pad=[1,1,1,1], groups=96); r = relu6(c); " +
-			"q = conv(r, @p); y = add(q, x)"}, 1},
+			"q = conv(r, @p); y = add(q, x)"}, 1, 2},
+	{opCase{"what is added to the result is kept whole",
+		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\nstate f f32[96,96,1,1] constant\n",
+		"x rows f32[16,42,45]",
+		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], groups=96); q = conv(c, @f); y = add(q, c)"}, 1, 1},
 	{opCase{"stride 2, and a wide kernel behind it",
 		"state e f32[80,8,1,1] constant\nstate d f32[80,1,3,3] constant\nstate w f32[80,1,5,5] constant\n",
 		"x rows f32[8,61,60]",
 		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], stride=[2,2], groups=80); " +
-			"y = conv(c, @w, pad=[2,2,2,2], groups=80)"}, 1},
+			"y = conv(c, @w, pad=[2,2,2,2], groups=80)"}, 1, 1},
 	{opCase{"a stem: bytes, three channels, pooling",
 		"state k f32[32,3,3,3] constant\nstate p f32[24,32,1,1] constant\n",
 		"x rows u8[64,70,3]",
 		"i = image(x, scale=0.00390625); a = conv(i, @k, pad=[1,1,1,1]); " +
-			"b = max_pool(a, kernel=[3,3], stride=[2,2], pad=[1,1,1,1]); y = conv(b, @p)"}, 1},
+			"b = max_pool(a, kernel=[3,3], stride=[2,2], pad=[1,1,1,1]); y = conv(b, @p)"}, 1, 2},
 	{opCase{"windows and direct convolutions see more than their own pixels",
 		"state e f32[72,16,1,1] constant\nstate k f32[16,72,3,3] constant\nstate m f32[72,16,1,1] constant\n" +
 			"state s f32[24,72,3,3] constant\n",
 		"x rows f32[16,52,46]",
-		"a = conv(x, @e); b = conv(a, @k, pad=[1,1,1,1]); c = conv(b, @m); y = conv(c, @s, stride=[2,2])"}, 2},
+		"a = conv(x, @e); b = conv(a, @k, pad=[1,1,1,1]); c = conv(b, @m); y = conv(c, @s, stride=[2,2])"}, 2, 1},
 	{opCase{"what is read later is kept whole",
 		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\n",
 		"x rows f32[16,42,45]",
-		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], groups=96); s = sigmoid(c); y = add(s, a)"}, 0},
+		"a = conv(x, @e); c = conv(a, @d, pad=[1,1,1,1], groups=96); s = sigmoid(c); y = add(s, a)"}, 0, 0},
 }
 
 // Rows of an image that pass through several nodes give the bits that the nodes
@@ -50,11 +55,11 @@ func TestCourses(t *testing.T) {
 		body := strings.ReplaceAll(c.body, "; ", "\n") + "\n"
 		p := program(t, opCase{c.name, c.state, c.inputs, body})
 		apart := oneByOne(t, p)
-		if n := coursesOf(t, p); n != c.courses {
-			t.Errorf("%s: %d chains go ahead, want %d", c.name, n, c.courses)
+		if n, rings := coursesOf(t, p); n != c.courses || rings != c.rings {
+			t.Errorf("%s: %d chains go ahead, want %d; %d rings, want %d", c.name, n, c.courses, rings, c.rings)
 		}
-		if n := coursesOf(t, apart); n != 0 {
-			t.Errorf("%s: %d chains go ahead though all values are results", c.name, n)
+		if n, rings := coursesOf(t, apart); n != 0 || rings != 0 {
+			t.Errorf("%s: %d chains go ahead and have %d rings though all values are results", c.name, n, rings)
 		}
 		for _, rows := range [][]int{{1}, {3}, {4, 7}} {
 			want := evaluate(t, ref.New("ref"), p, rows, 0, len(rows))[0]
@@ -88,19 +93,25 @@ func oneByOne(t *testing.T, p *graph.Program) *graph.Program {
 	return &q
 }
 
-// coursesOf returns how many chains of a program's function go ahead.
-func coursesOf(t *testing.T, p *graph.Program) (n int) {
+// coursesOf returns how many chains of a program's function go ahead, and how many values are rings.
+func coursesOf(t *testing.T, p *graph.Program) (courses, rings int) {
 	t.Helper()
 	x, err := openSet(t, "auto", 1).Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range x.(*Executable).functions[p.Functions[0].Name].Groups {
+	f := x.(*Executable).functions[p.Functions[0].Name]
+	for _, g := range f.Groups {
 		for _, c := range g.Chains {
 			if c.Course != nil {
-				n++
+				courses++
 			}
 		}
 	}
-	return n
+	for _, v := range f.Known {
+		if v != nil && v.Ring > 0 {
+			rings++
+		}
+	}
+	return courses, rings
 }

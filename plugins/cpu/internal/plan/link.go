@@ -217,15 +217,15 @@ func (l *linker) settle(c *run.Chain) {
 	}
 }
 
-// inTurn reports whether the result of action k may be a ring: if the action and
-// all that read it can do that, and it is the only rows that these read.
+// inTurn reports whether the result of action k may be a ring: if the action, which reads no other
+// rows than its first operand, and all that read it, as their first operand alone, can do that.
 func (l *linker) inTurn(k int) bool {
 	if !l.Actions[k].Rings || l.inputs(k) != 1 {
 		return false
 	}
 	for r := k + 1; r <= l.ends[k]; r++ {
-		for _, v := range l.reads(r) {
-			if slices.Contains(l.makers[v], k) && (!l.Actions[r].Rings || l.inputs(r) != 1) {
+		for i, v := range l.reads(r) {
+			if slices.Contains(l.makers[v], k) && (i > 0 || !l.Actions[r].Rings) {
 				return false
 			}
 		}

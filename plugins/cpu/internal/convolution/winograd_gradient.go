@@ -6,9 +6,9 @@ import (
 )
 
 // winogradGradient is the weight gradient of a convolution by tiles
-// (kernel.WinogradTaps). It treats a chunk's rows of tiles in order, some of
-// them at a time: it transforms them, and then every frequency adds its
-// products to the sums, which are those of the whole chunk at the end.
+// (kernel.WinogradTaps), chunk by chunk. It treats a chunk's rows of tiles in
+// order, some of them at a time: it transforms them, and then every frequency adds
+// its products to the sums, which are those of the whole chunk at the end.
 type winogradGradient struct {
 	*Geometry
 	kernel.Winograd
@@ -17,45 +17,58 @@ type winogradGradient struct {
 	chain         int // rows of tiles whose products are one chain, of which some is a multiple; 0: all
 	chunks        chunks
 	window        *kernel.Window
+	plain         *kernel.Window // of the convolution
 	x, dy, dw     *run.Value
-	v, d, sums    *run.Slot            // transformed tiles of both operands; sums of all frequencies
-	nodes         *run.Slot            // gradients of nodes of the tree over the chunks
+	rooms         []*gradientRoom      // of the chunks that are computed at the same time
+	leaves        *run.Slot            // gradients of chunks
 	orders        map[int]kernel.Order // of the gradients, by the number of input channels
-	winogradGradientGuard
+	all           []chunk              // of the run
+}
+
+// gradientRoom is memory for one chunk at a time.
+type gradientRoom struct {
+	v, d, sums *run.Slot // transformed tiles of both operands; sums of all frequencies
+	gradientGuard
 }
 
 // buildWinogradGradient compiles it.
 func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, dy, dw *run.Value) run.Action {
-	k := &winogradGradient{Geometry: g, Winograd: t, x: x, dy: dy, dw: dw}
+	k := &winogradGradient{Geometry: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
-	// stay in the cache; large ones should see many tiles at a time.
-	budget := c.Schedule.SomeTiles
+	// stay in the cache; large ones should see many tiles at a time, and fill the
+	// cache that workers share, so that there is one room of them.
+	budget, rooms := c.Schedule.SomeTiles, len(c.Pool.Workers)
 	if 4*k.Frequencies()*g.c*g.o > c.Schedule.SmallSums {
-		budget = c.Schedule.ManyTiles
+		budget, rooms = c.Schedule.ManyTiles, 1
 	}
 	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
 	if k.chain = t.ChainRows(k.columns); k.chain > 0 {
 		k.some = max(1, k.some/k.chain) * k.chain
 	}
-	all := k.some * k.columns
-	k.window = t.GradientTiles(all)
-	k.v, k.d = c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0)
-	tasks := k.window.Panels() * ((g.c + kernel.Lanes - 1) / kernel.Lanes)
-	k.sums = c.Temp(4*k.Frequencies()*(g.c*g.o+kernel.Lanes*tasks), 0, 0) // apart by SumsStep
+	k.window = t.GradientTiles(k.some * k.columns)
 	k.chunks = chunksOf(dy.Positions)
-	k.nodes = c.Temp(0, 0, (4*dw.Count+k.chunks.rows-1)/k.chunks.rows)
+	for range rooms {
+		k.rooms = append(k.rooms, k.newRoom(c))
+	}
+	k.leaves = c.Temp(0, 4*dw.Count, (4*dw.Count+k.chunks.rows-1)/k.chunks.rows)
 	k.orders = map[int]kernel.Order{}
 	for _, n := range []int{kernel.Lanes, gradientWidth} {
 		k.orders[n] = tapsOrder(k.Taps(), n)
 	}
-	k.winogradGradientGuard = newGuard(c, k)
 	return run.Whole(func(f *run.Frame) error {
-		for r := range f.Rows {
-			k.replica(f, f.Turn(r, len(f.Rows)))
-		}
+		k.run(f)
 		return nil
 	})
+}
+
+// newRoom returns room for a chunk.
+func (k *winogradGradient) newRoom(c *run.Compiler) *gradientRoom {
+	all := k.some * k.columns
+	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
+	return &gradientRoom{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
+		c.Temp(4*k.Frequencies()*(k.c*k.o+kernel.Lanes*tasks), 0, 0), // apart by SumsStep
+		newGuard(c, k)}
 }
 
 // tapsOrder returns where [taps][n] gradients lie that are [n][taps] in memory.
@@ -67,75 +80,123 @@ func tapsOrder(taps, n int) kernel.Order {
 	return kernel.NewOrder(at)
 }
 
-// replica computes the gradient of one replica.
-func (k *winogradGradient) replica(f *run.Frame, r int) {
-	if f.Rows[r] == 0 {
-		clear(run.Row(f.F32(k.dw), k.dw, r))
+// chunk is images [from, to) of replica r: chunk number i of count, and number leaf of all.
+type chunk struct{ r, i, count, from, to, leaf int }
+
+// run computes the gradients of all replicas. Workers take a chunk each, whose tiles
+// stay in their own caches then, or, where some would be idle, share one chunk after the other.
+func (k *winogradGradient) run(f *run.Frame) {
+	k.list(f)
+	if threads := f.Threads(); len(k.rooms) == 1 || threads == 1 || !evenly(len(k.all), threads) {
+		width := k.blockWidth(threads)
+		for _, c := range k.all {
+			k.chunk(f, c, k.rooms[0], width, f.Each)
+		}
+		k.join(f, width)
 		return
 	}
-	for i := range k.chunks.count(f.Rows[r]) {
-		first := f.Starts[r] + i*k.chunks.rows
-		k.chunk(f, chunk{r, i, first, min(first+k.chunks.rows, f.Starts[r+1])})
+	f.Each(len(k.all), func(w *run.Worker, i int) {
+		k.chunk(f, k.all[i], k.rooms[w.Index], gradientWidth, func(tasks int, do func(w *run.Worker, task int)) {
+			for task := range tasks {
+				do(w, task)
+			}
+		})
+	})
+	k.join(f, gradientWidth)
+}
+
+// list lists the chunks of the run. A replica without rows has none, and gradients 0.
+func (k *winogradGradient) list(f *run.Frame) {
+	k.all = k.all[:0]
+	for turn := range f.Rows {
+		r := f.Turn(turn, len(f.Rows))
+		if f.Rows[r] == 0 {
+			clear(run.Row(f.F32(k.dw), k.dw, r))
+		}
+		count := k.chunks.count(f.Rows[r])
+		for i := range count {
+			from := f.Starts[r] + i*k.chunks.rows
+			k.all = append(k.all, chunk{r, i, count, from, min(from+k.chunks.rows, f.Starts[r+1]), len(k.all)})
+		}
 	}
 }
 
-// chunk is chunk i of replica r: images [from, to).
-type chunk struct{ r, i, from, to int }
+// evenly reports whether n equal tasks keep that number of workers busy for four fifths of the time.
+func evenly(n, threads int) bool { return 5*n >= 4*threads*((n+threads-1)/threads) }
 
-// chunk computes the gradient of a chunk and adds it to those before it.
-func (k *winogradGradient) chunk(f *run.Frame, c chunk) {
-	width, total := k.blockWidth(f), (c.to-c.from)*k.rows
-	blocks, unit := (k.c+width-1)/width, max(1, k.chain)
-	each := func(do func(t *tapsTask)) {
-		f.Each(k.window.Panels()*blocks, func(w *run.Worker, task int) {
-			panel, k0 := task/blocks, task%blocks*width
-			do(&tapsTask{k, f, w, c, task, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)})
+// gradientWidth is how many input channels a task sums for at most.
+const gradientWidth = 2 * kernel.Lanes
+
+// blockWidth returns how many input channels a task sums for if workers share a chunk:
+// their sums should stay in the cache, and all have something to do.
+func (k *winogradGradient) blockWidth(threads int) int {
+	if threads > 1 && k.window.Panels()*k.c/gradientWidth < 2*threads {
+		return kernel.Lanes
+	}
+	return gradientWidth
+}
+
+// blocks returns how many blocks of that number of input channels there are.
+func (k *winogradGradient) blocks(width int) int { return (k.c + width - 1) / width }
+
+// task returns a task of a chunk, one of Panels() * blocks(width).
+func (k *winogradGradient) task(f *run.Frame, w *run.Worker, c chunk, room *gradientRoom,
+	width, n int) *tapsTask {
+	panel, k0 := n/k.blocks(width), n%k.blocks(width)*width
+	return &tapsTask{k, f, w, c, room, n, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
+}
+
+// chunk computes the gradient of a chunk. each runs tasks, on all workers or on one.
+func (k *winogradGradient) chunk(f *run.Frame, c chunk, room *gradientRoom, width int,
+	each func(tasks int, do func(w *run.Worker, task int))) {
+	total, unit := (c.to-c.from)*k.rows, max(1, k.chain)
+	tasks := func(do func(t *tapsTask)) {
+		each(k.window.Panels()*k.blocks(width), func(w *run.Worker, task int) {
+			do(k.task(f, w, c, room, width, task))
 		})
 	}
 	if total*k.columns < k.Least() {
-		each((*tapsTask).withoutTiles)
+		tasks((*tapsTask).withoutTiles)
 		return
 	}
 	units, some := (total+unit-1)/unit, k.some/unit
 	parts := (units + some - 1) / some
 	for part := range parts {
 		from, to := units*part/parts*unit, min(units*(part+1)/parts*unit, total)
-		f.Each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, from+i, i) })
+		each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, room, from+i, i) })
 		if to == total {
-			k.judge(f, k, total)
+			room.judge(f, k, total)
 		}
-		each(func(t *tapsTask) { t.add(to-from, from == 0, to == total) })
+		tasks(func(t *tapsTask) { t.add(to-from, from == 0, to == total) })
 	}
 }
 
-// gradientWidth is how many input channels a task sums for at most.
-const gradientWidth = 2 * kernel.Lanes
-
-// blockWidth returns how many input channels a task sums for: their sums
-// should stay in the cache, and all workers have something to do.
-func (k *winogradGradient) blockWidth(f *run.Frame) int {
-	if f.Threads() > 1 && k.window.Panels()*k.c/gradientWidth < 2*f.Threads() {
-		return kernel.Lanes
-	}
-	return gradientWidth
+// join adds the gradients of the chunks of every replica that has several.
+func (k *winogradGradient) join(f *run.Frame, width int) {
+	tasks := k.window.Panels() * k.blocks(width)
+	f.Each(len(k.all)*tasks, func(w *run.Worker, task int) {
+		if c := k.all[task/tasks]; c.i == 0 && c.count > 1 {
+			k.task(f, w, c, nil, width, task%tasks).join()
+		}
+	})
 }
 
 // transform transforms row q of the tiles of a chunk, which becomes row i of
 // those that are treated together, and measures it.
-func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, q, i int) {
+func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, room *gradientRoom, q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns
 	image, y := c.from+q/k.rows, q%k.rows
 	step, gradientStep := (k.columns*k.Side+2*k.Border())*k.c, k.columns*k.Side*k.o
-	room := w.Floats(k.Tile()*step + k.Side*gradientStep)
-	padded, edge := room[:k.Tile()*step], room[k.Tile()*step:]
+	own := w.Floats(k.Tile()*step + k.Side*gradientStep)
+	padded, edge := own[:k.Tile()*step], own[k.Tile()*step:]
 	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,
 		step)
 	frameRows(edge, run.Row(f.F32(k.dy), k.dy, image), y*k.Side, k.Side, k.oh, k.ow*k.o, 0, gradientStep)
-	kernels.WinogradInput(k.Winograd, run.Temp[float32](f, k.v, k.InLen(all)), i*k.columns, all, padded,
+	kernels.WinogradInput(k.Winograd, run.Temp[float32](f, room.v, k.InLen(all)), i*k.columns, all, padded,
 		kernel.Row{Step: step, Count: k.columns})
-	kernels.WinogradGradient(k.Winograd, run.Temp[float32](f, k.d, k.GradientLen(all)), i*k.columns, all, edge,
+	kernels.WinogradGradient(k.Winograd, run.Temp[float32](f, room.d, k.GradientLen(all)), i*k.columns, all, edge,
 		kernel.Row{Step: gradientStep, Count: k.columns})
-	k.measure(f, k, q, image, y)
+	room.measure(f, k, q, image, y)
 }
 
 // frameRows copies rows [from, from+count) of an image of height rows to

@@ -2,11 +2,10 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/device/class"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// winogradGradientGuard finds the operands that lie too far apart for tiles: the
+// gradientGuard finds the operands that lie too far apart for tiles: the
 // error of a tile is relative to its largest values, that of a window to the
 // products that it adds. A weight's gradient sums over the positions of one
 // channel of each operand. So no value of a channel, in a chunk, may come near
@@ -14,18 +13,17 @@ import (
 // transforms. Gradients of an input channel that fails, as one does that is
 // hardly ever above 0, are computed by windows: they and all others if a channel
 // of the result's gradient fails, or more than a quarter of the input's.
-type winogradGradientGuard struct {
-	sizes *run.Slot      // of every row of tiles: see measure
-	plain *kernel.Window // of the convolution
+type gradientGuard struct {
+	sizes *run.Slot // of every row of tiles of a chunk: see measure
 
 	size, most []float32 // of a chunk
 	uneven     []bool    // input channels that fail
 	apart      bool      // too much fails
 }
 
-func newGuard(c *run.Compiler, k *winogradGradient) winogradGradientGuard {
+func newGuard(c *run.Compiler, k *winogradGradient) gradientGuard {
 	n := k.measured()
-	return winogradGradientGuard{sizes: c.Temp(0, 0, 4*n*k.rows), plain: k.forward(),
+	return gradientGuard{sizes: c.Temp(4*n*k.rows*k.chunks.rows, 0, 0),
 		size: make([]float32, n), most: make([]float32, n), uneven: make([]bool, k.c)}
 }
 
@@ -35,7 +33,7 @@ func (k *winogradGradient) measured() int { return 2 * (k.c + k.o) }
 // measure sums the sizes of the values in row y of the tiles of an image, which
 // is row q of the chunk, and finds the largest: for the channels of x its
 // sums, its largest, and those of dy.
-func (g *winogradGradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y int) {
+func (g *gradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y int) {
 	n := k.measured()
 	s := run.Temp[float32](f, g.sizes, (q+1)*n)[q*n:]
 	clear(s)
@@ -49,7 +47,7 @@ func (g *winogradGradientGuard) measure(f *run.Frame, k *winogradGradient, q, im
 
 // judge decides which channels of a chunk's gradient implicit GEMM computes. The chunk
 // has that number of rows of tiles.
-func (g *winogradGradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
+func (g *gradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
 	clear(g.size)
 	clear(g.most)
 	f.Kernels.Sizes(g.size, g.most, run.Temp[float32](f, g.sizes, rows*k.measured()))

@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -12,6 +13,7 @@ type tapsTask struct {
 	f *run.Frame
 	w *run.Worker
 	chunk
+	room                         *gradientRoom
 	number, panel, k0, k1, width int
 }
 
@@ -21,16 +23,16 @@ func (t *tapsTask) add(rows int, first, last bool) {
 	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
 	step := t.SumsStep(n)
 	size := t.Frequencies() * step
-	room := t.w.Floats(size + (t.Taps()+1)*n)
-	taps, chain, sums := room[:t.Taps()*n], room[t.Taps()*n:][:n], room[(t.Taps()+1)*n:][:size]
+	own := t.w.Floats(size + (t.Taps()+1)*n)
+	taps, chain, sums := t.result(own[:t.Taps()*n]), own[t.Taps()*n:][:n], own[(t.Taps()+1)*n:][:size]
 	if !first || !last {
 		at := t.Frequencies() * (t.at() + kernel.Lanes*t.number)
-		sums = run.Temp[float32](t.f, t.sums, at+size)[at:]
+		sums = run.Temp[float32](t.f, t.room.sums, at+size)[at:]
 	}
 	if first {
 		clear(sums)
 	}
-	v, d := run.Temp[float32](t.f, t.v, t.InLen(all)), run.Temp[float32](t.f, t.d, t.GradientLen(all))
+	v, d := run.Temp[float32](t.f, t.room.v, t.InLen(all)), run.Temp[float32](t.f, t.room.d, t.GradientLen(all))
 	products := func(q int, sums []float32, from, to int) {
 		in, gradient := t.Frequency(q, all)
 		kernels.Gradient(t.window, 0, t.panel, sums, v[in:], d[gradient:], t.k0, t.k1, from*t.columns,
@@ -57,47 +59,50 @@ func (t *tapsTask) add(rows int, first, last bool) {
 
 // withoutTiles computes the gradient by windows alone.
 func (t *tapsTask) withoutTiles() {
-	taps := t.w.Floats(t.Taps() * (t.k1 - t.k0) * t.width)
+	taps := t.result(t.w.Floats(t.Taps() * (t.k1 - t.k0) * t.width))
 	t.direct(taps, t.k0, t.k1)
 	t.finish(taps)
 }
 
-// finish adds the gradient to those of the chunks before, and writes that of all.
-func (t *tapsTask) finish(taps []float32) {
-	if all := t.sum(taps); all != nil {
-		t.unpack(all)
+// result returns where the gradient of the chunk is to be made: in a leaf, or in room if it is that
+// of the replica.
+func (t *tapsTask) result(room []float32) []float32 {
+	if t.count == 1 {
+		return room
 	}
+	return t.leafOf(0, len(room))
+}
+
+// leafOf returns n values of the chunk that is so many behind this one.
+func (t *tapsTask) leafOf(behind, n int) []float32 {
+	at := (t.leaf+behind)*t.dw.Count + t.Taps()*t.at()
+	return run.Temp[float32](t.f, t.leaves, at+n)[at:]
 }
 
 // at returns where the task's values lie among those of all input channels and panels.
 func (t *tapsTask) at() int { return t.c*t.panel*kernel.PanelLanes + t.k0*t.width }
 
-// sum adds the gradients of the chunks along the canonical tree, of which it
-// keeps the left side of every node that is not complete: taps are those of this
-// chunk. At the last chunk it returns the sum of all.
-func (t *tapsTask) sum(taps []float32) []float32 {
-	last := t.i == t.chunks.count(t.f.Rows[t.r])-1
-	level := 0
-	for ; 1<<level <= t.i; level++ {
-		switch left := t.i>>level&1 == 1; {
-		case left:
-			t.f.Kernels.Add(taps, taps, t.node(level, len(taps)))
-		case !last:
-			copy(t.node(level, len(taps)), taps)
-			return nil
-		}
+// finish writes the gradient of a replica that is one chunk.
+func (t *tapsTask) finish(taps []float32) {
+	if t.count == 1 {
+		t.unpack(taps)
 	}
-	if !last {
-		copy(t.node(level, len(taps)), taps)
-		return nil
-	}
-	return taps
 }
 
-// node returns n values of a node of 1<<level chunks.
-func (t *tapsTask) node(level, n int) []float32 {
-	at := level*t.dw.Count + t.Taps()*t.at()
-	return run.Temp[float32](t.f, t.nodes, at+n)[at:]
+// join adds the gradients of the chunks of the replica, of which t's is the first, along the
+// canonical tree, and writes the sum.
+func (t *tapsTask) join() {
+	t.unpack(t.sum(collective.Root(t.count), t.Taps()*(t.k1-t.k0)*t.width))
+}
+
+// sum returns the n values of a node of the tree, in the place of its first leaf.
+func (t *tapsTask) sum(node collective.Node, n int) []float32 {
+	all := t.leafOf(node.From, n)
+	if !node.Leaf() {
+		left, right := node.Children()
+		t.f.Kernels.Add(all, t.sum(left, n), t.sum(right, n))
+	}
+	return all
 }
 
 // unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap].
@@ -111,7 +116,7 @@ func (t *tapsTask) unpack(taps []float32) {
 func (t *tapsTask) mend(taps []float32) {
 	for k := t.k0; k < t.k1; {
 		to := k
-		for to < t.k1 && (t.apart || t.uneven[to]) {
+		for to < t.k1 && (t.room.apart || t.room.uneven[to]) {
 			to++
 		}
 		if to > k {

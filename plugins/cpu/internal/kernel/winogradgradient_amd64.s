@@ -142,176 +142,108 @@ TEXT ·winogradTapsAVX512f2x3(SB), NOSPLIT, $0-40
 	MOVQ count+32(FP), R13
 
 some:
-	TESTQ        R13, R13
-	JE           end
-	MOVQ         R11, R12
-	VCVTPS2PD    (AX), Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z0
-	VCVTPS2PD    (BX), Z12
-	VCVTPS2PD    (CX), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (AX)(R8*1), Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z1
-	VCVTPS2PD    (BX)(R8*1), Z12
-	VCVTPS2PD    (CX)(R8*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (AX)(R8*2), Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z2
-	VCVTPS2PD    (BX)(R8*2), Z12
-	VCVTPS2PD    (CX)(R8*2), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (AX)(R9*1), Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z3
-	VCVTPS2PD    (BX)(R9*1), Z12
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VMOVAPD      Z0, Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z3, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VCVTPS2PD    (BX), Z12
-	VCVTPS2PD    (CX), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z0
-	VCVTPS2PD    (BX)(R8*1), Z12
-	VCVTPS2PD    (CX)(R8*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z1
-	VCVTPS2PD    (BX)(R8*2), Z12
-	VCVTPS2PD    (CX)(R8*2), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z2
-	VCVTPS2PD    (BX)(R9*1), Z12
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z3
-	VMOVAPD      Z0, Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z3, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VCVTPS2PD    (DX), Z0
-	VCVTPS2PD    (BX), Z12
-	VCVTPS2PD    (CX), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (DX)(R8*1), Z1
-	VCVTPS2PD    (BX)(R8*1), Z12
-	VCVTPS2PD    (CX)(R8*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (DX)(R8*2), Z2
-	VCVTPS2PD    (BX)(R8*2), Z12
-	VCVTPS2PD    (CX)(R8*2), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (DX)(R9*1), Z3
-	VCVTPS2PD    (BX)(R9*1), Z12
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VMOVAPD      Z0, Z12
-	VBROADCASTSD winogradDoublebff0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z3, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fe0000000000000<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	ADDQ         $0x20, R11
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, BX
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DX
-	SUBQ         $0x08, R13
-	JMP          some
+	TESTQ            R13, R13
+	JE               end
+	MOVQ             R11, R12
+	VCVTPS2PD        (AX), Z12
+	VCVTPS2PD        (DX), Z13
+	VCVTPS2PD        (BX), Z14
+	VCVTPS2PD        (CX), Z18
+	VSUBPD           Z18, Z14, Z16
+	VADDPD           Z18, Z14, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z12, Z0
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z0
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z4
+	VMOVAPD          Z13, Z8
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z8
+	VCVTPS2PD        (AX)(R8*1), Z12
+	VCVTPS2PD        (DX)(R8*1), Z13
+	VCVTPS2PD        (BX)(R8*1), Z14
+	VCVTPS2PD        (CX)(R8*1), Z18
+	VSUBPD           Z18, Z14, Z16
+	VADDPD           Z18, Z14, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z12, Z1
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z1
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z5
+	VMOVAPD          Z13, Z9
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z9
+	VCVTPS2PD        (AX)(R8*2), Z12
+	VCVTPS2PD        (DX)(R8*2), Z13
+	VCVTPS2PD        (BX)(R8*2), Z14
+	VCVTPS2PD        (CX)(R8*2), Z18
+	VSUBPD           Z18, Z14, Z16
+	VADDPD           Z18, Z14, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z12, Z2
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z2
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z6
+	VMOVAPD          Z13, Z10
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z10
+	VCVTPS2PD        (AX)(R9*1), Z12
+	VCVTPS2PD        (DX)(R9*1), Z13
+	VCVTPS2PD        (BX)(R9*1), Z14
+	VCVTPS2PD        (CX)(R9*1), Z18
+	VSUBPD           Z18, Z14, Z16
+	VADDPD           Z18, Z14, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z12, Z3
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z3
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z7
+	VMOVAPD          Z13, Z11
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z11
+	VSUBPD           Z2, Z1, Z16
+	VADDPD           Z2, Z1, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z0, Z12
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMOVAPD          Z3, Z12
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VSUBPD           Z6, Z5, Z16
+	VADDPD           Z6, Z5, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z4, Z12
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMOVAPD          Z7, Z12
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VSUBPD           Z10, Z9, Z16
+	VADDPD           Z10, Z9, Z14
+	VMULPD.BCST      winogradDoublebff0000000000000<>+0(SB), Z8, Z12
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMULPD.BCST      winogradDouble3fe0000000000000<>+0(SB), Z16, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMOVAPD          Z11, Z12
+	VFMADD231PD.BCST winogradDouble3fe0000000000000<>+0(SB), Z14, Z12
+	VCVTPD2PS        Z12, Y12
+	VMOVUPS          Y12, (R12)
+	ADDQ             tapStep+8(FP), R12
+	ADDQ             $0x20, R11
+	ADDQ             $0x20, AX
+	ADDQ             $0x20, BX
+	ADDQ             $0x20, CX
+	ADDQ             $0x20, DX
+	SUBQ             $0x08, R13
+	JMP              some
 
 end:
 	VZEROUPPER
@@ -941,351 +873,189 @@ TEXT ·winogradTapsAVX512f4x3(SB), NOSPLIT, $0-40
 	MOVQ count+32(FP), R13
 
 some:
-	TESTQ        R13, R13
-	JE           end
-	MOVQ         R11, R12
-	VCVTPS2PD    (AX), Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z0
-	VCVTPS2PD    (BX), Z12
-	VCVTPS2PD    (CX), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (DX), Z12
-	VCVTPS2PD    (SI), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (AX)(R8*1), Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z1
-	VCVTPS2PD    (BX)(R8*1), Z12
-	VCVTPS2PD    (CX)(R8*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (DX)(R8*1), Z12
-	VCVTPS2PD    (SI)(R8*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (AX)(R8*2), Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z2
-	VCVTPS2PD    (BX)(R8*2), Z12
-	VCVTPS2PD    (CX)(R8*2), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (DX)(R8*2), Z12
-	VCVTPS2PD    (SI)(R8*2), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (AX)(R9*1), Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z3
-	VCVTPS2PD    (BX)(R9*1), Z12
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VCVTPS2PD    (DX)(R9*1), Z12
-	VCVTPS2PD    (SI)(R9*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VCVTPS2PD    (AX)(R8*4), Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z4
-	VCVTPS2PD    (BX)(R8*4), Z12
-	VCVTPS2PD    (CX)(R8*4), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z4
-	VCVTPS2PD    (DX)(R8*4), Z12
-	VCVTPS2PD    (SI)(R8*4), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z4
-	VCVTPS2PD    (AX)(R10*1), Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z5
-	VCVTPS2PD    (BX)(R10*1), Z12
-	VCVTPS2PD    (CX)(R10*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z5
-	VCVTPS2PD    (DX)(R10*1), Z12
-	VCVTPS2PD    (SI)(R10*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z5
-	VMOVAPD      Z0, Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z5, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VCVTPS2PD    (BX), Z12
-	VCVTPS2PD    (CX), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z0
-	VCVTPS2PD    (DX), Z12
-	VCVTPS2PD    (SI), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (BX)(R8*1), Z12
-	VCVTPS2PD    (CX)(R8*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z1
-	VCVTPS2PD    (DX)(R8*1), Z12
-	VCVTPS2PD    (SI)(R8*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (BX)(R8*2), Z12
-	VCVTPS2PD    (CX)(R8*2), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z2
-	VCVTPS2PD    (DX)(R8*2), Z12
-	VCVTPS2PD    (SI)(R8*2), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (BX)(R9*1), Z12
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z3
-	VCVTPS2PD    (DX)(R9*1), Z12
-	VCVTPS2PD    (SI)(R9*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VCVTPS2PD    (BX)(R8*4), Z12
-	VCVTPS2PD    (CX)(R8*4), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z4
-	VCVTPS2PD    (DX)(R8*4), Z12
-	VCVTPS2PD    (SI)(R8*4), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z4
-	VCVTPS2PD    (BX)(R10*1), Z12
-	VCVTPS2PD    (CX)(R10*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z5
-	VCVTPS2PD    (DX)(R10*1), Z12
-	VCVTPS2PD    (SI)(R10*1), Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z5
-	VMOVAPD      Z0, Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z5, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VCVTPS2PD    (DI), Z0
-	VCVTPS2PD    (BX), Z12
-	VCVTPS2PD    (CX), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (DX), Z12
-	VCVTPS2PD    (SI), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z0
-	VCVTPS2PD    (DI)(R8*1), Z1
-	VCVTPS2PD    (BX)(R8*1), Z12
-	VCVTPS2PD    (CX)(R8*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (DX)(R8*1), Z12
-	VCVTPS2PD    (SI)(R8*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z1
-	VCVTPS2PD    (DI)(R8*2), Z2
-	VCVTPS2PD    (BX)(R8*2), Z12
-	VCVTPS2PD    (CX)(R8*2), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (DX)(R8*2), Z12
-	VCVTPS2PD    (SI)(R8*2), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z2
-	VCVTPS2PD    (DI)(R9*1), Z3
-	VCVTPS2PD    (BX)(R9*1), Z12
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VCVTPS2PD    (DX)(R9*1), Z12
-	VCVTPS2PD    (SI)(R9*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z3
-	VCVTPS2PD    (DI)(R8*4), Z4
-	VCVTPS2PD    (BX)(R8*4), Z12
-	VCVTPS2PD    (CX)(R8*4), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z4
-	VCVTPS2PD    (DX)(R8*4), Z12
-	VCVTPS2PD    (SI)(R8*4), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z4
-	VCVTPS2PD    (DI)(R10*1), Z5
-	VCVTPS2PD    (BX)(R10*1), Z12
-	VCVTPS2PD    (CX)(R10*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z5
-	VCVTPS2PD    (DX)(R10*1), Z12
-	VCVTPS2PD    (SI)(R10*1), Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z5
-	VMOVAPD      Z0, Z12
-	VBROADCASTSD winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfe0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc0db20a88f4696<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z15
-	VMULPD       Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VSUBPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	VMOVAPD      Z5, Z14
-	VMOVAPD      Z1, Z12
-	VMOVAPD      Z2, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDoublebfd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VMOVAPD      Z3, Z12
-	VMOVAPD      Z4, Z13
-	VADDPD       Z13, Z12, Z12
-	VBROADCASTSD winogradDouble3fd2f684bda12f69<>+0(SB), Z15
-	VFMADD231PD  Z15, Z12, Z14
-	VCVTPD2PS    Z14, Y15
-	VMOVUPS      Y15, (R12)
-	ADDQ         tapStep+8(FP), R12
-	ADDQ         $0x20, R11
-	ADDQ         $0x20, AX
-	ADDQ         $0x20, BX
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DX
-	ADDQ         $0x20, SI
-	ADDQ         $0x20, DI
-	SUBQ         $0x08, R13
-	JMP          some
+	TESTQ            R13, R13
+	JE               end
+	MOVQ             R11, R12
+	VCVTPS2PD        (AX), Z18
+	VCVTPS2PD        (DI), Z19
+	VCVTPS2PD        (BX), Z20
+	VCVTPS2PD        (CX), Z24
+	VSUBPD           Z24, Z20, Z22
+	VADDPD           Z24, Z20, Z20
+	VCVTPS2PD        (DX), Z21
+	VCVTPS2PD        (SI), Z24
+	VSUBPD           Z24, Z21, Z23
+	VADDPD           Z24, Z21, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z18, Z0
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z0
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z0
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z6
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z6
+	VMOVAPD          Z19, Z12
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z12
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z12
+	VCVTPS2PD        (AX)(R8*1), Z18
+	VCVTPS2PD        (DI)(R8*1), Z19
+	VCVTPS2PD        (BX)(R8*1), Z20
+	VCVTPS2PD        (CX)(R8*1), Z24
+	VSUBPD           Z24, Z20, Z22
+	VADDPD           Z24, Z20, Z20
+	VCVTPS2PD        (DX)(R8*1), Z21
+	VCVTPS2PD        (SI)(R8*1), Z24
+	VSUBPD           Z24, Z21, Z23
+	VADDPD           Z24, Z21, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z18, Z1
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z1
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z1
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z7
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z7
+	VMOVAPD          Z19, Z13
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z13
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z13
+	VCVTPS2PD        (AX)(R8*2), Z18
+	VCVTPS2PD        (DI)(R8*2), Z19
+	VCVTPS2PD        (BX)(R8*2), Z20
+	VCVTPS2PD        (CX)(R8*2), Z24
+	VSUBPD           Z24, Z20, Z22
+	VADDPD           Z24, Z20, Z20
+	VCVTPS2PD        (DX)(R8*2), Z21
+	VCVTPS2PD        (SI)(R8*2), Z24
+	VSUBPD           Z24, Z21, Z23
+	VADDPD           Z24, Z21, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z18, Z2
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z2
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z2
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z8
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z8
+	VMOVAPD          Z19, Z14
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z14
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z14
+	VCVTPS2PD        (AX)(R9*1), Z18
+	VCVTPS2PD        (DI)(R9*1), Z19
+	VCVTPS2PD        (BX)(R9*1), Z20
+	VCVTPS2PD        (CX)(R9*1), Z24
+	VSUBPD           Z24, Z20, Z22
+	VADDPD           Z24, Z20, Z20
+	VCVTPS2PD        (DX)(R9*1), Z21
+	VCVTPS2PD        (SI)(R9*1), Z24
+	VSUBPD           Z24, Z21, Z23
+	VADDPD           Z24, Z21, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z18, Z3
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z3
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z3
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z9
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z9
+	VMOVAPD          Z19, Z15
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z15
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z15
+	VCVTPS2PD        (AX)(R8*4), Z18
+	VCVTPS2PD        (DI)(R8*4), Z19
+	VCVTPS2PD        (BX)(R8*4), Z20
+	VCVTPS2PD        (CX)(R8*4), Z24
+	VSUBPD           Z24, Z20, Z22
+	VADDPD           Z24, Z20, Z20
+	VCVTPS2PD        (DX)(R8*4), Z21
+	VCVTPS2PD        (SI)(R8*4), Z24
+	VSUBPD           Z24, Z21, Z23
+	VADDPD           Z24, Z21, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z18, Z4
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z4
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z4
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z10
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z10
+	VMOVAPD          Z19, Z16
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z16
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z16
+	VCVTPS2PD        (AX)(R10*1), Z18
+	VCVTPS2PD        (DI)(R10*1), Z19
+	VCVTPS2PD        (BX)(R10*1), Z20
+	VCVTPS2PD        (CX)(R10*1), Z24
+	VSUBPD           Z24, Z20, Z22
+	VADDPD           Z24, Z20, Z20
+	VCVTPS2PD        (DX)(R10*1), Z21
+	VCVTPS2PD        (SI)(R10*1), Z24
+	VSUBPD           Z24, Z21, Z23
+	VADDPD           Z24, Z21, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z18, Z5
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z5
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z5
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z11
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z11
+	VMOVAPD          Z19, Z17
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z17
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z17
+	VSUBPD           Z2, Z1, Z22
+	VADDPD           Z2, Z1, Z20
+	VSUBPD           Z4, Z3, Z23
+	VADDPD           Z4, Z3, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z0, Z18
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z18
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMOVAPD          Z5, Z18
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VSUBPD           Z8, Z7, Z22
+	VADDPD           Z8, Z7, Z20
+	VSUBPD           Z10, Z9, Z23
+	VADDPD           Z10, Z9, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z6, Z18
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z18
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMOVAPD          Z11, Z18
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VSUBPD           Z14, Z13, Z22
+	VADDPD           Z14, Z13, Z20
+	VSUBPD           Z16, Z15, Z23
+	VADDPD           Z16, Z15, Z21
+	VMULPD.BCST      winogradDouble3fe948b0fcd6e9e0<>+0(SB), Z12, Z18
+	VFMADD231PD.BCST winogradDoublebfe0db20a88f4696<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST winogradDouble3fc0db20a88f4696<>+0(SB), Z21, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMULPD.BCST      winogradDoublebfd948b0fcd6e9e1<>+0(SB), Z22, Z18
+	VFMADD231PD.BCST winogradDouble3fc948b0fcd6e9e1<>+0(SB), Z23, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	VMOVAPD          Z17, Z18
+	VFMADD231PD.BCST winogradDoublebfd2f684bda12f69<>+0(SB), Z20, Z18
+	VFMADD231PD.BCST winogradDouble3fd2f684bda12f69<>+0(SB), Z21, Z18
+	VCVTPD2PS        Z18, Y18
+	VMOVUPS          Y18, (R12)
+	ADDQ             tapStep+8(FP), R12
+	ADDQ             $0x20, R11
+	ADDQ             $0x20, AX
+	ADDQ             $0x20, BX
+	ADDQ             $0x20, CX
+	ADDQ             $0x20, DX
+	ADDQ             $0x20, SI
+	ADDQ             $0x20, DI
+	SUBQ             $0x08, R13
+	JMP              some
 
 end:
 	VZEROUPPER

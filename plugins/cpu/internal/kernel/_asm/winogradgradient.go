@@ -187,6 +187,15 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
 	MOVQ(taps, at)
+	if h := (heldTaps{c: c, isa: set, form: f}); h.fit() {
+		h.columns(func(i, j int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[i], freq, j), to) })
+		h.rows(func(v reg.VecPhysical) {
+			VMOVUPS(v, operand.Mem{Base: at})
+			ADDQ(param("tapStep"), at)
+		})
+		nextTaps(append([]reg.GPPhysical{taps}, rows...), count, step)
+		return
+	}
 	for y := range f.Kernel {
 		for j := range n {
 			element(y, func(i int, to reg.VecPhysical) { VCVTPS2PD(multiple(rows[i], freq, j), to) }, r[j])
@@ -202,7 +211,12 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 			ADDQ(param("tapStep"), at)
 		}
 	}
-	for _, p := range append([]reg.GPPhysical{taps}, rows...) {
+	nextTaps(append([]reg.GPPhysical{taps}, rows...), count, step)
+}
+
+// nextTaps ends the loop: the next elements lie step bytes behind these.
+func nextTaps(at []reg.GPPhysical, count reg.GPPhysical, step int) {
+	for _, p := range at {
 		ADDQ(operand.Imm(uint64(step)), p)
 	}
 	SUBQ(operand.Imm(uint64(step/4)), count)
@@ -210,4 +224,86 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 	Label("end")
 	VZEROUPPER()
 	RET()
+}
+
+// heldTaps is the way back where the registers hold what the columns become, so that every
+// sum is read and widened once: element y of column j in register y*Tile + j.
+type heldTaps struct {
+	c *constants
+	isa
+	form winogradForm
+}
+
+// fit reports whether they do, with the seven more that a column needs.
+func (h heldTaps) fit() bool { return h.bytes == 64 && h.form.Kernel*h.form.Tile()+7 <= len(h.regs) }
+
+// values are those at the points: at 0, at infinity, and of every pair the sum and the difference.
+type values struct {
+	zero, last reg.VecPhysical
+	sums       []reg.VecPhysical
+	odds       []reg.VecPhysical
+}
+
+// element sets acc to element k.
+func (h heldTaps) element(k int, of values, acc reg.VecPhysical) {
+	f := h.form
+	switch k {
+	case 0:
+		VMULPD_BCST(h.c.double(f.Factor(0)), of.zero, acc)
+	case f.Kernel - 1:
+		VMOVAPD(of.last, acc)
+	}
+	for i, p := range f.Pairs {
+		part, v := of.sums[i], f.Factor(1+2*i)
+		if k%2 == 1 {
+			part = of.odds[i]
+		}
+		for range k {
+			v *= p
+		}
+		if i == 0 && k > 0 && k < f.Kernel-1 {
+			VMULPD_BCST(h.c.double(v), part, acc)
+		} else {
+			VFMADD231PD_BCST(h.c.double(v), part, acc)
+		}
+	}
+}
+
+// columns transforms the columns, of which load loads row i of column j.
+func (h heldTaps) columns(load func(i, j int, to reg.VecPhysical)) {
+	n := h.form.Tile()
+	free := h.regs[h.form.Kernel*n:]
+	of := values{free[0], free[1], free[2:4], free[4:6]}
+	for j := range n {
+		load(0, j, of.zero)
+		load(n-1, j, of.last)
+		for i := range h.form.Pairs {
+			load(1+2*i, j, of.sums[i])
+			load(2+2*i, j, free[6])
+			VSUBPD(free[6], of.sums[i], of.odds[i])
+			VADDPD(free[6], of.sums[i], of.sums[i])
+		}
+		for y := range h.form.Kernel {
+			h.element(y, of, h.regs[y*n+j])
+		}
+	}
+}
+
+// rows transforms the rows and stores the elements.
+func (h heldTaps) rows(store func(v reg.VecPhysical)) {
+	n := h.form.Tile()
+	free := h.regs[h.form.Kernel*n:]
+	for y := range h.form.Kernel {
+		row := h.regs[y*n:][:n]
+		of := values{row[0], row[n-1], free[2:4], free[4:6]}
+		for i := range h.form.Pairs {
+			VSUBPD(row[2+2*i], row[1+2*i], of.odds[i])
+			VADDPD(row[2+2*i], row[1+2*i], of.sums[i])
+		}
+		for x := range h.form.Kernel {
+			h.element(x, of, free[0])
+			VCVTPD2PS(free[0], free[0].AsY())
+			store(free[0].AsY().(reg.VecPhysical))
+		}
+	}
 }

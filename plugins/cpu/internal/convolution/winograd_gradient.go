@@ -192,9 +192,9 @@ func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, room 
 	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,
 		step)
 	frameRows(edge, run.Row(f.F32(k.dy), k.dy, image), y*k.Side, k.Side, k.oh, k.ow*k.o, 0, gradientStep)
-	kernels.WinogradInput(k.Winograd, run.Temp[float32](f, room.v, k.InLen(all)), i*k.columns, all, padded,
-		kernel.Row{Step: step, Count: k.columns})
-	kernels.WinogradGradient(k.Winograd, run.Temp[float32](f, room.d, k.GradientLen(all)), i*k.columns, all, edge,
+	v, d := run.Temp[float32](f, room.v, k.InLen(all)), run.Temp[float32](f, room.d, k.GradientLen(all))
+	kernels.WinogradInput(k.Winograd, v, i*k.columns, all, padded, kernel.Row{Step: step, Count: k.columns})
+	kernels.WinogradGradient(k.Winograd, d, i*k.columns, all, edge,
 		kernel.Row{Step: gradientStep, Count: k.columns})
 	room.measure(f, k, q, image, y)
 }

@@ -20,7 +20,7 @@ type winogradGradient struct {
 	plain         *kernel.Window // of the convolution
 	x, dy, dw     *run.Value
 	rooms         []*gradientRoom      // of the chunks that are computed at the same time
-	leaves        *run.Slot            // gradients of chunks
+	leaves        *run.Slot            // gradients of chunks of replicas that have several
 	orders        map[int]kernel.Order // of the gradients, by the number of input channels
 	all           []chunk              // of the run
 }
@@ -51,7 +51,8 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 	for range rooms {
 		k.rooms = append(k.rooms, k.newRoom(c))
 	}
-	k.leaves = c.Temp(0, 4*dw.Count, (4*dw.Count+k.chunks.rows-1)/k.chunks.rows)
+	// A replica of several chunks has more rows than one: no more than 2/(chunks.rows+1) chunks a row.
+	k.leaves = c.Temp(0, 0, (8*dw.Count+k.chunks.rows)/(k.chunks.rows+1))
 	k.orders = map[int]kernel.Order{}
 	for _, n := range []int{kernel.Lanes, gradientWidth} {
 		k.orders[n] = tapsOrder(k.Taps(), n)
@@ -80,7 +81,8 @@ func tapsOrder(taps, n int) kernel.Order {
 	return kernel.NewOrder(at)
 }
 
-// chunk is images [from, to) of replica r: chunk number i of count, and number leaf of all.
+// chunk is images [from, to) of replica r: chunk number i of count, whose gradient is leaf number leaf
+// if that is not 1.
 type chunk struct{ r, i, count, from, to, leaf int }
 
 // run computes the gradients of all replicas. Workers take a chunk each, whose tiles
@@ -108,6 +110,7 @@ func (k *winogradGradient) run(f *run.Frame) {
 // list lists the chunks of the run. A replica without rows has none, and gradients 0.
 func (k *winogradGradient) list(f *run.Frame) {
 	k.all = k.all[:0]
+	leaf := 0
 	for turn := range f.Rows {
 		r := f.Turn(turn, len(f.Rows))
 		if f.Rows[r] == 0 {
@@ -116,7 +119,10 @@ func (k *winogradGradient) list(f *run.Frame) {
 		count := k.chunks.count(f.Rows[r])
 		for i := range count {
 			from := f.Starts[r] + i*k.chunks.rows
-			k.all = append(k.all, chunk{r, i, count, from, min(from+k.chunks.rows, f.Starts[r+1]), len(k.all)})
+			k.all = append(k.all, chunk{r, i, count, from, min(from+k.chunks.rows, f.Starts[r+1]), leaf + i})
+		}
+		if count > 1 {
+			leaf += count
 		}
 	}
 }

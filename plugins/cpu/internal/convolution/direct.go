@@ -67,7 +67,7 @@ func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
 		from, to = from/g.ow, to/g.ow
 		o := row(f, w, i)
-		padded := g.paddedRows(w, o.in, x.RingRows(), from, to-1)
+		padded := g.paddedRows(w, o.in, x.RingRows(), 0, from, from+g.sees(to-from))
 		for y := from; y < to; y++ {
 			at := y * g.ow * g.o
 			f.Kernels.Direct(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),

@@ -61,19 +61,31 @@ func (g *Geometry) forwardParts() (parts []packPart) {
 	return parts
 }
 
-// buildNarrow is a convolution over padded images.
+// buildNarrow is a convolution over padded images, of which only rows that are seen together
+// are kept.
 func buildNarrow(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	p := newProduct(packFor(c, t, g.key("narrow"), func() []packPart {
 		at, step := g.narrowAt()
 		return []packPart{{window: g.narrowForward(), at: at, step: step}}
 	}), t)
-	c.After = append(c.After, func() { p.wrap(nil, y) })
+	some := g.nearRows()
+	ring := g.sees(some)
+	if ring >= g.paddedHeight() {
+		some, ring = g.oh, 0
+	}
+	c.After = append(c.After, func() { p.wrapBytes(ring*4*g.paddedWidth()*g.c, y) })
 	row := rowOf(c, x, y)
 	return run.BySpan(&run.ByRows{Prepare: p.prepare, Work: p.work(), Spans: run.Spans{Positions: y.Positions,
 		Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,
 		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
-			o := row(f, w, i)
-			o.in = g.paddedRows(w, o.in, x.RingRows(), from/g.ow, (to-1)/g.ow)
-			p.span(f, w, o, from, to)
+			o, first, last, seen := row(f, w, i), from/g.ow, to/g.ow, 0
+			image := o.in
+			for y := first; y < last; y += some {
+				n := min(some, last-y)
+				sees := y*g.Stride[0] + g.sees(n)
+				o.in = g.paddedRows(w, image, x.RingRows(), ring, max(y*g.Stride[0], seen), sees)
+				p.span(f, w, o, y*g.ow, (y+n)*g.ow)
+				seen = sees
+			}
 		}}})
 }

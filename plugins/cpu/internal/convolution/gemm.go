@@ -151,12 +151,11 @@ func (p *product) alike() bool {
 }
 
 // wrap prepares span for the rings among x and y.
-func (p *product) wrap(x, y *run.Value) {
-	in, out := 0, y.Ring*4*y.Channels
-	if x != nil {
-		in = x.Ring * 4 * x.Channels
-	}
-	if in > 0 || out > 0 {
+func (p *product) wrap(x, y *run.Value) { p.wrapBytes(x.Ring*4*x.Channels, y) }
+
+// wrapBytes is wrap for an input in a ring of that number of bytes.
+func (p *product) wrapBytes(in int, y *run.Value) {
+	if out := y.Ring * 4 * y.Channels; in > 0 || out > 0 {
 		p.rings = p.parts[0].window.InRings(in, out)
 	}
 }

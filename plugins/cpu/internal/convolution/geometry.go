@@ -93,8 +93,11 @@ func (g *Geometry) forwardAt(group int) (at []int, step int) {
 // paddedWidth returns the width of a padded image.
 func (g *Geometry) paddedWidth() int { return g.w + g.Pad[1] + g.Pad[3] }
 
+// paddedHeight returns the height of a padded image.
+func (g *Geometry) paddedHeight() int { return g.h + g.Pad[0] + g.Pad[2] }
+
 // paddedLen returns the values of a padded image.
-func (g *Geometry) paddedLen() int { return (g.h + g.Pad[0] + g.Pad[2]) * g.paddedWidth() * g.c }
+func (g *Geometry) paddedLen() int { return g.paddedHeight() * g.paddedWidth() * g.c }
 
 // pad copies an image into the middle of a padded one and clears its border.
 func (g *Geometry) pad(padded, image []float32) {
@@ -110,16 +113,19 @@ func (g *Geometry) pad(padded, image []float32) {
 	clear(padded[(g.h+g.Pad[0])*wide : g.paddedLen()])
 }
 
-// paddedRows pads an image in the worker's own memory, as far as rows y0 to y1 of the
-// result see it. The memory is a ring buffer of that number of rows; ring 0 keeps all
-// rows.
-func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, y0, y1 int) []float32 {
+// paddedRows makes rows [from, to) of a padded image in the worker's own memory. The image is a ring
+// buffer of that number of rows, the padded one of another; 0 stands for all rows.
+func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, paddedRing, from, to int) []float32 {
 	if ring == 0 {
 		ring = g.h
 	}
-	padded, wide, left := w.Floats(g.paddedLen()), g.paddedWidth()*g.c, g.Pad[1]*g.c
-	for y := y0 * g.Stride[0]; y <= y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]; y++ {
-		line := padded[y*wide:][:wide]
+	if paddedRing == 0 {
+		paddedRing = g.paddedHeight()
+	}
+	wide, left := g.paddedWidth()*g.c, g.Pad[1]*g.c
+	padded := w.Floats(paddedRing * wide)
+	for y := from; y < to; y++ {
+		line := padded[y%paddedRing*wide:][:wide]
 		source := y - g.Pad[0]
 		if source < 0 || source >= g.h {
 			clear(line)
@@ -130,6 +136,18 @@ func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, y0, y1 int) 
 		clear(line[left+g.w*g.c:])
 	}
 	return padded
+}
+
+// sees returns how many rows of a padded image some rows of the result see.
+func (g *Geometry) sees(rows int) int {
+	return (rows-1)*g.Stride[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
+}
+
+// nearRows returns how many rows of the result are computed together so that what they see
+// of a padded image stays near.
+func (g *Geometry) nearRows() int {
+	const bytes = 32 << 10
+	return max(1, (bytes/(4*g.paddedWidth()*g.c)-g.sees(1))/g.Stride[0]+1)
 }
 
 // narrowForward is forward over padded images: a tap is a row of the kernel,

@@ -12,15 +12,15 @@ func (g *Geometry) pixels() *Geometry {
 	return &p
 }
 
-// tapsFirst copies the weights [C][taps] of some taps to [those taps][C],
-// with a factor.
-func (g *Geometry) tapsFirst(to, weights []float32, taps []int, factor kernel.Factor) {
+// tapsFirst copies the weights [C][taps] of some taps and of some channels from c on to
+// [those taps][those channels], with a factor.
+func (g *Geometry) tapsFirst(to, weights []float32, taps []int, c, channels int, factor kernel.Factor) {
 	for i, t := range taps {
-		row := to[i*g.c:][:g.c]
-		for c := range row {
-			row[c] = weights[c*g.taps+t]
+		row := to[i*channels:][:channels]
+		for k := range row {
+			row[k] = weights[(c+k)*g.taps+t]
 		}
-		factor.Apply(row, 0)
+		factor.Apply(row, c)
 	}
 }
 
@@ -56,7 +56,9 @@ func buildDepthwiseRows(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y
 	weights := make([]float32, g.taps*g.c)
 	prepare := func(f *run.Frame) error {
 		if t.prepare(f) {
-			g.tapsFirst(weights, f.F32(t.weight), taps, t.factor(f))
+			for first, channels := range f.Kernels.DepthwiseColumns(g.c) {
+				g.tapsFirst(weights[first*g.taps:], f.F32(t.weight), taps, first, channels, t.factor(f))
+			}
 		}
 		return nil
 	}
@@ -86,7 +88,7 @@ func depthwiseAction(c *run.Compiler, g *Geometry, phases []phase, x *run.Value,
 			return nil
 		}
 		for i, p := range phases {
-			g.tapsFirst(parts[i], f.F32(t.weight), p.taps, t.factor(f))
+			g.tapsFirst(parts[i], f.F32(t.weight), p.taps, 0, g.c, t.factor(f))
 		}
 		return nil
 	}

@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // DepthwiseRows is the geometry of a depthwise convolution along the rows of an
 // image [Height][Width][Channels]:
@@ -69,13 +72,13 @@ func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 
 // tableRow returns what the assembly must know of a row of the result: where it
 // begins, how many rows of the kernel it sees, and for each of these where the
-// row of the image and that of the weights begin. Offsets are in bytes.
+// row of the image begins and the number of its first tap. Offsets are in bytes.
 func (g *DepthwiseRows) tableRow(y int) []int32 {
 	row := make([]int32, 2, g.tableWidth())
 	row[0] = int32(4 * (y % g.OutRing) * g.OutWidth * g.Channels)
 	for i := range g.Kernel[0] {
 		if at := y*g.Stride[0] - g.Skip[0] + i; at >= 0 && at < g.Height {
-			row = append(row, int32(4*(at%g.InRing)*g.Width*g.Channels), int32(4*i*g.Kernel[1]*g.Channels))
+			row = append(row, int32(4*(at%g.InRing)*g.Width*g.Channels), int32(i*g.Kernel[1]))
 			row[1]++
 		}
 	}
@@ -121,8 +124,28 @@ func (g *DepthwiseRows) edges(x, n int) []int32 {
 	return edges
 }
 
+// DepthwiseColumns returns, for that number of channels, the columns that DepthwiseRows takes their weights
+// in, each as its first channel and the number of its channels.
+func (s *Set) DepthwiseColumns(channels int) iter.Seq2[int, int] {
+	return func(yield func(first, count int) bool) {
+		first := 0
+		for _, k := range s.depthwiseRows {
+			for ; channels-first >= k.lanes; first += k.lanes {
+				if !yield(first, k.lanes) {
+					return
+				}
+			}
+		}
+		if first < channels {
+			yield(first, channels-first)
+		}
+	}
+}
+
 // DepthwiseRows computes rows [from, to) of the result for one image. weights
-// is [Kernel[0]][Kernel[1]][Channels]; bias is nil or has Channels values.
+// is one column behind the other, see DepthwiseColumns, each
+// [Kernel[0]][Kernel[1]][channels of the column], so that a block reads the weights of its channels from
+// neighbouring lines; bias is nil or has Channels values.
 func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, e Ending, from, to int) {
 	result := min(g.OutRing, g.OutHeight) * g.OutWidth * g.Channels
 	if len(in) < min(g.InRing, g.Height)*g.Width*g.Channels || len(out) < result || e.lacks(result) ||
@@ -160,11 +183,12 @@ type rowsCall struct {
 	from, to               int
 }
 
-// generic computes the channels from c on at one position: the definition.
-func (r *rowsCall) generic(g *DepthwiseRows, y, x, c int, fused bool) {
+// generic computes the last column, which begins with channel first, at one position: the definition.
+func (r *rowsCall) generic(g *DepthwiseRows, y, x, first int, fused bool) {
 	var some [PanelLanes]float32
 	at := (y%g.OutRing*g.OutWidth + x) * g.Channels
-	for ; c < g.Channels; c += len(some) {
+	weights, column := r.weights[first*g.Kernel[0]*g.Kernel[1]:], g.Channels-first
+	for c := first; c < g.Channels; c += len(some) {
 		sum := some[:copy(some[:], r.bias[c:g.Channels])]
 		for t := range g.Kernel[0] * g.Kernel[1] {
 			iy := y*g.Stride[0] - g.Skip[0] + t/g.Kernel[1]
@@ -176,7 +200,7 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x, c int, fused bool) {
 			if ix >= 0 && ix < g.Width {
 				pixel = r.in[(iy%g.InRing*g.Width+ix)*g.Channels:]
 			}
-			multiplyInto(sum, pixel[c:], r.weights[t*g.Channels+c:], fused)
+			multiplyInto(sum, pixel[c:], weights[t*column+c-first:], fused)
 		}
 		for i, v := range sum {
 			r.out[at+c+i] = r.ending.at(at+c+i, v)
@@ -195,8 +219,8 @@ type depthwiseRowTiles struct {
 // channels. Steps are in bytes; shift is where, seen from the beginning of a row
 // of the image, the first block's first column lies. ahead is how far behind what is
 // treated lies what will be treated next, if that should be fetched; 0: it is not.
-type depthwiseRowTile func(out, in, w, bias, plus, most *float32, rows *int32, rowStep int, count int,
-	edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep int,
+	count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 // together returns how many vectors of channels pass through all rows together:
 // few enough that the rows of the image that the next row of the result sees
@@ -229,8 +253,8 @@ func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c,
 		e.Plus = e.Plus[at:]
 	}
 	plus, most := e.assembly()
-	tile := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size]
-	tile(&r.out[at], &r.in[c], &r.weights[c], &r.bias[c], plus, most, &g.table[r.from*g.tableWidth()],
-		4*g.tableWidth(), r.to-r.from, &cut.edges[0], cut.blocks, n, pixel,
+	tile, taps := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size], g.Kernel[0]*g.Kernel[1]
+	tile(&r.out[at], &r.in[c], &r.weights[c*taps], 4*k.lanes*taps, &r.bias[c], plus, most,
+		&g.table[r.from*g.tableWidth()], 4*g.tableWidth(), r.to-r.from, &cut.edges[0], cut.blocks, n, pixel,
 		(cut.x*g.Stride[1]-g.Skip[1])*pixel, positions*pixel, positions*g.Stride[1]*pixel, ahead)
 }

@@ -36,8 +36,9 @@ func TestDepthwiseRows(t *testing.T) {
 		e := randomEnding(r, len(out))
 		run := func(s *Set, cut int) []float32 {
 			got := slices.Clone(out)
-			s.DepthwiseRows(rows, got, in, weights, bias, e, 0, cut)
-			s.DepthwiseRows(rows, got, in, weights, bias, e, cut, g.OutHeight)
+			packed := inColumns(s, weights, n)
+			s.DepthwiseRows(rows, got, in, packed, bias, e, 0, cut)
+			s.DepthwiseRows(rows, got, in, packed, bias, e, cut, g.OutHeight)
 			return got
 		}
 		want := run(definition, 0)
@@ -49,6 +50,16 @@ func TestDepthwiseRows(t *testing.T) {
 		checkClose(t, fmt.Sprintf("generic %+v", g), run(Generic, 0), want, 1e-4)
 		checkClose(t, fmt.Sprintf("windows %+v", g), windowsFor(g, in, weights, bias, e, out), want, 1e-4)
 	}
+}
+
+// inColumns returns weights [taps][channels] as the set takes them.
+func inColumns(s *Set, weights []float32, channels int) (packed []float32) {
+	for first, count := range s.DepthwiseColumns(channels) {
+		for at := first; at < len(weights); at += channels {
+			packed = append(packed, weights[at:][:count]...)
+		}
+	}
+	return packed
 }
 
 // windowsFor computes the same by Depthwise.
@@ -86,6 +97,7 @@ func TestDepthwiseRowsInRings(t *testing.T) {
 		ring.InRing, ring.OutRing = 3, 2
 		held, made := make([]float32, 3*g.Width*24), make([]float32, 2*g.OutWidth*24)
 		for _, s := range Sets() {
+			weights := inColumns(s, weights, 24)
 			s.DepthwiseRows(NewDepthwiseRows(g), want, in, weights, nil, Ending{}, 0, g.OutHeight)
 			for y := range g.OutHeight {
 				for i := max(0, y*stride-1); i < min(y*stride+2, g.Height); i++ {

@@ -4,35 +4,36 @@
 
 #include "textflag.h"
 
-// func depthwiseRowsAVX512k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s1p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s1p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -47,7 +48,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -66,11 +67,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -89,8 +90,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z7
-	VMOVUPS     (R10)(R11*1), Z8
-	VMOVUPS     (R10)(R11*2), Z9
+	VMOVUPS     64(R10), Z8
+	VMOVUPS     128(R10), Z9
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z10
 	VFMADD231PS Z10, Z7, Z0
@@ -130,7 +131,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -146,7 +147,7 @@ end:
 	VADDPS (R9)(R11*2), Z6, Z6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z7, Z7, Z7
@@ -176,49 +177,51 @@ write:
 	VMOVUPS Z4, (R9)
 	VMOVUPS Z5, (R9)(R11*1)
 	VMOVUPS Z6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s1p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s1p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -229,7 +232,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -245,11 +248,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -264,8 +267,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z4
-	VMOVUPS     (R10)(R11*1), Z5
-	VMOVUPS     (R10)(R11*2), Z6
+	VMOVUPS     64(R10), Z5
+	VMOVUPS     128(R10), Z6
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z7
 	VFMADD231PS Z7, Z4, Z0
@@ -292,7 +295,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -304,7 +307,7 @@ end:
 	VADDPS (R9)(R12*1), Z3, Z3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -324,49 +327,51 @@ write:
 	VMOVUPS Z1, (R9)(R11*1)
 	VMOVUPS Z2, (R9)(R11*2)
 	VMOVUPS Z3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s1p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s1p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -375,7 +380,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	LEAQ    8(AX), DI
@@ -389,11 +394,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -405,8 +410,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z2
-	VMOVUPS     (R10)(R11*1), Z3
-	VMOVUPS     (R10)(R11*2), Z4
+	VMOVUPS     64(R10), Z3
+	VMOVUPS     128(R10), Z4
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z5
 	VFMADD231PS Z5, Z2, Z0
@@ -424,7 +429,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -434,7 +439,7 @@ end:
 	VADDPS (R9)(R11*1), Z1, Z1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -448,49 +453,51 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s1p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s1p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -498,7 +505,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -511,11 +518,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -526,8 +533,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z1
-	VMOVUPS     (R10)(R11*1), Z2
-	VMOVUPS     (R10)(R11*2), Z3
+	VMOVUPS     64(R10), Z2
+	VMOVUPS     128(R10), Z3
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z4
 	VFMADD231PS Z4, Z1, Z0
@@ -541,7 +548,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -550,7 +557,7 @@ end:
 	VADDPS (R9), Z0, Z0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z1, Z1, Z1
@@ -561,49 +568,51 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s2p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s2p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -618,7 +627,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -637,11 +646,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -667,8 +676,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z7
-	VMOVUPS     (R10)(R11*1), Z8
-	VMOVUPS     (R10)(R11*2), Z9
+	VMOVUPS     64(R10), Z8
+	VMOVUPS     128(R10), Z9
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z10
 	VFMADD231PS Z10, Z7, Z0
@@ -715,7 +724,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -731,7 +740,7 @@ end:
 	VADDPS (R9)(R11*2), Z6, Z6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z7, Z7, Z7
@@ -761,49 +770,51 @@ write:
 	VMOVUPS Z4, (R9)
 	VMOVUPS Z5, (R9)(R11*1)
 	VMOVUPS Z6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s2p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s2p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -814,7 +825,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -830,11 +841,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -853,8 +864,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z4
-	VMOVUPS     (R10)(R11*1), Z5
-	VMOVUPS     (R10)(R11*2), Z6
+	VMOVUPS     64(R10), Z5
+	VMOVUPS     128(R10), Z6
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z7
 	VFMADD231PS Z7, Z4, Z0
@@ -885,7 +896,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -897,7 +908,7 @@ end:
 	VADDPS (R9)(R12*1), Z3, Z3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -917,49 +928,51 @@ write:
 	VMOVUPS Z1, (R9)(R11*1)
 	VMOVUPS Z2, (R9)(R11*2)
 	VMOVUPS Z3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s2p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s2p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -968,7 +981,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	LEAQ    8(AX), DI
@@ -982,11 +995,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1000,8 +1013,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z2
-	VMOVUPS     (R10)(R11*1), Z3
-	VMOVUPS     (R10)(R11*2), Z4
+	VMOVUPS     64(R10), Z3
+	VMOVUPS     128(R10), Z4
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z5
 	VFMADD231PS Z5, Z2, Z0
@@ -1021,7 +1034,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -1031,7 +1044,7 @@ end:
 	VADDPS (R9)(R11*1), Z1, Z1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -1045,49 +1058,51 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k3s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k3s2p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k3s2p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
 	KMOVW 4(DX), K2
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -1095,7 +1110,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -1108,11 +1123,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1123,8 +1138,8 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z1
-	VMOVUPS     (R10)(R11*1), Z2
-	VMOVUPS     (R10)(R11*2), Z3
+	VMOVUPS     64(R10), Z2
+	VMOVUPS     128(R10), Z3
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z4
 	VFMADD231PS Z4, Z1, Z0
@@ -1138,7 +1153,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -1147,7 +1162,7 @@ end:
 	VADDPS (R9), Z0, Z0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z1, Z1, Z1
@@ -1158,41 +1173,42 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s1p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s1p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -1200,9 +1216,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -1217,7 +1234,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -1236,11 +1253,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1261,11 +1278,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z7
-	VMOVUPS     (R10)(R11*1), Z8
-	VMOVUPS     (R10)(R11*2), Z9
-	VMOVUPS     (R10)(R12*1), Z10
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z11
+	VMOVUPS     64(R10), Z8
+	VMOVUPS     128(R10), Z9
+	VMOVUPS     192(R10), Z10
+	VMOVUPS     256(R10), Z11
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z12
 	VFMADD231PS Z12, Z7, Z0
@@ -1323,7 +1339,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -1339,7 +1355,7 @@ end:
 	VADDPS (R9)(R11*2), Z6, Z6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z7, Z7, Z7
@@ -1369,41 +1385,42 @@ write:
 	VMOVUPS Z4, (R9)
 	VMOVUPS Z5, (R9)(R11*1)
 	VMOVUPS Z6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s1p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s1p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -1411,9 +1428,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -1424,7 +1442,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -1440,11 +1458,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1461,11 +1479,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z4
-	VMOVUPS     (R10)(R11*1), Z5
-	VMOVUPS     (R10)(R11*2), Z6
-	VMOVUPS     (R10)(R12*1), Z7
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z8
+	VMOVUPS     64(R10), Z5
+	VMOVUPS     128(R10), Z6
+	VMOVUPS     192(R10), Z7
+	VMOVUPS     256(R10), Z8
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z9
 	VFMADD231PS Z9, Z4, Z0
@@ -1504,7 +1521,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -1516,7 +1533,7 @@ end:
 	VADDPS (R9)(R12*1), Z3, Z3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -1536,41 +1553,42 @@ write:
 	VMOVUPS Z1, (R9)(R11*1)
 	VMOVUPS Z2, (R9)(R11*2)
 	VMOVUPS Z3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s1p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s1p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -1578,9 +1596,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -1589,7 +1608,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	LEAQ    8(AX), DI
@@ -1603,11 +1622,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1622,11 +1641,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z2
-	VMOVUPS     (R10)(R11*1), Z3
-	VMOVUPS     (R10)(R11*2), Z4
-	VMOVUPS     (R10)(R12*1), Z5
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z6
+	VMOVUPS     64(R10), Z3
+	VMOVUPS     128(R10), Z4
+	VMOVUPS     192(R10), Z5
+	VMOVUPS     256(R10), Z6
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z7
 	VFMADD231PS Z7, Z2, Z0
@@ -1653,7 +1671,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -1663,7 +1681,7 @@ end:
 	VADDPS (R9)(R11*1), Z1, Z1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -1677,41 +1695,42 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s1p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s1p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -1719,9 +1738,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -1729,7 +1749,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -1742,11 +1762,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1760,11 +1780,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z1
-	VMOVUPS     (R10)(R11*1), Z2
-	VMOVUPS     (R10)(R11*2), Z3
-	VMOVUPS     (R10)(R12*1), Z4
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z5
+	VMOVUPS     64(R10), Z2
+	VMOVUPS     128(R10), Z3
+	VMOVUPS     192(R10), Z4
+	VMOVUPS     256(R10), Z5
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z6
 	VFMADD231PS Z6, Z1, Z0
@@ -1785,7 +1804,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -1794,7 +1813,7 @@ end:
 	VADDPS (R9), Z0, Z0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z1, Z1, Z1
@@ -1805,41 +1824,42 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s2p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s2p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -1847,9 +1867,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -1864,7 +1885,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -1883,11 +1904,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -1916,11 +1937,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z7
-	VMOVUPS     (R10)(R11*1), Z8
-	VMOVUPS     (R10)(R11*2), Z9
-	VMOVUPS     (R10)(R12*1), Z10
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z11
+	VMOVUPS     64(R10), Z8
+	VMOVUPS     128(R10), Z9
+	VMOVUPS     192(R10), Z10
+	VMOVUPS     256(R10), Z11
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z12
 	VFMADD231PS Z12, Z7, Z0
@@ -1986,7 +2006,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2002,7 +2022,7 @@ end:
 	VADDPS (R9)(R11*2), Z6, Z6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z7, Z7, Z7
@@ -2032,41 +2052,42 @@ write:
 	VMOVUPS Z4, (R9)
 	VMOVUPS Z5, (R9)(R11*1)
 	VMOVUPS Z6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s2p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s2p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -2074,9 +2095,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2087,7 +2109,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	VMOVUPS (R9)(R13*1), Z2
@@ -2103,11 +2125,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -2128,11 +2150,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z4
-	VMOVUPS     (R10)(R11*1), Z5
-	VMOVUPS     (R10)(R11*2), Z6
-	VMOVUPS     (R10)(R12*1), Z7
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z8
+	VMOVUPS     64(R10), Z5
+	VMOVUPS     128(R10), Z6
+	VMOVUPS     192(R10), Z7
+	VMOVUPS     256(R10), Z8
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z9
 	VFMADD231PS Z9, Z4, Z0
@@ -2175,7 +2196,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2187,7 +2208,7 @@ end:
 	VADDPS (R9)(R12*1), Z3, Z3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z4, Z4, Z4
@@ -2207,41 +2228,42 @@ write:
 	VMOVUPS Z1, (R9)(R11*1)
 	VMOVUPS Z2, (R9)(R11*2)
 	VMOVUPS Z3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s2p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s2p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -2249,9 +2271,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2260,7 +2283,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	VMOVUPS (R9)(R13*1), Z1
 	LEAQ    8(AX), DI
@@ -2274,11 +2297,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -2294,11 +2317,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z2
-	VMOVUPS     (R10)(R11*1), Z3
-	VMOVUPS     (R10)(R11*2), Z4
-	VMOVUPS     (R10)(R12*1), Z5
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z6
+	VMOVUPS     64(R10), Z3
+	VMOVUPS     128(R10), Z4
+	VMOVUPS     192(R10), Z5
+	VMOVUPS     256(R10), Z6
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z7
 	VFMADD231PS Z7, Z2, Z0
@@ -2326,7 +2348,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2336,7 +2358,7 @@ end:
 	VADDPS (R9)(R11*1), Z1, Z1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z2, Z2, Z2
@@ -2350,41 +2372,42 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·depthwiseRowsAVX512k5s2p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX512k5s2p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x40, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	KMOVW (DX), K1
@@ -2392,9 +2415,10 @@ block:
 	KMOVW 8(DX), K3
 	KMOVW 12(DX), K4
 	XORQ  R13, R13
+	MOVQ  w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2402,7 +2426,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Z0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -2415,11 +2439,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x40, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -2433,11 +2457,10 @@ tap:
 image:
 fetched:
 	VMOVUPS     (R10), Z1
-	VMOVUPS     (R10)(R11*1), Z2
-	VMOVUPS     (R10)(R11*2), Z3
-	VMOVUPS     (R10)(R12*1), Z4
-	LEAQ        (R10)(R11*4), R10
-	VMOVUPS     (R10), Z5
+	VMOVUPS     64(R10), Z2
+	VMOVUPS     128(R10), Z3
+	VMOVUPS     192(R10), Z4
+	VMOVUPS     256(R10), Z5
 	MOVLQSX     16(DX), R14
 	VMOVUPS.Z   (R9)(R14*1), K1, Z6
 	VFMADD231PS Z6, Z1, Z0
@@ -2458,7 +2481,7 @@ fetched:
 	JNE         tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2467,7 +2490,7 @@ end:
 	VADDPS (R9), Z0, Z0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VPXORD       Z1, Z1, Z1
@@ -2478,47 +2501,49 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Z0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x40, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s1p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s1p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2533,7 +2558,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -2552,11 +2577,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -2575,8 +2600,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y7
-	VMOVUPS      (R10)(R11*1), Y8
-	VMOVUPS      (R10)(R11*2), Y9
+	VMOVUPS      32(R10), Y8
+	VMOVUPS      64(R10), Y9
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y10
 	VMASKMOVPS   (R9)(R14*1), Y10, Y10
@@ -2618,7 +2643,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2634,7 +2659,7 @@ end:
 	VADDPS (R9)(R11*2), Y6, Y6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y7, Y7, Y7
@@ -2664,47 +2689,49 @@ write:
 	VMOVUPS Y4, (R9)
 	VMOVUPS Y5, (R9)(R11*1)
 	VMOVUPS Y6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s1p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s1p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2715,7 +2742,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -2731,11 +2758,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -2750,8 +2777,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y4
-	VMOVUPS      (R10)(R11*1), Y5
-	VMOVUPS      (R10)(R11*2), Y6
+	VMOVUPS      32(R10), Y5
+	VMOVUPS      64(R10), Y6
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y7
 	VMASKMOVPS   (R9)(R14*1), Y7, Y7
@@ -2780,7 +2807,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2792,7 +2819,7 @@ end:
 	VADDPS (R9)(R12*1), Y3, Y3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -2812,47 +2839,49 @@ write:
 	VMOVUPS Y1, (R9)(R11*1)
 	VMOVUPS Y2, (R9)(R11*2)
 	VMOVUPS Y3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s1p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s1p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2861,7 +2890,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	LEAQ    8(AX), DI
@@ -2875,11 +2904,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -2891,8 +2920,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y2
-	VMOVUPS      (R10)(R11*1), Y3
-	VMOVUPS      (R10)(R11*2), Y4
+	VMOVUPS      32(R10), Y3
+	VMOVUPS      64(R10), Y4
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y5
 	VMASKMOVPS   (R9)(R14*1), Y5, Y5
@@ -2912,7 +2941,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -2922,7 +2951,7 @@ end:
 	VADDPS (R9)(R11*1), Y1, Y1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -2936,47 +2965,49 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s1p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s1p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -2984,7 +3015,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -2997,11 +3028,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3012,8 +3043,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y1
-	VMOVUPS      (R10)(R11*1), Y2
-	VMOVUPS      (R10)(R11*2), Y3
+	VMOVUPS      32(R10), Y2
+	VMOVUPS      64(R10), Y3
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y4
 	VMASKMOVPS   (R9)(R14*1), Y4, Y4
@@ -3029,7 +3060,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -3038,7 +3069,7 @@ end:
 	VADDPS (R9), Y0, Y0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y1, Y1, Y1
@@ -3049,47 +3080,49 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s2p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s2p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -3104,7 +3137,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -3123,11 +3156,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3153,8 +3186,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y7
-	VMOVUPS      (R10)(R11*1), Y8
-	VMOVUPS      (R10)(R11*2), Y9
+	VMOVUPS      32(R10), Y8
+	VMOVUPS      64(R10), Y9
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y10
 	VMASKMOVPS   (R9)(R14*1), Y10, Y10
@@ -3203,7 +3236,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -3219,7 +3252,7 @@ end:
 	VADDPS (R9)(R11*2), Y6, Y6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y7, Y7, Y7
@@ -3249,47 +3282,49 @@ write:
 	VMOVUPS Y4, (R9)
 	VMOVUPS Y5, (R9)(R11*1)
 	VMOVUPS Y6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s2p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s2p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -3300,7 +3335,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -3316,11 +3351,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3339,8 +3374,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y4
-	VMOVUPS      (R10)(R11*1), Y5
-	VMOVUPS      (R10)(R11*2), Y6
+	VMOVUPS      32(R10), Y5
+	VMOVUPS      64(R10), Y6
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y7
 	VMASKMOVPS   (R9)(R14*1), Y7, Y7
@@ -3373,7 +3408,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -3385,7 +3420,7 @@ end:
 	VADDPS (R9)(R12*1), Y3, Y3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -3405,47 +3440,49 @@ write:
 	VMOVUPS Y1, (R9)(R11*1)
 	VMOVUPS Y2, (R9)(R11*2)
 	VMOVUPS Y3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s2p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s2p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -3454,7 +3491,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	LEAQ    8(AX), DI
@@ -3468,11 +3505,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3486,8 +3523,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y2
-	VMOVUPS      (R10)(R11*1), Y3
-	VMOVUPS      (R10)(R11*2), Y4
+	VMOVUPS      32(R10), Y3
+	VMOVUPS      64(R10), Y4
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y5
 	VMASKMOVPS   (R9)(R14*1), Y5, Y5
@@ -3509,7 +3546,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -3519,7 +3556,7 @@ end:
 	VADDPS (R9)(R11*1), Y1, Y1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -3533,47 +3570,49 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k3s2p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k3s2p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -3581,7 +3620,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -3594,11 +3633,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3609,8 +3648,8 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y1
-	VMOVUPS      (R10)(R11*1), Y2
-	VMOVUPS      (R10)(R11*2), Y3
+	VMOVUPS      32(R10), Y2
+	VMOVUPS      64(R10), Y3
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y4
 	VMASKMOVPS   (R9)(R14*1), Y4, Y4
@@ -3626,7 +3665,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -3635,7 +3674,7 @@ end:
 	VADDPS (R9), Y0, Y0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y1, Y1, Y1
@@ -3646,47 +3685,49 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s1p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s1p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -3701,7 +3742,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -3720,11 +3761,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3745,11 +3786,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y7
-	VMOVUPS      (R10)(R11*1), Y8
-	VMOVUPS      (R10)(R11*2), Y9
-	VMOVUPS      (R10)(R12*1), Y10
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y11
+	VMOVUPS      32(R10), Y8
+	VMOVUPS      64(R10), Y9
+	VMOVUPS      96(R10), Y10
+	VMOVUPS      128(R10), Y11
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y12
 	VMASKMOVPS   (R9)(R14*1), Y12, Y12
@@ -3811,7 +3851,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -3827,7 +3867,7 @@ end:
 	VADDPS (R9)(R11*2), Y6, Y6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y7, Y7, Y7
@@ -3857,47 +3897,49 @@ write:
 	VMOVUPS Y4, (R9)
 	VMOVUPS Y5, (R9)(R11*1)
 	VMOVUPS Y6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s1p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s1p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -3908,7 +3950,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -3924,11 +3966,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -3945,11 +3987,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y4
-	VMOVUPS      (R10)(R11*1), Y5
-	VMOVUPS      (R10)(R11*2), Y6
-	VMOVUPS      (R10)(R12*1), Y7
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y8
+	VMOVUPS      32(R10), Y5
+	VMOVUPS      64(R10), Y6
+	VMOVUPS      96(R10), Y7
+	VMOVUPS      128(R10), Y8
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y9
 	VMASKMOVPS   (R9)(R14*1), Y9, Y9
@@ -3992,7 +4033,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4004,7 +4045,7 @@ end:
 	VADDPS (R9)(R12*1), Y3, Y3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -4024,47 +4065,49 @@ write:
 	VMOVUPS Y1, (R9)(R11*1)
 	VMOVUPS Y2, (R9)(R11*2)
 	VMOVUPS Y3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s1p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s1p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -4073,7 +4116,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	LEAQ    8(AX), DI
@@ -4087,11 +4130,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -4106,11 +4149,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y2
-	VMOVUPS      (R10)(R11*1), Y3
-	VMOVUPS      (R10)(R11*2), Y4
-	VMOVUPS      (R10)(R12*1), Y5
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R10), Y3
+	VMOVUPS      64(R10), Y4
+	VMOVUPS      96(R10), Y5
+	VMOVUPS      128(R10), Y6
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y7
 	VMASKMOVPS   (R9)(R14*1), Y7, Y7
@@ -4141,7 +4183,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4151,7 +4193,7 @@ end:
 	VADDPS (R9)(R11*1), Y1, Y1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -4165,47 +4207,49 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s1p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s1p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -4213,7 +4257,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -4226,11 +4270,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -4244,11 +4288,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y1
-	VMOVUPS      (R10)(R11*1), Y2
-	VMOVUPS      (R10)(R11*2), Y3
-	VMOVUPS      (R10)(R12*1), Y4
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y5
+	VMOVUPS      32(R10), Y2
+	VMOVUPS      64(R10), Y3
+	VMOVUPS      96(R10), Y4
+	VMOVUPS      128(R10), Y5
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y6
 	VMASKMOVPS   (R9)(R14*1), Y6, Y6
@@ -4273,7 +4316,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4282,7 +4325,7 @@ end:
 	VADDPS (R9), Y0, Y0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y1, Y1, Y1
@@ -4293,47 +4336,49 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s2p7(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s2p7(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -4348,7 +4393,7 @@ vector:
 	PREFETCHT1 (R14)(R11*2)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -4367,11 +4412,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -4400,11 +4445,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y7
-	VMOVUPS      (R10)(R11*1), Y8
-	VMOVUPS      (R10)(R11*2), Y9
-	VMOVUPS      (R10)(R12*1), Y10
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y11
+	VMOVUPS      32(R10), Y8
+	VMOVUPS      64(R10), Y9
+	VMOVUPS      96(R10), Y10
+	VMOVUPS      128(R10), Y11
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y12
 	VMASKMOVPS   (R9)(R14*1), Y12, Y12
@@ -4474,7 +4518,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4490,7 +4534,7 @@ end:
 	VADDPS (R9)(R11*2), Y6, Y6
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y7, Y7, Y7
@@ -4520,47 +4564,49 @@ write:
 	VMOVUPS Y4, (R9)
 	VMOVUPS Y5, (R9)(R11*1)
 	VMOVUPS Y6, (R9)(R11*2)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s2p4(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s2p4(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -4571,7 +4617,7 @@ vector:
 	PREFETCHT1 (R14)(R12*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	VMOVUPS (R9)(R13*1), Y2
@@ -4587,11 +4633,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -4612,11 +4658,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y4
-	VMOVUPS      (R10)(R11*1), Y5
-	VMOVUPS      (R10)(R11*2), Y6
-	VMOVUPS      (R10)(R12*1), Y7
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y8
+	VMOVUPS      32(R10), Y5
+	VMOVUPS      64(R10), Y6
+	VMOVUPS      96(R10), Y7
+	VMOVUPS      128(R10), Y8
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y9
 	VMASKMOVPS   (R9)(R14*1), Y9, Y9
@@ -4663,7 +4708,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4675,7 +4720,7 @@ end:
 	VADDPS (R9)(R12*1), Y3, Y3
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y4, Y4, Y4
@@ -4695,47 +4740,49 @@ write:
 	VMOVUPS Y1, (R9)(R11*1)
 	VMOVUPS Y2, (R9)(R11*2)
 	VMOVUPS Y3, (R9)(R12*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s2p2(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s2p2(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -4744,7 +4791,7 @@ vector:
 	PREFETCHT1 (R14)(R11*1)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	VMOVUPS (R9)(R13*1), Y1
 	LEAQ    8(AX), DI
@@ -4758,11 +4805,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -4778,11 +4825,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y2
-	VMOVUPS      (R10)(R11*1), Y3
-	VMOVUPS      (R10)(R11*2), Y4
-	VMOVUPS      (R10)(R12*1), Y5
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R10), Y3
+	VMOVUPS      64(R10), Y4
+	VMOVUPS      96(R10), Y5
+	VMOVUPS      128(R10), Y6
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y7
 	VMASKMOVPS   (R9)(R14*1), Y7, Y7
@@ -4814,7 +4860,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4824,7 +4870,7 @@ end:
 	VADDPS (R9)(R11*1), Y1, Y1
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y2, Y2, Y2
@@ -4838,47 +4884,49 @@ write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, (R9)(R11*1)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET
 
-// func depthwiseRowsAVX2k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+// func depthwiseRowsAVX2k5s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·depthwiseRowsAVX2k5s2p1(SB), NOSPLIT, $8-136
-	MOVQ pixel+96(FP), R11
+TEXT ·depthwiseRowsAVX2k5s2p1(SB), NOSPLIT, $8-144
+	MOVQ pixel+104(FP), R11
 	LEAQ (R11)(R11*2), R12
 
 	// plus is found from where the result lies
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	SUBQ   out+0(FP), R9
 	MOVQ   R9, (SP)
-	MOVQ   vectors+88(FP), R13
+	MOVQ   vectors+96(FP), R13
 	IMUL3Q $0x20, R13, R13
-	MOVQ   R13, vectors+88(FP)
-	MOVQ   rows+48(FP), AX
+	MOVQ   R13, vectors+96(FP)
+	MOVQ   rows+56(FP), AX
 
 row:
 	MOVLQSX (AX), BX
 	ADDQ    out+0(FP), BX
-	MOVQ    shift+104(FP), CX
-	MOVQ    edges+72(FP), DX
-	MOVQ    blocks+80(FP), SI
+	MOVQ    shift+112(FP), CX
+	MOVQ    edges+80(FP), DX
+	MOVQ    blocks+88(FP), SI
 
 block:
 	XORQ R13, R13
+	MOVQ w+16(FP), R15
 
 vector:
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         results
 	ADDQ       BX, R14
@@ -4886,7 +4934,7 @@ vector:
 	PREFETCHT1 (R14)
 
 results:
-	MOVQ    bias+24(FP), R9
+	MOVQ    bias+32(FP), R9
 	VMOVUPS (R9)(R13*1), Y0
 	LEAQ    8(AX), DI
 	MOVLQSX 4(AX), R8
@@ -4899,11 +4947,11 @@ tap:
 	ADDQ       CX, R9
 	ADDQ       R13, R9
 	MOVLQSX    4(DI), R10
-	ADDQ       w+16(FP), R10
-	ADDQ       R13, R10
+	IMUL3Q     $0x20, R10, R10
+	ADDQ       R15, R10
 	CMPQ       R8, $0x01
 	JNE        fetched
-	MOVQ       ahead+128(FP), R14
+	MOVQ       ahead+136(FP), R14
 	TESTQ      R14, R14
 	JE         image
 	ADDQ       R9, R14
@@ -4917,11 +4965,10 @@ tap:
 image:
 fetched:
 	VMOVUPS      (R10), Y1
-	VMOVUPS      (R10)(R11*1), Y2
-	VMOVUPS      (R10)(R11*2), Y3
-	VMOVUPS      (R10)(R12*1), Y4
-	LEAQ         (R10)(R11*4), R10
-	VMOVUPS      (R10), Y5
+	VMOVUPS      32(R10), Y2
+	VMOVUPS      64(R10), Y3
+	VMOVUPS      96(R10), Y4
+	VMOVUPS      128(R10), Y5
 	MOVLQSX      16(DX), R14
 	VBROADCASTSS (DX), Y6
 	VMASKMOVPS   (R9)(R14*1), Y6, Y6
@@ -4946,7 +4993,7 @@ fetched:
 	JNE          tap
 
 end:
-	MOVQ   plus+32(FP), R9
+	MOVQ   plus+40(FP), R9
 	TESTQ  R9, R9
 	JE     bounds
 	MOVQ   (SP), R9
@@ -4955,7 +5002,7 @@ end:
 	VADDPS (R9), Y0, Y0
 
 bounds:
-	MOVQ         most+40(FP), R9
+	MOVQ         most+48(FP), R9
 	TESTQ        R9, R9
 	JE           write
 	VXORPS       Y1, Y1, Y1
@@ -4966,16 +5013,17 @@ bounds:
 write:
 	LEAQ    (BX)(R13*1), R9
 	VMOVUPS Y0, (R9)
+	ADDQ    wStep+24(FP), R15
 	ADDQ    $0x20, R13
-	CMPQ    R13, vectors+88(FP)
+	CMPQ    R13, vectors+96(FP)
 	JNE     vector
-	ADDQ    outStep+112(FP), BX
-	ADDQ    inStep+120(FP), CX
+	ADDQ    outStep+120(FP), BX
+	ADDQ    inStep+128(FP), CX
 	ADDQ    $0x20, DX
 	DECQ    SI
 	JNE     block
-	ADDQ    rowStep+56(FP), AX
-	DECQ    count+64(FP)
+	ADDQ    rowStep+64(FP), AX
+	DECQ    count+72(FP)
 	JNE     row
 	VZEROUPPER
 	RET

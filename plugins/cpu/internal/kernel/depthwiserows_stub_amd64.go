@@ -5,97 +5,97 @@
 package kernel
 
 //go:noescape
-func depthwiseRowsAVX512k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k3s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX512k5s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k3s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s1p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s1p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s1p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s1p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s1p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s2p7(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s2p7(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s2p4(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s2p2(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s2p2(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
 
 //go:noescape
-func depthwiseRowsAVX2k5s2p1(out *float32, in *float32, w *float32, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+func depthwiseRowsAVX2k5s2p1(out *float32, in *float32, w *float32, wStep int, bias *float32, plus *float32, most *float32, rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)

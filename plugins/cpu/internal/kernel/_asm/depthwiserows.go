@@ -32,11 +32,13 @@ type rowBlock struct {
 // columns returns how many pixels of a row of the input the block sees.
 func (b *rowBlock) columns() int { return (b.n-1)*b.stride + b.kernel }
 
-// The general registers of a block. vectorAt is where its vector lies in a pixel.
+// The general registers of a block. vectorAt is where its vector lies in a pixel, columnAt where the weights
+// of the vector begin.
 var (
 	rowAt, outAt, shiftAt, edgeAt      = pointers[0], pointers[1], pointers[2], pointers[3]
 	blocksLeft, tapAt, tapsLeft, xAt   = pointers[4], pointers[5], pointers[6], pointers[7]
 	weightAt, pixel, pixels3, vectorAt = pointers[8], pointers[9], pointers[10], pointers[11]
+	columnAt                           = reg.R15
 )
 
 // write writes all blocks of some rows, each for some vectors of channels. Every
@@ -44,9 +46,9 @@ var (
 // kernel outside, columns inside.
 func (b *rowBlock) write() {
 	TEXT(fmt.Sprintf("depthwiseRows%sk%ds%dp%d", b.name, b.kernel, b.stride, b.n), NOSPLIT,
-		"func(out *float32, in *float32, w *float32, bias *float32, "+endingParams+", rows *int32, rowStep int, "+
-			"count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, "+
-			"ahead int)")
+		"func(out *float32, in *float32, w *float32, wStep int, bias *float32, "+endingParams+
+			", rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, "+
+			"outStep int, inStep int, ahead int)")
 	Pragma("noescape")
 	MOVQ(param("pixel"), pixel)
 	LEAQ(operand.Mem{Base: pixel, Index: pixel, Scale: 2}, pixels3)
@@ -68,8 +70,10 @@ func (b *rowBlock) write() {
 	Label("block")
 	b.loadEdges()
 	XORQ(vectorAt, vectorAt)
+	MOVQ(param("w"), columnAt)
 	Label("vector")
 	b.block(plusFrom)
+	ADDQ(param("wStep"), columnAt)
 	ADDQ(operand.Imm(uint64(b.bytes)), vectorAt)
 	CMPQ(vectorAt, param("vectors"))
 	JNE(operand.LabelRef("vector"))
@@ -104,15 +108,15 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	ADDQ(shiftAt, xAt)
 	ADDQ(vectorAt, xAt)
 	MOVLQSX(operand.Mem{Base: tapAt, Disp: 4}, weightAt)
-	ADDQ(param("w"), weightAt)
-	ADDQ(vectorAt, weightAt)
+	IMUL3Q(operand.Imm(uint64(b.bytes)), weightAt, weightAt)
+	ADDQ(columnAt, weightAt)
 	CMPQ(tapsLeft, operand.Imm(1))
 	JNE(operand.LabelRef("fetched"))
 	b.fetch("image", b.columns(), xAt, nil)
 	Label("fetched")
 	weights, inputs := free[:b.kernel], free[b.kernel:]
 	for k, r := range weights {
-		VMOVUPS(along(weightAt, k), r)
+		VMOVUPS(operand.Mem{Base: weightAt, Disp: b.bytes * k}, r)
 	}
 	for j := range b.columns() {
 		input := inputs[j%min(len(inputs), 4)]

@@ -27,15 +27,19 @@ type winogradPack struct {
 // the convolution whose gradient g computes.
 func newWinogradPack(g kernel.Winograd, back bool, r *run.Reserve) *winogradPack {
 	taps := g.Taps()
-	at, step := make([]int, taps*g.In), taps*g.In
-	for i := range at {
-		at[i] = i%g.In*taps + i/g.In
-	}
+	at, step := make([]int, taps*g.TapRows()), taps*g.In
 	if back {
-		for i := range at {
-			at[i] = i%g.In*g.Out*taps + taps - 1 - i/g.In
-		}
 		step = taps
+	}
+	for i := range at {
+		switch t, k := i/g.TapRows(), i%g.TapRows(); {
+		case k == g.In:
+			at[i] = -1 // no weight
+		case back:
+			at[i] = k*g.Out*taps + taps - 1 - t
+		default:
+			at[i] = k*taps + t
+		}
 	}
 	return &winogradPack{Winograd: g, order: kernel.NewOrder(at), step: step,
 		data: run.Take[float32](r, g.PackedLen())}
@@ -57,7 +61,7 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	}
 	apart := make([]bool, p.Panels())
 	f.Each(p.Panels(), func(w *run.Worker, panel int) {
-		taps := w.Floats(p.Taps() * p.In * p.PanelWidth(panel))
+		taps := w.Floats(p.Taps() * p.TapRows() * p.PanelWidth(panel))
 		apart[panel] = !p.gather(f, taps, t, panel)
 		f.Kernels.WinogradWeights(p.Winograd, panel, p.data, taps)
 	})
@@ -77,7 +81,7 @@ func (p *winogradPack) pass() {
 	}
 }
 
-// gather copies the weights of a panel to taps, [tap][In][PanelWidth], and
+// gather copies the weights of a panel to taps, [tap][TapRows][PanelWidth], and
 // reports whether they are even.
 func (p *winogradPack) gather(f *run.Frame, taps []float32, filter *filter, panel int) bool {
 	width, first := p.PanelWidth(panel), panel*kernel.WinogradLanes
@@ -92,7 +96,7 @@ func (p *winogradPack) even(f *run.Frame, taps []float32, width int) bool {
 	var sizes [class.MostTaps][kernel.WinogradLanes]float32
 	var most [kernel.WinogradLanes]float32
 	for t := range p.Taps() {
-		f.Kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.In*width:][:p.In*width])
+		f.Kernels.Sizes(sizes[t][:width], most[:width], taps[t*p.TapRows()*width:][:p.In*width])
 	}
 	for o, m := range most[:width] {
 		var of [class.MostTaps]float32

@@ -41,8 +41,23 @@ func (g Winograd) Panels() int { return (g.Out + WinogradLanes - 1) / WinogradLa
 func (g Winograd) PanelWidth(i int) int { return min(WinogradLanes, g.Out-i*WinogradLanes) }
 
 // PackedLen returns the number of values that the transformed weights take:
-// [panel][frequency][In][PanelWidth], a column of channels after the other.
-func (g Winograd) PackedLen() int { return g.Frequencies() * g.In * g.Out }
+// [panel][frequency][In][PanelWidth], a column of channels after the other, and a gap
+// behind every frequency.
+func (g Winograd) PackedLen() int {
+	last := g.Panels() - 1
+	return g.panelAt(last) + g.Frequencies()*g.weightStep(last)
+}
+
+// panelAt returns where the transformed weights of a panel begin.
+func (g Winograd) panelAt(panel int) int { return panel * g.Frequencies() * g.weightStep(0) }
+
+// weightStep returns the distance, in values, between the frequencies of a panel's
+// transformed weights.
+func (g Winograd) weightStep(panel int) int { return odd(g.In * g.PanelWidth(panel)) }
+
+// TapRows returns how many rows, of PanelWidth weights, the taps of a panel lie apart: one
+// more than In, so that those of one channel do not meet in one set of a cache.
+func (g Winograd) TapRows() int { return g.In + 1 }
 
 // odd rounds a number of values up to an odd number of lanes, so that steps
 // of this size spread over the cache.
@@ -111,20 +126,19 @@ func (r Row) need(tile, side, n, step int) int {
 }
 
 // WinogradWeights fills the part of packed that belongs to a panel from its
-// kernels, [Taps()][In][PanelWidth].
+// kernels, [Taps()][TapRows()][PanelWidth].
 func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
-	n := g.In * g.PanelWidth(panel)
-	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:][:g.Frequencies()*n]
-	taps = taps[:g.Taps()*n]
+	width, step := g.PanelWidth(panel), g.weightStep(panel)
+	tapStep := g.TapRows() * width
+	packed, taps = packed[g.panelAt(panel):][:g.Frequencies()*step], taps[:g.Taps()*tapStep]
 	if s.winograd == nil {
-		g.weightsGeneric(packed, taps, n)
+		g.weightsGeneric(packed, step, taps, tapStep, g.In*width)
 		return
 	}
-	width := g.PanelWidth(panel)
 	column := s.winograd.column(width)
 	for c := 0; c < width; c += column {
 		for k := range g.In {
-			s.winograd.forms[g.Tiles].weights(&packed[c*g.In+k*column], 4*n, &taps[k*width+c], 4*n, column)
+			s.winograd.forms[g.Tiles].weights(&packed[c*g.In+k*column], 4*step, &taps[k*width+c], 4*tapStep, column)
 		}
 	}
 }
@@ -159,12 +173,12 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 		panic(fmt.Sprintf("kernel.WinogradProduct: %+v, %d tiles, %d values of tiles, %d of products, %d of "+
 			"weights", g, all, len(v), len(m), len(packed)))
 	}
-	packed = packed[g.Frequencies()*g.In*panel*WinogradLanes:]
+	packed = packed[g.panelAt(panel):]
 	if s.winograd == nil {
-		g.productGeneric(m, v, packed, all, g.PanelWidth(panel))
+		g.productGeneric(m, v, packed, all, panel)
 		return
 	}
-	calls, freqs := 1, g.Frequencies()
+	calls, freqs, step := 1, g.Frequencies(), g.weightStep(panel)
 	if g.In > s.winograd.once {
 		calls, freqs = freqs, 1
 	}
@@ -176,14 +190,14 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 			for choice[0].width > width-c {
 				choice = choice[1:]
 			}
-			choice[0].run(g, m[f*mFreq+c:], v[f*vFreq:], packed[g.In*(f*width+c):], all, width, freqs)
+			choice[0].run(g, m[f*mFreq+c:], v[f*vFreq:], packed[f*step+g.In*c:], all, step, freqs)
 		}
 	}
 }
 
-// run computes freqs frequencies of one column of channels of a panel of this width, with
-// the tiles in parts of nearly equal size.
-func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width, freqs int) {
+// run computes freqs frequencies of one column of channels of a panel, whose weights of
+// frequencies lie step values apart, with the tiles in parts of nearly equal size.
+func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, step, freqs int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)
 	parts, next := (all+len(p.tiles)-1)/len(p.tiles), 0
@@ -196,7 +210,7 @@ func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, width, f
 			ahead = next
 		}
 		p.tiles[to-from-1](&m[from*mTile], 4*mTile, 4*mFreq, &v[from*vTile], 4*vTile, 4*vFreq, &packed[0],
-			4*p.width, 4*g.In*width, freqs, g.In/g.Block(), g.Block(), ahead)
+			4*p.width, 4*step, freqs, g.In/g.Block(), g.Block(), ahead)
 	}
 }
 

@@ -26,8 +26,9 @@ func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int)
 	}
 }
 
-// productGeneric computes one panel, whose weights have width channels.
-func (g Winograd) productGeneric(m, v, packed []float32, all, width int) {
+// productGeneric computes one panel.
+func (g Winograd) productGeneric(m, v, packed []float32, all, panel int) {
+	width, step := g.PanelWidth(panel), g.weightStep(panel)
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)
 	for f := range g.Frequencies() {
@@ -36,7 +37,7 @@ func (g Winograd) productGeneric(m, v, packed []float32, all, width int) {
 			for from := 0; from < g.In; from += g.Block() {
 				var chain [WinogradLanes]float32
 				for k := from; k < from+g.Block(); k++ {
-					addFused(chain[:width], packed[(f*g.In+k)*width:][:width], x[k])
+					addFused(chain[:width], packed[f*step+k*width:][:width], x[k])
 				}
 				for o := range sums {
 					if from == 0 {
@@ -76,17 +77,17 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 	}
 }
 
-// weightsGeneric transforms n kernels.
-func (g Winograd) weightsGeneric(packed, taps []float32, n int) {
+// weightsGeneric transforms n kernels. Frequencies and taps lie a step apart.
+func (g Winograd) weightsGeneric(packed []float32, step int, taps []float32, tapStep, n int) {
 	kernel := make([]float32, g.Taps())
 	var u [class.MostTile * class.MostTile]float32
 	for k := range n {
 		for t := range kernel {
-			kernel[t] = taps[t*n+k]
+			kernel[t] = taps[t*tapStep+k]
 		}
 		g.Weights(u[:], kernel)
 		for f := range g.Frequencies() {
-			packed[f*n+k] = u[f]
+			packed[f*step+k] = u[f]
 		}
 	}
 }

@@ -21,7 +21,7 @@ type winogradRun struct {
 func newWinogradRun(r *rand.Rand, g Winograd, rows, columns int) *winogradRun {
 	w := &winogradRun{Winograd: g, rows: rows, columns: columns}
 	w.in = guarded(r, w.height()*w.step())
-	w.taps, w.bias = guarded(r, g.Taps()*g.In*g.Out), guarded(r, g.Out)
+	w.taps, w.bias = guarded(r, g.Taps()*g.TapRows()*g.Out), guarded(r, g.Out)
 	return w
 }
 
@@ -39,7 +39,7 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 			Count: w.columns})
 	}
 	for p := range g.Panels() {
-		set.WinogradWeights(g, p, u, w.taps[g.Taps()*g.In*p*WinogradLanes:])
+		set.WinogradWeights(g, p, u, w.taps[g.Taps()*g.TapRows()*p*WinogradLanes:])
 		set.WinogradProduct(g, p, m, v, u, all)
 		for y := range w.rows {
 			set.WinogradOutput(g, p, out[p*WinogradLanes:], Row{At: y * g.Side * width * g.Out, Step: width * g.Out,
@@ -55,11 +55,16 @@ func (s *Set) inRows(g Winograd, u []float32) []float32 {
 		return u
 	}
 	rows := slices.Clone(u)
-	for i := range rows {
-		panel := i / (g.Frequencies() * g.In * WinogradLanes)
-		at, width := g.Frequencies()*g.In*WinogradLanes*panel, g.PanelWidth(panel)
-		column, f, k, o := s.winograd.column(width), (i-at)/(g.In*width), (i-at)/width%g.In, (i-at)%width
-		rows[i] = u[at+f*g.In*width+o/column*g.In*column+k*column+o%column]
+	for panel := range g.Panels() {
+		width := g.PanelWidth(panel)
+		column := s.winograd.column(width)
+		for f := range g.Frequencies() {
+			at := g.panelAt(panel) + f*g.weightStep(panel)
+			for i := range g.In * width {
+				k, o := i/width, i%width
+				rows[at+i] = u[at+o/column*g.In*column+k*column+o%column]
+			}
+		}
 	}
 	return rows
 }
@@ -68,7 +73,7 @@ func (s *Set) inRows(g Winograd, u []float32) []float32 {
 func (w *winogradRun) weight(t, c, o int) float64 {
 	p := o / WinogradLanes
 	width := w.PanelWidth(p)
-	return float64(w.taps[w.Taps()*w.In*p*WinogradLanes+(t*w.In+c)*width+o%WinogradLanes])
+	return float64(w.taps[w.Taps()*w.TapRows()*p*WinogradLanes+(t*w.TapRows()+c)*width+o%WinogradLanes])
 }
 
 // exact returns an output in float64, what a chain of fused multiply-adds
@@ -233,7 +238,7 @@ func BenchmarkWinograd(b *testing.B) {
 			})
 			bench("weights", 0, func() {
 				for p := range c.g.Panels() {
-					set.WinogradWeights(c.g, p, u, w.taps[c.g.Taps()*c.g.In*p*WinogradLanes:])
+					set.WinogradWeights(c.g, p, u, w.taps[c.g.Taps()*c.g.TapRows()*p*WinogradLanes:])
 				}
 			})
 			bench("all", flops, func() {

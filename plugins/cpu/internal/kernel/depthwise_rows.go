@@ -219,8 +219,8 @@ type depthwiseRowTiles struct {
 // channels. Steps are in bytes; shift is where, seen from the beginning of a row
 // of the image, the first block's first column lies. ahead is how far behind what is
 // treated lies what will be treated next, if that should be fetched; 0: it is not.
-type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep int,
-	count int, edges *int32, blocks int, vectors int, pixel int, shift int, outStep int, inStep int, ahead int)
+type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep,
+	count int, edges *int32, blocks, vectors, pixel, shift, outStep, inStep, ahead int)
 
 // together returns how many vectors of channels pass through all rows together:
 // few enough that the rows of the image that the next row of the result sees

@@ -216,9 +216,10 @@ type depthwiseRowTiles struct {
 }
 
 // depthwiseRowTile computes the blocks of some rows for some vectors of
-// channels. Steps are in bytes, wStep that from the weights of a vector to those of the next; shift is where, seen from the beginning of a row
-// of the image, the first block's first column lies. ahead is how far behind what is
-// treated lies what will be treated next, if that should be fetched; 0: it is not.
+// channels. Steps are in bytes, wStep that from the weights of a vector to those of the
+// next; shift is where, seen from the beginning of a row of the image, the first block's
+// first column lies. ahead is how far behind what is treated
+// lies what will be treated next, if that should be fetched; 0: it is not.
 type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep,
 	count int, edges *int32, blocks, vectors, pixel, shift, outStep, inStep, ahead int)
 

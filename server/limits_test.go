@@ -58,7 +58,7 @@ func TestRoom(t *testing.T) {
 		headers []string
 	}{
 		{413, packed(t, make([]byte, 64<<20)), []string{jsonLength, "0", "Content-Encoding", "gzip"}}, // a bomb
-		{429, bytes.Repeat([]byte(" "), 900<<10), nil},                                                // thrice that, as JSON
+		{413, bytes.Repeat([]byte(" "), 900<<10), nil},                                                // thrice that, as JSON
 		{400, x.Bytes, []string{"Content-Encoding", "gzip"}},
 		{415, x.Bytes, []string{"Content-Encoding", "br"}},
 	} {
@@ -234,5 +234,31 @@ func TestPatience(t *testing.T) {
 		if r := ask(t, s, "GET", "/v2/models/m", nil); r.status != 200 {
 			t.Errorf("much later: %d", r.status)
 		}
+	}
+}
+
+// What finds no room now may be asked for again; what is larger than all the
+// room there is may not, however often.
+func TestTooLargeIsNotBusy(t *testing.T) {
+	r := &room{limit: 10 << 20}
+	first, second := lease{room: r}, lease{room: r}
+	for i, c := range []struct {
+		l    *lease
+		n    int64
+		want string
+	}{
+		{&first, 11 << 20, "the request takes 11 MiB of memory or more; all requests together may take 10 MiB"},
+		{&first, 6 << 20, "<nil>"},
+		{&second, 5 << 20, "requests under way take all of 10 MiB; try again"},
+		{&first, 5 << 20, "the request takes 11 MiB of memory or more; all requests together may take 10 MiB"},
+		{&second, 4 << 20, "<nil>"},
+	} {
+		if got := fmt.Sprint(c.l.grow(c.n)); got != c.want {
+			t.Errorf("%d: %s, want %s", i, got, c.want)
+		}
+	}
+	first.end()
+	if second.end(); r.taken.Load() != 0 {
+		t.Errorf("%d bytes are taken", r.taken.Load())
 	}
 }

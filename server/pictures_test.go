@@ -62,7 +62,7 @@ func TestDamagedPictures(t *testing.T) {
 			}
 			r := classify(bad)
 			var e struct{ Error string }
-			known := r.status == 400 || r.status == 429
+			known := r.status == 400 || r.status == 413
 			if err := json.Unmarshal(r.body, &e); err != nil || r.status != 200 && !(known && e.Error != "") {
 				t.Errorf("%s, damaged: %d %s", name, r.status, r.body)
 			}

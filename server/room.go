@@ -24,8 +24,13 @@ type lease struct {
 	held int64
 }
 
-// grow takes more bytes, unless there is no room for them.
+// grow takes more bytes, unless there is no room for them: now, or however long
+// the client waits.
 func (l *lease) grow(n int64) error {
+	if l.held+n > l.limit {
+		return protocol.Refuse(protocol.TooLarge, "the request takes %d MiB of memory or more; all requests "+
+			"together may take %d MiB", (l.held+n)>>20, l.limit>>20)
+	}
 	if l.taken.Add(n) > l.limit {
 		l.taken.Add(-n)
 		return protocol.Refuse(protocol.Busy, "requests under way take all of %d MiB; try again",

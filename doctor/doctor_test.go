@@ -79,3 +79,53 @@ func TestTheSameIsFoundEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// A mean of pixels from 0 to 255, where pixels are 0 to 1, makes a model sick,
+// whoever wrote its file: 33.3285 = 0.1307 * 255.
+func TestMeanOfPixels(t *testing.T) {
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := m.Clone()
+	text := strings.Replace(string(m.Graph.Text()), "mean=[0.1307]", "mean=[33.3285]", 1)
+	if wrong.Graph, err = graph.ParseGraph([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		m    *models.Model
+		want string
+	}{{m, ""}, {wrong, "mean 33.3285: it is in units of x/255"}} {
+		of := Of(c.m)
+		if faults := strings.Join(of.Faults(), ""); !strings.Contains(faults, c.want) || faults != "" && c.want == "" {
+			t.Errorf("faults %q, want %q", faults, c.want)
+		}
+		for _, name := range []string{"m.bnm", "m.onnx"} {
+			path := filepath.Join(t.TempDir(), name)
+			if name == "m.bnm" {
+				_, err = serialize.WriteModel(path, c.m)
+			} else {
+				_, err = formats.Export(path, c.m, formats.ExportOptions{})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Examine(path, modelfile.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			for _, f := range r.Findings() {
+				if f.Severity == bn.Fault {
+					found += f.Problem + "; " + f.Advice
+				}
+			}
+			if !strings.Contains(found, c.want) || found != "" && c.want == "" {
+				t.Errorf("%s: found %q, want %q", name, found, c.want)
+			}
+		}
+	}
+}

@@ -100,6 +100,7 @@ func (p *Report) readOwn() error {
 // take takes the batch norms of a model, and looks at its weights.
 func (p *Report) take(m *models.Model) {
 	p.Norms = formats.ModelNorms(m)
+	p.image(m)
 	for _, s := range m.Graph.State {
 		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are looked at with the statistics
 			p.weight(s.Name, m.State[s.Name])
@@ -126,6 +127,9 @@ func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 			p.Others = append(p.Others, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
 				Advice: n.Advice})
 		}
+	}
+	if f.Model != nil {
+		p.image(f.Model)
 	}
 	if err := p.weights(f); err != nil {
 		return err

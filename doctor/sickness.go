@@ -24,6 +24,9 @@ type Sickness struct {
 // Of examines the batch norms and all weights of a model, on all cores.
 func Of(m *models.Model) Sickness {
 	s := Sickness{Norms: formats.ModelNorms(m)}
+	if text, _ := imageFault(m); text != "" {
+		s.Graph = append(s.Graph, "image: "+text)
+	}
 	var weights []string
 	for _, p := range m.Graph.State {
 		if p.Role.Trained() && p.Role != graph.Gamma { // gammas are looked at with the statistics

@@ -38,8 +38,9 @@ type Options struct {
 type Preprocess struct {
 	// Name is one of preprocessings; "": that of the file, or "unit" with Mean or Std.
 	Name string
-	// Mean and Std, one number for each channel in units of x/255, stand in place
-	// of those of Name; nil: those of Name.
+	// Mean and Std, one number for each channel, stand in place of those of Name; nil:
+	// those of Name. They are in units of x/255, or with raw and caffe in units of
+	// pixels, and with caffe in the order B, G, R.
 	Mean, Std []float64
 	// EXIF is data.ApplyEXIF or data.IgnoreEXIF, for the orientation in picture files;
 	// "": as the model was trained.

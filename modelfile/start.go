@@ -209,8 +209,14 @@ func written(path string, text []byte, classes int) (*models.Model, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m, err := models.New(g)
-	if err != nil || classes == 0 {
+	if err != nil {
 		return m, err
+	}
+	if i, ok := models.ImageOf(m); ok && i.Units() != nil {
+		return nil, fmt.Errorf("%s: %w", path, i.Units())
+	}
+	if classes == 0 {
+		return m, nil
 	}
 	return models.WithClasses(m, classes)
 }

@@ -147,11 +147,8 @@ func (o Options) check(a Architecture) error {
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
 	case o.Classes < 2 || o.Classes > maxClasses:
 		return fmt.Errorf("%s; a classifier has 2 to %d", problem.Counted(o.Classes, "class"), maxClasses)
-	case len(o.Mean) != 0 && len(o.Mean) != s.Channels, len(o.Std) != 0 && len(o.Std) != s.Channels:
-		return fmt.Errorf("%s and %s for %s", problem.Counted(len(o.Mean), "mean"),
-			problem.Counted(len(o.Std), "deviation"), problem.Counted(s.Channels, "channel"))
 	}
-	return nil
+	return Image{Scale: 1. / largestPixel, Mean: o.Mean, Std: o.Std}.Check(o.Input.Channels)
 }
 
 // preprocess says how image files become the input: as for ImageNet where

@@ -49,7 +49,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"resnet20", models.Options{Input: size(0, 4, 3)}, "input of 0x4x3"},
 		{"resnet20", models.Options{Input: size(1<<20, 4, 3)}, "sides are 1 to"},
 		{"resnet20", models.Options{Input: size(4, 4, 1000)}, "channels 1 to"},
-		{"resnet20", models.Options{Mean: []float64{0.5}}, "1 mean and"},
+		{"resnet20", models.Options{Mean: []float64{0.5}}, "mean 0.5: 1 number for 3 channels"},
 		{"lenet-bn", models.Options{Input: size(1, 1, 1)}, "does not take images of 1x1x1"},
 		{"vgg16-bn", models.Options{Input: size(64, 64, 3)}, "sides of 32, 224"},
 		{"vgg16-bn", models.Options{Input: size(16, 16, 3)}, "does not take images"},

@@ -8,17 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Image holds the attributes of an image operation, which computes (x*Scale - Mean) /
-// Std per channel, in the order B, G, R with BGR.
-type Image struct {
-	Scale     float64
-	Mean, Std []float64 // by channel of the result; nil: 0 and 1
-	BGR       bool
-}
-
 // WithImage returns m with the image operation i in front, in place of m's own, so
 // that its input is images, u8 [H,W,C]. The state is shared with m. It is an error if
-// m does not take images of 1 or 3 channels, as [C,H,W] or [H,W,C].
+// m does not take images of 1 or 3 channels, as [C,H,W] or [H,W,C], or if i is
+// nothing for them: see Image.Check.
 func WithImage(m *Model, i Image) (*Model, error) {
 	t, last, err := m.pixels()
 	if err != nil {
@@ -27,6 +20,9 @@ func WithImage(m *Model, i Image) (*Model, error) {
 	c, h, w := t.Shape[0], t.Shape[1], t.Shape[2]
 	if last {
 		c, h, w = t.Shape[2], t.Shape[0], t.Shape[1]
+	}
+	if err := i.Check(c); err != nil {
+		return nil, err
 	}
 	return m.reinput(func(b *graph.Builder, name string) graph.Value {
 		x := b.Input(name, graph.Type{Kind: graph.Rows, DType: tensor.U8, Shape: []int{h, w, c}})
@@ -66,17 +62,6 @@ func WithChannelsLast(m *Model) (*Model, error) {
 
 // lastChannels turns the shape [C,H,W] into [H,W,C].
 func lastChannels(shape []int) []int { return []int{shape[1], shape[2], shape[0]} }
-
-// imageNode returns the image operation on the input of m, nil if there is none.
-func (m *Model) imageNode() *graph.Node {
-	f := m.Graph.Main
-	for i := range f.Nodes {
-		if n := &f.Nodes[i]; n.Op == graph.Image && n.In[0] == f.Inputs[0] {
-			return n
-		}
-	}
-	return nil
-}
 
 // free returns name, or a name like it, that no value of m has, but for the
 // result of its image operation.

@@ -30,7 +30,8 @@ func reportFindings(o *output, p *doctor.Report) error {
 	}
 	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, p.Choice.Taken()})
 	for _, f := range findings {
-		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem, f.Advice)
+		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem,
+			inFlags(f.Advice))
 	}
 	o.result("%s: %s, %s, %s", p.Path, counted(len(p.Norms), "batch norm"), counted(faults, "fault"),
 		counted(len(findings)-faults, "warning"))

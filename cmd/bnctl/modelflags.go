@@ -29,8 +29,9 @@ func preprocessFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preprocess",
 			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input; none: not known"},
-		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255"},
-		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in units of x/255"},
+		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255 (0 to 1); " +
+			"with raw and caffe (B,G,R) of pixels (0 to 255)"},
+		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in the units of --mean"},
 		&cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
 			DefaultText: "train applies it; otherwise as the model was trained"},
 		&cli.StringFlag{Name: "interpolation", Usage: "bilinear or bicubic: how pictures are resized",

@@ -1,0 +1,31 @@
+package doctor
+
+import (
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// imageFault returns what is wrong with the image operation of a model whose mean or
+// deviation is in other units than its pixels, and what to do; "" if nothing is.
+func imageFault(m *models.Model) (text, advice string) {
+	i, ok := models.ImageOf(m)
+	if !ok {
+		return "", ""
+	}
+	if err := i.Units(); err != nil {
+		return problem.Split(err)
+	}
+	return "", ""
+}
+
+// image finds imageFault of a model.
+func (p *Report) image(m *models.Model) {
+	text, advice := imageFault(m)
+	if text == "" {
+		return
+	}
+	advice = "strip it again, and " + advice
+	p.Wrong = append(p.Wrong, advice)
+	p.Others = append(p.Others, bn.Finding{Layer: "image", Severity: bn.Fault, Problem: text, Advice: advice})
+}

@@ -49,7 +49,7 @@ device/internal/fabricpb:
 device/internal/shm:  collective tensor
 device/internal/wire: collective device device/internal/devicepb graph tensor problem
 device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/serve:         device/internal/fabricpb tensor problem
+device/serve:         device/internal/fabricpb graph tensor problem
 device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote:        awake device/internal/fabricpb fabric fabric/launcher fabric/mailbox graph tensor
 device/remote:        problem regular

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -51,6 +52,19 @@ func (h *hasty) Close() error {
 	return nil
 }
 
+// oneSum is a function that exchanges one gradient of one number, called x.
+func oneSum(t *testing.T) *graph.Function {
+	b := graph.NewBuilder(graph.Train, &[]graph.State{})
+	rows := b.Input("rows", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{1}})
+	x := b.Op(graph.ChannelSum, "x", []graph.Value{rows})
+	b.Output("sum", b.Op(graph.AllReduce, "sum", []graph.Value{x}), true)
+	f, err := b.Function()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // TestOutcomeBeforeItsExchanges: a run whose exchanges are not all answered has no outcome yet. The
 // error ends the connection and waits for nobody.
 func TestOutcomeBeforeItsExchanges(t *testing.T) {
@@ -66,7 +80,8 @@ func TestOutcomeBeforeItsExchanges(t *testing.T) {
 		h.exchange, h.parts = wire.EncodeExchange(tag, one(0))
 		s := &session{conn: h, group: device.Group{Generation: 1, Replicas: [][]int{{0}, {1}},
 			Exchange: hub.Member(0)}}
-		c := &call{body: &pb.Message{Call: 1}, limits: limits{value: 4, all: 4}}
+		c := &call{body: &pb.Message{Call: 1}, limits: limitsOf(oneSum(t))}
+		c.course = c.limits.schedule.Begin(0)
 		if waits {
 			go hub.Member(1).Start(t.Context(), tag, one(1))()
 		}

@@ -14,15 +14,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// limits bounds what a run may exchange.
+// limits is what a run exchanges.
 type limits struct {
-	value int64 // bytes of the largest value
-	all   int64 // bytes of all values together
+	value    int64 // bytes of the largest value
+	all      int64 // bytes of all values together
+	schedule *wire.Schedule
 }
 
-// limitsOf returns what the all-reduces of f may exchange.
+// limitsOf returns what the all-reduces of f exchange.
 func limitsOf(f *graph.Function) limits {
-	var l limits
+	l := limits{schedule: wire.ScheduleOf(f)}
 	for i := range f.Nodes {
 		if n := &f.Nodes[i]; n.Op == graph.AllReduce {
 			t := f.Values[n.Out[0]].Type
@@ -86,8 +87,11 @@ func (s *session) checkMet(c *call, m *pb.Message) error {
 		return fmt.Errorf("%s comes while %d exchanges are not answered", wire.Body(m), n)
 	}
 	done := m.GetOutcome() != nil && m.GetOutcome().Error == nil
-	if !done || c.met > 0 || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
+	if !done || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return nil
+	}
+	if c.met > 0 {
+		return c.course.Left()
 	}
 	return problem.Advise("rebuild it with the present SDK", "the device ran without an exchange although it "+
 		"holds replicas %v of %d; its plugin may be older than Join.leaves",
@@ -130,6 +134,9 @@ func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
 	tag, values, err = wire.DecodeExchange(x, parts, c.limits.value)
 	if err == nil {
 		err = s.checkParts(tag, values)
+	}
+	if err == nil {
+		err = c.course.Next(tag, values)
 	}
 	if err != nil {
 		return tag, nil, err

@@ -49,7 +49,7 @@ func (x *summingExecutable) Run(ctx context.Context, s device.Step) (device.Outc
 	}
 	sum[0].Parts[0].Value, sum[0].Result = part, tensor.New(tensor.F32, outputs, inputs)
 	at := tag(s, collective.Gradients, 0)
-	at.Generation = x.device.group.Generation
+	at.Generation, at.Name = x.device.group.Generation, "dw"
 	if err := x.device.group.Exchange.Start(ctx, at, sum)(); err != nil {
 		return device.Outcome{}, err
 	}

@@ -63,6 +63,7 @@ type call struct {
 	in     []tensor.Tensor
 	result []tensor.Tensor // types of the tensors that come back
 	limits limits          // of exchanges; zero: none may come
+	course wire.Course     // of the exchanges that came
 	met    int             // exchanges so far
 	parts  int64           // bytes that they brought
 	due    atomic.Int32    // exchanges without an answer

@@ -22,7 +22,7 @@ func (s *session) load(ctx context.Context, in *pb.Load, t []tensor.Tensor) (*pb
 		return nil, err
 	}
 	s.last++
-	s.executables[s.last] = e
+	s.executables[s.last], s.schedules[s.last] = e, schedules(p)
 	return needs(s.last, e), nil
 }
 
@@ -48,6 +48,7 @@ func (s *session) unload(in *pb.Unload) error {
 		return nil
 	}
 	delete(s.executables, in.GetExecutable())
+	delete(s.schedules, in.GetExecutable())
 	return e.Close()
 }
 
@@ -96,6 +97,7 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 		outcome.Error = wire.EncodeError(err)
 		return m, nil
 	}
+	s.scheduled.course = s.schedules[in.GetExecutable()][in.GetFunction()].Begin(in.GetStep())
 	o, err := e.Run(ctx, device.Step{
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: wire.Numbers[int](in.GetRows()), Inputs: t,
 		Profile: in.GetProfile(), Last: in.GetLast(),

@@ -17,7 +17,7 @@ import (
 // at every other level, at the host.
 func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
-	g.Exchange = &s.exchanger
+	meet := collective.Exchanger(&s.exchanger)
 	var member *shm.Member
 	if g.Level == device.CollShm && g.Check() == nil {
 		if !g.Whole() { // the host is to be in the middle
@@ -28,14 +28,15 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 		if member, err = shm.Join(string(g.Rendezvous), g.Generation, g.Rank, g.Replicas); err != nil {
 			return device.Errorf("", "", device.Unavailable, "level %s: %w", g.Level, err)
 		}
-		g.Exchange = member
+		meet = member
 	}
+	g.Exchange = &s.scheduled
 	if err := s.device.Join(ctx, g); err != nil {
 		leave(member)
 		return err
 	}
 	leave(s.member)
-	s.member = member
+	s.member, s.scheduled.Exchanger = member, meet
 	s.exchanger.pool.join(in.GetPool())
 	return nil
 }

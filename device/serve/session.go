@@ -20,15 +20,18 @@ type session struct {
 	conn        wire.Conn
 	calls       *calls
 	executables map[uint32]device.Executable
-	last        uint32 // number of the last executable loaded
+	schedules   map[uint32]map[string]*wire.Schedule // of executables, by function
+	last        uint32                               // number of the last executable loaded
 	arena       wire.Arena
 	member      *shm.Member // of the present group, at level coll.shm/1; else nil
 	exchanger   exchanger   // of groups that meet at the host
+	scheduled   scheduled   // through which the device meets the others
 	beside      bool        // the host takes exchanges beside each other
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
-	s := &session{ctx: ctx, device: d, conn: c, calls: k, executables: map[uint32]device.Executable{}}
+	s := &session{ctx: ctx, device: d, conn: c, calls: k, executables: map[uint32]device.Executable{},
+		schedules: map[uint32]map[string]*wire.Schedule{}}
 	s.exchanger.session = s
 	return s
 }

@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/collective"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Schedule is what a run of a function exchanges: in each lane, in this order.
+type Schedule struct {
+	lanes [collective.Lanes][]dueExchange
+}
+
+// dueExchange is an exchange that a run comes to.
+type dueExchange struct {
+	name   string
+	values []dueValue
+}
+
+// dueValue is a value that an exchange reduces.
+type dueValue struct {
+	op   collective.Op
+	kind tensor.Tensor // without elements
+}
+
+// ScheduleOf returns what a run of f exchanges.
+func ScheduleOf(f *graph.Function) *Schedule {
+	s := &Schedule{}
+	for _, x := range f.Exchanges() {
+		lane := collective.Gradients
+		if x.Read {
+			lane = collective.Moments
+		}
+		nodes := f.Nodes[x.From:x.To]
+		due := dueExchange{name: f.Values[nodes[0].In[0]].Name}
+		for i := range nodes {
+			v := dueValue{op: collective.Sum}
+			if nodes[i].Text("of") == "moments" {
+				v.op = collective.MergeMoments
+			}
+			t := f.Values[nodes[i].Out[0]].Type
+			v.kind = tensor.Tensor{DType: t.DType, Shape: t.Shape}
+			due.values = append(due.values, v)
+		}
+		s.lanes[lane] = append(s.lanes[lane], due)
+	}
+	return s
+}
+
+// Course is how far a run has come in a schedule. The zero value has none, and is
+// for runs that exchange nothing.
+type Course struct {
+	schedule *Schedule
+	step     uint64
+	came     [collective.Lanes]int
+}
+
+// Begin returns the course of a run of that number.
+func (s *Schedule) Begin(step uint64) Course { return Course{schedule: s, step: step} }
+
+// Next takes the exchange that the run comes to. The error says what came, and what
+// was due: the device is wrong then, whoever else waits.
+func (c *Course) Next(tag collective.Tag, values []collective.Reduction) error {
+	if c.schedule == nil || tag.Lane >= collective.Lanes {
+		return fmt.Errorf("exchange %.100q came in lane %d of a run that has none there", tag.Name, tag.Lane)
+	}
+	if tag.Step != c.step {
+		return fmt.Errorf("exchange %.100q came with step %d in its tag; this is the run of step %d", tag.Name,
+			tag.Step, c.step)
+	}
+	all := c.schedule.lanes[tag.Lane]
+	at := c.came[tag.Lane]
+	if err := c.checkTag(tag, all, at); err != nil {
+		return err
+	}
+	c.came[tag.Lane]++
+	return all[at].check(tag, values)
+}
+
+// checkTag checks the place of an exchange among all of its lane, when at of them have come.
+func (c *Course) checkTag(tag collective.Tag, all []dueExchange, at int) error {
+	other := 1 - tag.Lane
+	others := c.schedule.lanes[other][c.came[other]:]
+	belongs := len(others) > 0 && others[0].name == tag.Name
+	switch {
+	case at < len(all) && all[at].name == tag.Name && tag.Sequence == uint64(at):
+		return nil
+	case at < len(all) && all[at].name == tag.Name:
+		return fmt.Errorf("exchange %.100q came with sequence %d in %v; due is sequence %d: it counts the "+
+			"exchanges of the lane in the run, from 0", tag.Name, tag.Sequence, pb.Lane(tag.Lane), at)
+	case belongs:
+		return fmt.Errorf("exchange %.100q came in %v; it belongs in %v, since %s", tag.Name, pb.Lane(tag.Lane),
+			pb.Lane(other), whyLane(other))
+	case at == len(all):
+		return fmt.Errorf("exchange %.100q came as number %d in %v; the function has %d there", tag.Name, at+1,
+			pb.Lane(tag.Lane), len(all))
+	}
+	return fmt.Errorf("exchange %.100q came with sequence %d in %v; due is %q with sequence %d", tag.Name,
+		tag.Sequence, pb.Lane(tag.Lane), all[at].name, at)
+}
+
+func whyLane(l collective.Lane) string {
+	if l == collective.Moments {
+		return "a node of the function reads a result of it"
+	}
+	return "no node of the function reads a result of it"
+}
+
+// check checks that an exchange brings the values that are due.
+func (d dueExchange) check(tag collective.Tag, values []collective.Reduction) error {
+	if len(values) != len(d.values) {
+		return fmt.Errorf("exchange %q came with %d values; due are %d, one for each all_reduce that follows "+
+			"another", tag.Name, len(values), len(d.values))
+	}
+	for i, v := range values {
+		want := d.values[i]
+		if v.Op != want.op {
+			return fmt.Errorf("exchange %q: value %d came as %v; due is %v", tag.Name, i, pb.Reduction(v.Op),
+				pb.Reduction(want.op))
+		}
+		if !SameType(v.Result, want.kind) {
+			return fmt.Errorf("exchange %q: value %d came as %v; due is %v", tag.Name, i, v.Result, want.kind)
+		}
+	}
+	return nil
+}
+
+// Left returns an error that names the first exchange of a run that ended well to which it
+// has not come; nil if it has come to all.
+func (c *Course) Left() error {
+	if c.schedule == nil {
+		return nil
+	}
+	for lane, all := range c.schedule.lanes {
+		if at := c.came[lane]; at < len(all) {
+			return fmt.Errorf("the run ended without exchange %q, which was due with sequence %d in %v",
+				all[at].name, at, pb.Lane(lane))
+		}
+	}
+	return nil
+}

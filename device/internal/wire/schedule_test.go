@@ -1,0 +1,99 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// scheduled is a function with the exchanges moments 0 (of a and b), gradients 0 (of c) and
+// moments 1 (of d).
+func scheduled(t *testing.T) *graph.Function {
+	b := graph.NewBuilder("train", &[]graph.State{})
+	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{2}})
+	sum := func(name string) graph.Value { return b.Op(graph.ChannelSum, name, []graph.Value{x}) }
+	all := func(v graph.Value, name string) graph.Value {
+		return b.Op(graph.AllReduce, name+".all", []graph.Value{v})
+	}
+	a, m := sum("a"), b.Op(graph.Moments, "b", []graph.Value{x})
+	read := all(a, "a")
+	b.Output("b", b.Op(graph.AllReduce, "b.all", []graph.Value{m}, "of", "moments"), false)
+	b.Output("c", all(sum("c"), "c"), false)
+	d := sum("d")
+	z := b.Op(graph.Add, "z", []graph.Value{x, read})
+	b.Output("y", b.Op(graph.Add, "y", []graph.Value{z, all(d, "d")}), false)
+	f, err := b.Function()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+type came struct {
+	lane     collective.Lane
+	sequence uint64
+	name     string
+	values   []collective.Reduction
+}
+
+func value(op collective.Op, d tensor.DType, shape ...int) collective.Reduction {
+	return collective.Reduction{Op: op, Result: tensor.New(d, shape...)}
+}
+
+// What a run comes to is held against its function: the first that is not due is named, with
+// what was due.
+func TestScheduleNamesWhatIsNotDue(t *testing.T) {
+	const step = 9
+	pair := []collective.Reduction{value(collective.Sum, tensor.F32, 2),
+		value(collective.MergeMoments, tensor.F64, 5)}
+	one := []collective.Reduction{value(collective.Sum, tensor.F32, 2)}
+	first, gradient, second := came{0, 0, "a", pair}, came{1, 0, "c", one}, came{0, 1, "d", one}
+	for _, c := range []struct {
+		came []came
+		says string
+	}{
+		{[]came{first, gradient, second}, ""},
+		{[]came{first, second, gradient}, ""}, // lanes have orders of their own
+		{[]came{gradient, first, second}, ""},
+		{[]came{{0, 1, "a", pair}}, `exchange "a" came with sequence 1 in LANE_MOMENTS; due is sequence 0`},
+		{[]came{first, {0, 2, "d", one}}, `exchange "d" came with sequence 2 in LANE_MOMENTS; due is sequence 1`},
+		{[]came{first, {0, 0, "d", one}}, `exchange "d" came with sequence 0 in LANE_MOMENTS; due is sequence 1`},
+		{[]came{first, {0, 1, "c", one}},
+			`exchange "c" came in LANE_MOMENTS; it belongs in LANE_GRADIENTS, since no node of the function reads`},
+		{[]came{{1, 0, "a", pair}},
+			`exchange "a" came in LANE_GRADIENTS; it belongs in LANE_MOMENTS, since a node of the function reads`},
+		{[]came{{0, 0, "d", one}}, `exchange "d" came with sequence 0 in LANE_MOMENTS; due is "a" with sequence 0`},
+		{[]came{gradient, {1, 1, "c", one}}, `exchange "c" came as number 2 in LANE_GRADIENTS; the function has 1 there`},
+		{[]came{{0, 0, "a", one}}, `exchange "a" came with 1 values; due are 2`},
+		{[]came{{0, 0, "a", []collective.Reduction{pair[1], pair[0]}}},
+			`exchange "a": value 0 came as REDUCTION_MERGE_MOMENTS; due is REDUCTION_SUM`},
+		{[]came{gradient, {0, 0, "a", []collective.Reduction{value(collective.Sum, tensor.F32, 3), pair[1]}}},
+			`exchange "a": value 0 came as f32[3]; due is f32[2]`},
+		{[]came{first, second}, `the run ended without exchange "c", which was due with sequence 0 in LANE_GRADIENTS`},
+		{[]came{gradient, first}, `the run ended without exchange "d", which was due with sequence 1 in LANE_MOMENTS`},
+		{[]came{{2, 0, "a", pair}}, `exchange "a" came in lane 2`},
+	} {
+		course := ScheduleOf(scheduled(t)).Begin(step)
+		var err error
+		for _, x := range c.came {
+			if err == nil {
+				tag := collective.Tag{Step: step, Lane: x.lane, Sequence: x.sequence, Name: x.name}
+				err = course.Next(tag, x.values)
+			}
+		}
+		if err == nil {
+			err = course.Left()
+		}
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.HasPrefix(err.Error(), c.says)) {
+			t.Errorf("%v: %v, want %q", c.came, err, c.says)
+		}
+	}
+	course := ScheduleOf(scheduled(t)).Begin(step)
+	err := course.Next(collective.Tag{Step: 8, Name: "a"}, pair)
+	if want := `exchange "a" came with step 8 in its tag; this is the run of step 9`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -1,0 +1,36 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// scheduled is the way in which a device exchanges, and takes no exchange that its run does
+// not come to: where devices meet without the host, nobody else knows which of them is wrong.
+type scheduled struct {
+	collective.Exchanger
+	course wire.Course // of the run under way
+}
+
+// Start begins the exchange if it is due.
+func (x *scheduled) Start(ctx context.Context, tag collective.Tag,
+	values []collective.Reduction) func() error {
+	if err := x.course.Next(tag, values); err != nil {
+		err = device.Errorf("", "", device.Lost, "%w", err)
+		return func() error { return err }
+	}
+	return x.Exchanger.Start(ctx, tag, values)
+}
+
+// schedules returns what the functions of p exchange, by their names.
+func schedules(p *graph.Program) map[string]*wire.Schedule {
+	all := map[string]*wire.Schedule{}
+	for _, f := range p.Functions {
+		all[f.Name] = wire.ScheduleOf(f)
+	}
+	return all
+}

@@ -46,6 +46,29 @@ func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 	return nil
 }
 
+// CheckProgram returns the error of Load, called device, for a program that no device of
+// this release can take; nil if there is none. It wraps Unsupported and is a *Refused if
+// nodes have an operation or an attribute that the release does not know: the program is
+// of a later one. Otherwise it wraps Invalid.
+func CheckProgram(device string, p *graph.Program) error {
+	var r Refused
+	for _, f := range p.Functions {
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			if why := n.Unknown(); why != "" {
+				r.Nodes = append(r.Nodes, Refusal{Function: f.Name, Node: f.NodeName(n), Op: n.Op, Why: why})
+			}
+		}
+	}
+	if len(r.Nodes) > 0 {
+		return Errorf(device, "Load", Unsupported, "%w", &r)
+	}
+	if err := p.Check(); err != nil {
+		return Errorf(device, "Load", Invalid, "%w", err)
+	}
+	return nil
+}
+
 // Check returns an error if c is below 0: what Load and Grow refuse.
 func (c Capacity) Check() error {
 	if c.Rows < 0 || c.Replicas < 0 {

@@ -2,20 +2,49 @@ package graph
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
 // Attributes returns all attributes of n, sorted by key, including those with
-// their default value. An absent list is empty.
+// their default value. An absent list is empty. What the table does not have is
+// there too.
 func (n *Node) Attributes() Attrs {
+	if !n.Op.Valid() {
+		return n.Attrs
+	}
 	var all Attrs
 	for _, s := range n.Op.row().attrs {
 		if v := n.attr(s.key); v != nil {
 			all = append(all, Attr{s.key, v})
 		}
 	}
+	for _, a := range n.Attrs {
+		if !n.Op.has(a.Key) {
+			all = append(all, a)
+		}
+	}
 	slices.SortFunc(all, func(a, b Attr) int { return cmp.Compare(a.Key, b.Key) })
 	return all
+}
+
+// Unknown says what of n this release does not know: its operation, or an attribute.
+// It is "" if there is nothing. Where a program is of a later release, n may mean
+// something that nobody here can compute.
+func (n *Node) Unknown() string {
+	if !n.Op.Valid() {
+		return "this release does not know the operation"
+	}
+	for _, a := range n.Attrs {
+		if !n.Op.has(a.Key) {
+			return fmt.Sprintf("this release does not know the attribute %q", a.Key)
+		}
+	}
+	return ""
+}
+
+func (o Op) has(key string) bool {
+	return slices.ContainsFunc(o.row().attrs, func(s attrSpec) bool { return s.key == key })
 }
 
 // Trim returns a as a node of operation o has it: sorted and without defaults.

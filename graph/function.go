@@ -173,11 +173,10 @@ func (f *Function) rank() int {
 
 // NodeName returns the name of node n in messages.
 func (f *Function) NodeName(n *Node) string {
-	if len(n.Out) > 0 {
-		return f.Values[n.Out[0]].Name
-	}
-	if len(n.In) > 0 && n.In[0] != None {
-		return f.Values[n.In[0]].Name
+	for _, list := range [][]Value{n.Out, n.In} {
+		if len(list) > 0 && list[0] >= 0 && int(list[0]) < len(f.Values) {
+			return f.Values[list[0]].Name
+		}
 	}
 	return n.Op.String()
 }

@@ -61,6 +61,10 @@ func specs(base []attrSpec, more ...attrSpec) []attrSpec {
 //  7. a case in device/devicetest, with awkward shapes and its tolerance;
 //  8. a kernel in every device, or a test that the device refuses it;
 //  9. a line in the CHANGELOG.
+//
+// A new attribute of an operation that there is needs its line in device.proto, and
+// (*Node).Attributes to leave it out where it has its default: a plugin built before
+// refuses a node that has it.
 var (
 	table   map[Op]*opRow
 	opNamed map[string]Op

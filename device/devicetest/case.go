@@ -26,7 +26,8 @@ type Case struct {
 
 // Cases returns all cases, the contract first.
 func Cases() []Case {
-	return slices.Concat(loadCases(), stateCases(), stepCases(), commitCases(), limitCases(), endCases(),
+	return slices.Concat(loadCases(), unknownCases(), stateCases(), stepCases(), commitCases(), limitCases(),
+		endCases(),
 		groupCases(), reduceCases(), exchangeCases(), trainingCases(), momentsCases(), finiteCases(),
 		probeCases(), labelCases(), chainCases(), classCases())
 }

@@ -5,7 +5,8 @@
 // Use Run in the tests of every device that you write.
 //
 // A case quotes the rule that it checks. Go tests run all cases through Run,
-// other programs through Judge. Every rule of the contract has a case here.
+// other programs through Judge. A rule of the contract that has no case here does not
+// exist for devices: add the case first.
 //
 // # Operations
 //

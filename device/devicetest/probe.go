@@ -2,6 +2,7 @@ package devicetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -81,13 +82,15 @@ func (p probe) testCase() Case {
 	return newCase(p.title(), p.rule(), p.program, judged(p.setting))
 }
 
+func allProbes() []probe {
+	return slices.Concat(productProbes(), normProbes, activationProbes(), poolProbes(), arithmeticProbes(),
+		structureProbes, lossProbes, updateProbes)
+}
+
 func probeCases() []Case {
 	var cases []Case
-	for _, group := range [][]probe{productProbes(), normProbes, activationProbes(), poolProbes(),
-		arithmeticProbes(), structureProbes, lossProbes, updateProbes} {
-		for _, p := range group {
-			cases = append(cases, p.testCase())
-		}
+	for _, p := range allProbes() {
+		cases = append(cases, p.testCase())
 	}
 	return cases
 }

@@ -68,8 +68,8 @@ func (d *dev) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 		return nil, err
 	}
 	defer done()
-	if err := p.Check(); err != nil {
-		return nil, device.Errorf(d.name, call, device.Invalid, "%w", err)
+	if err := device.CheckProgram(d.name, p); err != nil {
+		return nil, err
 	}
 	if err := c.Check(); err != nil {
 		return nil, device.Errorf(d.name, call, device.Invalid, "%w", err)

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/bnctl/bnctl/awake"
@@ -25,8 +26,9 @@ func (d *remoteDevice) Info() device.Info { return d.info }
 func (d *remoteDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
 	device.Executable, error) {
 	const name = "Load"
-	if err := p.Check(); err != nil {
-		return nil, device.Errorf(d.info.Name, name, device.Invalid, "%w", err)
+	err := device.CheckProgram(d.info.Name, p)
+	if err != nil && !errors.Is(err, device.Unsupported) { // the plugin may be of a later release
+		return nil, err
 	}
 	b, err := wire.EncodeProgram(p)
 	if err != nil {

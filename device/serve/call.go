@@ -14,8 +14,11 @@ func (s *session) load(ctx context.Context, in *pb.Load, t []tensor.Tensor) (*pb
 		return nil, device.Errorf("", "", device.Invalid, "Load came with %d tensors, want the program", len(t))
 	}
 	p, err := wire.DecodeProgram(t[0].Bytes)
-	if err != nil {
+	switch {
+	case err != nil && device.KindOf(err) == device.Other:
 		return nil, device.Errorf("", "", device.Invalid, "%w", err)
+	case err != nil:
+		return nil, err
 	}
 	e, err := s.device.Load(ctx, p, wire.DecodeCapacity(in.GetCapacity()))
 	if err != nil {

@@ -41,8 +41,8 @@ type function struct {
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
 	e := &Executable{device: d, program: p, states: map[string]*state{}, functions: map[string]*function{},
 		kept: map[string]*value{}, cuts: map[int]*cut{}}
-	if err := p.Check(); err != nil {
-		return nil, d.fail("Load", device.Invalid, "%w", err)
+	if err := device.CheckProgram(d.info.Name, p); err != nil {
+		return nil, err
 	}
 	if err := c.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)

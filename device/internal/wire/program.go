@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -54,7 +55,7 @@ func encodeNode(n *graph.Node) *pb.Node {
 	return out
 }
 
-// DecodeProgram reads a program and checks it.
+// DecodeProgram reads a program and checks it as device.CheckProgram does.
 func DecodeProgram(b []byte) (*graph.Program, error) {
 	in := &pb.Program{}
 	if err := proto.Unmarshal(b, in); err != nil {
@@ -76,7 +77,7 @@ func DecodeProgram(b []byte) (*graph.Program, error) {
 		}
 		p.Functions = append(p.Functions, g)
 	}
-	return p, p.Check()
+	return p, device.CheckProgram("", p)
 }
 
 func decodeFunction(in *pb.Function) (*graph.Function, error) {

@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import device_pb2 as pb
-from .operations import TABLE, operation
+from .operations import operation
 
 
 def sigmoid(x):
@@ -35,11 +35,13 @@ FUNCTIONS = {
              lambda x, a: np.where((x >= a["min"]) & (x < a["max"]), 1.0, 0.0)),
 }
 
-for _op, _f, _ in FUNCTIONS.values():
-    TABLE[_op] = lambda frame, n, f=_f: f(n.get(0), n.attr)
+PARAMETERS = {"leaky_relu": ("alpha",), "elu": ("alpha",), "hard_sigmoid": ("alpha", "beta"), "clip": ("min", "max")}
+
+for _name, (_op, _f, _) in FUNCTIONS.items():
+    operation(_op, *PARAMETERS.get(_name, ()))(lambda frame, n, f=_f: f(n.get(0), n.attr))
 
 
-@operation(pb.OP_ACTIVATION_GRAD)
+@operation(pb.OP_ACTIVATION_GRAD, "of", "alpha", "beta", "min", "max")
 def activation_grad(frame, n):
     saved, dy = n.get(0), n.get(1)
     d = FUNCTIONS[n.attr["of"]][2](saved, n.attr)

@@ -47,9 +47,9 @@ class Device:
     def load(self, data, capacity):
         program = pb.Program.FromString(data)
         refusals = [
-            pb.Refusal(function=f.name, node=f.values[n.out[0]].name, op=n.op, why="this device does not have the operation")
+            pb.Refusal(function=f.name, node=f.values[n.out[0]].name, op=n.op, why=operations.refusal(n))
             for f in program.functions for n in f.nodes
-            if n.op not in operations.TABLE and n.op != pb.OP_ALL_REDUCE
+            if operations.refusal(n)
         ]
         if refusals:
             raise DeviceError(pb.KIND_UNSUPPORTED, "cannot run %d nodes" % len(refusals), refusals)

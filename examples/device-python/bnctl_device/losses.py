@@ -39,7 +39,7 @@ def weight(n, i, labels):
     return w * np.array(n.attr["weights"])[labels] if n.attr["weights"] else w
 
 
-@operation(pb.OP_SOFTMAX_XENT)
+@operation(pb.OP_SOFTMAX_XENT, "ignore", "smoothing", "weights")
 def softmax_xent(frame, n):
     x, labels, used = prepare(n)
     t = target(n, x, labels)
@@ -48,14 +48,14 @@ def softmax_xent(frame, n):
     return [[[part.sum()] for _, part in n.replicas(loss)]]
 
 
-@operation(pb.OP_SOFTMAX_XENT_GRAD)
+@operation(pb.OP_SOFTMAX_XENT_GRAD, "ignore", "smoothing", "weights")
 def softmax_xent_grad(frame, n):
     x, labels, used = prepare(n)
     d = np.exp(log_softmax(x)) - target(n, x, labels)
     return np.where(used[:, None], d * weight(n, 3, labels)[:, None] * n.get(2), 0)
 
 
-@operation(pb.OP_CORRECT)
+@operation(pb.OP_CORRECT, "ignore")
 def correct(frame, n):
     x, labels, used = prepare(n)
     best, largest = np.zeros(labels.shape, int), x[:, 0]

@@ -36,27 +36,27 @@ def running_moments(frame, n):
     return np.concatenate([[-1.0], n.get(0), n.get(1)])
 
 
-@operation(pb.OP_SELECT_MOMENTS)
+@operation(pb.OP_SELECT_MOMENTS, "min")
 def select_moments(frame, n):
     m = n.get(0)
     return np.where(m[:, :1] >= n.attr["min"], m, n.get(1))
 
 
-@operation(pb.OP_NORMALISE)
+@operation(pb.OP_NORMALISE, "eps", "over")
 def normalise(frame, n):
     x, s = n.get(0), Stats(n.by_row(1), n.attr["eps"])
     gamma, beta = channels(n.get(2), x), channels(n.get(3), x)
     return gamma * (x - channels(s.mean, x)) * channels(s.inverse, x) + beta
 
 
-@operation(pb.OP_BATCH_NORM)
+@operation(pb.OP_BATCH_NORM, "eps", "decay", "cumulative", "variance")
 def batch_norm(frame, n):
     x = n.get(0)
     gamma, beta, mean, variance = (channels(n.get(i), x) for i in range(1, 5))
     return gamma * (x - mean) * (1 / np.sqrt(variance + n.attr["eps"])) + beta
 
 
-@operation(pb.OP_NORMALISE_GRAD_SUMS)
+@operation(pb.OP_NORMALISE_GRAD_SUMS, "over")
 def normalise_grad_sums(frame, n):
     x, dy, mean = n.get(0), n.get(1), Stats(n.by_row(2)).mean
     out = np.zeros(n.out_shape())
@@ -65,7 +65,7 @@ def normalise_grad_sums(frame, n):
     return out
 
 
-@operation(pb.OP_NORMALISE_GRAD_INPUT)
+@operation(pb.OP_NORMALISE_GRAD_INPUT, "eps", "over")
 def normalise_grad_input(frame, n):
     x, dy, s, sums = n.get(0), n.get(1), Stats(n.by_row(2), n.attr["eps"]), n.by_row(3)
     c = x.shape[1]
@@ -75,7 +75,7 @@ def normalise_grad_input(frame, n):
     return channels(n.get(4), x) * inverse * g
 
 
-@operation(pb.OP_NORMALISE_GRAD_PARAMS)
+@operation(pb.OP_NORMALISE_GRAD_PARAMS, "eps")
 def normalise_grad_params(frame, n):
     s, sums = Stats(n.get(0), n.attr["eps"]), n.get(1)
     c = sums.shape[-1] // 2

@@ -12,13 +12,23 @@ from .errors import invalid
 from .messages import DTYPES
 
 TABLE = {}  # operation: function(frame, node) -> result or list of results
+ATTRIBUTES = {pb.OP_ALL_REDUCE: {"of"}}  # operation: the attributes that it reads
 
 
-def operation(number):
+def operation(number, *attributes):
     def add(function):
         TABLE[number] = function
+        ATTRIBUTES[number] = set(attributes)
         return function
     return add
+
+
+def refusal(node):
+    """Why this device cannot run a node of the program; empty if it can."""
+    if node.op not in ATTRIBUTES:
+        return "this device does not have the operation"
+    unknown = sorted({a.key for a in node.attributes} - ATTRIBUTES[node.op])
+    return "this device does not know the attribute %s" % ", ".join(unknown) if unknown else ""
 
 
 class Frame:
@@ -153,7 +163,7 @@ def sum_channels(x):
     return x.sum(axis=(0,) + tuple(range(2, x.ndim)))
 
 
-@operation(pb.OP_IMAGE)
+@operation(pb.OP_IMAGE, "scale", "mean", "std", "bgr")
 def image(frame, n):
     x = n.get(0).transpose(0, 3, 1, 2)
     if n.attr["bgr"]:
@@ -164,7 +174,7 @@ def image(frame, n):
     return (x * n.attr["scale"] - mean) / std
 
 
-@operation(pb.OP_RESHAPE)
+@operation(pb.OP_RESHAPE, "shape")
 def reshape(frame, n):
     return n.exact(0)
 
@@ -179,7 +189,7 @@ def binary(number, function):
         rank = max(len(frame.f.values[v].type.shape) for v in n.operands)
         relation = max(n.relation(0), n.relation(1))
         return function(spread(n, 0, rank, relation), spread(n, 1, rank, relation))
-    TABLE[number] = compute
+    operation(number)(compute)
 
 
 def spread(n, i, rank, relation):
@@ -199,7 +209,7 @@ binary(pb.OP_SUB, np.subtract)
 binary(pb.OP_MUL, np.multiply)
 
 
-@operation(pb.OP_SGD)
+@operation(pb.OP_SGD, "momentum", "weight_decay", "nesterov")
 def sgd(frame, n):
     """Exact: every operation is rounded to float32."""
     w, g, v, lr = (n.exact(i) for i in range(4))

@@ -31,14 +31,14 @@ def first_maximum(v, index):
     return ((v == best) & (index >= 0)).argmax(-1)
 
 
-@operation(pb.OP_MAX_POOL)
+@operation(pb.OP_MAX_POOL, "kernel", "stride", "pad")
 def max_pool(frame, n):
     x = n.get(0)
     planes = x.reshape(x.shape[0], x.shape[1], x.shape[2] * x.shape[3])
     return np.take_along_axis(planes, largest(planes, windows(n, x.shape[2:])), -1)
 
 
-@operation(pb.OP_MAX_POOL_GRAD)
+@operation(pb.OP_MAX_POOL_GRAD, "kernel", "stride", "pad")
 def max_pool_grad(frame, n):
     x, dy = n.get(0), n.get(1)
     planes = x.reshape(x.shape[0] * x.shape[1], x.shape[2] * x.shape[3])

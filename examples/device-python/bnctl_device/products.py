@@ -35,7 +35,7 @@ class Window:
         return x[:, self.top:self.top + self.h, self.left:self.left + self.w]
 
 
-@operation(pb.OP_CONV)
+@operation(pb.OP_CONV, "stride", "pad", "dilation", "groups")
 def conv(frame, n):
     x, w, bias = n.get(0), n.get(1), n.get(2)
     window = Window(n, x.shape[2:], w.shape[2:])
@@ -46,7 +46,7 @@ def conv(frame, n):
     return y if bias is None else y + bias[:, None, None]
 
 
-@operation(pb.OP_CONV_GRAD_INPUT)
+@operation(pb.OP_CONV_GRAD_INPUT, "stride", "pad", "dilation", "groups", "size")
 def conv_grad_input(frame, n):
     dy, w = n.get(0), n.get(1)
     window = Window(n, n.attr["size"], w.shape[2:])
@@ -59,7 +59,7 @@ def conv_grad_input(frame, n):
     return dx
 
 
-@operation(pb.OP_CONV_GRAD_WEIGHT)
+@operation(pb.OP_CONV_GRAD_WEIGHT, "stride", "pad", "dilation", "groups", "kernel")
 def conv_grad_weight(frame, n):
     x, dy = n.get(0), n.get(1)
     window = Window(n, x.shape[2:], n.attr["kernel"])

@@ -26,8 +26,8 @@ type Executable struct {
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
 	e := &Executable{device: d, program: p, functions: map[string]*run.Function{},
 		Memory: run.Memory{States: map[string]*run.State{}, Packs: map[string]run.Packed{}}}
-	if err := p.Check(); err != nil {
-		return nil, d.fail("Load", device.Invalid, "%w", err)
+	if err := device.CheckProgram(d.info.Name, p); err != nil {
+		return nil, err
 	}
 	if err := c.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)

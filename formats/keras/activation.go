@@ -65,9 +65,8 @@ func (c *call) apply(f flow, name, suffix string) flow {
 	case "softmax", "softmax_v2": // tf.nn.softmax has the second name
 		return c.softmaxOver(f, -1, suffix)
 	case "log_softmax":
-		f = c.ordered(f)
-		return f.same(c.node(graph.LogSoftmax, suffix, []graph.Value{f.v}, "axis",
-			c.axis(len(f.shape)-1, len(f.shape))))
+		f = c.listed(f)
+		return f.same(c.node(graph.LogSoftmax, suffix, []graph.Value{f.v}, "axis", c.at(f, len(f.shape)-1)))
 	case "leaky_relu":
 		return f.same(c.node(graph.LeakyRelu, suffix, in, "alpha", 0.2))
 	case "hard_sigmoid":
@@ -102,7 +101,7 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 
 // softmaxOver adds a softmax over an axis of Keras that counts the batch.
 func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
-	f = c.ordered(f)
+	f = c.listed(f)
 	rank := len(f.shape)
 	if axis < 0 {
 		axis += rank + 1
@@ -110,9 +109,9 @@ func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
 	if axis < 1 || axis > rank {
 		return c.fail("softmax over axis %d of a tensor of rank %d", axis, rank+1)
 	}
-	at := c.axis(axis-1, rank)
+	at := c.at(f, axis-1)
 	out := f.same(c.node(graph.Softmax, suffix, []graph.Value{f.v}, "axis", at))
-	if at == 0 {
+	if at == 0 && !f.kept {
 		out.logits = f.v
 	}
 	return out

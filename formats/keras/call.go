@@ -50,6 +50,17 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	return c.g.Op(op, c.g.Free(c.name+suffix), in, pairs...)
 }
 
+// like makes a flow of a value that has the order of axes of f, reading its shape
+// from the graph.
+func (c *call) like(f flow, v graph.Value) flow {
+	if f.kept {
+		return c.keeping(v)
+	}
+	out := c.shaped(v)
+	out.flat = f.flat
+	return out
+}
+
 // shaped makes a flow of a value that lies channels first, reading its shape from the graph.
 func (c *call) shaped(v graph.Value) flow {
 	ours := c.g.Type(v).Shape // empty after an error, which the graph keeps
@@ -62,7 +73,13 @@ func (c *call) shaped(v graph.Value) flow {
 
 // same makes a flow of a value that has the shape and order of f.
 func (f flow) same(v graph.Value) flow {
-	return flow{v: v, shape: f.shape, flat: f.flat, logits: graph.None}
+	return flow{v: v, shape: f.shape, kept: f.kept, flat: f.flat, logits: graph.None}
+}
+
+// keeping makes a flow of a value that has the axes of Keras.
+func (c *call) keeping(v graph.Value) flow {
+	shape := slices.Clone(c.g.Type(v).Shape)
+	return flow{v: v, shape: shape, kept: !c.first && len(shape) > 1, logits: graph.None}
 }
 
 // weight loads a weight, which must have a shape in the order of Keras;
@@ -111,9 +128,13 @@ func (c *call) bias(n int) graph.Value {
 	return c.declare("bias", graph.Bias, c.weight("bias", n))
 }
 
-// ordered returns f with its elements in the order of Keras.
+// ordered returns f as the graph keeps tensors: its axes channels first, and the
+// elements of a list in the order of Keras.
 func (b *build) ordered(f flow) flow {
-	if f.flat == nil {
+	switch {
+	case f.kept:
+		return flow{v: b.turned(f.v, inverse(b.theirs(len(f.shape)))), shape: f.shape, logits: graph.None}
+	case f.flat == nil:
 		return f
 	}
 	name := b.g.Free("ordered")
@@ -122,6 +143,41 @@ func (b *build) ordered(f flow) flow {
 	v = b.g.Op(graph.Transpose, b.g.Free(name), []graph.Value{v}, "perm", perm)
 	v = b.g.Op(graph.Reshape, b.g.Free(name), []graph.Value{v}, "shape", f.shape)
 	return flow{v: v, shape: f.shape, logits: graph.None}
+}
+
+// listed returns f with the elements of a list in the order of Keras. Axes stay.
+func (b *build) listed(f flow) flow {
+	if f.kept {
+		return f
+	}
+	return b.ordered(f)
+}
+
+// turned adds the transposition of a value, once for all that want it.
+func (b *build) turned(v graph.Value, perm []int) graph.Value {
+	if v == graph.None {
+		return v
+	}
+	key := fmt.Sprint(v, perm)
+	if have, ok := b.turns[key]; ok {
+		return have
+	}
+	out := b.g.Op(graph.Transpose, b.g.Free("turned"), []graph.Value{v}, "perm", perm)
+	b.turns[key] = out
+	return out
+}
+
+// leaving returns f as it leaves the model: pictures with their channels first, all
+// else with the axes of Keras.
+func (b *build) leaving(f flow) flow {
+	rank := len(f.shape)
+	switch {
+	case !b.keeps(rank):
+		return b.ordered(f)
+	case f.kept:
+		return f
+	}
+	return flow{v: b.turned(f.v, b.theirs(rank)), shape: f.shape, kept: true, logits: graph.None}
 }
 
 // lastOrder returns the permutation that puts the first axis behind all others.

@@ -6,9 +6,10 @@
 //
 // Keras keeps images as (H, W, C); bnctl's graphs keep (C, H, W). The reader
 // transposes kernels, axes and the columns of dense layers accordingly, so that
-// the model's inputs and outputs have the channels first and its numbers are
-// the same. It removes what multi_gpu_model and make_parallel put around a
-// model.
+// pictures have the channels first where they enter and leave the model, and
+// its numbers are the same. Samples of other than three axes keep the file's
+// order: what layers need of transpositions is in the graph. The reader removes
+// what multi_gpu_model and make_parallel put around a model.
 //
 // Nothing in a file is executed. A Lambda layer is never decoded: it is removed
 // if it only splits the batch among replicas, and refused otherwise.

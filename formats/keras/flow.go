@@ -11,6 +11,9 @@ import (
 type flow struct {
 	v     graph.Value
 	shape []int // as Keras has it, without the batch: (H, W, C)
+	// kept says that v has its axes in the order of Keras, as an input has that is
+	// no picture, and not channels first; false where the two are the same.
+	kept bool
 	// flat is the shape, channels first, of what was flattened if v has its
 	// elements in that order, which Keras has channels last; nil otherwise.
 	flat []int
@@ -37,6 +40,18 @@ func (b *build) axis(a, rank int) int {
 		return 0
 	}
 	return a + 1
+}
+
+// keeps reports whether tensors of a rank, without the batch, enter and leave the
+// model with the axes of Keras. Pictures, of three axes, have their channels first.
+func (b *build) keeps(rank int) bool { return !b.first && rank > 1 && rank != 3 }
+
+// at returns where v has axis a of Keras.
+func (b *build) at(f flow, a int) int {
+	if f.kept {
+		return a
+	}
+	return b.axis(a, len(f.shape))
 }
 
 // theirs returns the permutation from the graph's order of axes to that of

@@ -15,9 +15,9 @@ func (s *scope) input(l *layer) (flow, error) {
 	if err != nil {
 		return flow{}, fmt.Errorf("layer %.80q (InputLayer): %w", l.name, err)
 	}
-	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.ours(shape)}
+	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.entering(shape)}
 	v := s.g.Input(s.label(s.path+l.name, l), t)
-	return flow{v: v, shape: shape, logits: graph.None}, s.g.Err()
+	return flow{v: v, shape: shape, kept: s.keeps(len(shape)), logits: graph.None}, s.g.Err()
 }
 
 // inputShape returns the shape of the input without the batch, as Keras has it.
@@ -59,8 +59,19 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		"does not fit", f.m["batch_shape"], commas(s.given)), "")
 }
 
-// theirShape is the shape of Keras of one with the channels first.
+// entering returns the shape in which a sample of a shape of Keras enters the model.
+func (b *build) entering(shape []int) []int {
+	if b.keeps(len(shape)) {
+		return shape
+	}
+	return b.ours(shape)
+}
+
+// theirShape is the shape of Keras of one that enters the model.
 func (b *build) theirShape(ours []int) []int {
+	if b.keeps(len(ours)) {
+		return ours
+	}
 	out := make([]int, len(ours))
 	for i, a := range b.theirs(len(ours)) {
 		out[i] = ours[a]
@@ -78,9 +89,9 @@ func fits(given, shape []int) bool {
 	return true
 }
 
-// example closes the open lengths of a shape, channels first, by usual ones.
+// example closes the open lengths of a shape by usual ones, as it enters the model.
 func (b *build) example(shape []int) string {
-	ours := append([]int{}, b.ours(shape)...)
+	ours := append([]int{}, b.entering(shape)...)
 	for i, n := range ours {
 		if n < 0 {
 			ours[i] = 224

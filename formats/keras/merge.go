@@ -10,15 +10,15 @@ import (
 // length 1 in front of those of lower rank.
 func (c *call) operands() []flow {
 	out := slices.Clone(c.in)
-	rank, flat := 0, c.in[0].flat
+	rank, first := 0, c.in[0]
+	alike := true
 	for _, f := range c.in {
 		rank = max(rank, len(f.shape))
-		if !slices.Equal(f.flat, flat) {
-			flat = nil
-		}
+		alike = alike && f.kept == first.kept && len(f.shape) == len(first.shape) &&
+			slices.Equal(f.flat, first.flat)
 	}
 	for i, f := range out {
-		if flat == nil {
+		if !alike {
 			f = c.ordered(f)
 		}
 		if more := rank - len(f.shape); more > 0 {
@@ -49,9 +49,7 @@ func (c *call) chain(op graph.Op, suffix string) flow {
 		if i == len(in)-2 {
 			name = suffix
 		}
-		flat := acc.flat
-		acc = c.shaped(c.node(op, name, []graph.Value{acc.v, f.v}))
-		acc.flat = flat
+		acc = c.like(acc, c.node(op, name, []graph.Value{acc.v, f.v}))
 	}
 	return acc
 }
@@ -69,12 +67,19 @@ func concatenate(c *call) flow {
 	if axis < 1 || axis > rank {
 		return c.fail("joins axis %d of tensors of rank %d; the batch cannot be joined", axis, rank+1)
 	}
-	var in []graph.Value
 	for _, f := range c.in {
 		if len(f.shape) != rank {
 			return c.fail("joins tensors of shapes %v and %v", c.in[0].shape, f.shape)
 		}
-		in = append(in, c.ordered(f).v)
 	}
-	return c.shaped(c.node(graph.Concat, "", in, "axis", c.axis(axis-1, rank)))
+	kept := !slices.ContainsFunc(c.in, func(f flow) bool { return !f.kept })
+	var in []graph.Value
+	var like flow
+	for _, f := range c.in {
+		if like = f; !kept {
+			like = c.ordered(f)
+		}
+		in = append(in, like.v)
+	}
+	return c.like(like, c.node(graph.Concat, "", in, "axis", c.at(like, axis-1)))
 }

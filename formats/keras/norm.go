@@ -12,6 +12,9 @@ import (
 // is 0, and training leaves them so.
 func batchNorm(c *call) flow {
 	f := c.one()
+	if f.kept {
+		f = c.ordered(f)
+	}
 	rank := len(f.shape)
 	axis := c.channelAxis(f)
 	if c.err != nil || c.fields.err != nil {

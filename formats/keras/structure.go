@@ -92,7 +92,7 @@ func upsample(c *call) flow {
 
 // flatten leaves the elements where they are and remembers their order.
 func flatten(c *call) flow {
-	x := c.ordered(c.one())
+	x := c.listed(c.one())
 	ours := c.ours(x.shape)
 	n := tensor.Count(x.shape)
 	lastInFile := !c.first
@@ -104,7 +104,7 @@ func flatten(c *call) flow {
 	}
 	v := c.node(graph.Reshape, "", []graph.Value{x.v}, "shape", []int{n})
 	f := flow{v: v, shape: []int{n}, logits: graph.None}
-	if len(ours) > 1 && lastInFile && moves(ours, c.lastOrder(len(ours))) {
+	if !x.kept && len(ours) > 1 && lastInFile && moves(ours, c.lastOrder(len(ours))) {
 		f.flat = ours
 	}
 	return f
@@ -113,15 +113,18 @@ func flatten(c *call) flow {
 // reshape keeps the elements in the order of Keras; axes are moved only if
 // that changes the order.
 func reshape(c *call) flow {
-	x := c.ordered(c.one())
+	x := c.listed(c.one())
 	var target []int
 	c.into("target_shape", &target, "a list of lengths")
 	if err := fillShape(target, tensor.Count(x.shape)); err != nil {
 		return c.fail("%w", err)
 	}
 	v := x.v
-	if perm, ours := c.theirs(len(x.shape)), c.ours(x.shape); moves(ours, perm) {
+	if perm, ours := c.theirs(len(x.shape)), c.ours(x.shape); !x.kept && moves(ours, perm) {
 		v = c.node(graph.Transpose, ".theirs", []graph.Value{v}, "perm", perm)
+	}
+	if c.keeps(len(target)) {
+		return c.keeping(c.node(graph.Reshape, "", []graph.Value{v}, "shape", target))
 	}
 	back := inverse(c.theirs(len(target)))
 	if !moves(target, back) {
@@ -156,7 +159,7 @@ func fillShape(shape []int, n int) error {
 
 // permute: axis i of the result is axis dims[i] of the operand, counted from 1.
 func permute(c *call) flow {
-	x := c.ordered(c.one())
+	x := c.listed(c.one())
 	rank := len(x.shape)
 	dims := c.ints("dims", rank, 0)
 	perm := make([]int, rank)
@@ -164,7 +167,7 @@ func permute(c *call) flow {
 		if d < 1 || d > rank {
 			return c.fail("dims are %s", strings.Trim(fmt.Sprint(dims), "[]"))
 		}
-		perm[c.axis(i, rank)] = c.axis(d-1, rank)
+		perm[c.at(x, i)] = c.at(x, d-1)
 	}
-	return c.shaped(c.node(graph.Transpose, "", []graph.Value{x.v}, "perm", perm))
+	return c.like(x, c.node(graph.Transpose, "", []graph.Value{x.v}, "perm", perm))
 }

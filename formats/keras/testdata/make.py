@@ -8,6 +8,8 @@ from Keras's own definitions, channels last. The input is
 x[i] = -1 + 2*((i*2654435761 mod 2^32)/2^32), two rows.
 
 layers.h5, lines.h5   every layer that is supported
+flat.h5, square.h5, sequence.h5, box.h5
+                      samples of two and four axes
 first.h5              a model that keeps its channels first
 base.h5 and same-*    one small model in every way in which Keras has written it:
                       all must be read as the same model
@@ -355,6 +357,32 @@ def unbuilt():
             f.create_dataset(name, data=np.zeros(2, "f4"))
 
 
+def samples():
+    """Samples that are no pictures: their axes are those of the file, and so are those of what comes out."""
+    m = Model("flat", (6, 5))  # TensorFlow's first tutorial
+    m.layer("Flatten", m.x.reshape(2, -1), name="flatten")
+    m.dense(3, name="dense")
+    finish(m, "flat")
+    m = Model("square", (4, 4))  # no shape tells that it was turned
+    m.layer("Rescaling", m.x / 4, dict(scale=0.25, offset=0.0))
+    start = m.at, m.x
+    m.layer("Flatten", m.x.reshape(2, -1), name="flatten")
+    m.dense(16, "relu", name="dense")
+    m.layer("Reshape", m.x.reshape(2, 4, 4), dict(target_shape=[4, 4]))
+    m.layer("Concatenate", np.concatenate([m.x, start[1]], 1), dict(axis=1), inputs=[m.at, start[0]])
+    finish(m, "square")
+    m = Model("sequence", (7, 3))
+    m.conv1d(4, 3, padding="same")
+    m.bn()
+    m.layer("Activation", act(m.x, "softmax"), dict(activation="softmax"), name="labels")
+    finish(m, "sequence")
+    m = Model("box", (2, 3, 4, 5))
+    m.layer("Permute", m.x.transpose(0, 3, 1, 4, 2), dict(dims=[3, 1, 4, 2]))
+    m.layer("Flatten", m.x.reshape(2, -1), name="flatten")
+    m.dense(3, name="dense")
+    finish(m, "box")
+
+
 def base():
     m = Model("model", (8, 8, 2))
     m.conv2d(3, (3, 3), padding="same", bias=False, name="conv2d_1")
@@ -501,3 +529,4 @@ inside(m)
 turned()
 unbuilt()
 mirrored()
+samples()

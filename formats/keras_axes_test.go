@@ -42,7 +42,8 @@ func TestKerasAxes(t *testing.T) {
 		out := main.Values[main.Outputs[len(main.Outputs)-1].Value].Type.Shape
 		if in := back.Input().Shape; !slices.Equal(m.Input().Shape, c.in) || !slices.Equal(in, c.in) ||
 			!slices.Equal(out, c.out) {
-			t.Errorf("%s takes %v, as ONNX %v, and gives %v, want %v and %v", c.file, m.Input().Shape, in, out, c.in, c.out)
+			t.Errorf("%s takes %v, as ONNX %v, and gives %v, want %v and %v", c.file, m.Input().Shape, in, out,
+				c.in, c.out)
 		}
 		if err := sameNumbers(outputs(t, back), outputs(t, m)); err != nil {
 			t.Errorf("%s as ONNX: %v", c.file, err)

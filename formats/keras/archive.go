@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
 
 // An archive of Keras 3 keeps weights by place, not by name: below a model,
@@ -32,16 +32,17 @@ func snake(class string) string {
 	return strings.ToLower(class)
 }
 
-// matchArchive finds the weights of all layers of n below o and adds them to w.
-func (w weights) matchArchive(n *network, o *hdf5.Object) error {
+// eachPlace calls f for every layer of n with weights, those of models inside too, and
+// its place below o.
+func (n *network) eachPlace(o *place, f func(l *layer, at *place) error) error {
 	container := containerNow
-	if !o.Has(container) {
+	if !o.has(container) {
 		container = containerOld
 	}
-	if !o.Has(container) {
-		return fmt.Errorf("%s has no group %q", o.Path(), containerNow)
+	if !o.has(container) {
+		return fmt.Errorf("%s has no group %q", o, containerNow)
 	}
-	layers, err := o.Open(container)
+	layers, err := o.open(container)
 	if err != nil {
 		return err
 	}
@@ -56,11 +57,26 @@ func (w weights) matchArchive(n *network, o *hdf5.Object) error {
 		if at > 0 {
 			name += "_" + strconv.Itoa(at)
 		}
-		if err := w.matchMember(l, layers, name); err != nil {
+		if !l.hasWeights() {
+			continue
+		}
+		if err := l.visit(layers, name, f); err != nil {
 			return fmt.Errorf("layer %s: %w", l.name, err)
 		}
 	}
 	return nil
+}
+
+// visit calls f for l, or for the layers of the model inside, in one member of a container.
+func (l *layer) visit(layers *place, name string, f func(l *layer, at *place) error) error {
+	o, err := layers.open(name)
+	if err != nil {
+		return err
+	}
+	if l.net != nil {
+		return l.net.eachPlace(o, f)
+	}
+	return f(l, o)
 }
 
 // hasWeights reports whether l or a layer inside has weights.
@@ -74,36 +90,52 @@ func (l *layer) hasWeights() bool {
 	return any
 }
 
-// matchMember gives the weights in one member of a container to its layer.
-func (w weights) matchMember(l *layer, layers *hdf5.Object, name string) error {
-	if !l.hasWeights() {
-		return nil
-	}
-	o, err := layers.Open(name)
-	if err != nil {
-		return err
-	}
-	if l.net != nil {
-		return w.matchArchive(l.net, o)
-	}
-	vars, err := o.Open("vars")
+// archived gives the weights of a layer of an archive to w.
+func (w weights) archived(l *layer, at *place) error {
+	vars, err := at.open("vars")
 	if err != nil {
 		return err
 	}
 	trained, kept := l.params()
 	for i, p := range append(trained, kept...) {
-		data, err := vars.Open(strconv.Itoa(i))
+		data, err := vars.open(strconv.Itoa(i))
 		if err != nil {
 			return err
 		}
-		v, err := data.Value()
+		if !data.isData() {
+			return fmt.Errorf("%s is no array", data)
+		}
+		v, err := data.o.Value()
 		if err != nil {
 			return err
 		}
-		w.put(slot{l: l, param: p}, array{name + "/vars/" + strconv.Itoa(i), v})
+		w.put(slot{l: l, param: p}, array{data.path, v})
 	}
-	if more := strconv.Itoa(len(trained) + len(kept)); vars.Has(more) {
-		return fmt.Errorf("%s has more than the %s weights that its description asks for", vars.Path(), more)
+	if more := strconv.Itoa(len(trained) + len(kept)); vars.has(more) {
+		return fmt.Errorf("%s has more than the %s weights that its description asks for", vars, more)
 	}
 	return nil
+}
+
+// archivedNorms returns the batch norms that a description has, for an archive whose
+// model is not built: its weights have numbers for names, which say nothing of what
+// they are.
+func archivedNorms(n *network, root *place) ([]foreign.BatchNorm, error) {
+	norms := []foreign.BatchNorm{}
+	err := n.eachPlace(root, func(l *layer, at *place) error {
+		if l.class != "BatchNormalization" {
+			return nil
+		}
+		trained, kept := l.params()
+		norm := foreign.BatchNorm{Name: at.path, Eps: l.fields.float("epsilon", 1e-3),
+			Decay: l.fields.float("momentum", 0.99)}
+		for i, p := range append(trained, kept...) {
+			to := map[string]*string{"gamma": &norm.Gamma, "beta": &norm.Beta, "moving_mean": &norm.Mean,
+				"moving_variance": &norm.Variance}[p]
+			*to = at.path + "/vars/" + strconv.Itoa(i)
+		}
+		norms = append(norms, norm)
+		return l.fields.err
+	})
+	return norms, err
 }

@@ -3,6 +3,8 @@ package keras
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/keras/internal/hdf5"
@@ -49,7 +51,7 @@ func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error)
 			return nil, err
 		}
 	}
-	if o.Has(containerNow) || o.Has(containerOld) {
+	if likeArchive(o) {
 		return c.archivedWeights()
 	}
 	if err := isKeras(o); err != nil {
@@ -60,6 +62,15 @@ func readH5(src io.ReaderAt, size int64, options Options) (*foreign.File, error)
 	}
 	c.leaveOptimizer()
 	return c.finish(c.matchGroups)
+}
+
+// likeArchive reports whether o has the weights of layers as archives keep them.
+func likeArchive(o *hdf5.Object) bool {
+	names, err := o.Members()
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		first, _, _ := strings.Cut(name, `\`)
+		return first == containerNow || first == containerOld
+	})
 }
 
 // isKeras refuses an HDF5 file that has no list of layers: one that another

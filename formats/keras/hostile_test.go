@@ -127,7 +127,7 @@ func TestSniff(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"base.h5", "inside-twice.h5", "same-archive.keras", "same-multi-gpu-2.h5",
+	for _, name := range []string{"base.h5", "inside-twice.h5", "same-archive.keras", "inside-windows.keras", "same-multi-gpu-2.h5",
 		"same-split-names.h5", "weights.h5"} {
 		b, err := os.ReadFile("testdata/" + name)
 		if err != nil {

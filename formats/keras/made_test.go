@@ -119,6 +119,7 @@ func TestInside(t *testing.T) {
 		want.F32()[i] = float32(once[i])
 	}
 	near(t, predict(t, reshaped, "", x), want, 1e-6) // (2, 2) as in the file: no picture
+	near(t, predict(t, model(t, "testdata/inside-windows.keras"), "", x), want, 1e-6)
 }
 
 // TestWeightsAlone: files without a description have tensors and no model;

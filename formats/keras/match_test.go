@@ -157,3 +157,20 @@ func TestGraphTensors(t *testing.T) {
 		}
 	}
 }
+
+// TestArchivedNorms: the batch norms of an archive whose model is not built are those
+// of its description. By their numbers alone the variance of one without gamma would
+// be taken for its mean.
+func TestArchivedNorms(t *testing.T) {
+	f, err := Read("testdata/recurrent.keras", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const at = "layers/batch_normalization"
+	want := []foreign.BatchNorm{{Name: at, Beta: at + "/vars/0", Mean: at + "/vars/1", Variance: at + "/vars/2",
+		Eps: 0.01, Decay: 0.99}}
+	if f.NoModel == nil || !slices.Equal(f.Norms, want) {
+		t.Errorf("%v, norms %+v, want %+v", f.NoModel, f.Norms, want)
+	}
+}

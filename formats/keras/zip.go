@@ -75,54 +75,75 @@ func (c *content) metadata(z *foreign.Zip, e foreign.Entry) error {
 // archivedWeights reads the weights of an archive, or of a .weights.h5 file,
 // which keeps them in the same way.
 func (c *content) archivedWeights() (*foreign.File, error) {
-	var err error
-	if c.groups, err = varsBelow(c.root); err != nil {
+	root, err := placesOf(c.root)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.varsBelow(root, 0); err != nil {
 		return nil, err
 	}
 	c.leaveOptimizer()
-	return c.finish(func(n *network) (weights, error) {
+	f, err := c.finish(func(n *network) (weights, error) {
 		w := weights{}
-		return w, w.matchArchive(n, c.root)
+		return w, n.eachPlace(root, w.archived)
 	})
+	if err != nil || f.Model != nil || c.config == nil {
+		return f, err
+	}
+	if n, err := parseModel(c.config); err == nil {
+		if norms, err := archivedNorms(n, root); err == nil && c.listed(norms) {
+			f.Norms = norms
+		}
+	}
+	return f, nil
+}
+
+// listed reports whether the tensors of all norms are among those of the file.
+func (c *content) listed(norms []foreign.BatchNorm) bool {
+	have := map[string]bool{"": true}
+	for _, t := range c.file.Tensors {
+		have[t.Name] = true
+	}
+	for _, n := range norms {
+		if !have[n.Mean] || !have[n.Variance] || !have[n.Gamma] || !have[n.Beta] {
+			return false
+		}
+	}
+	return true
 }
 
 // varsBelow collects the weights of all layers, for the list of tensors:
 // every group "vars" below the container of layers.
-func varsBelow(root *hdf5.Object) ([]group, error) {
-	var groups []group
-	var visit func(o *hdf5.Object, path string, depth int) error
-	visit = func(o *hdf5.Object, path string, depth int) error {
-		if depth > 2*maxNesting {
-			return fmt.Errorf("%s: groups are nested more than %d deep", o.Path(), depth-1)
-		}
-		names, err := o.Members()
+func (c *content) varsBelow(o *place, depth int) error {
+	if depth > 2*maxNesting {
+		return fmt.Errorf("%s: groups are nested more than %d deep", o, depth-1)
+	}
+	names, err := o.members()
+	if err != nil {
+		return err
+	}
+	g := group{name: o.path}
+	for _, name := range names {
+		child, err := o.open(name)
 		if err != nil {
 			return err
 		}
-		g := group{name: path}
-		for _, name := range names {
-			child, err := o.Open(name)
-			if err != nil {
-				return err
-			}
-			switch {
-			case path == "" && (strings.HasPrefix(name, "optimizer") || name == "vars"):
-			case name == "seed_generator": // the state of a dropout's random numbers
-			case child.IsGroup():
-				err = visit(child, strings.TrimPrefix(path+"/"+name, "/"), depth+1)
-			case child.IsData():
-				var v hdf5.Value
-				v, err = child.Value()
-				g.arrays = append(g.arrays, array{name, v})
-			}
-			if err != nil {
-				return err
-			}
+		switch {
+		case o.path == "" && (strings.HasPrefix(name, "optimizer") || name == "vars"):
+		case name == "seed_generator": // the state of a dropout's random numbers
+		case child.isGroup():
+			err = c.varsBelow(child, depth+1)
+		case child.isData():
+			var v hdf5.Value
+			v, err = child.o.Value()
+			g.arrays = append(g.arrays, array{name, v})
 		}
-		if len(g.arrays) > 0 {
-			groups = append(groups, g)
+		if err != nil {
+			return err
 		}
-		return nil
 	}
-	return groups, visit(root, "", 0)
+	if len(g.arrays) > 0 {
+		c.groups = append(c.groups, g)
+	}
+	return nil
 }

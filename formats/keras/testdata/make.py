@@ -383,6 +383,14 @@ def samples():
     finish(m, "box")
 
 
+def recurrent():
+    """A batch norm without gamma, in a model that is not built."""
+    m = Model("recurrent", (6, 5))
+    m.bn(scale=False, eps=0.01, name="batch_normalization")
+    m.layer("LSTM", m.x[:, -1, :1], dict(units=1), [("kernel", f32(5, 4)), ("recurrent_kernel", f32(1, 4)), ("bias", f32(4))])
+    archive("recurrent.keras", "layers", "2.15.0", m.describe(), m)
+
+
 def base():
     m = Model("model", (8, 8, 2))
     m.conv2d(3, (3, 3), padding="same", bias=False, name="conv2d_1")
@@ -428,6 +436,7 @@ def variants(m):
     save("same-keras3.h5", three, m.weights, "3.3.3")
     for name, container, version in ("same-archive.keras", "layers", "3.3.3"), ("same-archive-2.13.keras", "_layer_checkpoint_dependencies", "2.13.1"):
         archive(name, container, version, three, m)
+        archive(name.replace(".keras", "-windows.keras"), container, "2.13.1", three, m, "\\")
 
     # Keras 1: other names of layers, fields and weights.
     old = json.loads(json.dumps(d))
@@ -464,15 +473,18 @@ def members(m, twice):
     return out
 
 
-def archive(name, container, version, describe, m):
+def archive(name, container, version, describe, m, joint="/", above=""):
+    """On Windows Keras 2.12 to 2.15 joins the names of groups by joint, so that HDF5 has them side by side."""
     h5 = io.BytesIO()
     with h5py.File(h5, "w") as f:
         f.create_group("optimizer/vars").create_dataset("0", data=np.float32(1))
-        f.create_group(container + "/dropout/seed_generator/vars").create_dataset("0", data=np.zeros(2, "u4"))
+        if joint != "/":
+            f.create_group(joint.join((container, "model"))).create_group("vars")
+        f.create_group(joint.join((container, "dropout", "seed_generator"))).create_group("vars").create_dataset("0", data=np.zeros(2, "u4"))
         names = members(m, container != "layers")
         for layer, arrays in m.weights:
             if arrays:
-                g = f.create_group("%s/%s/vars" % (container, names[layer]))
+                g = f.create_group(above + joint.join((container, names[layer]))).create_group("vars")
                 for i, (_, a) in enumerate(arrays):
                     g.create_dataset(str(i), data=a)
     with zipfile.ZipFile(path(name), "w") as z:
@@ -517,6 +529,8 @@ def inside(m):
     sequential = {"class_name": "Sequential", "config": {"name": "outer", "layers": [
         {"class_name": "Model", "config": m.describe()["config"]}, {"class_name": "Reshape", "config": {"name": "r", "target_shape": [2, 2]}}]}}
     save("inside-sequential.h5", sequential, [("model", merged(m)), ("r", [])])
+    sequential["config"]["layers"][0]["class_name"] = "Functional"
+    archive("inside-windows.keras", "layers", "2.15.0", sequential, m, "\\", "layers\\functional\\")
 
 
 layers()
@@ -530,3 +544,4 @@ turned()
 unbuilt()
 mirrored()
 samples()
+recurrent()

@@ -1,11 +1,9 @@
 #!/bin/sh
 # peers.sh: installs the programs that bnctl is tested and measured against, as far
-# as they are missing: PyTorch, torchvision, ONNX, h5py and numpy from Debian, ONNX
+# as they are missing: PyTorch with OpenBLAS, torchvision, ONNX, h5py and numpy from Debian, ONNX
 # Runtime from npm. PYTHON names another Python, which must have them.
 # Prints what NODE_PATH has to be; nothing is written into the checkout.
-# `peers.sh models` also writes the networks of bench-peers, and prints their folder;
-# `peers.sh onednn` also builds peers/onednn.c and onednn_train.c with Debian's oneDNN, and prints
-# the first program; the second is beside it, with -train at its end; `peers.sh avx2` also makes a
+# `peers.sh models` also writes the networks of bench-peers, and prints their folder; `peers.sh avx2` also makes a
 # copy of ONNX Runtime that is held to AVX2 (peers/hold_avx2.py), and prints what NODE_PATH has to be for it.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,6 +18,11 @@ if ! $python -c 'import torch, torchvision, onnx, h5py, numpy' 2>/dev/null; then
 	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
 		python3-torch python3-torchvision python3-onnx python3-h5py python3-numpy; } >&2
 fi
+# Without it Debian's PyTorch computes dense layers with the reference BLAS, several times as slowly.
+if [ -z "$PYTHON" ] && ! ldconfig -p | grep -q libopenblas.so.0; then
+	echo "peers: installing libopenblas0-pthread" >&2
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q libopenblas0-pthread; } >&2
+fi
 if [ ! -d "$dir/node_modules/onnxruntime-node" ]; then
 	echo "peers: installing onnxruntime-node into $dir" >&2
 	command -v npm >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q npm; } >&2
@@ -33,17 +36,6 @@ if [ "$1" = models ]; then
 		$python -W ignore "$here/peers/networks.py" "$dir/bench" >&2
 	fi
 	echo "$dir/bench"
-	exit
-fi
-if [ "$1" = onednn ]; then
-	if [ ! -e /usr/include/dnnl.h ] || ! command -v cc >/dev/null; then
-		echo "peers: installing libdnnl-dev and gcc" >&2
-		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-			libdnnl-dev gcc libc6-dev; } >&2
-	fi
-	cc -O2 -o "$dir/onednn" "$here/peers/onednn.c" -ldnnl -lm
-	cc -O2 -o "$dir/onednn-train" "$here/peers/onednn_train.c" -ldnnl -lm
-	echo "$dir/onednn"
 	exit
 fi
 if [ "$1" = avx2 ]; then

@@ -1,7 +1,10 @@
 // Benchpeers measures bnctl beside the programs that its users would take
-// instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch and oneDNN to train.
-// The two sides of a row are measured in turn, A B A B, and medians are compared; before and after every
-// row the rate of multiply-adds says what state the machine was in.
+// instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch and oneDNN to train,
+// each in the versions that this system, npm and a Debian 13 beside it have. The
+// sides of a row are measured in turn, A B A B, and medians are compared; a side
+// that is far behind the best of the others after one round is not measured again.
+// Before and after every row the rate of multiply-adds says what state the machine
+// was in.
 //
 // make bench-peers builds and installs what is needed and runs it. The table it
 // prints goes into docs/results.md.
@@ -27,7 +30,7 @@ type options struct {
 	models  string // folder with NAME.onnx and NAME.pth
 	modules string // NODE_PATH
 	python  string
-	onednn  string // what scripts/peers/onednn.c makes; with -train, what onednn_train.c makes
+	debian  string // what scripts/debian13.sh makes; empty: its peers are left out
 	rows    string
 	only    string
 	without string
@@ -42,8 +45,8 @@ func main() {
 	flag.StringVar(&o.models, "models", "", "folder with the networks of scripts/peers/networks.py")
 	flag.StringVar(&o.modules, "modules", "", "folder with onnxruntime-node")
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
-	flag.StringVar(&o.onednn, "onednn", "", "the program of scripts/peers/onednn.c; with -train behind its"+
-		" name it is that of onednn_train.c")
+	flag.StringVar(&o.debian, "debian13", "", "the system that scripts/debian13.sh makes; without it"+
+		" PyTorch 2.6, ONNX Runtime 1.21 and oneDNN 3.7 are left out")
 	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all): "+strings.Join(groups(),
 		","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
@@ -67,6 +70,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	if err := hold(o.isa); err != nil {
+		return err
+	}
+	if err := os.Setenv("MODELS", o.models); err != nil { // /models, in Debian 13
 		return err
 	}
 	b := &bench{options: o, peers: map[string]*peer{}}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +44,7 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 
 func start(env, words []string) (*peer, error) {
 	p := &peer{cmd: exec.Command(words[0], words[1:]...)}
-	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), env...), os.Stderr
+	p.cmd.Env, p.cmd.Stderr = append(environ(), env...), os.Stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -63,6 +65,13 @@ func start(env, words []string) (*peer, error) {
 	return p, nil
 }
 
+// environ is the environment less what holds OpenBLAS to another processor's kernels.
+func environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool {
+		return strings.HasPrefix(s, "OPENBLAS_CORETYPE=") || strings.HasPrefix(s, "OPENBLAS_L2_SIZE=")
+	})
+}
+
 func (p *peer) read(answer any) error {
 	line, err := p.out.ReadBytes('\n')
 	if err != nil {
@@ -76,30 +85,89 @@ func (p *peer) close() {
 	p.cmd.Wait()
 }
 
-// rate is the answer of both peers.
+// rate is the answer of all peers.
 type rate struct {
 	Images float64 `json:"images_per_s"`
+	Error  string
 }
 
-// onnxRuntime predicts with ONNX Runtime.
-func onnxRuntime(model string, batch, threads int) side {
-	return side{"ONNX Runtime", func(b *bench) (float64, error) {
-		var r rate
-		err := b.ask(map[string]any{"model": model, "batch": batch, "threads": threads, "seconds": b.seconds}, &r,
-			[]string{"NODE_PATH=" + b.modules}, "node", "scripts/peers/onnxruntime.js", b.models)
-		return r.Images, err
-	}}
+// missing says that a peer has no such form: its side is left out of the row.
+type missing struct{ why string }
+
+func (m missing) Error() string { return m.why }
+
+func (b *bench) askRate(question map[string]any, env []string, words ...string) (float64, error) {
+	var r rate
+	if err := b.ask(question, &r, env, words...); err != nil {
+		return 0, err
+	}
+	if r.Error != "" {
+		return 0, missing{r.Error}
+	}
+	return r.Images, nil
 }
 
-// pyTorch trains with PyTorch, or with format "frozen" or "xnnpack" predicts. Its two pools of threads are
-// settled when it starts.
-func pyTorch(model string, batch, threads int, format string) side {
-	return side{"PyTorch " + format, func(b *bench) (float64, error) {
-		var r rate
+// onnxRuntimes predict with ONNX Runtime, npm's and that of Debian 13.
+func onnxRuntimes(model string, batch, threads int) []side {
+	ask := func(b *bench, more map[string]any, words ...string) (float64, error) {
+		question := map[string]any{"model": model, "batch": batch, "threads": threads, "seconds": b.seconds}
+		maps.Copy(question, more)
+		return b.askRate(question, []string{"NODE_PATH=" + b.modules}, words...)
+	}
+	return []side{{"ONNX Runtime", func(b *bench) (float64, error) {
+		return ask(b, nil, "node", "scripts/peers/onnxruntime.js", b.models)
+	}}, {"ONNX Runtime of Debian 13", func(b *bench) (float64, error) {
+		enter, err := b.enter()
+		if err != nil {
+			return 0, err
+		}
+		if b.isa != "" {
+			return 0, missing{"it cannot be held to an instruction set"}
+		}
+		return ask(b, nil, append(enter, "python3", "onnxruntime.py", "/models")...)
+	}}}
+}
+
+// pyTorch trains or predicts with PyTorch in a format of scripts/peers/pytorch.py. Its two pools of
+// threads are settled when it starts.
+func pyTorch(task, model string, batch, threads int, format string) side {
+	return torch("PyTorch "+format, task, model, batch, threads, format, (*bench).system)
+}
+
+// newPyTorch is the same by the PyTorch of Debian 13.
+func newPyTorch(task, model string, batch, threads int, format string) side {
+	return torch("PyTorch of Debian 13 "+format, task, model, batch, threads, format, (*bench).newer)
+}
+
+// newer is how the PyTorch of Debian 13 is started.
+func (b *bench) newer() ([]string, error) {
+	enter, err := b.enter()
+	return append(enter, "python3", "pytorch.py"), err
+}
+
+func torch(name, task, model string, batch, threads int, format string,
+	started func(*bench) ([]string, error)) side {
+	return side{name, func(b *bench) (float64, error) {
+		program, err := started(b)
+		if err != nil {
+			return 0, err
+		}
 		n := fmt.Sprint(threads)
-		err := b.ask(map[string]any{"model": model, "batch": batch, "format": format, "seconds": b.seconds}, &r,
-			[]string{"OMP_NUM_THREADS=" + n, "OPENBLAS_NUM_THREADS=" + n, "PYTHONWARNINGS=ignore"},
-			b.python, "scripts/peers/pytorch.py", n)
-		return r.Images, err
+		env := []string{"OMP_NUM_THREADS=" + n, "OPENBLAS_NUM_THREADS=" + n, "PYTHONWARNINGS=ignore"}
+		return b.askRate(map[string]any{"model": model, "batch": batch, "task": task, "format": format,
+			"seconds": b.seconds}, env, append(program, n)...)
 	}}
+}
+
+// system is how this system's PyTorch is started.
+func (b *bench) system() ([]string, error) {
+	return []string{b.python, "scripts/peers/pytorch.py"}, nil
+}
+
+// enter is how a program of Debian 13 is started.
+func (b *bench) enter() ([]string, error) {
+	if b.debian == "" {
+		return nil, missing{"there is no Debian 13 (scripts/debian13.sh)"}
+	}
+	return []string{"sh", "scripts/enter.sh", b.debian}, nil
 }

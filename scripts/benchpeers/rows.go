@@ -38,8 +38,8 @@ func groups() []string {
 
 // rows returns all rows.
 func rows() []row {
-	return slices.Concat(inferRows(), untunedRows(), halfInferRows(), trainRows(), halfTrainRows(), pixelRows(),
-		deviceRows(), processRows(), coldRows(), inputRows())
+	return slices.Concat(inferRows(), untunedRows(), halfInferRows(), trainRows(), layerRows(), halfTrainRows(),
+		pixelRows(), deviceRows(), processRows(), coldRows(), inputRows())
 }
 
 var threadCounts = []int{1, 2}
@@ -50,8 +50,8 @@ type predicted struct {
 	batches []int
 }
 
-// inferRows are predictions against the best of ONNX Runtime, oneDNN, PyTorch and XNNPACK, where
-// the first has the same weights.
+// inferRows are predictions against the best of two ONNX Runtimes, oneDNN, two PyTorchs and XNNPACK, where
+// the first have the same weights.
 func inferRows() []row {
 	return predictions("infer", 1.3, 2, predicted{"resnet20", []int{1, 32, 256}},
 		predicted{"resnet18", []int{1, 8, 32}}, predicted{"resnet50", []int{1, 8, 32}},
@@ -73,10 +73,21 @@ func predictions(group string, must, aim float64, networks ...predicted) (list [
 					name: fmt.Sprintf("%s, batch %d, %s", m.name, batch, count(threads, "thread")),
 					ours: side{"bnctl", bnctlRate(modelFile(m.name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
-					theirs: []side{onnxRuntime(m.name, batch, threads), oneDNN(m.name, batch, threads),
-						pyTorch(m.name, batch, threads, "frozen"), pyTorch(m.name, batch, threads, "xnnpack")}})
+					theirs: slices.Concat(onnxRuntimes(m.name, batch, threads), predictors(m.name, batch, threads),
+						[]side{oneDNN(m.name, batch, threads)})})
 			}
 		}
+	}
+	return list
+}
+
+// predictors are PyTorch's ways to predict in f32.
+func predictors(model string, batch, threads int) (list []side) {
+	for _, format := range []string{"frozen", "xnnpack"} {
+		list = append(list, pyTorch("infer", model, batch, threads, format))
+	}
+	for _, format := range []string{"frozen", "graph-nhwc", "compiled", "compiled-nhwc"} {
+		list = append(list, newPyTorch("infer", model, batch, threads, format))
 	}
 	return list
 }
@@ -94,8 +105,16 @@ func (t training) arguments(more ...string) []string {
 }
 
 // theirs is the same in PyTorch, in f32.
-func (t training) theirs() []side {
-	return []side{pyTorch(t.name, t.batch, t.threads, "nchw"), pyTorch(t.name, t.batch, t.threads, "nhwc")}
+func (t training) theirs() []side { return trainers(t.name, t.batch, t.threads) }
+
+// trainers are PyTorch's ways to train in f32.
+func trainers(model string, batch, threads int) []side {
+	list := []side{pyTorch("train", model, batch, threads, "nchw"),
+		pyTorch("train", model, batch, threads, "nhwc")}
+	for _, format := range []string{"nchw", "nhwc", "compiled", "compiled-nhwc"} {
+		list = append(list, newPyTorch("train", model, batch, threads, format))
+	}
+	return list
 }
 
 func (t training) String() string {
@@ -105,13 +124,22 @@ func (t training) String() string {
 var trainings = []training{{"resnet20", 128, 8, 1}, {"resnet20", 128, 8, 2}, {"resnet18", 16, 2, 1},
 	{"resnet18", 16, 2, 2}, {"lenet-bn", 128, 8, 1}, {"lenet-bn", 128, 8, 2}}
 
-// trainRows are training steps against the best of PyTorch and oneDNN.
-func trainRows() []row {
-	var list []row
+// trainRows are training steps against the best of PyTorch.
+func trainRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train", unit: "img/s", must: 1.5, aim: 2, threads: t.threads,
+			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)}, theirs: t.theirs()})
+	}
+	return list
+}
+
+// layerRows are training steps beside the sum of oneDNN's layers, a mark to come near: loss, update and
+// what the layers exchange are not in it.
+func layerRows() (list []row) {
+	for _, t := range trainings {
+		list = append(list, row{group: "train-layers", unit: "img/s", must: 1, aim: 1.3, threads: t.threads,
 			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)},
-			theirs: append(t.theirs(), oneDNNTraining(t.name, t.batch, t.threads))})
+			theirs: []side{oneDNNTraining(t.name, t.batch, t.threads)}})
 	}
 	return list
 }

@@ -34,6 +34,9 @@ func (b *bench) print(w io.Writer, done []result) {
 	if b.isa != "" {
 		fmt.Fprintf(w, " All are held to %s.", strings.ToUpper(b.isa))
 	}
+	for _, l := range b.lacks {
+		fmt.Fprintf(w, "\nLeft out: %s.", strings.ReplaceAll(l, "|", "/"))
+	}
 	fmt.Fprintf(w, "\n%s per side, in turn, at least %g s each; median (lowest to highest). ",
 		count(b.rounds, "round"), b.seconds)
 	fmt.Fprintln(w, "FMA: GFLOP/s that the row's threads reach on registers, before and after the row.")

@@ -68,3 +68,49 @@ func TestWriteImage(t *testing.T) {
 		t.Errorf("a header of %d bytes, want a multiple of 64 that ends in a newline", header)
 	}
 }
+
+// A peer that lacks a form is left out of the row and named; a row that no peer has is an error.
+func TestMissing(t *testing.T) {
+	rate := func(v float64) func(*bench) (float64, error) {
+		return func(*bench) (float64, error) { return v, nil }
+	}
+	lacking := side{"B", func(*bench) (float64, error) { return 0, missing{"no such form"} }}
+	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t)}}
+	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, ours: side{"bnctl", rate(3)},
+		theirs: []side{lacking, {"C", rate(2)}}})
+	if err != nil || out.against != "C" || out.ratio() != 1.5 {
+		t.Errorf("got %g beside %s, %v; want 1.5 beside C", out.ratio(), out.against, err)
+	}
+	if len(b.lacks) != 1 || b.lacks[0] != "B: no such form" {
+		t.Errorf("left out: %q", b.lacks)
+	}
+	if _, err := b.measure(t.Context(), row{ours: side{"bnctl", rate(3)}, theirs: []side{lacking}}); err == nil {
+		t.Error("a row without peers: no error")
+	}
+}
+
+// A side that is far behind after one round is not measured again.
+func TestNear(t *testing.T) {
+	speed, span := row{}, row{less: true}
+	for _, c := range []struct {
+		row
+		s, other sample
+		want     bool
+	}{{speed, sample{70}, sample{100}, true}, {speed, sample{69}, sample{100}, false},
+		{span, sample{100}, sample{70}, true}, {span, sample{100}, sample{69}, false},
+		{speed, nil, sample{100}, false}, {speed, sample{1}, nil, true}} {
+		if got := c.near(c.s, []sample{c.s, c.other}); got != c.want {
+			t.Errorf("%v beside %v, less %v: got %v", []float64(c.s), []float64(c.other), c.less, got)
+		}
+	}
+}
+
+// writeProbe writes a program that answers what the probe of a row asks.
+func writeProbe(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bnctl")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\necho '{\"gflops\": 1}'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,4 +1,4 @@
-// onednn FILE BATCH SECONDS: predicts by oneDNN 2.6 for `make bench-peers`.
+// onednn FILE BATCH SECONDS: predicts by oneDNN 3.7 for `make bench-peers`.
 //
 // FILE has a network's layers as layers.py writes them. Each is a primitive in the layout
 // that oneDNN likes best, its batch norm, addition and relu fused; changes of layout between
@@ -9,11 +9,11 @@
 
 // store returns the memory that a layer writes: what it adds to, or new. A sum of another
 // shape (resnet20's shortcuts) is read from that new memory.
-static dnnl_memory_t store(const dnnl_memory_desc_t *d, int sum) {
+static dnnl_memory_t store(layout d, int sum) {
 	if (sum < 0) return memory(d, 0);
-	const dnnl_memory_desc_t *s = desc(results[sum]);
-	for (int i = 0; i < d->ndims; i++)
-		if (s->dims[i] != d->dims[i]) return memory(d, 1);
+	layout s = desc(results[sum]);
+	for (int i = 0; i < ndims(d); i++)
+		if (dims(s)[i] != dims(d)[i]) return memory(d, 1);
 	return arranged(results[sum], d);
 }
 
@@ -33,20 +33,18 @@ static dnnl_memory_t finish(dnnl_primitive_desc_t pd, dnnl_memory_t from, int su
 
 static dnnl_memory_t conv(FILE *f, dnnl_memory_t from, int n, int sum, double relu) {
 	int ic, ih, iw, oc, oh, ow, k, stride, pad, groups;
-	if (fscanf(f, "%d %d %d %d %d %d %d %d %d %d", &ic, &ih, &iw, &oc, &oh, &ow, &k, &stride, &pad, &groups) != 10)
-		exit(2);
+	if (fscanf(f, "%d %d %d %d %d %d %d %d %d %d", &ic, &ih, &iw, &oc, &oh, &ow, &k, &stride, &pad,
+		&groups) != 10) exit(2);
 	dnnl_memory_desc_t src = describe(4, (dnnl_dims_t){n, ic, ih, iw}, dnnl_format_tag_any);
 	dnnl_memory_desc_t dst = describe(4, (dnnl_dims_t){n, oc, oh, ow}, dnnl_format_tag_any);
-	dnnl_memory_desc_t w = groups == 1
-		? describe(4, (dnnl_dims_t){oc, ic, k, k}, dnnl_format_tag_any)
+	dnnl_memory_desc_t w = groups == 1 ? describe(4, (dnnl_dims_t){oc, ic, k, k}, dnnl_format_tag_any)
 		: describe(5, (dnnl_dims_t){groups, oc / groups, ic / groups, k, k}, dnnl_format_tag_any);
 	dnnl_memory_desc_t bias = describe(1, (dnnl_dims_t){oc}, dnnl_a);
 	dnnl_dims_t right = {(oh - 1) * stride + k - ih - pad, (ow - 1) * stride + k - iw - pad};
-	dnnl_convolution_desc_t d;
 	dnnl_primitive_desc_t pd;
-	CHECK(dnnl_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_auto, &src, &w, &bias, &dst,
-		(dnnl_dims_t){stride, stride}, (dnnl_dims_t){pad, pad}, right));
-	CHECK(dnnl_primitive_desc_create(&pd, &d, endings(sum, relu), engine, NULL));
+	CHECK(dnnl_convolution_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference, dnnl_convolution_auto,
+		src, w, bias, dst, (dnnl_dims_t){stride, stride}, (dnnl_dims_t){0, 0}, (dnnl_dims_t){pad, pad}, right,
+			epilogue(sum, relu)));
 	return finish(pd, from, sum, 1);
 }
 
@@ -58,29 +56,27 @@ static dnnl_memory_t pool(FILE *f, dnnl_memory_t from, int n, int mean) {
 	if (!mean && fscanf(f, "%d %d %d %d %d", &oh, &ow, &k, &stride, &pad) != 5) exit(2);
 	dnnl_memory_desc_t dst = describe(4, (dnnl_dims_t){n, c, oh, ow}, dnnl_format_tag_any);
 	dnnl_dims_t right = {(oh - 1) * stride + k - ih - pad, (ow - 1) * stride + k - iw - pad};
-	dnnl_pooling_desc_t d;
 	dnnl_primitive_desc_t pd;
-	CHECK(dnnl_pooling_forward_desc_init(&d, dnnl_forward_inference,
-		mean ? dnnl_pooling_avg_exclude_padding : dnnl_pooling_max, desc(from), &dst,
-		(dnnl_dims_t){stride, stride}, (dnnl_dims_t){k, k}, (dnnl_dims_t){pad, pad}, right));
-	CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
+	CHECK(dnnl_pooling_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference,
+		mean ? dnnl_pooling_avg_exclude_padding : dnnl_pooling_max, desc(from), dst,
+		(dnnl_dims_t){stride, stride}, (dnnl_dims_t){k, k}, (dnnl_dims_t){0, 0}, (dnnl_dims_t){pad, pad}, right,
+			NULL));
 	return finish(pd, from, -1, 0);
 }
 
 static dnnl_memory_t dense(FILE *f, dnnl_memory_t from, int n, double relu) {
 	int ic, oc;
 	if (fscanf(f, "%d %d", &ic, &oc) != 2) exit(2);
-	const dnnl_memory_desc_t *s = desc(from);
-	dnnl_dim_t h = s->ndims == 4 ? s->dims[2] : 1, w = s->ndims == 4 ? s->dims[3] : 1;
+	layout s = desc(from);
+	dnnl_dim_t h = ndims(s) == 4 ? dims(s)[2] : 1, w = ndims(s) == 4 ? dims(s)[3] : 1;
 	dnnl_dims_t in = {n, ic / (h * w), h, w}, of = {oc, ic / (h * w), h, w};
-	dnnl_memory_desc_t src = describe(s->ndims, in, dnnl_format_tag_any);
-	dnnl_memory_desc_t weights = describe(s->ndims, of, dnnl_format_tag_any);
+	dnnl_memory_desc_t src = describe(ndims(s), in, dnnl_format_tag_any);
+	dnnl_memory_desc_t weights = describe(ndims(s), of, dnnl_format_tag_any);
 	dnnl_memory_desc_t bias = describe(1, (dnnl_dims_t){oc}, dnnl_a);
 	dnnl_memory_desc_t dst = describe(2, (dnnl_dims_t){n, oc}, dnnl_ab);
-	dnnl_inner_product_desc_t d;
 	dnnl_primitive_desc_t pd;
-	CHECK(dnnl_inner_product_forward_desc_init(&d, dnnl_forward_inference, &src, &weights, &bias, &dst));
-	CHECK(dnnl_primitive_desc_create(&pd, &d, endings(-1, relu), engine, NULL));
+	CHECK(dnnl_inner_product_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference, src, weights, bias,
+		dst, epilogue(-1, relu)));
 	return finish(pd, from, -1, 1);
 }
 
@@ -94,8 +90,7 @@ static void load(FILE *f, int n) {
 			long at = ftell(f);
 			if (fscanf(f, "%d %d %d", &c, &h, &w) != 3) exit(2);
 			fseek(f, at, SEEK_SET);
-			dnnl_memory_desc_t d = describe(4, (dnnl_dims_t){n, c, h, w}, dnnl_nchw);
-			input = memory(&d, 1);
+			input = memory(describe(4, (dnnl_dims_t){n, c, h, w}, dnnl_nchw), 1);
 		}
 		dnnl_memory_t from = source < 0 ? input : results[source];
 		if (!strcmp(kind, "conv")) results[i] = conv(f, from, n, sum, relu);

@@ -1,4 +1,4 @@
-// onednn.h: steps of oneDNN 2.6 and the changes of layout between them, for onednn.c and
+// onednn.h: steps of oneDNN 3.7 and the changes of layout between them, for onednn.c and
 // onednn_train.c.
 #include <dnnl.h>
 #include <math.h>
@@ -19,10 +19,11 @@ static void check(dnnl_status_t s, const char *file, int line) {
 
 typedef struct {
 	dnnl_primitive_t primitive;
-	dnnl_exec_arg_t args[9];
+	dnnl_exec_arg_t args[12];
 	int count;
 } step;
 
+typedef const_dnnl_memory_desc_t layout; // of a memory; its owner keeps it
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 static step steps[8 * MOST];
@@ -30,7 +31,7 @@ static int stepCount, reorders;
 static dnnl_memory_t results[MOST], input;
 
 // memory returns zeroed memory, or with fill small numbers of both signs.
-static dnnl_memory_t memory(const dnnl_memory_desc_t *d, int fill) {
+static dnnl_memory_t memory(layout d, int fill) {
 	dnnl_memory_t m;
 	void *data;
 	CHECK(dnnl_memory_create(&m, d, engine, DNNL_MEMORY_ALLOCATE));
@@ -40,15 +41,27 @@ static dnnl_memory_t memory(const dnnl_memory_desc_t *d, int fill) {
 	return m;
 }
 
-static const dnnl_memory_desc_t *desc(dnnl_memory_t m) {
-	const dnnl_memory_desc_t *d;
+static layout desc(dnnl_memory_t m) {
+	layout d;
 	CHECK(dnnl_memory_get_memory_desc(m, &d));
 	return d;
 }
 
-static dnnl_memory_desc_t describe(int n, const dnnl_dim_t *dims, dnnl_format_tag_t tag) {
+static int ndims(layout d) {
+	int n = 0;
+	CHECK(dnnl_memory_desc_query(d, dnnl_query_ndims_s32, &n));
+	return n;
+}
+
+static const dnnl_dim_t *dims(layout d) {
+	dnnl_dims_t *p;
+	CHECK(dnnl_memory_desc_query(d, dnnl_query_dims, &p));
+	return *p;
+}
+
+static dnnl_memory_desc_t describe(int n, const dnnl_dim_t *dm, dnnl_format_tag_t tag) {
 	dnnl_memory_desc_t d;
-	CHECK(dnnl_memory_desc_init_by_tag(&d, n, dims, dnnl_f32, tag));
+	CHECK(dnnl_memory_desc_create_with_tag(&d, n, dm, dnnl_f32, tag));
 	return d;
 }
 
@@ -65,7 +78,7 @@ static step *add(dnnl_primitive_desc_t pd) {
 }
 
 // arranged returns m in a layout; if it has another, a step changes it.
-static dnnl_memory_t arranged(dnnl_memory_t m, const dnnl_memory_desc_t *want) {
+static dnnl_memory_t arranged(dnnl_memory_t m, layout want) {
 	if (dnnl_memory_desc_equal(desc(m), want)) return m;
 	dnnl_primitive_desc_t pd;
 	dnnl_memory_t to = memory(want, 0);
@@ -77,9 +90,8 @@ static dnnl_memory_t arranged(dnnl_memory_t m, const dnnl_memory_desc_t *want) {
 	return to;
 }
 
-static const dnnl_memory_desc_t *query(dnnl_primitive_desc_t pd, dnnl_query_t what) {
-	return dnnl_primitive_desc_query_md(pd, what, 0);
-}
+static layout query(dnnl_primitive_desc_t pd, dnnl_query_t what) { return dnnl_primitive_desc_query_md(pd, what,
+	0); }
 
 static double now(void) {
 	struct timespec t;
@@ -87,16 +99,16 @@ static double now(void) {
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-// endings returns what follows in a layer's store: the addition of what lies there unless sum
+// epilogue returns what follows in a layer's store: the addition of what lies there unless sum
 // is negative, then, unless relu is negative, a relu, up to relu if that is above 0.
-static dnnl_primitive_attr_t endings(int sum, double relu) {
+static dnnl_primitive_attr_t epilogue(int sum, double relu) {
 	dnnl_primitive_attr_t a;
 	dnnl_post_ops_t ops;
 	CHECK(dnnl_primitive_attr_create(&a));
 	CHECK(dnnl_post_ops_create(&ops));
-	if (sum >= 0) CHECK(dnnl_post_ops_append_sum(ops, 1));
-	if (relu == 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
-	if (relu > 0) CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_clip, 0, relu));
+	if (sum >= 0) CHECK(dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef));
+	if (relu == 0) CHECK(dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_relu, 0, 0));
+	if (relu > 0) CHECK(dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_clip, 0, relu));
 	CHECK(dnnl_primitive_attr_set_post_ops(a, ops));
 	return a;
 }

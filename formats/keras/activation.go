@@ -151,9 +151,7 @@ func elu(c *call) flow {
 func prelu(c *call) flow {
 	f := c.ordered(c.one())
 	shape := append([]int{}, f.shape...)
-	var shared []int
-	c.into("shared_axes", &shared, "a list of axes")
-	for _, a := range shared {
+	for _, a := range c.fields.list("shared_axes", "a list of axes") {
 		if a < 1 || a > len(shape) {
 			return c.fail("shares axis %d of a tensor of rank %d", a, len(shape)+1)
 		}

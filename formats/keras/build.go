@@ -65,22 +65,25 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 	return m, m.Check()
 }
 
-// outputs declares the results of the model by the names of their layers. What
-// a classifier gives after a softmax is called probabilities, what goes into it
+// outputs declares the results of the model by the names of their layers, or by
+// their keys in a dict. What a classifier gives after a softmax is called probabilities, what goes into it
 // logits.
 func (b *build) outputs(n *network, outs []flow) {
 	var names foreign.Names
 	for i, f := range outs {
 		f = b.leaving(f)
-		l := n.find(n.outputs[i].layer)
+		name := n.outputs[i].layer
+		if n.outKeys != nil {
+			name = n.outKeys[i]
+		}
 		switch {
 		case len(outs) > 1:
-			b.g.Output(names.Free(foreign.Clean(l.name, "output")), f.v, false)
+			b.g.Output(names.Free(foreign.Clean(name, "output")), f.v, false)
 		case f.logits != graph.None:
 			b.g.Output("logits", f.logits, false)
 			b.g.Output("probabilities", f.v, false)
 		default:
-			b.g.Output(foreign.Clean(l.name, "output"), f.v, false)
+			b.g.Output(foreign.Clean(name, "output"), f.v, false)
 		}
 	}
 }

@@ -82,25 +82,61 @@ func (f *fields) ints(key string, n, def int) []int {
 	if !f.has(key) || f.err != nil {
 		return out
 	}
-	var one int
-	if json.Unmarshal(f.m[key], &one) == nil {
+	if one, ok := integer(f.m[key]); ok {
 		for i := range out {
 			out[i] = one
 		}
 		return out
 	}
-	var list []int
-	if json.Unmarshal(f.m[key], &list) != nil || len(list) != n {
+	list, ok := integers(f.m[key])
+	if !ok || len(list) != n {
 		f.err = fmt.Errorf("%s is %.80s, want %d integers", key, f.m[key], n)
 		return out
 	}
 	return list
 }
 
+// list reads any number of integers; nil if the field is not there.
+func (f *fields) list(key, want string) []int {
+	if !f.has(key) || f.err != nil {
+		return nil
+	}
+	list, ok := integers(f.m[key])
+	if !ok {
+		f.err = fmt.Errorf("%s is %.80s, want %s", key, f.m[key], want)
+	}
+	return list
+}
+
+// integer reads one integer. A null is none, which encoding/json takes for 0.
+func integer(b json.RawMessage) (int, bool) {
+	var n *int
+	if json.Unmarshal(b, &n) != nil || n == nil {
+		return 0, false
+	}
+	return *n, true
+}
+
+// integers reads a list of integers.
+func integers(b json.RawMessage) ([]int, bool) {
+	var all []json.RawMessage
+	if json.Unmarshal(b, &all) != nil || all == nil {
+		return nil, false
+	}
+	list := make([]int, len(all))
+	for i, one := range all {
+		n, ok := integer(one)
+		if !ok {
+			return nil, false
+		}
+		list[i] = n
+	}
+	return list, true
+}
+
 // axisOf reads an axis, which may stand in a list of one.
 func (f *fields) axisOf(key string, def int) int {
-	var list []int
-	if f.has(key) && json.Unmarshal(f.m[key], &list) == nil && len(list) == 1 {
+	if list, ok := integers(f.m[key]); ok && len(list) == 1 {
 		return list[0]
 	}
 	return f.int(key, def)

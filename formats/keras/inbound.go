@@ -3,78 +3,147 @@ package keras
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // parseCalls reads inbound_nodes: a list of calls. Up to Keras 2 a call is a
 // list of [layer, call, tensor, arguments]; in Keras 3 it is an object with
 // args and kwargs in which tensors stand at any depth.
-func parseCalls(b json.RawMessage) ([][]origin, error) {
+func parseCalls(b json.RawMessage) ([]refs, error) {
 	if len(b) == 0 || string(b) == "null" {
 		return nil, nil
 	}
 	var calls []json.RawMessage
-	if err := json.Unmarshal(b, &calls); err != nil {
-		return nil, fmt.Errorf("inbound_nodes: %w", err)
+	if err := unmarshal(b, &calls, "inbound_nodes"); err != nil {
+		return nil, err
 	}
-	var out [][]origin
+	var out []refs
 	for i, c := range calls {
-		refs, err := parseCall(c)
+		r, err := parseCall(c)
 		if err != nil {
 			return nil, fmt.Errorf("inbound_nodes: call %d: %w", i, err)
 		}
-		out = append(out, refs)
+		out = append(out, r)
 	}
 	return out, nil
 }
 
-func parseCall(b json.RawMessage) ([]origin, error) {
-	if len(b) > 0 && b[0] == '{' {
-		var v struct{ Args, Kwargs any }
-		if err := json.Unmarshal(b, &v); err != nil {
-			return nil, err
-		}
-		if err := checkArguments(v.Kwargs); err != nil {
-			return nil, err
-		}
-		return histories(v.Args)
+func parseCall(b json.RawMessage) (refs, error) {
+	var object map[string]json.RawMessage
+	if len(b) == 0 || b[0] != '{' || json.Unmarshal(b, &object) != nil || object["args"] == nil {
+		return parseRefs(b, "operands")
 	}
-	return parseRefs(b)
+	var kwargs any
+	if object["kwargs"] != nil {
+		if err := unmarshal(object["kwargs"], &kwargs, "kwargs"); err != nil {
+			return refs{}, err
+		}
+	}
+	if err := checkArguments(kwargs); err != nil {
+		return refs{}, err
+	}
+	var args []json.RawMessage
+	if err := unmarshal(object["args"], &args, "args"); err != nil {
+		return refs{}, err
+	}
+	if len(args) == 1 { // the usual: everything in the first
+		return parseRefs(args[0], "args")
+	}
+	return parseRefs(object["args"], "args")
 }
 
-// parseRefs reads a list of references, or one alone: [layer, call, tensor],
-// with or without arguments. Keyword arguments that are tensors, such as a
-// mask, are refused.
-func parseRefs(b json.RawMessage) ([]origin, error) {
-	var list []any
-	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, err
+// refs are the tensors in a structure of lists and dicts, in the order in which Keras
+// flattens it: that of a list, and of a dict's sorted keys.
+type refs struct {
+	at   []origin
+	keys []string // where each stands: keys and places joined by points; nil without a dict
+}
+
+// parseRefs reads a structure of references to tensors, or one alone: [layer, call,
+// tensor], with or without arguments, or the object of Keras 3. Keyword arguments
+// that are tensors, such as a mask, are refused.
+func parseRefs(b json.RawMessage, what string) (refs, error) {
+	if len(b) == 0 {
+		return refs{}, fmt.Errorf("there is no %s", what)
 	}
-	if len(list) > 0 {
-		if _, alone := list[0].(string); alone {
-			list = []any{any(list)}
+	var x any
+	if err := unmarshal(b, &x, what); err != nil {
+		return refs{}, err
+	}
+	if _, list := x.([]any); !list {
+		if _, dict := x.(map[string]any); !dict {
+			return refs{}, fmt.Errorf("%s is %.80s, want a list or a dict of tensors", what, b)
 		}
 	}
-	var refs []origin
-	for _, x := range list {
-		r, err := oneRef(x)
-		if err != nil {
-			return nil, err
-		}
-		refs = append(refs, r)
+	var r refs
+	dict := false
+	err := r.flatten(x, "", &dict)
+	if err != nil {
+		return refs{}, fmt.Errorf("%s: %w", what, err)
 	}
-	return refs, nil
+	if !dict {
+		r.keys = nil
+	}
+	return r, nil
+}
+
+// flatten adds the tensors in x, which stands at a path.
+func (r *refs) flatten(x any, path string, dict *bool) error {
+	below := func(key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+	switch x := x.(type) {
+	case nil:
+		return nil
+	case []any:
+		if len(x) > 0 {
+			if _, alone := x[0].(string); alone {
+				return r.add(x, path)
+			}
+		}
+		for i, y := range x {
+			if err := r.flatten(y, below(strconv.Itoa(i)), dict); err != nil {
+				return err
+			}
+		}
+		return nil
+	case map[string]any:
+		switch config, _ := x["config"].(map[string]any); {
+		case x["class_name"] == "__keras_tensor__" && config != nil:
+			return r.add(config["keras_history"], path)
+		case x["class_name"] == "__tuple__":
+			return r.flatten(x["items"], path, dict)
+		case x["class_name"] != nil:
+			return fmt.Errorf("an argument of class %s is not supported", written(x["class_name"]))
+		}
+		*dict = true
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			if err := r.flatten(x[key], below(key), dict); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("the argument %s is not a tensor", written(x))
+}
+
+func (r *refs) add(x any, path string) error {
+	o, err := oneRef(x)
+	r.at, r.keys = append(r.at, o), append(r.keys, path)
+	return err
 }
 
 func oneRef(x any) (origin, error) {
 	l, _ := x.([]any)
 	if len(l) < 3 || len(l) > 4 {
-		return origin{}, fmt.Errorf("%.80v is not [layer, call, tensor]", x)
+		return origin{}, fmt.Errorf("%s is not [layer, call, tensor]", written(x))
 	}
 	name, isName := l[0].(string)
 	call, isCall := index(l[1])
 	at, isTensor := index(l[2])
 	if !isName || !isCall || !isTensor {
-		return origin{}, fmt.Errorf("%.80v is not [layer, call, tensor]", x)
+		return origin{}, fmt.Errorf("%s is not [layer, call, tensor]", written(x))
 	}
 	if len(l) == 4 {
 		if err := checkArguments(l[3]); err != nil {
@@ -89,7 +158,7 @@ func oneRef(x any) (origin, error) {
 func checkArguments(x any) error {
 	args, ok := x.(map[string]any)
 	if !ok && x != nil {
-		return fmt.Errorf("arguments %.80v are not an object", x)
+		return fmt.Errorf("arguments %s are not an object", written(x))
 	}
 	for key, v := range args {
 		if key != "training" && v != nil {
@@ -102,35 +171,14 @@ func checkArguments(x any) error {
 	return nil
 }
 
+// written returns x as it stands in the file, cut after 80 characters.
+func written(x any) string {
+	b, _ := json.Marshal(x)
+	return fmt.Sprintf("%.80s", b)
+}
+
 // index returns a number that is a small integer.
 func index(x any) (int, bool) {
 	f, ok := x.(float64)
 	return int(f), ok && f >= 0 && f < maxLayers && f == float64(int(f))
-}
-
-// histories finds the tensors in a call's arguments as Keras 3 writes them:
-// {"class_name": "__keras_tensor__", "config": {"keras_history": [layer, call, tensor]}}.
-func histories(x any) ([]origin, error) {
-	switch x := x.(type) {
-	case []any:
-		var refs []origin
-		for _, y := range x {
-			more, err := histories(y)
-			if err != nil {
-				return nil, err
-			}
-			refs = append(refs, more...)
-		}
-		return refs, nil
-	case map[string]any:
-		c, ok := x["config"].(map[string]any)
-		if x["class_name"] != "__keras_tensor__" || !ok {
-			return nil, fmt.Errorf("an argument of class %.80v is not supported", x["class_name"])
-		}
-		r, err := oneRef(c["keras_history"])
-		return []origin{r}, err
-	case nil:
-		return nil, nil
-	}
-	return nil, fmt.Errorf("the argument %.80v is not a tensor", x)
 }

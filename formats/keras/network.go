@@ -15,6 +15,8 @@ type network struct {
 	layers  []*layer
 	inputs  []origin
 	outputs []origin
+	inKeys  []string // where each input stands in a dict; nil without one
+	outKeys []string // and each output
 	index   map[string]*layer
 }
 
@@ -26,6 +28,7 @@ type layer struct {
 	fields fields
 	net    *network   // the model inside, if the layer is one
 	calls  [][]origin // the operands of every call
+	keys   [][]string // where those of each stand in a dict; nil for a call without one
 
 	foreign   error // why the class is not Keras's own
 	operation bool  // it is a function of Keras 3, keras.ops.add, and no layer
@@ -79,20 +82,22 @@ func parseNetwork(class string, config json.RawMessage, depth int) (*network, er
 		Inputs  json.RawMessage `json:"input_layers"`
 		Outputs json.RawMessage `json:"output_layers"`
 	}
-	if err := json.Unmarshal(config, &c); err != nil {
+	if err := unmarshal(config, &c, "config"); err != nil {
 		return nil, err
 	}
 	n := &network{name: c.Name, class: class}
 	if err := n.addLayers(c.Layers, depth); err != nil {
 		return nil, err
 	}
-	var err error
-	if n.inputs, err = parseRefs(c.Inputs); err != nil {
-		return nil, fmt.Errorf("model %s: input_layers: %w", n.name, err)
+	in, err := parseRefs(c.Inputs, "input_layers")
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", n.name, err)
 	}
-	if n.outputs, err = parseRefs(c.Outputs); err != nil {
-		return nil, fmt.Errorf("model %s: output_layers: %w", n.name, err)
+	out, err := parseRefs(c.Outputs, "output_layers")
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", n.name, err)
 	}
+	n.inputs, n.inKeys, n.outputs, n.outKeys = in.at, in.keys, out.at, out.keys
 	n.renumber()
 	return n, nil
 }
@@ -129,8 +134,8 @@ func parseLayer(d described, depth int) (*layer, error) {
 			l.name = l.net.name
 		}
 	} else {
-		if err := json.Unmarshal(d.Config, &l.fields.m); err != nil {
-			return nil, fmt.Errorf("config: %w", err)
+		if err := unmarshal(d.Config, &l.fields.m, "config"); err != nil {
+			return nil, err
 		}
 		if l.fields.m == nil {
 			l.fields.m = map[string]json.RawMessage{}
@@ -140,7 +145,11 @@ func parseLayer(d described, depth int) (*layer, error) {
 		}
 		l.modernise()
 	}
-	if l.calls, err = parseCalls(d.Inbound); err != nil {
+	calls, err := parseCalls(d.Inbound)
+	for _, c := range calls {
+		l.calls, l.keys = append(l.calls, c.at), append(l.keys, c.keys)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return l, l.fields.err

@@ -87,7 +87,7 @@ func TestRefused(t *testing.T) {
 		{replicated(goodCalls, goodJoin), ""},
 
 		// Descriptions that are none.
-		{``, "unexpected end"}, {`[]`, "cannot unmarshal"}, {`{"class_name":"MyModel","config":{}}`, `"MyModel"`},
+		{``, "unexpected end"}, {`[]`, "the description is a list, want an object"}, {`{"class_name":"MyModel","config":{}}`, `"MyModel"`},
 		{`{"class_name":"Model","class_name":"Sequential","config":{}}`, `"class_name" occurs twice`},
 		{functional("r", strings.Replace(relu, `"activation":`, `"activation":"elu","activation":`, 1)),
 			`"activation" occurs twice`},

@@ -10,7 +10,7 @@ import (
 // rescale is scale*x + offset, each a number or one per channel.
 func rescale(c *call) flow {
 	f := c.one()
-	if !c.list("scale") && !c.list("offset") {
+	if !c.several("scale") && !c.several("offset") {
 		by, add := c.float("scale", 1), c.float("offset", 0)
 		return f.same(c.node(graph.Affine, "", []graph.Value{f.v}, "by", by, "add", add))
 	}
@@ -20,8 +20,8 @@ func rescale(c *call) flow {
 	return f.same(c.node(graph.Add, "", []graph.Value{v, add}))
 }
 
-// list reports whether a field holds several numbers.
-func (c *call) list(key string) bool { return c.has(key) && c.m[key][0] == '[' }
+// several reports whether a field holds several numbers.
+func (c *call) several(key string) bool { return c.has(key) && c.m[key][0] == '[' }
 
 // perChannel declares a field as a constant that meets f: a list of a number
 // per channel, or one for all.
@@ -31,8 +31,17 @@ func (c *call) perChannel(f flow, key string, def float32) graph.Value {
 		return graph.None
 	}
 	values := slices.Repeat([]float32{def}, ours[0])
-	if c.list(key) {
-		c.into(key, &values, "a list of numbers")
+	if c.several(key) {
+		var given []*float32
+		c.into(key, &given, "a list of numbers")
+		values = nil
+		for _, v := range given {
+			if v == nil {
+				c.fail("%s is %.80s, want a list of numbers", key, c.m[key])
+				return graph.None
+			}
+			values = append(values, *v)
+		}
 	} else if c.has(key) {
 		values = slices.Repeat([]float32{float32(c.float(key, 0))}, ours[0])
 	}

@@ -2,6 +2,7 @@ package keras
 
 import (
 	"fmt"
+	"slices"
 )
 
 // scope is one call of a network: the whole model, or a model inside.
@@ -68,10 +69,45 @@ func (s *scope) call(at site) ([]flow, error) {
 		}
 		in = append(in, f)
 	}
-	if l.net != nil {
-		return s.inside(l, in)
+	if l.net == nil {
+		return s.leaf(l, in, l.keysOf(at.call))
 	}
-	return s.leaf(l, in)
+	in, err := l.net.arranged(in, l.keysOf(at.call))
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", l.name, err)
+	}
+	return s.inside(l, in)
+}
+
+// keysOf returns where the operands of a call stand in a dict; nil if in none.
+func (l *layer) keysOf(call int) []string {
+	if call >= len(l.keys) {
+		return nil
+	}
+	return l.keys[call]
+}
+
+// arranged returns the operands of a call in the order of the inputs of n. Those of a
+// dict have the keys of its inputs or, where these are in none, their names.
+func (n *network) arranged(in []flow, keys []string) ([]flow, error) {
+	if keys == nil || len(in) != len(n.inputs) { // counted later
+		return in, nil
+	}
+	names := n.inKeys
+	if names == nil {
+		for _, r := range n.inputs {
+			names = append(names, r.layer)
+		}
+	}
+	out := make([]flow, len(in))
+	for i, name := range names {
+		at := slices.Index(keys, name)
+		if at < 0 {
+			return nil, fmt.Errorf("is called with the inputs %.200q, want %.200q", keys, names)
+		}
+		out[i] = in[at]
+	}
+	return out, nil
 }
 
 // inside builds a call of a model inside.
@@ -98,11 +134,14 @@ func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
 }
 
 // leaf builds a call of a layer that is not a model.
-func (s *scope) leaf(l *layer, in []flow) ([]flow, error) {
+func (s *scope) leaf(l *layer, in []flow, keys []string) ([]flow, error) {
 	label := s.label(s.path+l.name, l)
 	c := &call{build: s.build, l: l, in: in, name: label, fields: &fields{m: l.fields.m}}
 	if len(in) == 0 {
 		return nil, fmt.Errorf("layer %.80q (%s) is called with nothing", l.name, l.asked)
+	}
+	if keys != nil {
+		return nil, fmt.Errorf("layer %.80q (%s) is called with a dict, which is not supported", l.name, l.asked)
 	}
 	if l.operation && len(in) > 1 && len(in[0].shape) != len(in[1].shape) {
 		c.fail("joins tensors of shapes %v and %v as an operation", in[0].shape, in[1].shape)

@@ -15,11 +15,11 @@ func parseSequential(config json.RawMessage, depth int) (*network, error) {
 		Built  json.RawMessage `json:"build_input_shape"`
 	}
 	if len(config) > 0 && config[0] == '[' {
-		if err := json.Unmarshal(config, &c.Layers); err != nil {
+		if err := unmarshal(config, &c.Layers, "config"); err != nil {
 			return nil, err
 		}
 		c.Name = "sequential"
-	} else if err := json.Unmarshal(config, &c); err != nil {
+	} else if err := unmarshal(config, &c, "config"); err != nil {
 		return nil, err
 	}
 	n := &network{name: c.Name, class: "Sequential"}

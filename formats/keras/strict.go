@@ -3,8 +3,11 @@ package keras
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 )
 
 // decode reads JSON into v. Unlike encoding/json alone it refuses a key that
@@ -16,7 +19,41 @@ func decode(b []byte, v any) error {
 	if err := checkKeys(b); err != nil {
 		return err
 	}
-	return json.Unmarshal(b, v)
+	return unmarshal(b, v, "the description")
+}
+
+// unmarshal reads JSON into v. What is of another type than v asks for is said in the
+// words of the file.
+func unmarshal(b []byte, v any, what string) error {
+	err := json.Unmarshal(b, v)
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	if wrong.Field != "" {
+		what = wrong.Field
+	}
+	return fmt.Errorf("%s is %s, want %s", what, kindOf(wrong.Value), wanted(wrong.Type))
+}
+
+// kindOf names a kind of value of JSON.
+func kindOf(value string) string {
+	first, _, _ := strings.Cut(value, " ")
+	return map[string]string{"array": "a list", "object": "an object", "string": "a string",
+		"bool": "true or false", "number": "a number"}[first]
+}
+
+// wanted names the kind of value that a type is read from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.String:
+		return "a string"
+	}
+	return "a number"
 }
 
 // checkKeys reports the first key that occurs twice in its object, brackets that

@@ -15,32 +15,48 @@ import (
 func (c *call) edges(key string, axes int) [][2]int {
 	out := make([][2]int, axes)
 	raw := c.m[key]
-	var one int
-	var each []int
 	var pairs [][2]int
+	one, single := integer(raw)
+	each, list := integers(raw)
 	switch {
 	case !c.has(key):
 		c.fail("has no %s", key)
-	case json.Unmarshal(raw, &one) == nil:
+	case single:
 		pairs = slices.Repeat([][2]int{{one, one}}, axes)
-	case axes == 1 && json.Unmarshal(raw, &each) == nil && len(each) == 2:
+	case axes == 1 && list && len(each) == 2:
 		pairs = [][2]int{{each[0], each[1]}}
-	case json.Unmarshal(raw, &each) == nil && len(each) == 4: // Keras 1: top, bottom, left, right
+	case list && len(each) == 4: // Keras 1: top, bottom, left, right
 		pairs = [][2]int{{each[0], each[1]}, {each[2], each[3]}}
-	case json.Unmarshal(raw, &each) == nil:
+	case list:
 		for _, n := range each {
 			pairs = append(pairs, [2]int{n, n})
 		}
 	default:
-		if err := json.Unmarshal(raw, &pairs); err != nil {
-			c.fail("%s is %.80s", key, raw)
-		}
+		pairs = c.pairs(key)
 	}
 	if c.err == nil && len(pairs) != axes {
 		c.fail("%s is %.80s for %d axes", key, raw, axes)
 	}
 	copy(out, pairs)
 	return out
+}
+
+// pairs reads a list of pairs of integers.
+func (c *call) pairs(key string) [][2]int {
+	var all []json.RawMessage
+	var pairs [][2]int
+	if json.Unmarshal(c.m[key], &all) != nil {
+		c.fail("%s is %.80s, want integers or pairs of them", key, c.m[key])
+	}
+	for _, one := range all {
+		pair, ok := integers(one)
+		if !ok || len(pair) != 2 {
+			c.fail("%s is %.80s, want integers or pairs of them", key, c.m[key])
+			return nil
+		}
+		pairs = append(pairs, [2]int{pair[0], pair[1]})
+	}
+	return pairs
 }
 
 // pad adds zeros around an image or a line.
@@ -114,8 +130,7 @@ func flatten(c *call) flow {
 // that changes the order.
 func reshape(c *call) flow {
 	x := c.listed(c.one())
-	var target []int
-	c.into("target_shape", &target, "a list of lengths")
+	target := c.fields.list("target_shape", "a list of lengths")
 	if err := fillShape(target, tensor.Count(x.shape)); err != nil {
 		return c.fail("%w", err)
 	}

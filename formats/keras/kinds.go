@@ -121,6 +121,7 @@ func init() { // the makers refer to the table's users
 		"GaussianDropout":  noise(ofRandom), "GaussianNoise": noise("stddev sigma rate seed"),
 		"ActivityRegularization": noise("l1 l2"),
 	}
+	addAugmentations(kinds)
 }
 
 // by returns k with a maker.

@@ -145,6 +145,8 @@ func TestRefused(t *testing.T) {
 		{functional("a", layerOf("UpSampling2D", "a", `"size":[0,2]`, "in")), "size is"},
 		{functional("a", layerOf("UpSampling2D", "a", `"size":[2,2],"interpolation":"bicubic"`, "in")), "bicubic"},
 		{functional("a", layerOf("ReLU", "a", `"threshold":0.5`, "in")), "threshold"},
+		{functional("a", layerOf("RandomCrop", "a", `"height":8,"width":8`, "in")), ""},
+		{functional("a", layerOf("RandomCrop", "a", `"height":8,"width":7`, "in")), "to 8x7"},
 		{functional("a", layerOf("ReLU", "a", `"name":7`, "in")), "name is 7"},
 		{functional("b", layerOf("MaxPooling2D", "a", `"data_format":"channels_first"`, "in"),
 			layerOf("MaxPooling2D", "b", `"data_format":"channels_last"`, "a")), "keeps channels first, layer b last"},

@@ -208,8 +208,15 @@ def finish(m, name):
     np.save(path(name), m.x.astype(np.float32))
 
 
+AUGMENTATIONS = """AugMix CutMix MixUp RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast
+    RandomElasticTransform RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomWidth RandomHue RandomInvert
+    RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomZoom RandomCrop"""
+
+
 def layers():
     m = Model("layers", (13, 11, 3))
+    for name in AUGMENTATIONS.split():
+        m.layer(name, m.x, dict(height=13, width=11, seed=3) if name == "RandomCrop" else dict(seed=3))
     m.conv2d(4, (3, 3), stride=(2, 2), padding="same", activation="relu")
     m.bn(axis=[3])
     start = m.at, m.x

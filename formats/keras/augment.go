@@ -1,0 +1,49 @@
+package keras
+
+// augmentations are the layers that change pictures at random in training and pass them
+// through in prediction, with the keys that say how. Their classes and keys are those of
+// tf.keras 2.3 to Keras 3.
+var augmentations = map[string]string{
+	"AugMix": "value_range num_chains chain_depth factor alpha all_ops interpolation", "CutMix": "factor",
+	"MixUp": "alpha", "RandAugment": "value_range num_ops factor interpolation",
+	"RandomBrightness": "factor value_range", "RandomColorDegeneration": "factor value_range",
+	"RandomColorJitter":      "value_range brightness_factor contrast_factor saturation_factor hue_factor",
+	"RandomContrast":         "factor value_range",
+	"RandomElasticTransform": "factor scale interpolation fill_mode fill_value value_range",
+	"RandomErasing":          "factor scale fill_value value_range", "RandomFlip": "mode",
+	"RandomGaussianBlur": "factor kernel_size sigma value_range", "RandomGrayscale": "factor",
+	"RandomHeight": "factor interpolation", "RandomWidth": "factor interpolation",
+	"RandomHue": "factor value_range", "RandomInvert": "factor value_range",
+	"RandomPerspective":   "factor scale interpolation fill_value",
+	"RandomPosterization": "factor value_range",
+	"RandomRotation":      "factor fill_mode interpolation fill_value",
+	"RandomSaturation":    "factor value_range", "RandomSharpness": "factor value_range",
+	"RandomShear":       "x_factor y_factor interpolation fill_mode fill_value",
+	"RandomTranslation": "height_factor width_factor fill_mode interpolation fill_value",
+	"RandomZoom":        "height_factor width_factor fill_mode interpolation fill_value",
+}
+
+// addAugmentations puts them into a table of kinds.
+func addAugmentations(kinds map[string]kind) {
+	for class, keys := range augmentations {
+		kinds[class] = kind{make: leftOut, heeds: "data_format",
+			ignores: keys + " seed bounding_box_format force_generator rng_type"}
+	}
+	kinds["RandomCrop"] = kind{make: randomCrop, heeds: "height width data_format",
+		ignores: "seed bounding_box_format force_generator rng_type"}
+}
+
+// randomCrop is left out where it has nothing to cut: versions of Keras differ in what
+// prediction makes of a picture of another size.
+func randomCrop(c *call) flow {
+	f := c.one()
+	height, width := c.count("height", 0), c.count("width", 0)
+	if c.err != nil || c.fields.err != nil {
+		return f
+	}
+	if ours := c.ours(f.shape); len(ours) != 3 || ours[1] != height || ours[2] != width {
+		return c.fail("crops a tensor of shape %v to %dx%d; only pictures of that size already are supported",
+			f.shape, height, width)
+	}
+	return leftOut(c)
+}

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,7 +23,7 @@ func applyRecipeFile(c *cli.Context) error {
 	}
 	for _, part := range []struct {
 		name, other  string
-		values       map[string]any
+		values       map[string]string
 		flags, there []cli.Flag
 	}{
 		{"recipe", "run", f.Recipe, recipeFlags(), runFlags()},
@@ -41,7 +41,7 @@ func applyRecipeFile(c *cli.Context) error {
 	return nil
 }
 
-func applyFlags(c *cli.Context, values map[string]any, flags []cli.Flag) error {
+func applyFlags(c *cli.Context, values map[string]string, flags []cli.Flag) error {
 	var known []string
 	for _, f := range flags {
 		known = append(known, f.Names()...)
@@ -53,22 +53,14 @@ func applyFlags(c *cli.Context, values map[string]any, flags []cli.Flag) error {
 		if c.IsSet(name) {
 			continue
 		}
-		if err := c.Set(name, asFlag(values[name])); err != nil {
-			return fmt.Errorf("%s: %v", name, err)
+		value := values[name]
+		f := find(flags, name)
+		if _, ok := f.(*cli.BoolFlag); ok {
+			value = job.Boolean(value)
+		}
+		if err := cmp.Or(checkValue(f, value), c.Set(name, value)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
-}
-
-// asFlag writes a YAML value the way the command line has it.
-func asFlag(v any) string {
-	list, ok := v.([]any)
-	if !ok {
-		return fmt.Sprint(v)
-	}
-	var parts []string
-	for _, x := range list {
-		parts = append(parts, fmt.Sprint(x))
-	}
-	return strings.Join(parts, ",")
 }

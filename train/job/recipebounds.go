@@ -23,9 +23,21 @@ func bounded(text []byte) error {
 	if len(tokens) > maxRecipeTokens {
 		return fmt.Errorf("%s; a recipe has at most %d", problem.Counted(len(tokens), "token"), maxRecipeTokens)
 	}
-	depth := 0
+	depth, begun, directive := 0, false, 0 // directive is the line of the last one
 	for _, t := range tokens {
 		switch t.Type {
+		case token.DirectiveType:
+			directive = t.Position.Line
+		case token.CommentType:
+			continue
+		case token.DocumentHeaderType, token.DocumentEndType:
+			if !begun {
+				continue
+			}
+			if t.Type == token.DocumentHeaderType || t.Next != nil {
+				return problem.Advise("write it into a file of its own, or into the first",
+					"line %d: a second document: a recipe is one", t.Position.Line)
+			}
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
 		case token.SequenceEndType, token.MappingEndType:
@@ -34,6 +46,7 @@ func bounded(text []byte) error {
 			return problem.Advise("write the values out",
 				"line %d: %q: a recipe has no anchors, aliases, tags or ? keys", t.Position.Line, t.Value)
 		}
+		begun = begun || t.Position.Line != directive
 		if depth > maxRecipeDepth {
 			return fmt.Errorf("line %d: brackets more than %d deep; a recipe is flags and lists of words",
 				t.Position.Line, maxRecipeDepth)

@@ -1,31 +1,122 @@
 package job
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/goccy/go-yaml"
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
 
-// RecipeFile has options by name: Recipe those that determine the result, Run
-// the others.
+// RecipeFile has options by name, with their values as a command line writes
+// them: Recipe those that determine the result, Run the others.
 type RecipeFile struct {
-	Recipe map[string]any `yaml:"recipe"`
-	Run    map[string]any `yaml:"run"`
+	Recipe, Run map[string]string
 }
 
-// ReadRecipeFile reads a RecipeFile in YAML, of at most 64 KiB. The error is a
-// *problem.Error for YAML that no recipe needs, such as aliases.
+// ReadRecipeFile reads a RecipeFile in YAML, of at most 64 KiB: one document with
+// the maps recipe and run. The error is a *problem.Error for YAML that no recipe
+// needs, such as aliases.
 func ReadRecipeFile(path string) (f RecipeFile, err error) {
 	text, err := regular.Read(path, maxRecipeBytes)
 	if err != nil {
 		return f, problem.Failure("recipe", err.Error(), "").Because(err)
 	}
 	if err = bounded(text); err == nil {
-		err = yaml.UnmarshalWithOptions(text, &f, yaml.Strict())
+		err = f.parse(text)
 	}
 	if err != nil {
 		return f, &problem.Error{Text: path + ": " + err.Error(), Err: err}
 	}
 	return f, nil
+}
+
+func (f *RecipeFile) parse(text []byte) error {
+	var document any
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return err
+	}
+	parts, ok := document.(map[string]any)
+	if !ok && document != nil {
+		return problem.Advise("write recipe: and run:, and options below them", "it is %s", kindOf(document))
+	}
+	for name, options := range parts {
+		var into *map[string]string
+		switch name {
+		case "recipe":
+			into = &f.Recipe
+		case "run":
+			into = &f.Run
+		default:
+			return problem.Advise("write options below recipe: or run:", "unknown field %q", name)
+		}
+		var err error
+		if *into, err = texts(options); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// texts returns the options of one part.
+func texts(part any) (map[string]string, error) {
+	options, ok := part.(map[string]any)
+	if !ok && part != nil {
+		return nil, problem.Advise("write options below it, as in epochs: 3", "it is %s", kindOf(part))
+	}
+	out := map[string]string{}
+	for name, v := range options {
+		text, err := textOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[name] = text
+	}
+	return out, nil
+}
+
+// textOf writes a value, or a list of some, the way a command line has it.
+func textOf(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", problem.Advise("write one, or leave the key out", "it has no value")
+	case map[string]any:
+		return "", problem.Advise("write one word or number, or a list of them", "it is a map")
+	case []any:
+		var parts []string
+		for _, x := range v {
+			if _, ok := x.([]any); ok {
+				return "", problem.Advise("write one list", "it is a list of lists")
+			}
+			text, err := textOf(x)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, text)
+		}
+		return strings.Join(parts, ","), nil
+	}
+	return fmt.Sprint(v), nil
+}
+
+// kindOf says what a document or a part of one is, where a map is wanted.
+func kindOf(v any) string {
+	if _, ok := v.([]any); ok {
+		return "a list, not a map of options"
+	}
+	return fmt.Sprintf("%q, not a map of options", fmt.Sprint(v))
+}
+
+// Boolean writes the words of YAML 1.1 for true and false as true and false, and
+// leaves other text alone.
+func Boolean(text string) string {
+	switch text {
+	case "yes", "Yes", "YES", "on", "On", "ON", "y", "Y":
+		return "true"
+	case "no", "No", "NO", "off", "Off", "OFF", "n", "N":
+		return "false"
+	}
+	return text
 }

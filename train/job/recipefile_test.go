@@ -1,0 +1,66 @@
+package job
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func recipeOf(t *testing.T, text string) (RecipeFile, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "r.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return ReadRecipeFile(path)
+}
+
+// TestRecipeFile: values are what a command line says, whatever their YAML is.
+func TestRecipeFile(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"recipe: {batch: 8, lr: 0.1@256, decay-all: true}": {"batch": "8", "lr": "0.1@256", "decay-all": "true"},
+		"# a\n---\nrecipe:\n  freeze: [a.*, b]\n...\n":     {"freeze": "a.*,b"},
+		"%YAML 1.1\n---\nrecipe: {nesterov: yes}\n":        {"nesterov": "yes"},
+		"recipe:\nrun:\n": {},
+		"":                nil,
+		"recipe: {seed: 18446744073709551615, momentum: 0.875}": {"seed": "18446744073709551615", "momentum": "0.875"},
+	} {
+		f, err := recipeOf(t, text)
+		if err != nil || !maps.Equal(f.Recipe, want) {
+			t.Errorf("%q is %v, %v; want %v", text, f.Recipe, err, want)
+		}
+	}
+}
+
+// TestBadRecipeFile: what is no recipe, or more than one, is refused in a sentence.
+func TestBadRecipeFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"recipe: {batch: 4}\n---\nrecipe: {batch: 5}\n":   "line 2: a second document",
+		"recipe: {batch: 4}\n...\nrecipe: {batch: 5}\n":   "line 2: a second document",
+		"---\nrecipe: {batch: 4}\n--- # b\nrun: {val: x}": "line 3: a second document",
+		"recipe: {batch: }":               "recipe: batch: it has no value; write one",
+		"recipe: {batch: {a: 1}}":         "recipe: batch: it is a map; write one word",
+		"recipe: {mean: [[1]]}":           "recipe: mean: it is a list of lists",
+		"recipe: {mean: [1, ]}\nrun: [a]": "run: it is a list, not a map of options",
+		"recipe: 5":                       `recipe: it is "5", not a map of options`,
+		"- a":                             "it is a list, not a map of options; write recipe: and run:",
+		"hello":                           `it is "hello"`,
+		"batch: 4":                        `unknown field "batch"; write options below recipe: or run:`,
+	} {
+		if _, err := recipeOf(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestBoolean: the words of YAML 1.1, and no others.
+func TestBoolean(t *testing.T) {
+	for text, want := range map[string]string{"yes": "true", "On": "true", "NO": "false", "off": "false",
+		"true": "true", "yess": "yess", "1": "1"} {
+		if got := Boolean(text); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}

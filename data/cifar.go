@@ -77,8 +77,12 @@ func openCIFARFile(s spec) (Source, error) {
 // openCIFARBatches opens the files of the split: data_batch_1.bin to
 // data_batch_5.bin, or test_batch.bin.
 func openCIFARBatches(s spec, members []member) (Source, error) {
+	split, err := s.trainOrTest()
+	if err != nil {
+		return nil, err
+	}
 	names := []string{"test_batch.bin"}
-	if s.split != Test {
+	if split != Test {
 		names = nil
 		for i := range 5 {
 			names = append(names, fmt.Sprintf("data_batch_%d.bin", i+1))
@@ -103,7 +107,7 @@ func openCIFARBatches(s spec, members []member) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.info.Kind, m.info.Split = s.kind, s.split
+	m.info.Kind, m.info.Split = s.kind, split
 	return m, nil
 }
 

@@ -26,17 +26,15 @@ const glyphsVersion = "glyphs 1"
 type glyphs struct {
 	info    Info
 	philox  tensor.Philox
-	epoch   uint32 // separates train from test
+	epoch   uint32 // keeps the splits apart
 	masters []glyphMaster
 }
 
 // openGlyphs opens glyphs[:N]. N counts the samples of the split opened.
 func openGlyphs(_ context.Context, s spec, _ Options) (Source, error) {
 	g := &glyphs{philox: tensor.NewPhilox(0, tensor.StreamGlyphs), masters: glyphMasters()}
-	n := glyphsTrain
-	if s.split == Test {
-		n, g.epoch = glyphsTest, 1
-	}
+	split, n, epoch := s.drawn(glyphsTrain, glyphsTest)
+	g.epoch = epoch
 	if s.path != "" {
 		var err error
 		if n, err = strconv.Atoi(s.path); err != nil || n < 1 || n > math.MaxInt32 {
@@ -44,7 +42,7 @@ func openGlyphs(_ context.Context, s spec, _ Options) (Source, error) {
 		}
 	}
 	g.info = Info{
-		Kind: s.kind, Split: s.split, Len: n, DType: tensor.U8,
+		Kind: s.kind, Split: split, Len: n, DType: tensor.U8,
 		Shape: []int{glyphSide, glyphSide, 1}, Labelled: true, Classes: digits,
 	}
 	return g, nil

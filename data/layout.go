@@ -11,7 +11,7 @@ import (
 
 // layout is what a tree of class folders means.
 type layout struct {
-	parts map[string][]classed // by name of the part: "train", "test", "val"; "" if there are none
+	parts map[Split][]classed // "" alone if there are none
 }
 
 // classed is a member with the class folder it lies in.
@@ -22,28 +22,20 @@ type classed struct {
 	mask  member // of a source of masks
 }
 
-// evalParts are the folder names that count as the test split, best first.
-var evalParts = []string{"test", "val", "valid", "validation"}
-
-func isPart(name string) bool { return name == "train" || slices.Contains(evalParts, name) }
-
 // layoutOf sorts members into parts and classes. Folders that everything lies
 // in (as in an archive of one folder) don't count.
 func layoutOf(members []member) (layout, error) {
-	paths := make([][]string, len(members))
-	for i, m := range members {
-		paths[i] = strings.Split(m.name, "/")
+	paths := split(members)
+	top := commonFolders(paths, 3)
+	parts, err := partsOf(paths, top, true)
+	if err != nil {
+		return layout{}, err
 	}
-	top := commonFolders(paths)
-	hasParts := slices.ContainsFunc(paths, func(p []string) bool { return len(p) > top+1 && isPart(p[top]) })
-	l := layout{parts: map[string][]classed{}}
+	l := layout{parts: map[Split][]classed{}}
 	for i, p := range paths {
-		p, part := p[top:], ""
-		if hasParts {
-			if !isPart(p[0]) {
-				continue // beside train/ and test/
-			}
-			part, p = p[0], p[1:]
+		p, part := p[top:], Split("")
+		if parts != nil {
+			part, p = parts[p[0]], p[1:]
 		}
 		if len(p) < 2 {
 			return layout{}, fmt.Errorf("member %s lies in no class folder; want CLASS/NAME", members[i].name)
@@ -59,28 +51,13 @@ func layoutOf(members []member) (layout, error) {
 	return l, nil
 }
 
-// commonFolders returns how many leading folders hold everything and are
-// neither parts nor classes.
-func commonFolders(paths [][]string) int {
-	for top := 0; ; top++ {
-		for _, p := range paths {
-			if len(p) < top+3 || p[top] != paths[0][top] || isPart(p[top]) {
-				return top
-			}
-		}
-		if len(paths) == 0 {
-			return 0
-		}
-	}
-}
-
 // pick returns the samples of the split that s asks for, and the name of the
 // part they come from.
 func (l layout) pick(s spec) ([]classed, Split, error) {
 	if whole, ok := l.parts[""]; ok {
 		if s.explicit {
 			return nil, "", problem.Advise("leave the suffix off",
-				"@%s: there are no train/ and test/ here", s.split)
+				"@%s: there are no train/, val/ and test/ here", s.split)
 		}
 		return whole, "", nil
 	}
@@ -88,48 +65,55 @@ func (l layout) pick(s spec) ([]classed, Split, error) {
 		return nil, "", fmt.Errorf("no pictures in it, no files that end with %s",
 			strings.Join(pictureEndings, " "))
 	}
-	eval := l.evalPart()
-	if err := l.sameClasses("train", eval); err != nil {
+	if err := l.noNewClasses(); err != nil {
 		return nil, "", err
 	}
-	part := "train"
-	if s.split == Test {
-		part = eval
+	for _, part := range s.parts() {
+		if samples, ok := l.parts[part]; ok {
+			return samples, part, nil
+		}
 	}
-	if samples, ok := l.parts[part]; ok {
-		return samples, s.split, nil
-	}
-	if s.split == Test {
-		return nil, "", problem.Advise("add one or ask for @train", "no folder test/ or val/ in it")
-	}
-	return nil, "", problem.Advise("ask for @test", "no folder train/ in it")
+	advice := fmt.Sprintf("ask for @%s, or add a folder %s/", l.some(), s.split)
+	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.parts()), " or "))
 }
 
-// evalPart returns the folder name that is the test split here; "" if none.
-func (l layout) evalPart() string {
-	for _, name := range evalParts {
-		if _, ok := l.parts[name]; ok {
-			return name
+// some returns a part that there is, the one to evaluate on first.
+func (l layout) some() Split {
+	for _, part := range []Split{Val, Test, Train} {
+		if _, ok := l.parts[part]; ok {
+			return part
 		}
 	}
 	return ""
 }
 
-// sameClasses compares the classes of two parts, if both are there.
-func (l layout) sameClasses(a, b string) error {
-	if len(l.parts[a]) == 0 || len(l.parts[b]) == 0 {
-		return nil
+// classes returns the names of the classes by number: those of train, or of all
+// parts where there is no train. The other parts may lack some.
+func (l layout) classes() []string {
+	all := l.parts[Train]
+	if all == nil {
+		for _, samples := range l.parts {
+			all = append(all, samples...)
+		}
 	}
-	inA, inB := classesOf(l.parts[a]), classesOf(l.parts[b])
-	for _, side := range []struct {
-		here, there   []string
-		hereN, thereN string
-	}{{inA, inB, a, b}, {inB, inA, b, a}} {
-		missing := slices.DeleteFunc(slices.Clone(side.here), func(c string) bool {
-			return slices.Contains(side.there, c)
+	var names []string
+	for _, s := range all {
+		names = append(names, s.class)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// noNewClasses refuses a class to evaluate on that is none to train on.
+func (l layout) noNewClasses() error {
+	known := l.classes()
+	for _, part := range []Split{Val, Test} {
+		fresh := slices.DeleteFunc(classesOf(l.parts[part]), func(c string) bool {
+			return slices.Contains(known, c)
 		})
-		if len(missing) > 0 {
-			return fmt.Errorf("the classes of %s/ and %s/ differ: %s/ has no %s", a, b, side.thereN, someOf(missing))
+		if len(fresh) > 0 {
+			return problem.Advise("add it there, or take it out",
+				"%s/ has a class that train/ lacks: %s", part, someOf(fresh))
 		}
 	}
 	return nil

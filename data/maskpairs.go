@@ -6,48 +6,46 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // placed is a member by its part ("" if there are none) and its name there
 // without ending.
 type placed struct {
 	member
-	part, key string
+	part Split
+	key  string
 }
 
 // placeAll leaves off folders that hold everything, and endings.
-func placeAll(members []member) []placed {
-	paths := make([][]string, len(members))
-	for i, m := range members {
-		paths[i] = strings.Split(m.name, "/")
+func placeAll(members []member) ([]placed, error) {
+	paths := split(members)
+	top := commonFolders(paths, 2)
+	parts, err := partsOf(paths, top, false)
+	if err != nil {
+		return nil, err
 	}
-	top := 0
-	for len(paths) > 0 && !slices.ContainsFunc(paths, func(p []string) bool {
-		return len(p) < top+2 || p[top] != paths[0][top] || isPart(p[top])
-	}) {
-		top++
-	}
-	hasParts := slices.ContainsFunc(paths, func(p []string) bool { return len(p) > top+1 && isPart(p[top]) })
 	var all []placed
 	for i, p := range paths {
-		p, part := p[top:], ""
-		if hasParts {
-			if len(p) < 2 || !isPart(p[0]) {
-				continue // beside train/ and test/
-			}
-			part, p = p[0], p[1:]
+		p, part := p[top:], Split("")
+		if parts != nil {
+			part, p = parts[p[0]], p[1:]
 		}
 		key := strings.Join(p, "/")
 		all = append(all, placed{members[i], part, strings.TrimSuffix(key, path.Ext(key))})
 	}
-	return all
+	return all, nil
 }
 
 // pairs puts pictures and masks of the same part and name together, sorted by
 // name. Masks may all have one ending to their names that pictures have not, as
 // in a_L.png for a.jpg. What lacks its partner is there without.
 func pairs(pictures, masks []placed) layout {
-	type place struct{ part, key string }
+	type place struct {
+		part Split
+		key  string
+	}
 	both := map[place]*classed{}
 	for _, p := range pictures {
 		both[place{p.part, p.key}] = &classed{member: p.member, rest: p.key}
@@ -60,7 +58,7 @@ func pairs(pictures, masks []placed) layout {
 		}
 		both[at].mask = m.member
 	}
-	l := layout{parts: map[string][]classed{}}
+	l := layout{parts: map[Split][]classed{}}
 	for at, c := range both {
 		l.parts[at.part] = append(l.parts[at.part], *c)
 	}
@@ -101,10 +99,10 @@ func maskEnding(pictures, masks []placed) string {
 
 // byLists returns the samples in the parts that lists of names, with or without
 // ending and folder, say. A name that is not there is a sample without picture.
-func (l layout) byLists(lists map[string]string) (layout, error) {
+func (l layout) byLists(lists map[Split]string) (layout, error) {
 	if len(l.parts) > 1 || len(l.parts) == 1 && l.parts[""] == nil {
 		return l, fmt.Errorf("there are folders %s and lists; want one of them",
-			strings.Join(slices.Sorted(maps.Keys(l.parts)), ", "))
+			strings.Join(foldersOf(slices.Sorted(maps.Keys(l.parts))), ", "))
 	}
 	byName := map[string]classed{}
 	for _, c := range l.parts[""] {
@@ -113,7 +111,7 @@ func (l layout) byLists(lists map[string]string) (layout, error) {
 	for _, c := range l.parts[""] {
 		byName[c.rest] = c
 	}
-	out := layout{parts: map[string][]classed{}}
+	out := layout{parts: map[Split][]classed{}}
 	for part, text := range lists {
 		for line := range strings.Lines(text) {
 			name := strings.TrimSpace(line)
@@ -134,7 +132,7 @@ func (l layout) byLists(lists map[string]string) (layout, error) {
 }
 
 // takeLists takes list files such as train.txt and val.txt out of members.
-func takeLists(members []member, lists map[string]string) ([]member, error) {
+func takeLists(members []member, lists map[Split]string) ([]member, error) {
 	var rest []member
 	for _, m := range members {
 		if !isList(m.name) {
@@ -145,13 +143,25 @@ func takeLists(members []member, lists map[string]string) ([]member, error) {
 		if err != nil {
 			return nil, fmt.Errorf("member %s: %w", m.name, err)
 		}
-		lists[strings.TrimSuffix(path.Base(m.name), ".txt")] = string(text)
+		part := listed(m.name)
+		if was, ok := lists[part]; ok && was != string(text) {
+			return nil, problem.Advise("leave one of them", "%s is a second list of the part %s, and says another",
+				m.name, part)
+		}
+		lists[part] = string(text)
 	}
 	return rest, nil
 }
 
-// isList reports whether a file lists the names of a part: train.txt.
-func isList(name string) bool {
+// listed returns the part whose names a file lists, as train.txt does; "" if it
+// is no list.
+func listed(name string) Split {
 	part, ok := strings.CutSuffix(path.Base(name), ".txt")
-	return ok && isPart(part)
+	if !ok {
+		return ""
+	}
+	return partOf(part)
 }
+
+// isList reports whether a file lists the names of a part.
+func isList(name string) bool { return listed(name) != "" }

@@ -62,14 +62,16 @@ func closeAll(trees []*tree) (err error) {
 
 // maskLayout pairs the pictures of the first tree with the masks of the second.
 func maskLayout(trees [2]*tree) (layout, error) {
-	lists := map[string]string{}
+	lists := map[Split]string{}
 	var all [2][]placed
 	for i, t := range trees {
 		members, err := takeLists(t.members, lists)
 		if err != nil {
 			return layout{}, err
 		}
-		all[i] = placeAll(members)
+		if all[i], err = placeAll(members); err != nil {
+			return layout{}, err
+		}
 	}
 	l := pairs(all[0], all[1])
 	if len(lists) > 0 {
@@ -91,6 +93,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
 		Masks: true, Classes: code.names, Decoder: decoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
+	p.info.Instead = s.instead(split)
 	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
 	m := &masks{pictures: p, code: code}
 	if err := m.survey(ctx, l, opt); err != nil {

@@ -228,10 +228,13 @@ func TestMasksParts(t *testing.T) {
 	zipped := "masks:" + write(t, "i.zip", zipOf(t, images)) + "," + write(t, "m.tar", tarOf(t, masks))
 	listed := unpack(t, []file{{"i/a.png", picture}, {"i/b.png", picture}, {"i/c.png", picture},
 		{"m/a.png", one}, {"m/b.png", nine}, {"m/train.txt", []byte("a\n")}, {"m/test.txt", []byte("b.jpg\n\n")}})
-	for _, spec := range []string{"masks:" + dir + "/i," + dir + "/m", zipped, "masks:" + listed + "/i," + listed + "/m"} {
-		for split, want := range map[Split]int32{Train: 0, Test: 9} {
+	lists := "masks:" + listed + "/i," + listed + "/m"
+	for _, spec := range []string{"masks:" + dir + "/i," + dir + "/m", zipped, lists} {
+		for split, want := range map[Split]int32{Train: 0, Test: 9, Val: 9} {
 			src := open(t, spec, Options{Split: split})
-			if i := src.Info(); i.Len != 1 || i.Split != split || len(i.Classes) != 10 || label(t, src, 0)[0] != want {
+			i := src.Info()
+			if i.Len != 1 || (i.Split == Train) != (split == Train) || len(i.Classes) != 10 ||
+				label(t, src, 0)[0] != want {
 				t.Errorf("%s: %+v", spec, i)
 			}
 		}
@@ -241,6 +244,10 @@ func TestMasksParts(t *testing.T) {
 	}
 	_, err := Open(t.Context(), "masks:"+listed+"/i,"+listed+"/m", Options{})
 	wantError(t, err, "member z: there is no picture of this name")
+	mixed := unpack(t, []file{{"i/Train/a.png", picture}, {"i/extra/b.png", picture}, {"m/train/a.png", one},
+		{"m/extra/b.png", one}})
+	_, err = Open(t.Context(), "masks:"+mixed+"/i,"+mixed+"/m", Options{})
+	wantError(t, err, "extra/ lies beside Train/", "move it")
 }
 
 func TestVOC(t *testing.T) {
@@ -255,8 +262,11 @@ func TestVOC(t *testing.T) {
 		if i := src.Info(); i.Len != 1 || i.Split != Train || len(i.Classes) != 21 || label(t, src, 0)[0] != 20 {
 			t.Errorf("%+v", i)
 		}
-		if i := open(t, "voc:"+path+"@test", Options{}).Info(); i.Len != 1 || i.Split != Test {
-			t.Errorf("%+v", i)
+		for _, split := range []Split{Val, Test} {
+			i := open(t, "voc:"+path+"@"+string(split), Options{}).Info()
+			if i.Len != 1 || i.Split != Val || (i.Instead == Test) != (split == Test) {
+				t.Errorf("@%s: %+v", split, i)
+			}
 		}
 	}
 	_, err := Open(t.Context(), "voc:"+unpack(t, files[:2]), Options{})

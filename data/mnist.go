@@ -18,8 +18,12 @@ var digits = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 
 // openMNIST opens mnist:PATH: a folder with the four IDX files.
 func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
+	split, err := s.trainOrTest()
+	if err != nil {
+		return nil, err
+	}
 	prefix := "train"
-	if s.split == Test {
+	if split == Test {
 		prefix = "t10k"
 	}
 	x, err := openIDX(s.path, prefix+"-images", "idx3-ubyte")
@@ -49,7 +53,7 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 	}
 	x = x.Reshape(append(x.Shape[:3:3], 1)...)
 	m := &memory{x: x, labels: labels, info: pictureInfo(x, digits)}
-	m.info.Kind, m.info.Split = s.kind, s.split
+	m.info.Kind, m.info.Split = s.kind, split
 	return m, nil
 }
 

@@ -57,9 +57,10 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 	p.where = s.String() + ": member "
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
-		DType: tensor.U8, Labelled: true, Classes: classesOf(samples), Decoder: decoderVersion,
+		DType: tensor.U8, Labelled: true, Classes: l.classes(), Decoder: decoderVersion,
 		EXIF: opt.EXIF,
 	}
+	p.info.Instead = s.instead(split)
 	p.info.Ignored, p.info.Empty, p.info.Kinds = t.ignored, t.empty, kindsOf(samples)
 	p.labels = make([]int32, len(samples))
 	for i, c := range samples {

@@ -29,23 +29,20 @@ var shapeClasses = []string{"background", "disc", "square", "triangle", "ring", 
 type shapes struct {
 	info   Info
 	philox tensor.Philox
-	epoch  uint32 // separates train from test
+	epoch  uint32 // keeps the splits apart
 }
 
 // openShapes opens shapes[:N]. N counts the samples of the split opened.
 func openShapes(_ context.Context, s spec, _ Options) (Source, error) {
-	n := shapesTrain
-	x := &shapes{philox: tensor.NewPhilox(0, tensor.StreamShapes)}
-	if s.split == Test {
-		n, x.epoch = shapesTest, 1
-	}
+	split, n, epoch := s.drawn(shapesTrain, shapesTest)
+	x := &shapes{philox: tensor.NewPhilox(0, tensor.StreamShapes), epoch: epoch}
 	if s.path != "" {
 		var err error
 		if n, err = strconv.Atoi(s.path); err != nil || n < 1 || n > math.MaxInt32 {
 			return nil, fmt.Errorf("%w: %q is no number of samples from 1 to %d", ErrSpec, s.path, math.MaxInt32)
 		}
 	}
-	x.info = Info{Kind: s.kind, Split: s.split, Len: n, DType: tensor.U8,
+	x.info = Info{Kind: s.kind, Split: split, Len: n, DType: tensor.U8,
 		Shape: []int{shapesSide, shapesSide, 3}, Labelled: true,
 		LabelShape: []int{shapesSide, shapesSide}, Masks: true, Classes: shapeClasses}
 	return x, nil

@@ -52,6 +52,7 @@ type Source interface {
 type Info struct {
 	Kind       string         // the part of the spec before the colon: "cifar10"
 	Split      Split          // which part of the data this is; "" if it has no parts
+	Instead    Split          // the part that was asked for, if there is none and Split stands in for it
 	Len        int            // samples
 	DType      tensor.DType   // U8: pictures; F32: arrays
 	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or are not known
@@ -74,9 +75,12 @@ func (i Info) Pictures() bool { return i.DType == tensor.U8 }
 // Split names a part of a data set.
 type Split string
 
-// The parts that a suffix of a spec can pick. A folder val/ counts as test.
+// The parts that a suffix of a spec can pick. Without a suffix Val stands for Test
+// where there is no val, as in published data that has two parts. Test stands for
+// val where there is no test, with a suffix too; Info.Instead says so.
 const (
 	Train Split = "train"
+	Val   Split = "val"
 	Test  Split = "test"
 )
 

@@ -72,8 +72,8 @@ func isSpec(text string) bool {
 //	cifar10:PATH      the binary folder or its .tar.gz, one .bin file, or train/
 //	                  and test/ with a folder per class, as .tar, .tar.gz or .zip too
 //	mnist:PATH        a folder with the four IDX files, gzipped or not
-//	folder:PATH       a folder per class, below train/ and test/ (or val/) if it
-//	                  has such; a folder, .tar, .tar.gz or .zip
+//	folder:PATH       a folder per class, below train/, val/ and test/ if it has
+//	                  such, also as Training, valid ...; a folder, .tar, .tar.gz or .zip
 //	npy:X.npy,Y.npy   samples and labels
 //	masks:IMAGES,MASKS  pictures and PNG masks of the same names, in folders or
 //	                  archives; parts as of folder:, or by list files train.txt
@@ -81,7 +81,7 @@ func isSpec(text string) bool {
 //	voc:PATH          PASCAL VOC, folder or archive: JPEGImages, SegmentationClass
 //	                  and ImageSets/Segmentation
 //
-// A suffix @train or @test picks a part. An error wraps ErrSpec if the spec is
+// A suffix @train, @val or @test picks a part. An error wraps ErrSpec if the spec is
 // not of this form; any other error is about the data, or that of the context.
 func Open(ctx context.Context, text string, opt Options) (Source, error) {
 	s := spec{split: opt.Split}
@@ -89,7 +89,7 @@ func Open(ctx context.Context, text string, opt Options) (Source, error) {
 		s.split = Train
 	}
 	form := text
-	for _, split := range []Split{Train, Test} {
+	for _, split := range []Split{Train, Val, Test} {
 		if before, ok := strings.CutSuffix(text, "@"+string(split)); ok {
 			form, s.split, s.explicit = before, split, true
 		}

@@ -42,12 +42,14 @@ func openVOC(ctx context.Context, s spec, opt Options) (Source, error) {
 			return nil, errors.Join(errors.New("there is no "+folder+", or nothing in it"), t.close())
 		}
 	}
-	lists := map[string]string{}
+	lists := map[Split]string{}
 	if _, err := takeLists(of["ImageSets/Segmentation"], lists); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
-	l, err := pairs(placeAll(of["JPEGImages"]), placeAll(of["SegmentationClass"])).byLists(lists)
-	if err != nil {
+	pictures, err1 := placeAll(of["JPEGImages"])
+	masks, err2 := placeAll(of["SegmentationClass"])
+	l, err := pairs(pictures, masks).byLists(lists)
+	if err = errors.Join(err1, err2, err); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
 	code := &maskCode{names: vocClasses}

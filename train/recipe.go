@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Recipe has everything that determines the result of a run: the same recipe
@@ -78,11 +79,19 @@ type Recipe struct {
 // Data identifies a data set by its content.
 type Data struct {
 	Kind        string `json:"kind"`  // "cifar10", "pictures" ...: data.Info.Kind
-	Split       string `json:"split"` // "train" or "test"; "" of data without parts
+	Split       string `json:"split"` // "train", "val" or "test"; "" of data without parts
 	Samples     int    `json:"samples"`
 	Classes     int    `json:"classes"`           // 0: the source does not say
 	Fingerprint string `json:"fingerprint"`       // SHA-256 of the content, in hexadecimal
 	Skipped     int    `json:"skipped,omitempty"` // bad files that were left out
+}
+
+// InWords names data and part, and counts the samples: "glyphs (test), 1000 samples".
+func (d Data) InWords() string {
+	if d.Split == "" {
+		return d.Kind + ", " + problem.Counted(d.Samples, "sample")
+	}
+	return fmt.Sprintf("%s (%s), %s", d.Kind, d.Split, problem.Counted(d.Samples, "sample"))
 }
 
 // averages reports whether the template's weights are averages, whose

@@ -23,7 +23,7 @@ the devices and the batch. --fit evaluates masks at their own size.
    bnctl eval cifar.bnm --data cifar10:cifar-10.tar.gz --devices 2xcpu
    bnctl eval cifar.bnm --data folder:photos --json`,
 		Flags: append(append(sourceFlags(),
-			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its test split, if it has one)"},
+			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its part test, else val)"},
 		), append(fitFlags("crop"), predictFlags()...)...),
 		Action: evalAction,
 	}

@@ -51,8 +51,12 @@ func (p *progress) event(e train.Event) {
 func (p *progress) start(e train.Started) {
 	r := e.Recipe
 	p.total = e.TotalSteps
-	p.line("%s, %s, %s · %s, %s", r.Model, counted(e.Parameters, "parameter"), counted(r.Data.Classes, "class"),
-		r.Data.Kind, counted(r.Data.Samples, "sample"))
+	validation := ""
+	if r.Validation.Samples > 0 {
+		validation = " · validation on " + r.Validation.InWords()
+	}
+	p.line("%s, %s, %s · %s%s", r.Model, counted(e.Parameters, "parameter"), counted(r.Data.Classes, "class"),
+		r.Data.InWords(), validation)
 	p.line("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(), counted(r.StepReplicas(), "replica"),
 		e.BatchNorm, r.Tail)
 	p.line("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,

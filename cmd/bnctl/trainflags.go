@@ -88,9 +88,9 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "task", Usage: "refuse data that is not for it: segment (masks) or classify",
 			DefaultText: "that of the data"},
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
-			"folder:PATH, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train or @test behind it " +
-			"that split"},
-		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch (its test split, if it has one)"},
+			"folder:PATH, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train, @val or @test " +
+			"behind it that part"},
+		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch: its part val, else test"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment", DefaultText: "one per core"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "write the template to `FILE` (default: MODEL.bnm)"},

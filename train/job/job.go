@@ -93,6 +93,9 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	if err == nil {
 		err = o.checkTask(j.Data.Info())
 	}
+	if err == nil {
+		err = j.unseen(ctx)
+	}
 	if err != nil {
 		j.Close()
 		return nil, err
@@ -145,7 +148,7 @@ func (j *Job) open(ctx context.Context) (err error) {
 	if j.Paths.Validation == "" {
 		return nil
 	}
-	o.Split = data.Test
+	o.Split = j.evaluatedOn()
 	if j.Validation, err = data.Open(ctx, j.Paths.Validation, o); err != nil {
 		return err
 	}
@@ -234,7 +237,13 @@ func (j *Job) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.SetData(ctx, j.Data, j.Validation)
+	if err := r.SetData(ctx, j.Data, j.Validation); err != nil || j.was == nil {
+		return err
+	}
+	if was := j.was.Validation; was.Fingerprint == r.Validation.Fingerprint {
+		r.Validation.Split = was.Split // the same samples: an older release may have called val test
+	}
+	return nil
 }
 
 // begin makes the model of a new run.

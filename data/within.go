@@ -1,0 +1,150 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// readAllOf is up to how many samples of a source that need not be in memory are
+// read to find one among them.
+const readAllOf = 8192
+
+// Within reports whether every sample of inner is one of outer, whatever they are
+// called there and whatever their labels: then figures on inner say nothing about
+// samples that training on outer has not seen. Picture files are compared as they
+// are, everything else by its elements. Of data of one's own, or of different
+// kinds, that has more than 8192 samples, only those at the same place are compared.
+func Within(ctx context.Context, inner, outer Source) (bool, error) {
+	in, out := inner.Info(), outer.Info()
+	if in.Len < 1 || out.Len < 1 || in.DType != out.DType {
+		return false, nil
+	}
+	if a, ok := drawnBy(inner); ok {
+		if b, ok := drawnBy(outer); ok {
+			return a == b && in.Len <= out.Len, nil
+		}
+	}
+	find := amongSamples(inner, outer)
+	if a, b := picturesOf(inner), picturesOf(outer); a != nil && b != nil {
+		find = amongFiles(a, b)
+	}
+	for i := range in.Len {
+		if ok, err := find(ctx, i); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// drawn says by what samples are drawn on the fly.
+type drawn struct {
+	kind  string
+	epoch uint32
+}
+
+func drawnBy(s Source) (drawn, bool) {
+	switch s := s.(type) {
+	case *glyphs:
+		return drawn{s.info.Kind, s.epoch}, true
+	case *shapes:
+		return drawn{s.info.Kind, s.epoch}, true
+	}
+	return drawn{}, false
+}
+
+// picturesOf returns the files of a source that is of files; else nil.
+func picturesOf(s Source) *pictures {
+	switch s := s.(type) {
+	case *pictures:
+		return s
+	case *masks:
+		return s.pictures
+	}
+	return nil
+}
+
+// amongFiles returns what looks for a file of inner among those of outer of its
+// size, first among those of its name.
+func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error) {
+	ofSize := map[int64][]classed{}
+	for _, s := range outer.samples {
+		if s.read != nil { // a mask may lack its picture
+			ofSize[s.size] = append(ofSize[s.size], s)
+		}
+	}
+	return func(ctx context.Context, i int) (bool, error) {
+		mine := inner.samples[i]
+		if mine.read == nil {
+			return false, nil
+		}
+		file, err := mine.read()
+		if err != nil {
+			return false, inner.wrap(i, err)
+		}
+		for _, sameName := range []bool{true, false} {
+			for _, s := range ofSize[mine.size] {
+				if (s.rest == mine.rest) != sameName {
+					continue
+				}
+				if err := ended(ctx); err != nil {
+					return false, err
+				}
+				theirs, err := s.read()
+				if err != nil {
+					return false, err
+				}
+				if bytes.Equal(file, theirs) {
+					return true, nil
+				}
+			}
+		}
+		return false, nil
+	}
+}
+
+// amongSamples returns what looks for a sample of inner at its place in outer,
+// and then among all of outer's.
+func amongSamples(inner, outer Source) func(context.Context, int) (bool, error) {
+	seed := maphash.MakeSeed()
+	sum := func(t tensor.Tensor) uint64 { return maphash.Bytes(seed, t.Bytes) }
+	var all map[uint64]bool
+	return func(ctx context.Context, i int) (bool, error) {
+		mine, err := inner.Sample(ctx, i)
+		if err != nil {
+			return false, err
+		}
+		if all == nil && i < outer.Info().Len {
+			theirs, err := outer.Sample(ctx, i)
+			if err != nil || bytes.Equal(mine.Bytes, theirs.Bytes) {
+				return err == nil, err
+			}
+		}
+		if all == nil {
+			all, err = sumsOf(ctx, outer, sum)
+		}
+		return all[sum(mine)], err
+	}
+}
+
+// sumsOf returns the sums of all samples of s; none if they are too many to be
+// read.
+func sumsOf(ctx context.Context, s Source, sum func(tensor.Tensor) uint64) (map[uint64]bool, error) {
+	n := s.Info().Len
+	if _, ok := s.(*memory); !ok && n > readAllOf {
+		return map[uint64]bool{}, nil
+	}
+	sums := make([]uint64, n)
+	err := eachSample(n, func(i int) error {
+		t, err := s.Sample(ctx, i)
+		sums[i] = sum(t)
+		return err
+	})
+	all := make(map[uint64]bool, n)
+	for _, v := range sums {
+		all[v] = true
+	}
+	return all, err
+}

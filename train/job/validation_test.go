@@ -1,0 +1,162 @@
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/train/job"
+)
+
+// folderOf writes a picture of 28 x 28 for each name, each of another grey.
+func folderOf(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i, name := range names {
+		writePicture(t, filepath.Join(dir, name), 28, 28, byte(10*i))
+	}
+	return dir
+}
+
+func writePicture(t *testing.T, path string, w, h int, grey byte) {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, w, h))
+	for at := range m.Pix {
+		m.Pix[at] = grey + byte(at%3)
+	}
+	m.Set(0, 0, color.Gray{Y: 255})
+	var b bytes.Buffer
+	err := errors.Join(png.Encode(&b, m), os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, b.Bytes(), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// prepare prepares a run of a few steps of mlp-bn.
+func prepare(t *testing.T, o job.Options) (*job.Job, error) {
+	t.Helper()
+	o.Fleet = fleet.Options{Devices: "ref"}
+	o.Recipe = func(r *train.Recipe) error {
+		r.Epochs, r.Steps, r.Batch, r.Replicas, r.Schedule = 0, 1, 2, 1, "constant"
+		return nil
+	}
+	j, err := job.Open(t.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(j.Close)
+	return j, j.Prepare(t.Context())
+}
+
+// TestValidationPart: val comes before test, and what a run is evaluated on is in
+// its recipe.
+func TestValidationPart(t *testing.T) {
+	dir := folderOf(t, "train/a/1.png", "train/b/1.png", "Val/b/1.png", "test/a/1.png", "test/b/1.png")
+	for _, c := range []struct {
+		source string
+		want   train.Data
+	}{
+		{"folder:" + dir, train.Data{Split: "val", Samples: 1}},
+		{"folder:" + dir + "@val", train.Data{Split: "val", Samples: 1}},
+		{"folder:" + dir + "@test", train.Data{Split: "test", Samples: 2}},
+	} {
+		paths := train.Paths{Data: "folder:" + dir, Validation: c.source}
+		j, err := prepare(t, job.Options{Model: "mlp-bn", Paths: paths})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := j.Recipe.Validation
+		if got.Split != c.want.Split || got.Samples != c.want.Samples || got.Classes != 2 {
+			t.Errorf("%s: %+v, want %+v", c.source, got, c.want)
+		}
+	}
+}
+
+// TestSeenValidation: samples that are trained on are none to evaluate on; data of
+// the caller's own too.
+func TestSeenValidation(t *testing.T) {
+	flat := "folder:" + folderOf(t, "a/1.png", "b/1.png")
+	own, err := data.Open(t.Context(), "glyphs:20", data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	for name, o := range map[string]job.Options{
+		"a folder": {Paths: train.Paths{Data: flat, Validation: flat}},
+		"one part": {Paths: train.Paths{Data: "glyphs:30", Validation: "glyphs:20@train"}},
+		"own":      {Source: own, ValidationSource: own},
+	} {
+		o.Model = "mlp-bn"
+		var p *problem.Error
+		if _, err := prepare(t, o); !errors.As(err, &p) || p.Field != "val" || p.Advice == "" {
+			t.Errorf("%s: %v, want a problem of val", name, err)
+		}
+	}
+}
+
+// TestResumedValidation: a checkpoint goes on with the samples that it was
+// evaluated on, also if it is of a release that took test before val, and called
+// both test.
+func TestResumedValidation(t *testing.T) {
+	three := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png", "test/a/1.png")
+	two := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png")
+	for _, c := range []struct{ source, recorded, part string }{
+		{three, "folder@test", "test"}, {three, "folder@val", "val"}, {two, "folder@val", "test"},
+	} {
+		suffix := c.recorded[len("folder"):]
+		k := trained(t, train.Paths{Data: c.source, Validation: c.source + suffix})
+		const val = `"validation":{"kind":"folder","split":"val"`
+		k.Recipe = bytes.Replace(k.Recipe, []byte(val), []byte(strings.Replace(val, `"val"`, `"`+c.part+`"`, 1)), 1)
+		j, err := prepare(t, job.Options{Resume: k, Paths: train.Paths{Validation: c.source}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := train.ParseRecipe(k.Recipe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := j.Recipe.Validation; got != was.Validation || got.Split != c.part {
+			t.Errorf("%s: goes on with %+v", c.part, got)
+		}
+	}
+}
+
+// trained makes a step and returns the checkpoint.
+func trained(t *testing.T, paths train.Paths) *serialize.Checkpoint {
+	t.Helper()
+	ctx := context.Background()
+	j, err := prepare(t, job.Options{Model: "mlp-bn", Paths: paths})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Checkpoint = filepath.Join(t.TempDir(), "c.bnc")
+	if err := errors.Join(j.Claim(""), j.OpenDevices(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := j.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	k, err := serialize.ReadCheckpoint(j.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}

@@ -122,8 +122,7 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 		}
 		mask, err := m.readMask(ctx, m.samples[i])
 		if err == nil && !slices.Equal(mask.Shape, []int{h, w}) {
-			err = fmt.Errorf("its mask %s is of %d x %d pixels, and it is of %d x %d", m.samples[i].mask.name,
-				mask.Shape[1], mask.Shape[0], w, h)
+			err = m.misfit(ctx, m.samples[i], mask.Shape, []int{h, w})
 		}
 		if err != nil {
 			return err
@@ -156,6 +155,24 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 		}
 	}
 	return nil
+}
+
+// misfit is the error about a mask of another size than its picture, which may be
+// because one of them was turned and the other was not.
+func (m *masks) misfit(ctx context.Context, s classed, mask, picture []int) error {
+	text := fmt.Sprintf("its mask %s is of %d x %d pixels, and it is of %d x %d", s.mask.name, mask[1], mask[0],
+		picture[1], picture[0])
+	file, err := s.read()
+	if err != nil {
+		return err
+	}
+	if h, w, err := PictureSize(ctx, file, !m.exif); err != nil || !slices.Equal(mask, []int{h, w}) {
+		return errors.New(text)
+	}
+	if m.exif {
+		return problem.Failure("", text+", turned as its EXIF orientation says", "the mask fits with {exif} ignore")
+	}
+	return problem.Failure("", text+" unless its EXIF orientation is applied", "add {exif} apply")
 }
 
 // sizeOfPair returns the size of a picture that has a mask.

@@ -73,24 +73,32 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	return out, nil
 }
 
+// Check refuses values that EXIF and Interpolation do not have. The error is a
+// *problem.Error.
+func (p *Preprocess) Check() error {
+	if p.EXIF != "" && p.EXIF != data.ApplyEXIF && p.EXIF != data.IgnoreEXIF {
+		return problem.New("exif", strconv.Quote(p.EXIF), "want "+data.ApplyEXIF+" or "+data.IgnoreEXIF, "")
+	}
+	if p.Interpolation == "" {
+		return nil
+	}
+	if _, err := data.ParseFilter(p.Interpolation); err != nil {
+		return problem.Wrap("interpolation", err)
+	}
+	return nil
+}
+
 // pictures returns m with what p says of reading picture files.
 func (p *Preprocess) pictures(m *models.Model) (*models.Model, error) {
-	if p.EXIF == "" && p.Interpolation == "" {
-		return m, nil
+	if err := p.Check(); err != nil || p.EXIF == "" && p.Interpolation == "" {
+		return m, err
 	}
 	out := *m
-	switch p.EXIF {
-	case data.ApplyEXIF, data.IgnoreEXIF:
+	if p.EXIF != "" {
 		out.Preprocess.EXIF = p.EXIF == data.ApplyEXIF
-	case "":
-	default:
-		return nil, problem.New("exif", strconv.Quote(p.EXIF), "want "+data.ApplyEXIF+" or "+data.IgnoreEXIF, "")
 	}
 	if p.Interpolation != "" {
-		filter, err := data.ParseFilter(p.Interpolation)
-		if err != nil {
-			return nil, problem.Wrap("interpolation", err)
-		}
+		filter, _ := data.ParseFilter(p.Interpolation)
 		out.Preprocess.Interpolation = string(filter)
 	}
 	return &out, nil

@@ -20,11 +20,11 @@ func dataCommand() *cli.Command {
 				Description: `   bnctl data info glyphs
    bnctl data info folder:photos --json
    bnctl data info folder:photos --skip-bad all
-   bnctl data info masks:photos,masks --mask-values 0,255`, Flags: sourceFlags(), Action: dataInfo},
+   bnctl data info masks:photos,masks --mask-values 0,255`, Flags: dataFlags(), Action: dataInfo},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
 				Description: `   bnctl data show glyphs -o grid.png
    bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10`,
-				Flags: append(sourceFlags(),
+				Flags: append(dataFlags(),
 					&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .png"},
 					&cli.IntFlag{Name: "count", Value: 64, Usage: "samples"},
 					&cli.IntFlag{Name: "columns", Value: 8, Usage: "samples in a row"},
@@ -33,6 +33,10 @@ func dataCommand() *cli.Command {
 		},
 	}
 }
+
+// dataFlags are sourceFlags of a source that is looked at without a model: pictures
+// are read as a new training reads them.
+func dataFlags() []cli.Flag { return append(sourceFlags(), exifFlag("apply, as train does")) }
 
 // openOne opens the only argument as a data source.
 func openOne(c *cli.Context,
@@ -46,8 +50,12 @@ func openOne(c *cli.Context,
 	if err != nil {
 		return nil, err
 	}
+	p, err := preprocessOptions(c)
+	if err != nil {
+		return nil, err
+	}
 	return open(c.Context, spec, data.Options{Split: data.Train, SkipBad: skip, Masks: maskOptions(c),
-		Array: modelfile.LikelyArrays(outputOf(c).note)})
+		EXIF: p.EXIF != data.IgnoreEXIF, Array: modelfile.LikelyArrays(outputOf(c).note)})
 }
 
 func dataInfo(c *cli.Context) error {

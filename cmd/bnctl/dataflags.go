@@ -28,3 +28,9 @@ func skipFlag() cli.Flag {
 func skipBad(c *cli.Context) (int, error) {
 	return data.ParseSkip(c.String("skip-bad"))
 }
+
+// exifFlag says how the orientation in picture files is read, by default thus.
+func exifFlag(otherwise string) cli.Flag {
+	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
+		DefaultText: otherwise}
+}

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 )
 
@@ -32,8 +31,7 @@ func preprocessFlags() []cli.Flag {
 		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255 (0 to 1); " +
 			"with raw and caffe (B,G,R) of pixels (0 to 255)"},
 		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in the units of --mean"},
-		&cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
-			DefaultText: "train applies it; otherwise as the model was trained"},
+		exifFlag("train applies it; otherwise as the model was trained"),
 		&cli.StringFlag{Name: "interpolation", Usage: "bilinear or bicubic: how pictures are resized",
 			DefaultText: "as the model says, or bilinear"},
 	}
@@ -85,35 +83,8 @@ func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
 	if p.Std, err = numbers(c, "std"); err != nil {
 		return p, err
 	}
-	if p.EXIF, err = exifOf(c); err != nil {
-		return p, err
-	}
-	if c.IsSet("interpolation") {
-		p.Interpolation = c.String("interpolation")
-		_, err = filterOf(c)
-	}
-	return p, err
-}
-
-// exifOf returns the value of --exif; "" without the flag.
-func exifOf(c *cli.Context) (string, error) {
-	switch v := c.String("exif"); v {
-	case data.ApplyEXIF, data.IgnoreEXIF:
-		return v, nil
-	case "":
-		if !c.IsSet("exif") {
-			return "", nil
-		}
-	}
-	return "", misuse("--exif %q: want apply or ignore", c.String("exif"))
-}
-
-func filterOf(c *cli.Context) (data.Filter, error) {
-	f, err := data.ParseFilter(c.String("interpolation"))
-	if err != nil {
-		return "", misuse("--interpolation: %v", err)
-	}
-	return f, nil
+	p.EXIF, p.Interpolation = c.String("exif"), c.String("interpolation")
+	return p, p.Check()
 }
 
 // numbers reads a flag with numbers; nil without it.

@@ -84,7 +84,8 @@ func (c *call) foldAxis(a int64, rank int) int {
 
 func foldIdentity(c *call) numbers { return c.numbers(0) }
 
-// foldCast turns integers into floats and back, towards zero.
+// foldCast turns integers into floats and back, towards zero. Integers keep the
+// low bits that their type has, as C does it; of bool all but zero is true.
 func foldCast(c *call) numbers {
 	n := c.numbers(0)
 	d, err := dtype(int32(c.int("to", 0)))
@@ -94,25 +95,67 @@ func foldCast(c *call) numbers {
 	if c.err != nil || !c.takes(tensor.I64, n.shape) {
 		return n
 	}
-	float := isFloat(d)
-	switch {
-	case float && n.f == nil:
-		n.t = tensor.Tensor{}
-		n.f = make([]float32, len(n.i))
-		for k, v := range n.i {
-			c.known(v)
-			n.f[k] = float32(v)
-		}
-		n.i = nil
-	case !float && n.f != nil:
-		n.t = tensor.Tensor{}
-		n.i = make([]int64, len(n.f))
-		for k, v := range n.f {
-			n.i[k] = int64(v)
-		}
-		n.f = nil
+	if isFloat(d) {
+		return c.toFloats(n)
 	}
-	return n
+	out := numbers{shape: n.shape, i: make([]int64, max(len(n.i), len(n.f)))}
+	for k, v := range n.f {
+		if !(v >= -1<<63 && v < 1<<63) && d != tensor.Bool {
+			c.fail("of %v to an integer has no result", v)
+			return n
+		}
+		if out.i[k] = int64(v); d == tensor.Bool && v != 0 {
+			out.i[k] = 1
+		}
+	}
+	for k, v := range n.i {
+		out.i[k] = v
+	}
+	if d != tensor.I64 {
+		c.narrow(out.i, d)
+	}
+	return out
+}
+
+// toFloats converts integers.
+func (c *call) toFloats(n numbers) numbers {
+	if n.f != nil {
+		return n
+	}
+	f := numbers{shape: n.shape, f: make([]float32, len(n.i))}
+	for k, v := range n.i {
+		c.known(v)
+		f.f[k] = float32(v)
+	}
+	return f
+}
+
+// narrow leaves of integers what a type can hold. The length of the batch fits into 32 bits.
+func (c *call) narrow(l []int64, d tensor.DType) {
+	for k, v := range l {
+		if v == anyBatch && d.Size() >= 4 {
+			continue
+		}
+		c.known(v)
+		switch d {
+		case tensor.Bool:
+			if v != 0 {
+				l[k] = 1
+			}
+		case tensor.I8:
+			l[k] = int64(int8(v))
+		case tensor.U8:
+			l[k] = int64(uint8(v))
+		case tensor.I16:
+			l[k] = int64(int16(v))
+		case tensor.U16:
+			l[k] = int64(uint16(v))
+		case tensor.I32:
+			l[k] = int64(int32(v))
+		case tensor.U32:
+			l[k] = int64(uint32(v))
+		}
+	}
 }
 
 // known fails if v stands for the length of the batch.

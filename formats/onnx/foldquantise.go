@@ -55,6 +55,10 @@ func foldQuantize(c *call) numbers {
 	for k, v := range x.f {
 		at := q.at(k)
 		n := math.RoundToEven(float64(v/q.scale[at])) + float64(q.zero[at])
+		if math.IsNaN(n) {
+			c.fail("of what is no number has no result")
+			return numbers{}
+		}
 		out.i[k] = int64(min(max(n, float64(q.least)), float64(q.most)))
 	}
 	return out

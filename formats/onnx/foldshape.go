@@ -16,7 +16,7 @@ func foldReshape(c *call) numbers {
 
 func foldSqueeze(c *call) numbers {
 	n := c.numbers(0)
-	axes, given := c.list("axes", 1)
+	axes, given := c.squeezed()
 	drop := make([]bool, len(n.shape))
 	for a, length := range n.shape {
 		drop[a] = !given && length == 1
@@ -37,6 +37,16 @@ func foldSqueeze(c *call) numbers {
 	}
 	n.shape = shape
 	return n
+}
+
+// squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
+// halves think differently: all axes of length 1, or none.
+func (c *call) squeezed() (axes []int64, given bool) {
+	axes, given = c.list("axes", 1)
+	if given && len(axes) == 0 {
+		c.fail("with an empty list of axes, which stands for all of length 1 or for none, is not supported")
+	}
+	return axes, given
 }
 
 func foldUnsqueeze(c *call) numbers {

@@ -42,6 +42,9 @@ type chain struct {
 // image reads the chain that begins at the input and stores its result.
 func (r *reader) image(name string, x value, need []bool) error {
 	c := &chain{call: &call{reader: r, n: &onnxpb.NodeProto{}}, next: r.users(need), need: need, at: name}
+	if s := r.shapeOf(x); len(s) != 3 {
+		c.fail("u8 samples of the shape %v are not supported, only images (height, width, channels)", s)
+	}
 	if n := c.step("Cast", true); n.int("to", 0) != int(onnxpb.TensorProto_DOUBLE) {
 		c.fail("u8 images are supported only as they are written here: the input is not cast to f64 first")
 	}

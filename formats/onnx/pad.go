@@ -56,8 +56,9 @@ func (c *call) padding(rank int) (before, after []int) {
 		case min(b, e) < -1<<30 || max(b, e) > 1<<30:
 			c.fail("pads are %v", pads)
 		case b != 0 || e != 0:
-			at := c.axis(a, rank)
-			before[at], after[at] = int(b), int(e)
+			if at := c.axis(a, rank); c.err == nil {
+				before[at], after[at] = int(b), int(e)
+			}
 		}
 	}
 	return before, after

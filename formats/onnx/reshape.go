@@ -127,7 +127,7 @@ func flatten(c *call) graph.Value {
 
 func squeeze(c *call) graph.Value {
 	s := c.shape(0)
-	axes, given := c.list("axes", 1)
+	axes, given := c.squeezed()
 	if c.single() {
 		return squeezeWhole(c, axes, given)
 	}

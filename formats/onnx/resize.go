@@ -8,14 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// resize is Upsample (operator sets 7 to 9) and Resize. Where pixels lie as the
-// graph's Upsample places them it becomes that; any other way is a product with
-// a matrix along each axis.
+// resize is Upsample (operator sets 7 to 9) and Resize of an image, or of a line
+// as an image of height 1. Where pixels lie as the graph's Upsample places them
+// it becomes that; any other way is a product with a matrix along each axis.
 func resize(c *call) graph.Value {
 	s := c.space(0)
-	if len(s) != 3 {
-		c.fail("of a tensor of shape %v is not supported", s)
-	}
 	axes := c.resamplings(s)
 	for i := range axes {
 		if err := axes[i].check(); err != nil {
@@ -25,14 +22,25 @@ func resize(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	if mode, align, ok := asUpsample(axes); ok {
-		return c.node(graph.Upsample, "", []graph.Value{c.flow(0)}, "size", []int{axes[0].to, axes[1].to},
-			"mode", mode, "align_corners", align)
+	x := c.toImage(c.flow(0), s)
+	if len(axes) == 1 {
+		axes = []resampling{axes[0].still(), axes[0]}
 	}
-	return c.resample(c.resample(c.flow(0), 1, &axes[0], ".height"), 2, &axes[1], ".width")
+	if mode, align, ok := asUpsample(axes); ok {
+		return c.fromImage(c.node(graph.Upsample, "", []graph.Value{x}, "size", []int{axes[0].to, axes[1].to},
+			"mode", mode, "align_corners", align), len(s)-1)
+	}
+	x = c.resample(c.resample(x, 1, &axes[0], ".height"), 2, &axes[1], ".width")
+	return c.fromImage(x, len(s)-1)
 }
 
-// resamplings reads how height and width of an image become others.
+// still is the resampling of an axis of one element that stays as it is.
+func (r resampling) still() resampling {
+	r.from, r.to, r.scale = 1, 1, 1
+	return r
+}
+
+// resamplings reads how the axes behind the channels become others.
 func (c *call) resamplings(s []int) []resampling {
 	place, round := "asymmetric", "simple" // the only ones up to operator set 10
 	if c.n.OpType == "Resize" && c.opset >= 11 {
@@ -53,14 +61,14 @@ func (c *call) resamplings(s []int) []resampling {
 	return out
 }
 
-// resized returns the height and width that scales or sizes ask for, and their scales.
+// resized returns the lengths that scales or sizes ask for behind the channels, and their scales.
 func (c *call) resized(s []int) (size []int, scales []float32) {
-	full := []int{1, s[0], s[1], s[2]} // the batch keeps its length, whatever it is
-	at, byScales := c.resizedAxes(), 1
+	full := append([]int{1}, s...) // the batch keeps its length, whatever it is
+	at, byScales := c.resizedAxes(len(full)), 1
 	if c.n.OpType == "Resize" && c.opset >= 11 {
 		byScales = 2 // roi stands before it
 	}
-	to, factor := slices.Clone(full), []float32{1, 1, 1, 1}
+	to, factor := slices.Clone(full), slices.Repeat([]float32{1}, len(full))
 	if c.has(3) {
 		l, _ := c.list("sizes", 3)
 		c.bySizes(full, at, l, to, factor)
@@ -76,28 +84,29 @@ func (c *call) resized(s []int) (size []int, scales []float32) {
 		}
 	}
 	if c.err == nil && (to[0] != 1 || to[1] != s[0] || factor[0] != 1 || factor[1] != 1 ||
-		slices.Min(to) < 1 || max(to[2], to[3]) > maxResized) {
-		c.fail("from %v to %v is not supported, only of height and width, to at most %d", s, to[1:], maxResized)
+		slices.Min(to) < 1 || slices.Max(to[2:]) > maxResized) {
+		c.fail("from %v to %v is not supported, only of the axes behind the channels, to at most %d", s, to[1:],
+			maxResized)
 	}
 	if c.err != nil {
-		return []int{1, 1}, []float32{1, 1}
+		return slices.Repeat([]int{1}, len(s)-1), slices.Repeat([]float32{1}, len(s)-1)
 	}
 	return to[2:], factor[2:]
 }
 
-// maxResized is the largest height or width.
+// maxResized is the largest length.
 const maxResized = 1 << 16
 
-// resizedAxes returns the axes that are resized, the batch being 0.
-func (c *call) resizedAxes() []int {
-	at := []int{0, 1, 2, 3}
+// resizedAxes returns which axes of a value of a rank are resized, the batch being 0.
+func (c *call) resizedAxes(rank int) []int {
+	at := upTo(rank)
 	if a := c.attribute("axes"); a != nil {
 		at = c.ints("axes", len(a.Ints), 0)
 		for i := range at {
 			if at[i] < 0 {
-				at[i] += 4
+				at[i] += rank
 			}
-			if at[i] < 0 || at[i] > 3 || slices.Contains(at[:i], at[i]) {
+			if at[i] < 0 || at[i] >= rank || slices.Contains(at[:i], at[i]) {
 				c.fail("axes are %v", a.Ints)
 				return nil
 			}
@@ -116,7 +125,11 @@ func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32
 	policy, common := c.text("keep_aspect_ratio_policy", "stretch"), float32(0)
 	for i, a := range at {
 		n := sizes[i]
-		if a == 0 && (n == anyBatch || c.batch > 0 && n == c.batch) {
+		if a == 0 && n != anyBatch && (c.batch == 0 || n != c.batch) {
+			c.fail("to sizes %s changes the length of the batch", printed(sizes))
+			return
+		}
+		if a == 0 {
 			n = 1
 		}
 		if n < 1 || n > 1<<30 {

@@ -296,3 +296,15 @@ for name, mode in (("linear", dict(mode="linear", coordinate_transformation_mode
             node("Slice", ["t", "zero", "two"], ["nc"]), node("Concat", ["nc", "hw"], ["sizes"], axis=0),
             node("Resize", ["c", "", "", "sizes"], ["y"], **mode)],
              {"w": w, "zero": i64(0), "two": i64(2), "four": i64(4)}, shape=("N", 4) + size)
+
+# Lines that are resized, and casts of constants, which keep the bits that fit.
+line = dict(shape=("N", 4, 7))
+case("resize-line-nearest", [node("Resize", ["x", "", "s"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric",
+                                  nearest_mode="floor")], {"s": np.array([1, 1, 2], np.float32)}, **line)
+case("resize-line-linear", [node("Resize", ["x", "", "s"], ["y"], mode="linear")], {"s": np.array([1, 1, 1.7], np.float32)}, **line)
+case("resize-line-axes", [node("Resize", ["x", "", "", "z"], ["y"], mode="linear", coordinate_transformation_mode="align_corners", axes=[-1])],
+     {"z": i64(5)}, 18, **line)
+case("resize-line-7", one("Upsample", mode="nearest", scales=[1.0, 1.0, 3.0]), opset=7, **line)
+case("fold-cast", [node("Cast", ["w1"], ["u"], to=TensorProto.UINT8), node("Cast", ["u"], ["b"], to=TensorProto.BOOL), node("Cast", ["b"], ["f"], to=1),
+                   node("Cast", ["w2"], ["i"], to=TensorProto.INT8), node("Cast", ["i"], ["g"], to=1), node("Add", ["f", "g"], ["s"]),
+                   node("Div", ["s", "d"], ["t"]), node("Mul", ["x", "t"], ["y"])], {"d": np.float32(128), "w1": i64(0, 256, 7, 511, -1), "w2": i64(130, -3, 127, 128, -200)})

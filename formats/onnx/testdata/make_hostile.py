@@ -128,7 +128,7 @@ put("kernel-shape", "kernel_shape is", model([node("Conv", ["x", "w"], ["y"], ke
 scales = [tensor("s", np.array([1, 1, 1.5, 1.5], np.float32)), tensor("r", np.array([0, 0, 0, 0, 1, 1, 1, 1], np.float32))]
 put("resize-crop", "tf_crop_and_resize", model([node("Resize", ["x", "r", "s"], ["y"], mode="linear", coordinate_transformation_mode="tf_crop_and_resize")], scales))
 put("resize-antialias", "antialias of mode nearest", model([node("Resize", ["x", "", "s"], ["y"], antialias=1)], scales, opset=18))
-put("resize-channels", "only of height and width", model([node("Resize", ["x", "", "c"], ["y"])], [tensor("c", np.array([1, 2, 1, 1], np.float32))]))
+put("resize-channels", "only of the axes behind the channels", model([node("Resize", ["x", "", "c"], ["y"])], [tensor("c", np.array([1, 2, 1, 1], np.float32))]))
 put("resize-mode", "mode is", model([node("Resize", ["x", "", "s"], ["y"], mode="lanczos")], scales))
 put("split-less", "into parts of", model([node("Split", ["x", "p"], ["y", "z"], axis=2)], [tensor("p", np.array([1, 2]))]))
 put("gemm-rows", "adds", model([node("Gemm", ["x", "w", "b"], ["y"])], [tensor("w", np.ones((3, 2), np.float32)), tensor("b", np.ones((2, 1), np.float32))], shape=(2, 3)))

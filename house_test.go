@@ -74,11 +74,11 @@ modelfile:            bn data formats graph models problem regular serialize ten
 bench:                device device/class device/devicetest device/remote fleet
 bench:                graph memory models parallel plugins/cpu problem
 bench:                tensor train
-strip:                doctor formats modelfile models problem train
-export:               doctor fleet formats modelfile models predict problem
+strip:                doctor formats modelfile models problem regular train
+export:               doctor fleet formats modelfile models predict problem regular
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
-doctor:               tensor train
+doctor:               regular tensor train
 predict:              data device fabric fleet graph memory modelfile models parallel problem tensor train
 predict/format:       data predict problem regular tensor
 server/protocol:      tensor

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // RepairedFile is the result of RepairFile.
@@ -22,6 +23,9 @@ type RepairedFile struct {
 // are not finite, which new statistics cannot repair.
 func RepairFile(ctx context.Context, path, output string, file modelfile.Options, o RepairOptions) (
 	*RepairedFile, error) {
+	if err := regular.Writable(output); err != nil {
+		return nil, err
+	}
 	p, err := Examine(path, file)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
 )
 
 // Options say what is written, and how.
@@ -54,6 +55,9 @@ var formatNames = []string{"onnx", "safetensors", "torch"}
 // other the error is a *problem.Error, before anything is read.
 func File(ctx context.Context, o Options) (*Report, error) {
 	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := regular.Writable(o.Output); err != nil {
 		return nil, err
 	}
 	opened, err := modelfile.Open(o.Input, o.File)

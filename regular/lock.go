@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -14,12 +16,55 @@ import (
 // writing.
 var ErrLocked = errors.New("another program writes it")
 
+// locks are the files that this program has locked.
+var locks lockTable
+
+// lockTable counts the locks on files, by their targets.
+type lockTable struct {
+	mutex sync.Mutex
+	files map[string]bool
+}
+
+func (l *lockTable) set(file string, locked bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.files == nil {
+		l.files = map[string]bool{}
+	}
+	if l.files[file] = locked; !locked {
+		delete(l.files, file)
+	}
+}
+
+// held reports whether this program has locked what is written under the name path.
+func (l *lockTable) held(path string) bool {
+	file, err := lockedAs(path)
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return err == nil && l.files[file]
+}
+
+// lockedAs returns the one name under which the file at path is locked, whatever leads to it.
+func lockedAs(path string) (string, error) {
+	file, err := target(path)
+	if err != nil {
+		return "", err
+	}
+	folder, err := filepath.Abs(physical(filepath.Dir(file)))
+	return filepath.Join(folder, filepath.Base(file)), err
+}
+
 // Lock keeps other programs from locking path, until unlock is called or this program
-// ends in any way. The lock is a file beside path, .NAME.lock, with the process ID of
-// the program that holds it. A lock file that a dead program has left locks nothing.
-// On a file system without locks, Lock does nothing.
+// ends in any way. The lock is a file beside path, or beside the file that a symbolic link
+// there leads to, .NAME.lock, with the process ID of the program that holds it. A lock file
+// that a dead program has left locks nothing. On a file system without locks, Lock does
+// nothing.
 func Lock(path string) (unlock func(), err error) {
-	name := unfinished(path, "lock")
+	file, err := lockedAs(path)
+	if err != nil {
+		return nil, err
+	}
+	name := unfinished(file, "lock")
 	f, err := take(name)
 	if errors.Is(err, ErrLocked) {
 		return nil, problem.Advise("wait for it, or name another file", "%s: %w (process %s)", path, err,
@@ -32,7 +77,11 @@ func Lock(path string) (unlock func(), err error) {
 	if err := f.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
-	return func() { give(f) }, nil
+	locks.set(file, true)
+	return func() {
+		locks.set(file, false)
+		give(f)
+	}, nil
 }
 
 // holder returns the process id in a lock file, as far as it can be read.

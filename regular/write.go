@@ -9,44 +9,81 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-
-	"github.com/bnctl/bnctl/problem"
 )
 
 // WriteFile makes or replaces a file atomically. It calls write with a new file in the
-// same folder, with that mode before the umask, and renames it to path when all of it
-// is on the disk. After an error, or a crash at any point, the file at path is
-// unchanged. WriteFile also removes unfinished files that killed programs have left for
-// the same path.
+// same folder, with that mode before the umask or, if a file is replaced, with that file's,
+// and renames it to path when all of it is on the disk. A symbolic link at path stays: the
+// file that it leads to is made or replaced. After an error, or a crash at any point, the
+// file at path is unchanged. WriteFile also removes unfinished files that killed programs
+// have left for the same path.
 func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	sweep(path)
-	f, err := beside(path, mode)
+	file, err := target(path)
 	if err != nil {
 		return err
 	}
-	if err = fill(f, write); err != nil {
+	sweep(file)
+	f, err := beside(file, mode)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(keepMode(f, file), fill(f, write)); err != nil {
 		err = errors.Join(err, f.Close())
 	} else {
-		err = rename(f, path)
+		err = rename(f, file)
 	}
 	if err != nil {
 		os.Remove(f.Name())
 		return fmt.Errorf("writing %s: %w; nothing was changed", path, err)
 	}
-	return syncFolder(filepath.Dir(path))
+	return syncFolder(filepath.Dir(file))
 }
 
-// Writable returns the error that WriteFile would return because path cannot be
-// written, nil if it can. Call it before long work. It leaves no file behind.
-func Writable(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return problem.Advise("name a file", "%s is a folder", path)
+// WriteLocked is WriteFile under the lock of path, for files that several programs may
+// want to write: see Lock. Where this program holds the lock it is not taken again.
+func WriteLocked(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	if !locks.held(path) {
+		unlock, err := Lock(path)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
-	f, err := beside(path, 0o666)
+	return WriteFile(path, mode, write)
+}
+
+// Writable returns the error that WriteLocked would return because path cannot be
+// written, or is locked, by this program too; nil if it can be written. Call it before
+// long work. It leaves no file behind.
+func Writable(path string) error {
+	file, err := target(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	f, err := beside(file, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return err
+	}
+	unlock, err := Lock(path)
+	if err == nil {
+		unlock()
+	}
+	return err
+}
+
+// keepMode gives f the permissions of the file that it replaces.
+func keepMode(f *os.File, replaced string) error {
+	info, err := os.Lstat(replaced)
+	if err != nil {
+		return nil // there is none
+	}
+	if mine, err := f.Stat(); err == nil && mine.Mode().Perm() == info.Mode().Perm() {
+		return nil
+	}
+	return f.Chmod(info.Mode().Perm())
 }
 
 // beside opens a new file of a mode in the folder of path, locked where there are locks.

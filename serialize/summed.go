@@ -9,12 +9,12 @@ import (
 	"github.com/bnctl/bnctl/regular"
 )
 
-// WriteSummed is regular.WriteFile, and returns the SHA-256 of the file, in hex. The sum is computed
-// in another goroutine while the file is written, since without SHA instructions it takes as long as
-// the rest.
+// WriteSummed is regular.WriteLocked, and returns the SHA-256 of the file, in hex: whatever writes a
+// model does so under the lock that a training holds on its files. The sum is computed in another
+// goroutine while the file is written, since without SHA instructions it takes as long as the rest.
 func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	s := newSummer()
-	err := regular.WriteFile(path, 0o666, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
+	err := regular.WriteLocked(path, 0o666, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
 	sum := s.end()
 	if err != nil {
 		return "", err

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -73,6 +74,9 @@ func (e *NoTemplate) Unwrap() error { return e.Err }
 func Files(o Options) (*Report, error) {
 	if len(o.Inputs) == 0 {
 		return nil, problem.New("inputs", "", "strip needs a checkpoint", "")
+	}
+	if err := regular.Writable(o.Output); err != nil {
+		return nil, err
 	}
 	ours, err := modelfile.Own(o.Inputs[0])
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/regular"
 )
 
 func doctorCommand() *cli.Command {
@@ -87,9 +86,6 @@ func repairOptions(c *cli.Context, path string) (*repair, error) {
 		return nil, err
 	}
 	if err := notInput(r.output, path); err != nil {
-		return nil, err
-	}
-	if err := regular.Writable(r.output); err != nil {
 		return nil, err
 	}
 	r.options.Batch, r.options.Samples, r.options.Workers = c.Int("batch"), c.Int("samples"), c.Int("workers")

@@ -1,0 +1,61 @@
+package regular
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// maxLinks is how many symbolic links are followed, as Linux does.
+const maxLinks = 40
+
+// target returns the file that is written under the name path: path itself, or what a
+// symbolic link there leads to, which need not exist. Whoever makes a link at the name of
+// a result wants the result where it leads: the link stays. It is an error if something
+// other than a regular file is there.
+func target(path string) (string, error) {
+	name := path
+	for range maxLinks {
+		info, err := os.Lstat(name)
+		if err != nil {
+			return name, nil // a new file, or a folder that making it will complain of
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return name, writable(path, info.Mode())
+		}
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return name, writable(path, info.Mode()) // what /proc has for a pipe cannot be read as a path
+		}
+		next, err := os.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(physical(filepath.Dir(name)), next)
+		}
+		name = next
+	}
+	return "", problem.Advise("name the file itself", "%s is a link that leads round in a circle, or through "+
+		"more than %d links", path, maxLinks)
+}
+
+// physical returns a folder without links in its path: ".." in a link starts from there.
+func physical(folder string) string {
+	if at, err := filepath.EvalSymlinks(folder); err == nil {
+		return at
+	}
+	return folder
+}
+
+// writable refuses what is no regular file.
+func writable(path string, m fs.FileMode) error {
+	switch {
+	case m.IsRegular():
+		return nil
+	case m.IsDir():
+		return problem.Advise("name a file", "%s is a folder", path)
+	}
+	return problem.Advise("name a file", "%s is %s, and %w", path, kind(m), ErrNot)
+}

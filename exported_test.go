@@ -28,7 +28,6 @@ const (
 var unusedNames = map[string]string{
 	"data.BadFiles":                 caught,
 	"data.ErrSpec":                  caught,
-	"regular.ErrLocked":             caught,
 	"train.RecipeError":             caught,
 	"train.RecipeError.Differences": caught,
 	"train.Difference.Have":         caught,

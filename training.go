@@ -23,9 +23,9 @@ type TrainOptions struct {
 	// each epoch, as data.Open takes them: "glyphs", "cifar10:PATH",
 	// "folder:PATH". Validation "": no evaluation.
 	Data, Validation string
-	// Output is the file of the template, Checkpoint that of the run's checkpoints;
-	// "": not written. A checkpoint of another recipe is not replaced unless
-	// Overwrite is set.
+	// Output is the file of the template, NAME.bnm, Checkpoint that of the run's checkpoints,
+	// NAME.bnc; "": not written. Both are locked while the run lasts. A checkpoint of
+	// another recipe is not replaced unless Overwrite is set.
 	Output, Checkpoint string
 	Overwrite          bool
 	// Recipe is the result of train.DefaultRecipe(Model), with changes; nil is the
@@ -61,6 +61,9 @@ func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models
 }
 
 func (o *TrainOptions) train(ctx context.Context, src, val data.Source) (*models.Model, error) {
+	if err := job.Endings(o.Output, o.Checkpoint); err != nil {
+		return nil, err
+	}
 	j, err := job.Open(ctx, job.Options{Model: o.Model, Start: o.Start, Overwrite: o.Overwrite, Fleet: o.Fleet,
 		Paths:  train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output},
 		Source: src, ValidationSource: val, Recipe: func(r *train.Recipe) error {

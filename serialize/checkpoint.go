@@ -72,9 +72,12 @@ func (c *Checkpoint) Check() error {
 	return nil
 }
 
-// WriteCheckpoint writes a checkpoint. After an error an older file is unchanged: see
-// regular.WriteFile.
+// WriteCheckpoint writes a checkpoint, to a file whose name ends with .bnc. After an error
+// an older file is unchanged: see WriteSummed.
 func WriteCheckpoint(path string, c *Checkpoint) error {
+	if err := CheckName(path, Training); err != nil {
+		return err
+	}
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
@@ -93,13 +96,24 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Attachments)) {
 		h.Training.Attachments = append(h.Training.Attachments, attachment{name, c.Attachments[name]})
 	}
-	_, err := writeContainer(path, Training, h, tensors)
+	write, err := container(Training, h, tensors)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	_, err = WriteSummed(path, write)
 	return err
 }
 
 // ReadCheckpoint returns the checkpoint in a file. The caller may change its tensors.
-func ReadCheckpoint(path string) (*Checkpoint, error) {
-	f, err := Open(path)
+func ReadCheckpoint(path string) (*Checkpoint, error) { return ownCheckpoint(Open(path)) }
+
+// ParseCheckpoint is ReadCheckpoint for a file that is in memory. name is what errors call it.
+func ParseCheckpoint(name string, b []byte) (*Checkpoint, error) {
+	return ownCheckpoint(parse(name, b))
+}
+
+// ownCheckpoint copies the checkpoint out of a file, and closes it.
+func ownCheckpoint(f *File, err error) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}

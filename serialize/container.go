@@ -10,19 +10,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// writeContainer writes a file and returns the SHA-256 of all its bytes in hex.
-func writeContainer(path string, k Kind, h *header, tensors []named) (string, error) {
+// container returns what writes a file of a kind.
+func container(k Kind, h *header, tensors []named) (write func(io.Writer) error, err error) {
 	if len(tensors) > maxList {
-		return "", fmt.Errorf("writing %s: %d tensors; at most %d are allowed", path, len(tensors), maxList)
+		return nil, fmt.Errorf("%d tensors; at most %d are allowed", len(tensors), maxList)
 	}
 	h.Tensors = tabulate(tensors)
 	body, err := h.encode()
-	if err != nil {
-		return "", fmt.Errorf("writing %s: %w", path, err)
-	}
-	return WriteSummed(path, func(w io.Writer) error {
-		return writeAll(w, start(k, body), h.Tensors, tensors)
-	})
+	return func(w io.Writer) error { return writeAll(w, start(k, body), h.Tensors, tensors) }, err
 }
 
 // start returns all that comes before the tensors: prefix, checksum, header, padding.

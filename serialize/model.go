@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -9,20 +10,46 @@ import (
 )
 
 // WriteModel writes a template and returns the SHA-256 of the file in hex. The
-// same model gives the same bytes. After an error an older file is unchanged: see
-// regular.WriteFile.
+// same model gives the same bytes. The name of the file ends with .bnm: see CheckName.
+// After an error an older file is unchanged: see WriteSummed.
 func WriteModel(path string, m *models.Model) (string, error) {
-	if err := checkTemplate(m); err != nil {
+	if err := CheckName(path, Template); err != nil {
+		return "", err
+	}
+	write, err := modelWriter(m)
+	if err != nil {
 		return "", fmt.Errorf("writing %s: %w", path, err)
+	}
+	return WriteSummed(path, write)
+}
+
+// EncodeModel writes to w what WriteModel writes to a file.
+func EncodeModel(w io.Writer, m *models.Model) error {
+	write, err := modelWriter(m)
+	if err != nil {
+		return err
+	}
+	return write(w)
+}
+
+// modelWriter returns what writes a template of m.
+func modelWriter(m *models.Model) (func(io.Writer) error, error) {
+	if err := checkTemplate(m); err != nil {
+		return nil, err
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
 		Labels: some(m.Labels), Recipe: string(m.Recipe)}
-	return writeContainer(path, Template, h, declaredTensors(m.Graph.State, m.State))
+	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
 // ReadModel returns the template in a file. The caller may change its tensors.
-func ReadModel(path string) (*models.Model, error) {
-	f, err := Open(path)
+func ReadModel(path string) (*models.Model, error) { return ownModel(Open(path)) }
+
+// ParseModel is ReadModel for a file that is in memory. name is what errors call it.
+func ParseModel(name string, b []byte) (*models.Model, error) { return ownModel(parse(name, b)) }
+
+// ownModel copies the template out of a file, and closes it.
+func ownModel(f *File, err error) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}

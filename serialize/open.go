@@ -27,6 +27,20 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.whole()
+}
+
+// parse is Open for a file that is in memory already. name is what errors call it.
+func parse(name string, b []byte) (*File, error) {
+	f, err := opened(name, &tensor.Mapped{Bytes: b})
+	if err != nil {
+		return nil, err
+	}
+	return f.whole()
+}
+
+// whole verifies all tensors, and closes the file if one is damaged.
+func (f *File) whole() (*File, error) {
 	f.verification = verify(f.header.Tensors, f.tensors, allCores(), func(tensor.Tensor) {})
 	if err := f.Verified(); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -54,10 +68,15 @@ func open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return opened(path, m)
+}
+
+// opened takes a file apart that is mapped, or in memory, and closes it after an error.
+func opened(path string, m *tensor.Mapped) (*File, error) {
 	var k Kind
 	var h *header
 	var tensors []named
-	err = attended(func() (err error) {
+	err := attended(func() (err error) {
 		k, h, tensors, err = readContainer(m.Bytes)
 		return err
 	})
@@ -99,8 +118,7 @@ func (f *File) copied(copies func()) error {
 // says to strip it.
 func (f *File) Model() (*models.Model, error) {
 	if f.Kind != Template {
-		return nil, problem.Advise(fmt.Sprintf("make a template of it with: bnctl strip %s -o model.bnm",
-			f.path), "%s is a training checkpoint", f.path)
+		return nil, problem.Advise("make a template of it with {strip}", "%s is a training checkpoint", f.path)
 	}
 	m, err := f.header.model(f.tensors)
 	if err != nil {

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,19 +12,15 @@ import (
 )
 
 // Endings returns an error if the ending of a file's name is not right for a
-// template (output) or a checkpoint.
+// template (output) or a checkpoint. "" is right for both.
 func Endings(output, checkpoint string) error {
-	if ending := filepath.Ext(output); output != "" && !strings.EqualFold(ending, ".bnm") {
-		name := strings.TrimSuffix(output, ending) + ".bnm"
-		advice := "name it " + name
-		switch strings.ToLower(ending) {
-		case ".onnx", ".pth", ".pt", ".safetensors":
-			advice = fmt.Sprintf("train -o %s, then bnctl export %s -o %s", name, name, output)
+	if output != "" {
+		if err := serialize.CheckName(output, serialize.Template); err != nil {
+			return err
 		}
-		return problem.New("", "", "-o "+output+": train writes a template, whose name ends with .bnm", advice)
 	}
-	if checkpoint != "" && !strings.EqualFold(filepath.Ext(checkpoint), ".bnc") {
-		return problem.New("checkpoint", checkpoint, "the name of a checkpoint ends with .bnc", "")
+	if checkpoint != "" {
+		return serialize.CheckName(checkpoint, serialize.Training)
 	}
 	return nil
 }

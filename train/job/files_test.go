@@ -1,6 +1,11 @@
 package job
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/bnctl/bnctl/problem"
+)
 
 // TestWord: what is printed as a command can be pasted into a shell.
 func TestWord(t *testing.T) {
@@ -22,9 +27,10 @@ func TestFilesOfARun(t *testing.T) {
 	if got := ResumedFrom("auto", "", "m.bnm"); got != "m.bnc" {
 		t.Errorf("auto resumes from %q", got)
 	}
-	for _, c := range [][2]string{{"m.onnx", ""}, {"m", ""}, {"m.bnm", "k.bnm"}} {
-		if Endings(c[0], c[1]) == nil {
-			t.Errorf("-o %q with the checkpoint %q is taken", c[0], c[1])
+	for _, c := range [][3]string{{"m.onnx", "", "output"}, {"m", "", "output"}, {"m.bnm", "k.bnm", "checkpoint"}} {
+		err := Endings(c[0], c[1])
+		if p := new(problem.Error); !errors.As(err, &p) || p.Field != c[2] || p.Value == "" {
+			t.Errorf("the template %q with the checkpoint %q: %v, want a problem of %s", c[0], c[1], err, c[2])
 		}
 	}
 	if err := Endings("m.BNM", "k.bnc"); err != nil {

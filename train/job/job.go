@@ -89,6 +89,9 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	if j.Paths.Data == "" && o.Source == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "")
 	}
+	if err := Endings(j.Paths.Output, ""); err != nil {
+		return nil, err
+	}
 	err := j.open(ctx)
 	if err == nil {
 		err = o.checkTask(j.Data.Info())

@@ -1,10 +1,10 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/bnctl/bnctl/fabric"
@@ -49,12 +49,7 @@ func ReadCheckpoint(ctx context.Context, p *fabric.Peers, path string, may bool)
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}
-	var k *serialize.Checkpoint
-	err = asFile(b, func(path string) (err error) {
-		k, err = serialize.ReadCheckpoint(path)
-		return err
-	})
-	return k, err
+	return serialize.ParseCheckpoint("the checkpoint of rank 0", b)
 }
 
 func readCheckpoint(path string, may bool) (*serialize.Checkpoint, error) {
@@ -65,20 +60,6 @@ func readCheckpoint(path string, may bool) (*serialize.Checkpoint, error) {
 		return nil, nil
 	}
 	return serialize.ReadCheckpoint(path)
-}
-
-// asFile calls f with a file that holds b, and removes it.
-func asFile(b []byte, f func(path string) error) error {
-	dir, err := os.MkdirTemp("", "bnctl.rank-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "shared")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		return err
-	}
-	return f(path)
 }
 
 // sharedModel returns the model to start from: that of rank 0.
@@ -104,29 +85,22 @@ func (j *Job) sharedModel(ctx context.Context, seed uint64) (*modelfile.Started,
 	case len(b) < digestBytes:
 		return nil, fmt.Errorf("rank 0 has sent a model of %s", problem.Counted(len(b), "byte"))
 	}
-	return m, asFile(b[digestBytes:], func(path string) (err error) {
-		m.Model, err = serialize.ReadModel(path)
-		m.Weights = strings.TrimRight(string(b[:digestBytes]), "\x00")
-		return err
-	})
+	m.Weights = strings.TrimRight(string(b[:digestBytes]), "\x00")
+	m.Model, err = serialize.ParseModel("the model of rank 0", b[digestBytes:])
+	return m, err
 }
 
 // digestBytes is the room before a model for the digest of its weights' file.
 const digestBytes = 64
 
-// modelBytes returns what is sent of a model.
+// modelBytes returns what is sent of a model: it goes through no file, which a rank that is
+// killed would leave behind.
 func modelBytes(m *modelfile.Started) ([]byte, error) {
-	out := make([]byte, digestBytes)
-	copy(out, m.Weights)
-	err := asFile(nil, func(path string) error {
-		if _, err := serialize.WriteModel(path, m.Model); err != nil {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		out = append(out, b...)
-		return err
-	})
-	return out, err
+	digest := make([]byte, digestBytes)
+	copy(digest, m.Weights)
+	out := bytes.NewBuffer(digest)
+	err := serialize.EncodeModel(out, m.Model)
+	return out.Bytes(), err
 }
 
 // compared is compare, by rank 0, of which the others take what is about files.

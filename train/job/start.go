@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Claim checks the recipe of a new run, makes sure that the output files can be
-// written, and locks them against other processes. read is the file from which
+// Claim checks the recipe of a new run, makes sure that the output files have the right
+// endings and can be written, and locks them against other processes. read is the file from which
 // the checkpoint of a resumed job was read, else "".
 func (j *Job) Claim(read string) (err error) {
 	if j.was == nil {
@@ -27,6 +27,9 @@ func (j *Job) Claim(read string) (err error) {
 	}
 	if j.follows() {
 		return nil
+	}
+	if err := Endings(j.Paths.Output, j.Checkpoint); err != nil {
+		return err
 	}
 	if j.release, err = regular.Claim(j.Paths.Output, j.Checkpoint); err != nil {
 		j.release = func() {}

@@ -1,0 +1,67 @@
+package bnctl_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/strip"
+	"github.com/bnctl/bnctl/train"
+)
+
+// TestOutputsHaveTheirEndings: no function of the library writes a template that is called
+// .onnx, or a checkpoint that is called .pth, whatever the command checks before.
+func TestOutputsHaveTheirEndings(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	trained := func(output, checkpoint string) error {
+		r := train.DefaultRecipe("mlp-bn")
+		r.Steps, r.Epochs, r.Batch, r.Replicas = 1, 0, 16, 2
+		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Recipe: r, Output: in(output),
+			Checkpoint: in(checkpoint)}
+		o.Fleet.Devices = "ref"
+		_, err := bnctl.Train(t.Context(), o)
+		return err
+	}
+	if err := trained("m.bnm", "m.bnc"); err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripped := func(output string) error {
+		_, err := strip.Files(strip.Options{Inputs: []string{in("m.bnc")}, Output: in(output)})
+		return err
+	}
+	for name, err := range map[string]error{
+		"train to .onnx": trained("x.onnx", "x.bnc"), "train without an ending": trained("x", "x.bnc"),
+		"a checkpoint as .pth": trained("x.bnm", "x.pth"), "strip to .onnx": stripped("x.onnx"),
+		"strip to .h5":  stripped("x.h5"),
+		"save to .onnx": func() error { _, err := formats.SaveModel(in("x.onnx"), m); return err }(),
+	} {
+		if p := new(problem.Error); !errors.As(err, &p) || !p.Mistake() {
+			t.Errorf("%s: %v, want a mistake of the caller", name, err)
+		}
+	}
+	if files, err := os.ReadDir(folder); len(files) != 2 || err != nil {
+		t.Errorf("written: %v, %v; want m.bnm and m.bnc alone", files, err)
+	}
+	unlock, err := regular.Lock(in("m.bnm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := stripped("m.bnm"); !errors.Is(err, regular.ErrLocked) {
+		t.Errorf("strip to a file that a training of this program writes: %v", err)
+	}
+}

@@ -1,0 +1,30 @@
+package serialize
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// CheckName returns an error, a *problem.Error, if a file of that kind may not have the name
+// path: a template's ends with .bnm and a checkpoint's with .bnc, in any case. A file that
+// is called .onnx and holds a template misleads every program that is given it.
+func CheckName(path string, k Kind) error {
+	ending := filepath.Ext(path)
+	plain := strings.TrimSuffix(path, ending)
+	if k == Training {
+		if strings.EqualFold(ending, ".bnc") {
+			return nil
+		}
+		return problem.New("checkpoint", path, "the name of a checkpoint ends with .bnc", "")
+	}
+	switch strings.ToLower(ending) {
+	case ".bnm":
+		return nil
+	case ".onnx", ".pth", ".pt", ".safetensors":
+		return problem.New("output", path, "this is a template, whose name ends with .bnm",
+			"write "+plain+".bnm, and make "+path+" of it with {export}")
+	}
+	return problem.New("output", path, "this is a template, whose name ends with .bnm", "name it "+plain+".bnm")
+}

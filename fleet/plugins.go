@@ -122,8 +122,8 @@ func (p Plugins) command(name string) (remote.Command, error) {
 		return cmd, err
 	}
 	if name == "cuda" {
-		return remote.Command{}, problem.Advise("build it with make build, or use {devices} cpu",
-			"the plugin bnctl-device-cuda does not lie beside bnctl")
+		return remote.Command{}, problem.Advise("build it and put it there, or use {devices} cpu",
+			"the plugin bnctl-device-cuda does not lie beside this program")
 	}
 	known := []string{"cpu", "cuda", "ref", "auto"}
 	for _, f := range all {

@@ -72,7 +72,7 @@ func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
 	}
 	if len(out) == 0 {
 		return nil, device.Errorf("auto", "List", device.Unavailable,
-			"%w", problem.Failure("", "no device can be used", "see bnctl devices list"))
+			"%w", problem.Failure("", "no device can be used", "see {devices-list}"))
 	}
 	return out, ctx.Err()
 }

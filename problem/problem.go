@@ -3,9 +3,9 @@
 // Advice what to do. The command line turns Field into a flag; JSON has the
 // parts as fields.
 //
-// Text and Advice write the name of another option in braces, as in "use {bn}
-// sync". Error writes the bare name; Calling writes the name by which the
-// program's user knows the option.
+// Text and Advice write the name of another option, or of something else that bnctl can do,
+// in braces, as in "use {bn} sync" or "make a template of it with {strip}". Error writes the
+// bare name; Calling writes the name by which the program's user knows it.
 package problem
 
 import (

@@ -39,5 +39,11 @@ func unknownName(err error) (u *problem.Unknown) {
 // inFlags returns a text of the library with its options as a command line writes them.
 func inFlags(text string) string { return problem.Called(text, flag) }
 
-// flag is what a command line calls an option of the library.
-func flag(option string) string { return "--" + option }
+// flag is what a command line calls an option of the library, or what a command of its does.
+func flag(option string) string {
+	switch option {
+	case "devices-list", "export", "plugin-add", "strip":
+		return "bnctl " + strings.ReplaceAll(option, "-", " ")
+	}
+	return "--" + option
+}

@@ -60,7 +60,7 @@ func (o *Options) cases() ([]devicetest.Case, error) {
 	})
 	if len(cases) == 0 {
 		return nil, problem.New("case", `"`+o.Case+`"`, "no case has that in its name",
-			"bnctl plugin test -v names them all")
+			"give a part of one, such as "+devicetest.Cases()[0].Name)
 	}
 	return cases, nil
 }

@@ -144,7 +144,7 @@ func (f Found) Command(allowUnlocked bool) (Command, error) {
 	}
 	row := lock.Find(f.Name, f.Path)
 	if row == nil {
-		return c, problem.Advise("look at it with bnctl plugin add "+f.Path+", or use {allow-unlocked}",
+		return c, problem.Advise("look at it with {plugin-add} "+f.Path+", or use {allow-unlocked}",
 			"plugin %s (%s) %w", f.Name, f.Path, ErrUnlocked)
 	}
 	c.SHA256 = row.SHA256

@@ -71,7 +71,7 @@ func TestCommandOfFound(t *testing.T) {
 	home := place(t)
 	f := remote.Found{Name: "a", Path: executable(t, home, "bin", "bnctl-device-a")}
 	if _, err := f.Command(false); !errors.Is(err, remote.ErrUnlocked) || !strings.Contains(err.Error(),
-		"plugin add") {
+		"plugin-add") {
 		t.Errorf("a plugin that was not added: %v", err)
 	}
 	if c, err := f.Command(true); err != nil || c.SHA256 != "" || c.Path != f.Path {

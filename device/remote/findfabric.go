@@ -33,7 +33,7 @@ func FindFabric(name string) (Found, error) {
 		}
 	}
 	return Found{}, device.Errorf("", "", device.Unavailable, "%w",
-		problem.Advise("build it with make build, or add it with bnctl plugin add",
+		problem.Advise("build it and put it there, or add it with {plugin-add}",
 			"the fabric plugin %s is in none of %s", file, strings.Join(Folders(), ", ")))
 }
 

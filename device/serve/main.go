@@ -65,8 +65,7 @@ func Serve(p device.Provider) {
 // serveAs serves what register registers. end frees what outlives a process.
 func serveAs(about device.Plugin, register func(*grpc.Server), end func()) {
 	if os.Getenv(wire.CookieKey) != wire.CookieValue {
-		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl; bnctl starts it: bnctl devices list\n",
-			about.Name)
+		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl, which starts it\n", about.Name)
 		os.Exit(1)
 	}
 	signal.Ignore(os.Interrupt, syscall.SIGHUP) // they reach the whole process group; bnctl decides

@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
@@ -146,5 +147,33 @@ func TestWriteRefusesWhatIsIncomplete(t *testing.T) {
 		if err := WriteCheckpoint(path, c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// TestInMemory: a file in memory is that on the disk, and what is read from it is the
+// caller's own.
+func TestInMemory(t *testing.T) {
+	m := tinyModel(t)
+	var file bytes.Buffer
+	if err := EncodeModel(&file, m); err != nil || !bytes.Equal(file.Bytes(), fileOf(t)) {
+		t.Fatalf("%d bytes, %v; want those of WriteModel", file.Len(), err)
+	}
+	got, err := ParseModel("it", file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range got.State {
+		clear(x.Bytes)
+	}
+	if !bytes.Equal(file.Bytes(), fileOf(t)) {
+		t.Error("the tensors share memory with the file")
+	}
+	_, err = ParseCheckpoint("it", file.Bytes())
+	if err == nil || !strings.HasPrefix(err.Error(), "it is a template") {
+		t.Errorf("a template as a checkpoint: %v", err)
+	}
+	file.Bytes()[file.Len()-1] ^= 1
+	if _, err := ParseModel("it", file.Bytes()); err == nil || !strings.HasPrefix(err.Error(), "it: ") {
+		t.Errorf("damaged: %v", err)
 	}
 }

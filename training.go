@@ -61,12 +61,10 @@ func TrainOn(ctx context.Context, o TrainOptions, src, val data.Source) (*models
 }
 
 func (o *TrainOptions) train(ctx context.Context, src, val data.Source) (*models.Model, error) {
-	if err := job.Endings(o.Output, o.Checkpoint); err != nil {
-		return nil, err
-	}
 	j, err := job.Open(ctx, job.Options{Model: o.Model, Start: o.Start, Overwrite: o.Overwrite, Fleet: o.Fleet,
-		Paths:  train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output},
-		Source: src, ValidationSource: val, Recipe: func(r *train.Recipe) error {
+		Paths:      train.Paths{Data: o.Data, Validation: o.Validation, Output: o.Output},
+		Checkpoint: o.Checkpoint,
+		Source:     src, ValidationSource: val, Recipe: func(r *train.Recipe) error {
 			if o.Recipe != nil {
 				*r = *o.Recipe
 			}
@@ -76,7 +74,7 @@ func (o *TrainOptions) train(ctx context.Context, src, val data.Source) (*models
 		return nil, err
 	}
 	defer j.Close()
-	j.Checkpoint, j.Config.Events = o.Checkpoint, o.Events
+	j.Config.Events = o.Events
 	if err := j.Prepare(ctx); err != nil {
 		return nil, err
 	}

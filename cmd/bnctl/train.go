@@ -39,11 +39,8 @@ func trainAction(c *cli.Context) error {
 	if err := applyRecipeFile(c); err != nil {
 		return err
 	}
-	if err := job.Endings(c.String("output"), c.String("checkpoint")); err != nil {
-		return err
-	}
 	o := outputOf(c)
-	t := &trainer{out: o, checkpoint: c.String("checkpoint"),
+	t := &trainer{out: o,
 		resumed: job.ResumedFrom(c.String("resume"), c.String("checkpoint"), c.String("output")),
 		logDir:  c.String("log-dir"),
 		config: train.Config{Workers: c.Int("workers"), LogEvery: c.Int("log-every"),
@@ -62,7 +59,7 @@ func trainAction(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		options.Peers = p
+		options.Peers, options.Checkpoint = p, c.String("checkpoint")
 		return t.run(ctx, options)
 	})
 }

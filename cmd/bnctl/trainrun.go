@@ -11,13 +11,12 @@ import (
 
 // trainer is one call of bnctl train.
 type trainer struct {
-	out        *output
-	checkpoint string                         // file to write checkpoints to; "": beside the template
-	resumed    string                         // file to resume from; ""
-	logDir     string                         // for TensorBoard; ""
-	goOn       func(checkpoint string) string // the command that goes on with the run
-	config     train.Config
-	board      *train.Board // of logDir; nil
+	out     *output
+	resumed string                         // file to resume from; ""
+	logDir  string                         // for TensorBoard; ""
+	goOn    func(checkpoint string) string // the command that goes on with the run
+	config  train.Config
+	board   *train.Board // of logDir; nil
 }
 
 func (t *trainer) run(ctx context.Context, options job.Options) error {
@@ -30,7 +29,7 @@ func (t *trainer) run(ctx context.Context, options job.Options) error {
 	if err := j.Prepare(ctx); err != nil {
 		return err
 	}
-	j.Checkpoint = job.CheckpointBeside(t.checkpoint, j.Paths.Output)
+	j.Checkpoint = job.CheckpointBeside(j.Checkpoint, j.Paths.Output)
 	for _, path := range []string{j.Paths.Output, j.Checkpoint} {
 		if err := notInput(path, options.Model, options.Start.Init); err != nil {
 			return err

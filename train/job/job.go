@@ -26,6 +26,9 @@ type Options struct {
 	// Paths names the data, as data.Open takes it, and the file of the template.
 	// Validation may be "". In a resumed job "" stands for the checkpoint's.
 	Paths train.Paths
+	// Checkpoint is the file to write checkpoints to; "": none, unless the caller sets
+	// Job.Checkpoint.
+	Checkpoint string
 	// Task is "segment" for labels that are masks, "classify" for others: other
 	// data is refused. "" accepts both.
 	Task string
@@ -82,14 +85,14 @@ type Job struct {
 
 // Open opens the data. The error for an invalid option is a *problem.Error.
 func Open(ctx context.Context, o Options) (*Job, error) {
-	j := &Job{o: o, Paths: o.Paths, release: func() {}}
+	j := &Job{o: o, Paths: o.Paths, Checkpoint: o.Checkpoint, release: func() {}}
 	if err := j.resume(); err != nil {
 		return nil, err
 	}
 	if j.Paths.Data == "" && o.Source == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "")
 	}
-	if err := Endings(j.Paths.Output, ""); err != nil {
+	if err := Endings(j.Paths.Output, j.Checkpoint); err != nil {
 		return nil, err
 	}
 	err := j.open(ctx)

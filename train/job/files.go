@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Endings returns an error if the ending of a file's name is not right for a
+// endings returns an error if the ending of a file's name is not right for a
 // template (output) or a checkpoint. "" is right for both.
-func Endings(output, checkpoint string) error {
+func endings(output, checkpoint string) error {
 	if output != "" {
 		if err := serialize.CheckName(output, serialize.Template); err != nil {
 			return err

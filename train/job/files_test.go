@@ -28,12 +28,12 @@ func TestFilesOfARun(t *testing.T) {
 		t.Errorf("auto resumes from %q", got)
 	}
 	for _, c := range [][3]string{{"m.onnx", "", "output"}, {"m", "", "output"}, {"m.bnm", "k.bnm", "checkpoint"}} {
-		err := Endings(c[0], c[1])
+		err := endings(c[0], c[1])
 		if p := new(problem.Error); !errors.As(err, &p) || p.Field != c[2] || p.Value == "" {
 			t.Errorf("the template %q with the checkpoint %q: %v, want a problem of %s", c[0], c[1], err, c[2])
 		}
 	}
-	if err := Endings("m.BNM", "k.bnc"); err != nil {
+	if err := endings("m.BNM", "k.bnc"); err != nil {
 		t.Error(err)
 	}
 }

@@ -92,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	if j.Paths.Data == "" && o.Source == nil {
 		return nil, problem.New("data", "", "there is nothing to train on", "")
 	}
-	if err := Endings(j.Paths.Output, j.Checkpoint); err != nil {
+	if err := endings(j.Paths.Output, j.Checkpoint); err != nil {
 		return nil, err
 	}
 	err := j.open(ctx)

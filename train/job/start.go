@@ -28,7 +28,7 @@ func (j *Job) Claim(read string) (err error) {
 	if j.follows() {
 		return nil
 	}
-	if err := Endings(j.Paths.Output, j.Checkpoint); err != nil {
+	if err := endings(j.Paths.Output, j.Checkpoint); err != nil {
 		return err
 	}
 	if j.release, err = regular.Claim(j.Paths.Output, j.Checkpoint); err != nil {

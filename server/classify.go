@@ -43,8 +43,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	l := lease{room: &s.room}
-	defer l.end()
+	l := &recordOf(r.Context()).lease
 	m, err := s.findPath(r)
 	if err != nil {
 		return err
@@ -53,7 +52,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.body(w, r, &l)
+	body, err := s.body(w, r, l)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	x, err := m.pixels(r.Context(), file, &l)
+	x, err := m.pixels(r.Context(), file, l)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func TestClassifyRefuses(t *testing.T) {
 			t.Errorf("%s %s %.30q: %d %s, want %d", c.query, c.kind, c.body, r.status, r.body, c.status)
 		}
 	}
-	if n := s.room.taken.Load(); n != 0 {
+	if n := s.room.asked(); n != 0 {
 		t.Errorf("%d bytes are taken", n)
 	}
 }
@@ -186,11 +186,16 @@ func TestMetricsAndLog(t *testing.T) {
 		`bnctl_batch_rows_sum{model="m",version="1"} 3`,
 		`bnctl_device_seconds_count{model="m",version="1"} 1`,
 		`bnctl_queue_rows{model="m",version="1"} 0`,
-		`bnctl_inflight_bytes 0`,
+		`bnctl_connection_bytes `,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no line %s", want)
 		}
+	}
+	_, held, _ := strings.Cut(text, "\nbnctl_inflight_bytes ")
+	var n int
+	if _, err := fmt.Sscan(held, &n); err != nil || n > 2000 { // of the request for metrics
+		t.Errorf("%d bytes under way, %v", n, err)
 	}
 	if strings.Contains(text, "made-up") {
 		t.Error("a model that is not there is a label")

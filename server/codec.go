@@ -1,73 +1,124 @@
 package server
 
 import (
-	"encoding/binary"
-	"io"
+	"math"
 
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// codec reads messages as that of gRPC does, but copies the elements of tensors
-// once instead of thrice: from the frames that they came in to where they stay.
-type codec struct{ encoding.CodecV2 }
+// mostMessage is what the length of a message can say.
+const mostMessage = math.MaxUint32
 
-// newCodec returns one for protocol buffers.
-func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
+// The numbers of the elements of tensors in messages.
+const (
+	rawInputs  = protowire.Number(7) // raw_input_contents of ModelInferRequest
+	rawOutputs = protowire.Number(6) // raw_output_contents of ModelInferResponse
+)
 
-// Unmarshal implements encoding.CodecV2. What it does not read itself, and what
-// is wrong, is the other's.
-func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	in, ok := v.(*pb.ModelInferRequest)
-	if !ok || data.Len() < leastKept {
-		return c.CodecV2.Unmarshal(data, v)
+// unmarshal reads a message. The elements of tensors stay where they are in b.
+func unmarshal(b []byte, m proto.Message) error {
+	in, ok := m.(*pb.ModelInferRequest)
+	if !ok {
+		return proto.Unmarshal(b, m)
 	}
-	rest, raw, err := apart(data)
-	if err == nil {
-		err = proto.Unmarshal(rest, in)
-	}
-	if err != nil {
-		return c.CodecV2.Unmarshal(data, v)
+	rest, raw := apart(b)
+	if err := proto.Unmarshal(rest, in); err != nil {
+		return err
 	}
 	in.RawInputContents = raw
 	return nil
 }
 
-// rawContents is the tag of raw_input_contents in ModelInferRequest, all of
-// whose fields are of this kind.
-var rawContents = protowire.EncodeTag(7, protowire.BytesType)
+// apart returns a ModelInferRequest without its raw_input_contents, and those,
+// which share memory with b. What is wrong stays in the rest.
+func apart(b []byte) (rest []byte, raw [][]byte) {
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return append(rest, b...), raw
+		}
+		size := protowire.ConsumeFieldValue(number, kind, b[n:])
+		if size < 0 {
+			return append(rest, b...), raw
+		}
+		if number == rawInputs && kind == protowire.BytesType {
+			v, _ := protowire.ConsumeBytes(b[n:])
+			raw = append(raw, v[:len(v):len(v)])
+		} else {
+			rest = append(rest, b[:n+size]...)
+		}
+		b = b[n+size:]
+	}
+	return rest, raw
+}
 
-// apart returns a ModelInferRequest without its raw_input_contents, and those.
-func apart(data mem.BufferSlice) (rest []byte, raw [][]byte, err error) {
-	r := data.Reader()
-	defer r.Close()
-	for r.Remaining() > 0 {
-		tag, err := binary.ReadUvarint(r)
-		if err != nil {
-			return nil, nil, err
+// marshal writes a message, in parts. The elements of tensors stay where they are.
+func marshal(m proto.Message) (parts [][]byte, err error) {
+	out, ok := m.(*pb.ModelInferResponse)
+	if !ok {
+		b, err := proto.Marshal(m)
+		return [][]byte{b}, err
+	}
+	raw := out.RawOutputContents
+	out.RawOutputContents = nil
+	b, err := proto.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	for _, elements := range raw {
+		b = protowire.AppendTag(b, rawOutputs, protowire.BytesType)
+		b = protowire.AppendVarint(b, uint64(len(elements)))
+		parts, b = append(parts, b, elements), nil
+	}
+	if b != nil {
+		parts = append(parts, b)
+	}
+	return parts, nil
+}
+
+// What protocol buffers make of a field, in bytes: a message, a string or bytes
+// among others, and a number among others, in memory that doubles.
+const (
+	aMessage = 256
+	aString  = 64
+	aNumber  = 16
+)
+
+// becomes returns how many bytes a message takes once it is read, the elements
+// of tensors apart: two bytes may become an input. It is no less than that.
+func becomes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return total
 		}
-		size, err := binary.ReadUvarint(r)
-		if err != nil || tag&7 != uint64(protowire.BytesType) || size > uint64(r.Remaining()) {
-			return nil, nil, io.ErrUnexpectedEOF
+		size := protowire.ConsumeFieldValue(number, kind, b[n:])
+		if size < 0 {
+			return total
 		}
-		if tag == rawContents {
-			b := newBuffer(int(size))
-			if _, err := io.ReadFull(r, b); err != nil {
-				return nil, nil, err
-			}
-			raw = append(raw, b)
-			continue
-		}
-		rest = protowire.AppendVarint(protowire.AppendVarint(rest, tag), size)
-		from := len(rest)
-		rest = append(rest, make([]byte, size)...)
-		if _, err := io.ReadFull(r, rest[from:]); err != nil {
-			return nil, nil, err
+		value := b[n : n+size]
+		b = b[n+size:]
+		switch f := d.Fields().ByNumber(number); {
+		case f == nil:
+			total += 2 * int64(n+size) // kept as it is
+		case kind != protowire.BytesType:
+			total += aNumber
+		case f.Message() != nil:
+			inside, _ := protowire.ConsumeBytes(value)
+			total += aMessage + becomes(inside, f.Message())
+		case f.Kind() == protoreflect.StringKind:
+			total += aString + int64(size)
+		case f.Kind() == protoreflect.BytesKind && number == rawInputs:
+			total += aString
+		case f.Kind() == protoreflect.BytesKind:
+			total += aString + int64(size)
+		default: // packed numbers: those of one byte become eight
+			total += aNumber * int64(size)
 		}
 	}
-	return rest, raw, nil
+	return total
 }

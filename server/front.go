@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"google.golang.org/grpc"
 )
 
 // front is where requests come in.
@@ -22,12 +20,11 @@ type front struct {
 	room                           room
 	draining                       atomic.Bool  // nothing new is taken
 	active                         atomic.Int64 // inferences under way
-	unused                         unused
 }
 
 // listen takes the addresses, and reads what protects them.
 func (f *front) listen(ctx context.Context, o *Options) (err error) {
-	f.room.limit = int64(o.InFlight)
+	f.room.limit, f.room.conns.room = int64(o.InFlight), &f.room
 	if f.secure, f.secureUntil, err = o.Security.protect(o.note); err != nil {
 		return err
 	}
@@ -71,16 +68,19 @@ const drainTime = 6 * time.Second
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, 3)
 	h := s.newHTTP()
-	h.ConnState = s.unused.follow
-	go func() { failed <- serveHTTP(h, s.overHTTP, s.secure) }()
+	go func() { failed <- s.serveHTTP(h, s.overHTTP, plainConnection) }()
 	if s.overHealth != nil {
 		probe := s.newHealth()
 		defer probe.Close()
-		go func() { failed <- probe.Serve(s.overHealth) }()
+		go func() {
+			failed <- probe.Serve(countedListener{s.overHealth, &s.room.conns, plainConnection, false, false})
+		}()
 	}
-	g, health := s.newGRPC()
+	settled, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	defer endStreams()
+	g, health := s.newGRPC(settled)
 	if s.overGRPC != nil {
-		go func() { failed <- g.Serve(followed{s.overGRPC, &s.unused}) }()
+		go func() { failed <- s.serveHTTP(g, s.overGRPC, framed+headerGrowth*callHeaders) }()
 	}
 	keeping, end := context.WithCancel(ctx)
 	var kept sync.WaitGroup
@@ -89,27 +89,29 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer end()
 	select {
 	case err := <-failed:
-		_ = h.Close()
-		g.Stop()
-		return err
+		return errors.Join(err, h.Close(), g.Close())
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
-	defer time.AfterFunc(endUnused, s.unused.end).Stop()
+	defer time.AfterFunc(endUnused, s.room.conns.end).Stop()
 	health.Shutdown()
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer stop()
 	s.settle(late)
-	return errors.Join(shutdown(late, h), stopGRPC(late, g))
+	endStreams()
+	return errors.Join(shutdown(late, h), shutdown(late, g))
 }
 
-// serveHTTP answers over HTTP, or over HTTPS where that is.
-func serveHTTP(h *http.Server, l net.Listener, secure *tls.Config) error {
-	if secure == nil {
-		return h.Serve(l)
+// serveHTTP answers over HTTP, or over HTTPS where that is, on connections that
+// take so many bytes each.
+func (f *front) serveHTTP(h *http.Server, l net.Listener, takes int64) error {
+	counted := countedListener{l, &f.room.conns, takes, f.secure != nil, l == f.overGRPC}
+	if f.secure == nil {
+		return h.Serve(counted)
 	}
-	h.TLSConfig = secure.Clone()
-	return h.ServeTLS(l, "", "")
+	counted.takes += tlsConnection
+	h.TLSConfig = f.secure.Clone()
+	return h.ServeTLS(counted, "", "")
 }
 
 // settle waits until no inference is under way. Meanwhile others are told that
@@ -133,22 +135,6 @@ func shutdown(ctx context.Context, h *http.Server) error {
 		err = errors.Join(err, h.Close())
 	}
 	return err
-}
-
-func stopGRPC(ctx context.Context, g *grpc.Server) error {
-	ended := make(chan struct{})
-	go func() {
-		g.GracefulStop()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		g.Stop()
-		<-ended
-		return context.Cause(ctx)
-	}
 }
 
 // begin notes an inference; done is called when its answer is written.

@@ -10,6 +10,7 @@ import (
 // Garbage is collected when there is as much as the options say, whatever is held.
 func TestGarbageIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	held := make([]byte, 128<<20) // as weights are
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Garbage = 8 << 20

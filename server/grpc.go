@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/train"
@@ -64,13 +62,9 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 		return nil, err
 	}
 	defer done()
-	l := lease{room: &s.room}
-	defer l.end()
-	if err := l.grow(unpacked(in)); err != nil {
-		return nil, err
-	}
+	rec := recordOf(ctx)
 	if err := s.admit(in.ModelName, in.ModelVersion); err != nil {
-		keepRaw(in)
+		rec.unread = true
 		return nil, err
 	}
 	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
@@ -78,28 +72,11 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	keepRaw(in)
+	rec.unread = true
 	began := time.Now()
 	out := answerOf(a)
-	recordOf(ctx).encoded = time.Since(began)
+	rec.encoded = time.Since(began)
 	return out, nil
-}
-
-// keepRaw takes back the memory of elements that nobody reads any more.
-func keepRaw(in *pb.ModelInferRequest) {
-	for _, b := range in.RawInputContents {
-		keepBuffer(b)
-	}
-}
-
-// unpacked returns how many bytes a request takes. Of elements in the field of
-// their type a byte of the message may be four, and one more of the tensor.
-func unpacked(in *pb.ModelInferRequest) int64 {
-	size := int64(proto.Size(in))
-	if len(in.RawInputContents) == 0 {
-		return 6 * size
-	}
-	return size
 }
 
 func (s service) RepositoryIndex(context.Context, *pb.RepositoryIndexRequest) (

@@ -84,7 +84,7 @@ func TestMetadataOverGRPC(t *testing.T) {
 		"ModelConfig":     `"input":[{"name":"x","data_type":2,"dims":[28,28,1]}],"output":[{"name":"logits","data_type":11`,
 		"RepositoryIndex": `{"models":[{"name":"m","version":"1","state":"READY"}]}`,
 	} {
-		if got := call(t, c, method, `m`); !strings.Contains(got, want) {
+		if got := invoke(t, c, method, `m`); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", method, got, want)
 		}
 	}
@@ -105,9 +105,9 @@ func TestMetadataOverGRPC(t *testing.T) {
 	}
 }
 
-// call calls a method that asks for no more than the name of a model, and
+// invoke calls a method that asks for no more than the name of a model, and
 // returns the answer as JSON.
-func call(t *testing.T, c *grpc.ClientConn, method, name string) string {
+func invoke(t *testing.T, c *grpc.ClientConn, method, name string) string {
 	t.Helper()
 	out := map[string]any{
 		"ServerLive": &pb.ServerLiveResponse{}, "ServerReady": &pb.ServerReadyResponse{},

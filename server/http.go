@@ -24,10 +24,25 @@ func (s *Server) newHTTP() *http.Server {
 	return plain(s.recorded(&guard{s.o.Security.Hosts, s.tokens, s.routes()}))
 }
 
+// A connection of HTTP/2 has so many requests under way, and may send so many
+// bytes before they are taken: a picture of 224x224 pixels as float32 and more,
+// without a round trip. One that says nothing for so long is asked whether it
+// lives, and has so long to answer, or to take what waits.
+const (
+	streams = 256
+	window  = 1 << 20
+	silence = 30 * time.Second
+	alive   = 20 * time.Second
+)
+
 // plain returns a server of HTTP with time-outs. Bodies and answers have their own.
 func plain(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: headerBytes, ErrorLog: log.New(io.Discard, "", 0)}
+		MaxHeaderBytes: headerBytes, ErrorLog: log.New(io.Discard, "", 0),
+		ConnState: follow, ConnContext: withConnection,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReadFrameSize: 16 << 10,
+			MaxReceiveBufferPerConnection: window, MaxReceiveBufferPerStream: window,
+			SendPingTimeout: silence, PingTimeout: alive, WriteByteTimeout: silence}}
 }
 
 // newHealth returns what answers whether the server is live and ready.
@@ -35,7 +50,9 @@ func (s *Server) newHealth() *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /v2/health/live", answering(s.live))
 	mux.Handle("GET /v2/health/ready", answering(s.ready))
-	return plain(strict{mux})
+	h := plain(strict{mux})
+	h.ReadTimeout, h.WriteTimeout = headerTimeout, headerTimeout
+	return h
 }
 
 // answering answers a request, or says why it does not.

@@ -59,6 +59,9 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 	if err != nil {
 		return nil, err
 	}
+	if err := recordOf(ctx).lease.grow(s.answerTakes(r, x.Shape[0], wanted)); err != nil {
+		return nil, err
+	}
 	if r.Timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, r.Timeout)
@@ -81,6 +84,25 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 		a.Outputs = append(a.Outputs, t)
 	}
 	return a, nil
+}
+
+// inJSONTakes is how many bytes a number takes as JSON is made of it: its
+// characters, in memory that doubles, and a copy.
+const inJSONTakes = 40
+
+// answerTakes returns the bytes of an answer for rows: all outputs as the devices
+// give them, and those in JSON again as text.
+func (s *served) answerTakes(r *protocol.Request, rows int, wanted []want) (n int64) {
+	elements := func(o signature) int64 { return int64(rows) * int64(tensor.Count(o.Shape[1:])) }
+	for i, t := range s.model.Graph.Main.Outputs {
+		n += elements(s.outputs[i]) * int64(s.model.Graph.Main.Values[t.Value].Type.DType.Size())
+	}
+	for _, w := range wanted {
+		if binary := w.Binary; binary == nil && !r.Binary || binary != nil && !*binary {
+			n += elements(s.outputs[w.number]) * inJSONTakes
+		}
+	}
+	return n
 }
 
 // rows returns the only input, if it is what the model takes.

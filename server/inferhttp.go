@@ -20,12 +20,11 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer done()
-	l := lease{room: &s.room}
-	defer l.end()
+	l := &recordOf(r.Context()).lease
 	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil { // before its body takes memory
 		return err
 	}
-	body, err := s.body(w, r, &l)
+	body, err := s.body(w, r, l)
 	if err != nil {
 		return err
 	}

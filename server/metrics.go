@@ -48,7 +48,11 @@ func newMetrics(s *Server) *metrics {
 	m.registry.MustRegister(m.requests, m.queued, m.computed, m.encoded, m.batches, m.refused, m.lost,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_inflight_bytes",
-			Help: "Bytes of requests under way, unpacked."}, func() float64 { return float64(s.room.taken.Load()) }),
+			Help: "Bytes of requests under way, unpacked, and of their answers."},
+			func() float64 { return float64(s.room.asked()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_connection_bytes",
+			Help: "Bytes that open connections take, requests apart."},
+			func() float64 { return float64(s.room.taken.Load() - s.room.asked()) }),
 		waiting{s})
 	if s.o.Security.Certificate != "" {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_certificate_end_seconds",

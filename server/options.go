@@ -26,16 +26,18 @@ type Options struct {
 	// Predict says on which devices models run; each model has devices of its
 	// own. Predict.Batch is the largest number of rows that are computed
 	// together.
-	Predict  predict.Options
-	Delay    time.Duration // how long a row waits for others: 0 to a second
-	Queue    int           // rows that wait for each model at most; 0: eight batches
-	Request  int           // bytes of one request at most; 0: 64 MiB
-	Timeout  time.Duration // how long a request may take; 0: a minute
-	InFlight int           // bytes of all requests under way at most, decompressed; 0: 256 MiB
+	Predict predict.Options
+	Delay   time.Duration // how long a row waits for others: 0 to a second
+	Queue   int           // rows that wait for each model at most; 0: eight batches
+	Request int           // bytes of one request at most; 0: 64 MiB
+	Timeout time.Duration // how long a request may take; 0: a minute
+	// InFlight is the bytes that clients may make the server hold: connections,
+	// requests, decompressed, and answers that are not taken; 0: 256 MiB.
+	InFlight int
 	Security Security
 	// Garbage is the number of allocated bytes after which Go's garbage collector
-	// runs, for the whole program and whatever the size of the models; 0: as GOGC
-	// says.
+	// runs, for the whole program and whatever the size of the models. There is a
+	// limit of memory then too, above InFlight. 0: as GOGC and GOMEMLIMIT say.
 	Garbage int
 	// Health is an address that answers health probes alone (live and ready),
 	// without TLS and tokens; "": none.

@@ -68,7 +68,7 @@ func TestDamagedPictures(t *testing.T) {
 			}
 		}
 	}
-	if n := s.room.taken.Load(); n != 0 {
+	if n := s.room.asked(); n != 0 {
 		t.Errorf("%d bytes are taken", n)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
@@ -21,6 +19,8 @@ type record struct {
 	model, version            string // that answered; "" if none did
 	rows                      int    // that were computed
 	queued, computed, encoded time.Duration
+	lease                     lease
+	unread                    bool // the body, from now on
 }
 
 type recordKey struct{}
@@ -33,25 +33,50 @@ func recordOf(ctx context.Context) *record {
 	return &record{}
 }
 
-// recorded counts and logs what next answers.
+// recorded counts and logs what next answers, and holds room for it until the
+// answer is written.
 func (s *Server) recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}
 		pace := http.NewResponseController(w)
-		_ = pace.SetWriteDeadline(time.Time{}) // that of the last answer
+		_ = pace.SetWriteDeadline(s.due(0).Add(s.o.Timeout)) // an inference sets its own
 		if r.ContentLength != 0 {
 			_ = pace.SetReadDeadline(s.due(max(r.ContentLength, 0)))
 		}
 		out := &counted{ResponseWriter: w, status: http.StatusOK}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
-		next.ServeHTTP(out, r)
+		defer rec.lease.end()
+		if err := s.enter(r, rec); err != nil {
+			writeError(out, err)
+		} else {
+			next.ServeHTTP(out, r)
+		}
 		code := strconv.Itoa(out.status)
 		s.metrics.count(rec, "http", code)
-		s.log(r.Context(), rec, began, "http", code, r.Method+" "+r.URL.Path, r.RemoteAddr)
+		s.log(r, rec, began, "http", code, r.Method+" "+r.URL.Path)
 		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // by then the mux has set it
 			s.trace(rec, &tracing.Span{Called: r.Pattern, Code: code, Began: began, Header: r.Header.Get})
 		}
 	})
+}
+
+// enter takes room for what a request takes before its body.
+func (s *Server) enter(r *http.Request, rec *record) error {
+	from, _ := r.Context().Value(connectionKey{}).(*connection)
+	rec.lease = lease{room: &s.room, from: from}
+	n := int64(len(r.RequestURI))
+	for name, values := range r.Header {
+		for _, v := range values {
+			n += int64(len(name)+len(v)) + aHeader
+		}
+	}
+	if r.ProtoMajor == 2 {
+		if err := from.become(framed + headerGrowth*headerBytes); err != nil {
+			return err
+		}
+		n += aStream
+	}
+	return rec.lease.grow(n)
 }
 
 // trace sends the span of an inference.
@@ -77,28 +102,24 @@ func (c *counted) WriteHeader(status int) {
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // recordGRPC counts and logs a call that is over.
-func (s *Server) recordGRPC(ctx context.Context, rec *record, began time.Time, method string, err error) {
-	from := ""
-	if p, ok := peer.FromContext(ctx); ok {
-		from = p.Addr.String()
-	}
+func (s *Server) recordGRPC(r *http.Request, rec *record, began time.Time, err error) {
 	code := status.Code(err).String()
 	s.metrics.count(rec, "grpc", code)
-	s.log(ctx, rec, began, "grpc", code, method, from)
-	if s.traces != nil && method == pb.GRPCInferenceService_ModelInfer_FullMethodName {
-		s.trace(rec, &tracing.Span{Called: method[1:], GRPC: true, Code: code, Began: began,
-			Header: func(key string) string { return strings.Join(metadata.ValueFromIncomingContext(ctx, key), ",") }})
+	s.log(r, rec, began, "grpc", code, r.URL.Path)
+	if s.traces != nil && r.URL.Path == pb.GRPCInferenceService_ModelInfer_FullMethodName {
+		s.trace(rec, &tracing.Span{Called: r.URL.Path[1:], GRPC: true, Code: code, Began: began,
+			Header: func(key string) string { return strings.Join(r.Header.Values(key), ",") }})
 	}
 }
 
 // log writes a line about a request, if anybody reads them.
-func (s *Server) log(ctx context.Context, r *record, began time.Time, protocol, code, what, from string) {
+func (s *Server) log(of *http.Request, r *record, began time.Time, protocol, code, what string) {
 	if s.o.Access == nil {
 		return
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	s.o.Access.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("protocol", protocol),
-		slog.String("what", what), slog.String("code", code), slog.String("from", from),
+	s.o.Access.LogAttrs(of.Context(), slog.LevelInfo, "request", slog.String("protocol", protocol),
+		slog.String("what", what), slog.String("code", code), slog.String("from", of.RemoteAddr),
 		slog.String("model", r.model), slog.String("version", r.version), slog.Int("rows", r.rows),
 		slog.Float64("queue_ms", ms(r.queued)), slog.Float64("device_ms", ms(r.computed)),
 		slog.Float64("encode_ms", ms(r.encoded)), slog.Float64("ms", ms(time.Since(began))))

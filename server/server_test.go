@@ -29,7 +29,35 @@ func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
 	}
+	if path := os.Getenv(servesHere); path != "" {
+		if err := serveHere(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
+}
+
+// servesHere is the variable by which a test has this program serve a model.
+const servesHere = "BNCTL_TEST_SERVES"
+
+// serveHere serves a model until its standard input ends.
+func serveHere(path string) error {
+	o := on("ref", path)
+	o.InFlight, o.Garbage, o.Predict.Batch = 64<<20, 4<<20, 32
+	s, err := Open(context.Background(), o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("{\"http\": %q, \"grpc\": %q}\n", s.HTTP(), s.GRPC())
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	_ = s.Serve(ctx)
+	return s.Close()
 }
 
 // newModel returns mlp-bn with the weights of a seed.

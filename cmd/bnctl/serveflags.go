@@ -21,7 +21,7 @@ func servedFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "max-delay", DefaultText: "0s: with what queued meanwhile",
 			Usage: "how long a row waits for others, for example 2ms"},
 		&cli.IntFlag{Name: "max-queue", Usage: "rows that wait for a model at most", DefaultText: "8 batches"},
-		&cli.IntFlag{Name: "max-inflight-mb", Value: 256, Usage: "`MiB` of requests under way, unpacked"},
+		&cli.IntFlag{Name: "max-inflight-mb", Value: 256, Usage: "`MiB` that clients make the server hold at most"},
 		precisionFlag(),
 	}
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -12,7 +13,7 @@ type body struct {
 	Inputs     []struct {
 		Name       string          `json:"name"`
 		Datatype   string          `json:"datatype"`
-		Shape      []int           `json:"shape"`
+		Shape      shape           `json:"shape"`
 		Parameters parameters      `json:"parameters"`
 		Data       json.RawMessage `json:"data"`
 	} `json:"inputs"`
@@ -31,7 +32,36 @@ type parameters struct {
 	Classes      int     `json:"classification"`
 	Timeout      int64   `json:"timeout"` // microseconds
 	Region       *string `json:"shared_memory_region"`
-	Sequence     any     `json:"sequence_id"`
+	Sequence     id      `json:"sequence_id"`
+}
+
+// What JSON is made into may take far more memory than its text, which is what a
+// server counts: {} is an input, and 0, a number of eight bytes.
+const (
+	mostObjects = 1000
+	longest     = 1000 // bytes of a shape
+)
+
+// shape is a shape in JSON.
+type shape []int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *shape) UnmarshalJSON(text []byte) error {
+	if len(text) > longest {
+		return invalid("a shape of %d characters; want at most %d", len(text), longest)
+	}
+	return json.Unmarshal(text, (*[]int)(s))
+}
+
+// id is what names something, whatever its type is; "" where it is none.
+type id string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *id) UnmarshalJSON(text []byte) error {
+	if *i = id(text); *i == `""` || *i == "0" || *i == "null" {
+		*i = ""
+	}
+	return nil
 }
 
 // unimplemented refuses what would be ignored to the client's harm.
@@ -39,7 +69,7 @@ func (p *parameters) unimplemented() error {
 	switch {
 	case p.Region != nil:
 		return Refuse(Unimplemented, "there is no shared memory here; send the elements of tensors")
-	case p.Sequence != nil && p.Sequence != "" && p.Sequence != float64(0):
+	case p.Sequence != "":
 		return Refuse(Unimplemented, "there are no sequences here: every request stands for itself")
 	}
 	return nil
@@ -56,6 +86,9 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 	}
 	if jsonBytes > len(data) {
 		return nil, invalid("Inference-Header-Content-Length %d, and the body has %d bytes", jsonBytes, len(data))
+	}
+	if n := bytes.Count(data[:jsonBytes], []byte("{")); n > mostObjects {
+		return nil, invalid("the request has %d objects of JSON; want at most %d", n, mostObjects)
 	}
 	var b body
 	if err := json.Unmarshal(data[:jsonBytes], &b); err != nil {

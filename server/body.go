@@ -1,47 +1,16 @@
 package server
 
 import (
+	"bytes"
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
 	"io"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/bnctl/bnctl/server/protocol"
 )
-
-// room is the bytes that requests under way may take together.
-type room struct {
-	limit int64
-	taken atomic.Int64
-}
-
-// lease is the bytes that one request takes.
-type lease struct {
-	*room
-	held int64
-}
-
-// grow takes more bytes, unless there is no room for them: now, or however long
-// the client waits.
-func (l *lease) grow(n int64) error {
-	if l.held+n > l.limit {
-		return protocol.Refuse(protocol.TooLarge, "the request takes %d MiB of memory or more; all requests "+
-			"together may take %d MiB", (l.held+n)>>20, l.limit>>20)
-	}
-	if l.taken.Add(n) > l.limit {
-		l.taken.Add(-n)
-		return protocol.Refuse(protocol.Busy, "requests under way take all of %d MiB; try again",
-			l.limit>>20)
-	}
-	l.held += n
-	return nil
-}
-
-// end gives all bytes back.
-func (l *lease) end() { l.taken.Add(-l.held) }
 
 // A body has to come at this pace, after a while; so has an answer to be taken.
 const (
@@ -70,6 +39,9 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 			return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
 				encoding)
 		}
+		if err := l.grow(unpacking); err != nil {
+			return nil, err
+		}
 		z, err := unpack(from)
 		if err != nil {
 			return nil, unreadable(err, most)
@@ -80,12 +52,15 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 	if r.Header.Get(jsonLength) == "" {
 		times = 3
 	}
-	body, err := readAll(from, expected, most, func(n int64) error { return l.grow(times * n) })
+	body, err := readAll(from, expected, most, l, times)
 	if err == nil { // what comes of it may take longer; the rest of a bad one may not
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
 }
+
+// unpacking is what it takes to unpack, beside what comes of it.
+const unpacking = 48 << 10
 
 // unpackers are the encodings of bodies. Deflate of HTTP is zlib (RFC 9110, 8.4.1.2).
 var unpackers = map[string]func(io.Reader) (io.Reader, error){
@@ -94,37 +69,56 @@ var unpackers = map[string]func(io.Reader) (io.Reader, error){
 }
 
 // readAll reads to the end, most bytes at most; expected is -1 if nobody knows
-// how many come.
-func readAll(from io.Reader, expected, most int64, grow func(n int64) error) ([]byte, error) {
-	const first = 64 << 10
-	size := expected
-	if size < 0 {
-		size = first
+// how many come. Each takes times its size of the lease.
+func readAll(from io.Reader, expected, most int64, l *lease, times int64) ([]byte, error) {
+	if expected < 0 {
+		return readParts(from, most, l, times)
 	}
-	if err := grow(size); err != nil {
+	if err := l.grow(times * expected); err != nil {
 		return nil, err
 	}
-	body := newBuffer(int(size))
-	for n := 0; ; {
-		k, err := io.ReadFull(from, body[n:])
-		if n += k; err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && expected < 0 {
-			return body[:n], nil
+	body := newBuffer(int(expected))
+	_, err := io.ReadFull(from, body)
+	return body, unreadable(err, most)
+}
+
+// Parts of a body whose length nobody knows, each twice the one before.
+const (
+	firstPart   = 64 << 10
+	largestPart = 4 << 20
+)
+
+// readParts reads to the end in parts, and joins them.
+func readParts(from io.Reader, most int64, l *lease, times int64) ([]byte, error) {
+	var parts [][]byte
+	total := 0
+	for size := firstPart; ; size = min(2*size, largestPart) {
+		if err := l.grow(times * int64(size)); err != nil {
+			return nil, err
+		}
+		part := newBuffer(size)
+		n, err := io.ReadFull(from, part)
+		parts, total = append(parts, part[:n]), total+n
+		if int64(total) > most {
+			return nil, tooLarge(most)
+		}
+		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
 		}
 		if err != nil {
 			return nil, unreadable(err, most)
 		}
-		if expected >= 0 {
-			return body, nil
-		}
-		if int64(n) >= most {
-			return nil, tooLarge(most)
-		}
-		more := min(int64(n), most-int64(n)) + 1
-		if err := grow(more); err != nil {
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	if times == 1 { // else there is room for what comes of it, which is made later
+		if err := l.grow(int64(total)); err != nil {
 			return nil, err
 		}
-		body = append(body, make([]byte, more)...)
+		defer l.shrink(int64(total))
 	}
+	return bytes.Join(parts, nil), nil
 }
 
 func tooLarge(most int64) error {
@@ -133,6 +127,9 @@ func tooLarge(most int64) error {
 
 // unreadable says why a body cannot be read.
 func unreadable(err error, most int64) error {
+	if err == nil {
+		return nil
+	}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return tooLarge(most)

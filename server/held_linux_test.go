@@ -1,0 +1,133 @@
+package server
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/models"
+)
+
+// What a peer makes the server hold is at most the limit, and this beside it:
+// what Go has not collected yet, and what is at work for a moment.
+const (
+	heldLimit = 64 << 20
+	heldMore  = 64 << 20
+)
+
+// victim is a server in a process of its own.
+type victim struct {
+	HTTP, GRPC string
+	pid        int
+	t          *testing.T
+}
+
+// newVictim starts a server for a model: this program, or the bnctl that
+// BNCTL_HELD names.
+func newVictim(t *testing.T, path string) *victim {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	if bnctl := os.Getenv("BNCTL_HELD"); bnctl != "" {
+		cmd = exec.Command(bnctl, "serve", path, "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
+			"--threads", "1", "--max-inflight-mb", fmt.Sprint(heldLimit>>20))
+	}
+	cmd.Env = append(os.Environ(), servesHere+"="+path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Process.Signal(os.Interrupt)
+		late := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		defer late.Stop()
+		_ = cmd.Wait()
+	})
+	v := &victim{t: t, pid: cmd.Process.Pid}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// memory returns a line of the status of the process, in bytes.
+func (v *victim) memory(name string) int64 {
+	v.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.pid))
+	_, rest, found := strings.Cut(string(status), name+":")
+	var kib int64
+	if err == nil && found {
+		_, err = fmt.Sscan(rest, &kib)
+	}
+	if err != nil || !found {
+		v.t.Fatalf("the server has ended: %v", err)
+	}
+	return kib << 10
+}
+
+// connect makes a connection that is closed with the test. nil: it is refused.
+func (v *victim) connect(address string) net.Conn {
+	c, err := net.DialTimeout("tcp", address, 5*time.Second)
+	if err != nil {
+		return nil
+	}
+	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+	_ = c.SetDeadline(time.Now().Add(8 * time.Second))
+	v.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Whatever a peer sends, or does not take, the server holds no more than it may,
+// and answers the next who asks. The table is in docs/results.md:
+//
+//	go test ./server -run TestHeld -v
+//	BNCTL_HELD=/path/to/bnctl go test ./server -run TestHeld -v   # of another build
+func TestHeld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
+	m, err := models.Build("mlp-bn", models.Options{Classes: 6144}) // an answer of 24 KiB a row
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Preprocess.Known = true
+	path := write(t, m, "m.bnm")
+	table := []string{"way | protocol | limit | peak"}
+	for _, w := range waysToHold() {
+		t.Run(w.name+"/"+w.protocol, func(t *testing.T) {
+			v := newVictim(t, path)
+			rest := v.memory("VmRSS")
+			if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", v.pid), []byte("5"), 0); err != nil {
+				t.Skip("this kernel does not begin a new peak:", err)
+			}
+			w.attack(v)
+			time.Sleep(time.Second)
+			peak := v.memory("VmHWM") - rest
+			table = append(table, fmt.Sprintf("%s | %s | %d MiB | %d MiB", w.name, w.protocol, heldLimit>>20, peak>>20))
+			if peak > heldLimit+heldMore {
+				t.Errorf("%d MiB, of %d that it may hold", peak>>20, heldLimit>>20)
+			}
+		})
+	}
+	t.Logf("what a peer makes the server hold\n%s", strings.Join(table, "\n"))
+}

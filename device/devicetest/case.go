@@ -27,7 +27,7 @@ type Case struct {
 // Cases returns all cases, the contract first.
 func Cases() []Case {
 	return slices.Concat(loadCases(), unknownCases(), stateCases(), stepCases(), commitCases(), limitCases(),
-		endCases(),
+		endCases(), rowCases(),
 		groupCases(), reduceCases(), exchangeCases(), trainingCases(), momentsCases(), finiteCases(),
 		probeCases(), labelCases(), chainCases(), classCases())
 }

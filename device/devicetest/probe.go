@@ -32,8 +32,12 @@ func (p probe) rule() string {
 
 // setting makes the program and its operands. Whole f32 operands are state
 // tensors, but for scalars; all others are inputs.
-func (p probe) setting() (*setting, error) {
+func (p probe) setting() (*setting, error) { return p.settingWith(replicaRows) }
+
+// settingWith is setting for replicas of these rows.
+func (p probe) settingWith(rows []int) (*setting, error) {
 	s := newSetting("probe", p.tol)
+	s.rows = rows
 	b := graph.NewBuilder(s.function, &s.program.State)
 	draws := tensor.NewPhilox(1, tensor.StreamInit).Draws(uint32(p.op), 0)
 	var in []graph.Value
@@ -84,7 +88,7 @@ func (p probe) testCase() Case {
 
 func allProbes() []probe {
 	return slices.Concat(productProbes(), normProbes, activationProbes(), poolProbes(), arithmeticProbes(),
-		structureProbes, lossProbes, updateProbes)
+		structureProbes, lossProbes, updateProbes, wideProbes())
 }
 
 func probeCases() []Case {

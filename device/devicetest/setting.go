@@ -30,7 +30,7 @@ var capacity = device.Capacity{Rows: 64, Replicas: 16}
 
 // load loads the program and writes the state.
 func (s *setting) load(ctx context.Context, d device.Device) (device.Executable, error) {
-	x, err := d.Load(ctx, s.program, capacity)
+	x, err := d.Load(ctx, s.program, capacity.With(device.Capacity{Rows: sum(s.rows), Replicas: len(s.rows)}))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,10 @@ const (
 	FMA = "fma"
 	// AMX is FMA, except for layers that AMX matrix units compute.
 	AMX = "amx"
+	// Ref has the bits of package device/ref, at every precision: plain loops in the order of
+	// the op table, in float64, rounded where a value is stored.
+	Ref = "ref"
 )
 
-// Known reports whether name is the name of a class.
+// Known reports whether name is the name of a class in which Choose has a choice.
 func Known(name string) bool { return name == Generic || name == FMA || name == AMX }

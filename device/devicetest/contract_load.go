@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -35,6 +37,9 @@ func checkInfo(ctx context.Context, open Opener) error {
 	switch {
 	case i.Name == "" || i.Kernels == "":
 		return fmt.Errorf("name %q and kernel class %q, want both", i.Name, i.Kernels)
+	case (i.Kernels == class.Generic || i.Kernels == class.AMX) && !strings.HasPrefix(i.Name, "cpu"):
+		return fmt.Errorf("kernel class %q is that of the device cpu alone: name a class of your own, such as the "+
+			"name of the plugin, or one that docs/classes.md defines, %q or %q", i.Kernels, class.FMA, class.Ref)
 	case len(i.Levels) == 0:
 		return fmt.Errorf("no level; %s is the one that every plugin has", device.Stream)
 	case len(i.Ops) == 0:

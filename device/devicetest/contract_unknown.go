@@ -38,8 +38,10 @@ func unknownOperation(ctx context.Context, open Opener) error {
 	if err != nil {
 		return err
 	}
-	p.Functions[0].Nodes[2].Op = inventedOp
-	return refusesNode(ctx, d, p, p.Functions[0], &p.Functions[0].Nodes[2])
+	f := p.Functions[0]
+	n := &f.Nodes[slices.IndexFunc(f.Nodes, func(n graph.Node) bool { return n.Op == graph.Relu })]
+	n.Op = inventedOp
+	return refusesNode(ctx, d, p, f, n)
 }
 
 // unknownAttributes loads a node of every operation that the device has, with an

@@ -22,7 +22,9 @@
 // A device that claims class.FMA (Info.Kernels) has promised bits. Its results are
 // compared, bit by bit, with those of ref when it runs the definitions of the
 // class, and additional cases run every algorithm that class.Choose returns. Any
-// NaN equals any other; the sign of zero counts.
+// NaN equals any other; the sign of zero counts. A device that claims class.Ref is
+// compared with ref by bits, at every precision. The classes class.Generic and
+// class.AMX are those of the device cpu; any other name is a class of the device's own.
 //
 // # Precisions
 //

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/device/devicetest"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
@@ -18,9 +19,19 @@ import (
 // sick is a device with a fault: what is set replaces what ref does.
 type sick struct {
 	device.Device
-	load func(error) error
-	join func(device.Group) device.Group
-	x    sickExecutable
+	load    func(error) error
+	join    func(device.Group) device.Group
+	kernels string // the class that it names; "": its own
+	program func(*graph.Program) *graph.Program
+	x       sickExecutable
+}
+
+func (d *sick) Info() device.Info {
+	i := d.Device.Info()
+	if i.Kernels = d.kernels; i.Kernels == "" {
+		i.Kernels = "sick"
+	}
+	return i
 }
 
 func (d *sick) Join(ctx context.Context, g device.Group) error {
@@ -39,6 +50,9 @@ type sickExecutable struct {
 }
 
 func (d *sick) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	if d.program != nil {
+		p = d.program(p)
+	}
 	x, err := d.Device.Load(ctx, p, c)
 	if err != nil {
 		if d.load != nil {
@@ -121,6 +135,20 @@ var faults = []struct {
 	{"panic", sick{x: spoiled(func(device.Step, []float32) { panic("oh") })}, "image: grey", "panic: oh"},
 	{"reads that are shared", sick{x: sickExecutable{read: sharedRead()}}, "state: reads are copies",
 		"overwritten"},
+	{"a sum in another order, in class ref", sick{kernels: class.Ref,
+		x: spoiled(func(_ device.Step, v []float32) { next(&v[len(v)-1]) })}, "conv: 3x3",
+		"other bits than class ref defines: 1 of"},
+	{"the class of another device", sick{kernels: class.Generic}, "info: what a device says of itself",
+		"name a class of your own"},
+	{"attributes that it does not know are left out", sick{program: withoutUnknown},
+		"load: attributes that nobody knows", "was loaded"},
+	{"attributes that it does not know are a mistake", sick{load: func(err error) error {
+		return device.Errorf("sick", "Load", device.Invalid, "%v", err)
+	}}, "load: attributes that nobody knows", `is of kind "invalid", want "unsupported"`},
+	{"operations that it does not know are the next best", sick{program: withoutUnknown},
+		"load: operations that nobody knows", "op(60000) with attributes [] was loaded"},
+	{"a commit that leaves a tensor as it was", sick{x: commitsNot("fc.bias")},
+		"commit: every tensor", "fc.bias is as it was"},
 	{"errors without a kind", sick{load: func(err error) error { return errors.New(err.Error()) }},
 		"load: invalid program", "invalid"},
 	{"a part of the tree is taken for all of it", sick{join: func(g device.Group) device.Group {
@@ -133,6 +161,38 @@ var faults = []struct {
 		}
 		return g
 	}}, "all_reduce: replicas held [[0 1 2 3] [4 5 6 7]] on machines [0 1]", "f32 sum"},
+}
+
+// withoutUnknown returns what a device sees of p that reads the attributes that it knows, and
+// takes relu for what it does not.
+func withoutUnknown(p *graph.Program) *graph.Program {
+	for _, f := range p.Functions {
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			if n.Op == 60000 {
+				n.Op = graph.Relu
+			}
+			n.Attrs = slices.DeleteFunc(slices.Clone(n.Attrs), func(a graph.Attr) bool {
+				return a.Key == "invented-by-the-judge"
+			})
+		}
+	}
+	return p
+}
+
+// commitsNot returns commits that leave a tensor at its version.
+func commitsNot(name string) sickExecutable {
+	return sickExecutable{commit: func(ctx context.Context, x device.Executable, v device.Version,
+		h device.Hyper) error {
+		old, err := x.Read(ctx, name)
+		if err == nil {
+			err = x.Commit(ctx, v, h)
+		}
+		if err == nil {
+			err = x.Write(ctx, name, old)
+		}
+		return err
+	}}
 }
 
 func commitAgain(ctx context.Context, x device.Executable, v device.Version, h device.Hyper) error {
@@ -208,6 +268,12 @@ func each(list []tensor.Tensor, f func(float32) float32) []tensor.Tensor {
 		out = append(out, t)
 	}
 	return out
+}
+
+func (d half) Info() device.Info {
+	i := d.Device.Info()
+	i.Kernels = "half"
+	return i
 }
 
 func (d half) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 )
 
@@ -36,7 +37,7 @@ func newDev(name string, precisions []string, without ...graph.Op) *dev {
 func (d *dev) Info() device.Info {
 	info := device.Info{
 		ID: device.DefaultID, Name: d.name, Description: "reference device: plain loops, float64 sums",
-		Kernels: "ref", Threads: 1, Ops: slices.Clone(d.ops),
+		Kernels: class.Ref, Threads: 1, Ops: slices.Clone(d.ops),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
 			device.Profile},
 		Levels: []string{device.InProcess}, Precisions: slices.Clone(d.precisions),

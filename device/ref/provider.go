@@ -41,8 +41,8 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 }
 
 func checkOptions(o device.Options) error {
-	if o.Kernels != "" && o.Kernels != "auto" && o.Kernels != "ref" && o.Kernels != class.FMA {
-		return fmt.Errorf("kernel class %q; this device has ref and %s only", o.Kernels, class.FMA)
+	if o.Kernels != "" && o.Kernels != "auto" && o.Kernels != class.Ref && o.Kernels != class.FMA {
+		return fmt.Errorf("kernel class %q; this device has %s and %s only", o.Kernels, class.Ref, class.FMA)
 	}
 	precision, err := device.ParsePrecision(o.Precision)
 	if err == nil && o.Kernels == class.FMA && precision != device.F32 {

@@ -19,6 +19,10 @@ import (
 // name is what --devices calls the device.
 const name = "mine"
 
+// kernels is the kernel class: devices of one class give the same bits (docs/classes.md). It
+// is a class of this plugin's own, so a kernel of yours may sum in an order of its own.
+const kernels = name
+
 func main() { serve.Main(provider{}) }
 
 // provider lists the devices of this machine and opens them.
@@ -53,6 +57,13 @@ func (provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 type gadget struct{ device.Device }
 
 func open(o device.Options) (device.Device, error) {
+	if o.Kernels == kernels {
+		o.Kernels = ""
+	}
+	if o.Kernels != "" && o.Kernels != "auto" {
+		return nil, device.Errorf(name, "Open", device.Unsupported, "kernel class %q; this device has %s only",
+			o.Kernels, kernels)
+	}
 	d, err := ref.Provider{}.Open(context.Background(), device.DefaultID, o)
 	if err != nil {
 		return nil, err
@@ -63,6 +74,6 @@ func open(o device.Options) (device.Device, error) {
 // Info implements device.Device: what the device is called, and what it can do.
 func (g gadget) Info() device.Info {
 	i := g.Device.Info()
-	i.Name, i.Description = name, "plain loops, float64 sums"
+	i.Name, i.Description, i.Kernels = name, "plain loops, float64 sums", kernels
 	return i
 }

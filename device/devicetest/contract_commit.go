@@ -18,8 +18,8 @@ func commitCases() []Case {
 	return []Case{
 		contractCase("commit: idempotent", "An executable that is already at v+1 returns nil and does nothing.",
 			idempotent),
-		contractCase("commit: every tensor", "Commit makes version v+1: every state tensor that the function commit "+
-			"updates takes its value, all at once. Go through all of the function's updates.", everyTensor),
+		contractCase("commit: every tensor", "Commit makes version v+1: every state tensor that the function "+
+			"commit updates takes its value, all at once. Go through all of the function's updates.", everyTensor),
 		contractCase("commit: version", invalid, wrongVersions),
 		contractCase("commit: once for each run", invalid, onceForEachRun),
 		contractCase("commit: hyper-parameters",

@@ -38,8 +38,8 @@ func checkInfo(ctx context.Context, open Opener) error {
 	case i.Name == "" || i.Kernels == "":
 		return fmt.Errorf("name %q and kernel class %q, want both", i.Name, i.Kernels)
 	case (i.Kernels == class.Generic || i.Kernels == class.AMX) && !strings.HasPrefix(i.Name, "cpu"):
-		return fmt.Errorf("kernel class %q is that of the device cpu alone: name a class of your own, such as the "+
-			"name of the plugin, or one that docs/classes.md defines, %q or %q", i.Kernels, class.FMA, class.Ref)
+		return fmt.Errorf("kernel class %q is that of the device cpu alone; others have %q, %q, or a class of "+
+			"their own, such as the name of the plugin", i.Kernels, class.FMA, class.Ref)
 	case len(i.Levels) == 0:
 		return fmt.Errorf("no level; %s is the one that every plugin has", device.Stream)
 	case len(i.Ops) == 0:

@@ -137,9 +137,9 @@ var faults = []struct {
 		"overwritten"},
 	{"a sum in another order, in class ref", sick{kernels: class.Ref,
 		x: spoiled(func(_ device.Step, v []float32) { next(&v[len(v)-1]) })}, "conv: 3x3",
-		"other bits than class ref defines: 1 of"},
+		"other bits than class ref defines, which Info.Kernels names: 1 of"},
 	{"the class of another device", sick{kernels: class.Generic}, "info: what a device says of itself",
-		"name a class of your own"},
+		"is that of the device cpu alone"},
 	{"attributes that it does not know are left out", sick{program: withoutUnknown},
 		"load: attributes that nobody knows", "was loaded"},
 	{"attributes that it does not know are a mistake", sick{load: func(err error) error {

@@ -77,8 +77,8 @@ func rowCases() []Case {
 			"rows there are, nor on the run before: look at what the kernel does beyond its block of rows, and "+
 			"at what is left of a larger batch.", p.program, p.manyRows))
 	}
-	const rule = "Grow raises the capacity to at least c, keeping the state; a step of any size within it is as any " +
-		"other. Look at what is left of a larger batch, and at what was made for a smaller one."
+	const rule = "Grow raises the capacity to at least c, keeping the state; a step of any size within it is " +
+		"as any other. Look at what is left of a larger batch, and at what was made for a smaller one."
 	for _, n := range []network{small("batch"), small("replica")} {
 		cases = append(cases, newCase("rows: batches that grow and shrink: "+n.name, rule, n.program, n.manyRows))
 	}

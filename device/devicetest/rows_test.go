@@ -71,8 +71,8 @@ func TestJudgeFindsWrongRows(t *testing.T) {
 }
 
 // wholeOps are operations that know neither rows nor replicas; all_reduce has cases of its own.
-var wholeOps = []graph.Op{graph.RunningMoments, graph.AllReduce, graph.SGD, graph.AdamW, graph.LARS, graph.EMA,
-	graph.SumSquares, graph.TrustRatio, graph.ClipFactor}
+var wholeOps = []graph.Op{graph.RunningMoments, graph.AllReduce, graph.SGD, graph.AdamW, graph.LARS,
+	graph.EMA, graph.SumSquares, graph.TrustRatio, graph.ClipFactor}
 
 func judged(t *testing.T, c devicetest.Case, fault sick) error {
 	t.Helper()
@@ -127,7 +127,8 @@ func TestJudgeFindsWrongSizes(t *testing.T) {
 		{"dense from row 64 on", changed(64), "rows: dense: 37 to 19, bias", "65 rows in"},
 		{"from row 999 on", changed(999), "rows: relu: 17 channels of 3x3", "1000 rows in 1 replicas"},
 		{"replicas from 64 on", changed(64), "rows: moments: 5 channels of 3x2", "65 rows in"},
-		{"what is left of a larger batch", leftovers(), "rows: channel_sum: 5 channels of 3x7", "65 rows in 65 replicas: replica 64 alone"},
+		{"what is left of a larger batch", leftovers(), "rows: channel_sum: 5 channels of 3x7",
+			"65 rows in 65 replicas: replica 64 alone"},
 		{"what is left, in training", leftovers(),
 			"rows: batches that grow and shrink: small, batch norm over batch", "of 2 rows"},
 		{"channel 1024", onlyOf(1024), "relu: 1031 channels", "1 of"},

@@ -95,3 +95,22 @@ func TestOutcomeBeforeItsExchanges(t *testing.T) {
 		}
 	}
 }
+
+// TestPartOfNoRows: the host knows which replicas have rows in the run, and takes no part of others.
+func TestPartOfNoRows(t *testing.T) {
+	hub := collective.NewHub(2, 2)
+	h := &hasty{answered: make(chan struct{})}
+	part := collective.Part{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
+	tag := collective.Tag{Generation: 1, Lane: collective.Gradients, Name: "x"}
+	h.exchange, h.parts = wire.EncodeExchange(tag, []collective.Reduction{{Op: collective.Sum,
+		Parts: []collective.Part{part}, Result: tensor.New(tensor.F32, 1)}})
+	g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Exchange: hub.Member(0)}
+	s := &session{conn: h, group: g}
+	c := &call{body: &pb.Message{Call: 1}, limits: limitsOf(oneSum(t)), rows: []int{0}}
+	c.course = c.limits.schedule.Begin(0)
+	_, _, err := s.receive(t.Context(), c)
+	const want = `exchange "x": value 0: the part of replicas 0 to 0 is there; due is an absent part`
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !h.closed {
+		t.Errorf("%v, closed %v; want %q", err, h.closed, want)
+	}
+}

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/awake"
@@ -103,9 +104,13 @@ func (s *session) plain(ctx context.Context, name string, m *pb.Message, in ...t
 // answer than belongs to the call.
 func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) error {
 	if !right {
-		s.peer.process.kill()
-		return s.fate.seal(device.Errorf(s.name, name, device.Lost,
-			"the plugin broke the protocol: it answers with %s", wire.Body(m)))
+		return s.wrong(name, fmt.Errorf("it answers with %s", wire.Body(m)))
 	}
 	return wire.DecodeError(s.name, name, e)
+}
+
+// wrong ends a device whose answer cannot be right, and returns why it is lost.
+func (s *session) wrong(name string, err error) error {
+	s.peer.process.kill()
+	return s.fate.seal(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))
 }

@@ -14,16 +14,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// limits is what a run exchanges.
+// limits is what a run exchanges, and what the host knows of its outputs.
 type limits struct {
 	value    int64 // bytes of the largest value
 	all      int64 // bytes of all values together
 	schedule *wire.Schedule
+	counts   wire.Counts // of the outputs
 }
 
 // limitsOf returns what the all-reduces of f exchange.
 func limitsOf(f *graph.Function) limits {
-	l := limits{schedule: wire.ScheduleOf(f)}
+	l := limits{schedule: wire.ScheduleOf(f), counts: wire.CountsOf(f)}
 	for i := range f.Nodes {
 		if n := &f.Nodes[i]; n.Op == graph.AllReduce {
 			t := f.Values[n.Out[0]].Type
@@ -136,6 +137,7 @@ func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
 		err = s.checkParts(tag, values)
 	}
 	if err == nil {
+		c.course.Hold(s.group.Replicas[s.group.Rank], c.rows)
 		err = c.course.Next(tag, values)
 	}
 	if err != nil {

@@ -85,7 +85,7 @@ func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 
 // Run implements device.Executable.
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
-	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function]}
+	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function], rows: s.Rows}
 	c.course = c.limits.schedule.Begin(s.Number)
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
 		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),
@@ -103,6 +103,9 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	right := o != nil && (o.Error != nil || len(out) == len(c.result))
 	if err := x.session.answer(c.name, right, o.GetError(), m); err != nil {
 		return device.Outcome{}, err
+	}
+	if err := c.limits.counts.Check(out, s.Rows); err != nil {
+		return device.Outcome{}, x.session.wrong(c.name, err)
 	}
 	blocked, took := time.Duration(o.GetBlocked()), time.Duration(o.GetTook())
 	return device.Outcome{Outputs: out, Blocked: blocked, Took: took,

@@ -64,6 +64,7 @@ type call struct {
 	result []tensor.Tensor // types of the tensors that come back
 	limits limits          // of exchanges; zero: none may come
 	course wire.Course     // of the exchanges that came
+	rows   []int           // of a run: those of each replica
 	met    int             // exchanges so far
 	parts  int64           // bytes that they brought
 	due    atomic.Int32    // exchanges without an answer

@@ -101,8 +101,10 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 		return m, nil
 	}
 	s.scheduled.course = s.schedules[in.GetExecutable()][in.GetFunction()].Begin(in.GetStep())
+	rows := wire.Numbers[int](in.GetRows())
+	s.scheduled.course.Hold(s.scheduled.replicas, rows)
 	o, err := e.Run(ctx, device.Step{
-		Function: in.GetFunction(), Number: in.GetStep(), Rows: wire.Numbers[int](in.GetRows()), Inputs: t,
+		Function: in.GetFunction(), Number: in.GetStep(), Rows: rows, Inputs: t,
 		Profile: in.GetProfile(), Last: in.GetLast(),
 	})
 	s.exchanger.settle()

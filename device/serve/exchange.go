@@ -36,7 +36,10 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 		return err
 	}
 	leave(s.member)
-	s.member, s.scheduled.Exchanger = member, meet
+	s.member, s.scheduled.Exchanger, s.scheduled.replicas = member, meet, nil
+	if g.Check() == nil {
+		s.scheduled.replicas = g.Replicas[g.Rank]
+	}
 	s.exchanger.pool.join(in.GetPool())
 	return nil
 }

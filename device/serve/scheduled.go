@@ -13,7 +13,8 @@ import (
 // not come to: where devices meet without the host, nobody else knows which of them is wrong.
 type scheduled struct {
 	collective.Exchanger
-	course wire.Course // of the run under way
+	course   wire.Course // of the run under way
+	replicas []int       // that the device holds in the present group
 }
 
 // Start begins the exchange if it is due.

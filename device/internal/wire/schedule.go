@@ -24,6 +24,7 @@ type dueExchange struct {
 type dueValue struct {
 	op   collective.Op
 	kind tensor.Tensor // without elements
+	each int           // values of a row that its moments count; 0: it has none
 }
 
 // ScheduleOf returns what a run of f exchanges.
@@ -39,7 +40,7 @@ func ScheduleOf(f *graph.Function) *Schedule {
 		for i := range nodes {
 			v := dueValue{op: collective.Sum}
 			if nodes[i].Text("of") == "moments" {
-				v.op = collective.MergeMoments
+				v.op, v.each = collective.MergeMoments, countedOf(f, nodes[i].In[0])
 			}
 			t := f.Values[nodes[i].Out[0]].Type
 			v.kind = tensor.Tensor{DType: t.DType, Shape: t.Shape}
@@ -56,6 +57,8 @@ type Course struct {
 	schedule *Schedule
 	step     uint64
 	came     [collective.Lanes]int
+	replicas []int // that the device holds; nil: not known
+	rows     []int // of each
 }
 
 // Begin returns the course of a run of that number.
@@ -77,7 +80,7 @@ func (c *Course) Next(tag collective.Tag, values []collective.Reduction) error {
 		return err
 	}
 	c.came[tag.Lane]++
-	return all[at].check(tag, values)
+	return c.checkValues(all[at], tag, values)
 }
 
 // checkTag checks the place of an exchange among all of its lane, when at of them have come.
@@ -109,8 +112,8 @@ func whyLane(l collective.Lane) string {
 	return "no node of the function reads a result of it"
 }
 
-// check checks that an exchange brings the values that are due.
-func (d dueExchange) check(tag collective.Tag, values []collective.Reduction) error {
+// checkValues checks that an exchange brings the values that are due.
+func (c *Course) checkValues(d dueExchange, tag collective.Tag, values []collective.Reduction) error {
 	if len(values) != len(d.values) {
 		return fmt.Errorf("exchange %q came with %d values; due are %d, one for each all_reduce that follows "+
 			"another", tag.Name, len(values), len(d.values))
@@ -123,6 +126,9 @@ func (d dueExchange) check(tag collective.Tag, values []collective.Reduction) er
 		}
 		if !SameType(v.Result, want.kind) {
 			return fmt.Errorf("exchange %q: value %d came as %v; due is %v", tag.Name, i, v.Result, want.kind)
+		}
+		if err := c.checkParts(tag, i, v, want); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -109,7 +109,7 @@ func (w weights) archived(l *layer, at *place) error {
 		if err != nil {
 			return err
 		}
-		w.put(slot{l: l, param: p}, array{data.path, v})
+		w.put(slot{l: l, param: p}, arrayOf(data.path, v))
 	}
 	if more := strconv.Itoa(len(trained) + len(kept)); vars.has(more) {
 		return fmt.Errorf("%s has more than the %s weights that its description asks for", vars, more)

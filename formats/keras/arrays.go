@@ -11,8 +11,19 @@ import (
 // array is a weight as the file holds it.
 type array struct {
 	name  string
-	value hdf5.Value
+	value value
+	typ   hdf5.Type
+	shape []int
 }
+
+// value is where the elements of an array are.
+type value interface {
+	Size() int // bytes
+	ReadInto(dst []byte) error
+}
+
+// arrayOf names what a data set holds.
+func arrayOf(name string, v hdf5.Value) array { return array{name, v, v.Type, v.Shape} }
 
 // group is the weights that a file keeps under one name: those of a layer, or
 // of all layers of a model inside.
@@ -59,7 +70,7 @@ func readGroup(o *hdf5.Object, name string) (group, error) {
 		if err != nil {
 			return g, err
 		}
-		g.arrays = append(g.arrays, array{name, v})
+		g.arrays = append(g.arrays, arrayOf(name, v))
 	}
 	return g, nil
 }
@@ -119,9 +130,9 @@ var dtypes = map[hdf5.Type]tensor.DType{
 }
 
 func (a array) dtype() (tensor.DType, error) {
-	d, ok := dtypes[a.value.Type]
+	d, ok := dtypes[a.typ]
 	if !ok {
-		return 0, fmt.Errorf("%s holds %v, want numbers", a.name, a.value.Type)
+		return 0, fmt.Errorf("%s holds %v, want numbers", a.name, a.typ)
 	}
 	return d, nil
 }
@@ -132,7 +143,7 @@ func (a array) load() (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	t := tensor.New(d, a.value.Shape...)
+	t := tensor.New(d, a.shape...)
 	if err := a.value.ReadInto(t.Bytes); err != nil {
 		return t, err
 	}

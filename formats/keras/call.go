@@ -3,6 +3,7 @@ package keras
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -26,21 +27,7 @@ func (c *call) fail(format string, args ...any) flow {
 }
 
 // one returns the only operand.
-func (c *call) one() flow {
-	if len(c.in) != 1 {
-		return c.fail("has %d operands, want 1", len(c.in))
-	}
-	return c.in[0]
-}
-
-// image returns the only operand, which must have a rank, in its right order.
-func (c *call) image(rank int) flow {
-	f := c.ordered(c.one())
-	if c.err == nil && len(f.shape) != rank {
-		return c.fail("takes a tensor of rank %d with the batch, got one of shape %v", rank+1, f.shape)
-	}
-	return f
-}
+func (c *call) one() flow { return c.in[0] }
 
 // node adds a node called after the layer, with a suffix if it is not the last of the layer.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
@@ -91,7 +78,7 @@ func (c *call) weight(param string, shape ...int) tensor.Tensor {
 		c.fail("the file has no weight %s", param)
 		return blank
 	}
-	got := a.value.Shape
+	got := a.shape
 	fits := len(got) == len(shape)
 	for i := 0; fits && i < len(shape); i++ {
 		fits = got[i] > 0 && (shape[i] < 0 || got[i] == shape[i])
@@ -187,4 +174,24 @@ func (b *build) lastOrder(rank int) []int {
 		perm[i] = (i + 1) % rank
 	}
 	return perm
+}
+
+// made makes the nodes of the layer. Where Keras takes one operand, or one of a certain
+// rank, alone, so does it.
+func (c *call) made() flow {
+	k := kinds[c.l.class]
+	if !k.joins && len(c.in) != 1 {
+		return c.fail("has %d operands, want 1", len(c.in))
+	}
+	for space := 1; space <= 2; space++ {
+		if !strings.Contains(c.l.class, fmt.Sprintf("%dD", space)) {
+			continue
+		}
+		for _, f := range c.in {
+			if len(f.shape) != space+1 {
+				return c.fail("takes a tensor of rank %d with the batch, got one of shape %v", space+2, f.shape)
+			}
+		}
+	}
+	return k.make(c)
 }

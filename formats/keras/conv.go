@@ -124,7 +124,7 @@ func conv1D(c *call) flow { return convolution(c, 1) }
 func conv2D(c *call) flow { return convolution(c, 2) }
 
 func convolution(c *call, axes int) flow {
-	x := c.image(axes + 1)
+	x := c.ordered(c.one())
 	w := c.walk(axes, "kernel_size")
 	channels, size := c.space(x)
 	groups, filters := c.int("groups", 1), c.count("filters", 0)
@@ -139,7 +139,7 @@ func convolution(c *call, axes int) flow {
 
 // depthwise: a kernel (kh, kw, in, multiplier) whose output channel c*multiplier+m reads channel c.
 func depthwise(c *call) flow {
-	x := c.image(3)
+	x := c.ordered(c.one())
 	w := c.walk(2, "kernel_size")
 	channels, size := c.space(x)
 	many := c.count("depth_multiplier", 1)
@@ -160,7 +160,7 @@ func (c *call) depthKernel(w walk, channels, many int) tensor.Tensor {
 
 // separable: a depthwise convolution without bias, then one of 1x1.
 func separable(c *call) flow {
-	x := c.image(3)
+	x := c.ordered(c.one())
 	w := c.walk(2, "kernel_size")
 	channels, size := c.space(x)
 	many, filters := c.count("depth_multiplier", 1), c.count("filters", 0)
@@ -174,7 +174,7 @@ func separable(c *call) flow {
 
 // convTranspose: "same" gives n*stride elements, "valid" all that are reached.
 func convTranspose(c *call) flow {
-	x := c.image(3)
+	x := c.ordered(c.one())
 	w := c.walk(2, "kernel_size")
 	channels, _ := c.space(x)
 	filters := c.count("filters", 0)

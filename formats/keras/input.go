@@ -28,8 +28,11 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	if len(batch) < 2 || len(batch) > tensor.MaxRank {
-		if n := len(s.given); n > 0 && n < tensor.MaxRank && len(batch) == 0 {
+	if n := len(batch); n == 1 || n > tensor.MaxRank {
+		return nil, fmt.Errorf("a sample of %d axes; 1 to %d are supported", n-1, tensor.MaxRank-1)
+	}
+	if len(batch) == 0 {
+		if n := len(s.given); n > 0 && n < tensor.MaxRank {
 			return s.theirShape(s.given), nil
 		}
 		return nil, problem.Failure("", "the file does not say how large the input is",

@@ -9,6 +9,7 @@ import "github.com/bnctl/bnctl/graph"
 // names by then.
 type kind struct {
 	make    func(*call) flow
+	joins   bool   // it takes any number of operands, others one
 	heeds   string // read, and turned into the graph
 	only    usual  // read, and refused with any but the usual value
 	ignores string // of no account for what the layer computes in prediction
@@ -101,9 +102,9 @@ func init() { // the makers refer to the table's users
 		"GlobalMaxPooling1D": most, "GlobalMaxPooling2D": most,
 		"GlobalAveragePooling1D": mean, "GlobalAveragePooling2D": mean,
 
-		"Add": {make: merge(graph.Add)}, "Subtract": {make: merge(graph.Sub)},
-		"Multiply": {make: merge(graph.Mul)}, "Average": {make: average},
-		"Concatenate": {make: concatenate, heeds: "axis"},
+		"Add": {make: merge(graph.Add), joins: true}, "Subtract": {make: merge(graph.Sub), joins: true},
+		"Multiply": {make: merge(graph.Mul), joins: true}, "Average": {make: average, joins: true},
+		"Concatenate": {make: concatenate, joins: true, heeds: "axis"},
 
 		"ZeroPadding1D": {make: pad, heeds: "padding data_format"},
 		"ZeroPadding2D": {make: pad, heeds: "padding data_format"},

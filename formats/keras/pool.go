@@ -7,9 +7,6 @@ func pool(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		x := c.ordered(c.one())
 		axes := len(x.shape) - 1
-		if axes < 1 || axes > 2 {
-			return c.fail("takes a tensor of rank 3 or 4 with the batch, got one of shape %v", x.shape)
-		}
 		if !c.has("pool_size") {
 			c.m["pool_size"] = []byte("2")
 		}

@@ -146,7 +146,7 @@ func (s *scope) leaf(l *layer, in []flow, keys []string) ([]flow, error) {
 	if l.operation && len(in) > 1 && len(in[0].shape) != len(in[1].shape) {
 		c.fail("joins tensors of shapes %v and %v as an operation", in[0].shape, in[1].shape)
 	}
-	f := kinds[l.class].make(c)
+	f := c.made()
 	for _, err := range []error{c.fields.err, c.err, s.g.Err()} {
 		if err != nil {
 			return nil, fmt.Errorf("layer %.80q (%s): %w", l.name, l.asked, err)

@@ -67,12 +67,21 @@ func pad(c *call) flow {
 	for _, e := range edges {
 		before, after = append(before, e[0]), append(after, e[1])
 	}
+	if c.alongFirst() {
+		before, after = []int{before[1], 0}, []int{after[1], 0}
+	}
 	return c.shaped(c.node(graph.Pad, "", []graph.Value{x.v}, "before", before, "after", after))
+}
+
+// alongFirst reports whether the layer works along the first axis of a sample of two
+// although the model keeps its channels there: layers that have no data_format do.
+func (c *call) alongFirst() bool {
+	return c.first && strings.Contains(c.l.class, "1D") && !c.has("data_format")
 }
 
 // crop cuts off the edges of an image.
 func crop(c *call) flow {
-	x := c.image(3)
+	x := c.ordered(c.one())
 	ours := c.ours(x.shape)
 	begin, end := []int{0}, slices.Clone(ours)
 	for a, e := range c.edges("cropping", 2) {
@@ -89,9 +98,6 @@ func crop(c *call) flow {
 func upsample(c *call) flow {
 	x := c.ordered(c.one())
 	axes := len(x.shape) - 1
-	if axes < 1 || axes > 2 {
-		return c.fail("takes a tensor of rank 3 or 4 with the batch, got one of shape %v", x.shape)
-	}
 	by := walk{kernel: c.ints("size", axes, 2), stride: []int{1}, dilation: []int{1}}.two().kernel
 	mode := c.text("interpolation", "nearest")
 	_, size := c.space(x)
@@ -100,6 +106,12 @@ func upsample(c *call) flow {
 		return c.fail("size is %v", by)
 	case mode == "bilinear" && c.old:
 		return c.fail("bilinear as in TensorFlow 1 is not supported")
+	}
+	if c.alongFirst() {
+		shape := []int{x.shape[0] * by[1], x.shape[1]}
+		v := c.node(graph.Reshape, ".image", []graph.Value{x.v}, "shape", append([]int{1}, x.shape...))
+		v = c.node(graph.Upsample, "", []graph.Value{v}, "size", shape, "mode", mode)
+		return c.shaped(c.node(graph.Reshape, ".line", []graph.Value{v}, "shape", shape))
 	}
 	v := c.node(graph.Upsample, "", []graph.Value{c.toImage(x)},
 		"size", []int{size[0] * by[0], size[1] * by[1]}, "mode", mode)

@@ -22,7 +22,7 @@ func (c *content) listTensors() error {
 				return err
 			}
 			name := strings.TrimPrefix(g.path(a), only)
-			t, err := foreign.NewTensor(name, d, a.value.Shape, a.value.ReadInto)
+			t, err := foreign.NewTensor(name, d, a.shape, a.value.ReadInto)
 			if err != nil {
 				return err
 			}

@@ -136,7 +136,7 @@ func (c *content) varsBelow(o *place, depth int) error {
 		case child.isData():
 			var v hdf5.Value
 			v, err = child.o.Value()
-			g.arrays = append(g.arrays, array{name, v})
+			g.arrays = append(g.arrays, arrayOf(name, v))
 		}
 		if err != nil {
 			return err

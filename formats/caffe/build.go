@@ -113,9 +113,9 @@ func (b *build) set(name string, v graph.Value) {
 	b.order = append(slices.DeleteFunc(b.order, func(s string) bool { return s == name }), name)
 }
 
-// outputs declares as results what no layer reads, by its name. A single one
-// that comes from a softmax is called probabilities, what goes into it, or is
-// trained by a softmax loss, logits.
+// outputs declares as results what no layer reads, by its name. Behind a single
+// one that comes from a softmax stands what goes into it, as logits; one that a
+// softmax loss trains is called so, too.
 func (b *build) outputs() {
 	var last []string
 	for _, name := range b.order {
@@ -126,8 +126,9 @@ func (b *build) outputs() {
 	if len(last) == 1 {
 		v, name := b.values[last[0]], last[0]
 		if logits, ok := b.logits[name]; ok {
-			b.Output("logits", logits, false)
-			b.Output("probabilities", v, false)
+			var names foreign.Names
+			b.Output(names.Free(clean(name)), v, false)
+			b.Output(names.Free("logits"), logits, false)
 			return
 		}
 		if name == b.trained {

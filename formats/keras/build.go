@@ -66,8 +66,8 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 }
 
 // outputs declares the results of the model by the names of their layers, or by
-// their keys in a dict. What a classifier gives after a softmax is called probabilities, what goes into it
-// logits.
+// their keys in a dict. Behind what a classifier gives after a softmax stands
+// what goes into it, as logits.
 func (b *build) outputs(n *network, outs []flow) {
 	var names foreign.Names
 	for i, f := range outs {
@@ -76,14 +76,9 @@ func (b *build) outputs(n *network, outs []flow) {
 		if n.outKeys != nil {
 			name = n.outKeys[i]
 		}
-		switch {
-		case len(outs) > 1:
-			b.g.Output(names.Free(foreign.Clean(name, "output")), f.v, false)
-		case f.logits != graph.None:
-			b.g.Output("logits", f.logits, false)
-			b.g.Output("probabilities", f.v, false)
-		default:
-			b.g.Output(foreign.Clean(name, "output"), f.v, false)
+		b.g.Output(names.Free(foreign.Clean(name, "output")), f.v, false)
+		if len(outs) == 1 && f.logits != graph.None {
+			b.g.Output(names.Free("logits"), f.logits, false)
 		}
 	}
 }

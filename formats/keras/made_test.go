@@ -35,14 +35,14 @@ func TestLayers(t *testing.T) {
 		file, name, output string
 		x                  tensor.Tensor
 	}{
-		{"layers.h5", "layers", "probabilities", ramp(2, 13, 11, 3)},
+		{"layers.h5", "layers", "", ramp(2, 13, 11, 3)},
 		{"lines.h5", "lines", "", ramp(2, 12, 5)},
 		{"lines.keras", "lines", "", ramp(2, 12, 5)},
 		{"lines-2.13.keras", "lines", "", ramp(2, 12, 5)},
 		{"flat.h5", "flat", "", ramp(2, 6, 5)}, {"square.h5", "square", "", ramp(2, 4, 4)},
 		{"sequence.h5", "sequence", "", ramp(2, 7, 3)}, {"box.h5", "box", "", ramp(2, 2, 3, 4, 5)},
-		{"base.h5", "base", "probabilities", ramp(2, 8, 8, 2)},
-		{"first.h5", "first", "probabilities", plain(2, 2, 8, 7)},
+		{"base.h5", "base", "", ramp(2, 8, 8, 2)},
+		{"first.h5", "first", "", plain(2, 2, 8, 7)},
 		{"turned.h5", "turned", "depthwiseconv2d_1", ramp(2, 5, 4, 3)},
 		{"turned-theano.h5", "turned", "depthwiseconv2d_1", ramp(2, 5, 4, 3)},
 		{"turned-keras1.h5", "turned-keras1", "conv2dtranspose_1", ramp(2, 5, 4, 3)},
@@ -99,12 +99,12 @@ func TestSame(t *testing.T) {
 func TestInside(t *testing.T) {
 	x := ramp(2, 8, 8, 2)
 	base := model(t, "testdata/base.h5")
-	once := predict(t, base, "probabilities", x)
+	once := predict(t, base, "", x)
 	half := tensor.New(tensor.F32, x.Shape...)
 	for i, v := range x.F32() {
 		half.F32()[i] = max(v, v/2)
 	}
-	again := predict(t, base, "probabilities", half)
+	again := predict(t, base, "", half)
 	twice := model(t, "testdata/inside-twice.h5")
 	want := tensor.New(tensor.F32, 2, 4)
 	for i := range once {
@@ -156,6 +156,20 @@ func TestWeightsAlone(t *testing.T) {
 			if !tensor.Equal(f.Model.State[name], w) {
 				t.Errorf("%s with a description: tensor %s differs", c.file, name)
 			}
+		}
+	}
+}
+
+// TestOutputNames: the output of a classifier keeps the name of its layer, and
+// comes before the logits that are added to it.
+func TestOutputNames(t *testing.T) {
+	for file, want := range map[string]string{"base.h5": "dense_1 logits ", "layers.h5": "dense_2 logits "} {
+		got := ""
+		for _, o := range model(t, "testdata/"+file).Graph.Main.Outputs {
+			got += o.Name + " "
+		}
+		if got != want {
+			t.Errorf("%s: outputs %s, want %s", file, got, want)
 		}
 	}
 }

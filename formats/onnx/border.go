@@ -54,8 +54,9 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
 }
 
-// outputs declares the results by their names. The one result of a classifier
-// that comes from a softmax is called probabilities, what goes into it logits.
+// outputs declares the results by their names and in their order. Behind the one
+// result of a classifier that comes from a softmax stands what goes into it, as
+// logits.
 func (r *reader) outputs() error {
 	var names foreign.Names
 	count := r.picks()
@@ -66,13 +67,13 @@ func (r *reader) outputs() error {
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
 		case x.picked && r.beside(o.Name, x):
 			continue // the scores are there already
-		case count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None:
-			r.g.Output("logits", x.logits, false)
-			r.g.Output("probabilities", x.v, false)
 		case x.picked:
 			r.g.Output(names.Free("scores"), x.v, false)
 		default:
 			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
+		}
+		if count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None {
+			r.g.Output(names.Free("logits"), x.logits, false)
 		}
 	}
 	return r.g.Err()

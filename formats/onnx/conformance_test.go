@@ -138,7 +138,7 @@ func runCase(dir string) error {
 	if err != nil {
 		return err
 	}
-	if d := worst(got[len(got)-1], want); !(d <= 1e-5) {
+	if d := worst(got[0], want); !(d <= 1e-5) {
 		return fmt.Errorf("output %v differs from %v by %g", got[0].Shape, want.Shape, d)
 	}
 	return nil

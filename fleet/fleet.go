@@ -145,7 +145,8 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 		if err != nil {
 			return err
 		}
-		f.Members = append(f.Members, parallel.Member{Name: name, Device: d})
+		f.Members = append(f.Members, parallel.Member{Name: name, Device: d,
+			Foreign: !slices.Contains(own, t.plugin)})
 	}
 	return nil
 }

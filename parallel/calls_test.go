@@ -197,7 +197,7 @@ func TestWeightsAreSentOnce(t *testing.T) {
 	members := refs(t, 2)
 	devices := tellers(members)
 	dying := &mistaken{Device: refs(t, 1)[0].Device, at: 4, lost: true} // Load, Write, Join, Run
-	d := opened(t, append(members, Member{"dying", dying}), Config{Template: true})
+	d := opened(t, append(members, Member{Name: "dying", Device: dying}), Config{Template: true})
 	learn(t, d)
 	if len(d.group.members) != 2 || d.group.members[1].base != 1 || d.group.members[1].written != 1 {
 		t.Errorf("%d members", len(d.group.members))

@@ -161,7 +161,7 @@ func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string
 			t.Fatal(err)
 		}
 		defer d.Close()
-		members = append(members, Member{fmt.Sprintf("frail:%d", i), d})
+		members = append(members, Member{Name: fmt.Sprintf("frail:%d", i), Device: d})
 	}
 	d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members,
 		Config{Replicas: 5, Batch: 20, Reopen: h.reopen, Template: template, Timeout: 2 * time.Second})

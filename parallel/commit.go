@@ -28,11 +28,14 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	if errors.Is(err, device.NonFinite) {
 		d.spoiled = err
 	}
+	if err == nil {
+		err = d.agree(ctx, false)
+	}
 	return err
 }
 
 // regrouped: not all members have what the last Step kept.
-func (d *Driver) regrouped() { d.kept = false }
+func (d *Driver) regrouped() { d.kept, d.agreed.next = false, d.version+1 }
 
 // movedOn: between a Step and its Commit other ranks may have committed.
 func (d *Driver) movedOn() bool { return d.version > 0 || d.stepped }

@@ -7,12 +7,15 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Member is a device that takes part in a run.
 type Member struct {
 	Name   string
 	Device device.Device
+	// Foreign: a device of another maker. What it holds is compared with what others hold.
+	Foreign bool
 }
 
 // Config says what a driver drives.
@@ -46,9 +49,12 @@ type Config struct {
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.
 	Rendezvous device.Rendezvous
-	Slower     func(why error) // called if devices that could exchange directly do not
-	Lost       func(LossEvent) // called for every lost device
-	Back       func(BackEvent) // called for every device that takes part again
+	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
+	// device is wrong. nil: there is none.
+	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
+	Slower  func(why error) // called if devices that could exchange directly do not
+	Lost    func(LossEvent) // called for every lost device
+	Back    func(BackEvent) // called for every device that takes part again
 }
 
 const defaultTimeout = 30 * time.Second

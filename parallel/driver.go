@@ -26,6 +26,7 @@ type Driver struct {
 	kept     bool           // and the members hold its gradients
 	spoiled  error          // of a Commit that was not finite: there is no state any more
 	ledger   *ledger
+	agreed   agreement // of the members, on the state
 
 	predicted int       // rows of all calls of Predict that have returned outputs
 	underWay  *underWay // predictions

@@ -90,7 +90,7 @@ func refs(t *testing.T, n int) []Member {
 		if err != nil {
 			t.Fatal(err)
 		}
-		members = append(members, Member{fmt.Sprintf("ref%d", i), d})
+		members = append(members, Member{Name: fmt.Sprintf("ref%d", i), Device: d})
 	}
 	return members
 }

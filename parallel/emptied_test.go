@@ -33,7 +33,7 @@ func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over boo
 	wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
 	again := &told{Device: wrong}
 	first := &mortal{Device: refs(t, 1)[0].Device, dies: 5, inCommit: inCommit}
-	d := opened(t, []Member{{"d", first}}, Config{Reopen: func(context.Context, string) (device.Device, error) {
+	d := opened(t, []Member{{Name: "d", Device: first}}, Config{Reopen: func(context.Context, string) (device.Device, error) {
 		if n++; n == 1 {
 			return again, nil
 		}
@@ -66,7 +66,7 @@ func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over boo
 // What is wrong with a member that has to give its state to one that came back is what is wrong with the run.
 func TestErrorOfTheStateForAnother(t *testing.T) {
 	wrong := &mistaken{Device: refs(t, 1)[0].Device, at: -1}
-	d := opened(t, []Member{{"wrong", wrong}}, Config{})
+	d := opened(t, []Member{{Name: "wrong", Device: wrong}}, Config{})
 	learn(t, d)
 	d.recovery.reopener.pending = &member{Member: refs(t, 1)[0], order: 1}
 	for _, stale := range []bool{false, true} { // whether the group is to be formed anew too
@@ -168,7 +168,7 @@ func TestRankThatStaysEmpty(t *testing.T) {
 			if c.meanwhile == nil {
 				c.meanwhile = func(*Driver) {}
 			}
-			errs, lost := rankEmptied(t, c.config, Member{"fine", fine}, c.meanwhile)
+			errs, lost := rankEmptied(t, c.config, Member{Name: "fine", Device: fine}, c.meanwhile)
 			text := fmt.Sprint(errs)
 			if (c.want == "") != (errs[0] == nil && errs[1] == nil) || !strings.Contains(text, c.want) || lost != c.lost ||
 				strings.Contains(text, "%!") {

@@ -80,7 +80,7 @@ func replicasOnTheirOwnSurvive(t *testing.T) {
 	var n atomic.Int64
 	open := mayflies(t, 2, &n)
 	first, _ := open(context.Background(), "")
-	if got := localSteps(t, []Member{{"mayfly", first}}, Config{Reopen: open}, steps); got != want {
+	if got := localSteps(t, []Member{{Name: "mayfly", Device: first}}, Config{Reopen: open}, steps); got != want {
 		t.Error("a device that lives for two runs: other bits")
 	}
 	if n.Load() <= maxLastLosses+1 {
@@ -94,7 +94,7 @@ func replicasOnTheirOwnSurvive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		members = append(members, Member{fmt.Sprintf("frail:%d", i), d})
+		members = append(members, Member{Name: fmt.Sprintf("frail:%d", i), Device: d})
 	}
 	if got := localSteps(t, members, Config{Reopen: h.reopen, Timeout: 2 * time.Second}, steps); got != want {
 		t.Error("devices that die and hang: other bits")

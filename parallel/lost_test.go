@@ -62,7 +62,7 @@ func lostAt(t *testing.T, f func(dying Member) error) {
 		over := false
 		synctest.Test(t, func(t *testing.T) {
 			d := &mistaken{Device: refs(t, 1)[0].Device, at: at, lost: true}
-			if err := f(Member{"dying", d}); err != nil {
+			if err := f(Member{Name: "dying", Device: d}); err != nil {
 				t.Errorf("lost at call %d: %v", at, err)
 			}
 			over = atomic.LoadInt64(&d.calls) <= at

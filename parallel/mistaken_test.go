@@ -114,7 +114,7 @@ func callsOf(t *testing.T, stride int64, blind bool, f func(m Member, at int64) 
 	t.Helper()
 	for at := int64(0); ; at += stride {
 		d := &mistaken{Device: refs(t, 1)[0].Device, at: at, blind: blind}
-		err := f(Member{"mistaken", d}, at)
+		err := f(Member{Name: "mistaken", Device: d}, at)
 		if d.calls <= at {
 			if err != nil || at == 0 {
 				t.Errorf("undisturbed, %d calls: %v", d.calls, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -52,6 +53,8 @@ type underWay struct {
 	mu    sync.Mutex // held by who begins or ends one, and by who changes the group
 	count int
 	ended *sync.Cond // the last has ended
+	// believed: outputs that are not finite are the model's.
+	believed atomic.Bool
 }
 
 func newUnderWay() *underWay {
@@ -73,6 +76,9 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 		p, err := d.beginPrediction(ctx, x, from)
 		if err == nil {
 			err = d.group.eachBehind(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
+			if err == nil {
+				err = d.doubt(ctx, p)
+			}
 			err = d.endPrediction(ctx, p, err)
 		}
 		if err == again {

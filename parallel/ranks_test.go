@@ -126,7 +126,7 @@ func TestRanksLoseDevices(t *testing.T) {
 				return "", err
 			}
 			defer first.Close()
-			members = append(members, Member{"frail", first})
+			members = append(members, Member{Name: "frail", Device: first})
 			return rankSteps(t, members, bn.Sync, Config{Peers: p, Reopen: h.reopen, Timeout: 2 * time.Second,
 				Lost: func(LossEvent) {
 					mu.Lock()
@@ -178,7 +178,7 @@ func loseOnes(t *testing.T, seed uint64, want string) {
 			return "", err
 		}
 		defer first.Close()
-		return rankSteps(t, []Member{{"frail", first}}, bn.Sync, Config{Peers: p, Reopen: h.reopen,
+		return rankSteps(t, []Member{{Name: "frail", Device: first}}, bn.Sync, Config{Peers: p, Reopen: h.reopen,
 			Timeout: 5 * time.Second, Lost: func(LossEvent) {
 				mu.Lock()
 				defer mu.Unlock()

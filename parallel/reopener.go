@@ -38,7 +38,7 @@ func newReopener() reopener {
 // finished a step, else after a pause. It tries until it succeeds, or the fleet
 // is closed.
 func (r *reopener) schedule(was *member, open func(context.Context, string) (device.Device, error)) {
-	m := &member{Member: Member{Name: was.Name}, order: was.order}
+	m := &member{Member: Member{Name: was.Name, Foreign: was.Foreign}, order: was.order}
 	if was.steps == 0 {
 		m.pause = min(max(2*was.pause, firstPause), lastPause)
 	}

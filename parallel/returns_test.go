@@ -97,7 +97,7 @@ func neverLivesThroughAReplay(t *testing.T) {
 		var n atomic.Int64
 		open := mayflies(t, life, &n)
 		first, _ := open(context.Background(), "")
-		d := opened(t, []Member{{"mayfly", first}}, Config{Reopen: open})
+		d := opened(t, []Member{{Name: "mayfly", Device: first}}, Config{Reopen: open})
 		got, err := steps(d, all)
 		if err != nil {
 			t.Fatalf("a life of %d runs: %v", life, err)
@@ -143,7 +143,7 @@ func aStepThatEndsEveryDevice(t *testing.T) {
 			nil
 	}
 	first, _ := open(context.Background(), "")
-	d := opened(t, []Member{{"allergic", first}}, Config{Reopen: open, Timeout: time.Hour})
+	d := opened(t, []Member{{Name: "allergic", Device: first}}, Config{Reopen: open, Timeout: time.Hour})
 	if _, err := steps(d, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func aDeviceThatDiesAtEveryStart(t *testing.T) {
 	open := mayflies(t, -1, &atomic.Int64{})
 	first := &mayfly{refs(t, 1)[0].Device, 1, device.Lost}
 	began := time.Now()
-	_, err := steps(opened(t, []Member{{"mayfly", first}},
+	_, err := steps(opened(t, []Member{{Name: "mayfly", Device: first}},
 		Config{Reopen: open, Timeout: 500 * time.Millisecond}), 3)
 	if !errors.Is(err, NoDevices) {
 		t.Errorf("err = %v, want NoDevices", err)

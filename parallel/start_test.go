@@ -77,7 +77,7 @@ func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			open := mayflies(t, -1, &atomic.Int64{})
 			first, _ := open(context.Background(), "")
-			err := openOnly(t, []Member{{"mayfly", first}}, Config{Reopen: open, Timeout: patience})
+			err := openOnly(t, []Member{{Name: "mayfly", Device: first}}, Config{Reopen: open, Timeout: patience})
 			if !errors.Is(err, NoDevices) || !errors.Is(err, device.Lost) || !strings.Contains(err.Error(), want) {
 				t.Errorf("err = %v, want NoDevices because of a lost one: %s", err, want)
 			}
@@ -85,12 +85,12 @@ func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		none := func(context.Context, string) (device.Device, error) { return nil, device.Unavailable }
-		err := openOnly(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}}, Config{Reopen: none})
+		err := openOnly(t, []Member{{Name: "mayfly", Device: &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}}, Config{Reopen: none})
 		if !errors.Is(err, NoDevices) || !strings.Contains(err.Error(), "none came back within 30s") {
 			t.Errorf("err = %v, want that none came back within the time-out of a run that names none", err)
 		}
 	})
-	if err := openOnly(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}},
+	if err := openOnly(t, []Member{{Name: "mayfly", Device: &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}},
 		Config{}); !errors.Is(err, NoDevices) || !errors.Is(err, device.Lost) {
 		t.Errorf("err = %v, want NoDevices because of a lost one", err)
 	}
@@ -102,7 +102,7 @@ func TestOpenedAgainAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices := tellers(refs(t, 1))
 		var back []BackEvent
-		d := opened(t, []Member{{"mayfly", &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}}, Config{
+		d := opened(t, []Member{{Name: "mayfly", Device: &mayfly{refs(t, 1)[0].Device, -1, device.Lost}}}, Config{
 			Reopen: func(context.Context, string) (device.Device, error) { return devices[0], nil },
 			Back:   func(e BackEvent) { back = append(back, e) }})
 		if d.recovery.losses.count != 0 || len(back) != 1 || back[0] != (BackEvent{Device: "mayfly"}) {

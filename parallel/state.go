@@ -46,6 +46,9 @@ func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
 // ranks call it.
 func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err error) {
 	if d.ranks == nil || d.spoiled != nil {
+		if err := d.agree(ctx, true); err != nil && d.spoiled == nil {
+			return nil, err
+		}
 		return d.present(ctx)
 	}
 	_, err = d.ranks.together(ctx, &verdict{Of: fmt.Sprintf("state of version %d", d.version)},

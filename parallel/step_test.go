@@ -85,7 +85,7 @@ func TestWhatGetsOn(t *testing.T) {
 		}},
 	} {
 		wrong := &mistaken{Device: refs(t, 1)[0].Device, at: -1}
-		d := opened(t, []Member{{"wrong", wrong}}, Config{Local: c.local})
+		d := opened(t, []Member{{Name: "wrong", Device: wrong}}, Config{Local: c.local})
 		member := d.group.members[0]
 		for _, fails := range []bool{true, false} {
 			d.recovery.losses.count, member.steps = 7, 0
@@ -133,7 +133,7 @@ func TestErrorsOfRegrouping(t *testing.T) {
 		}},
 	} {
 		wrong := &mistaken{Device: refs(t, 1)[0].Device, at: -1}
-		d := opened(t, []Member{{"wrong", wrong}}, Config{Local: c.local})
+		d := opened(t, []Member{{Name: "wrong", Device: wrong}}, Config{Local: c.local})
 		d.group.stale = true
 		wrong.at = wrong.calls + c.call
 		if err := c.f(d); !errors.Is(err, errPlanted) || !d.group.stale {

@@ -113,7 +113,7 @@ func TestWhoLooksAtUpdates(t *testing.T) {
 // The state that is looked at has been read: an error of that is no state that is not finite.
 func TestErrorOfTheLook(t *testing.T) {
 	devices := tellers(refs(t, 1))
-	d := opened(t, []Member{{"careless", careless{devices[0]}}}, Config{})
+	d := opened(t, []Member{{Name: "careless", Device: careless{devices[0]}}}, Config{})
 	learn(t, d)
 	d.spoiled = errPlanted
 	if err := d.checkState(t.Context()); !errors.Is(err, errPlanted) {

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -86,6 +87,9 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 		return nil, err
 	}
 	c := o.config(p.Fleet)
+	c.Referee = func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+		return Runner(ctx, fleet.Options{Devices: "cpu"})(m, x)
+	}
 	if err = o.agree(ctx, m, &c); err == nil {
 		p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, c)
 	}

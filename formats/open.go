@@ -41,8 +41,8 @@ func Open(path string, o Options) (*File, error) {
 // openInputs are the formats whose graphs may leave lengths of the input open.
 var openInputs = []string{"onnx", "keras", "caffe"}
 
-// clean takes off what is not the model's own: replicas, wrappers, and what is
-// to be dropped, under the name that the file has for it or without wrappers.
+// clean takes off what is not the model's own: replicas, wrappers, reparametrisations, and
+// what is to be dropped, under the name that the file has for it or the one that results.
 // A file of nothing is refused here, whatever its format: nobody wants to be
 // told that it is healthy.
 func clean(f *File, o Options) error {
@@ -60,9 +60,16 @@ func clean(f *File, o Options) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseFlat(f); err != nil {
+		return err
+	}
 	unwrap(f)
-	rest, err = drop(f, rest)
-	if err != nil {
+	if rest, err = drop(f, rest); err != nil {
+		return err
+	}
+	leaveRemoved(f)
+	derive(f)
+	if rest, err = drop(f, rest); err != nil {
 		return err
 	}
 	if len(rest) > 0 {

@@ -93,6 +93,12 @@ func recognise(path string) (string, reader, error) {
 	if err := foreign.ReadAt(f, head, 0); err != nil {
 		return "", nil, err
 	}
+	if err := refuseShard(path); err != nil {
+		return "", nil, err
+	}
+	if isIndex(path, head) {
+		return "", nil, refuseIndex(path)
+	}
 	for _, r := range refused {
 		if bytes.HasPrefix(head, []byte(r.start)) {
 			return "", nil, problem.Advise(r.advice, "%s: %s", path, r.name)
@@ -122,6 +128,9 @@ func folder(path string) (string, reader, error) {
 	case has("mp_rank_*_model_states.pt"), has("zero_to_fp32.py"):
 		return "", nil, problem.Advise(adviceDeepZero, "%s: a DeepSpeed checkpoint", path)
 	}
+	if found, err := filepath.Glob(filepath.Join(path, "*.index.json")); err == nil && len(found) > 0 {
+		return "", nil, refuseIndex(found[0])
+	}
 	if index, err := tensorflow.Find(path); err != nil || index != "" {
 		return "tensorflow", readTensorFlow, err
 	}
@@ -129,6 +138,12 @@ func folder(path string) (string, reader, error) {
 		return "", nil, problem.Advise("save the model that it was frozen from",
 			"%s: a SavedModel without variables/variables.index: its weights are constants of its graph, "+
 				"which is not read", path)
+	}
+	for _, name := range []string{"model.safetensors", "pytorch_model.bin"} {
+		if has(name) {
+			return "", nil, problem.Advise("name "+filepath.Join(path, name), "%s is a folder with a model in it",
+				path)
+		}
 	}
 	return "", nil, fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
 }

@@ -8,9 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What wrappers of modules call the module inside: DataParallel and
-// DistributedDataParallel, torch.compile, and FSDP.
-var wrapperNames = []string{"module", "_orig_mod", "_fsdp_wrapped_module"}
+// What wrappers of modules call the module inside: DataParallel, DistributedDataParallel,
+// DeepSpeed's and Megatron's engines, AveragedModel and timm's ModelEma; torch.compile; FSDP of
+// PyTorch and of FairScale; checkpoint_wrapper; Lightning Fabric; Opacus.
+var wrapperNames = []string{"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module",
+	"_checkpoint_wrapped_module", "_forward_module", "_module"}
 
 // maxWrappers is how many wrappers are listed one by one.
 const maxWrappers = 16
@@ -83,10 +85,14 @@ func (b *branch) strip(parts []string) (name string, removed []string) {
 	return strings.Join(kept, "."), removed
 }
 
-// dropAveraged removes the counter that torch.optim.swa_utils.AveragedModel
-// puts beside the module.
+// dropAveraged removes the counter that an average keeps beside the module: n_averaged of
+// torch.optim.swa_utils.AveragedModel, steps of mmengine's BaseAveragedModel.
 func dropAveraged(f *File) {
-	const counter = "n_averaged"
+	dropCounter(f, "n_averaged")
+	dropCounter(f, "steps")
+}
+
+func dropCounter(f *File, counter string) {
 	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool {
 		return (t.Name == counter || strings.HasSuffix(t.Name, "."+counter)) && tensor.Count(t.Shape) == 1
 	})
@@ -99,7 +105,7 @@ func dropAveraged(f *File) {
 			return // it is something else
 		}
 	}
-	f.Left = append(f.Left, Group{Name: f.Tensors[i].Name, Reason: "counter of AveragedModel",
+	f.Left = append(f.Left, Group{Name: f.Tensors[i].Name, Reason: "counter of an averaged model",
 		Tensors: 1, Bytes: int64(f.Tensors[i].Size())})
 	f.Find("", fmt.Sprintf("the weights are an average (%s): the running statistics are stale "+
 		"unless update_bn was run",

@@ -1,7 +1,8 @@
 // Package strip makes one clean file of any training checkpoint, of bnctl or of
 // another program, and says what it removed: replica connections, wrappers,
 // optimizer tensors, averages, other sets of statistics. Weights are never
-// changed.
+// changed; what pruning, weight_norm and spectral_norm keep in the place of one is
+// put together as PyTorch does it.
 //
 // The ending of the output decides its format. A template (.bnm) needs the
 // architecture, which is found in the zoo or named; .pth and .safetensors keep

@@ -16,10 +16,10 @@ func stripCommand() *cli.Command {
 		Description: `Takes away what training on many devices left behind: replica connections,
 wrappers such as module., optimizer tensors, averages, other sets of statistics.
 Of several state dicts the one that has a model's parameters is taken, and named;
---key takes another. Weights come out as they went in. The ending of -o picks the form: .bnm is a
-template and needs the architecture (found in the zoo, or --arch); .pth and
-.safetensors keep names, order and types, and need none. Several checkpoints are
-those of the ranks of one run.
+--key takes another. Weights come out as they went in, those that pruning or weight_norm
+keep in parts put together. The ending of -o picks the form: .bnm is a
+template and needs the architecture (found in the zoo, or --arch); .pth and .safetensors
+keep names, order and types, and need none. Several checkpoints are those of the ranks of one run.
 
    bnctl strip run.bnc -o model.bnm
    bnctl strip checkpoint.pth -o clean.safetensors

@@ -44,7 +44,7 @@ func reportStrip(o *output, r *strip.Report) {
 	for _, line := range r.Removed.Lines {
 		o.result("   %s", line)
 	}
-	if len(r.Removed.Lines) == 0 {
+	if len(r.Removed.Lines) == 0 && len(r.Findings) == 0 && len(r.Doubtful) == 0 {
 		o.result("   nothing: it was clean")
 	}
 	o.result("wrote %s  sha256 %s  (%s, %s, statistics %s, %s)", r.Output, r.SHA256,

@@ -115,6 +115,10 @@ func (c *collector) entry(full, key string, v any, depth int) error {
 		c.Count(full, text)
 		return nil
 	}
+	if key == "_extra_state" || strings.HasSuffix(key, "._extra_state") {
+		c.Count(full, "extra state of a layer, for its own code, not opened")
+		return nil
+	}
 	if l, ok := v.(*pickle.List); ok && !slices.ContainsFunc(l.Items, isTensor) {
 		return nil
 	}

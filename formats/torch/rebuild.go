@@ -78,7 +78,7 @@ func rebuild(v any) (*view, error) {
 			}
 			v = &pickle.Call{Func: args[0], Args: inner}
 		default:
-			return nil, refuseTensor(name, len(args))
+			return nil, refuseTensor(name, args)
 		}
 	}
 	return nil, fmt.Errorf("parameters wrapped more than %d deep", maxNested)

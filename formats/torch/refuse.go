@@ -19,12 +19,19 @@ const (
 		"dcp_to_torch_save('DIR', 'weights.pth')"
 	adviceTensors = "save the tensors without it, in Python: " +
 		"torch.save({k: v for k, v in d.items() if torch.is_tensor(v)}, 'weights.pth')"
-	adviceZero = "run the script zero_to_fp32.py that DeepSpeed left beside the checkpoint"
+	adviceSubclass = "save the weights from before torchao's quantize_, or t.dequantize()"
+	adviceZero     = "run the script zero_to_fp32.py that DeepSpeed left beside the checkpoint"
 )
 
 // refuseTensor explains why a tensor made by a known function is not read.
-func refuseTensor(name string, args int) error {
+func refuseTensor(name string, args pickle.Tuple) error {
 	switch {
+	case name == "_rebuild_wrapper_subclass" && len(args) > 0: // torch._utils: class, dtype, size, ...
+		class := fmt.Sprint(args[0])
+		if strings.HasSuffix(class, "DTensor") {
+			return problem.Advise("save t.full_tensor()", "a %s, of which each rank has a part", class)
+		}
+		return problem.Advise(adviceSubclass, "a tensor of class %s, which only its own code puts together", class)
 	case name == "_rebuild_qtensor":
 		return problem.Advise(adviceQuantised, "a quantised tensor")
 	case strings.Contains(name, "sparse"):
@@ -34,7 +41,7 @@ func refuseTensor(name string, args int) error {
 	}
 	return problem.Advise("save t.detach().cpu().clone()",
 		"a tensor made by %s with %d arguments is not supported",
-		name, args)
+		name, len(args))
 }
 
 // refuseObject explains why an object may not stand where tensors are wanted.

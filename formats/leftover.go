@@ -1,0 +1,181 @@
+package formats
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// leftover is what a program puts among the tensors of a model, known by its names.
+type leftover struct {
+	pattern func() *regexp.Regexp
+	one     bool // it is a single number
+	text    string
+	advice  string
+}
+
+func called(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// removed are the leftovers that no layer computes with.
+var removed = []leftover{
+	{pattern: called(`(^|\.)total_(ops|params)$`), one: true, text: "a counter of thop"},
+	{pattern: called(`(^|\.)_extra_state$`), text: "extra state of a layer, for its own code"},
+	{pattern: called(observed), text: "a range observed for quantisation"},
+}
+
+// observed are the modules that torch.ao.quantization adds while it observes, or simulates
+// quantisation.
+const observed = `(^|\.)(activation_post_process(_[0-9]+)?|(weight|bias|activation)_fake_quant(ize)?|` +
+	`\w*_observer)\.`
+
+// kept are the leftovers that change what the model computes, in ways that the file does
+// not define.
+var kept = []leftover{
+	{pattern: called(`(^|\.)parametrizations\.`), text: "the tensor of a parametrisation, whose function is " +
+		"Python code that no file has: it is not what the layer computes with",
+		advice: "call torch.nn.utils.parametrize.remove_parametrizations(layer, 'weight') before state_dict()"},
+	{pattern: called(`(^|\.)(weight|bias|in_proj_weight)_mask$`),
+		text: "a mask of pruning without the weight that it belongs to"},
+	{pattern: called(`(^|\.)weight_(u|g|orig)$`), text: "a part of spectral_norm, weight_norm or pruning, " +
+		"whose other parts are missing or have another shape"},
+	{pattern: called(`(^|\.)(lora_|hada_w|oft_)`), text: "an adapter (LoRA) beside the weights, which is not " +
+		"added to them", advice: "call model.merge_and_unload() before state_dict()"},
+	{pattern: called(`(^|\.)(absmax|quant_map|SCB|quant_state\..*|nested_absmax)$`),
+		text: "a part of weights that bitsandbytes has quantised", advice: "save the weights from before"},
+	{pattern: called(`(^|\.)(qweight|qzeros|g_idx)$`),
+		text: "a part of weights that are quantised (GPTQ or AWQ)", advice: "save the weights from before"},
+	{pattern: called(`(^|\.)_\w*(wrap|module|model)\w*\.`), text: "perhaps the name of a wrapper; it is kept"},
+}
+
+// leaveRemoved leaves out what removed lists, one line for each kind, and averages of the
+// weights that stand among them.
+func leaveRemoved(f *File) {
+	if f.Model != nil || !mereTensors(f.Format) {
+		return
+	}
+	leaveAverages(f)
+	for _, k := range removed {
+		leave(f, k.text, k.has)
+	}
+	if slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text }) {
+		f.Find("", "the model was trained for quantisation, which its forward pass simulated: the weights here "+
+			"are the floats from before", "")
+	}
+}
+
+// has reports whether t is called so.
+func (k *leftover) has(t Tensor) bool {
+	return (!k.one || tensor.Count(t.Shape) == 1) && k.pattern().MatchString(t.Name)
+}
+
+// leave leaves out all tensors of a kind, in one group.
+func leave(f *File, reason string, is func(Tensor) bool) {
+	var stay, gone []Tensor
+	for _, t := range f.Tensors {
+		if is(t) {
+			gone = append(gone, t)
+		} else {
+			stay = append(stay, t)
+		}
+	}
+	if len(gone) > 0 && len(stay) > 0 {
+		f.Tensors = stay
+		f.Left = append(f.Left, grouped(reason, gone[0].Name, len(gone), gone))
+	}
+}
+
+// grouped describes tensors that are left out together: the first name, and how many more.
+func grouped(reason, name string, names int, tensors []Tensor) Group {
+	g := Group{Name: name, Reason: reason, Tensors: len(tensors)}
+	if names > 1 {
+		g.Name += fmt.Sprintf(" and %d more", names-1)
+	}
+	for _, t := range tensors {
+		g.Bytes += int64(t.Size())
+	}
+	return g
+}
+
+// leaveAverages leaves out averages of the weights that stand beside them: ema_ and the
+// name with underscores (EMAHook of mmcv and mmengine), model_ema. and the name without
+// dots (LitEma), ema_model. beside online_model. (ema_pytorch).
+func leaveAverages(f *File) {
+	bare := strings.NewReplacer(".", "", "_", "")
+	own := map[string][]int{}
+	for _, t := range f.Tensors {
+		if average(t.Name) == "" {
+			name := strings.TrimPrefix(strings.TrimPrefix(t.Name, "online_model."), "model.")
+			own[bare.Replace(name)] = t.Shape
+		}
+	}
+	found := false
+	leave(f, "average of the weights", func(t Tensor) bool {
+		rest := average(t.Name)
+		shape, ok := own[bare.Replace(rest)]
+		is := rest != "" && ok && slices.Equal(shape, t.Shape)
+		found = found || is
+		return is
+	})
+	if !found {
+		return
+	}
+	leave(f, "a counter of averages", func(t Tensor) bool {
+		return tensor.Count(t.Shape) == 1 && slices.Contains(averageCounters, t.Name)
+	})
+}
+
+// averageCounters are what LitEma and ema_pytorch keep with the averages.
+var averageCounters = []string{"model_ema.decay", "model_ema.num_updates", "initted", "step"}
+
+// average returns what follows the mark of an average in a name; "" if it has none.
+func average(name string) string {
+	for _, mark := range []string{"model_ema.", "ema_model.", "ema_"} {
+		if rest, ok := strings.CutPrefix(name, mark); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
+// nameUndefined says what in a file changes its weights in ways that are not defined.
+func nameUndefined(f *File) {
+	for _, k := range kept {
+		var names []string
+		for _, t := range f.Tensors {
+			if k.has(t) {
+				names = append(names, t.Name)
+			}
+		}
+		if len(names) > 0 {
+			f.Find(names[0], andMore(k.text, len(names)), k.advice)
+		}
+	}
+}
+
+// andMore says of how many tensors a text holds.
+func andMore(text string, n int) string {
+	if n == 1 {
+		return text
+	}
+	return text + fmt.Sprintf(" (and %d more such tensors)", n-1)
+}
+
+// refuseFlat refuses parameters that FSDP keeps as one vector, of which a file has what
+// one rank held: the names and shapes of the layers are not in it.
+func refuseFlat(f *File) error {
+	flat := called(`(^|\.)_?flat_param(_[0-9]+)?$`)()
+	for _, t := range f.Tensors {
+		if flat.MatchString(t.Name) {
+			return problem.Advise("save it with StateDictType.FULL_STATE_DICT", "%s: FSDP's flat parameter, without "+
+				"the names and shapes of the layers: a part of a sharded checkpoint", t.Name)
+		}
+	}
+	return nil
+}

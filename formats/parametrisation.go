@@ -1,0 +1,72 @@
+package formats
+
+import (
+	"regexp"
+	"strconv"
+	"sync"
+)
+
+// parametrisation is what torch.nn.utils.parametrize keeps of one tensor:
+// parametrizations.NAME.original, or original0 and original1 where the last step takes it
+// apart, and the tensors that the steps have themselves, by their numbers.
+type parametrisation struct {
+	name      string // of the tensor that the layer computes with
+	originals map[string]Tensor
+	steps     map[int]map[string]Tensor
+	first     string // tensor of the file at which the result comes
+}
+
+var parametrisedName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((?:.*\.)?)parametrizations\.([^.]+)\.(?:(original[01]?)|([0-9]{1,2})\.(.+))$`)
+})
+
+// parametrised returns the parametrisations of a file by the name of their first tensor.
+func parametrised(f *File) map[string]*parametrisation {
+	byName, byFirst := map[string]*parametrisation{}, map[string]*parametrisation{}
+	for _, t := range f.Tensors {
+		m := parametrisedName().FindStringSubmatch(t.Name)
+		if m == nil {
+			continue
+		}
+		p := byName[m[1]+m[2]]
+		if p == nil {
+			p = &parametrisation{name: m[1] + m[2], originals: map[string]Tensor{}, first: t.Name,
+				steps: map[int]map[string]Tensor{}}
+			byName[p.name], byFirst[t.Name] = p, p
+		}
+		if m[3] != "" {
+			p.originals[m[3]] = t
+			continue
+		}
+		step, _ := strconv.Atoi(m[4]) // the pattern leaves nothing else
+		if p.steps[step] == nil {
+			p.steps[step] = map[string]Tensor{}
+		}
+		p.steps[step][m[5]] = t
+	}
+	return byFirst
+}
+
+// derivation resolves weight_norm and spectral_norm, which PyTorch defines; false for any
+// other parametrisation, whose function is Python code that no file has.
+func (p *parametrisation) derivation() (derivation, bool) {
+	original, one := p.originals["original"]
+	g, is0 := p.originals["original0"]
+	v, is1 := p.originals["original1"]
+	switch {
+	case one && len(p.originals) == 1 && len(p.steps) == 1:
+		u, hasU := p.steps[0]["_u"]
+		v, hasV := p.steps[0]["_v"]
+		ok := hasU && hasV && len(p.steps[0]) == 2 && fitsSpectral(original, u, v)
+		return p.placed(spectral(p.name, original, u, v)), ok
+	case is0 && is1 && len(p.originals) == 2 && len(p.steps) == 0 && fitsNorm(g, v):
+		return p.placed(weightNorm(p.name, g, v)), true
+	}
+	return derivation{}, false
+}
+
+// placed is d with the tensor first that comes first in the file.
+func (p *parametrisation) placed(d derivation) derivation {
+	d.at = p.first
+	return d
+}

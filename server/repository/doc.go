@@ -1,6 +1,8 @@
 // Package repository finds the files of models and their versions: single
-// files, or folders with FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm. It
-// reads folders, never the files.
+// files, folders with FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or the
+// folder FOLDER/NAME of one model. A version may be a model.onnx, or a file of
+// another kind under the name that Triton gives it. It reads folders, never the
+// files.
 //
 // Use it to serve a folder whose models change.
 //

@@ -55,14 +55,55 @@ func TestScan(t *testing.T) {
 		"10":          "a:10",
 		"latest:9999": "a:10 a:9 a:1 b:1",
 	} {
-		files, err := scan([]string{folder}, policy(t, text))
-		if got := told(files); err != nil || got != want {
-			t.Errorf("%q: %s, %v, want %s", text, got, err, want)
+		all, err := scan([]string{folder}, policy(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := told(all.files); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	files, err := scan([]string{filepath.Join(folder, "b.bnm"), filepath.Join(folder, "c.txt")}, Policy{})
-	if got := told(files); err != nil || got != "b:1 c:1" {
-		t.Errorf("files: %s, %v", got, err)
+	all, err := scan([]string{filepath.Join(folder, "b.bnm"), filepath.Join(folder, "c.txt")}, Policy{})
+	if err != nil || told(all.files) != "b:1 c:1" {
+		t.Errorf("files: %v, %v", all, err)
+	}
+}
+
+// Triton's layout is served, alone and beside templates, as a folder of models and
+// as that of one, and what is not served is named with the reason.
+func TestTritonLayout(t *testing.T) {
+	folder := lay(t, "a/1/model.onnx", "a/2/model.onnx", "a/config.pbtxt", "b.bnm", "c/1/model.plan",
+		"d/3/model.bnm", "d/3/model.onnx", "e.onnx", "f/readme.txt", "g/01/model.onnx", "h/1/other.onnx",
+		"i/1/model.savedmodel/saved_model.pb", "labels.txt")
+	if err := os.Symlink("nowhere", filepath.Join(folder, "j.bnm")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"": "a:2 b:1 d:3", "a": "a:2", "d": "d:3"} {
+		all, err := scan([]string{filepath.Join(folder, path)}, Policy{})
+		if err != nil || told(all.files) != want {
+			t.Errorf("%q: %v, %v, want %s", path, all, err, want)
+		}
+	}
+	of, err := scan([]string{filepath.Join(folder, "c")}, Policy{})
+	if err != nil || len(of.files) > 0 || len(of.skipped) != 1 || !strings.Contains(of.skipped[0], "none of model.bnm") {
+		t.Errorf("c: %v, %v", of, err)
+	}
+	all, err := scan([]string{folder}, policy(t, "all"))
+	if err != nil || told(all.files) != "a:2 a:1 b:1 d:3" || filepath.Base(all.files[3].Path) != "model.bnm" {
+		t.Errorf("all: %v, %v", all, err)
+	}
+	text := strings.ReplaceAll(strings.Join(all.skipped, "\n"), folder+"/", "")
+	for _, want := range []string{"a/config.pbtxt is not read", "c/1/model.plan is skipped: it is none of model.bnm, model.onnx",
+		"c is skipped: it has no version", "d/3/model.onnx is skipped: d/3/model.bnm is served",
+		"e.onnx is skipped: a folder holds NAME.bnm, or NAME/VERSION/model.onnx", "f is skipped: it has no version",
+		"g/01 is skipped: a version is", "h/1 is skipped: there is no model.bnm or model.onnx in it",
+		"i/1/model.savedmodel is skipped", "j.bnm is skipped"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %s", want)
+		}
+	}
+	if strings.Contains(text, "labels.txt") {
+		t.Errorf("%s", text)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bnctl/bnctl/problem"
@@ -21,75 +23,122 @@ type File struct {
 	Time    time.Time // of the last change
 }
 
-// ending is that of templates, and model the name that one has in the folder of
+// ending is that of templates, and model the name that a file has in the folder of
 // its version.
 const (
 	ending = ".bnm"
-	model  = "model" + ending
+	model  = "model"
 )
+
+// endings are those of a model in the folder of its version: the first that is
+// there is served. The others are Triton's names for what is read here.
+var endings = []string{ending, ".onnx", ".keras", ".h5", ".pt", ".pth", ".safetensors"}
+
+// found is what is at the paths: files of models, and why others are none.
+type found struct {
+	files   []File
+	skipped []string
+}
+
+func (f *found) skip(format string, args ...any) {
+	f.skipped = append(f.skipped, fmt.Sprintf(format, args...))
+}
 
 // scan returns what p takes of what is at the paths, by model in the order in
 // which they were found, highest version first. A path is a file of a model,
-// which is version 1 under its name without the ending, or a folder of models.
-func scan(paths []string, p Policy) ([]File, error) {
-	found := map[string][]File{}
+// which is version 1 under its name without the ending, the folder of a model, or a
+// folder of models.
+func scan(paths []string, p Policy) (*found, error) {
+	all, models := &found{}, map[string][]File{}
 	var names []string
 	for _, path := range paths {
-		files, err := at(path)
+		at, err := look(path)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range files {
-			for _, other := range found[f.Name] {
+		all.skipped = append(all.skipped, at.skipped...)
+		for _, f := range at.files {
+			for _, other := range models[f.Name] {
 				if other.Version == f.Version {
 					return nil, problem.Advise("give one another name",
 						"%s and %s are both version %d of the model %s", other.Path, f.Path, f.Version,
 						f.Name)
 				}
 			}
-			if found[f.Name] == nil {
+			if models[f.Name] == nil {
 				names = append(names, f.Name)
 			}
-			found[f.Name] = append(found[f.Name], f)
+			models[f.Name] = append(models[f.Name], f)
 		}
 	}
-	var all []File
 	for _, name := range names {
-		all = append(all, p.take(found[name])...)
+		all.files = append(all.files, p.take(models[name])...)
 	}
 	return all, nil
 }
 
-// at returns the models at a path.
-func at(path string) ([]File, error) {
+// look returns the models at a path: a file, the folder of a model, or one of
+// models.
+func look(path string) (*found, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, missing(path, err)
 	}
+	f := &found{}
+	name := filepath.Base(path)
 	if !info.IsDir() {
-		name := filepath.Base(path)
-		return []File{fileOf(strings.TrimSuffix(name, filepath.Ext(name)), 1, path, info)}, nil
+		f.files = append(f.files, fileOf(strings.TrimSuffix(name, filepath.Ext(name)), 1, path, info))
+		return f, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
-	var files []File
+	if whole, err := filepath.Abs(path); err == nil {
+		name = filepath.Base(whole)
+	}
+	if f.versions(name, path, entries); len(f.files) > 0 {
+		return f, nil
+	}
+	models := &found{}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		inside := filepath.Join(path, e.Name())
-		info, err := os.Stat(inside)
-		switch {
-		case err != nil: // it went just now, or is a link to nowhere
-		case info.IsDir():
-			files = append(files, versions(e.Name(), inside)...)
-		case strings.HasSuffix(e.Name(), ending):
-			files = append(files, fileOf(strings.TrimSuffix(e.Name(), ending), 1, inside, info))
+		if !strings.HasPrefix(e.Name(), ".") {
+			models.entry(e.Name(), filepath.Join(path, e.Name()))
 		}
 	}
-	return files, nil
+	if len(models.files) == 0 && len(f.skipped) > 0 {
+		return f, nil // it is the folder of a model, whose versions are none
+	}
+	return models, nil
+}
+
+// entry is something in a folder of models.
+func (f *found) entry(name, path string) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // it went just now, or is a link to nowhere
+		f.skip("%s is skipped: %v", path, err)
+	case !info.IsDir() && strings.HasSuffix(name, ending):
+		f.files = append(f.files, fileOf(strings.TrimSuffix(name, ending), 1, path, info))
+	case !info.IsDir() && slices.Contains(endings, filepath.Ext(name)):
+		f.skip("%s is skipped: a folder holds NAME%s, or NAME/VERSION/%s%s; put it there, or name the file itself",
+			path, ending, model, filepath.Ext(name))
+	case info.IsDir():
+		f.folder(name, path)
+	}
+}
+
+// folder is the folder of a model.
+func (f *found) folder(name, path string) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		f.skip("%s is skipped: %v", path, err)
+		return
+	}
+	before := len(f.files)
+	if f.versions(name, path, entries); len(f.files) == before {
+		f.skip("%s is skipped: it has no version, a folder 1, 2, ... with %s%s or %[2]s.onnx", path, model, ending)
+	}
 }
 
 // missing says in short that there is nothing.
@@ -100,23 +149,55 @@ func missing(path string, err error) error {
 	return err
 }
 
-// versions returns the versions of a model in its folder.
-func versions(name, folder string) (files []File) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil
-	}
+// versions are those of a model in its folder.
+func (f *found) versions(name, folder string, entries []fs.DirEntry) {
 	for _, e := range entries {
-		v := version(e.Name())
-		if v == 0 {
-			continue
-		}
-		path := filepath.Join(folder, e.Name(), model)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			files = append(files, fileOf(name, v, path, info))
+		path := filepath.Join(folder, e.Name())
+		switch v := version(e.Name()); {
+		case v > 0:
+			f.version(name, v, path)
+		case e.Name() == "config.pbtxt":
+			f.skip("%s is not read: the model says what it takes and gives, and options say the rest", path)
+		case strings.Trim(e.Name(), "0123456789") == "":
+			f.skip("%s is skipped: a version is a whole number from 1 on, without zeros in front", path)
 		}
 	}
-	return files
+}
+
+// version is a version of a model: the file of its folder with the first of the
+// endings.
+func (f *found) version(name string, v int, folder string) {
+	var taken, other string
+	for _, end := range endings {
+		path := filepath.Join(folder, model+end)
+		info, err := os.Stat(path)
+		switch {
+		case err != nil || info.IsDir():
+		case taken == "":
+			taken = path
+			f.files = append(f.files, fileOf(name, v, path, info))
+		default:
+			f.skip("%s is skipped: %s is served", path, taken)
+		}
+	}
+	if taken != "" {
+		return
+	}
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), model+".") {
+			other = e.Name()
+		}
+	}
+	switch {
+	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		f.skip("%s is skipped: %v", folder, err)
+	case other != "":
+		f.skip("%s is skipped: it is none of %s", filepath.Join(folder, other), model+strings.Join(endings, ", "+model))
+	default:
+		f.skip("%s is skipped: there is no %s%s or %[2]s.onnx in it", folder, model, ending)
+	}
 }
 
 func fileOf(name string, version int, path string, info fs.FileInfo) File {

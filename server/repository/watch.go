@@ -5,6 +5,8 @@ type Watch struct {
 	paths  []string
 	policy Policy
 	last   map[File]bool // what was there when it looked before
+	// Skipped says of what is at the paths and is no model why, as of the last look.
+	Skipped []string
 }
 
 // NewWatch returns a watch that has not looked yet.
@@ -15,10 +17,11 @@ func NewWatch(paths []string, p Policy) *Watch { return &Watch{paths: paths, pol
 // time that it had in the last call of Look. The error names the paths that
 // cannot be read.
 func (w *Watch) Look() (files []File, still []bool, err error) {
-	files, err = scan(w.paths, w.policy)
+	all, err := scan(w.paths, w.policy)
 	if err != nil {
 		return nil, nil, err
 	}
+	files, w.Skipped = all.files, all.skipped
 	now := map[File]bool{}
 	for _, f := range files {
 		now[f] = true

@@ -161,7 +161,7 @@ func (k *call) SendMsg(m any) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if size > mostMessage {
+	if int64(size) > mostMessage {
 		return fmt.Errorf("an answer of %s", problem.Counted(size, "byte"))
 	}
 	k.begin()
@@ -216,10 +216,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// forEver is the time that a client gives that gives none.
-const forEver = 1 << 62
-
-// timeout reads a grpc-timeout, at most eight digits and a unit.
+// timeout reads a grpc-timeout, at most eight digits and a unit. A client that
+// gives none gives all.
 func timeout(text string) (time.Duration, error) {
 	if text == "" {
 		return forEver, nil

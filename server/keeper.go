@@ -22,20 +22,37 @@ type keeper struct {
 	missing map[*served]bool         // whose file was not there at the last look
 	retired sync.WaitGroup           // versions that answer what they accepted
 	metrics *metrics
+	looking *pending[looked]            // nil: nothing is asked
+	opening map[string]*pending[opened] // by path
+	skipped map[string]bool             // what was said of files that are no models
 }
+
+// forEver is longer than anything.
+const forEver = 1 << 62
 
 // load opens all that is there. One bad model is an error.
 func (k *keeper) load(ctx context.Context) error {
-	files, _, err := k.watch.Look()
-	if err != nil {
-		return err
+	defer k.giveUp(nil)
+	l, ok := k.look(ctx, forEver)
+	if !ok {
+		return context.Cause(ctx)
 	}
-	if len(files) == 0 {
-		return fmt.Errorf("%s: there is no such model, neither NAME%s nor NAME/VERSION/model%[2]s",
+	if l.err != nil {
+		return l.err
+	}
+	k.say(l.skipped)
+	if len(l.files) == 0 {
+		return fmt.Errorf("%s: there is no such model, neither NAME%s nor NAME/VERSION/model%[2]s or model.onnx",
 			strings.Join(k.o.Models, ", "), ".bnm")
 	}
-	for _, f := range files {
-		m, err := open(ctx, f, k.o, k.metrics)
+	for _, f := range l.files {
+		m, err, ok := k.open(ctx, f, tellAfter)
+		if !ok { // it is told of
+			m, err, ok = k.open(ctx, f, forEver)
+		}
+		if !ok {
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			return err
 		}
@@ -44,9 +61,21 @@ func (k *keeper) load(ctx context.Context) error {
 	return nil
 }
 
+// say tells once why files are no models.
+func (k *keeper) say(skipped []string) {
+	said := map[string]bool{}
+	for _, text := range skipped {
+		if said[text] = true; !k.skipped[text] {
+			k.o.note("%s", text)
+		}
+	}
+	k.skipped = said
+}
+
 // keep looks for changes until ctx ends.
 func (k *keeper) keep(ctx context.Context) {
 	defer k.retired.Wait()
+	defer func() { k.giveUp(nil) }()
 	tick := time.NewTicker(k.o.Poll)
 	defer tick.Stop()
 	for {
@@ -62,11 +91,17 @@ func (k *keeper) keep(ctx context.Context) {
 // poll serves what is new or has changed, if it held still, and no more what is
 // gone. What cannot be served changes nothing.
 func (k *keeper) poll(ctx context.Context) {
-	files, still, err := k.watch.Look()
-	if err != nil {
-		k.o.note("models are served as they were: %v", err)
+	l, ok := k.look(ctx, goOnAfter)
+	if !ok {
 		return
 	}
+	if l.err != nil {
+		k.o.note("models are served as they were: %v", l.err)
+		return
+	}
+	k.say(l.skipped)
+	k.giveUp(l.files)
+	files, still := l.files, l.still
 	serving := map[repository.File]bool{}
 	for _, m := range k.all() {
 		serving[m.file] = true
@@ -90,9 +125,13 @@ func (k *keeper) update(ctx context.Context, f repository.File) bool {
 	if k.refused[f] {
 		return false
 	}
-	m, err := open(ctx, f, k.o, k.metrics)
+	m, err, ok := k.open(ctx, f, goOnAfter)
+	if !ok {
+		return false
+	}
 	defer k.o.tidy()
 	if ctx.Err() != nil {
+		closeOpened(opened{f, m, err})
 		return false // it is going away, not the file that is bad
 	}
 	if err != nil {

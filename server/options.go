@@ -15,7 +15,8 @@ import (
 // Queue changes an answer.
 type Options struct {
 	// Models are files, each version 1 of a model of its name, or folders of
-	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm.
+	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or of one model,
+	// FOLDER/NAME. The file of a version may be model.onnx, as Triton has it.
 	Models   []string
 	Versions string        // of a model: "latest:N", "all" or "1,3"; "": the highest
 	Poll     time.Duration // interval between looks for changed files; 0: two seconds

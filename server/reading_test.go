@@ -1,0 +1,46 @@
+package server
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// What does not return is waited for no longer than was said, and what comes of it
+// in the end is taken by who asks again, or undone once it is given up.
+func TestWhatDoesNotReturn(t *testing.T) {
+	release := make(chan bool)
+	slow := inTheBackground(func() int { <-release; return 7 })
+	if _, ok := slow.within(t.Context(), time.Millisecond); ok {
+		t.Error("an answer")
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, ok := slow.within(ended, forEver); ok {
+		t.Error("an answer after the end")
+	}
+	if slow.late() {
+		t.Error("late at once")
+	}
+	if slow.began = time.Now().Add(-tellAfter); !slow.late() || slow.late() {
+		t.Error("that it is late is not told once")
+	}
+	release <- true
+	if v, ok := slow.within(t.Context(), forEver); !ok || v != 7 {
+		t.Errorf("%d, %v", v, ok)
+	}
+	undone := make(chan int, 1)
+	undo := func(v int) { undone <- v }
+	lost := inTheBackground(func() int { <-release; return 8 })
+	lost.giveUp(undo)
+	release <- true
+	if v := <-undone; v != 8 {
+		t.Errorf("%d is undone", v)
+	}
+	done := inTheBackground(func() int { return 9 })
+	until(t, "the answer", func() bool { return len(done.answer) == 1 })
+	done.giveUp(undo)
+	if v := <-undone; v != 9 {
+		t.Errorf("%d is undone", v)
+	}
+}

@@ -85,7 +85,8 @@ func TestTritonLayout(t *testing.T) {
 		}
 	}
 	of, err := scan([]string{filepath.Join(folder, "c")}, Policy{})
-	if err != nil || len(of.files) > 0 || len(of.skipped) != 1 || !strings.Contains(of.skipped[0], "none of model.bnm") {
+	if err != nil || len(of.files) > 0 || len(of.skipped) != 1 ||
+		!strings.Contains(of.skipped[0], "none of model.bnm") {
 		t.Errorf("c: %v, %v", of, err)
 	}
 	all, err := scan([]string{folder}, policy(t, "all"))
@@ -93,7 +94,8 @@ func TestTritonLayout(t *testing.T) {
 		t.Errorf("all: %v, %v", all, err)
 	}
 	text := strings.ReplaceAll(strings.Join(all.skipped, "\n"), folder+"/", "")
-	for _, want := range []string{"a/config.pbtxt is not read", "c/1/model.plan is skipped: it is none of model.bnm, model.onnx",
+	for _, want := range []string{"a/config.pbtxt is not read",
+		"c/1/model.plan is skipped: it is none of model.bnm, model.onnx",
 		"c is skipped: it has no version", "d/3/model.onnx is skipped: d/3/model.bnm is served",
 		"e.onnx is skipped: a folder holds NAME.bnm, or NAME/VERSION/model.onnx", "f is skipped: it has no version",
 		"g/01 is skipped: a version is", "h/1 is skipped: there is no model.bnm or model.onnx in it",

@@ -194,7 +194,8 @@ func (f *found) version(name string, v int, folder string) {
 	case err != nil:
 		f.skip("%s is skipped: %v", folder, err)
 	case other != "":
-		f.skip("%s is skipped: it is none of %s", filepath.Join(folder, other), model+strings.Join(endings, ", "+model))
+		f.skip("%s is skipped: it is none of %s", filepath.Join(folder, other),
+			model+strings.Join(endings, ", "+model))
 	default:
 		f.skip("%s is skipped: there is no %s%s or %[2]s.onnx in it", folder, model, ending)
 	}

@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,8 +26,11 @@ func prelu(c *call) error {
 	if err != nil {
 		return err
 	}
-	if len(c.shape(0)) == 0 || len(c.layer.blobs) != 1 {
+	if len(c.layer.blobs) != 1 {
 		return fmt.Errorf("has %d blobs, want 1", len(c.layer.blobs))
+	}
+	if len(c.shape(0)) == 0 {
+		return errors.New("an input without channels")
 	}
 	n := c.shape(0)[0]
 	if b := &c.layer.blobs[0]; shared != 0 && n != 1 {

@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,8 +30,11 @@ func batchNorm(c *call) error {
 		return problem.Advise("set it to true, or leave it out, to take the running statistics",
 			"use_global_stats is false: the network would normalise by its batch in prediction too")
 	}
-	if len(c.shape(0)) == 0 || len(c.layer.blobs) != 3 {
+	if len(c.layer.blobs) != 3 {
 		return fmt.Errorf("has %d blobs, want 3: mean, variance and factor", len(c.layer.blobs))
+	}
+	if len(c.shape(0)) == 0 {
+		return errors.New("an input without channels")
 	}
 	n := c.shape(0)[0]
 	factor, err := c.layer.blobs[2].load(1)
@@ -116,7 +120,7 @@ func (c *call) scaleBehind() *layer {
 	}
 	p := readers[0].params[fieldScale]
 	axis, err1 := p.axis(1, 1, len(c.shape(0))+1)
-	axes, err2 := p.uint(2, 1)
+	axes, err2 := p.signed(2, 1)
 	if err1 != nil || err2 != nil || axis != 1 || axes != 1 {
 		return nil
 	}
@@ -195,9 +199,12 @@ func bias(c *call) error {
 func (c *call) perChannel() ([]int, error) {
 	rank := len(c.shape(0))
 	axis, err1 := c.p.axis(1, 1, rank+1)
-	axes, err2 := c.p.uint(2, 1)
+	axes, err2 := c.p.signed(2, 1)
 	if err := firstError(err1, err2); err != nil {
 		return nil, err
+	}
+	if axes < 0 {
+		axes = rank + 1 - axis // all from axis on
 	}
 	if axis != 1 || axes != 1 || rank == 0 || rank > tensor.MaxRank {
 		return nil, fmt.Errorf("works over %d axes from %d; only channels are supported", axes, axis)

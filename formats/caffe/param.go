@@ -48,6 +48,18 @@ func (p param) uint(field, def int) (int, error) {
 
 // axis returns a field that may be negative, to count from the end of rank.
 func (p param) axis(field, def, rank int) (int, error) {
+	v, err := p.signed(field, def)
+	if v < 0 {
+		v += rank
+	}
+	if err == nil && (v < 0 || v >= rank) {
+		err = fmt.Errorf("axis %d of %d", v, rank)
+	}
+	return v, err
+}
+
+// signed returns the last value of a field that may be negative, def if there is none.
+func (p param) signed(field, def int) (int, error) {
 	v := int64(def)
 	err := message.Walk(p, func(f message.Field) error {
 		if f.Number != field {
@@ -56,11 +68,8 @@ func (p param) axis(field, def, rank int) (int, error) {
 		v = int64(f.Bits)
 		return f.Want(message.Varint)
 	})
-	if v < 0 {
-		v += int64(rank)
-	}
-	if err == nil && (v < 0 || v >= int64(rank)) {
-		err = fmt.Errorf("axis %d of %d", v, rank)
+	if err == nil && (v < -maxSetting || v > maxSetting) {
+		err = fmt.Errorf("field %d is %d; %d to %d are supported", field, v, -maxSetting, maxSetting)
 	}
 	return int(v), err
 }

@@ -76,7 +76,7 @@ func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 	full := []int{pad[0], pad[1], 0, 0} // top, left, bottom, right
 	beyond := false
 	for i := range 2 {
-		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i], down)
+		after, over, err := padAfter(c.shape(0)[1+i], kernel[i], stride[i], pad[i], down, pad != [2]int{})
 		if err != nil {
 			return err
 		}
@@ -95,8 +95,9 @@ func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 }
 
 // padAfter returns the padding at the far side that gives as many windows as
-// Caffe has, and whether the last one reaches beyond Caffe's own padding.
-func padAfter(n, kernel, stride, pad int, down bool) (after int, beyond bool, err error) {
+// Caffe has, and whether the last one reaches beyond Caffe's own padding. Where either
+// axis is padded, none has a window that begins behind the image.
+func padAfter(n, kernel, stride, pad int, down, padded bool) (after int, beyond bool, err error) {
 	if kernel > n+2*pad || pad >= kernel {
 		return 0, false, fmt.Errorf("kernel %d with padding %d over a length of %d", kernel, pad, n)
 	}
@@ -104,7 +105,7 @@ func padAfter(n, kernel, stride, pad int, down bool) (after int, beyond bool, er
 	if down {
 		windows = (n+2*pad-kernel)/stride + 1
 	}
-	if pad > 0 && (windows-1)*stride >= n+pad {
+	if padded && (windows-1)*stride >= n+pad {
 		windows-- // the last one would begin in the padding
 	}
 	need := (windows-1)*stride + kernel - n - pad

@@ -55,8 +55,8 @@ type RepairOptions struct {
 	// Statistics are estimated over its training split, and models evaluated on
 	// its test split.
 	Data string
-	// Note is called with messages about the conversion of arrays; it may be
-	// nil.
+	// Note is called with messages about the conversion of arrays, and about which
+	// class of the data is which of the model, options in braces; it may be nil.
 	Note func(format string, args ...any)
 	// Examined is called with the findings of RepairFile before the repair; it
 	// may be nil.
@@ -102,16 +102,16 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 	}
 	r := &Repaired{Model: m.Clone(), Samples: n, TrainedOn: predict.TrainedOn(m)}
 	maps.Copy(r.Model.State, state)
-	if r.Before, err = r.evaluate(ctx, m, o); err == nil {
-		r.After, err = r.evaluate(ctx, r.Model, o)
+	if r.Before, err = r.evaluate(ctx, m, o, o.Note); err == nil {
+		r.After, err = r.evaluate(ctx, r.Model, o, nil)
 	}
 	return r, err
 }
 
 // evaluate evaluates m on the data's test split, on o.Samples of it if it has
 // more, the same for every model; nil if there are no labels.
-func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions) (
-	*Served, error) {
+func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions,
+	note func(format string, args ...any)) (*Served, error) {
 	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
 		Array: modelfile.Arrays(m, nil)})
 	// Repair has noted what is converted
@@ -127,7 +127,7 @@ func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOption
 			return nil, err
 		}
 	}
-	if m, err = predict.Evaluable(m, src.Info()); err != nil {
+	if m, src, err = predict.Evaluable(m, src, note); err != nil {
 		return nil, err
 	}
 	p, err := predict.Open(ctx, m, predict.Options{Fleet: o.Fleet, Batch: o.Batch, Samples: src.Info().Len})

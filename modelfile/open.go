@@ -124,27 +124,32 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 }
 
 // stateOf reads the tensors of any file, for m to be initialised from by name
-// and shape; see models.InitFrom. The Choice is nil for bnctl's own files.
-func stateOf(path string, o Options, m *models.Model) (map[string]tensor.Tensor, *Choice, error) {
+// and shape; see models.InitFrom. labels are the names of the file's classes, if it has
+// some. The Choice is nil for bnctl's own files.
+func stateOf(path string, o Options, m *models.Model) (state map[string]tensor.Tensor, labels []string,
+	choice *Choice, err error) {
 	ours, err := Own(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if ours {
 		m, err := serialize.ReadModel(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		return m.State, nil, nil
+		return m.State, m.Labels, nil, nil
 	}
 	f, err := OpenForeign(path, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer f.Close()
-	state, err := formats.State(f, m)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	if f.Model != nil {
+		labels = f.Model.Labels
 	}
-	return state, ChoiceOf(path, f, o), nil
+	state, err = formats.State(f, m)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return state, labels, ChoiceOf(path, f, o), nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/bnctl/bnctl/data"
@@ -19,8 +20,8 @@ type StartOptions struct {
 	Classes int    // of a new head; 0: those of the data, or of the file
 	Seed    uint64 // of the weights of a new head
 	// Init is the file that weights are taken from, by name and shape; "": none. A
-	// model that has weights of its own is refused with it. Key and Drop are then
-	// about this file.
+	// model that has weights of its own is refused with it. Key, Drop and Labels are
+	// then about this file.
 	Init string
 	// Auxiliary gives a model of the zoo the head of models.Options.Auxiliary.
 	Auxiliary bool
@@ -33,6 +34,8 @@ type Started struct {
 	// were drawn from the seed.
 	Weights string
 	Was     []string       // the classes that the model's file was trained on, before those of the data
+	Seen    int            // how many classes the data has
+	Moved   int            // rows of the head that went with their labels to other numbers
 	From    *Choice        // what was taken of the file Init; nil without, and for bnctl's own
 	Loaded  *models.Loaded // and which of the model's tensors that is; nil without Init
 }
@@ -49,8 +52,41 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Was, s.Labels = s.Labels, info.Classes
+	if err := s.takeClasses(info.Classes); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	return s, nil
+}
+
+// takeClasses gives the model the classes of the data. Where it, or the file of its
+// weights, has names for all rows of its head, these go with their labels.
+func (s *Started) takeClasses(classes []string) error {
+	if s.Was == nil {
+		s.Was = s.Labels
+	}
+	s.Labels, s.Seen = classes, len(classes)
+	shape := s.Graph.Main.Values[s.Graph.Main.Outputs[0].Value].Type.Shape
+	if len(shape) == 0 || len(s.Was) != shape[0] || len(classes) > len(s.Was) {
+		return nil
+	}
+	from := models.RowsByLabel(s.Was, classes)
+	for i, k := range from {
+		if i != k {
+			s.Moved++
+		}
+		if i >= len(classes) {
+			s.Labels = append(slices.Clip(s.Labels), s.Was[k])
+		}
+	}
+	if s.Moved == 0 {
+		return nil
+	}
+	if err := models.MoveRows(s.Model, from); err != nil {
+		return problem.Advise("give data with the model's classes in its order, or make a new head with {classes}",
+			"the classes are others, or in another order: the model has %s, the data %s; %w",
+			models.ClassList(s.Was), models.ClassList(classes), err)
+	}
+	return nil
 }
 
 func started(name string, info data.Info, o StartOptions) (*Started, error) {
@@ -77,6 +113,10 @@ func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	if err := about.noForeign(name + " is no file of weights"); err != nil {
 		return nil, err
 	}
+	if o.Labels != nil && o.Init == "" {
+		return nil, problem.New("labels", "", "means nothing here: a new model has the classes of its data",
+			"leave it out")
+	}
 	if m, err = o.Preprocess.apply(m); err != nil {
 		return nil, err
 	}
@@ -90,7 +130,7 @@ func (s *Started) initialise(o StartOptions) error {
 	if err := models.Init(s.Model, o.Seed); err != nil || o.Init == "" {
 		return err
 	}
-	from, choice, err := stateOf(o.Init, o.Options, s.Model)
+	from, labels, choice, err := stateOf(o.Init, o.Options, s.Model)
 	if err != nil {
 		return err
 	}
@@ -99,6 +139,13 @@ func (s *Started) initialise(o StartOptions) error {
 		return fmt.Errorf("%s: %w", o.Init, err)
 	}
 	s.From, s.Loaded = choice, &loaded
+	if o.Labels != nil {
+		labels = o.Labels
+	}
+	head, err := models.HeadState(s.Model)
+	if err == nil && slices.Contains(loaded.Taken, head[0]) { // else it is drawn
+		s.Was = labels
+	}
 	s.Weights, err = Digest(o.Init)
 	return err
 }

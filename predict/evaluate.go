@@ -2,8 +2,6 @@ package predict
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
@@ -12,45 +10,37 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Evaluable returns the form of m that can be evaluated on such data:
-// modelfile.Suited, for labels that are the model's. The error says which they are
-// not, or is a *problem.Error of data without labels.
-func Evaluable(m *models.Model, info data.Info) (*models.Model, error) {
+// Evaluable returns the form of m that can be evaluated on src, modelfile.Suited, and src
+// with the labels of m: models.MatchClasses says which class is which. note, which may be
+// nil, is called with what that took for what. The error is one of MatchClasses, or a
+// *problem.Error of data without labels. Closing the source closes src.
+func Evaluable(m *models.Model, src data.Source, note func(format string, args ...any)) (
+	*models.Model, data.Source, error) {
+	info := src.Info()
 	if !info.Labelled {
-		return nil, problem.New("", "", info.Kind+" has no labels to evaluate on", "to predict needs none")
+		return nil, nil, problem.New("", "", info.Kind+" has no labels to evaluate on", "to predict needs none")
 	}
-	if err := sameLabels(m, info); err != nil {
-		return nil, err
+	if len(info.Classes) > 0 {
+		k, err := m.MatchClasses(info.Kind, info.Classes)
+		if err != nil {
+			return nil, nil, err
+		}
+		if text := k.String(); text != "" && note != nil {
+			note("%s", text)
+		}
+		src = data.Classed(src, k.To, k.Names)
+		named := *m
+		named.Labels = k.Names
+		m = &named
 	}
-	return modelfile.Suited(m, info)
+	m, err := modelfile.Suited(m, info)
+	return m, src, err
 }
 
 // Evaluate predicts every sample of src once, and compares with the labels. The
 // figures are those that training printed for the same model and data, bit for
-// bit. The predictor's model is one that Evaluable returned for src.
+// bit. The predictor's model and src are those that Evaluable returned.
 func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (*train.Evaluation, error) {
 	return train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: workers, OwnRows: p.OwnRows,
 		Transform: train.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)})
-}
-
-// sameLabels refuses data whose classes are not those that m was trained on.
-// Classes that have numbers for names need only be as many, or fewer.
-func sameLabels(m *models.Model, info data.Info) error {
-	if len(m.Labels) == 0 || numbered(info.Classes) && len(info.Classes) <= len(m.Labels) ||
-		slices.Equal(m.Labels, info.Classes) {
-		return nil
-	}
-	return problem.Advise("evaluate on data with the model's classes",
-		"the classes differ: the model has %s, %s has %s", models.ClassList(m.Labels), info.Kind,
-		models.ClassList(info.Classes))
-}
-
-// numbered reports whether the names of classes are 0, 1, 2 ...
-func numbered(classes []string) bool {
-	for i, name := range classes {
-		if name != fmt.Sprint(i) {
-			return false
-		}
-	}
-	return true
 }

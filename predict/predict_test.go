@@ -105,7 +105,7 @@ func TestAllStops(t *testing.T) {
 // An evaluation counts what All predicts.
 func TestEvaluate(t *testing.T) {
 	src := open(t, "glyphs:9")
-	m, err := Evaluable(newModel(t), src.Info())
+	m, src, err := Evaluable(newModel(t), src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,10 +168,15 @@ func TestProblems(t *testing.T) {
 	if _, err := Open(t.Context(), m, none); !errors.As(err, &p) || p.Field != "devices" {
 		t.Errorf("no devices: %v", err)
 	}
-	if _, err := Evaluable(m, data.Info{Kind: "npy"}); !errors.As(err, &p) {
+	if _, _, err := Evaluable(m, silent{}, nil); !errors.As(err, &p) {
 		t.Errorf("no labels: %v", err)
 	}
 }
+
+// silent is a source without labels.
+type silent struct{ data.Source }
+
+func (silent) Info() data.Info { return data.Info{Kind: "npy"} }
 
 // Probabilities are those of arithmetic: softmax of 0, ln 2, ln 5 is 1/8, 2/8, 5/8.
 func TestBest(t *testing.T) {

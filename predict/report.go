@@ -9,15 +9,15 @@ import (
 
 // Report is an evaluation by the names of classes, as JSON has it.
 type Report struct {
-	Samples    int              `json:"samples"`
-	Correct    int              `json:"correct"`        // labels met
-	Accuracy   float64          `json:"accuracy"`       // share of labels met, 0 to 1
-	Top5       float64          `json:"top5"`           // share of labels among the five largest outputs
-	Loss       train.Figure     `json:"loss"`           // mean cross-entropy of a label; null if not finite
-	PerClass   map[string]Count `json:"per_class"`      // by Label
-	Confusion  [][]int          `json:"confusion"`      // [label][predicted]
-	MIoU       *train.Figure    `json:"miou,omitempty"` // where labels are masks
-	Throughput float64          `json:"images_per_s"`
+	Samples    int               `json:"samples"`
+	Correct    int               `json:"correct"`        // labels met
+	Accuracy   float64           `json:"accuracy"`       // share of labels met, 0 to 1
+	Top5       float64           `json:"top5"`           // share of labels among the five largest outputs
+	Loss       train.Figure      `json:"loss"`           // mean cross-entropy of a label; null if not finite
+	PerClass   map[string]*Count `json:"per_class"`      // by Label; null where there is nothing to count
+	Confusion  [][]int           `json:"confusion"`      // [label][predicted]
+	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
+	Throughput float64           `json:"images_per_s"`
 }
 
 // Count is how many labels of a class there were, and how many were met. With
@@ -32,13 +32,16 @@ type Count struct {
 // NewReport describes an evaluation of m that took so long.
 func NewReport(m *models.Model, e *train.Evaluation, took time.Duration) *Report {
 	r := &Report{Samples: e.Samples, Correct: e.Correct, Accuracy: e.Accuracy(), Top5: e.Top5Accuracy(),
-		Loss: train.Figure(e.Loss()), PerClass: map[string]Count{}, Confusion: e.Confusion,
+		Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{}, Confusion: e.Confusion,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	for i, k := range e.PerClass {
-		c := Count{N: k.N, Correct: k.Correct}
+		c := &Count{N: k.N, Correct: k.Correct}
 		if e.Masks {
 			overlap := e.Overlap(i)
 			c.IoU = &overlap
+		}
+		if k.N == 0 && (c.IoU == nil || *c.IoU != *c.IoU) { // neither a label nor, of pixels, predicted
+			c = nil
 		}
 		r.PerClass[Label(m, i)] = c
 	}

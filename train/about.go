@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
@@ -45,7 +44,7 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 	r.Validation = Data{}
 	if validation != nil {
 		infos = append(infos, validation.Info())
-		if err := sameClasses(infos[0], infos[1]); err != nil {
+		if _, err := classed(training, validation); err != nil {
 			return err
 		}
 		if r.Validation, err = identify(ctx, validation); err != nil {
@@ -85,13 +84,4 @@ func identify(ctx context.Context, s data.Source) (Data, error) {
 	sum, err := s.Fingerprint(ctx)
 	return Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Classes: len(info.Classes),
 		Fingerprint: sum, Skipped: len(info.Skipped)}, err
-}
-
-// sameClasses refuses validation data whose classes are not those of training.
-func sameClasses(a, b data.Info) error {
-	if slices.Equal(a.Classes, b.Classes) {
-		return nil
-	}
-	return problem.Failure("val", fmt.Sprintf("the classes differ: {data} has %s, {val} has %s",
-		models.ClassList(a.Classes), models.ClassList(b.Classes)), "use two splits of one data set")
 }

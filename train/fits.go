@@ -32,7 +32,26 @@ func Fits(m *models.Model, training, validation data.Source) error {
 	if err := fits("data", m, training.Info()); err != nil || validation == nil {
 		return err
 	}
+	if _, err := classed(training, validation); err != nil {
+		return err
+	}
 	return fits("val", m, validation.Info())
+}
+
+// classed returns validation data with the labels of the training data, whose classes
+// are those of the model: a class is the one of its name, and may have no samples. A
+// class that training does not have is a *problem.Error of val.
+func classed(training, validation data.Source) (data.Source, error) {
+	known, info := training.Info().Classes, validation.Info()
+	if len(known) == 0 || len(info.Classes) == 0 {
+		return validation, nil
+	}
+	k, err := models.MatchClasses(known, len(known), info.Kind, info.Classes)
+	if err != nil {
+		return nil, problem.Failure("val", fmt.Sprintf("the classes differ: {data} has %s, {val} has %s",
+			models.ClassList(known), models.ClassList(info.Classes)), "use two splits of one data set")
+	}
+	return data.Classed(validation, k.To, known), nil
 }
 
 func fits(field string, m *models.Model, info data.Info) error {

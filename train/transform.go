@@ -27,6 +27,13 @@ func (p *plan) takeData() error {
 	if err := Fits(p.template, c.Train, c.Validation); err != nil {
 		return err
 	}
+	if c.Validation != nil {
+		named, err := classed(c.Train, c.Validation)
+		if err != nil {
+			return err
+		}
+		p.config.Validation = named
+	}
 	if info := c.Train.Info(); info.Len != r.Data.Samples {
 		return problem.New("data", info.Kind, fmt.Sprintf("it has %s, and the recipe is about %d",
 			problem.Counted(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")

@@ -42,7 +42,7 @@ func repairFlags() []cli.Flag {
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 		batchFlag("samples that batch norm sees at once while it is estimated"),
-		readersFlag(), precisionFlag(),
+		readersFlag(), precisionFlag(), labelsFlag(),
 	}, preprocessFlags(), runningFlags())
 }
 

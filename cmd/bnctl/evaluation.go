@@ -43,7 +43,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	}
 	defer src.Close()
 	tellOfFiles(o, "--data", src.Info())
-	m, err := predict.Evaluable(v.Model, src.Info())
+	m, src, err := predict.Evaluable(v.Model, src, o.hear)
 	if err != nil {
 		return err
 	}

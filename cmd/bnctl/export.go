@@ -34,6 +34,7 @@ to show by how much they differ.
 				"before it"},
 			&cli.IntFlag{Name: "opset", Value: formats.NewestOpset,
 				Usage: fmt.Sprintf("operator set of ONNX: %d to %d", formats.OldestOpset, formats.NewestOpset)},
+			labelsFlag(),
 		}, fileFlags(), preprocessFlags(), runningFlags()),
 		Action: exportAction,
 	}

@@ -37,6 +37,12 @@ func preprocessFlags() []cli.Flag {
 	}
 }
 
+// labelsFlag says what the classes of a model are called that does not say so itself.
+func labelsFlag() cli.Flag {
+	return &cli.StringFlag{Name: "labels", Usage: "names of the model's classes, in their order: `A,B,C`, or " +
+		"a file with one on a line"}
+}
+
 // modelOptions returns what the flags say of the file of a model.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
@@ -49,6 +55,11 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 		})
 	if err != nil {
 		return o, err
+	}
+	if c.IsSet("labels") {
+		if o.Labels, err = modelfile.Labels(c.String("labels")); err != nil {
+			return o, fmt.Errorf("--labels: %w", err)
+		}
 	}
 	o.Preprocess, err = preprocessOptions(c)
 	return o, err
@@ -64,11 +75,6 @@ func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	if rule := c.String("merge"); rule != "" {
 		if o.Merge, err = bn.ParseRule(rule); err != nil {
 			return o, misuse("--merge: %v", err)
-		}
-	}
-	if c.IsSet("labels") {
-		if o.Labels, err = modelfile.Labels(c.String("labels")); err != nil {
-			return o, fmt.Errorf("--labels: %w", err)
 		}
 	}
 	return o, nil

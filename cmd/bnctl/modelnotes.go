@@ -37,14 +37,14 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 	noteChoice(o, m.Choice)
 	classes := m.Labels
 	if len(m.Was) > 0 && !slices.Equal(m.Was, classes) {
-		o.note("the model was trained on the classes %s; from here on they are %s", models.ClassList(m.Was),
-			models.ClassList(classes))
+		o.note("the model was trained on the classes %s; from here on they are %s (%s of the head moved)",
+			models.ClassList(m.Was), models.ClassList(classes), counted(m.Moved, "row"))
 	}
 	f := m.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
-	if has > len(classes) && asked.Classes == 0 {
+	if has > m.Seen && asked.Classes == 0 {
 		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", counted(has, "class"),
-			len(classes), len(classes))
+			m.Seen, m.Seen)
 	}
 	noteChoice(o, m.From)
 	if m.Loaded != nil {

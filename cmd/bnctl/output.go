@@ -98,3 +98,8 @@ func (o *output) note(format string, args ...any) {
 		fmt.Fprintln(o.stderr, legible.Sprintf(format, args...))
 	}
 }
+
+// hear is note of what the library says, with its options in braces.
+func (o *output) hear(format string, args ...any) {
+	o.note("%s", inFlags(fmt.Sprintf(format, args...)))
+}

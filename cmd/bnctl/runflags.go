@@ -11,7 +11,7 @@ import (
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
 	own := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag()}
+		precisionFlag(), labelsFlag()}
 	return append(slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
 }
 

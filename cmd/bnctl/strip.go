@@ -32,7 +32,7 @@ keep names, order and types, and need none. Several checkpoints are those of the
 			&cli.BoolFlag{Name: "ema",
 				Usage: "take the average of the weights of a PyTorch checkpoint, not the weights"},
 			&cli.StringFlag{Name: "merge", Usage: "statistics of several ranks or replicas: pooled, mean or first"},
-			&cli.StringFlag{Name: "labels", Usage: "names of the classes: `A,B,C`, or a file with one on a line"},
+			labelsFlag(),
 		}, fileFlags(), preprocessFlags()),
 		Action: stripAction,
 	}

@@ -79,7 +79,7 @@ func recipeFlags() []cli.Flag {
 				"best:miou"},
 		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
-	}, slices.Concat(sourceFlags(), fileFlags(), preprocessFlags())...)
+	}, slices.Concat(sourceFlags(), fileFlags(), []cli.Flag{labelsFlag()}, preprocessFlags())...)
 }
 
 // runFlags say how and where: nothing here changes what comes out.

@@ -18,7 +18,7 @@ func Example_evaluate() {
 	src, err := data.Open(ctx, "glyphs:200", data.Options{Split: data.Test})
 	check(err)
 	defer src.Close()
-	m, err = predict.Evaluable(m, src.Info())
+	m, src, err = predict.Evaluable(m, src, nil)
 	check(err)
 	p, err := predict.Open(ctx, m, predict.Options{Fleet: fleet.Options{Devices: "2xcpu"}, Batch: 64})
 	check(err)

@@ -1,0 +1,51 @@
+package data
+
+import (
+	"context"
+	"slices"
+)
+
+// Classed returns src with the labels of a model: class i of src has the number
+// to[i] there, and classes are the names of the model's. It returns src itself if
+// both are its own. Closing the result closes src.
+func Classed(src Source, to []int, classes []string) Source {
+	same := slices.Equal(src.Info().Classes, classes)
+	for i, class := range to {
+		same = same && i == class
+	}
+	if same {
+		return src
+	}
+	return &renumbered{src, to, classes}
+}
+
+// renumbered is a source whose classes have other numbers.
+type renumbered struct {
+	Source
+	to      []int
+	classes []string
+}
+
+func (r *renumbered) Info() Info {
+	i := r.Source.Info()
+	i.Classes = r.classes
+	return i
+}
+
+func (r *renumbered) Label(ctx context.Context, i int) ([]int32, error) {
+	was, err := r.Source.Label(ctx, i)
+	if err != nil || was == nil {
+		return nil, err
+	}
+	label := make([]int32, len(was))
+	for k, class := range was {
+		if label[k] = class; class >= 0 && int(class) < len(r.to) {
+			label[k] = int32(r.to[class])
+		}
+	}
+	return label, nil
+}
+
+func (r *renumbered) measure(ctx context.Context, i int) (h, w int, err error) {
+	return sizeIn(ctx, r.Source, i)
+}

@@ -1,0 +1,76 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// RowsByLabel returns, for each row of a head whose classes had the names was, from
+// which row it is taken where the first classes have the names now: a label takes
+// its row along. A label that is new takes the row that was there, if none is taken
+// from it, or else the first that is left. The rows of labels that are no more follow.
+func RowsByLabel(was, now []string) []int {
+	from, taken := make([]int, len(was)), make([]bool, len(was))
+	for i := range from {
+		from[i] = -1
+		if i >= len(now) {
+			continue
+		}
+		if k := slices.Index(was, now[i]); k >= 0 && !taken[k] {
+			from[i], taken[k] = k, true
+		}
+	}
+	for i := range from {
+		if from[i] < 0 && !taken[i] && i < len(now) {
+			from[i], taken[i] = i, true
+		}
+	}
+	for i := range from {
+		if from[i] < 0 {
+			from[i] = slices.Index(taken, false)
+			taken[from[i]] = true
+		}
+	}
+	return from
+}
+
+// HeadState returns the names of the tensors that a model's head is made of, and its
+// auxiliary head, whose first axis is that of classes. It is an error if the first
+// output comes from no such head.
+func HeadState(m *Model) ([]string, error) {
+	f := m.Graph.Main.Clone()
+	h := &head{f: f}
+	if s := m.outputType(0).Shape; len(s) > 0 {
+		h.had, h.classes = s[0], s[0]
+	}
+	for i, o := range f.Outputs {
+		if i > 0 && o.Name != graph.Auxiliary {
+			continue
+		}
+		if err := h.follow(o.Value); err != nil {
+			return nil, fmt.Errorf("model %s: %w", m.Architecture, err)
+		}
+	}
+	return h.state, nil
+}
+
+// MoveRows moves the rows of m's head in m's state: row i becomes what row from[i] was.
+func MoveRows(m *Model, from []int) error {
+	names, err := HeadState(m)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		t := m.State[name]
+		moved := tensor.New(t.DType, t.Shape...)
+		row := len(t.Bytes) / len(from)
+		for i, k := range from {
+			copy(moved.Bytes[i*row:(i+1)*row], t.Bytes[k*row:])
+		}
+		m.State[name] = moved
+	}
+	return nil
+}

@@ -46,7 +46,7 @@ func IdentifyIncomplete(f *File) (*models.Model, error) {
 		}
 		whole := &File{Tensors: slices.Clone(f.Tensors)}
 		Complete(whole, m)
-		if compare(whole.Tensors, m).exact() {
+		if compare(whole.Tensors, m).exact() && a.SameAs == "" {
 			found, names = append(found, m), append(names, a.Name)
 		}
 	}
@@ -55,6 +55,7 @@ func IdentifyIncomplete(f *File) (*models.Model, error) {
 		return nil, problem.Failure("", "no architecture of the zoo fits, even without its statistics",
 			"name one with {arch}")
 	case 1:
+		sayAssumed(f, found[0])
 		return found[0], nil
 	}
 	return nil, severalFit(names)

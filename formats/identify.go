@@ -28,6 +28,7 @@ func Identify(f *File) (*models.Model, error) {
 		if m != nil {
 			f.SetTensors(tensors)
 			leaveLoose(f, m)
+			sayAssumed(f, m)
 			return m, nil
 		}
 		if name == "" || best.taken > nearest.taken {
@@ -38,6 +39,17 @@ func Identify(f *File) (*models.Model, error) {
 			return nil, f.Chosen(noneFits(f.Tensors, name, nearest))
 		}
 		tensors = shorter
+	}
+}
+
+// sayAssumed says which of the architectures with the same names and shapes m is.
+func sayAssumed(f *File, m *models.Model) {
+	for _, a := range models.Architectures() {
+		if a.SameAs == m.Architecture {
+			f.Find("", fmt.Sprintf("taken for %s, whose stride is in the convolutions of 3x3, as in torchvision; %s "+
+				"has the same names and shapes (%s)", m.Architecture, a.Name, a.About),
+				"if it is that, name the architecture "+a.Name)
+		}
 	}
 }
 
@@ -77,7 +89,7 @@ func search(tensors []Tensor) (found *models.Model, nearest fit, name string, er
 			return nil, fit{}, "", err
 		}
 		got := compare(tensors, m)
-		if got.exact() {
+		if got.exact() && a.SameAs == "" {
 			found, names = m, append(names, a.Name)
 		}
 		if name == "" || got.taken > nearest.taken {

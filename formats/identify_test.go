@@ -68,6 +68,33 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
+// TestSameNames: of two architectures whose tensors are called the same one is assumed, and
+// said; the other one can be named.
+func TestSameNames(t *testing.T) {
+	for name, other := range map[string]string{"resnet50": "resnet50-v1", "resnet101": "resnet101-v1", "resnet152": "resnet152-v1"} {
+		f := &File{Tensors: stateOf(t, other, "", 10)}
+		m, err := Identify(f)
+		if err != nil || m.Architecture != name {
+			t.Fatalf("%s: found %v, %v", other, m, err)
+		}
+		if len(f.Findings) != 1 || !strings.Contains(f.Findings[0].Text, "taken for "+name+",") ||
+			!strings.HasSuffix(f.Findings[0].Advice, other) {
+			t.Errorf("%s: findings %+v", other, f.Findings)
+		}
+		as, err := models.Build(other, models.Options{Classes: 10})
+		if err == nil {
+			_, err = apply(f, as)
+		}
+		if err != nil {
+			t.Errorf("%s, named: %v", other, err)
+		}
+	}
+	f := &File{Tensors: stateOf(t, "resnet18", "", 10)}
+	if _, err := Identify(f); err != nil || len(f.Findings) != 0 {
+		t.Errorf("resnet18: %v, findings %+v", err, f.Findings)
+	}
+}
+
 func TestIdentifyRefuses(t *testing.T) {
 	all := stateOf(t, "resnet20", "", 10)
 	odd := Held("extra.weight", tensor.New(tensor.F32, 2))

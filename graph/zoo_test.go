@@ -38,7 +38,8 @@ func TestZoo(t *testing.T) {
 func TestZooCost(t *testing.T) {
 	const resnet20 = 3*16*9*1024 + 6*16*16*9*1024 + (16*32+5*32*32)*9*256 + (32*64+5*64*64)*9*64 + 640
 	for name, want := range map[string]float64{"resnet20": resnet20, "resnet18": 1.81e9, "resnet50": 4.09e9,
-		"resnet101": 7.80e9, "mobilenetv2": 0.30e9, "vgg16-bn": 15.47e9} {
+		"resnet101": 7.80e9, "resnet152": 11.51e9, "resnet50-v1": 3.857e9, "resnet101-v1": 7.57e9, "resnet152-v1": 11.28e9,
+		"mobilenetv2": 0.30e9, "vgg16-bn": 15.47e9} {
 		m := must(models.Build(name, models.Options{}))(t)
 		got := m.Graph.Main.TotalCost().RowFlops / 2
 		if got < want || got > 1.06*want { // additions, norms and activations come on top

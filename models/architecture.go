@@ -26,6 +26,10 @@ type Architecture struct {
 	Mean    []float64 // of pixels per channel, in units of x/255
 	Std     []float64 // likewise
 
+	// SameAs is another architecture whose tensors have the same names and shapes, and which
+	// is assumed where only these are known; "": there is none.
+	SameAs string
+
 	auxiliary bool // Options.Auxiliary may be asked for
 	forward   forward
 }

@@ -9,8 +9,7 @@ import (
 // residual adds one block of a ResNet and returns its result.
 type residual func(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value
 
-// resNet returns the ResNet for ImageNet of He et al. 2015, table 1, in
-// torchvision's form: a bottleneck's stride is in its 3x3 convolution.
+// resNet returns the ResNet for ImageNet of He et al. 2015, table 1.
 func resNet(block residual, depths ...int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
 		stages := n.resNetFeatures("", x, block, depths, len(depths))
@@ -56,11 +55,24 @@ func basicBlock(n *net, name string, x graph.Value, width, stride, _ int) graph.
 	return n.relu(name+".relu2", n.add(name+".add", y, n.projection(name, x, width, stride)))
 }
 
+// bottleneck has torchvision's form: the stride is in the 3x3 convolution ("version 1.5").
 func bottleneck(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
-	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 1, stride: 1}, 1)
+	return n.bottleneck(name, x, width, 1, stride, dilation)
+}
+
+// bottleneckV1 has the stride in the first convolution of 1x1, as the paper, Caffe2 and
+// Detectron ("caffe style") have it. The weights have the same names and shapes.
+func bottleneckV1(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
+	return n.bottleneck(name, x, width, stride, 1, dilation)
+}
+
+// bottleneck adds a block whose first two convolutions have these strides.
+func (n *net) bottleneck(name string, x graph.Value, width, first, second, dilation int) graph.Value {
+	stride := first * second
+	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 1, stride: first}, 1)
 	y = n.relu(name+".relu1", n.norm(name+".bn1", y))
 	y = n.conv(name+".conv2", y,
-		convSpec{out: width, kernel: 3, stride: stride, pad: dilation, dilation: dilation}, 1)
+		convSpec{out: width, kernel: 3, stride: second, pad: dilation, dilation: dilation}, 1)
 	y = n.relu(name+".relu2", n.norm(name+".bn2", y))
 	y = n.conv(name+".conv3", y, convSpec{out: 4 * width, kernel: 1, stride: 1}, 1)
 	y = n.norm(name+".bn3", y)

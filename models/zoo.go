@@ -23,6 +23,13 @@ var zoo = []Architecture{
 	imageNetNet("resnet34", "ResNet, 34 layers (He et al. 2015)", 0.05, resNet(basicBlock, 3, 4, 6, 3)),
 	imageNetNet("resnet50", "ResNet, 50 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 4, 6, 3)),
 	imageNetNet("resnet101", "ResNet, 101 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 4, 23, 3)),
+	imageNetNet("resnet152", "ResNet, 152 layers (He et al. 2015)", 0.05, resNet(bottleneck, 3, 8, 36, 3)),
+	imageNetNet("resnet50-v1", "ResNet, 50 layers (He et al. 2015), stride in the 1x1 as in Caffe2", 0.05,
+		resNet(bottleneckV1, 3, 4, 6, 3)).sameAs("resnet50"),
+	imageNetNet("resnet101-v1", "ResNet, 101 layers (He et al. 2015), stride in the 1x1 as in Caffe2", 0.05,
+		resNet(bottleneckV1, 3, 4, 23, 3)).sameAs("resnet101"),
+	imageNetNet("resnet152-v1", "ResNet, 152 layers (He et al. 2015), stride in the 1x1 as in Caffe2", 0.05,
+		resNet(bottleneckV1, 3, 8, 36, 3)).sameAs("resnet152"),
 	imageNetNet("mobilenetv2", "inverted residuals (Sandler et al. 2018)", 0.05, mobileNetV2),
 	{Name: "unet-bn", About: "a class for each pixel (Ronneberger et al. 2015), 4 levels, 16 channels",
 		Input: scenes, Classes: 6, LR: 0.05, Mean: ImageNetMean, Std: ImageNetStd, forward: unetBN},
@@ -53,6 +60,11 @@ func imageNetNet(name, about string, lr float64, f forward) Architecture {
 func pixelNet(name, about string, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: photos, Classes: 21, LR: 0.05,
 		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
+}
+
+func (a Architecture) sameAs(name string) Architecture {
+	a.SameAs = name
+	return a
 }
 
 func (a Architecture) withAuxiliary() Architecture {

@@ -26,6 +26,10 @@ var zooCases = []struct {
 	{"resnet34", 21797672, 36, "fc.bias"},
 	{"resnet50", 25557032, 53, "fc.bias"},
 	{"resnet101", 44549160, 104, "fc.bias"},
+	{"resnet152", 60192808, 155, "fc.bias"},
+	{"resnet50-v1", 25557032, 53, "fc.bias"},
+	{"resnet101-v1", 44549160, 104, "fc.bias"},
+	{"resnet152-v1", 60192808, 155, "fc.bias"},
 	{"mobilenetv2", 3504872, 52, "classifier.1.bias"},
 	{"unet-bn", 1964182, 18, "head.bias"}, // counted by hand
 	{"fcn-resnet50", 32957013, 54, "classifier.4.bias"},

@@ -59,8 +59,12 @@ def network(name, classes):
         more = {} if name.startswith("lraspp") else {"aux_loss": False}
         return getattr(torchvision.models.segmentation, pixels[name])(
             weights=None, weights_backbone=None, num_classes=classes, **more)
-    name = {"mobilenetv2": "mobilenet_v2", "vgg16-bn": "vgg16_bn"}.get(name, name)
-    return getattr(torchvision.models, name)(num_classes=classes)
+    name, v1, _ = {"mobilenetv2": "mobilenet_v2", "vgg16-bn": "vgg16_bn"}.get(name, name).partition("-v1")
+    net = getattr(torchvision.models, name)(num_classes=classes)
+    if v1:  # the stride in the 1x1, where the paper and Caffe2 have it
+        for layer in (net.layer2, net.layer3, net.layer4):
+            layer[0].conv1.stride, layer[0].conv2.stride = (2, 2), (1, 1)
+    return net
 
 
 def main(name, classes, weights, pixels=None, side=0):

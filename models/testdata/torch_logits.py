@@ -22,6 +22,14 @@ def mlp_bn():
                       BatchNorm1d(128), ReLU(), Linear(128, 10))
 
 
+def resnet50_v1():
+    """torchvision's ResNet-50 with the stride moved to the 1x1, where the paper and Caffe2 have it."""
+    net = zoo.resnet50(num_classes=10)
+    for layer in (net.layer2, net.layer3, net.layer4):
+        layer[0].conv1.stride, layer[0].conv2.stride = (2, 2), (1, 1)
+    return net
+
+
 def lenet_bn():
     return Sequential(Conv2d(1, 32, 5, padding=2, bias=False), BatchNorm2d(32), ReLU(), MaxPool2d(2),
                       Conv2d(32, 64, 5, padding=2, bias=False), BatchNorm2d(64), ReLU(), MaxPool2d(2),
@@ -31,6 +39,7 @@ def lenet_bn():
 CASES = [("mlp-bn", mlp_bn, (9, 7), MNIST), ("lenet-bn", lenet_bn, (20, 28), MNIST),
          ("resnet18", lambda: zoo.resnet18(num_classes=10), (40, 72), IMAGENET),
          ("resnet50", lambda: zoo.resnet50(num_classes=10), (33, 40), IMAGENET),
+         ("resnet50-v1", resnet50_v1, (33, 40), IMAGENET),
          ("mobilenetv2", lambda: zoo.mobilenet_v2(num_classes=10), (40, 72), IMAGENET)]
 if sys.argv[1:] == ["vgg16-bn"]:  # half a gigabyte of weights: not part of the tests
     CASES = [("vgg16-bn", lambda: zoo.vgg16_bn(num_classes=10), (32, 32), IMAGENET)]

@@ -13,7 +13,8 @@ import torchvision.models as zoo
 import torchvision.models.segmentation as pixels
 
 MODELS = {"resnet18": zoo.resnet18, "resnet34": zoo.resnet34, "resnet50": zoo.resnet50, "resnet101": zoo.resnet101,
-          "mobilenetv2": zoo.mobilenet_v2, "vgg16-bn": zoo.vgg16_bn,
+          "resnet152": zoo.resnet152, "resnet50-v1": zoo.resnet50, "resnet101-v1": zoo.resnet101,
+          "resnet152-v1": zoo.resnet152, "mobilenetv2": zoo.mobilenet_v2, "vgg16-bn": zoo.vgg16_bn,
           "fcn-resnet50": pixels.fcn_resnet50, "deeplabv3-resnet50": pixels.deeplabv3_resnet50,
           "lraspp-mobilenetv3-large": pixels.lraspp_mobilenet_v3_large}
 

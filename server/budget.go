@@ -12,6 +12,7 @@ import (
 type room struct {
 	limit int64
 	taken atomic.Int64
+	most  atomic.Int64 // that was taken since ebbed
 	conns connections
 }
 
@@ -55,11 +56,24 @@ func (l *lease) grow(n int64) error {
 
 // take takes bytes, and reports whether there was room for them.
 func (r *room) take(n int64) bool {
-	if r.taken.Add(n) <= r.limit {
-		return true
+	now := r.taken.Add(n)
+	if now > r.limit {
+		r.taken.Add(-n)
+		return false
 	}
-	r.taken.Add(-n)
-	return false
+	for most := r.most.Load(); now > most && !r.most.CompareAndSwap(most, now); {
+		most = r.most.Load()
+	}
+	return true
+}
+
+// muchTaken is what is worth to be given back to the system.
+const muchTaken = 32 << 20
+
+// ebbed reports whether much was taken since it last reported so, and little is now.
+func (r *room) ebbed() bool {
+	most, now := r.most.Load(), r.taken.Load()
+	return most >= muchTaken && now < most/4 && r.most.CompareAndSwap(most, now)
 }
 
 // asked returns the bytes that requests take.

@@ -22,6 +22,7 @@ type keeper struct {
 	missing map[*served]bool         // whose file was not there at the last look
 	retired sync.WaitGroup           // versions that answer what they accepted
 	metrics *metrics
+	ebbed   func() bool                 // much was held for peers, and is not any more
 	looking *pending[looked]            // nil: nothing is asked
 	opening map[string]*pending[opened] // by path
 	skipped map[string]bool             // what was said of files that are no models
@@ -82,6 +83,9 @@ func (k *keeper) keep(ctx context.Context) {
 		select {
 		case <-tick.C:
 			k.poll(ctx)
+			if k.ebbed() {
+				k.o.tidy()
+			}
 		case <-ctx.Done():
 			return
 		}

@@ -258,7 +258,16 @@ func TestTooLargeIsNotBusy(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, got, c.want)
 		}
 	}
+	if r.ebbed() {
+		t.Error("little was taken")
+	}
+	if r.limit = 100 << 20; first.grow(90<<20) != nil || r.ebbed() {
+		t.Error("much is taken")
+	}
 	first.end()
+	if !r.ebbed() || r.ebbed() {
+		t.Error("it ebbs once")
+	}
 	if second.end(); r.taken.Load() != 0 {
 		t.Errorf("%d bytes are taken", r.taken.Load())
 	}

@@ -34,7 +34,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{o: o}
 	s.metrics = newMetrics(s)
-	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics}
+	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics,
+		ebbed: s.room.ebbed}
 	if s.traces, err = tracing.Open(ctx, train.Release, s.o.note); err == nil {
 		err = s.listen(ctx, &o)
 	}

@@ -22,6 +22,7 @@ func waysOfGRPC() []way {
 			v.each(connections, v.GRPC, func(c net.Conn) { attack(newFramedPeer(c)) })
 		}}
 	}
+	packed, small := zipped(48<<20), bytes.Repeat([]byte{5<<3 | 2, 0}, 2<<20) // empty inputs
 	return []way{
 		grpc("headers that unpack to much", 4, func(p *framedPeer) {
 			for range 100 {
@@ -55,16 +56,13 @@ func waysOfGRPC() []way {
 			}
 		}),
 		grpc("packed bodies", 10, func(p *framedPeer) {
-			b := zipped(48 << 20)
 			for range 50 {
-				id := p.call(true, nil)
-				p.data(id, append(prefixed(true, len(b)), b...))
+				p.data(p.call(true, nil), append(prefixed(true, len(packed)), packed...))
 			}
 		}),
 		grpc("messages of small messages", 10, func(p *framedPeer) {
-			b := bytes.Repeat([]byte{5<<3 | 2, 0}, 2<<20)
 			for range 5 {
-				p.data(p.call(false, nil), append(prefixed(false, len(b)), b...))
+				p.data(p.call(false, nil), append(prefixed(false, len(small)), small...))
 			}
 		}),
 		grpc("answers that are not read", 10, func(p *framedPeer) {

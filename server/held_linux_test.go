@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -96,6 +97,17 @@ func (v *victim) connect(address string) net.Conn {
 	return c
 }
 
+// answers reports whether the server answers who asks now.
+func (v *victim) answers() bool {
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
+	r, err := c.Get("http://" + v.HTTP + "/v2/models/m")
+	if err != nil {
+		return false
+	}
+	r.Body.Close()
+	return r.StatusCode == http.StatusOK
+}
+
 // watched reports whether this program was built with the race detector.
 func watched() bool {
 	info, _ := debug.ReadBuildInfo()
@@ -135,6 +147,7 @@ func TestHeld(t *testing.T) {
 			if peak > heldLimit+heldMore {
 				t.Errorf("%d MiB, of %d that it may hold", peak>>20, heldLimit>>20)
 			}
+			until(t, "an answer for another", v.answers)
 		})
 	}
 	t.Logf("what a peer makes the server hold\n%s", strings.Join(table, "\n"))

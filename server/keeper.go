@@ -120,6 +120,9 @@ func (k *keeper) poll(ctx context.Context) {
 			complete[f.Name] = false
 		}
 	}
+	for _, name := range l.unread {
+		complete[name] = false
+	}
 	k.retireBut(files, complete)
 }
 

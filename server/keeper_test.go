@@ -105,6 +105,36 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// A model whose folder cannot be read is not known to be gone, and is served; so is
+// another whose file is replaced meanwhile.
+func TestAFolderThatCannotBeRead(t *testing.T) {
+	folder := t.TempDir()
+	write(t, newModel(t, 1), folder+"/m/1/model.bnm")
+	path := write(t, newModel(t, 2), folder+"/n.bnm")
+	o := inFolder(folder)
+	s := start(t, o)
+	sum := func() string { return s.Models()[1].SHA256 }
+	before := sum()
+	err := errors.Join(os.Rename(folder+"/m", t.TempDir()+"/m"), os.Symlink("m", folder+"/m")) // to itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := os.ReadFile(write(t, newModel(t, 3), "n.bnm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, path, next)
+	until(t, "the other file of n", func() bool { return sum() != before })
+	time.Sleep(5 * o.Poll)
+	if got := serving(s); got != "m:1 n:1" {
+		t.Errorf("serving %s", got)
+	}
+	if err := os.Remove(folder + "/m"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of m", func() bool { return serving(s) == "n:1" })
+}
+
 func TestBadAtTheStart(t *testing.T) {
 	folder := t.TempDir()
 	_, err := Open(t.Context(), inFolder(folder))

@@ -83,6 +83,7 @@ type looked struct {
 	files   []repository.File
 	still   []bool
 	skipped []string
+	unread  []string
 	err     error
 }
 
@@ -91,7 +92,7 @@ func (k *keeper) look(ctx context.Context, limit time.Duration) (l looked, ok bo
 	if k.looking == nil {
 		k.looking = inTheBackground(func() (l looked) {
 			l.files, l.still, l.err = k.watch.Look()
-			l.skipped = k.watch.Skipped
+			l.skipped, l.unread = k.watch.Skipped, k.watch.Unread
 			return l
 		})
 	}

@@ -38,6 +38,15 @@ var endings = []string{ending, ".onnx", ".keras", ".h5", ".pt", ".pth", ".safete
 type found struct {
 	files   []File
 	skipped []string
+	unread  []string // models of which nobody knows what is there now
+}
+
+// fails notes that something of a model cannot be read: it may be there all the same.
+func (f *found) fails(name, path string, err error) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		f.unread = append(f.unread, name)
+	}
+	f.skip("%s is skipped: %v", path, err)
 }
 
 func (f *found) skip(format string, args ...any) {
@@ -56,7 +65,7 @@ func scan(paths []string, p Policy) (*found, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.skipped = append(all.skipped, at.skipped...)
+		all.skipped, all.unread = append(all.skipped, at.skipped...), append(all.unread, at.unread...)
 		for _, f := range at.files {
 			for _, other := range models[f.Name] {
 				if other.Version == f.Version {
@@ -116,8 +125,8 @@ func look(path string) (*found, error) {
 func (f *found) entry(name, path string) {
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // it went just now, or is a link to nowhere
-		f.skip("%s is skipped: %v", path, err)
+	case err != nil: // it went just now, is a link to nowhere, or the disk fails
+		f.fails(strings.TrimSuffix(name, ending), path, err)
 	case !info.IsDir() && strings.HasSuffix(name, ending):
 		f.files = append(f.files, fileOf(strings.TrimSuffix(name, ending), 1, path, info))
 	case !info.IsDir() && slices.Contains(endings, filepath.Ext(name)):
@@ -132,7 +141,7 @@ func (f *found) entry(name, path string) {
 func (f *found) folder(name, path string) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		f.skip("%s is skipped: %v", path, err)
+		f.fails(name, path, err)
 		return
 	}
 	before := len(f.files)
@@ -172,6 +181,8 @@ func (f *found) version(name string, v int, folder string) {
 		path := filepath.Join(folder, model+end)
 		info, err := os.Stat(path)
 		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			f.fails(name, path, err)
 		case err != nil || info.IsDir():
 		case taken == "":
 			taken = path
@@ -180,7 +191,7 @@ func (f *found) version(name string, v int, folder string) {
 			f.skip("%s is skipped: %s is served", path, taken)
 		}
 	}
-	if taken != "" {
+	if taken != "" || slices.Contains(f.unread, name) {
 		return
 	}
 	entries, err := os.ReadDir(folder)

@@ -7,6 +7,9 @@ type Watch struct {
 	last   map[File]bool // what was there when it looked before
 	// Skipped says of what is at the paths and is no model why, as of the last look.
 	Skipped []string
+	// Unread is the models of which something could not be read in the last look,
+	// so that what is not found of them is not known to be gone.
+	Unread []string
 }
 
 // NewWatch returns a watch that has not looked yet.
@@ -21,7 +24,7 @@ func (w *Watch) Look() (files []File, still []bool, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files, w.Skipped = all.files, all.skipped
+	files, w.Skipped, w.Unread = all.files, all.skipped, all.unread
 	now := map[File]bool{}
 	for _, f := range files {
 		now[f] = true

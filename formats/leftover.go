@@ -65,8 +65,8 @@ func leaveRemoved(f *File) {
 		leave(f, k.text, k.has)
 	}
 	if slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text }) {
-		f.Find("", "the model was trained for quantisation, which its forward pass simulated: the weights here "+
-			"are the floats from before", "")
+		f.Find("", "quantisation was prepared, or simulated in training (torch.ao): the weights here are the "+
+			"floats from before it", "")
 	}
 }
 

@@ -3,6 +3,7 @@ package torch
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
@@ -13,6 +14,7 @@ import (
 
 // file turns the value of the main pickle into a foreign.File.
 func (c *content) file(o Options) (*foreign.File, error) {
+	c.root = numbered(c.root)
 	chosen, err := choose(c.root, o)
 	if err != nil {
 		return nil, err
@@ -41,6 +43,23 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	}
 	c.rest(f, chosen)
 	return f, nil
+}
+
+// numbered returns a list or tuple that has dicts or modules as a dict of its items, by their
+// numbers: people save [net.state_dict(), settings].
+func numbered(root any) any {
+	items, ok := root.(pickle.Tuple)
+	if l, isList := root.(*pickle.List); isList {
+		items, ok = l.Items, true
+	}
+	if !ok || !slices.ContainsFunc(items, isDict) {
+		return root
+	}
+	d := &pickle.Dict{}
+	for i, item := range items {
+		d.Entries = append(d.Entries, pickle.Entry{Key: strconv.Itoa(i), Value: item})
+	}
+	return d
 }
 
 // sayModule says that the tensors are those of a module, and what of it was

@@ -99,6 +99,7 @@ func TestSaysWhatIsLeftOut(t *testing.T) {
 // TestAsksForTheKey wants a question where several state dicts are as likely.
 func TestAsksForTheKey(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
+		{"lists.pth", `2 candidates for the state dict: "0", "1"; pick one with key`},
 		{"gan.pth", `2 candidates for the state dict: "netG", "netD"; pick one with key`},
 		{"gan_deep.pth", `2 candidates for the state dict: "G.state_dict", "D.state_dict"; pick one with key`},
 		{"weight_beside_mine.pth", `2 candidates for the state dict: "mine", "."; pick one with key`},

@@ -90,6 +90,9 @@ def cases():
     yield "gan.pth", None, {"netG": sd, "netD": ema, "optimizerG": opt.state_dict(), "epoch": 3}
     yield "gan_deep.pth", None, {"G": {"state_dict": sd, "optimizer": opt.state_dict()}, "D": {"state_dict": ema}}
     yield "weight_beside_mine.pth", None, {"mine": sd, "weight": torch.ones(3)}
+    yield "list.pth", "0", [sd, {"lr": 0.1}]
+    yield "tuple.pth", "1.model", (3, {"model": sd, "optimizer": opt.state_dict()})
+    yield "lists.pth", None, [sd, ema]
 
 
 def flatten(v, prefix=""):
@@ -108,7 +111,7 @@ def main():
             if key is None:
                 continue  # it has to ask
             for k in key.split(".") if key else []:
-                value = value[k]
+                value = value[int(k)] if isinstance(value, (list, tuple)) else value[k]
             out.write(f"# {name} {key or '.'}\n")
             out.writelines(line(k, t) for k, t in flatten(value))
 

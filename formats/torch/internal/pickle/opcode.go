@@ -9,7 +9,7 @@ type opcode struct {
 
 // opcodes are those of protocols 2 to 5 (Python's Lib/pickletools.py). The
 // text opcodes of protocols 0 and 1, extension codes and out-of-band buffers
-// are refused.
+// are refused; INT is not, which Python 2 writes in any protocol.
 var opcodes = [256]opcode{
 	0x80: {"PROTO", proto}, 0x95: {"FRAME", frame}, '.': {"STOP", stop},
 
@@ -36,7 +36,9 @@ var opcodes = [256]opcode{
 	'c': {"GLOBAL", global}, 0x93: {"STACK_GLOBAL", stackGlobal}, 'Q': {"BINPERSID", binPersID},
 	'R': {"REDUCE", reduce}, 0x81: {"NEWOBJ", reduce}, 0x92: {"NEWOBJ_EX", newObjEx}, 'b': {"BUILD", build},
 
-	'F': {" (FLOAT of protocol 0)", nil}, 'I': {" (INT of protocol 0)", nil},
+	'I': {"INT", lineInt},
+
+	'F': {" (FLOAT of protocol 0)", nil},
 	'L': {" (LONG of protocol 0)", nil}, 'P': {" (PERSID of protocol 0)", nil},
 	'S': {" (STRING of protocol 0)", nil}, 'V': {" (UNICODE of protocol 0)", nil},
 	'g': {" (GET of protocol 0)", nil}, 'p': {" (PUT of protocol 0)", nil},

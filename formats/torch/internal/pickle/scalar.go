@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 )
 
 // maxLong is the longest LONG, in bytes: converting longer ones to text takes
@@ -42,6 +43,23 @@ func binInt(m *machine) error {
 		return err
 	}
 	return m.push(int64(int32(v)))
+}
+
+// lineInt reads a decimal, or a bool as 00 or 01. Python 2 writes integers of more than 32
+// bits so: the ids of parameters in the state of an optimizer, say.
+func lineInt(m *machine) error {
+	text, err := m.line()
+	if err != nil {
+		return err
+	}
+	if text == "00" || text == "01" {
+		return m.push(text == "01")
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no number of 64 bits", text)
+	}
+	return m.push(v)
 }
 
 func smallInt(size int) func(*machine) error {

@@ -98,7 +98,8 @@ archive("module_long_name", module(modules=dic((u("a" * 1000), module(dic((u("b"
 # Opcodes.
 archive("protocol_9", b"\x80\x09}.", raw=True)
 archive("opcode_ff", b"\x80\x02\xff.", raw=True)
-archive("opcode_text", b"\x80\x02I1\n.", raw=True)
+archive("opcode_text", b"\x80\x02F1\n.", raw=True)
+archive("int_text", b"\x80\x02Ione\n.", raw=True)
 archive("opcode_extension", b"\x80\x02\x82\x01.", raw=True)
 archive("opcode_buffer", b"\x80\x05\x97.", raw=True)
 archive("empty_pickle", b"", raw=True)

@@ -162,6 +162,7 @@ scripts/benchpeers:
 scripts/benchserve:   models serialize
 scripts/kerneltable:  plugins/gpu
 scripts/network:      bn graph models parallel
+scripts/sickdevice:   collective device device/ref device/serve graph tensor
 scripts/turns:
 scripts/mutate:
 `

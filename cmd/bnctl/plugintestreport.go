@@ -11,7 +11,10 @@ import (
 func (o *output) reportCase(level string, r devicetest.Result) {
 	c := conformance.CaseOf(level, r)
 	if r.Err != nil {
-		o.result("FAULT  %s, %s: %s: %s\n       rule: %s", level, c.Precision, c.Name, c.Error, c.Rule)
+		o.result("FAULT  %s, %s: %s: %s\n       rule: %s\n       do: %s", level, c.Precision, c.Name, c.Error,
+			c.Rule, c.Advice)
+	} else if len(r.Refused) > 0 {
+		o.result("refused  %s, %s: %s: its nodes of %s", level, c.Precision, c.Name, strings.Join(c.Refused, " "))
 	} else if o.verbose {
 		o.result("ok     %s, %s: %s", level, c.Precision, c.Name)
 	}

@@ -12,8 +12,10 @@ type Case struct {
 	Name      string   `json:"case"`
 	Rule      string   `json:"rule"` // the rule of the contract that the case checks
 	Precision string   `json:"precision"`
-	Lacks     []string `json:"lacks,omitempty"` // operations that the device refused, as it may
+	Lacks     []string `json:"lacks,omitempty"`   // operations that the device refused, as it may
+	Refused   []string `json:"refused,omitempty"` // operations nodes of which the device refused, as it may
 	Error     string   `json:"error,omitempty"`
+	Advice    string   `json:"advice,omitempty"` // what the author should do about the error
 	Ms        int64    `json:"ms"`
 }
 
@@ -24,8 +26,11 @@ func CaseOf(level string, r devicetest.Result) Case {
 	for _, op := range r.Lacks {
 		c.Lacks = append(c.Lacks, op.String())
 	}
+	for _, op := range r.Refused {
+		c.Refused = append(c.Refused, op.String())
+	}
 	if r.Err != nil {
-		c.Error = r.Err.Error()
+		c.Error, c.Advice = r.Err.Error(), r.Case.Advice()
 	}
 	return c
 }

@@ -36,5 +36,7 @@
 //
 // No case is left out: if a device lacks an operation, its case checks that
 // Load refuses the program as the contract says, and Result.Lacks names the
-// operation. The caller decides which operations a device must have.
+// operation. The caller decides which operations a device must have. A device may
+// also refuse some nodes of an operation that it has, such as convolutions with
+// groups, but for those that mlp-bn and lenet-bn need: Result.Refused.
 package devicetest

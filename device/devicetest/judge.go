@@ -17,6 +17,7 @@ type Result struct {
 	Case      Case
 	Precision string     // at which the devices of the case were opened
 	Lacks     []graph.Op // operations of the case that the device lacks, and refused as it may
+	Refused   []graph.Op // operations that the device has, nodes of which it refused as it may
 	Err       error      // nil: passed
 	Took      time.Duration
 }
@@ -104,6 +105,7 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 	start := time.Now()
 	r.Err = bounded(ctx, func(ctx context.Context) error { return run(ctx, open) })
 	r.Took = time.Since(start)
+	r.excuse()
 	return r
 }
 
@@ -161,7 +163,7 @@ func (r Result) tell(t *testing.T, lacks []graph.Op) {
 	if r.Err != nil {
 		t.Errorf("%v\nrule: %s", r.Err, r.Case.Rule)
 	}
-	for _, o := range r.Lacks {
+	for _, o := range slices.Concat(r.Lacks, r.Refused) {
 		if !slices.Contains(lacks, o) {
 			t.Errorf("the device lacks %v", o)
 		}

@@ -362,3 +362,56 @@ func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
 		seen[c.Name] = true
 	}
 }
+
+// A device may refuse some nodes of an operation that it has, unless it claims that network which
+// every device must run; what it names must be there.
+func TestRefusalOfSomeNodes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		node    string // that it names instead of y
+		refused bool
+	}{
+		{"conv: 3 groups", "y", true},
+		{"conv: 3 groups", "z", false},
+		{"commit: idempotent", "", false},
+	} {
+		r := caseNamed(t, c.name).Judge(t.Context(), func(context.Context, string) (device.Device, error) {
+			return &grouped{sick{Device: ref.New("sick")}, c.node}, nil
+		}, device.F32)
+		if ok := r.Err == nil && slices.Equal(r.Refused, []graph.Op{graph.Conv}); ok != c.refused {
+			t.Errorf("%s, naming %q: %v, refused %v", c.name, c.node, r.Err, r.Refused)
+		}
+	}
+}
+
+// grouped refuses every convolution, of which it names a node.
+type grouped struct {
+	sick
+	node string
+}
+
+func (d *grouped) Load(_ context.Context, p *graph.Program, _ device.Capacity) (device.Executable, error) {
+	f := p.Functions[0]
+	node := d.node
+	for i := range f.Nodes {
+		if f.Nodes[i].Op == graph.Conv && node == "" {
+			node = f.NodeName(&f.Nodes[i])
+		}
+	}
+	return nil, device.Errorf("sick", "Load", device.Unsupported, "%w", &device.Refused{Nodes: []device.Refusal{
+		{Function: f.Name, Node: node, Op: graph.Conv, Why: "groups"}}})
+}
+
+// Every case says what to do about a fault: those about the contract what is meant there.
+func TestEveryCaseAdvises(t *testing.T) {
+	for _, c := range devicetest.Cases() {
+		about := strings.HasPrefix(c.Rule, "op table") || strings.HasPrefix(c.Rule, "docs/numerics.md, sections 4")
+		general := strings.HasPrefix(c.Advice(), "compare with the prose of the operation")
+		if !about && general {
+			t.Errorf("case %q, of the rule %q, says nothing of its own", c.Name, c.Rule)
+		}
+	}
+	if got := caseNamed(t, "load: new state").Advice(); !strings.HasPrefix(got, "make every state tensor zero") {
+		t.Errorf("the longest beginning does not count: %q", got)
+	}
+}

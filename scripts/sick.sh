@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# sick.sh BNCTL [FAULT...]: for each fault of scripts/sickdevice, a row of a table: how long the judge
+# takes, the faults that it finds and the rule of the first, and what a training and a prediction
+# beside the CPU device end with. "undisturbed" is the sum, or the outputs, of the CPU device alone.
+set -euo pipefail
+bnctl=$(realpath "$1")
+shift
+faults=("$@")
+[ $# -gt 0 ] || faults=("" weights "row 64" class "borrowed class" absent count tensor "late tensor" NaN type shape
+	"one more" "one less" "long name" describe)
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/bnctl-device-sick" ./scripts/sickdevice
+cd "$work"
+plugin=(--device-plugin ./bnctl-device-sick --allow-unlocked)
+train() { # OUT DEVICES [FLAG...]
+	"$bnctl" train --model mlp-bn --data glyphs:512 --batch 128 --replicas 4 --epochs 3 --lr 0.05 \
+		--class-weights 1,2,1,1,1,1,1,1,1,3 -o "$1" --devices "${@:2}"
+}
+predict() { # DEVICES [FLAG...]
+	"$bnctl" predict well.bnm glyphs:200 --devices "$@"
+}
+sum() { sha256sum "$1" | cut -c 1-12; }
+short() { tail -1 "$1" | cut -c 1-200 | tr '|' '/'; }
+train well.bnm cpu >/dev/null 2>&1
+predict cpu >well.txt 2>/dev/null
+echo "| fault | judge | its faults and the first rule | training beside cpu | prediction beside cpu |"
+echo "|---|---|---|---|---|"
+for fault in "${faults[@]}"; do
+	export BNCTL_SICK=$fault
+	began=$(date +%s.%N)
+	"$bnctl" plugin test ./bnctl-device-sick --level stream/1 >judge.txt 2>judge.err || true
+	took=$(echo "$(date +%s.%N) - $began" | bc)
+	found=$(grep -c FAULT judge.txt || true)
+	rule=$(grep -m 1 'rule:' judge.txt | sed 's/ *rule: //' | cut -c 1-160 || true)
+	rc=0
+	train out.bnm cpu,sick "${plugin[@]}" >train.txt 2>train.err || rc=$?
+	trained="exit $rc: $(short train.err)"
+	if [ $rc = 0 ]; then
+		[ "$(sum out.bnm)" = "$(sum well.bnm)" ] && trained="undisturbed" || trained="another template"
+		trained="$trained; $(grep -m 1 'lost' train.err | cut -c 1-160 || echo 'no device lost')"
+	fi
+	rc=0
+	predict cpu,sick "${plugin[@]}" >out.txt 2>predict.err || rc=$?
+	predicted="exit $rc: $(short predict.err)"
+	if [ $rc = 0 ]; then
+		cmp -s out.txt well.txt && predicted=undisturbed || predicted="other outputs"
+		predicted="$predicted; $(grep -m 1 'lost' predict.err | cut -c 1-160 || echo 'no device lost')"
+	fi
+	printf '| %s | %.0f s | %s: %s | %s | %s |\n' "${fault:-none}" "$took" "$found" "${rule:-}" "$trained" "$predicted"
+	rm -f out.bnm
+done

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -28,19 +29,27 @@ const (
 type victim struct {
 	HTTP, GRPC string
 	pid        int
+	sealed     bool // by TLS
 	t          *testing.T
 }
 
 // newVictim starts a server for a model: this program, or the bnctl that
 // BNCTL_HELD names.
-func newVictim(t *testing.T, path string) *victim {
+func newVictim(t *testing.T, path string, sealed bool) *victim {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	cmd, files := exec.Command(os.Args[0]), []string{path}
+	if sealed {
+		cert, key, _ := certificate(t, time.Now().Add(time.Hour))
+		files = append(files, cert, key)
+	}
 	if bnctl := os.Getenv("BNCTL_HELD"); bnctl != "" {
 		cmd = exec.Command(bnctl, "serve", path, "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
 			"--threads", "1", "--max-inflight-mb", fmt.Sprint(heldLimit>>20))
+		if sealed {
+			cmd.Args = append(cmd.Args, "--tls-cert", files[1], "--tls-key", files[2])
+		}
 	}
-	cmd.Env = append(os.Environ(), servesHere+"="+path)
+	cmd.Env = append(os.Environ(), servesHere+"="+strings.Join(files, "\n"))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +68,7 @@ func newVictim(t *testing.T, path string) *victim {
 		defer late.Stop()
 		_ = cmd.Wait()
 	})
-	v := &victim{t: t, pid: cmd.Process.Pid}
+	v := &victim{t: t, pid: cmd.Process.Pid, sealed: sealed}
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, v)
@@ -94,13 +103,26 @@ func (v *victim) connect(address string) net.Conn {
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 	_ = c.SetDeadline(time.Now().Add(8 * time.Second))
 	v.t.Cleanup(func() { c.Close() })
+	if v.sealed {
+		return tls.Client(c, unverified("http/1.1"))
+	}
 	return c
+}
+
+// unverified takes any certificate, for a protocol.
+func unverified(protocol string) *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}
 }
 
 // answers reports whether the server answers who asks now.
 func (v *victim) answers() bool {
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
-	r, err := c.Get("http://" + v.HTTP + "/v2/models/m")
+	c := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: unverified("http/1.1")}}
+	scheme := "http"
+	if v.sealed {
+		scheme = "https"
+	}
+	r, err := c.Get(scheme + "://" + v.HTTP + "/v2/models/m")
 	if err != nil {
 		return false
 	}
@@ -135,7 +157,7 @@ func TestHeld(t *testing.T) {
 	table := []string{"way | protocol | limit | peak"}
 	for _, w := range waysToHold() {
 		t.Run(w.name+"/"+w.protocol, func(t *testing.T) {
-			v := newVictim(t, path)
+			v := newVictim(t, path, w.protocol == "HTTPS" || w.protocol == "HTTP/2")
 			rest := v.memory("VmRSS")
 			if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", v.pid), []byte("5"), 0); err != nil {
 				t.Skip("this kernel does not begin a new peak:", err)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -29,8 +30,8 @@ func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
 	}
-	if path := os.Getenv(servesHere); path != "" {
-		if err := serveHere(path); err != nil {
+	if what := os.Getenv(servesHere); what != "" {
+		if err := serveHere(strings.Split(what, "\n")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -39,12 +40,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// servesHere is the variable by which a test has this program serve a model.
+// servesHere is the variable by which a test has this program serve a model: its
+// file, and those of a certificate and its key, on lines of their own.
 const servesHere = "BNCTL_TEST_SERVES"
 
 // serveHere serves a model until its standard input ends.
-func serveHere(path string) error {
-	o := on("ref", path)
+func serveHere(files []string) error {
+	o := on("ref", files[0])
+	if len(files) > 1 {
+		o.Security.Certificate, o.Security.Key = files[1], files[2]
+	}
 	o.InFlight, o.Garbage, o.Predict.Batch = 64<<20, 4<<20, 32
 	s, err := Open(context.Background(), o)
 	if err != nil {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/binary"
 	"io"
 	"net"
@@ -16,10 +17,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func waysOfGRPC() []way {
+// waysOfFrames are those by gRPC, and by HTTP/2, which is there with TLS.
+func waysOfFrames() []way {
 	grpc := func(name string, connections int, attack func(p *framedPeer)) way {
 		return way{name, "gRPC", func(v *victim) {
-			v.each(connections, v.GRPC, func(c net.Conn) { attack(newFramedPeer(c)) })
+			v.each(connections, v.GRPC, func(c net.Conn) { attack(newFramedPeer(c, asCall)) })
+		}}
+	}
+	http := func(name string, connections int, attack func(p *framedPeer)) way {
+		return way{name, "HTTP/2", func(v *victim) {
+			v.each(connections, v.HTTP, func(c net.Conn) {
+				end := time.Now().Add(6 * time.Second)
+				sealed := tls.Client(c.(*tls.Conn).NetConn(), unverified("h2"))
+				_ = sealed.SetDeadline(end)
+				attack(newFramedPeer(sealed, asInference))
+			})
 		}}
 	}
 	packed, small := zipped(48<<20), bytes.Repeat([]byte{5<<3 | 2, 0}, 2<<20) // empty inputs
@@ -95,12 +107,52 @@ func waysOfGRPC() []way {
 		}),
 		grpc("idle connections", 3000, func(p *framedPeer) {}),
 		{"unused connections", "gRPC", func(v *victim) { v.all(3000, v.GRPC, "") }},
+		http("headers that unpack to much", 4, func(p *framedPeer) {
+			for range 100 {
+				p.call(false, func() []byte { return append(p.long(3000), bytes.Repeat([]byte{0xbe}, 4050)...) })
+			}
+		}),
+		http("headers within the limit", 20, func(p *framedPeer) {
+			for range 200 {
+				p.call(false, func() []byte { return append(p.long(100), bytes.Repeat([]byte{0xbe}, 400)...) })
+			}
+		}),
+		http("continuation frames", 50, func(p *framedPeer) {
+			p.headers(1, false, false, append(p.base(), p.long(3000)...))
+			for range 1000 {
+				_ = p.f.WriteContinuation(1, false, bytes.Repeat([]byte{0xbe}, 100))
+			}
+		}),
+		http("open requests", 40, func(p *framedPeer) {
+			for range 1000 {
+				p.call(false, nil)
+			}
+		}),
+		http("large bodies", 4, func(p *framedPeer) {
+			for range 20 {
+				p.data(p.call(false, nil), make([]byte, 50<<20))
+			}
+		}),
+		http("answers that are not read", 10, func(p *framedPeer) {
+			for range 250 {
+				id := p.call(false, nil)
+				p.data(id, make([]byte, 20*784))
+				_ = p.f.WriteData(id, true, nil)
+				time.Sleep(10 * time.Millisecond)
+			}
+		}),
+		http("pings", 20, func(p *framedPeer) {
+			for range 100_000 {
+				_ = p.f.WritePing(false, [8]byte{})
+			}
+		}),
 	}
 }
 
 // framedPeer is a peer that speaks HTTP/2 and takes no answer: its window is 0.
 type framedPeer struct {
 	f     *http2.Framer
+	asks  [][2]string // the headers of a request
 	last  uint32
 	block bytes.Buffer
 	pack  *hpack.Encoder
@@ -112,8 +164,17 @@ type framedPeer struct {
 	over  bool
 }
 
-func newFramedPeer(c net.Conn) *framedPeer {
-	p := &framedPeer{f: http2.NewFramer(c, c), all: 65535, first: 65535, each: map[uint32]int64{}}
+// The headers of an inference by gRPC, and by HTTP/2.
+var (
+	asCall = [][2]string{{":method", "POST"}, {":scheme", "http"},
+		{":path", "/inference.GRPCInferenceService/ModelInfer"}, {":authority", "localhost"},
+		{"content-type", "application/grpc"}, {"te", "trailers"}}
+	asInference = [][2]string{{":method", "POST"}, {":scheme", "https"}, {":path", "/v2/models/m/infer"},
+		{":authority", "localhost"}, {strings.ToLower(jsonLength), "0"}}
+)
+
+func newFramedPeer(c net.Conn, asks [][2]string) *framedPeer {
+	p := &framedPeer{f: http2.NewFramer(c, c), asks: asks, all: 65535, first: 65535, each: map[uint32]int64{}}
 	p.more.L = &p.mu
 	p.pack = hpack.NewEncoder(&p.block)
 	_, _ = io.WriteString(c, http2.ClientPreface)
@@ -167,9 +228,7 @@ func (p *framedPeer) field(name, value string, kept bool) []byte {
 }
 
 func (p *framedPeer) base() (b []byte) {
-	for _, f := range [][2]string{{":method", "POST"}, {":scheme", "http"},
-		{":path", "/inference.GRPCInferenceService/ModelInfer"}, {":authority", "localhost"},
-		{"content-type", "application/grpc"}, {"te", "trailers"}} {
+	for _, f := range p.asks {
 		b = append(b, p.field(f[0], f[1], false)...)
 	}
 	return b

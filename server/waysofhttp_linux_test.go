@@ -65,7 +65,14 @@ func waysToHold() []way {
 		}},
 		{"idle connections", "HTTP", func(v *victim) { v.all(5000, v.HTTP, "GET /v2 HTTP/1.1\r\nHost: localhost\r\n\r\n") }},
 		{"unused connections", "HTTP", func(v *victim) { v.all(5000, v.HTTP, "") }},
-	}, waysOfGRPC()...)
+		{"headers that do not end", "HTTPS", func(v *victim) {
+			v.all(400, v.HTTP, "GET /v2 HTTP/1.1\r\nHost: localhost\r\n"+strings.Repeat("a:\r\n", 14_000))
+		}},
+		{"idle connections", "HTTPS", func(v *victim) {
+			v.all(1000, v.HTTP, "GET /v2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		}},
+		{"unused connections", "HTTPS", func(v *victim) { v.all(1000, v.HTTP, "") }},
+	}, waysOfFrames()...)
 }
 
 // asks is the head of a request.

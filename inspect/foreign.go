@@ -35,7 +35,13 @@ func foreign(path string, o Options) (*Report, error) {
 	r := &Report{Format: f.Format, Kind: "foreign", Parameters: formats.Parameters(f), Layers: tensors(f),
 		Verified: o.Verify, BN: norms(byTensors), TrainingOnly: choice.Removed(), Counters: f.Counters,
 		Findings: f.Findings, Taken: choice.Taken(), Tensors: len(f.Tensors), Norms: len(byTensors)}
-	r.Health, r.Warnings = doctor.Health(byTensors)
+	sick := doctor.Sickness{Norms: byTensors}
+	for _, n := range f.Findings {
+		if n.Fault {
+			sick.Graph = append(sick.Graph, n.Where+": "+n.Text)
+		}
+	}
+	r.Health, r.Warnings = sick.Health()
 	if f.NoModel != nil {
 		r.NoGraph = f.NoModel.Error()
 	}

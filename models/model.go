@@ -51,6 +51,11 @@ func (m *Model) Input() graph.Type {
 	return f.Values[f.Inputs[0]].Type
 }
 
+// Normalises reports whether m has a batch norm.
+func (m *Model) Normalises() bool {
+	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op == graph.BatchNorm })
+}
+
 // Check verifies the graph and that the state is complete: every declared
 // tensor is there with its type and shape, and nothing else.
 func (m *Model) Check() error {

@@ -31,10 +31,5 @@ func foreign(o Options) (*Report, error) {
 		return nil, err
 	}
 	r.BN = Norms{Layers: len(r.Sick.Norms), Merged: "as in the file"}
-	for _, n := range f.Findings {
-		if n.Fault {
-			r.Sick.Graph = append(r.Sick.Graph, n.Where+": "+n.Text)
-		}
-	}
 	return r, r.write(o, f.Tensors)
 }

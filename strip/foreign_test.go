@@ -35,3 +35,20 @@ func TestTensorsWithoutArchitecture(t *testing.T) {
 		t.Errorf("kept in doubt %v, left out %v", r.Doubtful, left)
 	}
 }
+
+// TestFaultOfTheGraph: a batch norm in training mode is a fault of the graph in a
+// file. Tensors that are taken out of it have no graph, and are as healthy as the
+// doctor finds them.
+func TestFaultOfTheGraph(t *testing.T) {
+	const path = "../formats/onnx/testdata/hostile/training-14.onnx"
+	r, err := strip.Files(strip.Options{Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "out.pth")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Findings) != 1 || !r.Findings[0].Fault {
+		t.Errorf("remarks about the file: %v, want one fault", r.Findings)
+	}
+	if faults := r.Sick.Faults(); len(faults) > 0 || r.BN.Health != "healthy" {
+		t.Errorf("the tensors are %s: %v", r.BN.Health, faults)
+	}
+}

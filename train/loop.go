@@ -109,10 +109,12 @@ func (s *Session) start() {
 // batchNormSees says over how many samples batch norm computes its statistics.
 func (s *Session) batchNormSees() string {
 	r := s.recipe
-	switch r.BN {
-	case bn.Frozen:
+	switch {
+	case !s.template.Normalises():
+		return "none in this network"
+	case r.BN == bn.Frozen:
 		return "running statistics, frozen"
-	case bn.Sync:
+	case r.BN == bn.Sync:
 		return problem.Counted(r.StepBatch(), "sample") + ", synchronised over " +
 			problem.Counted(r.StepReplicas(), "replica")
 	}

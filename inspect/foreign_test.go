@@ -1,0 +1,18 @@
+package inspect_test
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/inspect"
+)
+
+// TestFaultOfTheGraph: a file whose graph has a fault is sick, as the doctor says.
+func TestFaultOfTheGraph(t *testing.T) {
+	r, err := inspect.File("../formats/onnx/testdata/hostile/training-14.onnx", inspect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Health != "sick" {
+		t.Errorf("it is %s", r.Health)
+	}
+}

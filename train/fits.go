@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -19,6 +20,24 @@ func (r *Recipe) hasAuxiliary(g *graph.Graph) error {
 	}
 	return problem.Failure("aux-weight", "model "+g.Name+" has no output "+graph.Auxiliary,
 		"start from a model of the zoo that has an auxiliary head, or leave it out")
+}
+
+// Moves refuses a model for a new run whose batch norms would keep their running
+// statistics as they are (decay 1), unless r means to keep them or estimates
+// them anew. The error is a *problem.Error of model.
+func (r *Recipe) Moves(m *models.Model) error {
+	if r.BN == bn.Frozen || r.BNPrecise > 0 {
+		return nil
+	}
+	f := m.Graph.Main
+	for i := range f.Nodes {
+		if n := &f.Nodes[i]; n.Op == graph.BatchNorm && n.Float("decay") == 1 && !n.Bool("cumulative") {
+			return problem.New("model", "", fmt.Sprintf("batch norm %s of model %s has decay 1: training would never "+
+				"move its running statistics", f.NodeName(n), m.Architecture),
+				"write a decay below 1, such as 0.9, into the graph as text, or keep them with {bn} frozen")
+		}
+	}
+	return nil
 }
 
 // Fits refuses, before the first step, data that m cannot be trained on, or

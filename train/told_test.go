@@ -6,8 +6,11 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 )
 
@@ -162,10 +165,48 @@ func TestWhatBatchNormSees(t *testing.T) {
 		{func(r *Recipe) { r.BN, r.Accumulate = "replica", 2 }, "4 samples per replica (32 / 8)"},
 		{func(r *Recipe) { r.BN = "frozen" }, "running statistics, frozen"},
 	} {
-		r := newBench(t, 42).recipe
+		b := newBench(t, 42)
+		r, m := b.recipe, b.model()
 		c.change(&r)
-		if got := (&Session{trainer: &trainer{plan: &plan{recipe: &r}}}).batchNormSees(); got != c.want {
+		sees := func() string {
+			return (&Session{trainer: &trainer{plan: &plan{recipe: &r, template: m}}}).batchNormSees()
+		}
+		if got := sees(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+		f := m.Graph.Main
+		f.Nodes = slices.DeleteFunc(f.Nodes, func(n graph.Node) bool { return n.Op == graph.BatchNorm })
+		if got, want := sees(), "none in this network"; got != want {
+			t.Errorf("without batch norm: %q, want %q", got, want)
+		}
+	}
+}
+
+// What comes into training moves its running statistics, unless it is to keep them or
+// estimates them anew.
+func TestMoves(t *testing.T) {
+	for _, c := range []struct {
+		decay      float64
+		cumulative bool
+		change     func(*Recipe)
+		refused    bool
+	}{
+		{0.9, false, func(*Recipe) {}, false},
+		{1, false, func(*Recipe) {}, true},
+		{1, true, func(*Recipe) {}, false},
+		{1, false, func(r *Recipe) { r.BN = bn.Frozen }, false},
+		{1, false, func(r *Recipe) { r.BNPrecise = 4 }, false},
+	} {
+		b := newBench(t, 42)
+		r, m := b.recipe, b.model()
+		c.change(&r)
+		for i := range m.Graph.Main.Nodes {
+			if n := &m.Graph.Main.Nodes[i]; n.Op == graph.BatchNorm {
+				n.Attrs = n.Attrs.With("decay", c.decay).With("cumulative", c.cumulative)
+			}
+		}
+		if err := r.Moves(m); (err != nil) != c.refused {
+			t.Errorf("decay %g, cumulative %v, %s: %v", c.decay, c.cumulative, r.BN, err)
 		}
 	}
 }

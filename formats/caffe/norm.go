@@ -17,7 +17,7 @@ const fieldScale = 142 // scale_param
 // unbiased. gamma and beta come from the Scale layer that follows.
 func batchNorm(c *call) error {
 	eps, err1 := c.p.float(3, 1e-5)
-	decay, err2 := c.p.float(2, 0.999)
+	decay, err2 := c.decay()
 	running, err3 := c.p.uint(1, 1)
 	if err := firstError(err1, err2, err3); err != nil {
 		return err
@@ -57,6 +57,24 @@ func batchNorm(c *call) error {
 	in := []graph.Value{c.in[0], gamma, beta, stats[0], stats[1]}
 	c.set(top, c.node(graph.BatchNorm, "", in, "eps", eps, "decay", decay))
 	return c.Err()
+}
+
+// decay is the weight of the old statistics; 1 would keep them for ever.
+func (c *call) decay() (float64, error) {
+	const otherwise = 0.999 // of a layer that does not say it
+	d, err := c.p.float(2, otherwise)
+	switch {
+	case err != nil:
+		return 0, err
+	case d == 1:
+		c.note("moving_average_fraction 1 would keep the running statistics of training as they are; 0.999 is " +
+			"taken, as where a file does not say it")
+		return otherwise, nil
+	case !(d >= 0 && d < 1):
+		return 0, fmt.Errorf("moving_average_fraction is %v; the share of the old statistics that stays is at "+
+			"least 0 and less than 1", d)
+	}
+	return d, nil
 }
 
 // note adds a remark about the layer to the file.

@@ -41,6 +41,25 @@ func readText(t *testing.T, text string, blobs map[string][]blob) (graph string,
 
 const norm = `layer { name: "b" type: "BatchNorm" bottom: "x" top: "y" } `
 
+// TestFraction: moving_average_fraction is the share of the old statistics that
+// stays; 1, which would keep them for ever, counts as not said.
+func TestFraction(t *testing.T) {
+	two := []int{2}
+	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}
+	for fraction, want := range map[string]string{"0.75": "decay=0.75", "1": "decay=0.999", "1.5": "is 1.5;",
+		"-0.25": "is -0.25;"} {
+		text := strings.Replace(norm, `top: "y" }`,
+			`top: "y" batch_norm_param { moving_average_fraction: `+fraction+` } }`, 1)
+		got, f := readText(t, text, map[string][]blob{"b": stats})
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", fraction, got, want)
+		}
+		if found := len(f.Findings) == 1; found != (fraction == "1") {
+			t.Errorf("%s: findings %v", fraction, f.Findings)
+		}
+	}
+}
+
 // TestScaleBehindNorm: gamma and beta are those of a Scale layer that alone reads
 // the batch norm, channel by channel; else they are 1 and 0 and the layer multiplies.
 func TestScaleBehindNorm(t *testing.T) {

@@ -208,3 +208,25 @@ func kindsTable() string {
 }
 
 func listed(keys string) string { return strings.Join(strings.Fields(keys), ", ") }
+
+// TestMomentum: momentum is the share of the old statistics that stays; 1, which
+// would keep them for ever, counts as not said.
+func TestMomentum(t *testing.T) {
+	c := opened(t, "testdata/base.h5")
+	for momentum, want := range map[float64]string{0.75: "decay=0.75", 1: "decay=0.99,", 1.5: "momentum is 1.5;",
+		-0.25: "momentum is -0.25;"} {
+		got, err := built(t, c, func(layers []any) {
+			for _, l := range layers {
+				if l := l.(map[string]any); l["class_name"] == "BatchNormalization" {
+					l["config"].(map[string]any)["momentum"] = momentum
+				}
+			}
+		})
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("momentum %g: %s, want %s", momentum, got, want)
+		}
+	}
+}

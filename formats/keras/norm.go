@@ -30,7 +30,22 @@ func batchNorm(c *call) flow {
 		c.vector("moving_mean", graph.Mean, n, f.flat, "", 0),
 		c.vector("moving_variance", graph.Variance, n, f.flat, "", 0)}
 	return f.same(c.node(graph.BatchNorm, "", in, "eps", c.float("epsilon", 1e-3),
-		"decay", c.float("momentum", 0.99), "variance", "biased"))
+		"decay", c.decay(), "variance", "biased"))
+}
+
+// decay is the weight of the old statistics; 1 would keep them for ever.
+func (c *call) decay() float64 {
+	const otherwise = 0.99 // of a layer that does not say it
+	d := c.float("momentum", otherwise)
+	if d == 1 {
+		c.note(c.name, "momentum 1 would keep the running statistics of training as they are; 0.99 is taken, "+
+			"as where a file does not say it")
+		return otherwise
+	}
+	if !(d >= 0 && d < 1) {
+		c.fail("momentum is %v; the share of the old statistics that stays is at least 0 and less than 1", d)
+	}
+	return d
 }
 
 // channelAxis returns the axis field without the batch.

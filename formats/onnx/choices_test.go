@@ -80,7 +80,7 @@ func became(f *foreign.File) string {
 // the operator set: is_test in 6, results beside the first up to 13, training_mode
 // from 14 on. The like holds for spatial, which ended with 8.
 func TestTrainingMode(t *testing.T) {
-	const trains, apart = "is in training mode", "spatial=0"
+	const trains, apart = "a batch norm in training mode", "spatial=0"
 	for _, c := range []struct {
 		opset   int64
 		attr    string
@@ -114,6 +114,31 @@ func TestTrainingMode(t *testing.T) {
 		}
 		if found := len(f.Findings) > 0; found != (c.want == trains) || len(f.Norms) != 1 {
 			t.Errorf("opset %d, %s=%d, %q: %v, %v", c.opset, c.attr, c.value, c.outputs, f.Findings, f.Norms)
+		}
+	}
+}
+
+// TestMomentum: momentum is the share of the old statistics that stays in
+// training. 1, which would keep them for ever, counts as not said.
+func TestMomentum(t *testing.T) {
+	for _, c := range []struct {
+		momentum float64
+		want     string
+		found    bool
+	}{
+		{0.75, "decay=0.75", false}, {0, "decay=0)", false}, {1, "batch_norm(", true},
+		{1.5, "its momentum is 1.5", false}, {-0.25, "its momentum is -0.25", false},
+	} {
+		n := &onnxpb.NodeProto{OpType: "BatchNormalization", Name: "n", Input: []string{"x", "g", "b", "m", "v"},
+			Output: []string{"y"}, Attribute: settings{floatAttr("momentum", c.momentum)}}
+		two := []float32{1, 2}
+		f := onlyNode(t, 9, n, 0, []int64{2, 3}, map[string][]float32{"g": two, "b": two, "m": two, "v": two})
+		got := became(f)
+		if !strings.Contains(got, c.want) || c.found && strings.Contains(got, "decay") { // 0.9 is not written
+			t.Errorf("momentum %g: %s, want %s", c.momentum, got, c.want)
+		}
+		if found := len(f.Findings) == 1 && strings.Contains(f.Findings[0].Text, "momentum 1 "); found != c.found {
+			t.Errorf("momentum %g: findings %v", c.momentum, f.Findings)
 		}
 	}
 }

@@ -262,6 +262,9 @@ func (j *Job) begin(ctx context.Context, r *train.Recipe) error {
 	if err := train.Fits(m.Model, j.Data, j.Validation); err != nil {
 		return err
 	}
+	if err := r.Moves(m.Model); err != nil {
+		return err
+	}
 	if j.o.Hear.Model != nil {
 		j.o.Hear.Model(m)
 	}

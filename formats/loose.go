@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -40,12 +41,14 @@ func leaveLoose(f *File, m *models.Model) {
 	}
 }
 
-// LeaveAlone moves from f.Tensors to f.Left the tensors that belong to no layer of any
+// LeaveAlone moves from f.Tensors to f.Left what the graph of the file computes from other
+// tensors, or has as settings of operators, and the tensors that belong to no layer of any
 // architecture: integers, and floats that are class weights of a loss or single figures of
 // metrics. It is for files of tensors alone whose architecture is not known. It keeps a
 // tensor if another one below the same prefix is kept, and keeps all if nothing would
 // remain.
 func LeaveAlone(f *File) {
+	leaveMarked(f)
 	if f.Model != nil || !mereTensors(f.Format) {
 		return
 	}
@@ -62,6 +65,22 @@ func LeaveAlone(f *File) {
 			f.Leave(t.Name, reason)
 		}
 	}
+}
+
+// leaveMarked leaves out what is marked to be no weight, unless nothing else is there.
+func leaveMarked(f *File) {
+	reasons := map[foreign.Mark]string{foreign.Computed: "computed from other tensors of the file",
+		foreign.Setting: "an integer or a setting of an operator, no weight"}
+	if !slices.ContainsFunc(f.Tensors, func(t Tensor) bool { return reasons[f.Marks[t.Name]] == "" }) {
+		return
+	}
+	f.Tensors = slices.DeleteFunc(slices.Clone(f.Tensors), func(t Tensor) bool {
+		reason := reasons[f.Marks[t.Name]]
+		if reason != "" {
+			f.Left = append(f.Left, foreign.Group{Name: t.Name, Reason: reason, Tensors: 1, Bytes: int64(t.Size())})
+		}
+		return reason != ""
+	})
 }
 
 // mereTensors reports whether files of a format hold no graph that names their tensors.

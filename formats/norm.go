@@ -87,7 +87,7 @@ func splitStatistic(name string) (base string, p parts, ok bool) {
 }
 
 // Parameters counts the elements of a file's tensors, but not those of running
-// statistics and of their counters.
+// statistics and of their counters, nor what is marked to be no weight.
 func Parameters(f *File) int {
 	if f.Model != nil {
 		return f.Model.Summary().Parameters
@@ -98,7 +98,7 @@ func Parameters(f *File) int {
 	}
 	n := 0
 	for _, t := range f.Tensors {
-		if !skip[t.Name] {
+		if !skip[t.Name] && f.Marks[t.Name] == 0 {
 			n += tensor.Count(t.Shape)
 		}
 	}

@@ -38,6 +38,7 @@ func (r *reader) constants(d *decoder, ext *external) error {
 		}
 	}
 	r.norms(need)
+	r.mark()
 	size := int64(0)
 	for _, t := range r.file.Tensors {
 		size += int64(t.Size())
@@ -127,7 +128,7 @@ func (r *reader) list(names []string, listed map[string]bool) error {
 		if r.room -= t.Size(); r.room < 0 {
 			return fmt.Errorf("tensor %.80q: %w", name, r.noRoom())
 		}
-		listed[name] = true
+		listed[name], r.computed[name] = true, true
 		r.file.Tensors = append(r.file.Tensors, t.Renamed(name))
 	}
 	return nil

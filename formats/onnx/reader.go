@@ -31,6 +31,8 @@ type reader struct {
 	room   int               // bytes that constants may still take that are computed
 	given  []int             // the shape of a sample, from outside; nil if it is not given
 	done   []bool            // nodes that need no more than the constants
+
+	computed map[string]bool // tensors of the file that nodes make of others
 }
 
 // value is what a name of ONNX stands for: rows of the graph, or a constant.
@@ -51,7 +53,8 @@ func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
 	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + foldedTimes*size,
-		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{}}
+		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
+		computed: map[string]bool{}}
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
 		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == resizeKey && n >= 0 && n <= maxResize {

@@ -23,6 +23,8 @@ type File struct {
 	// Norms are the batch norms of the graph that the file describes, where it
 	// describes one, whether Model has them or not.
 	Norms []BatchNorm
+	// Marks says of some of the Tensors what they are other than weights.
+	Marks map[string]Mark
 	// Key is where in the file the tensors stood, if it has several places for
 	// some: "state_dict". It is empty if the tensors are all that there is.
 	Key string
@@ -40,6 +42,17 @@ type File struct {
 
 	closers []io.Closer
 }
+
+// Mark says what a tensor of a graph is, if it is no weight.
+type Mark int
+
+// The marks. What is Beside the weights is of use with them alone: the scale and
+// the zero point of a quantised one, a part of a batch norm that is computed.
+const (
+	Computed Mark = iota + 1 // from other tensors of the file
+	Setting                  // of an operator: axes, a shape, the scales of a resize
+	Beside                   // the weights
+)
 
 // Counter is a single value that stands beside the tensors.
 type Counter struct {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
@@ -244,6 +245,11 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 		}
 	}
 	m.Recipe = nil // of another run
+	if c := was.Choice; c != nil && c.Format == "onnx" && !m.Normalises() {
+		c.Findings = append(c.Findings, formats.Finding{Text: "the network has no batch norm; if it had some, " +
+			"its exporter folded them", Advice: "torch.onnx.export(model.eval(), ..., " +
+			"training=torch.onnx.TrainingMode.PRESERVE) keeps them"})
+	}
 	sum, err := Digest(path)
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err
 }

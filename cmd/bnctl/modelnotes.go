@@ -46,11 +46,6 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", counted(has, "class"),
 			m.Seen, m.Seen)
 	}
-	if m.Choice != nil && m.Choice.Format == "onnx" && !m.Normalises() {
-		o.note("%s has no batch norm; if the network had some, its exporter folded them: "+
-			"torch.onnx.export(model.eval(), ..., training="+
-			"torch.onnx.TrainingMode.PRESERVE) keeps them", m.Choice.Path)
-	}
 	noteChoice(o, m.From)
 	if m.Loaded != nil {
 		o.note("%s: %v", asked.Init, m.Loaded)

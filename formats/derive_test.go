@@ -99,6 +99,13 @@ func TestWhatIsNotDefinedIsNamed(t *testing.T) {
 	if err := clean(f, Options{}); err == nil || !strings.Contains(err.Error(), "FSDP's flat parameter") {
 		t.Errorf("a flat parameter: %v", err)
 	}
+	for ranks, want := range map[string]string{"1": "<nil>", "2": "spread over ranks: mp_world_size is 2"} {
+		f := named("a.weight")
+		f.Count("mp_world_size", ranks)
+		if err := clean(f, Options{}); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("one of %s ranks: %v", ranks, err)
+		}
+	}
 }
 
 // TestNotReparametrised: names alone do not make a tensor a part of another one.

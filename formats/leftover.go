@@ -167,9 +167,16 @@ func andMore(text string, n int) string {
 	return text + fmt.Sprintf(" (and %d more such tensors)", n-1)
 }
 
-// refuseFlat refuses parameters that FSDP keeps as one vector, of which a file has what
-// one rank held: the names and shapes of the layers are not in it.
-func refuseFlat(f *File) error {
+// refusePart refuses what is a part of a model by its content: a file of DeepSpeed that says
+// that there are more ranks, and parameters that FSDP keeps as one vector, of which a file has
+// what one rank held; the names and shapes of the layers are not in it.
+func refusePart(f *File) error {
+	for _, c := range f.Counters {
+		if c.Name == "mp_world_size" && c.Value != "1" {
+			return problem.Advise(adviceRanks, "a part of a model that DeepSpeed has spread over ranks: "+
+				"mp_world_size is %s", c.Value)
+		}
+	}
 	flat := called(`(^|\.)_?flat_param(_[0-9]+)?$`)()
 	for _, t := range f.Tensors {
 		if flat.MatchString(t.Name) {

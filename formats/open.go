@@ -60,7 +60,7 @@ func clean(f *File, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseFlat(f); err != nil {
+	if err := refusePart(f); err != nil {
 		return err
 	}
 	unwrap(f)

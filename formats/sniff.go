@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,8 @@ const (
 		"its names without arg: and aux:; where a BatchNorm has fix_gamma=True its gamma is 1"
 	adviceTorch7 = "in Lua: write each of model:parameters() and running_mean, running_var with npy4th; " +
 		"or convert with onnx's torch7 converters"
+	adviceMindSpore = "in Python: safetensors.numpy.save_file({k: v.asnumpy() for k, v in " +
+		"mindspore.load_checkpoint('FILE').items()}, 'model.safetensors')"
 	adviceTFLite  = "use the Keras model that it was made from: quantised and folded models are not read"
 	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
 		"dcp_to_torch_save('DIR', 'weights.pth')"
@@ -112,8 +115,28 @@ func recognise(path string) (string, reader, error) {
 			return c.name, c.read, nil
 		}
 	}
+	if mindSpore(head) {
+		return "", nil, problem.Advise(adviceMindSpore, "%s: a MindSpore checkpoint", path)
+	}
 	return "", nil, fmt.Errorf("%s: not a format that bnctl knows (it starts with %q); it reads PyTorch, "+
 		"safetensors, Keras, ONNX, TensorFlow checkpoints and Caffe models", path, head[:min(len(head), 16)])
+}
+
+// mindSpore reports whether a file starts as a checkpoint of MindSpore: protocol buffers, of
+// which the first field is a message that starts with the name of a parameter and its tensor.
+func mindSpore(head []byte) bool {
+	const text, message, longest = 1<<3 | 2, 2<<3 | 2, 127
+	if len(head) == 0 || head[0] != text {
+		return false
+	}
+	_, n := binary.Uvarint(head[1:])
+	if n <= 0 || len(head) < n+3 || head[n+1] != text {
+		return false
+	}
+	name := head[n+3:]
+	size := int(head[n+2])
+	return size > 0 && size <= longest && len(name) > size && name[size] == message &&
+		bytes.IndexFunc(name[:size], func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
 // folder looks for the parts of a checkpoint that is a folder.

@@ -14,6 +14,8 @@ func TestRefusesByName(t *testing.T) {
 		{"c.t7", "\x04\x00\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00V 1\x0d", "Torch7 .t7"},
 		{"d.t7", "4\n1\n3\nV 1\n13\nnn.Sequential\n", "Torch7 .t7 (ASCII)"},
 		{"e.tflite", "\x1c\x00\x00\x00TFL3\x00\x00", "TensorFlow Lite"},
+		{"ms.ckpt", "\n\xb7\x80b\n\x0ddense0.weight\x12\x93\x80b", "a MindSpore checkpoint"},
+		{"ms2.ckpt", "\n\xb7\x80b\n\x0ddense0.we\x00ght\x12\x93\x80b", "not a format that bnctl knows"},
 		{"f.bin", "abc", "not a format that bnctl knows"},
 		{"g.pkl", "\x80\x04}.", "a plain pickle"},
 		{"i.tflite", "\x1c\x00\x00\x00TFL3", "TensorFlow Lite"},

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
@@ -10,19 +11,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// parts are the ends of the names of a batch norm's tensors; layer is how the
-// layer's own name has to begin.
-type parts struct{ mean, variance, gamma, beta, count, layer string }
+// parts are the ends of the names of a batch norm's tensors.
+type parts struct{ mean, variance, gamma, beta, count string }
 
 // suffixes are what formats call the parts of a batch norm, behind the name of
 // the layer.
 var suffixes = []parts{
-	{"running_mean", "running_var", "weight", "bias", "num_batches_tracked", ""},
-	{"moving_mean", "moving_variance", "gamma", "beta", "", ""},
-	{"moving_mean", "moving_var", "gamma", "beta", "", ""},
-	{"moving_mean:0", "moving_variance:0", "gamma:0", "beta:0", "", ""},
-	{"_running_mean", "_running_std", "_gamma", "_beta", "", ""},        // Keras 1; it is the variance
-	{"vars/2", "vars/3", "vars/0", "vars/1", "", "batch_normalization"}, // Keras 3, by the name of the class
+	{"running_mean", "running_var", "weight", "bias", "num_batches_tracked"},
+	{"moving_mean", "moving_variance", "gamma", "beta", ""},
+	{"moving_mean", "moving_var", "gamma", "beta", ""},
+	{"moving_mean:0", "moving_variance:0", "gamma:0", "beta:0", ""},
+	{"_running_mean", "_running_std", "_gamma", "_beta", ""}, // Keras 1; it is the variance
 }
 
 // BatchNorms returns the batch norms of a file, in the file's order: those of
@@ -54,6 +53,9 @@ func normsByName(tensors []Tensor) []BatchNorm {
 
 // normOf returns the batch norm that a tensor is a statistic, or the counter, of.
 func normOf(name string, have map[string]bool) (BatchNorm, bool) {
+	if n, ok := numberedNorm(name, have); ok {
+		return n, true
+	}
 	base, p, ok := splitStatistic(name)
 	if !ok {
 		return BatchNorm{}, false
@@ -71,6 +73,28 @@ func normOf(name string, have map[string]bool) (BatchNorm, bool) {
 	return n, true
 }
 
+// numberedNorm returns a batch norm of Keras 3, which is known by the name of its class
+// and has numbers for names: gamma and beta first, either of which it may lack.
+func numberedNorm(name string, have map[string]bool) (BatchNorm, bool) {
+	at := strings.LastIndex(name, "vars/")
+	if at < 0 || !strings.HasPrefix(lastPart(name[:at]), "batch_normalization") {
+		return BatchNorm{}, false
+	}
+	vars := func(i int) string { return name[:at] + "vars/" + strconv.Itoa(i) }
+	count := 0
+	for have[vars(count)] {
+		count++
+	}
+	if count < 2 || count > 4 {
+		return BatchNorm{}, false
+	}
+	n := BatchNorm{Name: strings.TrimRight(name[:at], "./"), Mean: vars(count - 2), Variance: vars(count - 1)}
+	if count == 4 {
+		n.Gamma, n.Beta = vars(0), vars(1)
+	}
+	return n, true
+}
+
 // splitStatistic splits the name of a statistic, or a counter, into that of the
 // layer, with its separator, and what the format calls the parts of the layer.
 func splitStatistic(name string) (base string, p parts, ok bool) {
@@ -78,7 +102,7 @@ func splitStatistic(name string) (base string, p parts, ok bool) {
 		for _, end := range []string{p.mean, p.variance, p.count} {
 			base, ok := strings.CutSuffix(name, end)
 			separate := base == "" || strings.HasPrefix(end, "_") || strings.ContainsAny(base[len(base)-1:], "./")
-			if ok && end != "" && separate && strings.HasPrefix(lastPart(base), p.layer) {
+			if ok && end != "" && separate {
 				return base, p, true
 			}
 		}

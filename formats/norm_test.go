@@ -19,6 +19,8 @@ func TestBatchNorms(t *testing.T) {
 		"bn_3/bn_3_running_mean", "bn_3/bn_3_running_std", "bn_3/bn_3_gamma",
 		"layers/batch_normalization_1/vars/0", "layers/batch_normalization_1/vars/1",
 		"layers/batch_normalization_1/vars/2", "layers/batch_normalization_1/vars/3",
+		"layers/batch_normalization/vars/0", "layers/batch_normalization/vars/1",
+		"layers/batch_normalization/vars/2", // without gamma, or without beta
 		"layers/conv2d/vars/2", "layers/conv2d/vars/3", "overrunning_mean",
 	} {
 		tensors = append(tensors, Held(name, tensor.New(tensor.F32, 2)))
@@ -35,6 +37,8 @@ func TestBatchNorms(t *testing.T) {
 		norm("layers/batch_normalization_1", "layers/batch_normalization_1/vars/2",
 			"layers/batch_normalization_1/vars/3", "layers/batch_normalization_1/vars/0",
 			"layers/batch_normalization_1/vars/1", ""),
+		norm("layers/batch_normalization", "layers/batch_normalization/vars/1",
+			"layers/batch_normalization/vars/2", "", "", ""),
 	}
 	if got := BatchNorms(&File{Tensors: tensors}); !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

@@ -79,7 +79,7 @@ func (d drawn) check(m *models.Model) error {
 	if err != nil {
 		return err
 	}
-	got := out[len(out)-1] // probabilities, where there are logits before
+	got := out[0]
 	for i, o := range m.Graph.Main.Outputs {
 		if o.Name == d.Out {
 			got = out[i]

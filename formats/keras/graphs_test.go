@@ -103,7 +103,7 @@ func (d drawn) check(m *models.Model) error {
 	if err != nil {
 		return err
 	}
-	got, want := out[len(out)-1], d.turnedLike(d.Y.tensor())
+	got, want := out[0], d.turnedLike(d.Y.tensor())
 	if !slices.Equal(got.Shape, want.Shape) {
 		return fmt.Errorf("it gives %v, want %v", got.Shape, want.Shape)
 	}

@@ -44,6 +44,7 @@ var roles = map[string]func(){
 	"older":    func() { serve.Serve(older{}) },
 	"beside":   func() { serve.Serve(beside{}) },
 	"summing":  func() { serve.Serve(summing{}) },
+	"spoilt":   func() { serve.Serve(spoilt{}) },
 	"asleep":   func() { serve.Serve(asleep{}) },
 	"host":     host,
 	"parent":   parent,

@@ -1,0 +1,79 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// spoilKey names what a spoilt device does to the outputs of its runs.
+const spoilKey = "BNCTL_TEST_SPOIL"
+
+// spoils change the outputs of train of the program regression, for two rows in a replica: y
+// f32[2,2], and the moments of the replica and of all.
+var spoils = map[string]struct {
+	change func([]tensor.Tensor) []tensor.Tensor
+	says   string
+}{
+	"type": {func(o []tensor.Tensor) []tensor.Tensor {
+		return append([]tensor.Tensor{tensor.New(tensor.F64, 2, 2)}, o[1:]...)
+	}, "Outcome brings [f64[2,2] f64[1,5] f64[5]], want [f32[2,2] f64[1,5] f64[5]]"},
+	"shape": {func(o []tensor.Tensor) []tensor.Tensor {
+		return append([]tensor.Tensor{tensor.New(tensor.F32, 1, 2)}, o[1:]...)
+	}, "Outcome brings [f32[1,2] f64[1,5] f64[5]], want [f32[2,2]"},
+	"one more": {func(o []tensor.Tensor) []tensor.Tensor { return append(o, o[0]) },
+		"Outcome brings [f32[2,2] f64[1,5] f64[5] f32[2,2]], want"},
+	"one less": {func(o []tensor.Tensor) []tensor.Tensor { return o[:2] },
+		"Outcome brings [f32[2,2] f64[1,5]], want"},
+	"order": {func(o []tensor.Tensor) []tensor.Tensor { return []tensor.Tensor{o[0], o[2], o[1]} },
+		"Outcome brings [f32[2,2] f64[5] f64[1,5]], want"},
+	"count": {func(o []tensor.Tensor) []tensor.Tensor { o[1].F64()[0] = 3; return o },
+		"output m: replica 0 of 2 rows counts 3 values; due are 2"},
+}
+
+// spoilt is a provider of devices whose runs return something else than they should.
+type spoilt struct{ ref.Provider }
+
+func (p spoilt) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
+	d, err := p.Provider.Open(ctx, id, o)
+	return spoiltDevice{d}, err
+}
+
+type spoiltDevice struct{ device.Device }
+
+func (d spoiltDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	return spoiltExecutable{x}, err
+}
+
+type spoiltExecutable struct{ device.Executable }
+
+func (x spoiltExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	o, err := x.Executable.Run(ctx, s)
+	if err == nil {
+		o.Outputs = spoils[os.Getenv(spoilKey)].change(o.Outputs)
+	}
+	return o, err
+}
+
+// What a run returns is held against the program: a device that returns something else is lost, and
+// the error says what came and what was due.
+func TestOutputsThatAreNotDue(t *testing.T) {
+	for how, want := range spoils {
+		for _, level := range levels {
+			t.Setenv(spoilKey, how)
+			d := open(t, start(t, "spoilt", level))
+			_, err := load(t, d, regression(t)).Run(t.Context(), step(1, 2))
+			if !errors.Is(err, device.Lost) || !strings.Contains(err.Error(), want.says) {
+				t.Errorf("%s, %s: %v, want a lost device and %q", how, level, err, want.says)
+			}
+		}
+	}
+}

@@ -2,7 +2,7 @@
 # sick.sh BNCTL [FAULT...]: for each fault of scripts/sickdevice, a row of a table: how long the judge
 # takes, the faults that it finds and the rule of the first, and what a training and a prediction
 # beside the CPU device end with. "undisturbed": the model, or the prediction, has the outputs that
-# come of the CPU device alone, in all digits. (The file has another sum: the recipe in it names
+# come of the CPU device alone, in all digits, or beside the same device without a fault. (The file has another sum: the recipe in it names
 # the kernel classes.)
 set -euo pipefail
 bnctl=$(realpath "$1")
@@ -27,6 +27,8 @@ outputs() { "$bnctl" predict "$1" glyphs:50 --devices cpu --json 2>/dev/null; }
 short() { tail -1 "$1" | cut -c 1-200 | tr '|' '/'; }
 train well.bnm cpu >/dev/null 2>&1
 predict cpu >well.txt 2>/dev/null
+BNCTL_SICK= train both.bnm cpu,sick "${plugin[@]}" >/dev/null 2>&1
+BNCTL_SICK= predict cpu,sick "${plugin[@]}" >both.txt 2>/dev/null
 echo "| fault | judge | its faults and the first rule | training beside cpu | prediction beside cpu |"
 echo "|---|---|---|---|---|"
 for fault in "${faults[@]}"; do
@@ -40,14 +42,17 @@ for fault in "${faults[@]}"; do
 	train out.bnm cpu,sick "${plugin[@]}" >train.txt 2>train.err || rc=$?
 	trained="exit $rc: $(short train.err)"
 	if [ $rc = 0 ]; then
-		[ "$(outputs out.bnm)" = "$(outputs well.bnm)" ] && trained="undisturbed" || trained="another template"
+		case $(outputs out.bnm) in
+		"$(outputs well.bnm)" | "$(outputs both.bnm)") trained=undisturbed ;;
+		*) trained="another template" ;;
+		esac
 		trained="$trained; $(grep -m 1 'lost' train.err | cut -c 1-160 || echo 'no device lost')"
 	fi
 	rc=0
 	predict cpu,sick "${plugin[@]}" >out.txt 2>predict.err || rc=$?
 	predicted="exit $rc: $(short predict.err)"
 	if [ $rc = 0 ]; then
-		cmp -s out.txt well.txt && predicted=undisturbed || predicted="other outputs"
+		cmp -s out.txt well.txt || cmp -s out.txt both.txt && predicted=undisturbed || predicted="other outputs"
 		predicted="$predicted; $(grep -m 1 'lost' predict.err | cut -c 1-160 || echo 'no device lost')"
 	fi
 	printf '| %s | %.0f s | %s: %s | %s | %s |\n' "${fault:-none}" "$took" "$found" "${rule:-}" "$trained" "$predicted"

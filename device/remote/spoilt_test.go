@@ -48,7 +48,8 @@ func (p spoilt) Open(ctx context.Context, id string, o device.Options) (device.D
 
 type spoiltDevice struct{ device.Device }
 
-func (d spoiltDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+func (d spoiltDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable,
+	error) {
 	x, err := d.Device.Load(ctx, p, c)
 	return spoiltExecutable{x}, err
 }

@@ -48,9 +48,7 @@ func (p provider) List(ctx context.Context) ([]device.Info, string, error) {
 
 // Open implements device.Provider.
 func (p provider) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
-	if o.Kernels == name {
-		o.Kernels = ""
-	}
+	o.Kernels = ""
 	d, err := p.Provider.Open(ctx, id, o)
 	return sick{d}, err
 }

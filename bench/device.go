@@ -17,9 +17,10 @@ import (
 
 // DeviceOptions says what to measure of one device.
 type DeviceOptions struct {
-	Fleet   fleet.Options // names one device
-	Case    string        // only rows with this in their name
-	Seconds float64       // for each row: 0, which is once, to 3600
+	Fleet   fleet.Options     // names one device
+	Case    string            // only rows with this in their name
+	Seconds float64           // for each row: 0, which is once, to 3600
+	Begin   func(name string) // called before each row is measured; may be nil
 }
 
 // DeviceRow is how fast a device is at one thing. What does not apply is 0.
@@ -81,6 +82,9 @@ func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 		}
 	}
 	for _, b := range list {
+		if o.Begin != nil {
+			o.Begin(b.Name)
+		}
 		if err := o.measure(ctx, one, b, each); err != nil {
 			return err
 		}

@@ -1,11 +1,34 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"strings"
 
 	"github.com/bnctl/bnctl/device/conformance"
 	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/remote"
 )
+
+// judgePlugin tests a plugin, tells of its cases and shows where it is.
+func judgePlugin(ctx context.Context, o *output, command remote.Command, options conformance.Options) (
+	faults int, err error) {
+	w := newWaiting(o)
+	defer w.stop()
+	options.Begin = func(level, name string, before, all int) {
+		w.begin(fmt.Sprintf("%s: case %d of %d: %s", level, before+1, all, name))
+	}
+	each := func(level string, r devicetest.Result) {
+		if r.Err != nil || o.verbose {
+			w.clear()
+		}
+		o.reportCase(level, r)
+	}
+	return conformance.Plugin(ctx, command, options, each, func(j conformance.Judgement) {
+		w.clear()
+		o.reportLevel(j)
+	})
+}
 
 // reportCase tells of a case at a level.
 func (o *output) reportCase(level string, r devicetest.Result) {
@@ -25,6 +48,9 @@ func (o *output) reportCase(level string, r devicetest.Result) {
 func (o *output) reportLevel(j conformance.Judgement) {
 	for _, op := range j.Missing {
 		o.result("FAULT  %s: operation %v is missing, and no network trains without it", j.Level, op)
+	}
+	if j.Stopped != "" {
+		o.result("FAULT  %s: %s", j.Level, j.Stopped)
 	}
 	lacks := []string{}
 	for _, op := range j.Lacks {

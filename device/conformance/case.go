@@ -21,7 +21,7 @@ type Case struct {
 
 // CaseOf returns the JSON form of a result.
 func CaseOf(level string, r devicetest.Result) Case {
-	c := Case{Level: level, Precision: r.Precision, Name: r.Case.Name, Rule: r.Case.Rule,
+	c := Case{Level: level, Precision: r.Precision, Name: r.Case.Name, Rule: r.Rule(),
 		Ms: r.Took.Round(time.Millisecond).Milliseconds()}
 	for _, op := range r.Lacks {
 		c.Lacks = append(c.Lacks, op.String())

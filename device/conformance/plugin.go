@@ -17,6 +17,9 @@ type Options struct {
 	Levels []string // levels to test; nil: all that the device has
 	Case   string   // run the cases whose names contain this; "": all
 	ID     string   // of the device; "": the first
+	// Begin, if not nil, is called before every case, with how many were before it and how many
+	// there are at the level.
+	Begin func(level, name string, before, all int)
 }
 
 // Judgement has the figures of all cases at one level.
@@ -26,10 +29,12 @@ type Judgement struct {
 	Lacks   []graph.Op // operations that the device does not have
 	Missing []graph.Op // those of Lacks that training of any network needs
 	Faults  int        // cases that failed, and operations that are missing
+	Stopped string     // why not all cases were run; "" if all were
 }
 
 // Plugin tests the plugin that cmd starts, and returns the number of faults. It
-// calls each after every case, and done after every level. An error means that
+// calls each after every case, and done after every level. A device that is lost again and
+// again is not judged to the end. An error means that
 // there is no result: a *Broken if the plugin does not start or lists no
 // device, a *problem.Error if the plugin does not have what o asks for.
 func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),
@@ -38,58 +43,69 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 	if err != nil {
 		return 0, err
 	}
-	id, levels, err := o.device(ctx, cmd)
+	id, levels, name, err := o.device(ctx, cmd)
 	if err != nil {
 		return 0, err
 	}
+	first := nameResult(cmd.Path, name)
 	for _, level := range levels {
-		j, err := judge(ctx, cmd, id, level, cases, each)
+		j, err := o.judge(ctx, cmd, id, level, cases, first, each)
+		first = devicetest.Result{}
 		if err != nil {
 			return 0, err
 		}
 		done(j)
 		faults += j.Faults
+		if j.Stopped != "" { // at the next level it is the same device
+			break
+		}
 	}
 	return faults, nil
 }
+
+// outside begins the names of what is judged beside the cases.
+const outside = "process: "
 
 // cases returns those that o.Case picks.
 func (o *Options) cases() ([]devicetest.Case, error) {
 	cases := slices.DeleteFunc(devicetest.Cases(), func(k devicetest.Case) bool {
 		return !strings.Contains(k.Name, o.Case)
 	})
-	if len(cases) == 0 {
+	if len(cases) == 0 && !strings.HasPrefix(outside, o.Case) {
 		return nil, problem.New("case", `"`+o.Case+`"`, "no case has that in its name",
 			"give a part of one, such as "+devicetest.Cases()[0].Name)
 	}
 	return cases, nil
 }
 
-// device returns the device that o names, and the levels to judge it at.
-func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, levels []string, err error) {
+// device returns the device that o names, the levels to judge it at, and what the plugin
+// calls itself.
+func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, levels []string, name string,
+	err error) {
 	p, err := remote.Start(ctx, cmd)
 	if err != nil {
-		return "", nil, &Broken{err}
+		return "", nil, "", &Broken{err}
 	}
+	name = p.Describe().Name
 	defer p.Close()
 	list, reason, err := p.List(ctx)
 	if err != nil {
-		return "", nil, &Broken{err}
+		return "", nil, "", &Broken{err}
 	}
 	if len(list) == 0 {
-		return "", nil, device.Errorf(p.Describe().Name, "List", device.Unavailable,
+		return "", nil, "", device.Errorf(p.Describe().Name, "List", device.Unavailable,
 			"%w", problem.Failure("", "no device to test: "+reason, ""))
 	}
 	d := list[0]
 	if o.ID != "" {
 		i := slices.IndexFunc(list, func(d device.Info) bool { return d.ID == o.ID })
 		if i < 0 {
-			return "", nil, problem.New("id", `"`+o.ID+`"`, "the plugin lists no such device", "")
+			return "", nil, "", problem.New("id", `"`+o.ID+`"`, "the plugin lists no such device", "")
 		}
 		d = list[i]
 	}
 	if len(o.Levels) > 0 {
-		return d.ID, o.Levels, nil
+		return d.ID, o.Levels, name, nil
 	}
 	levels = []string{device.Stream}
 	for _, l := range []string{device.Shm, device.CollShm} {
@@ -97,7 +113,7 @@ func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, le
 			levels = append(levels, l)
 		}
 	}
-	return d.ID, levels, nil
+	return d.ID, levels, name, nil
 }
 
 // Broken is the error for a plugin that does not start, or does not list its
@@ -110,9 +126,11 @@ func (b *Broken) Error() string { return b.Err.Error() }
 func (b *Broken) Unwrap() error { return b.Err }
 
 // judge runs the cases at one level.
-func judge(ctx context.Context, cmd remote.Command, id, level string, cases []devicetest.Case,
-	each func(string, devicetest.Result)) (Judgement, error) {
+func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level string, cases []devicetest.Case,
+	name devicetest.Result, each func(string, devicetest.Result)) (Judgement, error) {
 	j := Judgement{Level: level}
+	says := &printed{}
+	cmd.Printed = says.add
 	cmd.Levels = []string{level}
 	if level == device.CollShm { // of groups: sessions run at another
 		cmd.Levels = append(cmd.Levels, device.Shm)
@@ -127,12 +145,26 @@ func judge(ctx context.Context, cmd remote.Command, id, level string, cases []de
 	open := func(ctx context.Context, precision string) (device.Device, error) {
 		return p.Open(ctx, id, device.Options{Threads: 1, Precision: precision})
 	}
+	if o.Begin != nil {
+		ctx = devicetest.WithProgress(ctx, func(c devicetest.Case, before, all int) {
+			o.Begin(level, c.Name, before, all)
+		})
+	}
 	report, err := devicetest.JudgeSome(ctx, open, cases, func(r devicetest.Result) { each(level, r) })
 	if err != nil {
 		return j, err
 	}
 	j.Cases, j.Lacks, j.Missing = len(report.Results), report.Lacks(), missing(report.Lacks())
+	if j.Stopped = report.Stopped; j.Stopped != "" {
+		j.Missing = nil // who knows
+	}
 	j.Faults = len(report.Failed()) + len(j.Missing)
+	for _, r := range []devicetest.Result{name, says.result()} {
+		if r.Err != nil && strings.Contains(r.Case.Name, o.Case) {
+			j.Faults++
+			each(level, r)
+		}
+	}
 	return j, nil
 }
 

@@ -44,13 +44,18 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 // ByteRate returns the bytes per second of the median.
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
+// benchLimit is how long a call may take that is measured.
+const benchLimit = time.Minute
+
 // Bench measures the speed of the devices that open opens, at a precision: of
 // single operations, of a call that does nothing, and of an exchange between
-// two devices. Each benchmark of list runs for about the time each. done, if
+// two devices. Each benchmark of list runs for about the time each; a call that takes
+// more than a minute ends it with an *Overdue. done, if
 // not nil, is called after every benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
 	done func(Figure)) error {
 	ctx = at(ctx, precision)
+	open = open.timely(&clock{limit: benchLimit})
 	info, err := infoOf(ctx, open)
 	if err != nil {
 		return err

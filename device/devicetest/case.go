@@ -22,14 +22,24 @@ type Case struct {
 	Run func(ctx context.Context, open Opener) error
 
 	program func() (*graph.Program, error) // what it loads
+	class   string                         // of devices that it judges; "": of all
+	shares  bool                           // it is about what one device computes, which may have served others
 }
 
 // Cases returns all cases, the contract first.
 func Cases() []Case {
-	return slices.Concat(loadCases(), unknownCases(), stateCases(), stepCases(), commitCases(), limitCases(),
-		endCases(), rowCases(),
-		groupCases(), reduceCases(), exchangeCases(), trainingCases(), momentsCases(), finiteCases(),
-		probeCases(), labelCases(), chainCases(), classCases())
+	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
+		limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(), finiteCases(),
+		sharing(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(), classCases()))
+}
+
+// sharing returns cases that may be run on a device that has served others.
+func sharing(lists ...[]Case) []Case {
+	all := slices.Concat(lists...)
+	for i := range all {
+		all[i].shares = true
+	}
+	return all
 }
 
 // GroupCases returns the cases in which devices exchange values; with

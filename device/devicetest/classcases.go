@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -138,7 +139,8 @@ func classCases() []Case {
 	var cases []Case
 	for _, p := range definedProbes() {
 		cases = append(cases, Case{Name: "class: " + p.title(), Rule: "docs/classes.md: the bits of the " +
-			"definition, whatever else is on the device", Ops: []graph.Op{p.op}, Run: p.byBits, program: p.program})
+			"definition, whatever else is on the device", Ops: []graph.Op{p.op}, Run: p.byBits, program: p.program,
+			class: class.FMA})
 	}
 	return cases
 }

@@ -34,9 +34,18 @@
 // Where a device may or may not store intermediate values, in chains of
 // operations and in training, it may be twice as far from ref as ref at F32 is.
 //
-// No case is left out: if a device lacks an operation, its case checks that
-// Load refuses the program as the contract says, and Result.Lacks names the
-// operation. The caller decides which operations a device must have. A device may
-// also refuse some nodes of an operation that it has, such as convolutions with
-// groups, but for those that mlp-bn and lenet-bn need: Result.Refused.
+// If a device lacks an operation, the first case of it checks that Load refuses the
+// program as the contract says, and Result.Lacks names the operation; the others of it
+// are left out, and so are cases of classes that it does not claim. The caller decides
+// which operations a device must have. A device may also refuse some nodes of an
+// operation that it has, such as convolutions with groups, but for those that mlp-bn
+// and lenet-bn need: Result.Refused.
+//
+// # Devices that hang, or die
+//
+// A call of a case may take a quarter of WithPatience, 15 s unless that says more, and
+// Load four times as long. The rule that such a device breaks is that calls are
+// answered, whatever its case is about (Result.Rule). After three cases in which it was
+// lost, or did not answer, a judgement ends (Report.Stopped). One opened device serves
+// many of the cases about what a device computes; the others have one of their own.
 package devicetest

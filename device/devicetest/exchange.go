@@ -52,6 +52,7 @@ func exchangeCases() []Case {
 		newCase("exchange: members that disagree",
 			"The members disagree on the tag, on the number of values or on their types: the error says how.",
 			exchanges, disagree),
+		newCase("exchange: each in its turn", courseRule, course, checkCourse),
 	}
 }
 

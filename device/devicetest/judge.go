@@ -2,6 +2,7 @@ package devicetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -22,8 +23,24 @@ type Result struct {
 	Took      time.Duration
 }
 
+// Rule returns the rule that the case checks; of a device that was lost or did not answer, the
+// one that forbids that.
+func (r Result) Rule() string {
+	var broken interface{ Rule() string }
+	switch {
+	case errors.As(r.Err, &broken):
+		return broken.Rule()
+	case errors.Is(r.Err, device.Lost):
+		return lostRule
+	}
+	return r.Case.Rule
+}
+
 // Report has the results of all cases.
-type Report struct{ Results []Result }
+type Report struct {
+	Results []Result
+	Stopped string // why not all cases were run: the device was lost again and again; "" if all were
+}
 
 // Failed returns the results of cases that failed.
 func (r Report) Failed() []Result {
@@ -49,26 +66,17 @@ func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) 
 }
 
 // JudgeSome is Judge with some of the cases, for work on a device. A device
-// keeps the contract only if it passes all.
+// keeps the contract only if it passes all. Of operations that it lacks the first case
+// of each runs, and checks that they are refused; of classes that it does not claim none.
 func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)) (Report, error) {
-	info, err := infoOf(ctx, open)
+	j := newJudging(ctx, open)
+	defer j.lender.end()
+	info, err := infoOf(ctx, j.lender.device)
 	if err != nil {
 		return Report{}, err
 	}
-	var r Report
-	for _, precision := range precisions(info) {
-		for _, c := range cases {
-			if err := ctx.Err(); err != nil {
-				return r, err
-			}
-			x := c.judge(at(ctx, precision), open, info.Ops)
-			r.Results = append(r.Results, x)
-			if done != nil {
-				done(x)
-			}
-		}
-	}
-	return r, nil
+	err = j.all(ctx, info, cases, done)
+	return j.report, err
 }
 
 func infoOf(ctx context.Context, open Opener) (device.Info, error) {
@@ -87,18 +95,23 @@ func (c Case) Judge(ctx context.Context, open Opener, precision string) Result {
 	if err != nil {
 		return Result{Case: c, Precision: precision, Err: err}
 	}
-	return c.judge(ctx, open, info.Ops)
+	return c.judge(ctx, open.timely(&clock{limit: callLimit(ctx)}), info.Ops)
+}
+
+// lacks returns the operations of a case that are not among those of a device.
+func (c Case) lacks(have []graph.Op) (lacks []graph.Op) {
+	for _, o := range c.Ops {
+		if !slices.Contains(have, o) {
+			lacks = append(lacks, o)
+		}
+	}
+	return lacks
 }
 
 // judge runs one case, or checks that it is refused.
 func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
-	r := Result{Case: c, Precision: precisionOf(ctx)}
+	r := Result{Case: c, Precision: precisionOf(ctx), Lacks: c.lacks(have)}
 	run := c.Run
-	for _, o := range c.Ops {
-		if !slices.Contains(have, o) {
-			r.Lacks = append(r.Lacks, o)
-		}
-	}
 	if len(r.Lacks) > 0 {
 		run = func(ctx context.Context, open Opener) error { return c.refused(ctx, open, r.Lacks) }
 	}
@@ -108,6 +121,9 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 	r.excuse()
 	return r
 }
+
+// errHangs is the error of a case that does not end.
+var errHangs = errors.New("hangs")
 
 // bounded runs f. It does not wait for one that hangs, and a panic is an error.
 func bounded(ctx context.Context, f func(context.Context) error) error {
@@ -127,7 +143,7 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 	case err := <-done:
 		return err
 	case <-time.After(patience + patience/4):
-		return fmt.Errorf("hangs: no answer %v after its context ended", patience/4)
+		return fmt.Errorf("%w: no answer %v after its context ended", errHangs, patience/4)
 	}
 }
 
@@ -148,9 +164,10 @@ func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks
 	}
 	for _, precision := range precisions(info) {
 		t.Run(precision, func(t *testing.T) {
+			k := &clock{limit: callLimit(t.Context())}
 			for _, c := range cases {
 				t.Run(c.Name, func(t *testing.T) {
-					x := c.judge(at(WithRendezvous(t.Context(), r), precision), open, info.Ops)
+					x := c.judge(at(WithRendezvous(t.Context(), r), precision), open.timely(k), info.Ops)
 					x.tell(t, lacks)
 				})
 			}
@@ -161,7 +178,7 @@ func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks
 // tell makes the faults of a result errors of t.
 func (r Result) tell(t *testing.T, lacks []graph.Op) {
 	if r.Err != nil {
-		t.Errorf("%v\nrule: %s", r.Err, r.Case.Rule)
+		t.Errorf("%v\nrule: %s", r.Err, r.Rule())
 	}
 	for _, o := range slices.Concat(r.Lacks, r.Refused) {
 		if !slices.Contains(lacks, o) {

@@ -64,9 +64,25 @@ type Course struct {
 // Begin returns the course of a run of that number.
 func (s *Schedule) Begin(step uint64) Course { return Course{schedule: s, step: step} }
 
+// notDue is the error for an exchange that is not due.
+type notDue struct{ error }
+
+// Rule returns the rule that the device breaks.
+func (notDue) Rule() string {
+	return "In each lane all members come to the same tags in the same order, those of the program's " +
+		"exchanges (device.proto, Tag and Exchange)."
+}
+
 // Next takes the exchange that the run comes to. The error says what came, and what
 // was due: the device is wrong then, whoever else waits.
 func (c *Course) Next(tag collective.Tag, values []collective.Reduction) error {
+	if err := c.next(tag, values); err != nil {
+		return notDue{err}
+	}
+	return nil
+}
+
+func (c *Course) next(tag collective.Tag, values []collective.Reduction) error {
 	if c.schedule == nil || tag.Lane >= collective.Lanes {
 		return fmt.Errorf("exchange %.100q came in lane %d of a run that has none there", tag.Name, tag.Lane)
 	}
@@ -142,8 +158,8 @@ func (c *Course) Left() error {
 	}
 	for lane, all := range c.schedule.lanes {
 		if at := c.came[lane]; at < len(all) {
-			return fmt.Errorf("the run ended without exchange %q, which was due with sequence %d in %v",
-				all[at].name, at, pb.Lane(lane))
+			return notDue{fmt.Errorf("the run ended without exchange %q, which was due with sequence %d in %v",
+				all[at].name, at, pb.Lane(lane))}
 		}
 	}
 	return nil

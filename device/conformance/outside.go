@@ -1,0 +1,50 @@
+package conformance
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// printed is what a plugin prints to standard output.
+type printed struct {
+	mu    sync.Mutex
+	lines int
+	first string
+}
+
+func (p *printed) add(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines++; p.lines == 1 {
+		p.first = line
+	}
+}
+
+// result judges what the plugin has printed.
+func (p *printed) result() devicetest.Result {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := devicetest.Result{Case: devicetest.Case{Name: outside + "standard output",
+		Rule: "It writes nothing to standard output after the line of the handshake (docs/plugins.md): print to " +
+			"standard error."}}
+	if p.lines > 0 {
+		r.Err = fmt.Errorf("it printed %d lines there, the first is %.200q", p.lines, p.first)
+	}
+	return r
+}
+
+// nameResult judges what the plugin calls itself: its file says how people call it.
+func nameResult(path, name string) devicetest.Result {
+	r := devicetest.Result{Case: devicetest.Case{Name: outside + "its name",
+		Rule: "PluginInfo.name: as in the name of the executable, bnctl-device-NAME: rename one of them."}}
+	file := filepath.Base(path)
+	if want := remote.PluginName(path); strings.HasPrefix(file, "bnctl-device-") && want != name {
+		r.Err = fmt.Errorf("%s describes itself as %q", file, name)
+	}
+	return r
+}

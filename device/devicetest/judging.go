@@ -1,0 +1,111 @@
+package devicetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// mostLosses is how many cases may end with the loss of a device. What comes then costs time
+// and says nothing new.
+const mostLosses = 3
+
+// lostRule is what a device breaks that is lost.
+const lostRule = "A process that dies, gives an answer that was not asked for, or makes an exchange that " +
+	"its program does not have, is a lost device (docs/plugins.md)."
+
+// judging is a judgement under way.
+type judging struct {
+	clock   *clock
+	lender  *lender
+	open    Opener // devices for a case of their own
+	refused map[graph.Op]bool
+	losses  int
+	report  Report
+}
+
+func newJudging(ctx context.Context, open Opener) *judging {
+	k := &clock{limit: callLimit(ctx)}
+	timely := open.timely(k)
+	return &judging{clock: k, lender: &lender{open: timely}, open: timely, refused: map[graph.Op]bool{}}
+}
+
+// callLimit is how long a call may take in a case.
+func callLimit(ctx context.Context) time.Duration { return patienceOf(ctx) / 4 }
+
+// all runs cases at every precision of the device.
+func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done func(Result)) error {
+	cases = slices.DeleteFunc(slices.Clone(cases), func(c Case) bool {
+		return c.class != "" && c.class != info.Kernels
+	})
+	for n, precision := range precisions(info) {
+		for i, c := range cases {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			tellProgress(ctx, c, n*len(cases)+i, len(precisions(info))*len(cases))
+			r, ran := j.judge(at(ctx, precision), c, info.Ops)
+			if err := ctx.Err(); err != nil { // what it says is that it was interrupted
+				return err
+			}
+			if !ran {
+				continue
+			}
+			if j.report.Results = append(j.report.Results, r); done != nil {
+				done(r)
+			}
+			if j.losses >= mostLosses {
+				j.report.Stopped = fmt.Sprintf("the device was lost in %d cases, and %d of %d cases were not run",
+					j.losses, (len(precisions(info))-n)*len(cases)-i-1, len(precisions(info))*len(cases))
+				return nil
+			}
+		}
+		j.lender.drop()
+		j.refused = map[graph.Op]bool{}
+	}
+	return nil
+}
+
+// judge runs a case. ran is false if it would only refuse operations that were refused before.
+func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result, ran bool) {
+	lacks := c.lacks(have)
+	known := func(o graph.Op) bool { return j.refused[o] }
+	if len(lacks) > 0 && !slices.ContainsFunc(lacks, func(o graph.Op) bool { return !known(o) }) {
+		return r, false
+	}
+	open := j.open
+	if c.shares || len(lacks) > 0 {
+		open = j.lender.device
+	}
+	r = c.judge(ctx, open, have)
+	for _, o := range lacks {
+		j.refused[o] = true
+	}
+	if r.Err != nil {
+		j.lender.drop()
+	}
+	var late *Overdue
+	if errors.Is(r.Err, device.Lost) || errors.As(r.Err, &late) || errors.Is(r.Err, errHangs) {
+		j.losses++
+	}
+	return r, true
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context in which a judgement tells the case that begins, how many were
+// before it and how many there are.
+func WithProgress(ctx context.Context, tell func(c Case, before, all int)) context.Context {
+	return context.WithValue(ctx, progressKey{}, tell)
+}
+
+func tellProgress(ctx context.Context, c Case, before, all int) {
+	if tell, ok := ctx.Value(progressKey{}).(func(Case, int, int)); ok {
+		tell(c, before, all)
+	}
+}

@@ -1,0 +1,123 @@
+package devicetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// courseRule is about the order of exchanges.
+const courseRule = "In each lane all members come to the same tags in the same order: sequence counts the " +
+	"exchanges of the lane in the run, from 0, and the lane is LANE_GRADIENTS if no node of the function " +
+	"reads a result (device.proto, Tag)."
+
+// courseLength is how many exchanges the program of the case has in each lane.
+const courseLength = 4
+
+// course is a program with several exchanges in both lanes, by turns, and two functions.
+func course() (*graph.Program, error) {
+	p := &graph.Program{Name: "course"}
+	for _, name := range []string{"first", "second"} {
+		b := graph.NewBuilder(name, &p.State)
+		x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
+		for i := range courseLength {
+			read := b.Op(graph.ChannelSum, fmt.Sprint(name, ".read", i), values{x})
+			sum := b.Op(graph.AllReduce, fmt.Sprint(name, ".read", i, ".sum"), values{read})
+			x = b.Op(graph.Add, fmt.Sprint(name, ".x", i), values{x, sum})
+			last := b.Op(graph.ChannelSum, fmt.Sprint(name, ".last", i), values{x})
+			out := fmt.Sprint("out", i)
+			b.Output(out, b.Op(graph.AllReduce, fmt.Sprint(name, ".last", i, ".sum"), values{last}), false)
+		}
+		f, err := b.Function()
+		if err != nil {
+			return nil, err
+		}
+		p.Functions = append(p.Functions, f)
+	}
+	return p, nil
+}
+
+// recorder is an Exchanger for a device that holds one leaf of two, the other of which has no
+// rows. It holds what comes against what is due.
+type recorder struct {
+	function string
+	step     uint64
+	came     [collective.Lanes]int
+	wrong    error
+}
+
+// due returns the tag of exchange at in a lane.
+func (r *recorder) due(lane collective.Lane, at int) collective.Tag {
+	kind := map[collective.Lane]string{collective.Moments: ".read", collective.Gradients: ".last"}[lane]
+	return collective.Tag{Generation: theGeneration, Step: r.step, Lane: lane, Sequence: uint64(at),
+		Name: fmt.Sprint(r.function, kind, at)}
+}
+
+func (r *recorder) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
+	if r.wrong == nil {
+		r.wrong = r.check(tag, values)
+	}
+	if r.wrong != nil {
+		return func() error { return r.wrong }
+	}
+	copy(values[0].Result.Bytes, values[0].Parts[0].Value.Bytes)
+	return func() error { return nil }
+}
+
+func (r *recorder) check(tag collective.Tag, values []collective.Reduction) error {
+	if tag.Lane >= collective.Lanes || r.came[tag.Lane] == courseLength {
+		return &misplaced{fmt.Errorf("an exchange came with %+v, and none is due in that lane", tag)}
+	}
+	want := r.due(tag.Lane, r.came[tag.Lane])
+	if tag != want {
+		return &misplaced{fmt.Errorf("an exchange came with %+v; due is %+v", tag, want)}
+	}
+	if len(values) != 1 || len(values[0].Parts) != 1 || values[0].Parts[0].Value.IsZero() {
+		return &misplaced{fmt.Errorf("exchange %q does not come with the one part of its one value", tag.Name)}
+	}
+	r.came[tag.Lane]++
+	return nil
+}
+
+// misplaced is the error for an exchange that is not due.
+type misplaced struct{ error }
+
+// Rule returns the rule that the device breaks.
+func (m *misplaced) Rule() string { return courseRule }
+
+// checkCourse runs both functions again and again.
+func checkCourse(ctx context.Context, open Opener) error {
+	p, err := course()
+	if err != nil {
+		return err
+	}
+	m, err := loaded(ctx, open, &setting{program: p})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r := &recorder{}
+	if err := m.Join(ctx, device.Group{Generation: theGeneration, Replicas: [][]int{{0}}, Tree: 2,
+		Level: m.Info().Levels[0], Exchange: r}); err != nil {
+		return err
+	}
+	for step, name := range []string{"first", "second", "second", "first"} {
+		*r = recorder{function: name, step: uint64(theStep + step)}
+		_, err := m.x.Run(ctx, device.Step{Function: name, Number: r.step, Rows: []int{2},
+			Inputs: []tensor.Tensor{tensor.Of(exchangeInput, 2, 3)}})
+		if r.wrong != nil {
+			return fmt.Errorf("run of %q: %w", name, r.wrong)
+		}
+		if err != nil {
+			return fmt.Errorf("run of %q: %w", name, err)
+		}
+		if want := [collective.Lanes]int{courseLength, courseLength}; r.came != want {
+			return &misplaced{fmt.Errorf("a run of %q came to %v exchanges by lane, want %v", name, r.came, want)}
+		}
+	}
+	return nil
+}

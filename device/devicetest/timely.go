@@ -1,0 +1,136 @@
+package devicetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// answersRule is what a device breaks that does not answer.
+const answersRule = "Every call is answered, soon if it was cancelled: a device that keeps a call for long " +
+	"is lost (docs/plugins.md)."
+
+// Overdue is the error of a call that took longer than any call of a case or a benchmark may.
+type Overdue struct {
+	Call  string
+	Limit time.Duration
+	Err   error // what the call returned in the end
+}
+
+func (o *Overdue) Error() string {
+	return fmt.Sprintf("%s was not answered in %v: %v", o.Call, o.Limit, o.Err)
+}
+
+// Unwrap returns what the call returned.
+func (o *Overdue) Unwrap() error { return o.Err }
+
+// Rule returns the rule that the device breaks.
+func (o *Overdue) Rule() string { return answersRule }
+
+// clock says how long calls may take: less once a device has shown that it hangs.
+type clock struct {
+	limit time.Duration
+	late  atomic.Bool
+}
+
+// loads is how many times as long Load may take: a device may have to compile what it runs.
+const loads = 4
+
+// call makes a call, and ends it when its time is up.
+func (k *clock) call(ctx context.Context, name string, times int, f func(context.Context) error) error {
+	limit := time.Duration(times) * k.limit
+	if k.late.Load() {
+		limit /= 3
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := f(within)
+	if err == nil || within.Err() == nil || ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	k.late.Store(true)
+	return &Overdue{name, limit, err}
+}
+
+// timely is a device whose calls have a time limit.
+type timely struct {
+	device.Device
+	clock *clock
+}
+
+// timely returns an opener of devices whose calls are bounded by k.
+func (open Opener) timely(k *clock) Opener {
+	return func(ctx context.Context, precision string) (device.Device, error) {
+		d, err := open(ctx, precision)
+		if err != nil {
+			return nil, err
+		}
+		return &timely{d, k}, nil
+	}
+}
+
+func (d *timely) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	x device.Executable, err error) {
+	err = d.clock.call(ctx, "Load", loads, func(ctx context.Context) (err error) {
+		x, err = d.Device.Load(ctx, p, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &timelyExecutable{x, d.clock}, nil
+}
+
+func (d *timely) Join(ctx context.Context, g device.Group) error {
+	return d.clock.call(ctx, "Join", 1, func(ctx context.Context) error { return d.Device.Join(ctx, g) })
+}
+
+type timelyExecutable struct {
+	device.Executable
+	clock *clock
+}
+
+func (x *timelyExecutable) Grow(ctx context.Context, c device.Capacity) error {
+	return x.clock.call(ctx, "Grow", loads, func(ctx context.Context) error { return x.Executable.Grow(ctx, c) })
+}
+
+func (x *timelyExecutable) Write(ctx context.Context, name string, t tensor.Tensor) error {
+	return x.clock.call(ctx, "Write "+name, 1, func(ctx context.Context) error {
+		return x.Executable.Write(ctx, name, t)
+	})
+}
+
+func (x *timelyExecutable) WriteAll(ctx context.Context, names []string,
+	state map[string]tensor.Tensor) error {
+	return x.clock.call(ctx, "Write", 1, func(ctx context.Context) error {
+		return x.Executable.WriteAll(ctx, names, state)
+	})
+}
+
+func (x *timelyExecutable) Read(ctx context.Context, name string) (t tensor.Tensor, err error) {
+	err = x.clock.call(ctx, "Read "+name, 1, func(ctx context.Context) (err error) {
+		t, err = x.Executable.Read(ctx, name)
+		return err
+	})
+	return t, err
+}
+
+func (x *timelyExecutable) Run(ctx context.Context, s device.Step) (o device.Outcome, err error) {
+	err = x.clock.call(ctx, "Run "+s.Function, 1, func(ctx context.Context) (err error) {
+		o, err = x.Executable.Run(ctx, s)
+		return err
+	})
+	return o, err
+}
+
+func (x *timelyExecutable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
+	return x.clock.call(ctx, "Commit", 1, func(ctx context.Context) error {
+		return x.Executable.Commit(ctx, v, h)
+	})
+}

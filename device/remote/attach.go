@@ -36,7 +36,8 @@ func (a *attachment) release() { a.once.Do(func() { close(a.released) }) }
 // newAttached is newProcess for a process that runs already. Nothing of it is
 // heard but the connection: its standard files are somebody else's.
 func newAttached(c *Command, w *output) (*process, error) {
-	p := &process{exited: make(chan struct{}), reaped: make(chan struct{}), output: w, greeted: &greeting{}}
+	p := &process{exited: make(chan struct{}), reaped: make(chan struct{}), output: w,
+		greeted: &greeting{printed: newOutput(nil)}}
 	p.attachment = &attachment{greeting: c.Greeting, released: make(chan struct{})}
 	p.cmd = &exec.Cmd{Path: c.Name}
 	return p, p.pipes()

@@ -33,6 +33,9 @@ type Command struct {
 	// Log is called with the lines that the plugin writes to standard error. It
 	// may be nil.
 	Log func(line string)
+	// Printed is called with the lines that the plugin prints to standard output behind its
+	// greeting, where it may print nothing. It may be nil.
+	Printed func(line string)
 
 	files []*os.File // that it inherits behind those of its session
 }

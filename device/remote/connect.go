@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"time"
@@ -32,6 +33,9 @@ type peer struct {
 	noShm   string      // why there is none
 	info    device.Plugin
 }
+
+// mostInfo is how many bytes names and descriptions have at most.
+const mostInfo = 4 << 10
 
 // dying is the time in which a process whose connection broke should end.
 const dying = 100 * time.Millisecond
@@ -97,7 +101,11 @@ func (p *peer) child(b *binary) (err error) {
 	}
 	inherited = append(inherited, p.command.files...)
 	env := environment(os.Environ(), p.command.Env...)
-	p.process, err = newProcess(b, p.command.Args, env, newOutput(p.command.Log), inherited...)
+	if p.command.Printed != nil {
+		env = append(env, wire.HeardKey+"=1")
+	}
+	p.process, err = newProcess(b, p.command.Args, env, newOutput(p.command.Log),
+		newOutput(p.command.Printed), inherited...)
 	return err
 }
 
@@ -154,6 +162,9 @@ func (p *peer) greet(ctx context.Context) error {
 		return err
 	}
 	p.info = device.Plugin{Name: i.GetName(), Version: i.GetVersion(), About: i.GetAbout()}
+	if n := len(p.info.Name + p.info.Version + p.info.About); n > mostInfo {
+		return fmt.Errorf("it describes itself with %d bytes, want at most %d", n, mostInfo)
+	}
 	p.folder.remove() // the connection goes on without a name, and nothing is left if either side dies
 	return nil
 }

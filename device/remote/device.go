@@ -100,6 +100,15 @@ func (s *session) plain(ctx context.Context, name string, m *pb.Message, in ...t
 	return s.answer(name, m.GetDone() != nil, m.GetDone().GetError(), m)
 }
 
+// answered is answer for a call whose answer brings tensors, unless it has an error: so many came.
+func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came int) error {
+	if right && e == nil && came != len(c.result) {
+		return s.wrong(c.name, fmt.Errorf("%s has no error and comes with %d tensors, want %v", wire.Body(m), came,
+			c.result))
+	}
+	return s.answer(c.name, right, e, m)
+}
+
 // answer returns the error of an answer: the device's, or that it is another
 // answer than belongs to the call.
 func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) error {

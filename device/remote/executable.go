@@ -76,8 +76,7 @@ func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 		return tensor.Tensor{}, err
 	}
 	d := m.GetDone()
-	right := d != nil && (d.Error != nil || len(out) == 1)
-	if err := x.session.answer(c.name, right, d.GetError(), m); err != nil {
+	if err := x.session.answered(c, d != nil, d.GetError(), m, len(out)); err != nil {
 		return tensor.Tensor{}, err
 	}
 	return out[0], nil
@@ -100,8 +99,7 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		return device.Outcome{}, err
 	}
 	o := m.GetOutcome()
-	right := o != nil && (o.Error != nil || len(out) == len(c.result))
-	if err := x.session.answer(c.name, right, o.GetError(), m); err != nil {
+	if err := x.session.answered(c, o != nil, o.GetError(), m, len(out)); err != nil {
 		return device.Outcome{}, err
 	}
 	if err := c.limits.counts.Check(out, s.Rows); err != nil {

@@ -13,11 +13,14 @@ import (
 )
 
 // greeting keeps the first line that a plugin prints: where a handshake goes
-// wrong, it says why.
+// wrong, it says why. What comes behind it is read, so that the plugin does not
+// block, and goes no further than to printed.
 type greeting struct {
-	mu   sync.Mutex
-	line []byte
-	full bool
+	mu      sync.Mutex
+	line    []byte
+	full    bool    // no more of it is kept
+	ended   bool    // it has come to its end
+	printed *output // takes the lines behind it
 }
 
 const greetingBytes = 256
@@ -29,22 +32,39 @@ type greetingReader struct {
 	greeting *greeting
 }
 
-// Read reads, and keeps up to the first end of a line.
+// Read reads, and keeps up to the first end of a line. It ends with an error only.
 func (r *greetingReader) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	r.greeting.add(p[:n])
-	return n, err
+	for {
+		n, err := r.ReadCloser.Read(p)
+		rest := r.greeting.take(p[:n])
+		if greets := n - len(rest); greets > 0 || err != nil {
+			_, _ = r.greeting.printed.Write(rest)
+			return greets, err
+		}
+		_, _ = r.greeting.printed.Write(rest)
+	}
+}
+
+// take keeps what belongs to the first line, and returns what lies behind it.
+func (g *greeting) take(p []byte) (rest []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return p
+	}
+	i := bytes.IndexByte(p, '\n')
+	if i < 0 {
+		g.add(p)
+		return nil
+	}
+	g.add(p[:i])
+	g.full, g.ended = true, true
+	return p[i+1:]
 }
 
 func (g *greeting) add(p []byte) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.full {
 		return
-	}
-	i := bytes.IndexByte(p, '\n')
-	if i >= 0 {
-		p, g.full = p[:i], true
 	}
 	if room := greetingBytes - len(g.line); len(p) >= room {
 		p, g.full = p[:room], true

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 
@@ -47,6 +48,10 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	d := &remoteDevice{info: wire.DecodeInfo(out.GetInfo())}
 	if name != "" {
 		d.info.Name = name
+	}
+	if n := len(d.info.Name + d.info.ID + d.info.Description + d.info.Kernels); n > mostInfo {
+		return nil, p.broken(title, "Open", fmt.Errorf("it describes its device with %d bytes, want at most %d", n,
+			mostInfo))
 	}
 	if err := d.info.CheckPrecision(o.Precision); err != nil { // a plugin that does not look at it
 		return nil, err

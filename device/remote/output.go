@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,7 +15,11 @@ type output struct {
 	kept []byte
 	line []byte
 	log  func(string)
-	end  chan struct{} // closed when the plugin can write no more
+
+	begun []byte        // a line without its end, in which death is looked for
+	death string        // the line that says why the program ends; "" if none does
+	since int           // bytes since then
+	end   chan struct{} // closed when the plugin can write no more
 }
 
 const (
@@ -29,6 +34,7 @@ func newOutput(log func(string)) *output { return &output{log: log, end: make(ch
 func (w *output) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.notice(p)
 	w.kept = append(w.kept, p...)
 	if over := len(w.kept) - keptBytes; over > 0 {
 		w.kept = append(w.kept[:0], w.kept[over:]...)
@@ -55,15 +61,60 @@ func (w *output) logLines(p []byte) {
 	}
 }
 
-// last returns the last lines, "" if there are none.
+// last returns the last lines, "" if there are none. Of a program that has said why it ends,
+// and then printed a trace, it returns the lines from there on.
 func (w *output) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(w.kept)), "\n")
-	if len(lines) > lastLines {
-		lines = lines[len(lines)-lastLines:]
+	if w.death == "" || w.since > forgotten {
+		return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
 	}
-	return strings.Join(lines, "\n")
+	for at, line := range slices.Backward(lines) {
+		if strings.TrimRight(line, "\r") == w.death {
+			return strings.Join(lastWords(lines[at:]), "\n")
+		}
+	}
+	return w.death // what came after it is longer than what is kept
+}
+
+// lastWords cuts lines that begin with the reason of a death. Python and Node.js write the
+// reason below the trace: then the last lines count too.
+func lastWords(lines []string) []string {
+	if len(lines) <= lastLines {
+		return lines
+	}
+	if strings.HasPrefix(lines[0], "Traceback") {
+		return append([]string{lines[0]}, lines[len(lines)-lastLines+1:]...)
+	}
+	return lines[:lastLines]
+}
+
+// deaths begin the lines in which the runtimes of languages say why a program ends: Go, Python,
+// C++, Rust, the JVM, Node.js, .NET.
+var deaths = []string{"panic:", "fatal error:", "Traceback (most recent call last)", "terminate called",
+	"thread 'main' panicked", "Exception in thread", "Uncaught", "Unhandled exception"}
+
+// forgotten is after how many bytes more a plugin that seemed to end has not ended.
+const forgotten = 256 << 10
+
+// notice remembers the last line that says why the program ends.
+func (w *output) notice(p []byte) {
+	w.since += len(p)
+	for len(p) > 0 {
+		line, rest, whole := bytes.Cut(p, []byte{'\n'})
+		if room := lineBytes - len(w.begun); len(line) <= room {
+			w.begun = append(w.begun, line...)
+		}
+		if !whole {
+			return
+		}
+		text := strings.TrimRight(string(w.begun), "\r")
+		if slices.ContainsFunc(deaths, func(d string) bool { return strings.HasPrefix(text, d) }) {
+			w.death, w.since = text, len(rest)
+		}
+		p, w.begun = rest, w.begun[:0]
+	}
 }
 
 // tee returns r such that what is read from it is kept.

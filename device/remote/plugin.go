@@ -117,12 +117,24 @@ func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	case closed:
 		return nil, p.command.fail("start", device.Invalid, "the plugin was closed")
 	case spare == nil:
-		return connect(ctx, &p.command, p.binary)
+		return p.another(ctx)
 	case spare.dead():
 		spare.end()
-		return connect(ctx, &p.command, p.binary)
+		return p.another(ctx)
 	}
 	return spare, nil
+}
+
+// another starts one more process, which must be what the first was.
+func (p *Plugin) another(ctx context.Context) (*peer, error) {
+	x, err := connect(ctx, &p.command, p.binary)
+	if err == nil && x.info != p.info {
+		x.end()
+		return nil, p.command.fail("start", device.Unavailable, "it describes itself as %q, version %q: %q; "+
+			"when it was first started, as %q, version %q: %q", x.info.Name, x.info.Version, x.info.About,
+			p.info.Name, p.info.Version, p.info.About)
+	}
+	return x, err
 }
 
 // put keeps a process that has no device for the next who needs one.

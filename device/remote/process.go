@@ -44,9 +44,9 @@ type process struct {
 }
 
 // newProcess prepares a process. files are inherited from descriptor 3 on.
-func newProcess(b *binary, args, env []string, w *output, files ...*os.File) (*process, error) {
+func newProcess(b *binary, args, env []string, w, printed *output, files ...*os.File) (*process, error) {
 	p := &process{file: b.file, exited: make(chan struct{}), reaped: make(chan struct{}), output: w,
-		greeted: &greeting{}}
+		greeted: &greeting{printed: printed}}
 	if err := p.pipes(); err != nil {
 		return nil, err
 	}

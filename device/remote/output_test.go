@@ -1,0 +1,43 @@
+package remote
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The last words are those that say why a program ends, not the end of its trace.
+func TestLastWordsSayWhy(t *testing.T) {
+	log := "loading\nready\n"
+	var trace, python strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&trace, "goroutine %d [running]:\nmain.main()\n", i)
+	}
+	for i := range 9 {
+		fmt.Fprintf(&python, "  File \"device.py\", line %d, in run\n", i)
+	}
+	for name, c := range map[string]struct{ wrote, want string }{
+		"no reason":       {"a\nb\nc\nd\ne\nf\ng\n", "b\nc\nd\ne\nf\ng"},
+		"Go":              {log + "panic: oh\n\ngoroutine 1 [running]:\n" + trace.String()[:200], "panic: oh"},
+		"a long trace":    {log + "panic: oh\n\n" + trace.String(), "panic: oh"},
+		"C++":             {log + "terminate called after throwing an instance of 'E'\n  what():  oh\n", "terminate called after throwing an instance of 'E'\n  what():  oh"},
+		"Python":          {log + "Traceback (most recent call last):\n" + python.String() + "ValueError: oh\n", "ValueError: oh"},
+		"it has gone on":  {"Traceback (most recent call last):\nValueError: caught\n" + strings.Repeat("working\n", 40_000) + "bye\n", "bye"},
+		"the last of two": {"panic: first\npanic: second\n", "panic: second"},
+	} {
+		for _, piece := range []int{1, 7, 1 << 20} {
+			w := newOutput(nil)
+			for rest := c.wrote; rest != ""; {
+				n := min(piece, len(rest))
+				_, _ = w.Write([]byte(rest[:n]))
+				rest = rest[n:]
+			}
+			got := w.last()
+			starts := strings.HasPrefix(got, strings.SplitN(c.want, "\n", 2)[0])
+			ends := strings.HasSuffix(got, c.want)
+			if !starts && !ends {
+				t.Errorf("%s, %d bytes at a time: %q, want %q", name, piece, got, c.want)
+			}
+		}
+	}
+}

@@ -16,7 +16,11 @@ func reportPlugin(o *output, s fleet.Status, format string, args ...any) {
 func reportAdded(o *output, a *fleet.Added) {
 	o.event("plugin", fleet.Status{Name: a.Name, Path: a.Path, Version: a.Version, Protocol: a.Protocol,
 		SHA256: a.SHA256, State: "locked"})
-	o.result("%s %s: %s", a.About.Name, a.About.Version, a.About.About)
+	name, isFabric := strings.CutPrefix(a.Name, "bnctl-fabric-")
+	o.result("%s %s: %s", name, a.About.Version, a.About.About)
+	if a.About.Name != name {
+		o.result("   it describes itself as %s; here it is called by the name of its file, %s", a.About.Name, name)
+	}
 	for _, d := range a.Devices {
 		if d.Reason != "" {
 			o.result("   no device: %s", inFlags(d.Reason))
@@ -24,8 +28,8 @@ func reportAdded(o *output, a *fleet.Added) {
 		}
 		o.result("   %s  %s", d.Name, d.Device.Description)
 	}
-	use := "--devices " + a.Name
-	if name, is := strings.CutPrefix(a.Name, "bnctl-fabric-"); is {
+	use := "--devices " + name
+	if isFabric {
 		use = "--fabric " + name
 	}
 	o.result("added to %s with sha256 %s; use it with %s", remote.LockPath(), a.SHA256, use)

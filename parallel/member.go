@@ -20,6 +20,7 @@ type member struct {
 	replicas []int
 	hung     atomic.Bool   // the host gave it up
 	pause    time.Duration // before it was opened the last time
+	again    time.Duration // before it is opened once more, for it was lost before
 
 	// The stepper's:
 	base    device.Version // of the stepper when the program was loaded

@@ -15,6 +15,9 @@ type LossEvent struct {
 	Step    uint64 // version of the state
 	Reason  error
 	MovedTo []string // the devices that its replicas moved to; none if it was the last
+	// Excluded says why it is not opened again although others would be: it was lost too
+	// often. "" if it is.
+	Excluded string
 }
 
 // NoDevices is what a driver's calls wrap when the last device was lost and
@@ -36,6 +39,7 @@ type recovery struct {
 	config   Config
 	reopener reopener
 	losses   lossCount
+	tally    tally
 }
 
 // stepper makes the steps of a run and has its state: a Driver. A recovery asks it
@@ -53,7 +57,8 @@ type stepper interface {
 }
 
 func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *recovery {
-	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c, reopener: newReopener()}
+	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c, reopener: newReopener(),
+		tally: tally{}}
 }
 
 // after makes the group ready to run again after err, or returns why it
@@ -90,9 +95,16 @@ func (r *recovery) drop(err error) error {
 	r.group.remove(l.member)
 	_ = l.member.Device.Close() // it is lost: what it says about that is of no use
 	r.reopener.forget(l.member.Device)
+	excluded := ""
+	if r.config.Reopen != nil {
+		excluded = r.excluded(l.member)
+	}
 	if r.config.Lost != nil {
 		r.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(r.stepper.Version()), Reason: l.err,
-			MovedTo: r.group.Devices()})
+			MovedTo: r.group.Devices(), Excluded: excluded})
+	}
+	if excluded != "" {
+		return nil
 	}
 	if r.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // that it will not learn
 		r.reopener.schedule(l.member, r.config.Reopen)

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A device that dies without having finished a step is opened again after a
-// pause that doubles every time.
+// A device that dies without having finished a step, or soon after another time, is opened
+// again after a pause that doubles every time.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -35,13 +35,10 @@ func newReopener() reopener {
 }
 
 // schedule opens the device of a lost member again: at once if it had
-// finished a step, else after a pause. It tries until it succeeds, or the fleet
-// is closed.
+// finished a step and was not lost shortly before, else after a pause. It tries until it
+// succeeds, or the fleet is closed.
 func (r *reopener) schedule(was *member, open func(context.Context, string) (device.Device, error)) {
-	m := &member{Member: Member{Name: was.Name, Foreign: was.Foreign}, order: was.order}
-	if was.steps == 0 {
-		m.pause = min(max(2*was.pause, firstPause), lastPause)
-	}
+	m := &member{Member: Member{Name: was.Name, Foreign: was.Foreign}, order: was.order, pause: was.rest()}
 	r.wait.Go(func() {
 		for pause := m.pause; ; pause = min(max(2*pause, firstPause), lastPause) {
 			select {

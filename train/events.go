@@ -90,6 +90,8 @@ type DeviceLost struct {
 	Step    int      `json:"step"`     // steps done
 	Reason  string   `json:"reason"`   // the error that it was lost with
 	MovedTo []string `json:"moved_to"` // devices that have its replicas now
+	// Excluded says why it is not opened again: it was lost too often. "" if it is.
+	Excluded string `json:"excluded,omitempty"`
 }
 
 // DeviceBack reports that a lost device was opened again and takes part.
@@ -130,6 +132,13 @@ type CheckpointWritten struct {
 	Step int    `json:"step"` // steps done
 }
 
+// Losses is how often a device was lost.
+type Losses struct {
+	Device   string `json:"device"`
+	Times    int    `json:"times"`
+	Excluded string `json:"excluded,omitempty"` // why it was not opened again; "" if it was
+}
+
 // Finished reports the template of a finished run. Session.Finished returns it
 // to a caller that has written the file.
 type Finished struct {
@@ -138,6 +147,8 @@ type Finished struct {
 	Steps   int     `json:"steps"`                            // of the whole run
 	Seconds float64 `json:"seconds"`                          // since Session.Run began
 	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited at the end
+
+	Lost []Losses `json:"devices_lost,omitempty"` // of the devices that were lost in the run
 }
 
 // Event names.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type Session struct {
 	*trainer
 	rescue rescue
 	probe  parallel.Batch // for the gap of the epoch; empty in its middle
+	losses []Losses       // of devices
 	began  time.Time
 	// giveBack gives the devices to the fleet; nil if they are not of one.
 	giveBack func()
@@ -179,7 +181,18 @@ func (s *Session) withAverages(state map[string]tensor.Tensor) map[string]tensor
 }
 
 func (s *Session) lost(e parallel.LossEvent) {
-	s.emit(DeviceLost{Device: e.Device, Step: s.progress.Step, Reason: e.Reason.Error(), MovedTo: e.MovedTo})
+	i := slices.IndexFunc(s.losses, func(l Losses) bool { return l.Device == e.Device })
+	if i < 0 {
+		i, s.losses = len(s.losses), append(s.losses, Losses{Device: e.Device})
+	}
+	l := &s.losses[i]
+	l.Times++
+	reason := e.Reason.Error()
+	if e.Excluded != "" {
+		l.Excluded, reason = e.Excluded, reason+"; "+e.Excluded
+	}
+	s.emit(DeviceLost{Device: e.Device, Step: s.progress.Step, Reason: reason, MovedTo: e.MovedTo,
+		Excluded: e.Excluded})
 }
 
 func (s *Session) back(e parallel.BackEvent) {

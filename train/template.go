@@ -56,7 +56,8 @@ const averageSamples = 8192
 // Finished returns the event for a template that the caller has written to
 // path, with the SHA-256 sum of the file.
 func (s *Session) Finished(path, sum string) Finished {
-	done := Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds()}
+	done := Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds(),
+		Lost: s.losses}
 	if late := s.progress.Late; late != nil {
 		done.Dropped = late.Left()
 	}

@@ -14,11 +14,11 @@ func asFlags(err error) error {
 	text := err.Error()
 	for _, p := range problem.In(err) {
 		as := p.Calling(flag)
-		as.Value += nearest(strings.Trim(p.Value, `"`), p.Known)
+		as.Value += problem.Nearest(strings.Trim(p.Value, `"`), p.Known)
 		text = strings.Replace(text, p.Error(), as.Error(), 1)
 	}
 	if u := unknownName(err); u != nil {
-		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, nearest(u.Name, u.Known), whereNames(u))
+		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, problem.Nearest(u.Name, u.Known), whereNames(u))
 		text = strings.Replace(text, u.Error(), name, 1)
 	}
 	return errors.New(text)

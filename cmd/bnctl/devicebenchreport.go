@@ -14,11 +14,11 @@ func measureDevice(ctx context.Context, o *output, options bench.DeviceOptions) 
 	head := sync.OnceFunc(func() {
 		o.result("%-52s  %12s  %12s  %12s  %9s  %7s", "", "best us", "median us", "worst us", "GFLOP/s", "GB/s")
 	})
-	w := newWaiting(o)
-	defer w.stop()
-	options.Begin = w.begin
+	w := o.waiting()
+	defer w.Stop()
+	options.Begin = w.Begin
 	return bench.Device(ctx, options, func(r bench.DeviceRow) {
-		w.clear()
+		w.Clear()
 		head()
 		o.event("device_bench", r)
 		tellDeviceRow(o, r)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/waiting"
 )
 
 type lines = legible.Lines
@@ -46,6 +48,18 @@ func (o *output) columns() int {
 		}
 	}
 	return customary
+}
+
+// waiting shows what a device is at, unless --quiet.
+func (o *output) waiting() *waiting.Line {
+	to, columns := o.stderr, o.columns
+	if o.quiet {
+		to = io.Discard
+	}
+	if o.quiet || !o.terminal {
+		columns = nil
+	}
+	return waiting.New(to, columns, 10*time.Second)
 }
 
 // result prints a line of text, unless results are JSON. Its arguments are made

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/bnctl/bnctl/device/conformance"
 	"github.com/bnctl/bnctl/device/devicetest"
@@ -12,20 +10,16 @@ import (
 
 // judgePlugin tests a plugin, tells of its cases and shows where it is.
 func judgePlugin(ctx context.Context, o *output, command remote.Command, options conformance.Options) (
-	faults int, err error) {
-	w := newWaiting(o)
-	defer w.stop()
-	options.Begin = func(level, name string, before, all int) {
-		w.begin(fmt.Sprintf("%s: case %d of %d: %s", level, before+1, all, name))
-	}
+	int, error) {
+	w := o.waiting()
+	defer w.Stop()
+	options.Begin = w.Begin
 	each := func(level string, r devicetest.Result) {
-		if r.Err != nil || o.verbose {
-			w.clear()
-		}
+		w.Clear()
 		o.reportCase(level, r)
 	}
 	return conformance.Plugin(ctx, command, options, each, func(j conformance.Judgement) {
-		w.clear()
+		w.Clear()
 		o.reportLevel(j)
 	})
 }
@@ -46,19 +40,7 @@ func (o *output) reportCase(level string, r devicetest.Result) {
 
 // reportLevel tells of all cases at a level.
 func (o *output) reportLevel(j conformance.Judgement) {
-	for _, op := range j.Missing {
-		o.result("FAULT  %s: operation %v is missing, and no network trains without it", j.Level, op)
+	for _, line := range j.Lines() {
+		o.result("%s", line)
 	}
-	if j.Stopped != "" {
-		o.result("FAULT  %s: %s", j.Level, j.Stopped)
-	}
-	lacks := []string{}
-	for _, op := range j.Lacks {
-		lacks = append(lacks, op.String())
-	}
-	if len(lacks) == 0 {
-		lacks = []string{"none"}
-	}
-	o.result("%s: %s, %s; operations that the device lacks: %s", j.Level, counted(j.Cases, "case"),
-		counted(j.Faults, "fault"), strings.Join(lacks, " "))
 }

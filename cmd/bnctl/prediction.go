@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // prediction is one call of bnctl predict.
@@ -67,5 +68,5 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	ending.Go(end) // processes take a while to end
 	warnOfModel(o, v.Model, p.path)
 	ending.Wait()
-	return unreadable(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
+	return problem.Unreadable(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
 }

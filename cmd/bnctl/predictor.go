@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
@@ -14,6 +12,7 @@ import (
 func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {
 	on.Samples = samples
+	on.Lost = func(device string, why error) { o.note("device %s is lost: %v; the others go on", device, why) }
 	p, err := predict.Open(ctx, m, on)
 	if err == nil {
 		warnOfTerms(o, predict.TrainedOn(m), p.Terms())
@@ -31,16 +30,4 @@ func warnOfTerms(o *output, was, is predict.Terms) {
 	if was.Precision != "" && was.Precision != is.Precision {
 		o.note("the model was trained at precision %s, this is %s: outputs differ", was.Precision, is.Precision)
 	}
-}
-
-// unreadable lists the inputs that could not be read, after the others.
-func unreadable(bad []error, of int) error {
-	if len(bad) == 0 {
-		return nil
-	}
-	lines := make([]string, len(bad))
-	for i, err := range bad {
-		lines[i] = "\n   " + err.Error()
-	}
-	return fmt.Errorf("%d of %s cannot be read:%s", len(bad), counted(of, "input"), strings.Join(lines, ""))
 }

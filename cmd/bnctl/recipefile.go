@@ -8,6 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/problem"
+
 	"github.com/bnctl/bnctl/train/job"
 )
 
@@ -48,7 +50,7 @@ func applyFlags(c *cli.Context, values map[string]string, flags []cli.Flag) erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("unknown key %q%s", name, nearest(name, known))
+			return fmt.Errorf("unknown key %q%s", name, problem.Nearest(name, known))
 		}
 		if c.IsSet(name) {
 			continue

@@ -1,28 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
-)
 
-// nearest returns ` (did you mean "x"?)` for the name that is most like got,
-// or nothing if none is like it.
-func nearest(got string, names []string) string {
-	best, score := "", 0.8
-	for _, n := range names {
-		if s := smetrics.JaroWinkler(got, n, 0.7, 4); s > score {
-			best, score = n, s
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
+	"github.com/bnctl/bnctl/problem"
+)
 
 func unknownCommand(app *cli.App, name string) error {
 	var names []string
@@ -32,7 +17,8 @@ func unknownCommand(app *cli.App, name string) error {
 	if name == "version" {
 		return misadvise("bnctl --version prints it", "unknown command %q", name)
 	}
-	return misuse("unknown command %q%s; commands are %s", name, nearest(name, names), strings.Join(names, ", "))
+	return misuse("unknown command %q%s; commands are %s", name, problem.Nearest(name, names),
+		strings.Join(names, ", "))
 }
 
 func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
@@ -47,7 +33,7 @@ func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 		return misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))
 	}
 	name := ctx.Args().First()
-	return misuse("unknown command %q%s; %s has %s", c.Name+" "+name, nearest(name, names), c.Name,
+	return misuse("unknown command %q%s; %s has %s", c.Name+" "+name, problem.Nearest(name, names), c.Name,
 		strings.Join(names, ", "))
 }
 
@@ -63,5 +49,5 @@ func unknownFlag(path []*cli.Command, name string) error {
 	}
 	command := strings.Join(words, " ")
 	return misadvise("bnctl "+command+" --help lists the flags",
-		"unknown flag --%s for %s%s", name, command, nearest("--"+name, names))
+		"unknown flag --%s for %s%s", name, command, problem.Nearest("--"+name, names))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/devicetest"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // printed is what a plugin prints to standard output.
@@ -47,4 +48,24 @@ func nameResult(path, name string) devicetest.Result {
 		r.Err = fmt.Errorf("%s describes itself as %q", file, name)
 	}
 	return r
+}
+
+// Lines tells of the level as a whole: faults that no case has, then the counts.
+func (j Judgement) Lines() []string {
+	var lines, lacks []string
+	for _, op := range j.Missing {
+		lines = append(lines, fmt.Sprintf("FAULT  %s: operation %v is missing, and no network trains without it",
+			j.Level, op))
+	}
+	if j.Stopped != "" {
+		lines = append(lines, fmt.Sprintf("FAULT  %s: %s", j.Level, j.Stopped))
+	}
+	for _, op := range j.Lacks {
+		lacks = append(lacks, op.String())
+	}
+	if len(lacks) == 0 {
+		lacks = []string{"none"}
+	}
+	return append(lines, fmt.Sprintf("%s: %s, %s; operations that the device lacks: %s", j.Level,
+		problem.Counted(j.Cases, "case"), problem.Counted(j.Faults, "fault"), strings.Join(lacks, " ")))
 }

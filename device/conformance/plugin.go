@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,12 +15,10 @@ import (
 
 // Options say what of a plugin is tested. The zero value tests everything.
 type Options struct {
-	Levels []string // levels to test; nil: all that the device has
-	Case   string   // run the cases whose names contain this; "": all
-	ID     string   // of the device; "": the first
-	// Begin, if not nil, is called before every case, with how many were before it and how many
-	// there are at the level.
-	Begin func(level, name string, before, all int)
+	Levels []string          // levels to test; nil: all that the device has
+	Case   string            // run the cases whose names contain this; "": all
+	ID     string            // of the device; "": the first
+	Begin  func(what string) // called before every case, with its level, number and name; may be nil
 }
 
 // Judgement has the figures of all cases at one level.
@@ -147,7 +146,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	}
 	if o.Begin != nil {
 		ctx = devicetest.WithProgress(ctx, func(c devicetest.Case, before, all int) {
-			o.Begin(level, c.Name, before, all)
+			o.Begin(fmt.Sprintf("%s: case %d of %d: %s", level, before+1, all, c.Name))
 		})
 	}
 	report, err := devicetest.JudgeSome(ctx, open, cases, func(r devicetest.Result) { each(level, r) })

@@ -50,7 +50,7 @@ const benchLimit = time.Minute
 // Bench measures the speed of the devices that open opens, at a precision: of
 // single operations, of a call that does nothing, and of an exchange between
 // two devices. Each benchmark of list runs for about the time each; a call that takes
-// more than a minute ends it with an *Overdue. done, if
+// more than a minute ends it with an error. done, if
 // not nil, is called after every benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
 	done func(Figure)) error {

@@ -89,7 +89,7 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 	if r.Err != nil {
 		j.lender.drop()
 	}
-	var late *Overdue
+	var late *overdue
 	if errors.Is(r.Err, device.Lost) || errors.As(r.Err, &late) || errors.Is(r.Err, errHangs) {
 		j.losses++
 	}

@@ -16,22 +16,22 @@ import (
 const answersRule = "Every call is answered, soon if it was cancelled: a device that keeps a call for long " +
 	"is lost (docs/plugins.md)."
 
-// Overdue is the error of a call that took longer than any call of a case or a benchmark may.
-type Overdue struct {
-	Call  string
-	Limit time.Duration
-	Err   error // what the call returned in the end
+// overdue is the error of a call that took longer than any call of a case or a benchmark may.
+type overdue struct {
+	call  string
+	limit time.Duration
+	err   error // what the call returned in the end
 }
 
-func (o *Overdue) Error() string {
-	return fmt.Sprintf("%s was not answered in %v: %v", o.Call, o.Limit, o.Err)
+func (o *overdue) Error() string {
+	return fmt.Sprintf("%s was not answered in %v: %v", o.call, o.limit, o.err)
 }
 
 // Unwrap returns what the call returned.
-func (o *Overdue) Unwrap() error { return o.Err }
+func (o *overdue) Unwrap() error { return o.err }
 
 // Rule returns the rule that the device breaks.
-func (o *Overdue) Rule() string { return answersRule }
+func (o *overdue) Rule() string { return answersRule }
 
 // clock says how long calls may take: less once a device has shown that it hangs.
 type clock struct {
@@ -55,7 +55,7 @@ func (k *clock) call(ctx context.Context, name string, times int, f func(context
 		return err
 	}
 	k.late.Store(true)
-	return &Overdue{name, limit, err}
+	return &overdue{name, limit, err}
 }
 
 // timely is a device whose calls have a time limit.

@@ -1,0 +1,16 @@
+package waiting_test
+
+import (
+	"os"
+	"time"
+
+	"github.com/bnctl/bnctl/waiting"
+)
+
+// Nothing is said of what does not take long.
+func ExampleNew() {
+	l := waiting.New(os.Stdout, nil, time.Minute)
+	defer l.Stop()
+	l.Begin("the device cuda:0: conv")
+	// Output:
+}

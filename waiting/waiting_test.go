@@ -1,0 +1,39 @@
+package waiting
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What takes long is noted, again and again, and nothing else is.
+func TestNotesOfWhatTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		l := New(&out, nil, 10*time.Second)
+		l.Begin("a")
+		time.Sleep(9 * time.Second)
+		l.Begin("b\x1b")
+		time.Sleep(32 * time.Second)
+		l.Stop()
+		got := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(got) != 3 || strings.Contains(out.String(), "\x1b") || !strings.HasPrefix(got[0], "b") ||
+			!strings.HasSuffix(got[0], ": no answer for 11s") || !strings.HasSuffix(got[2], ": no answer for 31s") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// On a terminal the line says what is waited for, in so many columns, and goes before others come.
+func TestLineOnATerminal(t *testing.T) {
+	var out strings.Builder
+	l := New(&out, func() int { return 5 }, time.Minute)
+	l.Begin("abcdefg")
+	l.Clear()
+	l.Clear()
+	l.Stop()
+	if want := "\r\x1b[Kabcd\r\x1b[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

@@ -18,7 +18,8 @@ func TestLossesOfADeviceAreTallied(t *testing.T) {
 		run           uint64
 		hung          bool
 		times, counts int
-	}{{1, false, 1, 1}, {8, true, 2, 4}, {50, true, 3, 7}, {51, false, 3, 7}, {58, true, 3, 7}, {200, true, 1, 3}} {
+	}{{1, false, 1, 1}, {8, true, 2, 4}, {50, true, 3, 7}, {51, false, 3, 7}, {58, true, 3, 7},
+		{200, true, 1, 3}} {
 		if times, counts := losses.add("a", c.run, c.hung); times != c.times || counts != c.counts {
 			t.Errorf("run %d: %d losses that count %d, want %d and %d", c.run, times, counts, c.times, c.counts)
 		}
@@ -40,7 +41,8 @@ func TestDeviceThatDiesAgainAndAgain(t *testing.T) {
 				opened++
 				return &mortal{Device: refs(t, 1)[0].Device, dies: 2}, nil
 			}}
-		members := append(refs(t, 1), Member{"mortal", &mortal{Device: refs(t, 1)[0].Device, dies: 2}})
+		mine := &mortal{Device: refs(t, 1)[0].Device, dies: 2}
+		members := append(refs(t, 1), Member{Name: "mortal", Device: mine})
 		d, err := Open(ctx, program(t, m, Options{Replicas: 5, BN: bn.Sync}), m.State, members, c)
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +66,8 @@ func TestDeviceThatDiesAgainAndAgain(t *testing.T) {
 			t.Fatalf("lost %d times, opened %d times again, then: %+v", len(events), opened, events[last])
 		}
 		excluded := func(e LossEvent) bool { return e.Excluded != "" }
-		if n := slices.IndexFunc(events, excluded); n != last || !slices.Equal(d.Group().Devices(), []string{"ref0"}) {
+		left := slices.Equal(d.Group().Devices(), []string{"ref0"})
+		if n := slices.IndexFunc(events, excluded); n != last || !left {
 			t.Errorf("excluded at loss %d of %d; devices %v", n+1, len(events), d.Group().Devices())
 		}
 	})

@@ -6,6 +6,9 @@ import (
 	"github.com/xrash/smetrics"
 )
 
+// Nearest is Nearest of the name that there is not, and those that there are.
+func (u *Unknown) Nearest() string { return Nearest(u.Name, u.Known) }
+
 // Nearest returns ` (did you mean "x"?)` for the name that is most like got,
 // or nothing if none is like it.
 func Nearest(got string, names []string) string {

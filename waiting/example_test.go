@@ -9,7 +9,7 @@ import (
 
 // Nothing is said of what does not take long.
 func ExampleNew() {
-	l := waiting.New(os.Stdout, nil, time.Minute)
+	l := waiting.New(os.Stdout, true, false, time.Minute)
 	defer l.Stop()
 	l.Begin("the device cuda:0: conv")
 	// Output:

@@ -8,8 +8,11 @@ package waiting
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/bnctl/bnctl/legible"
 )
@@ -17,7 +20,6 @@ import (
 // Line shows what is waited for. Its methods may be called from any goroutine.
 type Line struct {
 	to       io.Writer
-	columns  func() int
 	terminal bool
 	patience time.Duration
 	quit     chan struct{}
@@ -29,11 +31,14 @@ type Line struct {
 	shown bool
 }
 
-// New returns a line that is written to a writer. columns is the width of that if it is a
-// terminal, nil if it is none. When one thing takes longer than patience, and whenever that is over
+// New returns a line that is written to a writer, unless it is not to be shown at all. On a terminal
+// it says what is waited for. When one thing takes longer than patience, and whenever that is over
 // again, a note says so. The caller stops the line.
-func New(to io.Writer, columns func() int, patience time.Duration) *Line {
-	l := &Line{to: to, columns: columns, terminal: columns != nil, patience: patience, quit: make(chan struct{})}
+func New(to io.Writer, shown, terminal bool, patience time.Duration) *Line {
+	if !shown {
+		to = io.Discard
+	}
+	l := &Line{to: to, terminal: terminal, patience: patience, quit: make(chan struct{})}
 	l.wait.Go(l.run)
 	return l
 }
@@ -61,7 +66,7 @@ func (l *Line) Begin(what string) {
 		return
 	}
 	text := []rune(l.what)
-	fmt.Fprintf(l.to, "\r\x1b[K%s", string(text[:min(len(text), max(l.columns()-1, 0))]))
+	fmt.Fprintf(l.to, "\r\x1b[K%s", string(text[:min(len(text), max(Columns(l.to)-1, 0))]))
 	l.shown = true
 }
 
@@ -94,4 +99,16 @@ func (l *Line) Stop() {
 	close(l.quit)
 	l.wait.Wait()
 	l.Clear()
+}
+
+// Columns returns the width of a terminal as it is now: people resize windows. It is 80 of another
+// writer.
+func Columns(of io.Writer) int {
+	const customary = 80
+	if f, ok := of.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return customary
 }

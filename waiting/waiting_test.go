@@ -11,7 +11,7 @@ import (
 func TestNotesOfWhatTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		l := New(&out, nil, 10*time.Second)
+		l := New(&out, true, false, 10*time.Second)
 		l.Begin("a")
 		time.Sleep(9 * time.Second)
 		l.Begin("b\x1b")
@@ -25,15 +25,15 @@ func TestNotesOfWhatTakesLong(t *testing.T) {
 	})
 }
 
-// On a terminal the line says what is waited for, in so many columns, and goes before others come.
+// On a terminal the line says what is waited for, in its columns, and goes before others come.
 func TestLineOnATerminal(t *testing.T) {
 	var out strings.Builder
-	l := New(&out, func() int { return 5 }, time.Minute)
-	l.Begin("abcdefg")
+	l := New(&out, true, true, time.Minute)
+	l.Begin(strings.Repeat("a", 90))
 	l.Clear()
 	l.Clear()
 	l.Stop()
-	if want := "\r\x1b[Kabcd\r\x1b[K"; out.String() != want {
+	if want := "\r\x1b[K" + strings.Repeat("a", 79) + "\r\x1b[K"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

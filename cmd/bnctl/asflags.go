@@ -18,7 +18,7 @@ func asFlags(err error) error {
 		text = strings.Replace(text, p.Error(), as.Error(), 1)
 	}
 	if u := unknownName(err); u != nil {
-		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, problem.Nearest(u.Name, u.Known), whereNames(u))
+		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, u.Nearest(), whereNames(u))
 		text = strings.Replace(text, u.Error(), name, 1)
 	}
 	return errors.New(text)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/bnctl/bnctl/legible"
 	"github.com/bnctl/bnctl/problem"
@@ -39,27 +38,9 @@ func outputOf(c *cli.Context) *output {
 	return o
 }
 
-// columns returns the width of the terminal as it is now: people resize windows.
-func (o *output) columns() int {
-	const customary = 80
-	if f, ok := o.stderr.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
-	}
-	return customary
-}
-
 // waiting shows what a device is at, unless --quiet.
 func (o *output) waiting() *waiting.Line {
-	to, columns := o.stderr, o.columns
-	if o.quiet {
-		to = io.Discard
-	}
-	if o.quiet || !o.terminal {
-		columns = nil
-	}
-	return waiting.New(to, columns, 10*time.Second)
+	return waiting.New(o.stderr, !o.quiet, !o.quiet && o.terminal, 10*time.Second)
 }
 
 // result prints a line of text, unless results are JSON. Its arguments are made

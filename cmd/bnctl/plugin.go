@@ -7,8 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/problem"
-
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/device/starter"
 	"github.com/bnctl/bnctl/fleet"
@@ -68,7 +66,7 @@ func pluginRemove(c *cli.Context) error {
 	err = fleet.Remove(name)
 	if u := unknownName(err); u != nil {
 		return misadvise("bnctl plugin list shows what was",
-			"plugin %q was not added%s", name, problem.Nearest(name, u.Known))
+			"plugin %q was not added%s", name, u.Nearest())
 	}
 	if err == nil {
 		reportPlugin(outputOf(c), fleet.Status{Name: name, State: "removed"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/waiting"
 )
 
 // progress shows a run: JSON lines, a live line on a terminal, plain lines elsewhere.
@@ -113,7 +114,7 @@ func (p *progress) step(e train.Stepped) {
 		p.line("%s", fitted(fields, math.MaxInt))
 		return
 	}
-	p.bar.Describe(fitted(fields, p.out.columns()-barWidth))
+	p.bar.Describe(fitted(fields, waiting.Columns(p.out.stderr)-barWidth))
 	_ = p.bar.Set(e.Step) // a terminal that cannot be written to shows nothing: no reason to stop training
 }
 

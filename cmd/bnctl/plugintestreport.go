@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bnctl/bnctl/device/conformance"
 	"github.com/bnctl/bnctl/device/devicetest"

@@ -30,7 +30,7 @@ func CaseOf(level string, r devicetest.Result) Case {
 		c.Refused = append(c.Refused, op.String())
 	}
 	if r.Err != nil {
-		c.Error, c.Advice = r.Err.Error(), r.Case.Advice()
+		c.Error, c.Advice = r.Err.Error(), r.Advice()
 	}
 	return c
 }

@@ -17,7 +17,9 @@ var advices = map[string]string{
 		"others",
 	"load: more": "add up what the program needs before you allocate, and answer OUT_OF_MEMORY with " +
 		"both numbers",
-	"grow": "copy the state into what you allocate anew; let a run beyond the capacity be INVALID",
+	"memory":  "free what a call needed when it ends, or use it again",
+	"process": "print to standard error; call the file bnctl-device-NAME, and NAME what Describe says",
+	"grow":    "copy the state into what you allocate anew; let a run beyond the capacity be INVALID",
 	"state": "copy what is written and what is read; pack or fold weights again after each Write and " +
 		"Commit",
 	"state: mistakes": "compare name, type and shape of what is written with the program's state table",

@@ -36,6 +36,15 @@ func (r Result) Rule() string {
 	return r.Case.Rule
 }
 
+// Advice returns what the author of the device should do about the error.
+func (r Result) Advice() string {
+	if r.Rule() == r.Case.Rule {
+		return r.Case.Advice()
+	}
+	return "look at what the error says that it sent, or kept, and at its last words; a debugger helps " +
+		"(docs/plugins.md, Debugging)"
+}
+
 // Report has the results of all cases.
 type Report struct {
 	Results []Result

@@ -17,7 +17,7 @@ func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{"onnx/testdata/cases/abs.onnx", "keras/testdata/unbuilt.h5",
 		"caffe/testdata/hostile/no_bottom.caffemodel"}
-	for name, write := range map[string]func(io.Writer, []Tensor) error{"x.pth": torch.Write,
+	for name, write := range map[string]func(io.Writer, []Tensor, ...string) error{"x.pth": torch.Write,
 		"x.safetensors": safetensors.Write} {
 		var b bytes.Buffer
 		path := filepath.Join(dir, name)

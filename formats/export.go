@@ -42,9 +42,9 @@ func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 		}
 		write = func(w io.Writer) error { return onnx.WriteOpset(w, m, o.Opset) }
 	case "safetensors":
-		write = func(w io.Writer) error { return safetensors.Write(w, Tensors(m)) }
+		write = func(w io.Writer) error { return safetensors.Write(w, Tensors(m), m.Labels...) }
 	case "torch":
-		write = func(w io.Writer) error { return torch.Write(w, Tensors(m)) }
+		write = func(w io.Writer) error { return torch.Write(w, Tensors(m), m.Labels...) }
 	default:
 		return "", fmt.Errorf("%s: want a name that ends with .onnx, .safetensors or .pth", path)
 	}

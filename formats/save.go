@@ -16,7 +16,7 @@ import (
 // tensors without a graph: .pth, .pt or .safetensors.
 func tensorFile(path string) bool { return tensorWriter(path) != nil }
 
-func tensorWriter(path string) func(io.Writer, []Tensor) error {
+func tensorWriter(path string) func(io.Writer, []Tensor, ...string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".pth", ".pt":
 		return torch.Write
@@ -27,22 +27,23 @@ func tensorWriter(path string) func(io.Writer, []Tensor) error {
 }
 
 // Save writes tensors with their names, order and types, in the format that
-// the ending of path asks for, and returns the SHA-256 of the file in hex. One
+// the ending of path asks for, with the names of classes, if there are some, and
+// returns the SHA-256 of the file in hex. One
 // tensor at a time is in memory. A file that is there already is replaced only
 // when the new one is complete.
-func Save(path string, tensors []Tensor) (string, error) {
+func Save(path string, tensors []Tensor, labels ...string) (string, error) {
 	write := tensorWriter(path)
 	if write == nil {
 		return "", fmt.Errorf("%s: want a name that ends with .pth or .safetensors", path)
 	}
-	return serialize.WriteSummed(path, func(w io.Writer) error { return write(w, tensors) })
+	return serialize.WriteSummed(path, func(w io.Writer) error { return write(w, tensors, labels...) })
 }
 
 // SaveModel writes m as a template, or, if path ends in .pth, .pt or
 // .safetensors, its tensors alone. It returns the SHA-256 of the file in hex.
 func SaveModel(path string, m *models.Model) (string, error) {
 	if tensorFile(path) {
-		return Save(path, Tensors(m))
+		return Save(path, Tensors(m), m.Labels...)
 	}
 	return serialize.WriteModel(path, m)
 }

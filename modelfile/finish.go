@@ -17,18 +17,40 @@ func (o *Options) finish(m *models.Model) (*models.Model, error) {
 	if err != nil || o.Labels == nil {
 		return m, err
 	}
-	f := m.Graph.Main
-	scores := f.Values[f.Outputs[0].Value].Type.Shape
-	if a, _ := m.Answer(0); a == models.Binary && len(o.Labels) == 2 {
-		scores = []int{2} // one sigmoid tells two classes apart
-	}
-	if len(scores) == 0 || scores[0] != len(o.Labels) {
+	if scores := classesOf(m, len(o.Labels)); len(scores) == 0 || scores[0] != len(o.Labels) {
 		return nil, problem.New("labels", "", fmt.Sprintf("%s, and the output of the model is %s for each sample",
 			problem.Counted(len(o.Labels), "name"), tensor.Describe(tensor.F32, scores)), "")
 	}
 	named := *m
 	named.Labels = o.Labels
 	return &named, nil
+}
+
+// classesOf returns the shape of what the first output of m gives for each
+// sample: the first length is that of the classes, which n names are about.
+func classesOf(m *models.Model, n int) []int {
+	if a, _ := m.Answer(0); a == models.Binary && n == 2 {
+		return []int{2} // one sigmoid tells two classes apart
+	}
+	f := m.Graph.Main
+	return f.Values[f.Outputs[0].Value].Type.Shape
+}
+
+// labelled gives a model of a file the names of classes that the file has, if
+// there is one for each of its classes: a detector's are about something else.
+func labelled(m *models.Model, labels []string) *models.Model {
+	f := m.Graph.Main
+	alone := len(f.Outputs) == 1
+	if len(f.Outputs) == 2 {
+		a, _ := m.Answer(0, 1)
+		alone = a == models.Probabilities // with its logits
+	}
+	if s := classesOf(m, len(labels)); len(labels) == 0 || !alone || len(s) == 0 || s[0] != len(labels) {
+		return m
+	}
+	named := *m
+	named.Labels = labels
+	return &named
 }
 
 // Labels reads the names of classes: "A,B,C", or the path of a file with one on

@@ -93,7 +93,7 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 	if as == nil && m != f.Model { // found in the zoo
 		m.Preprocess = models.Preprocess{}
 	}
-	return o.finish(m)
+	return o.finish(labelled(m, f.Labels))
 }
 
 // Strip reads a checkpoint of bnctl, and says what it took off it: what only

@@ -31,5 +31,5 @@ func foreign(o Options) (*Report, error) {
 		return nil, err
 	}
 	r.BN = Norms{Layers: len(r.Sick.Norms), Merged: "as in the file"}
-	return r, r.write(o, f.Tensors)
+	return r, r.write(o, f.Tensors, f.Labels)
 }

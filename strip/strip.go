@@ -103,7 +103,7 @@ func own(o Options) (*Report, error) {
 	if o.File.Merge == "" {
 		r.BN.Merged = merged(m)
 	}
-	return r, r.write(o, nil)
+	return r, r.write(o, nil, nil)
 }
 
 // merged says how the running statistics of the replicas became one: the
@@ -120,7 +120,7 @@ func merged(m *models.Model) string {
 }
 
 // write writes the model, or without one the tensors, and completes the report.
-func (r *Report) write(o Options, tensors []formats.Tensor) (err error) {
+func (r *Report) write(o Options, tensors []formats.Tensor, labels []string) (err error) {
 	r.Inputs, r.Output = o.Inputs, o.Output
 	if r.Model != nil {
 		r.Architecture, r.Parameters = r.Model.Architecture, r.Model.Summary().Parameters
@@ -130,7 +130,7 @@ func (r *Report) write(o Options, tensors []formats.Tensor) (err error) {
 		if tensors, err = r.Sick.Watch(tensors); err != nil {
 			return err
 		}
-		r.SHA256, err = formats.Save(o.Output, tensors)
+		r.SHA256, err = formats.Save(o.Output, tensors, labels...)
 	}
 	r.BN.Health, r.BN.Warnings = r.Sick.Health()
 	return err

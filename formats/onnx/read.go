@@ -78,6 +78,11 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 	if m.ProducerName != "" {
 		file.Count("producer", m.ProducerName+" "+m.ProducerVersion)
 	}
+	metadata := map[string]string{}
+	for _, p := range m.MetadataProps {
+		metadata[p.Key] = p.Value
+	}
+	file.Label(metadata)
 	r := newReader(m, opset, int(size), file)
 	r.given = o.Input
 	if err := r.initializers(d, ext); err != nil {

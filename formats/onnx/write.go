@@ -101,6 +101,10 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: filterKey, Value: v})
 		}
 	}
+	if len(m.Labels) > 0 {
+		p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: foreign.LabelKey,
+			Value: foreign.LabelText(m.Labels)})
+	}
 	return p, w.err
 }
 

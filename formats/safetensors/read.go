@@ -64,7 +64,15 @@ func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
 }
 
 func (h *header) file(src io.ReaderAt, base, size int64) (*foreign.File, error) {
-	f := &foreign.File{Format: "safetensors", Counters: h.metadata}
+	f := &foreign.File{Format: "safetensors"}
+	metadata := map[string]string{}
+	for _, e := range h.metadata {
+		metadata[e.Name] = e.Value
+		if !foreign.IsLabels(e.Name) || foreign.ParseLabels(e.Value) == nil {
+			f.Counters = append(f.Counters, e)
+		}
+	}
+	f.Label(metadata)
 	for _, e := range h.entries {
 		t, err := foreign.NewTensor(e.name, e.dtype, e.shape, func(dst []byte) error {
 			return foreign.ReadAt(src, dst, base+e.begin)

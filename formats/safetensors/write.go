@@ -14,10 +14,11 @@ import (
 
 const alignment = 8 // of the first element in the file
 
-// Write writes tensors in their order, types and shapes. In the file the
+// Write writes tensors in their order, types and shapes, and the names of
+// classes, if there are some, as metadata. In the file the
 // elements of wider types come first, so that all are aligned. One tensor at a
 // time is in memory.
-func Write(w io.Writer, tensors []foreign.Tensor) error {
+func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	if err := foreign.CheckNames(tensors); err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func Write(w io.Writer, tensors []foreign.Tensor) error {
 	slices.SortStableFunc(stored, func(a, b foreign.Tensor) int {
 		return cmp.Compare(b.DType.Size(), a.DType.Size())
 	})
-	head, err := encodeHeader(tensors, offsets(stored))
+	head, err := encodeHeader(tensors, offsets(stored), labels)
 	if err != nil {
 		return err
 	}
@@ -59,10 +60,18 @@ func offsets(stored []foreign.Tensor) map[string]int64 {
 }
 
 // encodeHeader returns length and JSON, padded with spaces.
-func encodeHeader(tensors []foreign.Tensor, at map[string]int64) ([]byte, error) {
+func encodeHeader(tensors []foreign.Tensor, at map[string]int64, labels []string) ([]byte, error) {
 	var b bytes.Buffer
 	b.Write(make([]byte, lengthSize))
-	b.WriteString(`{"__metadata__":{"format":"pt"}`)
+	metadata := map[string]string{"format": "pt"}
+	if len(labels) > 0 {
+		metadata[foreign.LabelKey] = foreign.LabelText(labels)
+	}
+	free, err := json.Marshal(metadata)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&b, `{"__metadata__":%s`, free)
 	for _, t := range tensors {
 		name, err := json.Marshal(t.Name)
 		if err != nil {

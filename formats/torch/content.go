@@ -42,6 +42,7 @@ func (c *content) file(o Options) (*foreign.File, error) {
 		return nil, err
 	}
 	c.rest(f, chosen)
+	f.Labels = labels(c.root)
 	return f, nil
 }
 
@@ -60,6 +61,31 @@ func numbered(root any) any {
 		d.Entries = append(d.Entries, pickle.Entry{Key: strconv.Itoa(i), Value: item})
 	}
 	return d
+}
+
+// labels returns the names of classes that a state dict has as an attribute, as
+// Write gives it one.
+func labels(root any) (names []string) {
+	call, ok := root.(*pickle.Call)
+	if !ok {
+		return nil
+	}
+	for _, s := range call.State {
+		attributes, ok := s.(*pickle.Dict)
+		if !ok {
+			continue
+		}
+		v, _ := attributes.Get(labelAttribute)
+		l, ok := v.(*pickle.List)
+		for i := 0; ok && i < len(l.Items); i++ {
+			name, text := l.Items[i].(string)
+			if !text {
+				return nil
+			}
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // sayModule says that the tensors are those of a module, and what of it was

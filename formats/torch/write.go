@@ -17,11 +17,12 @@ const (
 
 // Write writes tensors as a state dict: a zip archive that torch.load, with
 // weights_only too, gives back as an OrderedDict of the same names, order,
-// types and shapes. One tensor at a time is in memory.
-func Write(w io.Writer, tensors []foreign.Tensor) error {
+// types and shapes. The names of classes, if there are some, are its attribute
+// labels, which is in the way of nobody. One tensor at a time is in memory.
+func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	out := &counter{w: w}
 	z := &writer{zip: zip.NewWriter(out), out: out}
-	if err := z.member("data.pkl", stateDictPickle(tensors)); err != nil {
+	if err := z.member("data.pkl", stateDictPickle(tensors, labels)); err != nil {
 		return err
 	}
 	if err := z.member("byteorder", []byte("little")); err != nil {

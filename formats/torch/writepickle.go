@@ -13,8 +13,8 @@ import (
 type pickler struct{ bytes.Buffer }
 
 // stateDictPickle is the pickle of an OrderedDict of tensors, the i-th of
-// which lies in storage i.
-func stateDictPickle(tensors []foreign.Tensor) []byte {
+// which lies in storage i. Its attribute labels has the names of classes.
+func stateDictPickle(tensors []foreign.Tensor, labels []string) []byte {
 	p := &pickler{}
 	p.WriteString("\x80\x02")
 	p.orderedDict()
@@ -23,8 +23,26 @@ func stateDictPickle(tensors []foreign.Tensor) []byte {
 		p.text(t.Name)
 		p.tensor(t, strconv.Itoa(i))
 	}
-	p.WriteString("u.")
+	p.WriteByte('u')
+	if len(labels) > 0 {
+		p.attribute(labelAttribute, labels)
+	}
+	p.WriteByte('.')
 	return p.Bytes()
+}
+
+// labelAttribute is the attribute of a state dict that has the names of classes.
+const labelAttribute = "labels"
+
+// attribute gives the object on the stack an attribute that is a list of strings.
+func (p *pickler) attribute(name string, l []string) {
+	p.WriteByte('}') // the state: a dict of attributes
+	p.text(name)
+	p.WriteString("](")
+	for _, s := range l {
+		p.text(s)
+	}
+	p.WriteString("esb")
 }
 
 func (p *pickler) orderedDict() {

@@ -23,6 +23,9 @@ type File struct {
 	// Norms are the batch norms of the graph that the file describes, where it
 	// describes one, whether Model has them or not.
 	Norms []BatchNorm
+	// Labels are the names of the classes, as the file's metadata has them; nil if
+	// it has none.
+	Labels []string
 	// Marks says of some of the Tensors what they are other than weights.
 	Marks map[string]Mark
 	// Key is where in the file the tensors stood, if it has several places for

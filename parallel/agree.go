@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// agreement remembers when all members were found to hold the same state. They all make the
-// same updates, so one that leaves a tensor out, or computes another, is wrong, and what it
-// says of its step afterwards makes another template.
+// agreement says when all members are found to hold the same state. They all make the same
+// updates, so one that leaves a tensor out, or computes another, is wrong, and what it says of
+// its step afterwards makes another template.
 type agreement struct {
 	at   device.Version // of the last time
 	next device.Version // of the next
@@ -36,16 +36,18 @@ func (d *Driver) agree(ctx context.Context, now bool) error {
 		if err == nil && len(wrong) == 0 {
 			break
 		}
-		if err == nil && d.version-d.agreed.at > 1 {
-			return fmt.Errorf("%w; after step %d all had the same: what came between cannot be trusted", wrong[0],
-				d.agreed.at)
-		}
 		if err == nil {
+			if well := wrong[0].member.well; d.version-well > 1 {
+				return fmt.Errorf("%w; after step %d it was: what came between cannot be trusted", wrong[0], well)
+			}
 			err = wrong[0]
 		}
 		if err := d.recovery.replaceLost(ctx, err); err != nil {
 			return err
 		}
+	}
+	for _, m := range d.group.members {
+		m.well = d.version
 	}
 	d.agreed = agreement{at: d.version, next: min(2*d.version, d.version+widest)}
 	return nil
@@ -53,7 +55,7 @@ func (d *Driver) agree(ctx context.Context, now bool) error {
 
 // dissent returns who holds other state than most, each a *lost. Of two equal parts that with a
 // device of bnctl's own is right.
-func (d *Driver) dissent(ctx context.Context) (wrong []error, err error) {
+func (d *Driver) dissent(ctx context.Context) (wrong []*lost, err error) {
 	ms, seed := d.group.members, maphash.MakeSeed()
 	for _, s := range d.program.State {
 		sums := make([]uint64, len(ms))
@@ -102,7 +104,7 @@ func (ms members) prevailing(sums []uint64) (right uint64, ok bool) {
 }
 
 // others returns who has another sum of a tensor.
-func (ms members) others(sums []uint64, right uint64, name string, v device.Version) (wrong []error) {
+func (ms members) others(sums []uint64, right uint64, name string, v device.Version) (wrong []*lost) {
 	for rank, m := range ms {
 		if sums[rank] != right {
 			wrong = append(wrong, &lost{m, device.Errorf(m.Name, "Commit", device.Lost,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
@@ -75,7 +76,7 @@ func TestADeviceThatLeavesATensorIsFound(t *testing.T) {
 		{"at once, of three", []bool{false, false, true}, 0, "sick2", ""},
 		{"at the second step", []bool{false, true}, 1, "sick1", ""},
 		{"later", []bool{false, true}, 4, "",
-			"sick1: Commit: lost: after step 7 fc3.bias is not what ref0 has; after step 4 all had the same"},
+			"sick1: Commit: lost: after step 7 fc3.bias is not what ref0 has; after step 4 it was"},
 		{"none", []bool{false, false}, 0, "", ""},
 		{"all alike, and nobody else", []bool{true}, 0, "", "another state"},
 	} {
@@ -183,5 +184,22 @@ func TestPredictionsThatAreNotFinite(t *testing.T) {
 		if asked != 1 || sick != (lost == "") || !sick && !strings.HasPrefix(lost, says) {
 			t.Errorf("sick model %v: asked %d times, lost %q", sick, asked, lost)
 		}
+	}
+}
+
+// A device that is opened again and is still wrong is lost again, each time before anything comes of it.
+func TestADeviceThatLeavesATensorComesBack(t *testing.T) {
+	want, err := trainedOn(t, refs(t, 1), Config{}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost atomic.Int32
+	sick := func() device.Device { return &forgetful{refs(t, 1)[0].Device, "fc3.bias", 0} }
+	members := append(refs(t, 1), Member{Name: "sick", Foreign: true, Device: sick()})
+	c := Config{Lost: func(LossEvent) { lost.Add(1) },
+		Reopen: func(context.Context, string) (device.Device, error) { return sick(), nil }}
+	got, err := trainedOn(t, members, c, 7)
+	if err != nil || !sameState(got, want) || lost.Load() == 0 {
+		t.Errorf("%v, lost %d times, the undisturbed state: %v", err, lost.Load(), err == nil && sameState(got, want))
 	}
 }

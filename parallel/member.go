@@ -24,6 +24,7 @@ type member struct {
 
 	// The stepper's:
 	base    device.Version // of the stepper when the program was loaded
+	well    device.Version // at which its state was known to be right, the last time
 	steps   int            // finished since it was opened
 	pace    pace
 	written device.Version // of the driver, which broadcast brought

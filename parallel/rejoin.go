@@ -95,7 +95,7 @@ func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal erro
 func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (
 	failed, fatal error) {
 	r.reopener.devices = append(r.reopener.devices, m.Device)
-	m.base = v
+	m.base, m.well = v, v
 	r.group.admit(m)
 	err := r.group.placement.assign(r.group.members)
 	if err == nil {

@@ -184,3 +184,17 @@ func TestPeerGraphs(t *testing.T) {
 		checkDrawn(t, strings.NewReader(string(out)))
 	}
 }
+
+// TestUnreadableText: a description says where it is none; prior_box_param is a field of SSD's fork.
+func TestUnreadableText(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: \"n\"\nlayer { prior_box_param { } }": "line 2: prior_box_param is not one of Caffe's fields",
+		"name: \"n\"\nlayer {":                       "the description in text: ",
+		"name: 5":                                    "line 1: ",
+	} {
+		_, err := parseText([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "proto:") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

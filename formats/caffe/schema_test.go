@@ -212,7 +212,7 @@ func TestRefusesText(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, want string }{
 		{"", "", "it was read"},
-		{"kernel_size", "kernel_sise", "unknown field: kernel_sise"},
+		{"kernel_size", "kernel_sise", "kernel_sise is not one of"},
 		{"type: RELU", "type: GELU", "invalid value for enum"},
 		{`name: "fc" type`, `name: "fc2" type`, "layer fc2 (InnerProduct): has 0 blobs"},
 		{"input_dim: 8 input_dim: 8", "", "how large its input is"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/prototext"
@@ -48,7 +49,7 @@ func parseText(text []byte) (*net, error) {
 	}
 	m := dynamicpb.NewMessage(md)
 	if err := (prototext.UnmarshalOptions{}).Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("the description in text: %w", err)
+		return nil, fmt.Errorf("the description in text: %s", unreadable(err))
 	}
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
@@ -57,6 +58,22 @@ func parseText(text []byte) (*net, error) {
 	src := bytes.NewReader(b)
 	d := &decoder{src: src, file: message.NewFile(src), net: net{phase: test}}
 	return d.read(int64(len(b)))
+}
+
+// atLine finds the place and the reason in an error of package prototext.
+var atLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(line (\d+):\d+\): (.*)$`) })
+
+// unreadable says in words of the file why it is no description. A field that is not
+// known is one of a fork of Caffe, as prior_box_param of SSD.
+func unreadable(err error) string {
+	m := atLine().FindStringSubmatch(err.Error())
+	if m == nil {
+		return strings.TrimLeft(strings.TrimPrefix(err.Error(), "proto:"), " \u00a0")
+	}
+	if field, ok := strings.CutPrefix(m[2], "unknown field: "); ok {
+		return fmt.Sprintf("line %s: %s is not one of Caffe's fields that bnctl knows", m[1], field)
+	}
+	return fmt.Sprintf("line %s: %s", m[1], m[2])
 }
 
 // netDescriptor returns NetParameter as the schema has it.

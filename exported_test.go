@@ -56,6 +56,7 @@ var unusedNames = map[string]string{
 	"bn.Modes":                   "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":   checked,
 	"fabric/fabrictest.Patience": checked,
+	"train.Recipe.StepBatch":     "beside StepReplicas, which jobs need",
 	"train.Recipe.Differences":   "what Resume asks first: a caller may ask without a session",
 	"train.Recipe.StepsPerEpoch": "beside TotalSteps",
 	"doctor.Reestimate":          "what Repair does, for callers who write no file",

@@ -157,7 +157,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: fabric fabric/launcher formats interrupt legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
-cmd/bnctl: parallel regular serialize study study/experiment tensor train train/job waiting
+cmd/bnctl: regular serialize study study/experiment tensor train train/job waiting
 
 scripts/benchpeers:
 scripts/benchserve:   models serialize

@@ -39,6 +39,10 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 		return nil, err
 	}
 	p := &Report{Path: path}
+	if ours && o.Size != (models.Size{}) {
+		return nil, problem.New("size", o.Size.Sides(), "means nothing here: "+path+" is bnctl's own file",
+			"leave it out")
+	}
 	if ours {
 		return p, p.readOwn()
 	}

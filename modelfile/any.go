@@ -11,7 +11,8 @@ import (
 // where o says so, another input [C,H,W], or that of a file: to measure it, not
 // to predict.
 func Any(name string, o Options) (*Opened, error) {
-	if _, err := models.Lookup(name); err != nil {
+	a, err := models.Lookup(name)
+	if err != nil {
 		m, fileErr := Open(name, o)
 		if fileErr != nil {
 			_, err = Zoo(name)
@@ -19,7 +20,10 @@ func Any(name string, o Options) (*Opened, error) {
 		}
 		return m, nil
 	}
-	var input models.Size
+	if err := o.oneSize(); err != nil {
+		return nil, err
+	}
+	input := o.ofSize(a, models.Options{}).Input
 	if len(o.Input) > 0 {
 		if len(o.Input) != 3 {
 			return nil, problem.New("input", fmt.Sprint(o.Input), "want [C,H,W] for "+name, "")

@@ -47,18 +47,25 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 		return nil, err
 	}
 	if text != nil {
-		return drawn(name, text)
+		m, err := drawn(name, text)
+		if err != nil || !o.sized() {
+			return m, err
+		}
+		return models.WithSize(m, o.Size.Height, o.Size.Width)
 	}
-	if _, err := Zoo(name); err != nil {
+	a, err := Zoo(name)
+	if err != nil {
 		return nil, err
 	}
-	m, err := models.Build(name, models.Options{})
+	size := o.ofSize(a, models.Options{})
+	m, err := models.Build(name, size)
 	if err != nil {
 		return nil, err
 	}
 	last := m.Graph.State[len(m.Graph.State)-1] // of the head: one element for each class
 	if t, ok := f.Tensor(last.Name); ok && len(t.Shape) == 1 && t.Shape[0] != last.Shape[0] {
-		if m, err = models.Build(name, models.Options{Classes: t.Shape[0]}); err != nil {
+		size.Classes = t.Shape[0]
+		if m, err = models.Build(name, size); err != nil {
 			return nil, err
 		}
 	}

@@ -11,8 +11,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// finish gives a model the preprocessing and the labels of o.
+// finish gives a model the preprocessing and the labels of o, whose size it has.
 func (o *Options) finish(m *models.Model) (*models.Model, error) {
+	if err := o.keepsSize(m); err != nil {
+		return nil, err
+	}
 	m, err := o.Preprocess.apply(m)
 	if err != nil || o.Labels == nil {
 		return m, err

@@ -71,11 +71,7 @@ func (o *Options) own(path string) (*models.Model, error) {
 // OpenForeign opens a file of another program, of which Template makes a
 // model. The caller closes it.
 func OpenForeign(path string, o Options) (*formats.File, error) {
-	f, err := o.Foreign()
-	if err != nil {
-		return nil, err
-	}
-	return formats.Open(path, f)
+	return o.openForeign(path)
 }
 
 // Template returns the model of a file of another program. Its preprocessing is
@@ -86,11 +82,17 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	found := as == nil && f.Model == nil
+	if found && o.sized() && f.NoModel == nil {
+		if as, err = o.identify(f); err != nil {
+			return nil, err
+		}
+	}
 	m, err := formats.Template(f, as)
 	if err != nil {
 		return nil, err
 	}
-	if as == nil && m != f.Model { // found in the zoo
+	if found { // in the zoo
 		m.Preprocess = models.Preprocess{}
 	}
 	return o.finish(labelled(m, f.Labels))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/regular"
 )
@@ -23,6 +24,10 @@ type Options struct {
 	// Input is the shape of one sample, [C,H,W] for images, where the graph in a
 	// file leaves that open.
 	Input []int
+	// Size is height and width of pictures for a model that can take several: of the
+	// zoo, of a graph in text form, of a file that leaves it open. Zero: the model's
+	// own. Channels may be 0, which leaves them as they are.
+	Size  models.Size
 	EMA   bool    // the average of the weights, not the weights
 	Merge bn.Rule // how statistics of several ranks or replicas become one; "": as in the file
 	// Labels are the names of the classes, one for each; nil: those of the file.
@@ -52,8 +57,8 @@ type Preprocess struct {
 // file that Arch names, if that describes a model of Keras or Caffe.
 func (o *Options) Foreign() (formats.Options, error) {
 	f := formats.Options{Key: o.Key, Drop: o.Drop, Input: o.Input, EMA: o.EMA, Merge: o.Merge}
-	var err error
-	if o.Arch != "" {
+	err := o.oneSize()
+	if err == nil && o.Arch != "" {
 		f.Description, err = description(o.Arch)
 	}
 	return f, err

@@ -42,12 +42,15 @@ type Started struct {
 }
 
 // Start makes a model for training on such data, with the names of its classes:
-// of the zoo by name, with the size and the classes of the data, from a graph in
-// text form, or of any model file. Weights are those of the file, or of Init;
+// of the zoo by name, as ForData makes it, from a graph in text form, or of any model
+// file. Weights are those of the file, or of Init;
 // what these lack, a new head for one, is drawn from the seed.
 func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if name == "" {
 		return nil, problem.New("model", "", "there is none to train", "name one of the zoo, or a model file")
+	}
+	if err := o.oneSize(); err != nil {
+		return nil, err
 	}
 	s, err := started(name, info, o)
 	if err != nil {
@@ -98,11 +101,11 @@ func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	var m *models.Model
 	switch {
 	case text != nil:
-		m, err = written(name, text, o.Classes)
+		m, err = o.written(name, text)
 	case err == nil && !inZoo(name):
 		return trained(name, info, o)
 	default:
-		m, err = forData(name, info, models.Options{Classes: o.Classes, Auxiliary: o.Auxiliary})
+		m, err = ForData(name, info, models.Options{Input: o.Size, Classes: o.Classes, Auxiliary: o.Auxiliary})
 	}
 	if err != nil {
 		return nil, err
@@ -208,7 +211,7 @@ func beforeData(name string, o StartOptions) (*models.Model, error) {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, err
 	case text != nil:
-		m, err := written(name, text, o.Classes)
+		m, err := o.written(name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -232,8 +235,13 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	if was.Model, err = Suited(was.Model, info); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	model := was.Model
+	if was.Model, err = Suited(model, info); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+		if s, ok := model.SizeOf(info.Shape); ok && o.sized() && !info.Pictures() {
+			err = problem.Advise("arrays keep their shape: make the model for them with {size} "+s.Sides(), "%w", err)
+		}
+		return nil, err
 	}
 	m := was.Clone()
 	if o.Classes != 0 {
@@ -254,9 +262,9 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err
 }
 
-// written makes a model of a graph in text form, with a head for that number of
-// classes; 0 leaves its own.
-func written(path string, text []byte, classes int) (*models.Model, error) {
+// written makes a model of a graph in text form, of the size and with a head for
+// the classes of o; what o leaves open is the graph's own.
+func (o *StartOptions) written(path string, text []byte) (*models.Model, error) {
 	g, err := graph.ParseGraph(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -268,20 +276,24 @@ func written(path string, text []byte, classes int) (*models.Model, error) {
 	if i, ok := models.ImageOf(m); ok && i.Units() != nil {
 		return nil, fmt.Errorf("%s: %w", path, i.Units())
 	}
-	if classes == 0 {
+	if o.sized() {
+		if m, err = models.WithSize(m, o.Size.Height, o.Size.Width); err != nil {
+			return nil, err
+		}
+	}
+	if o.Classes == 0 {
 		return m, nil
 	}
-	return models.WithClasses(m, classes)
+	return models.WithClasses(m, o.Classes)
 }
 
-// ForData builds an architecture of the zoo for pictures of the data's size,
-// without state, and for its classes unless classes is above 0.
-func ForData(name string, info data.Info, classes int) (*models.Model, error) {
-	return forData(name, info, models.Options{Classes: classes})
-}
-
-func forData(name string, info data.Info, o models.Options) (*models.Model, error) {
-	if _, err := Zoo(name); err != nil {
+// ForData builds an architecture of the zoo for such data, without state. What o
+// leaves open fits the data: classes are theirs, and so are channels. A classifier
+// has its own size, to which pictures are scaled; a network with a class for each
+// pixel has that of the pictures if all are alike and it can take it, else its own.
+func ForData(name string, info data.Info, o models.Options) (*models.Model, error) {
+	a, err := Zoo(name)
+	if err != nil {
 		return nil, err
 	}
 	if !info.Pictures() {
@@ -291,8 +303,5 @@ func forData(name string, info data.Info, o models.Options) (*models.Model, erro
 	if o.Classes == 0 {
 		o.Classes = len(info.Classes)
 	}
-	if len(info.Shape) == 3 {
-		o.Input = models.Size{Height: info.Shape[0], Width: info.Shape[1], Channels: info.Shape[2]}
-	}
-	return models.Build(name, o)
+	return models.Build(name, zooFor(a, info, o))
 }

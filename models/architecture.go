@@ -25,6 +25,7 @@ type Architecture struct {
 	LR      float64   // default learning rate for SGD with momentum 0.9 and a batch of 128
 	Mean    []float64 // of pixels per channel, in units of x/255
 	Std     []float64 // likewise
+	Pixels  bool      // a class for each pixel, not for the image
 
 	// SameAs is another architecture whose tensors have the same names and shapes, and which
 	// is assumed where only these are known; "": there is none.

@@ -13,10 +13,13 @@ type Description struct {
 	Layers     []Layer `json:"layers,omitempty"`
 }
 
-// Describe returns the model of a with its default options, without state, and its
-// description without layers.
-func (a Architecture) Describe() (*Model, Description, error) {
-	m, err := Build(a.Name, Options{})
+// Describe returns the model of a with its default options but for height and width,
+// unless these are zero, without state, and its description without layers.
+func (a Architecture) Describe(size Size) (*Model, Description, error) {
+	if size != (Size{}) {
+		a.Input.Height, a.Input.Width = size.Height, size.Width
+	}
+	m, err := Build(a.Name, Options{Input: a.Input})
 	if err != nil {
 		return nil, Description{}, err
 	}

@@ -71,7 +71,7 @@ func repeated(option string, v []float64, channels int) string {
 // Units refuses a mean and a deviation of pixels from 0 to 255 where pixels are
 // scaled to 0 to 1: what is computed would be far from what is meant.
 func (i Image) Units() error {
-	if math.Abs(i.Scale*largestPixel-1) > 1e-6 {
+	if math.Abs(float64(i.Scale*largestPixel)-1) > 1e-6 {
 		return nil
 	}
 	beyond := func(most float64) func(float64) bool {

@@ -32,7 +32,7 @@ var zoo = []Architecture{
 		resNet(bottleneckV1, 3, 8, 36, 3)).sameAs("resnet152"),
 	imageNetNet("mobilenetv2", "inverted residuals (Sandler et al. 2018)", 0.05, mobileNetV2),
 	{Name: "unet-bn", About: "a class for each pixel (Ronneberger et al. 2015), 4 levels, 16 channels",
-		Input: scenes, Classes: 6, LR: 0.05, Mean: ImageNetMean, Std: ImageNetStd, forward: unetBN},
+		Input: scenes, Classes: 6, LR: 0.05, Mean: ImageNetMean, Std: ImageNetStd, Pixels: true, forward: unetBN},
 	pixelNet("fcn-resnet50", "a class for each pixel (Long et al. 2015) on a dilated ResNet-50",
 		onResNet50(fcnHead)).withAuxiliary(),
 	pixelNet("deeplabv3-resnet50", "a class for each pixel (Chen et al. 2017) on a dilated ResNet-50",
@@ -59,7 +59,7 @@ func imageNetNet(name, about string, lr float64, f forward) Architecture {
 
 func pixelNet(name, about string, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: photos, Classes: 21, LR: 0.05,
-		Mean: ImageNetMean, Std: ImageNetStd, forward: f}
+		Mean: ImageNetMean, Std: ImageNetStd, Pixels: true, forward: f}
 }
 
 func (a Architecture) sameAs(name string) Architecture {

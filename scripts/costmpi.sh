@@ -19,7 +19,7 @@ if command -v gcc >/dev/null; then # a step of resnet20 and of resnet18
 	mpirun.openmpi --bind-to none -np 2 ./allreduce 390 36 2048 16 2796200 8
 fi
 
-train="train --json --quiet --log-every 1 --steps 100000 --data glyphs:12800 --replicas 8 --threads 1 --bn sync --overwrite --device-timeout 600"
+train="train --json --quiet --log-every 1 --steps 100000 --data glyphs:12800 --size 28x28 --replicas 8 --threads 1 --bn sync --overwrite --device-timeout 600"
 for what in "resnet20 128" "resnet18 16"; do
 	set -- $what
 	echo "$1, batch $2: two devices, two ranks"

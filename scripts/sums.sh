@@ -31,8 +31,8 @@ recipes=( # full steps, then the recipe
 	"40 --model lenet-bn --data glyphs:512 --batch 32 --replicas 8 --lr 0.05"
 	"469 --model lenet-bn --data mnist:$data/mnist --batch 128 --replicas 8"
 	"100 $cifar" "100 $cifar --bn replica"
-	"20 --model mobilenetv2 --data npy:x.npy,y.npy --batch 8 --replicas 4"
-	"20 --model resnet18 --data npy:x.npy,y.npy --batch 8 --replicas 4"
+	"20 --model mobilenetv2 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
+	"20 --model resnet18 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
 )
 
 # train trains on a device and prints the sum; after kill: the plugin is killed once it has trained a step.

@@ -24,6 +24,8 @@ type Started struct {
 	Placement     []int    `json:"placement"` // replicas of each device
 	Kernels       string   `json:"kernels"`   // class of all devices: see KernelClass
 	Deterministic bool     `json:"deterministic"`
+	Input         string   `json:"input"`      // what the model sees: "224x224x3" of pictures
+	Pictures      string   `json:"pictures"`   // how samples become that
 	BatchNorm     string   `json:"batch_norm"` // what batch norm sees: "16 samples per replica (128 / 8)"
 	Parameters    int      `json:"parameters"` // trained elements: models.Summary
 	FirstStep     int      `json:"first_step"` // above 0 after a resume

@@ -86,7 +86,11 @@ func fits(field string, m *models.Model, info data.Info) error {
 	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3): // of any size: they are scaled
 		return refuse("give arrays as .npy", "the model takes arrays %s, the samples are pictures", wants)
 	case !info.Pictures() && (info.DType != in.DType || !slices.Equal(info.Shape, in.Shape)):
-		return refuse("", "the model takes %s, a sample of %s is %s", wants, info.Kind, is)
+		advice := ""
+		if s, ok := m.SizeOf(info.Shape); ok && info.DType == in.DType {
+			advice = "make the model for them with {size} " + s.Sides()
+		}
+		return refuse(advice, "the model takes %s, a sample of %s is %s", wants, info.Kind, is)
 	case !info.Labelled:
 		return refuse("", "the samples of %s have no labels", info.Kind)
 	}

@@ -102,6 +102,7 @@ func (s *Session) start() {
 	}
 	s.emit(Started{Ranks: ranks, Recipe: s.recipe, Devices: group.Devices(), Placement: group.Placement(),
 		Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
+		Input: sees(s.template.Input()), Pictures: s.pictures(),
 		Parameters: s.template.Summary().Parameters,
 		FirstStep:  s.progress.Step, TotalSteps: s.recipe.TotalSteps()})
 }

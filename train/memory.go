@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/bnctl/bnctl/bn"
@@ -24,19 +23,16 @@ type Memory struct {
 }
 
 // MemoryOf returns the memory that training of an architecture of the zoo needs:
-// for batches of batch images of a size, "256x256", or "" for the architecture's
-// own. Errors are a *problem.Error of batch or size, or those of models.Build.
-func MemoryOf(name, size string, batch int) (*Memory, error) {
+// for batches of batch images of a height and width, or zero for the architecture's
+// own. Errors are a *problem.Error of batch, or those of models.Build.
+func MemoryOf(name string, size models.Size, batch int) (*Memory, error) {
 	a, err := models.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
 	o := models.Options{Input: a.Input}
-	if size != "" {
-		n, err := fmt.Sscanf(size+"\n", "%dx%d\n", &o.Input.Height, &o.Input.Width)
-		if n != 2 || err != nil {
-			return nil, problem.New("size", strconv.Quote(size), "want height x width, as 256x256", "")
-		}
+	if size != (models.Size{}) {
+		o.Input.Height, o.Input.Width = size.Height, size.Width
 	}
 	if batch < 1 {
 		return nil, problem.New("batch", strconv.Itoa(batch), "want at least 1", "")

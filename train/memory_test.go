@@ -27,11 +27,11 @@ func TestMemoryOf(t *testing.T) {
 			state += 2 * n
 		}
 	}
-	one, err := MemoryOf("lenet-bn", "", 1)
+	one, err := MemoryOf("lenet-bn", models.Size{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	four, err := MemoryOf("lenet-bn", "28x28", 4)
+	four, err := MemoryOf("lenet-bn", models.Size{Height: 28, Width: 28}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,23 +42,21 @@ func TestMemoryOf(t *testing.T) {
 	if one.Recomputed <= 0 || one.Recomputed > one.Activations {
 		t.Errorf("%+v", *one)
 	}
-	wide, err := MemoryOf("unet-bn", "32x64", 1)
+	wide, err := MemoryOf("unet-bn", models.Size{Height: 32, Width: 64}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	high, err := MemoryOf("unet-bn", "64x32", 1)
+	high, err := MemoryOf("unet-bn", models.Size{Height: 64, Width: 32}, 1)
 	if err != nil || wide.Activations != high.Activations || wide.Input == high.Input {
 		t.Errorf("%+v and %+v, %v", *wide, *high, err)
 	}
 	for _, c := range []struct {
-		name, size string
-		batch      int
-		want       string
-	}{
-		{"lenet", "", 1, "lenet"}, {"unet-bn", "32", 1, "size"}, {"unet-bn", "32x32x3", 1, "size"},
-		{"unet-bn", "x", 1, "size"}, {"unet-bn", "32x32", 0, "batch"}, {"unet-bn", "1x1", 1, ""},
-	} {
-		if need, err := MemoryOf(c.name, c.size, c.batch); err == nil || !strings.Contains(err.Error(), c.want) {
+		name        string
+		side, batch int
+		want        string
+	}{{"lenet", 0, 1, "lenet"}, {"unet-bn", 32, 0, "batch"}, {"unet-bn", 1, 1, ""}} {
+		need, err := MemoryOf(c.name, models.Size{Height: c.side, Width: c.side}, c.batch)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %+v, %v", c, need, err)
 		}
 	}

@@ -18,6 +18,7 @@ func fileFlags() []cli.Flag {
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
 			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
+		sizeFlag("of a network that can take several"),
 		&cli.StringSliceFlag{Name: "drop",
 			Usage: "leave out tensors that match `PATTERN` ('criterion.*'), of a file of mere tensors; repeated"},
 	}
@@ -53,6 +54,9 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 			n, err := strconv.Atoi(text)
 			return n, err == nil && n >= 1 && n <= 1<<20
 		})
+	if err == nil {
+		o.Size, err = sizeOf(c)
+	}
 	if err != nil {
 		return o, err
 	}

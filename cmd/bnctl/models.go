@@ -1,6 +1,10 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/models"
+)
 
 func modelsCommand() *cli.Command {
 	return &cli.Command{
@@ -20,7 +24,7 @@ func modelsCommand() *cli.Command {
 				Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "text", Usage: "print the graph in text form, as --model takes it"},
 					&cli.IntFlag{Name: "batch", Usage: "say what training with batches of `N` samples takes of memory"},
-					&cli.StringFlag{Name: "size", Usage: "of images of `HxW`", DefaultText: "the model's own"},
+					sizeFlag("for the layers and the memory"),
 				},
 				Action: modelsShow},
 		},
@@ -39,8 +43,24 @@ func modelsShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.IsSet("batch") || c.IsSet("size") {
-		return showMemory(outputOf(c), name, c.String("size"), c.Int("batch"))
+	size, err := sizeOf(c)
+	if err != nil {
+		return err
 	}
-	return showModel(outputOf(c), name, c.Bool("text"))
+	if c.IsSet("batch") {
+		return showMemory(outputOf(c), name, size, c.Int("batch"))
+	}
+	return showModel(outputOf(c), name, size, c.Bool("text"))
+}
+
+// sizeFlag says how large pictures are.
+func sizeFlag(of string) cli.Flag {
+	return &cli.StringFlag{Name: "size", Usage: "`HxW` of pictures, " + of, DefaultText: "the network's own"}
+}
+
+func sizeOf(c *cli.Context) (models.Size, error) {
+	if !c.IsSet("size") {
+		return models.Size{}, nil
+	}
+	return models.ParseSize(c.String("size"))
 }

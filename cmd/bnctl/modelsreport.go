@@ -9,7 +9,7 @@ import (
 func listModels(o *output) error {
 	o.result("%-12s  %-9s  %7s  %10s  %8s  %5s  %s", "name", "input", "classes", "parameters", "MFLOP", "lr", "")
 	for _, a := range models.Architectures() {
-		_, e, err := a.Describe()
+		_, e, err := a.Describe(models.Size{})
 		if err != nil {
 			return err
 		}
@@ -21,7 +21,7 @@ func listModels(o *output) error {
 }
 
 // showMemory prints what training a model of the zoo takes.
-func showMemory(o *output, name, size string, batch int) error {
+func showMemory(o *output, name string, size models.Size, batch int) error {
 	a, err := modelfile.Zoo(name)
 	if err != nil {
 		return err
@@ -38,12 +38,12 @@ func showMemory(o *output, name, size string, batch int) error {
 }
 
 // showModel prints a model of the zoo, or only the text of its graph.
-func showModel(o *output, name string, text bool) error {
+func showModel(o *output, name string, size models.Size, text bool) error {
 	a, err := modelfile.Zoo(name)
 	if err != nil {
 		return err
 	}
-	m, e, err := a.Describe()
+	m, e, err := a.Describe(size)
 	if err != nil {
 		return err
 	}

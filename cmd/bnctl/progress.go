@@ -8,7 +8,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/train"
 	"github.com/bnctl/bnctl/waiting"
 )
@@ -50,22 +49,11 @@ func (p *progress) event(e train.Event) {
 }
 
 func (p *progress) start(e train.Started) {
-	r := e.Recipe
 	p.total = e.TotalSteps
-	validation := ""
-	if r.Validation.Samples > 0 {
-		validation = " · validation on " + r.Validation.InWords()
+	for _, line := range e.Lines() {
+		p.line("%s", line)
 	}
-	p.line("%s, %s, %s · %s%s", r.Model, counted(e.Parameters, "parameter"), counted(r.Data.Classes, "class"),
-		r.Data.InWords(), validation)
-	p.line("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(), counted(r.StepReplicas(), "replica"),
-		e.BatchNorm, r.Tail)
-	p.line("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
-		counted(e.TotalSteps, "step"), r.Seed)
-	if text := weights(r); text != "" {
-		p.line("%s", text)
-	}
-	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, r.Precision,
+	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, e.Recipe.Precision,
 		shares(e.Placement)+among(e.Ranks), notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
@@ -73,21 +61,6 @@ func (p *progress) start(e train.Started) {
 			progressbar.OptionEnableColorCodes(p.out.colours))
 		_ = p.bar.Set(e.FirstStep)
 	}
-}
-
-// weights says how the replicas' weights are kept together, if not by summing
-// gradients everywhere.
-func weights(r *train.Recipe) string {
-	if k, ok := r.WeightSync.Period(); ok {
-		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %s", counted(k, "step"))
-	}
-	if s, ok := r.WeightSync.Span(); ok {
-		return fmt.Sprintf("gradients applied up to %s late", counted(s, "step"))
-	}
-	if r.WeightSync == parallel.Template {
-		return "one device makes every update and sends it to the others"
-	}
-	return ""
 }
 
 // shares says how many replicas each of several devices has.

@@ -97,7 +97,7 @@ func studyAction(c *cli.Context) error {
 	if s.job, err = trainOptions(c, nil); err != nil {
 		return err
 	}
-	s.options.Fleet = s.job.Fleet
+	s.options.Fleet, s.job.Paths.Output = s.job.Fleet, "" // a folder
 	return s.run(c.Context)
 }
 

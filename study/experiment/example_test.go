@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/study/experiment"
 	"github.com/bnctl/bnctl/train"
 )
@@ -21,7 +22,7 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	defer src.Close()
-	m, err := modelfile.ForData("mlp-bn", src.Info(), 0)
+	m, err := modelfile.ForData("mlp-bn", src.Info(), models.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

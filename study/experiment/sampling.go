@@ -39,7 +39,9 @@ func (s *runner) sampleAll(ctx context.Context) error {
 		}
 	}
 	if s.o.Data.Info().Pictures() && s.recipe.Model != control {
-		m, err := modelfile.ForData(control, s.o.Data.Info(), 0)
+		size, _ := s.o.Model.Size() // of the pictures that the study is about
+		size.Channels = 0
+		m, err := modelfile.ForData(control, s.o.Data.Info(), models.Options{Input: size})
 		if err != nil {
 			return err
 		}

@@ -277,12 +277,6 @@ func (j *Job) begin(ctx context.Context, r *train.Recipe) error {
 	return nil
 }
 
-func (j *Job) start(seed uint64) (*modelfile.Started, error) {
-	o := j.o.Start
-	o.Seed, o.Auxiliary = seed, j.Recipe.AuxWeight > 0
-	return modelfile.Start(j.o.Model, j.Data.Info(), o)
-}
-
 // decoder returns the version of the decoder that makes the data's pixels; ""
 // if none does.
 func (j *Job) decoder() string {
@@ -296,6 +290,9 @@ func (j *Job) decoder() string {
 // compare writes into the recipe of a resumed run which model the options speak
 // of, to be compared with that of the checkpoint.
 func (j *Job) compare(r *train.Recipe) (err error) {
+	if err := j.sameSize(); err != nil {
+		return err
+	}
 	if path := j.o.Start.Init; path != "" {
 		if r.Init, err = modelfile.Digest(path); err != nil {
 			return err

@@ -1,0 +1,166 @@
+package modelfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pictures describes pictures of a shape, or of several sizes.
+func pictures(shape ...int) data.Info {
+	return data.Info{Kind: "folder", Len: 4, DType: tensor.U8, Shape: shape, Labelled: true, Classes: []string{"a", "b"}}
+}
+
+// TestSizeForData: a classifier has its own size, whatever the pictures are; a
+// network with a class for each pixel has theirs, where it can take it.
+func TestSizeForData(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		shape []int
+		given models.Size
+		want  models.Size
+	}{
+		{"resnet18", []int{3000, 4000, 3}, models.Size{}, models.Size{Height: 224, Width: 224, Channels: 3}},
+		{"resnet18", nil, models.Size{}, models.Size{Height: 224, Width: 224, Channels: 3}},
+		{"resnet18", []int{32, 32, 3}, models.Size{}, models.Size{Height: 224, Width: 224, Channels: 3}},
+		{"resnet18", []int{28, 28, 1}, models.Size{}, models.Size{Height: 224, Width: 224, Channels: 1}},
+		{"resnet18", []int{28, 28, 1}, models.Size{Height: 64, Width: 48}, models.Size{Height: 64, Width: 48, Channels: 1}},
+		{"resnet18", nil, models.Size{Height: 64, Width: 48}, models.Size{Height: 64, Width: 48, Channels: 3}},
+		{"lenet-bn", []int{30, 40, 3}, models.Size{}, models.Size{Height: 28, Width: 28, Channels: 3}},
+		{"lenet-bn", nil, models.Size{}, models.Size{Height: 28, Width: 28, Channels: 3}},
+		{"unet-bn", []int{96, 128, 3}, models.Size{}, models.Size{Height: 96, Width: 128, Channels: 3}},
+		{"unet-bn", nil, models.Size{}, models.Size{Height: 64, Width: 64, Channels: 3}},
+		{"unet-bn", []int{7, 7, 3}, models.Size{}, models.Size{Height: 64, Width: 64, Channels: 3}},
+		{"fcn-resnet50", []int{3000, 4000, 3}, models.Size{}, models.Size{Height: 256, Width: 256, Channels: 3}},
+		{"fcn-resnet50", []int{520, 520, 3}, models.Size{}, models.Size{Height: 520, Width: 520, Channels: 3}},
+		{"unet-bn", []int{96, 128, 3}, models.Size{Height: 32, Width: 32}, models.Size{Height: 32, Width: 32, Channels: 3}},
+	} {
+		m, err := ForData(c.model, pictures(c.shape...), models.Options{Input: c.given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := m.Size(); !ok || got != c.want {
+			t.Errorf("%s for pictures %v, given %v: %v, want %v", c.model, c.shape, c.given, got, c.want)
+		}
+	}
+}
+
+// TestSizeOfFiles: what fixes no size takes the one that is asked for; what fixes
+// one refuses another.
+func TestSizeOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	m, err := models.Build("resnet20", models.Options{Classes: 2})
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, tensors := filepath.Join(dir, "m.bnm"), filepath.Join(dir, "m.safetensors")
+	text := filepath.Join(dir, "m.graph")
+	_, err1 := serialize.WriteModel(template, m)
+	_, err2 := formats.Save(tensors, formats.Tensors(m))
+	if err := errors.Join(err1, err2, os.WriteFile(text, m.Graph.Text(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	size := models.Size{Height: 48, Width: 40}
+	unit := Preprocess{Name: "unit"}
+	model := func(o *Opened, err error) (*models.Model, error) {
+		if err != nil {
+			return nil, err
+		}
+		return o.Model, nil
+	}
+	for name, open := range map[string]func() (*models.Model, error){
+		"tensors": func() (*models.Model, error) {
+			return model(Open(tensors, Options{Size: size, Preprocess: unit}))
+		},
+		"tensors of": func() (*models.Model, error) {
+			return model(Open(tensors, Options{Size: size, Arch: "resnet20", Preprocess: unit}))
+		},
+		"tensors of a graph": func() (*models.Model, error) {
+			return model(Open(tensors, Options{Size: size, Arch: text}))
+		},
+		"a graph": func() (*models.Model, error) {
+			o, err := Start(text, pictures(), StartOptions{Options: Options{Size: size}})
+			if err != nil {
+				return nil, err
+			}
+			return o.Model, nil
+		},
+		"the zoo": func() (*models.Model, error) {
+			return model(Any("resnet20", Options{Size: size}))
+		},
+	} {
+		m, err := open()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, _ := m.Size(); got != (models.Size{Height: 48, Width: 40, Channels: 3}) || m.Check() != nil {
+			t.Errorf("%s: %v, %v", name, got, m.Check())
+		}
+	}
+	var p *problem.Error
+	_, err = Open(template, Options{Size: size})
+	if !errors.As(err, &p) || p.Field != "size" || !strings.Contains(p.Advice, "{init}") {
+		t.Errorf("a template: %v", err)
+	}
+	if _, err = View(template, Options{Size: size}); !errors.As(err, &p) || p.Field != "size" {
+		t.Errorf("a template: %v", err)
+	}
+	if _, err = Open(template, Options{Size: models.Size{Height: 32, Width: 32}}); err != nil {
+		t.Errorf("a template of that size: %v", err)
+	}
+	if _, err = Any("resnet20", Options{Size: size, Input: []int{3, 32, 32}}); !errors.As(err, &p) || p.Field != "size" {
+		t.Errorf("two sizes: %v", err)
+	}
+}
+
+// TestSizeOfDense: a graph whose weights count places cannot take other pictures.
+func TestSizeOfDense(t *testing.T) {
+	m, err := models.Build("lenet-bn", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p *problem.Error
+	if _, err := models.WithSize(m, 32, 32); !errors.As(err, &p) || p.Field != "size" ||
+		!strings.Contains(err.Error(), "made for 28x28, and cannot take 32x32") {
+		t.Errorf("%v", err)
+	}
+	u, err := models.Build("unet-bn", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := models.Build("unet-bn", models.Options{Input: models.Size{Height: 32, Width: 96, Channels: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u, err = models.WithSize(u, 32, 96); err != nil || string(u.Graph.Text()) != string(want.Graph.Text()) {
+		t.Errorf("a graph with factors is not that of the zoo: %v", err)
+	}
+	if same, err := models.WithSize(m, 28, 28); err != nil || same != m {
+		t.Errorf("its own size: %v", err)
+	}
+}
+
+// TestParseSize: height, then width.
+func TestParseSize(t *testing.T) {
+	if s, err := models.ParseSize("30x40"); err != nil || s != (models.Size{Height: 30, Width: 40}) {
+		t.Errorf("%v, %v", s, err)
+	}
+	for _, text := range []string{"", "30", "30x", "x30", "30x40x3", "0x3", "-1x3", "30 x 40", "9000x3", "3.5x3", "axb"} {
+		var p *problem.Error
+		if s, err := models.ParseSize(text); !errors.As(err, &p) || p.Field != "size" {
+			t.Errorf("%q is %v, %v", text, s, err)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// ParseSize reads height and width of pictures, "256x256"; the Channels of the
+// result are 0. The error is a *problem.Error of size.
+func ParseSize(text string) (s Size, err error) {
+	n, err := fmt.Sscanf(text+"\n", "%dx%d\n", &s.Height, &s.Width)
+	if n != 2 || err != nil || s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide {
+		return Size{}, problem.New("size", strconv.Quote(text),
+			fmt.Sprintf("want height x width, as 256x256, of at most %d each", maxSide), "")
+	}
+	return s, nil
+}
+
+// Sides writes height and width alone, as ParseSize reads them.
+func (s Size) Sides() string { return fmt.Sprintf("%dx%d", s.Height, s.Width) }
+
+// Size returns the size of the pictures that m takes, or of the arrays that stand
+// for them; ok is false if its input is something else.
+func (m *Model) Size() (s Size, ok bool) {
+	t, last, err := m.pixels()
+	switch {
+	case err != nil:
+		return Size{}, false
+	case last:
+		return Size{t.Shape[0], t.Shape[1], t.Shape[2]}, true
+	}
+	return Size{t.Shape[1], t.Shape[2], t.Shape[0]}, true
+}
+
+// SizeOf returns the size that arrays of a shape would have as pictures for m; ok is
+// false if they are none, or of other channels or another order of axes.
+func (m *Model) SizeOf(shape []int) (s Size, ok bool) {
+	is, ok := m.Size()
+	if !ok || len(shape) != 3 {
+		return Size{}, false
+	}
+	if _, last, _ := m.pixels(); last {
+		return Size{shape[0], shape[1], shape[2]}, shape[2] == is.Channels
+	}
+	return Size{shape[1], shape[2], shape[0]}, shape[0] == is.Channels
+}
+
+// WithSize returns m with the nodes of its graph for pictures of another height and
+// width; it shares the state. It is a *problem.Error of size if the graph cannot take
+// them: a dense layer behind a flattened map counts its places.
+func WithSize(m *Model, height, width int) (*Model, error) {
+	s, ok := m.Size()
+	if !ok {
+		return nil, problem.New("size", Size{height, width, 0}.Sides(), fmt.Sprintf(
+			"model %s takes %v: no images of 1 or 3 channels", m.Architecture, m.Input()), "")
+	}
+	if s.Height == height && s.Width == width {
+		return m, nil
+	}
+	f := m.Graph.Main
+	g := &graph.Graph{Name: m.Graph.Name, State: m.Graph.State}
+	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &g.State))
+	in := f.Values[f.Inputs[0]]
+	in.Type.Shape = resized(in.Type.Shape, s, height, width)
+	c.To[f.Inputs[0]] = c.B.Input(in.Name, in.Type)
+	for i := range f.Nodes {
+		n := f.Nodes[i]
+		if len(n.In) > 0 && n.In[0] != graph.None && c.B.Err() == nil {
+			n.Attrs = follow(c.B, &n, f.Values[n.In[0]].Type.Shape, c.B.Type(c.Value(n.In[0])).Shape)
+		}
+		c.Copy(&n)
+	}
+	c.Outputs()
+	out := *m
+	out.Graph = g
+	var err error
+	if g.Main, err = c.B.Function(); err == nil {
+		err = g.Check()
+	}
+	if err != nil {
+		return nil, problem.Wrap("size", fmt.Errorf("model %s is made for %s, and cannot take %s: %w",
+			m.Architecture, s.Sides(), Size{height, width, 0}.Sides(), err))
+	}
+	return &out, nil
+}
+
+// follow returns the attributes of a node whose operand has the shape to instead of
+// from: what reaches to the end still does, and a factor stays. A fixed part of a
+// map is an error of b.
+func follow(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
+	if slices.Equal(from, to) || len(from) != len(to) {
+		return n.Attrs
+	}
+	fixed := func() graph.Attrs {
+		b.Fail(fmt.Errorf("%v counts places of a map of %v", n.Op, from))
+		return n.Attrs
+	}
+	switch n.Op {
+	case graph.Slice:
+		end := n.Ints("end")
+		for axis, length := range to {
+			if length == from[axis] {
+				continue
+			}
+			if end[axis] != from[axis] {
+				return fixed()
+			}
+			end[axis] = length
+		}
+		return n.Attrs.With("end", end)
+	case graph.Upsample:
+		size := n.Ints("size")
+		for axis := range size {
+			if size[axis]%from[axis+1] != 0 {
+				return fixed()
+			}
+			size[axis] = size[axis] / from[axis+1] * to[axis+1]
+		}
+		return n.Attrs.With("size", size)
+	}
+	return n.Attrs
+}
+
+// resized returns the shape of pictures or arrays of another height and width.
+func resized(shape []int, s Size, height, width int) []int {
+	if shape[0] == s.Channels && shape[1] == s.Height && shape[2] == s.Width {
+		return []int{s.Channels, height, width}
+	}
+	return []int{height, width, s.Channels}
+}

@@ -1,0 +1,71 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Lines says what is trained, and how, in a few lines.
+func (e Started) Lines() []string {
+	r := e.Recipe
+	validation := ""
+	if r.Validation.Samples > 0 {
+		validation = " · validation on " + r.Validation.InWords()
+	}
+	lines := []string{
+		fmt.Sprintf("%s, %s, %s · %s%s", r.Model, problem.Counted(e.Parameters, "parameter"),
+			problem.Counted(r.Data.Classes, "class"), r.Data.InWords(), validation),
+		fmt.Sprintf("sees %s · %s", e.Input, e.Pictures),
+		fmt.Sprintf("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(),
+			problem.Counted(r.StepReplicas(), "replica"), e.BatchNorm, r.Tail),
+		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
+			problem.Counted(e.TotalSteps, "step"), r.Seed),
+	}
+	if text := r.keepsTogether(); text != "" {
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// keepsTogether says how the replicas' weights are kept together, if not by
+// summing gradients everywhere.
+func (r *Recipe) keepsTogether() string {
+	if k, ok := r.WeightSync.Period(); ok {
+		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %s",
+			problem.Counted(k, "step"))
+	}
+	if s, ok := r.WeightSync.Span(); ok {
+		return fmt.Sprintf("gradients applied up to %s late", problem.Counted(s, "step"))
+	}
+	if r.WeightSync == parallel.Template {
+		return "one device makes every update and sends it to the others"
+	}
+	return ""
+}
+
+// sees writes the input of m: "224x224x3" of pictures.
+func sees(in graph.Type) string {
+	if in.DType == tensor.U8 && len(in.Shape) == 3 {
+		return models.Size{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2]}.String()
+	}
+	return tensor.Describe(in.DType, in.Shape)
+}
+
+// pictures says how samples become the model's input. A model of the zoo that was
+// made for larger pictures than all of these are might as well see them as they are.
+func (s *Session) pictures() string {
+	info := s.config.Train.Info()
+	text := s.transform.InWords(info)
+	_, err := models.Lookup(s.template.Architecture)
+	if err == nil && s.progress.Step == 0 && info.Pictures() && len(info.Shape) == 3 &&
+		info.Shape[0] < s.transform.Height && info.Shape[1] < s.transform.Width {
+		theirs := models.Size{Height: info.Shape[0], Width: info.Shape[1]}
+		text += " ({size} " + theirs.Sides() + " takes them as they are)"
+	}
+	return s.config.called(text)
+}

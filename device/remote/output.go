@@ -95,6 +95,14 @@ func lastWords(lines []string) []string {
 var deaths = []string{"panic:", "fatal error:", "Traceback (most recent call last)", "terminate called",
 	"thread 'main' panicked", "Exception in thread", "Uncaught", "Unhandled exception"}
 
+// thrown reports whether a line is that of an exception, as Python and Node.js print it below or
+// above the trace: "ValueError: ...".
+func thrown(line string) bool {
+	name, _, found := strings.Cut(line, ": ")
+	return found && !strings.ContainsAny(name, " \t") &&
+		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
+}
+
 // forgotten is after how many bytes more a plugin that seemed to end has not ended.
 const forgotten = 256 << 10
 
@@ -110,7 +118,7 @@ func (w *output) notice(p []byte) {
 			return
 		}
 		text := strings.TrimRight(string(w.begun), "\r")
-		if slices.ContainsFunc(deaths, func(d string) bool { return strings.HasPrefix(text, d) }) {
+		if thrown(text) || slices.ContainsFunc(deaths, func(d string) bool { return strings.HasPrefix(text, d) }) {
 			w.death, w.since = text, len(rest)
 		}
 		p, w.begun = rest, w.begun[:0]

@@ -23,6 +23,7 @@ func TestLastWordsSayWhy(t *testing.T) {
 		"C++":             {log + "terminate called after throwing an instance of 'E'\n  what():  oh\n", "terminate called after throwing an instance of 'E'\n  what():  oh"},
 		"Python":          {log + "Traceback (most recent call last):\n" + python.String() + "ValueError: oh\n", "ValueError: oh"},
 		"it has gone on":  {"Traceback (most recent call last):\nValueError: caught\n" + strings.Repeat("working\n", 40_000) + "bye\n", "bye"},
+		"Node.js":         {log + "a.js:1\nthrow 1\n\nTypeError: oh\n" + strings.Repeat("    at f\n", 9) + "\nNode.js v20\n", "TypeError: oh"},
 		"the last of two": {"panic: first\npanic: second\n", "panic: second"},
 	} {
 		for _, piece := range []int{1, 7, 1 << 20} {

@@ -9,7 +9,7 @@ bnctl=$(realpath "$1")
 shift
 faults=("$@")
 [ $# -gt 0 ] || faults=("" weights "row 64" class "borrowed class" absent count tensor "late tensor" NaN type shape
-	"one more" "one less" "long name" describe)
+	"one more" "one less" "long name" describe sequence lane hang stall late panic prints leak)
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -102,6 +102,7 @@ type exchanger struct{ collective.Exchanger }
 // Start implements collective.Exchanger.
 func (e exchanger) Start(ctx context.Context, tag collective.Tag,
 	values []collective.Reduction) func() error {
+	misplace(&tag)
 	for i := range values {
 		for k, p := range values[i].Parts {
 			switch {
@@ -123,6 +124,7 @@ type executable struct {
 
 // Run implements device.Executable.
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	ill(ctx)
 	o, err := x.Executable.Run(ctx, s)
 	if err != nil || len(o.Outputs) == 0 {
 		return o, err

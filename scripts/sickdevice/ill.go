@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/bnctl/bnctl/collective"
+)
+
+// calls counts the runs and commits of this process.
+var calls int
+
+// kept is what the fault "leak" does not give back.
+var kept [][]byte
+
+// ill is what a fault does that shows in how a call ends, not in what it computes.
+func ill(ctx context.Context) {
+	switch calls++; {
+	case fault == "hang", fault == "stall" && calls%7 == 0:
+		<-ctx.Done()
+		time.Sleep(time.Hour) // it does not hear that either
+	case fault == "late" && calls%7 == 0:
+		time.Sleep(40 * time.Second)
+	case fault == "panic" && calls%7 == 0:
+		panic("the seventh call")
+	case fault == "prints":
+		fmt.Println("call", calls)
+	case fault == "leak":
+		b := make([]byte, 50<<20)
+		for i := 0; i < len(b); i += os.Getpagesize() {
+			b[i] = 1
+		}
+		kept = append(kept, b)
+	}
+}
+
+// misplace gives an exchange a place that is not its own.
+func misplace(tag *collective.Tag) {
+	switch {
+	case fault == "sequence" && tag.Sequence == 1:
+		tag.Sequence = 2
+	case fault == "lane" && tag.Lane == collective.Gradients:
+		tag.Lane = collective.Moments
+	}
+}

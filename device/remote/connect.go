@@ -133,6 +133,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		SkipHostEnv:      true,
 		StartTimeout:     24 * time.Hour, // ours ends the process
 		Logger:           hclog.NewNullLogger(),
+		SyncStdout:       p.process.greeted.printed, // what a plugin in Go prints by os.Stdout comes by a call
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithInitialWindowSize(wire.Window),

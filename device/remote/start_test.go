@@ -130,9 +130,27 @@ func TestListAndDescribe(t *testing.T) {
 // TestPluginThatPrints opens a device whose library prints to standard output
 // long after the handshake, when nobody reads that any more.
 func TestPluginThatPrints(t *testing.T) {
-	d := open(t, start(t, "chatty"))
+	c := plugin("chatty")
+	heard := make(chan string, 1)
+	c.Printed = func(line string) {
+		select {
+		case heard <- line:
+		default:
+		}
+	}
+	p, err := remote.Start(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	d := open(t, p)
 	if _, err := load(t, d, regression(t)).Run(context.Background(), step(1, 2)); err != nil {
 		t.Error(err)
+	}
+	select {
+	case <-heard:
+	case <-time.After(patience):
+		t.Error("nothing is heard of what the plugin prints")
 	}
 }
 

@@ -11,6 +11,10 @@ import (
 // mostLent is how many cases one opened device serves at most.
 const mostLent = 64
 
+// mostResident is how much memory a process may have that serves another case: one that keeps
+// memory of every call would take all that there is.
+const mostResident = 2 << 30
+
 // lender keeps a device that a case has closed for the next case: to start a process takes
 // longer than most cases. Only a device that is as new is kept: one that has joined no group,
 // and has freed its executables.
@@ -107,7 +111,7 @@ func (d *lent) renewed() bool {
 			return false
 		}
 	}
-	return !d.joined && d.used < mostLent
+	return !d.joined && d.used < mostLent && residentBytes(d.Info().Process) < mostResident
 }
 
 // back gives the device to its lender, and reports whether that has taken it.

@@ -67,7 +67,7 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 		{"lossy WebP", mustRead(t, "testdata/picture.webp"), 1},
 	} {
 		all := &ending{Context: t.Context(), at: 1 << 30}
-		picture, err := DecodePicture(all, c.file, true)
+		picture, err := decodePicture(all, c.file, true)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -78,7 +78,7 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 			cause := errors.New("the user stops")
 			ctx, stop := context.WithCancelCause(t.Context())
 			stop(cause)
-			_, err := DecodePicture(&ending{ctx, 0, at}, c.file, true)
+			_, err := decodePicture(&ending{ctx, 0, at}, c.file, true)
 			if !errors.Is(err, cause) {
 				t.Fatalf("%s: at look %d of %d: %v", c.name, at, all.looks, err)
 			}

@@ -20,22 +20,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// decoder returns the pixels of a file, u8 [height, width, 3].
-type decoder func(ctx context.Context, file []byte) (tensor.Tensor, error)
+// decoder gives the pixels of a file row by row, as they are decoded.
+type decoder func(ctx context.Context, file []byte, each eachPixels) error
+
+// eachPixels is called for each row of a file, from the first on, with its pixels in
+// RGB, which are there until it returns.
+type eachPixels func(y int, pixels []byte)
 
 // codecs is the table of picture formats, told apart by how a file begins.
 var codecs = []struct {
 	name   string
 	begins string // ? stands for any byte
 	size   func(ctx context.Context, file []byte) (height, width int, err error)
-	decode decoder
+	rows   decoder
 }{
-	{"JPEG", "\xff\xd8\xff", jpeg.Size, decodeJPEG},
-	{"PNG", "\x89PNG\r\n\x1a\n", sizeBy(png.DecodeConfig), pixelsBy(png.Decode)},
-	{"WebP", "RIFF????WEBPVP8", sizeBy(webp.DecodeConfig), decodeWebP},
-	{"BMP", "BM????\x00\x00\x00\x00", sizeBy(bmp.DecodeConfig), pixelsBy(bmp.Decode)},
-	{"TIFF", "II\x2a\x00", sizeBy(tiff.DecodeConfig), pixelsBy(tiff.Decode)},
-	{"TIFF", "MM\x00\x2a", sizeBy(tiff.DecodeConfig), pixelsBy(tiff.Decode)},
+	{"JPEG", "\xff\xd8\xff", jpeg.Size, rowsOfJPEG},
+	{"PNG", "\x89PNG\r\n\x1a\n", sizeBy(png.DecodeConfig), rowsOfPNG},
+	{"WebP", "RIFF????WEBPVP8", sizeBy(webp.DecodeConfig), rowsOfWebP},
+	{"BMP", "BM????\x00\x00\x00\x00", sizeBy(bmp.DecodeConfig), rowsBy(bmp.Decode)},
+	{"TIFF", "II\x2a\x00", sizeBy(tiff.DecodeConfig), rowsBy(tiff.Decode)},
+	{"TIFF", "MM\x00\x2a", sizeBy(tiff.DecodeConfig), rowsBy(tiff.Decode)},
 }
 
 func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, []byte) (int, int, error) {
@@ -45,13 +49,13 @@ func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, 
 	}
 }
 
-func pixelsBy(decode func(io.Reader) (image.Image, error)) decoder {
-	return func(ctx context.Context, file []byte) (tensor.Tensor, error) {
+func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
+	return func(ctx context.Context, file []byte, each eachPixels) error {
 		img, err := decode(attend(ctx, file))
 		if err != nil {
-			return tensor.Tensor{}, err
+			return err
 		}
-		return toRGB(ctx, img)
+		return rowsOfImage(ctx, img, each)
 	}
 }
 
@@ -70,9 +74,9 @@ func isPicture(name string) bool {
 // WebP for JPEG's colours.
 const decoderVersion = "2"
 
-// PictureSize returns the height and width of the picture that DecodePicture would
+// pictureSize returns the height and width of the picture that decodePicture would
 // return, as the file declares them. When ctx ends it soon returns an error.
-func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
+func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return 0, 0, err
@@ -95,35 +99,23 @@ func PictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	return h, w, nil
 }
 
-// DecodePicture returns the picture of a JPEG, PNG, WebP, BMP or TIFF file in RGB, u8
+// decodePicture returns the picture of a JPEG, PNG, WebP, BMP or TIFF file in RGB, u8
 // [height, width, 3]. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
 // checked before anything is decoded. With exif, the picture is turned as the file's
 // EXIF orientation says; Pillow and torchvision do not do that by default. When ctx
 // ends it returns an error within a second, except for a WebP file of tens of
 // millions of pixels.
-func DecodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
-	h, w, err := PictureSize(ctx, file, false)
+func decodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
+	f, err := openPicture(ctx, file, exif)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	codec, err := codecOf(file)
-	if err != nil {
+	h, w := f.size()
+	t = tensor.New(tensor.U8, h, w, 3)
+	picture := plane{h, w, 3, t.Bytes}
+	if err := f.each(ctx, func(y int, pixels []byte) { f.place(picture, y, pixels) }); err != nil {
 		return tensor.Tensor{}, err
-	}
-	defer caught(&err)
-	if err := plausible(file, codecs[codec].name, h, w); err != nil {
-		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, err)
-	}
-	t, err = codecs[codec].decode(ctx, file)
-	if err := ended(ctx); err != nil {
-		return tensor.Tensor{}, err
-	}
-	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
-	}
-	if exif {
-		return turned(ctx, t, orientation(file, codecs[codec].name))
 	}
 	return t, nil
 }
@@ -159,13 +151,11 @@ func caught(err *error) {
 	}
 }
 
-// toRGB returns the pixels of img as u8 [height, width, 3].
-func toRGB(ctx context.Context, img image.Image) (tensor.Tensor, error) {
+// rowsOfImage gives the pixels of img.
+func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()
-	t := tensor.New(tensor.U8, b.Dy(), b.Dx(), 3)
-	row := 3 * b.Dx()
-	err := eachRow(ctx, b.Dy(), func(y int) {
-		dst := t.Bytes[y*row : (y+1)*row]
+	dst := make([]byte, 3*b.Dx())
+	return eachRow(ctx, b.Dy(), func(y int) {
 		switch m := img.(type) {
 		case *image.Gray:
 			rowGrey(dst, m.Pix[y*m.Stride:])
@@ -176,8 +166,8 @@ func toRGB(ctx context.Context, img image.Image) (tensor.Tensor, error) {
 		default:
 			rowAny(dst, img, b.Min.X, b.Min.Y+y)
 		}
+		each(y, dst)
 	})
-	return t, err
 }
 
 func rowGrey(dst, src []byte) {

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
@@ -49,7 +50,7 @@ func paint(img interface {
 	return img
 }
 
-func TestToRGB(t *testing.T) {
+func TestRowsOfImage(t *testing.T) {
 	r := image.Rect(0, 0, 4, 2)
 	red, blue := color.NRGBA{200, 10, 20, 255}, color.NRGBA{5, 60, 250, 255}
 	faint := color.NRGBA{200, 10, 20, 128}
@@ -71,14 +72,16 @@ func TestToRGB(t *testing.T) {
 		{"CMYK", paint(image.NewCMYK(r), cyan, black), []byte{0, 255, 255}, []byte{0, 0, 0}},
 		{"part", large.SubImage(image.Rect(2, 3, 6, 5)), []byte{200, 10, 20}, []byte{5, 60, 250}},
 	} {
-		got, err := toRGB(t.Context(), c.img)
+		got, err := pixelsOf(t, func(ctx context.Context, _ []byte, each eachPixels) error {
+			return rowsOfImage(ctx, c.img, each)
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.Shape, []int{2, 4, 3}) {
-			t.Errorf("%s: shape %v", c.name, got.Shape)
+		if len(got) != 2*4*3 {
+			t.Fatalf("%s: %d bytes", c.name, len(got))
 		}
-		left, right := got.Bytes[:3], got.Bytes[len(got.Bytes)-3:]
+		left, right := got[:3], got[len(got)-3:]
 		if !bytes.Equal(left, c.left) || !bytes.Equal(right, c.right) {
 			t.Errorf("%s: %d and %d, want %d and %d", c.name, left, right, c.left, c.right)
 		}
@@ -100,14 +103,14 @@ func TestDecodeFormats(t *testing.T) {
 		if err := c.encode(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodePicture(t.Context(), b.Bytes(), false)
+		got, err := decodePicture(t.Context(), b.Bytes(), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 			continue
 		}
 		checkHalves(t, c.name, got)
 		for _, n := range []int{1, 8, 20, b.Len() / 2} {
-			if _, err := DecodePicture(t.Context(), b.Bytes()[:n], false); err == nil && n < 30 {
+			if _, err := decodePicture(t.Context(), b.Bytes()[:n], false); err == nil && n < 30 {
 				t.Errorf("%s: its first %d bytes decode", c.name, n)
 			}
 		}
@@ -127,7 +130,7 @@ func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 // The files come from testdata/pillow.py: Go has no encoder for them.
 func TestDecodeFiles(t *testing.T) {
 	for _, name := range []string{"picture.webp", "cmyk.jpg", "progressive.jpg"} {
-		got, err := DecodePicture(t.Context(), mustRead(t, "testdata/"+name), false)
+		got, err := decodePicture(t.Context(), mustRead(t, "testdata/"+name), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -161,7 +164,7 @@ func TestDecodeBad(t *testing.T) {
 		{"cut", pngOf(t, 40, 30, 9)[:50], "PNG: "},
 		{"header cut", pngOf(t, 40, 30, 9)[:20], "cut short"},
 	} {
-		_, err := DecodePicture(t.Context(), c.file, false)
+		_, err := decodePicture(t.Context(), c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
 }

@@ -2,11 +2,9 @@ package data
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // upright is the orientation of a picture whose first row is its top and whose
@@ -81,36 +79,4 @@ func orientationTag(tags []byte) int {
 		break
 	}
 	return upright
-}
-
-// turned returns a picture as it is seen upright. An orientation above 4 swaps
-// height and width.
-func turned(ctx context.Context, t tensor.Tensor, orientation int) (tensor.Tensor, error) {
-	if orientation == upright {
-		return t, nil
-	}
-	src := plane{t.Shape[0], t.Shape[1], t.Shape[2], t.Bytes}
-	dst := plane{src.h, src.w, src.c, make([]byte, len(src.pix))}
-	if orientation > 4 {
-		dst.h, dst.w = src.w, src.h
-	}
-	err := eachRow(ctx, dst.h, func(y int) {
-		row := dst.row(y)
-		for x := range dst.w {
-			sx, sy := x, y
-			if orientation > 4 {
-				sx, sy = y, x
-			}
-			switch orientation {
-			case 2, 3, 7, 8: // the columns of the file run from right to left
-				sx = src.w - 1 - sx
-			}
-			switch orientation {
-			case 3, 4, 6, 7: // its rows run upwards
-				sy = src.h - 1 - sy
-			}
-			copy(row[x*src.c:(x+1)*src.c], src.row(sy)[sx*src.c:])
-		}
-	})
-	return tensor.Tensor{DType: tensor.U8, Shape: []int{dst.h, dst.w, dst.c}, Bytes: dst.pix}, err
 }

@@ -4,28 +4,36 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
-	"github.com/bnctl/bnctl/tensor"
 )
 
-// decodeJPEG decodes a JPEG to the pixels that Pillow with libjpeg-turbo has.
-func decodeJPEG(ctx context.Context, file []byte) (tensor.Tensor, error) {
-	p, err := jpeg.Decode(ctx, file)
-	if err != nil {
-		return tensor.Tensor{}, err
-	}
-	t := tensor.New(tensor.U8, p.Height, p.Width, 3)
-	planes := make([]*upsampler, len(p.Planes))
-	for i, plane := range p.Planes {
-		planes[i] = newUpsampler(plane)
-	}
-	rows := make([][]byte, len(planes))
-	err = eachRow(ctx, p.Height, func(y int) {
-		for i, u := range planes {
-			rows[i] = u.row(y)[:p.Width]
+// rowsOfJPEG decodes a JPEG to the pixels that Pillow with libjpeg-turbo has.
+func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
+	var planes []*upsampler
+	var rows [][]byte
+	var pixels []byte
+	next := 0
+	return jpeg.Rows(ctx, file, func(p *jpeg.Picture, known int) error {
+		if planes == nil {
+			for _, plane := range p.Planes {
+				planes = append(planes, newUpsampler(plane))
+			}
+			rows, pixels = make([][]byte, len(planes)), make([]byte, 3*p.Width)
 		}
-		toPixels(t.Bytes[3*p.Width*y:3*p.Width*(y+1)], rows, p.Space)
+		if known < p.Height {
+			known-- // the last of an odd row is mixed with samples that are to come
+		}
+		for ; next < known; next++ {
+			if err := ended(ctx); err != nil {
+				return err
+			}
+			for i, u := range planes {
+				rows[i] = u.row(next)[:p.Width]
+			}
+			toPixels(pixels, rows, p.Space)
+			each(next, pixels)
+		}
+		return nil
 	})
-	return t, err
 }
 
 // toPixels writes a row of RGB from a row of each plane.

@@ -231,6 +231,13 @@ func (l *Loader) work() {
 // picture goes, so that it takes both.
 func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	i := int(b.samples[row])
+	if wanted && l.once() {
+		src, _ := l.src.(transformer)
+		if err := src.transformed(l.ctx, i, l.plan.Transform, b.row(row)); err != nil || !l.info.Labelled {
+			return err
+		}
+		wanted = false
+	}
 	var sample tensor.Tensor
 	var err error
 	if wanted || l.info.Masks {
@@ -253,6 +260,14 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 		l.plan.Transform.Apply(dst, sample, &d)
 	}
 	return nil
+}
+
+// once reports whether pictures are seen once, as they are, so that nothing is
+// gained by keeping them.
+func (l *Loader) once() bool {
+	_, ok := l.src.(transformer)
+	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment == NoAugment && l.info.Pictures() &&
+		!l.info.Masks
 }
 
 // label writes the label of sample i to dst; a mask is transformed as its

@@ -31,7 +31,7 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 	case name != "PNG":
 		return t, fmt.Errorf("it is a %s; masks are PNG", name)
 	}
-	h, w, err := PictureSize(ctx, file, false)
+	h, w, err := pictureSize(ctx, file, false)
 	if err != nil {
 		return t, err
 	}

@@ -166,7 +166,7 @@ func (m *masks) misfit(ctx context.Context, s classed, mask, picture []int) erro
 	if err != nil {
 		return err
 	}
-	if h, w, err := PictureSize(ctx, file, !m.exif); err != nil || !slices.Equal(mask, []int{h, w}) {
+	if h, w, err := pictureSize(ctx, file, !m.exif); err != nil || !slices.Equal(mask, []int{h, w}) {
 		return errors.New(text)
 	}
 	if m.exif {

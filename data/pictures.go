@@ -119,8 +119,8 @@ func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, er
 	if err != nil {
 		return 0, 0, err
 	}
-	if h, w, err = PictureSize(ctx, file, p.exif); err == nil && opt.SkipBad != 0 {
-		_, err = DecodePicture(ctx, file, p.exif)
+	if h, w, err = pictureSize(ctx, file, p.exif); err == nil && opt.SkipBad != 0 {
+		_, err = decodePicture(ctx, file, p.exif)
 	}
 	if err == nil {
 		err = p.ofSize(h, w)
@@ -149,7 +149,12 @@ func (p *pictures) decode(ctx context.Context, i int) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, p.wrap(i, err)
 	}
-	t, err := DecodePicture(ctx, file, p.exif)
+	return p.decoded(ctx, i, file)
+}
+
+// decoded is the picture of the file of sample i.
+func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tensor, error) {
+	t, err := decodePicture(ctx, file, p.exif)
 	if err == nil {
 		err = p.ofSize(t.Shape[0], t.Shape[1])
 	}
@@ -157,6 +162,30 @@ func (p *pictures) decode(ctx context.Context, i int) (tensor.Tensor, error) {
 		return tensor.Tensor{}, p.wrap(i, err)
 	}
 	return t, nil
+}
+
+// transformed implements transformer: a large picture is scaled as it is decoded, all
+// others are kept.
+func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
+	if kept := p.cache.slots[i].Load(); kept != nil {
+		t.Apply(dst, *kept, nil)
+		return nil
+	}
+	file, err := p.samples[i].read()
+	if err != nil {
+		return p.wrap(i, err)
+	}
+	if h, w, err := pictureSize(ctx, file, p.exif); err == nil && h*w > freePixels && p.ofSize(h, w) == nil {
+		if err := t.Decode(ctx, dst, file, p.exif); err != nil {
+			return p.wrap(i, err)
+		}
+		return nil
+	}
+	picture, err := p.cache.get(i, func(i int) (tensor.Tensor, error) { return p.decoded(ctx, i, file) })
+	if err == nil {
+		t.Apply(dst, picture, nil)
+	}
+	return err
 }
 
 // wrap says which sample an error is about.

@@ -55,7 +55,7 @@ func TestDecodeAsPillow(t *testing.T) {
 	right, wrong := map[string]int{}, map[string][]string{}
 	for name, file := range files {
 		group := path.Dir(name)
-		got, err := DecodePicture(t.Context(), file, false)
+		got, err := decodePicture(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if digestOf(got.Bytes) != want[name] {
@@ -79,15 +79,15 @@ func TestOrientationAsPillow(t *testing.T) {
 		Pixels        string
 	}
 	for name, file := range goldens(t, "exif.tar.gz", &want) {
-		h, w, err := PictureSize(t.Context(), file, true)
+		h, w, err := pictureSize(t.Context(), file, true)
 		if err != nil || h != want[name].Height || w != want[name].Width {
 			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
 		}
-		got, err := DecodePicture(t.Context(), file, true)
+		got, err := decodePicture(t.Context(), file, true)
 		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) || digestOf(got.Bytes) != want[name].Pixels {
 			t.Errorf("%s: %v (%v) is not what Pillow's exif_transpose makes", name, got, err)
 		}
-		plain, err := DecodePicture(t.Context(), file, false)
+		plain, err := decodePicture(t.Context(), file, false)
 		if err != nil || !slices.Equal(plain.Shape, []int{5, 7, 3}) {
 			t.Errorf("%s: %v (%v) when the orientation is ignored", name, plain, err)
 		}

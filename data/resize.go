@@ -44,10 +44,7 @@ func ParseFilter(name string) (Filter, error) {
 func resample(f Filter, dst plane, src plane, from box, w, h int, window box) {
 	across := f.curves(from.x, from.w, w, window.x, window.w)
 	down := f.curves(from.y, from.h, h, window.y, window.h)
-	// Only the rows that the second pass reads.
-	first := down[0].start
-	last := down[len(down)-1]
-	rows := last.start + len(last.weights) - first
+	first, rows := reach(down)
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	if need := rows * window.w * src.c; cap(*buf) < need {
@@ -57,7 +54,19 @@ func resample(f Filter, dst plane, src plane, from box, w, h int, window box) {
 	for y := range rows {
 		resampleRow(middle.row(y), src.row(first+y), src.c, across)
 	}
-	sums := make([]int32, window.w*src.c)
+	resampleDown(dst, middle, first, down)
+}
+
+// reach returns the first row that the second pass reads, and how many from there on.
+func reach(down []curve) (first, rows int) {
+	first = down[0].start
+	last := down[len(down)-1]
+	return first, last.start + len(last.weights) - first
+}
+
+// resampleDown is the second pass, over rows of which the first has that number.
+func resampleDown(dst, middle plane, first int, down []curve) {
+	sums := make([]int32, middle.w*middle.c)
 	for y, t := range down {
 		resampleColumns(dst.row(y), sums, middle, t.start-first, t.weights)
 	}

@@ -27,7 +27,7 @@ func newUpsampler(p jpeg.Plane) *upsampler {
 // row returns the samples of the picture's row y, at least one for each pixel.
 // They are there until row is called again.
 func (u *upsampler) row(y int) []byte {
-	near := u.samples(y >> u.Down)
+	near := u.Row(y >> u.Down)
 	switch {
 	case u.Across == 0 && u.Down == 0:
 		return near
@@ -36,14 +36,12 @@ func (u *upsampler) row(y int) []byte {
 	case u.Down == 0:
 		smoothAcross(u.out, near)
 	case u.Across == 0:
-		smoothDown(u.out, near, u.samples(further(y, u.H)), 1+y&1)
+		smoothDown(u.out, near, u.Row(further(y, u.H)), 1+y&1)
 	default:
-		smoothBoth(u.out, near, u.samples(further(y, u.H)))
+		smoothBoth(u.out, near, u.Row(further(y, u.H)))
 	}
 	return u.out
 }
-
-func (u *upsampler) samples(y int) []byte { return u.Pix[y*u.Stride:][:u.W] }
 
 // further returns which of h rows of samples is second nearest to row y of a
 // picture twice as high: the one above or below the nearest, y/2.

@@ -5,40 +5,38 @@ import (
 	"image"
 
 	"golang.org/x/image/webp"
-
-	"github.com/bnctl/bnctl/tensor"
 )
 
-// decodeWebP decodes a WebP to the pixels that Pillow with libwebp has.
-func decodeWebP(ctx context.Context, file []byte) (tensor.Tensor, error) {
+// rowsOfWebP decodes a WebP to the pixels that Pillow with libwebp has.
+func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	img, err := webp.Decode(attend(ctx, file))
 	if err != nil {
-		return tensor.Tensor{}, err
+		return err
 	}
 	switch m := img.(type) {
 	case *image.YCbCr:
-		return rgbOfVP8(ctx, m)
+		return rowsOfVP8(ctx, m, each)
 	case *image.NYCbCrA:
-		return rgbOfVP8(ctx, &m.YCbCr)
+		return rowsOfVP8(ctx, &m.YCbCr, each)
 	}
-	return toRGB(ctx, img)
+	return rowsOfImage(ctx, img, each)
 }
 
-// rgbOfVP8 returns the pixels of a lossy WebP, whose planes are 4:2:0 and of
+// rowsOfVP8 gives the pixels of a lossy WebP, whose planes are 4:2:0 and of
 // the range 16 to 235 that television has, not that of JPEG. Smoothing and
 // rounding are libwebp's (src/dsp/upsampling.c, yuv.h).
-func rgbOfVP8(ctx context.Context, m *image.YCbCr) (tensor.Tensor, error) {
+func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
-	t := tensor.New(tensor.U8, h, w, 3)
+	pixels := make([]byte, 3*w)
 	chromaW, chromaH := (w+1)/2, (h+1)/2
 	u, v := make([]byte, 2*chromaW), make([]byte, 2*chromaW)
-	err := eachRow(ctx, h, func(y int) {
+	return eachRow(ctx, h, func(y int) {
 		near, far := y/2*m.CStride, further(y, chromaH)*m.CStride
 		smoothVP8(u, m.Cb[near:][:chromaW], m.Cb[far:][:chromaW])
 		smoothVP8(v, m.Cr[near:][:chromaW], m.Cr[far:][:chromaW])
-		rowVP8(t.Bytes[3*w*y:3*w*(y+1)], m.Y[y*m.YStride:][:w], u, v)
+		rowVP8(pixels, m.Y[y*m.YStride:][:w], u, v)
+		each(y, pixels)
 	})
-	return t, err
 }
 
 // smoothVP8 doubles a row of samples, mixed of the two rows that are nearest: 9/16,

@@ -105,7 +105,7 @@ func (p *pictures) measure(ctx context.Context, i int) (h, w int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return PictureSize(ctx, file, p.exif)
+	return pictureSize(ctx, file, p.exif)
 }
 
 func (j *joined) measure(ctx context.Context, i int) (h, w int, err error) {

@@ -125,25 +125,22 @@ func picture(contentType string, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// pixels returns a picture as the model takes it. Room for its pixels is taken
-// before it is decoded.
+// pixels returns a picture as the model takes it. Room for what decoding it takes is
+// taken before.
 func (s *served) pixels(ctx context.Context, file []byte, l *lease) (tensor.Tensor, error) {
-	const perPixel = 8 // bytes: as it is decoded, and as RGB
-	h, w, err := data.PictureSize(ctx, file, false)
+	t, in := train.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
+	n, err := t.Memory(ctx, file, s.model.Preprocess.EXIF, in[0], in[1])
 	if err != nil {
 		return tensor.Tensor{}, invalid("%v", err)
 	}
-	if err := l.grow(int64(h) * int64(w) * perPixel); err != nil {
+	if err := l.grow(n); err != nil {
 		return tensor.Tensor{}, err
 	}
-	seen, err := data.DecodePicture(ctx, file, s.model.Preprocess.EXIF)
-	if err != nil {
+	x := tensor.New(tensor.U8, append([]int{1}, in...)...)
+	row := tensor.Tensor{DType: tensor.U8, Shape: x.Shape[1:], Bytes: x.Bytes}
+	if err := t.Decode(ctx, row, file, s.model.Preprocess.EXIF); err != nil {
 		return tensor.Tensor{}, invalid("%v", err)
 	}
-	t := train.Transform(s.model, data.Info{DType: tensor.U8})
-	x := tensor.New(tensor.U8, append([]int{1}, s.model.Input().Shape...)...)
-	row := tensor.Tensor{DType: tensor.U8, Shape: x.Shape[1:], Bytes: x.Bytes}
-	t.Apply(row, seen, nil)
 	return x, nil
 }
 

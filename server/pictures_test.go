@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"image"
 	"image/jpeg"
+	"image/png"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -70,5 +71,42 @@ func TestDamagedPictures(t *testing.T) {
 	}
 	if n := s.room.asked(); n != 0 {
 		t.Errorf("%d bytes are taken", n)
+	}
+}
+
+// A picture takes room for the rows that are decoded, not for all of its pixels; one
+// whose decoder needs them all, and that can never have them, is too large for good.
+func TestLargePictures(t *testing.T) {
+	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
+	o.InFlight = 4 << 20 // 6 million pixels are 18 MiB in RGB
+	s := start(t, o)
+	img := image.NewYCbCr(image.Rect(0, 0, 3000, 2000), image.YCbCrSubsampleRatio420)
+	for i := range img.Y {
+		img.Y[i] = byte(i >> 10)
+	}
+	var phone, deep, scan bytes.Buffer
+	if err := jpeg.Encode(&phone, img, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := png.Encode(&deep, image.NewNRGBA64(img.Rect)); err != nil {
+		t.Fatal(err)
+	}
+	err := tiff.Encode(&scan, image.NewGray(img.Rect), &tiff.Options{Compression: tiff.Deflate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		file   []byte
+		status int
+		says   string
+	}{
+		"JPEG":            {phone.Bytes(), 200, "top"},
+		"PNG of 16 bits":  {deep.Bytes(), 200, "top"},
+		"TIFF as a whole": {scan.Bytes(), 413, "all requests together may take"},
+	} {
+		if r := ask(t, s, "POST", "/v2/models/m/classify", c.file); r.status != c.status ||
+			!bytes.Contains(r.body, []byte(c.says)) {
+			t.Errorf("%s: %d %s, want %d", name, r.status, r.body, c.status)
+		}
 	}
 }

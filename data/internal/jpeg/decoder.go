@@ -46,6 +46,9 @@ type decoder struct {
 	file    []byte
 	at      int  // of what comes next
 	headers bool // stop when the size is known
+	// ready is called after each row of MCUs, with how many rows of the picture there
+	// are; nil: all are kept.
+	ready func(known int) error
 
 	width, height int
 	progressive   bool

@@ -42,9 +42,10 @@ type Picture struct {
 // Plane is one component of a picture: its first W samples of the first H rows,
 // Stride bytes apart. What is behind them fills the last blocks up. W is the
 // picture's width shifted right by Across, rounded up, and H the height by Down.
+// There is memory for Kept rows: row y is where y%Kept would be.
 type Plane struct {
 	Pix          []byte
-	Stride       int
+	Stride, Kept int
 	W, H         int
 	Across, Down uint
 }

@@ -5,7 +5,7 @@ import "context"
 // put transforms a block of multiples of the steps and writes its samples. last is
 // the index of its last coefficient that is not 0, in the order of a scan.
 func (c *component) put(b *block, last, x, y int) {
-	dst := c.plane.Pix[8*(y*c.plane.Stride+x):]
+	dst := c.plane.Pix[8*(y%(c.plane.Kept/8)*c.plane.Stride+x):]
 	if last == 0 {
 		v := sample((b[0] + 4) >> 3) // what the transform makes of it
 		for range 8 {

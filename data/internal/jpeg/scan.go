@@ -98,7 +98,8 @@ func (s *scan) part(id, tables byte) (part, error) {
 			}
 			c.seen = true
 			c.plane.Stride = 8 * c.wide
-			c.plane.Pix = make([]byte, 64*c.wide*c.high)
+			c.plane.Kept = 8 * c.kept(s.ready != nil)
+			c.plane.Pix = make([]byte, c.plane.Stride*c.plane.Kept)
 			if s.progressive {
 				c.blocks = make([]block, c.wide*c.high)
 			}
@@ -140,6 +141,11 @@ func (s *scan) decode() error {
 		}
 		if s.over() {
 			return invalid("the data of a scan ends in MCU %d of %d", mcu+1, across*down)
+		}
+		if x == across-1 && s.ready != nil {
+			if err := s.ready(8 * s.down * (y + 1)); err != nil {
+				return err
+			}
 		}
 	}
 	s.reset()

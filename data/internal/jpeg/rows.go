@@ -1,0 +1,84 @@
+package jpeg
+
+import "context"
+
+// Rows decodes a file, and calls ready as its samples become known: those of the
+// picture's rows below known are there, in order, in the planes of p. Where all of a
+// file is in one sequential scan the planes keep only the newest rows, two of MCUs, so
+// that a picture of any height takes little memory: Plane.Row finds them there.
+func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) error) error {
+	d := decoder{ctx: ctx, file: file, adobe: noAdobe}
+	if !streams(file) {
+		if err := d.read(); err != nil {
+			return err
+		}
+		p, err := d.picture()
+		if err != nil {
+			return err
+		}
+		return ready(p, p.Height)
+	}
+	var p *Picture
+	d.ready = func(known int) (err error) {
+		if p == nil { // nothing that is to come changes it
+			if p, err = d.picture(); err != nil {
+				return err
+			}
+		}
+		return ready(p, min(known, p.Height))
+	}
+	return d.read()
+}
+
+// Memory returns how many bytes Rows takes for a file, as its headers say.
+func Memory(ctx context.Context, file []byte) (int64, error) {
+	d := decoder{ctx: ctx, file: file, headers: true}
+	if err := d.read(); err != nil {
+		return 0, err
+	}
+	const tables = 64 << 10
+	n, keep := int64(tables), streams(file)
+	for i := range d.components {
+		c := &d.components[i]
+		n += 64 * int64(c.wide) * int64(c.kept(keep))
+		if d.progressive {
+			n += 256 * int64(c.wide) * int64(c.high) // coefficients
+		}
+	}
+	return n, nil
+}
+
+// streams reports whether one sequential scan has all components of a file, and
+// nothing behind it says what they are.
+func streams(file []byte) bool {
+	components, scans := 0, 0
+	for s := range Segments(file) {
+		switch s.Marker {
+		case sof0, sof1:
+			if len(s.Body) < 6 || components > 0 || scans > 0 {
+				return false
+			}
+			components = int(s.Body[5])
+		case sos:
+			if scans++; len(s.Body) == 0 || int(s.Body[0]) != components {
+				return false
+			}
+		case app0, app14, sof2:
+			if scans > 0 || s.Marker == sof2 {
+				return false
+			}
+		}
+	}
+	return scans == 1 && components > 0
+}
+
+// kept returns how many rows of blocks the plane of a component has memory for.
+func (c *component) kept(newest bool) int {
+	if newest {
+		return min(c.high, 2*c.v)
+	}
+	return c.high
+}
+
+// Row returns row y of a plane, W samples.
+func (p *Plane) Row(y int) []byte { return p.Pix[y%p.Kept*p.Stride:][:p.W] }

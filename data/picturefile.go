@@ -1,0 +1,108 @@
+package data
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// pictureFile is an encoded picture whose headers have been read.
+type pictureFile struct {
+	file        []byte
+	codec       int
+	h, w        int // of the file; an orientation above 4 swaps them
+	orientation int
+}
+
+// openPicture reads the headers of a file, and refuses one that is too much work.
+func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, err error) {
+	h, w, err := pictureSize(ctx, file, false)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := codecOf(file)
+	if err != nil {
+		return nil, err
+	}
+	defer caught(&err)
+	if err := plausible(file, codecs[codec].name, h, w); err != nil {
+		return nil, fmt.Errorf("%s: %w", codecs[codec].name, err)
+	}
+	f = &pictureFile{file, codec, h, w, upright}
+	if exif {
+		f.orientation = orientation(file, codecs[codec].name)
+	}
+	return f, nil
+}
+
+// size returns the height and width of the picture as it is seen upright.
+func (f *pictureFile) size() (h, w int) {
+	if f.swapped() {
+		return f.w, f.h
+	}
+	return f.h, f.w
+}
+
+// swapped reports whether the rows of the file are columns of the picture.
+func (f *pictureFile) swapped() bool { return f.orientation > 4 }
+
+// each decodes the file, row by row.
+func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
+	defer caught(&err)
+	rows := 0
+	err = codecs[f.codec].rows(ctx, f.file, func(y int, pixels []byte) {
+		rows++
+		each(y, pixels[:3*f.w])
+	})
+	if err := ended(ctx); err != nil {
+		return err
+	}
+	if err == nil && rows != f.h {
+		err = fmt.Errorf("%s of pixels, want %d", problem.Counted(rows, "row"), f.h)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", codecs[f.codec].name, cutShort(err))
+	}
+	return nil
+}
+
+// line returns which row of the picture, or column where they are swapped, row y of
+// the file is, and whether its pixels run from right to left, or upwards.
+func (f *pictureFile) line(y int) (at int, backwards bool) {
+	if f.swapped() {
+		backwards = f.orientation == 7 || f.orientation == 8
+		if f.orientation == 6 || f.orientation == 7 {
+			y = f.h - 1 - y
+		}
+		return y, backwards
+	}
+	backwards = f.orientation == 2 || f.orientation == 3
+	if f.orientation == 3 || f.orientation == 4 {
+		y = f.h - 1 - y
+	}
+	return y, backwards
+}
+
+// place writes row y of the file to where it is in the picture.
+func (f *pictureFile) place(picture plane, y int, pixels []byte) {
+	at, backwards := f.line(y)
+	if backwards {
+		reverse(pixels)
+	}
+	if !f.swapped() {
+		copy(picture.row(at), pixels)
+		return
+	}
+	for row := range picture.h {
+		copy(picture.pix[3*(row*picture.w+at):][:3], pixels[3*row:])
+	}
+}
+
+// reverse turns the order of pixels around, in place.
+func reverse(pixels []byte) {
+	for i, k := 0, len(pixels)-3; i < k; i, k = i+3, k-3 {
+		a, b := pixels[i:i+3], pixels[k:k+3]
+		a[0], a[1], a[2], b[0], b[1], b[2] = b[0], b[1], b[2], a[0], a[1], a[2]
+	}
+}

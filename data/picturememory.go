@@ -1,0 +1,52 @@
+package data
+
+import (
+	"context"
+	"image"
+	"image/color"
+
+	"github.com/bnctl/bnctl/data/internal/jpeg"
+)
+
+// memory returns how many bytes decoding takes, beside the file and what becomes of
+// the rows: what is decoded in strips takes a few rows, all else the whole picture.
+func (f *pictureFile) memory(ctx context.Context) (int64, error) {
+	const (
+		row      = 3       // bytes of a pixel that is given
+		unpacker = 1 << 16 // of zlib
+	)
+	given := int64(row * f.w)
+	switch name := codecs[f.codec].name; {
+	case name == "JPEG":
+		n, err := jpeg.Memory(ctx, f.file)
+		return n + 2*given, err
+	case name == "PNG" && !interlaced(f.file):
+		p := pngFile{w: f.w, bits: int(f.file[24]), kind: int(f.file[25])}
+		return given + 2*int64(p.rowBytes()+1) + unpacker, nil
+	case name == "WebP" && f.file[15] != ' ': // VP8L, or VP8X, which may have alpha
+		return given + 12*int64(f.w)*int64(f.h), nil
+	default:
+		c, _, err := image.DecodeConfig(attend(ctx, f.file))
+		// Beside the picture there are passes of a PNG, or a strip of a TIFF while it grows.
+		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
+		return given + int64(max(times, 1)*pixelBytes(c.ColorModel))*int64(f.w)*int64(f.h), err
+	}
+}
+
+// pixelBytes returns how many bytes a pixel takes in an image of that model.
+func pixelBytes(m color.Model) int {
+	switch m {
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	case color.YCbCrModel:
+		return 3
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	}
+	if _, ok := m.(color.Palette); ok {
+		return 1
+	}
+	return 4
+}

@@ -1,0 +1,211 @@
+package data
+
+import (
+	"context"
+	"sort"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Decode writes to dst what Apply makes of the picture in a JPEG, PNG, WebP, BMP or TIFF
+// file, bit for bit, and never holds that picture in RGB: its rows are scaled as they
+// are decoded. With exif, the picture is turned as the file's EXIF orientation says; t
+// has no augmentation.
+func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, exif bool) error {
+	f, err := openPicture(ctx, file, exif)
+	if err != nil {
+		return err
+	}
+	h, w := f.size()
+	t.write(dst, tensor.Tensor{DType: tensor.U8, Shape: []int{h, w, 3}}, func(out, src plane) {
+		err = t.reduced(out, src).decode(ctx, f)
+	})
+	return err
+}
+
+// Memory returns how many bytes Decode takes beside the file for a result of that
+// height and width. It is an error if the file has no size that is read.
+func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, width int) (int64, error) {
+	f, err := openPicture(ctx, file, exif)
+	if err != nil {
+		return 0, err
+	}
+	h, w := f.size()
+	out := plane{h: height, w: width, c: 3}
+	r := t.reduced(out, plane{h: h, w: w, c: 3})
+	decoding, err := f.memory(ctx)
+	return decoding + r.memory(f), err
+}
+
+// reduction scales a picture whose rows come one by one: fit, in strips.
+type reduction struct {
+	dst, src     plane // src without pixels
+	w, h         int   // what src is scaled to
+	window       box   // the part of that which dst is
+	across, down []curve
+	first        int   // row of the picture that is the first of middle
+	middle       plane // rows after the first pass
+
+	// Where rows of the file are columns of the picture: the sums of those columns of
+	// middle that some of their rows have been added to, and how many are to come.
+	sums map[int][]int32
+	left map[int]int
+	free [][]int32
+}
+
+// reduced returns how src is brought to dst's size.
+func (t Transform) reduced(dst, src plane) *reduction {
+	r := &reduction{dst: dst, src: src}
+	r.w, r.h = t.scaled(dst, src)
+	r.window = box{middle(r.w - dst.w), middle(r.h - dst.h), dst.w, dst.h}
+	if r.scales() {
+		r.across = t.Filter.curves(0, src.w, r.w, r.window.x, dst.w)
+		r.down = t.Filter.curves(0, src.h, r.h, r.window.y, dst.h)
+		r.first, r.middle.h = reach(r.down)
+		r.middle.w, r.middle.c = dst.w, src.c
+	}
+	return r
+}
+
+// scales reports whether the picture is scaled at all, not only cropped.
+func (r *reduction) scales() bool { return r.w != r.src.w || r.h != r.src.h }
+
+// memory returns how many bytes it takes beside the decoder.
+func (r *reduction) memory(f *pictureFile) int64 {
+	const word = 4
+	n := int64(r.middle.h) * int64(r.middle.w) * int64(r.middle.c)
+	if f.swapped() && r.scales() {
+		columns := 1
+		for x, c := range r.across {
+			over := sort.Search(len(r.across), func(k int) bool { return r.across[k].start >= c.start+len(c.weights) })
+			columns = max(columns, over-x)
+		}
+		n += int64(columns) * int64(r.src.h) * int64(r.src.c) * word
+	}
+	for _, curves := range [][]curve{r.across, r.down} {
+		for _, c := range curves {
+			n += int64(word * len(c.weights))
+		}
+	}
+	return n
+}
+
+// decode reads the picture and writes it to dst.
+func (r *reduction) decode(ctx context.Context, f *pictureFile) error {
+	if !r.scales() {
+		return f.each(ctx, func(y int, pixels []byte) { r.crop(f, y, pixels) })
+	}
+	r.middle.pix = make([]byte, r.middle.h*r.middle.w*r.middle.c)
+	r.sums, r.left = map[int][]int32{}, map[int]int{}
+	err := f.each(ctx, func(y int, pixels []byte) {
+		at, backwards := f.line(y)
+		if backwards {
+			reverse(pixels)
+		}
+		if f.swapped() {
+			r.column(at, pixels)
+		} else if at -= r.first; at >= 0 && at < r.middle.h {
+			resampleRow(r.middle.row(at), pixels, r.src.c, r.across)
+		}
+	})
+	if err == nil {
+		resampleDown(r.dst, r.middle, r.first, r.down)
+	}
+	return err
+}
+
+// column adds column x of the picture to the columns of middle that it is part of.
+// The sums are those of resampleRow, in another order, which whole numbers allow.
+func (r *reduction) column(x int, pixels []byte) {
+	from := sort.Search(len(r.across), func(k int) bool {
+		return r.across[k].start+len(r.across[k].weights) > x
+	})
+	for k := from; k < len(r.across) && r.across[k].start <= x; k++ {
+		c := r.across[k]
+		sums, begun := r.sums[k]
+		if !begun {
+			sums = r.begin()
+			r.sums[k], r.left[k] = sums, len(c.weights)
+		}
+		weight := c.weights[x-c.start]
+		for i, v := range pixels[r.first*r.src.c:][:len(sums)] {
+			sums[i] += weight * int32(v)
+		}
+		if r.left[k]--; r.left[k] == 0 {
+			for y := range r.middle.h {
+				pixel := r.middle.row(y)[k*r.src.c:]
+				for i, sum := range sums[y*r.src.c:][:r.src.c] {
+					pixel[i] = rounded(sum)
+				}
+			}
+			delete(r.sums, k)
+			r.free = append(r.free, sums)
+		}
+	}
+}
+
+// begin returns sums of a half.
+func (r *reduction) begin() []int32 {
+	var sums []int32
+	if n := len(r.free); n > 0 {
+		sums, r.free = r.free[n-1], r.free[:n-1]
+	} else {
+		sums = make([]int32, r.middle.h*r.src.c)
+	}
+	for i := range sums {
+		sums[i] = 1 << (fraction - 1)
+	}
+	return sums
+}
+
+// crop writes what dst shows of row y of the file.
+func (r *reduction) crop(f *pictureFile, y int, pixels []byte) {
+	at, backwards := f.line(y)
+	if backwards {
+		reverse(pixels)
+	}
+	c := r.src.c
+	if !f.swapped() {
+		if at -= r.window.y; at >= 0 && at < r.dst.h {
+			copy(r.dst.row(at), pixels[c*r.window.x:][:c*r.dst.w])
+		}
+		return
+	}
+	if at -= r.window.x; at < 0 || at >= r.dst.w {
+		return
+	}
+	for row := range r.dst.h {
+		copy(r.dst.row(row)[c*at:][:c], pixels[c*(r.window.y+row):])
+	}
+}
+
+// transformer is a source that can transform a picture without holding it.
+type transformer interface {
+	// transformed writes sample i to dst as t, which has no augmentation, makes it.
+	transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error
+}
+
+// transformedIn is transformed of a source that a transformer consists of.
+func transformedIn(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
+	if src, ok := src.(transformer); ok {
+		return src.transformed(ctx, i, t, dst)
+	}
+	picture, err := src.Sample(ctx, i)
+	if err == nil {
+		t.Apply(dst, picture, nil)
+	}
+	return err
+}
+
+func (j *joined) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
+	src, i := j.at(i)
+	return transformedIn(ctx, src, i, t, dst)
+}
+
+func (s *subset) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
+	return transformedIn(ctx, s.Source, s.chosen[i], t, dst)
+}
+
+func (r *renumbered) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
+	return transformedIn(ctx, r.Source, i, t, dst)
+}

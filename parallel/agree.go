@@ -16,6 +16,7 @@ import (
 type agreement struct {
 	at   device.Version // of the last time
 	next device.Version // of the next
+	from device.Version // since which the members are the same devices
 }
 
 // widest is how many commits lie between two comparisons at most.
@@ -49,7 +50,8 @@ func (d *Driver) agree(ctx context.Context, now bool) error {
 	for _, m := range d.group.members {
 		m.well = d.version
 	}
-	d.agreed = agreement{at: d.version, next: min(2*d.version, d.version+widest)}
+	apart := max(1, min(d.version-d.agreed.from, widest))
+	d.agreed.at, d.agreed.next = d.version, d.version+apart
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 }
 
 // regrouped: not all members have what the last Step kept.
-func (d *Driver) regrouped() { d.kept, d.agreed.next = false, d.version+1 }
+func (d *Driver) regrouped() { d.kept, d.agreed.from, d.agreed.next = false, d.version, d.version+1 }
 
 // movedOn: between a Step and its Commit other ranks may have committed.
 func (d *Driver) movedOn() bool { return d.version > 0 || d.stepped }

@@ -22,12 +22,16 @@ func pages(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	results, err := filepath.Glob("../../docs/results/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	more, err := filepath.Glob("../../examples/*/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := map[string]string{}
-	for _, p := range slices.Concat([]string{"../../README.md", "../../CONTRIBUTING.md"}, paths, more) {
+	for _, p := range slices.Concat([]string{"../../README.md", "../../CONTRIBUTING.md"}, paths, results, more) {
 		b, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)

@@ -121,6 +121,8 @@ var faults = []struct {
 	})}, "conv: 3x3", "alone: output y0 has other bits"},
 	{"updates that are not exact", sick{x: spoiled(func(_ device.Step, v []float32) { next(&v[len(v)-1]) })},
 		"sgd: large", "1 of 8256 elements"},
+	{"no outputs", sick{x: sickExecutable{run: runAndTell(0)}}, "conv: 3x3", "0 outputs, want 1"},
+	{"outputs twice", sick{x: sickExecutable{run: runAndTell(2)}}, "conv: 3x3", "2 outputs, want 1"},
 	{"not a number is lost", sick{x: spoiled(func(_ device.Step, v []float32) {
 		for i := range v {
 			if v[i] != v[i] {
@@ -212,6 +214,15 @@ func runAndWrite(ctx context.Context, x device.Executable, s device.Step) (devic
 		return device.Outcome{}, err
 	}
 	return x.Run(ctx, s)
+}
+
+// runAndTell returns a run that says its outputs that often.
+func runAndTell(times int) func(context.Context, device.Executable, device.Step) (device.Outcome, error) {
+	return func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome, error) {
+		o, err := x.Run(ctx, s)
+		o.Outputs = slices.Repeat(o.Outputs, times)
+		return o, err
+	}
 }
 
 func runDeaf(_ context.Context, x device.Executable, s device.Step) (device.Outcome, error) {

@@ -32,6 +32,8 @@ var spoils = map[string]struct {
 		"Outcome brings [f32[2,2] f64[1,5] f64[5] f32[2,2]], want"},
 	"one less": {func(o []tensor.Tensor) []tensor.Tensor { return o[:2] },
 		"Outcome brings [f32[2,2] f64[1,5]], want"},
+	"none": {func([]tensor.Tensor) []tensor.Tensor { return nil },
+		"Outcome has no error and comes with 0 tensors, want [f32[2,2] f64[1,5] f64[5]]"},
 	"order": {func(o []tensor.Tensor) []tensor.Tensor { return []tensor.Tensor{o[0], o[2], o[1]} },
 		"Outcome brings [f32[2,2] f64[5] f64[1,5]], want"},
 	"count": {func(o []tensor.Tensor) []tensor.Tensor { o[1].F64()[0] = 3; return o },

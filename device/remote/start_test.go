@@ -41,6 +41,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 		{"version", plugin("version"), []string{"speaks version 7", "speaks 1"}},
 		{"netrpc", plugin("netrpc"), []string{`speaks "netrpc"`}},
 		{"deaf", plugin("deaf"), []string{"does not answer within 3s"}},
+		{"wordy", plugin("wordy"), []string{"it describes itself with 5006 bytes, want at most 4096"}},
 		{"missing", remote.Command{Name: "x", Path: "/nowhere/x"}, []string{"/nowhere/x", "no such file"}},
 		{"plain file", remote.Command{Name: "x", Path: plain}, []string{"is not an executable file"}},
 		{"changed", with(plugin("ref"), func(c *remote.Command) { c.SHA256 = strings.Repeat("ab", 32) }),

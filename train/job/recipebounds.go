@@ -23,7 +23,7 @@ func bounded(text []byte) error {
 	if len(tokens) > maxRecipeTokens {
 		return fmt.Errorf("%s; a recipe has at most %d", problem.Counted(len(tokens), "token"), maxRecipeTokens)
 	}
-	depth, begun, directive := 0, false, 0 // directive is the line of the last one
+	depth, begun, ended, directive := 0, false, 0, 0 // the last two are lines
 	for _, t := range tokens {
 		switch t.Type {
 		case token.DirectiveType:
@@ -31,13 +31,10 @@ func bounded(text []byte) error {
 		case token.CommentType:
 			continue
 		case token.DocumentHeaderType, token.DocumentEndType:
-			if !begun {
-				continue
+			if begun && ended == 0 {
+				ended = t.Position.Line
 			}
-			if t.Type == token.DocumentHeaderType || t.Next != nil {
-				return problem.Advise("write it into a file of its own, or into the first",
-					"line %d: a second document: a recipe is one", t.Position.Line)
-			}
+			continue
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
 		case token.SequenceEndType, token.MappingEndType:
@@ -47,6 +44,10 @@ func bounded(text []byte) error {
 				"line %d: %q: a recipe has no anchors, aliases, tags or ? keys", t.Position.Line, t.Value)
 		}
 		begun = begun || t.Position.Line != directive
+		if ended > 0 && t.Position.Line != directive {
+			return problem.Advise("write it into a file of its own, or into the first",
+				"line %d: a second document: a recipe is one", ended)
+		}
 		if depth > maxRecipeDepth {
 			return fmt.Errorf("line %d: brackets more than %d deep; a recipe is flags and lists of words",
 				t.Position.Line, maxRecipeDepth)

@@ -20,11 +20,14 @@ func recipeOf(t *testing.T, text string) (RecipeFile, error) {
 // TestRecipeFile: values are what a command line says, whatever their YAML is.
 func TestRecipeFile(t *testing.T) {
 	for text, want := range map[string]map[string]string{
-		"recipe: {batch: 8, lr: 0.1@256, decay-all: true}": {"batch": "8", "lr": "0.1@256", "decay-all": "true"},
-		"# a\n---\nrecipe:\n  freeze: [a.*, b]\n...\n":     {"freeze": "a.*,b"},
-		"%YAML 1.1\n---\nrecipe: {nesterov: yes}\n":        {"nesterov": "yes"},
-		"recipe:\nrun:\n": {},
-		"":                nil,
+		"recipe: {batch: 8, lr: 0.1@256, decay-all: true}":      {"batch": "8", "lr": "0.1@256", "decay-all": "true"},
+		"# a\n---\nrecipe:\n  freeze: [a.*, b]\n...\n":          {"freeze": "a.*,b"},
+		"%YAML 1.1\n---\nrecipe: {nesterov: yes}\n":             {"nesterov": "yes"},
+		"recipe: {batch: 8}\n...\n# the end\n":                  {"batch": "8"},
+		"recipe: {batch: 8}\n---\n":                             {"batch": "8"},
+		"recipe: {batch: 8}\n...\n---\n# nothing\n":             {"batch": "8"},
+		"recipe:\nrun:\n":                                       {},
+		"":                                                      nil,
 		"recipe: {seed: 18446744073709551615, momentum: 0.875}": {"seed": "18446744073709551615", "momentum": "0.875"},
 	} {
 		f, err := recipeOf(t, text)
@@ -37,9 +40,10 @@ func TestRecipeFile(t *testing.T) {
 // TestBadRecipeFile: what is no recipe, or more than one, is refused in a sentence.
 func TestBadRecipeFile(t *testing.T) {
 	for text, want := range map[string]string{
-		"recipe: {batch: 4}\n---\nrecipe: {batch: 5}\n":   "line 2: a second document",
-		"recipe: {batch: 4}\n...\nrecipe: {batch: 5}\n":   "line 2: a second document",
-		"---\nrecipe: {batch: 4}\n--- # b\nrun: {val: x}": "line 3: a second document",
+		"recipe: {batch: 4}\n---\nrecipe: {batch: 5}\n":    "line 2: a second document",
+		"recipe: {batch: 4}\n...\nrecipe: {batch: 5}\n":    "line 2: a second document",
+		"recipe: {batch: 4}\n...\n%YAML 1.1\n---\nrun: {}": "line 2: a second document",
+		"---\nrecipe: {batch: 4}\n--- # b\nrun: {val: x}":  "line 3: a second document",
 		"recipe: {batch: }":               "recipe: batch: it has no value; write one",
 		"recipe: {batch: {a: 1}}":         "recipe: batch: it is a map; write one word",
 		"recipe: {mean: [[1]]}":           "recipe: mean: it is a list of lists",

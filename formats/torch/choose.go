@@ -30,7 +30,7 @@ func choose(root any, o Options) (stateDict, error) {
 	f := &finder{seen: map[any]bool{}}
 	models := f.under(root, nil)
 	if o.EMA {
-		return pick(f.averages, "average of the weights (EMA)", root)
+		return pick(f.averages, "state dict of averages (EMA)", root)
 	}
 	if len(models) == 0 && len(f.averages) > 0 {
 		return stateDict{}, problem.Failure("",

@@ -141,7 +141,7 @@ func TestChoice(t *testing.T) {
 				`"args", "counts", "state_dict", "state_dict_ema", "optimizer", "scheduler"`},
 		{"gan.pth", Options{}, `2 candidates for the state dict: "netG", "netD"; pick one with key`},
 		{"gan.pth", Options{Key: "netD"}, "0.weight f32[3,2,3,3]"},
-		{"gan.pth", Options{EMA: true}, `no average of the weights (EMA) is in the file, ` +
+		{"gan.pth", Options{EMA: true}, `no state dict of averages (EMA) is in the file, ` +
 			`there are the keys "netG", "netD"; if it is under one of them, name it with key`},
 		{"nested.pth", Options{}, `"model.body", "model.head"; pick one with key`},
 		{"nested.pth", Options{Key: "model"}, "body.0.weight f32[3,2,3,3]"},

@@ -127,6 +127,10 @@ func channelsToEnd(x tensor.Tensor) tensor.Tensor {
 func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	t := a.m.Graph.Main.Values[a.image.Out[0]].Type
 	x, err := a.floats(x)
+	if err == nil && t.Shape[0] == 1 && slices.Equal(x.Shape[1:], t.Shape[1:]) {
+		a.note("is taken as grey pictures [N,H,W]")
+		x.Shape = slices.Concat(x.Shape[:1], t.Shape)
+	}
 	if err != nil || !slices.Equal(x.Shape[1:], t.Shape) && !channelsLast(x.Shape[1:], t.Shape) {
 		return x, err // another shape is refused where the model is known to take none
 	}

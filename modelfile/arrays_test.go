@@ -73,6 +73,7 @@ func TestArrays(t *testing.T) {
 		{"normalised", colour, inRange, "f32[2,3,32,32]", "goes past the model's preprocessing", ""},
 		{"normalised float64", colour, ramp(tensor.F64, 4.0/n, -2, 2, 3, 32, 32), "f32[2,3,32,32]", "taken as f32", ""},
 		{"normalised, channels last", colour, ramp(tensor.F32, 4.0/n, -2, 2, 32, 32, 3), "f32[2,32,32,3]", "[N,H,W,C]", ""},
+		{"normalised, grey without channels", grey, ramp(tensor.F32, 1.0/n, 0, 2, 28, 28), "f32[2,1,28,28]", "grey", ""},
 		{"NaN", colour, nan, "", "", "NaN"},
 		{"pixels as they are", none, ramp(tensor.F32, 255.0/n, 0, 2, 3, 32, 32), "f32[2,3,32,32]", "", ""},
 		{"float64 for f32", none, ramp(tensor.F64, 1, 0, 2, 3, 32, 32), "f32[2,3,32,32]", "taken as f32", ""},

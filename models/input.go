@@ -10,26 +10,27 @@ import (
 
 // WithImage returns m with the image operation i in front, in place of m's own, so
 // that its input is images, u8 [H,W,C]. The state is shared with m. It is an error if
-// m does not take images of 1 or 3 channels, as [C,H,W] or [H,W,C], or if i is
-// nothing for them: see Image.Check.
+// m does not take images of 1 or 3 channels, as [C,H,W] or [H,W,C], or grey ones as
+// [H,W], or if i is nothing for them: see Image.Check.
 func WithImage(m *Model, i Image) (*Model, error) {
-	t, last, err := m.pixels()
+	t, order, err := m.pixels()
 	if err != nil {
 		return nil, err
 	}
-	c, h, w := t.Shape[0], t.Shape[1], t.Shape[2]
-	if last {
-		c, h, w = t.Shape[2], t.Shape[0], t.Shape[1]
-	}
-	if err := i.Check(c); err != nil {
+	s := order.size(t.Shape)
+	if err := i.Check(s.Channels); err != nil {
 		return nil, err
 	}
 	return m.reinput(func(b *graph.Builder, name string) graph.Value {
-		x := b.Input(name, graph.Type{Kind: graph.Rows, DType: tensor.U8, Shape: []int{h, w, c}})
+		x := b.Input(name, graph.Type{Kind: graph.Rows, DType: tensor.U8,
+			Shape: []int{s.Height, s.Width, s.Channels}})
 		y := b.Op(graph.Image, m.free("image"), []graph.Value{x},
 			"scale", i.Scale, "mean", i.Mean, "std", i.Std, "bgr", i.BGR)
-		if last {
+		switch order {
+		case channelsLast:
 			y = b.Op(graph.Transpose, m.free("image.hwc"), []graph.Value{y}, "perm", []int{1, 2, 0})
+		case noChannels:
+			y = b.Op(graph.Reshape, m.free("image.hw"), []graph.Value{y}, "shape", []int{s.Height, s.Width})
 		}
 		return y
 	})
@@ -77,23 +78,44 @@ func (m *Model) free(name string) string {
 	return name
 }
 
+// axes is where the numbers of an image have their channels.
+type axes int
+
+const (
+	channelsFirst axes = iota
+	channelsLast
+	noChannels // [H,W]: grey
+)
+
+// size returns the size of images whose numbers have a shape.
+func (a axes) size(shape []int) Size {
+	switch a {
+	case channelsLast:
+		return Size{shape[0], shape[1], shape[2]}
+	case noChannels:
+		return Size{shape[0], shape[1], 1}
+	}
+	return Size{shape[1], shape[2], shape[0]}
+}
+
 // pixels returns the type of the numbers that m computes from an image, and
-// whether their last axis is that of channels.
-func (m *Model) pixels() (t graph.Type, last bool, err error) {
+// where their channels are.
+func (m *Model) pixels() (t graph.Type, order axes, err error) {
 	t = m.Input()
 	if n := m.imageNode(); n != nil {
 		t = m.Graph.Main.Values[n.Out[0]].Type
 	}
 	colours := func(n int) bool { return n == 1 || n == 3 }
-	if t.DType == tensor.F32 && len(t.Shape) == 3 {
-		if colours(t.Shape[0]) {
-			return t, false, nil
-		}
-		if colours(t.Shape[2]) {
-			return t, true, nil
-		}
+	switch s := t.Shape; {
+	case t.DType != tensor.F32:
+	case len(s) == 2:
+		return t, noChannels, nil
+	case len(s) == 3 && colours(s[0]):
+		return t, channelsFirst, nil
+	case len(s) == 3 && colours(s[2]):
+		return t, channelsLast, nil
 	}
-	return t, false, fmt.Errorf("model %s takes %v: no images of 1 or 3 channels", m.Architecture, t)
+	return t, 0, fmt.Errorf("model %s takes %v: no images of 1 or 3 channels", m.Architecture, t)
 }
 
 // reinput returns m with another input: what first makes stands for the

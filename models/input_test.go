@@ -26,6 +26,7 @@ func TestInput(t *testing.T) {
 		{"3,2,2", "rows u8[2,2,3]", "image = image(x, "},
 		{"2,2,3", "rows u8[2,2,3]", "image.hwc = transpose(image, perm=[1,2,0])"},
 		{"1,3,4", "rows u8[3,4,1]", "image = image(x, "},
+		{"3,4", "rows u8[3,4,1]", "image.hw = reshape(image, shape=[3,4])"},
 	} {
 		g, err := graph.ParseGraph([]byte(strings.Replace(arrays, "SHAPE", c.shape, 1)))
 		if err != nil {
@@ -36,7 +37,7 @@ func TestInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		i := caffe
-		if c.shape[0] == '1' {
+		if strings.HasSuffix(c.images, ",1]") {
 			i = models.Image{Scale: 1}
 		}
 		with, err := models.WithImage(m, i)

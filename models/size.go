@@ -24,16 +24,13 @@ func ParseSize(text string) (s Size, err error) {
 func (s Size) Sides() string { return fmt.Sprintf("%dx%d", s.Height, s.Width) }
 
 // Size returns the size of the pictures that m takes, or of the arrays that stand
-// for them; ok is false if its input is something else.
+// for them; ok is false if its input is something else, as arrays of two axes are.
 func (m *Model) Size() (s Size, ok bool) {
-	t, last, err := m.pixels()
-	switch {
-	case err != nil:
+	t, order, err := m.pixels()
+	if err != nil || order == noChannels {
 		return Size{}, false
-	case last:
-		return Size{t.Shape[0], t.Shape[1], t.Shape[2]}, true
 	}
-	return Size{t.Shape[1], t.Shape[2], t.Shape[0]}, true
+	return order.size(t.Shape), true
 }
 
 // SizeOf returns the size that arrays of a shape would have as pictures for m; ok is
@@ -43,10 +40,9 @@ func (m *Model) SizeOf(shape []int) (s Size, ok bool) {
 	if !ok || len(shape) != 3 {
 		return Size{}, false
 	}
-	if _, last, _ := m.pixels(); last {
-		return Size{shape[0], shape[1], shape[2]}, shape[2] == is.Channels
-	}
-	return Size{shape[1], shape[2], shape[0]}, shape[0] == is.Channels
+	_, order, _ := m.pixels()
+	s = order.size(shape)
+	return s, s.Channels == is.Channels
 }
 
 // WithSize returns m with the nodes of its graph for pictures of another height and

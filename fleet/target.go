@@ -150,8 +150,18 @@ func pick(s spec, list []device.Info) ([]target, error) {
 				only(s.name, len(list)), "")
 		}
 	}
-	t := target{plugin: s.name, id: list[at].ID, name: list[at].Name, repeats: s.count > 1, info: list[at]}
+	t := target{plugin: s.name, id: list[at].ID, name: calls(s.name, at, list), repeats: s.count > 1,
+		info: list[at]}
 	return slices.Repeat([]target{t}, s.count), nil
+}
+
+// calls returns what a run calls device i of a plugin. What devices of other makers call themselves
+// may be the name of another one: who is lost, and who is opened again, goes by the name.
+func calls(plugin string, i int, list []device.Info) string {
+	if slices.Contains(own, plugin) {
+		return list[i].Name
+	}
+	return shortName(plugin, i, len(list))
 }
 
 // numbered returns which device an index means: its number, its ID, the beginning

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
 	}
-	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck,
+	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck, "ailing": ailing,
 		"fabric": func() { serve.FabricMain(nowhere{}) }})
 }
 

@@ -44,18 +44,15 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 // ByteRate returns the bytes per second of the median.
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
-// benchLimit is how long a call may take that is measured.
-const benchLimit = time.Minute
-
 // Bench measures the speed of the devices that open opens, at a precision: of
 // single operations, of a call that does nothing, and of an exchange between
 // two devices. Each benchmark of list runs for about the time each; a call that takes
-// more than a minute ends it with an error. done, if
+// more than a minute, or WithPatience, ends it with an error. done, if
 // not nil, is called after every benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
 	done func(Figure)) error {
 	ctx = at(ctx, precision)
-	open = open.timely(&clock{limit: benchLimit})
+	open = open.timely(&clock{limit: patienceOf(ctx)})
 	info, err := infoOf(ctx, open)
 	if err != nil {
 		return err

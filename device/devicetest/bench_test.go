@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
 )
 
 // Every program of a benchmark is right; those that ref can run in little time
@@ -56,6 +58,54 @@ func TestBenchLacks(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// hanging is a device whose runs end when they are cancelled, from one on.
+type hanging struct {
+	device.Device
+	from int
+}
+
+type hangingExecutable struct {
+	device.Executable
+	left int
+}
+
+func (h hanging) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := h.Device.Load(ctx, p, c)
+	return &hangingExecutable{x, h.from}, err
+}
+
+func (x *hangingExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	if x.left--; x.left >= 0 {
+		return x.Executable.Run(ctx, s)
+	}
+	<-ctx.Done()
+	return device.Outcome{}, device.Errorf("hanging", "Run", device.Canceled, "%w", ctx.Err())
+}
+
+// A device that hangs while it is measured ends that with an error that names the call, alone and in
+// an exchange, at once and later.
+func TestBenchOfADeviceThatHangs(t *testing.T) {
+	const limit = 100 * time.Millisecond
+	for _, from := range []int{0, 2} {
+		open := func(context.Context, string) (device.Device, error) { return hanging{ref.New("ref"), from}, nil }
+		for _, b := range Benchmarks() {
+			if !strings.HasPrefix(b.Name, "call") && !strings.HasPrefix(b.Name, "exchange: moments") {
+				continue
+			}
+			began := time.Now()
+			err := Bench(WithPatience(t.Context(), limit), open, device.F32, []Benchmark{b}, time.Hour,
+				func(Figure) { t.Errorf("%s was measured", b.Name) })
+			if err == nil || !strings.HasPrefix(err.Error(), b.Name+": ") ||
+				!strings.Contains(err.Error(), "was not answered in 100ms") {
+				t.Errorf("from run %d on: %v", from, err)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("%s: it took %v", b.Name, took)
+			}
+		}
 	}
 }
 

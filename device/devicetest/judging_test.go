@@ -112,6 +112,18 @@ func TestRuleOfALostDevice(t *testing.T) {
 	}
 }
 
+// A device that is lost by a mistake of the caller's breaks the rule about that too, and is counted,
+// where another kind of error is due.
+func TestALossIsNoKindOfMistake(t *testing.T) {
+	lost := runsAs(func(context.Context) error { return device.Errorf("sick", "Run", device.Lost, "it died") })
+	for _, name := range []string{"run: mistakes", "run: labels that are no classes"} {
+		r := caseNamed(t, name).Judge(t.Context(), lost, device.F32)
+		if !errors.Is(r.Err, device.Lost) || !strings.HasPrefix(r.Rule(), "A process that dies") {
+			t.Errorf("%s: %v, rule: %s", name, r.Err, r.Rule())
+		}
+	}
+}
+
 // A judgement that is interrupted blames nobody for that.
 func TestInterruptedJudgement(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

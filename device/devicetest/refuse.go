@@ -86,10 +86,13 @@ func namesAll(r *device.Refused, p *graph.Program, lacks []graph.Op) error {
 	return nil
 }
 
-// wantKind checks that err is of a kind and says of which device.
+// wantKind checks that err is of a kind and says of which device. The error of a device that is lost
+// is returned as it is: it is not the answer to what the case did.
 func wantKind(err error, k device.Kind) error {
 	var e *device.Error
 	switch {
+	case k != device.Lost && errors.Is(err, device.Lost):
+		return err
 	case err == nil:
 		return fmt.Errorf("no error, want one of kind %q", k)
 	case !errors.Is(err, k):

@@ -23,7 +23,7 @@ func reportData(o *output, e *data.Report) {
 		o.result("kinds        %s", kindList(e.Kinds))
 	}
 	if e.Sizes != "" {
-		o.result("sizes        %s", e.Sizes)
+		o.result("sizes        %s (width x height)", e.Sizes) // --size has the height first
 	}
 	o.result("mean         %s", figures(e.Mean))
 	o.result("deviation    %s", figures(e.Std))

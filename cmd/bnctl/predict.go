@@ -38,7 +38,7 @@ outputs. All formats write the same values.
    bnctl predict glyphs.bnm glyphs:10 --json
    bnctl predict resnet18.pth cat.jpg --preprocess imagenet
    bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy
-   bnctl predict detector.onnx x.npy --format npy -o y.npy     # y.scores.npy, y.boxes.npy
+   bnctl predict detector.onnx x.npy -o y.npy     # y.scores.npy, y.boxes.npy
    bnctl predict detector.onnx x.npy --json --only boxes
    bnctl predict classifier.onnx cat.jpg --task classify --preprocess imagenet`,
 		Flags: append([]cli.Flag{
@@ -48,7 +48,8 @@ outputs. All formats write the same values.
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table",
-				Usage: "json, csv, table, npy, masks, overlays or probabilities"},
+				Usage: "json, csv, table, npy, masks, overlays or probabilities", DefaultText: "that of -o FILE.npy, " +
+					".csv or .json, or table"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
 				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks, overlays, " +
 					"probabilities: a folder"},
@@ -113,6 +114,12 @@ func predictionFormat(c *cli.Context) (string, error) {
 			return "", misadvise("give one of them", "--json and --format %s contradict each other", format)
 		}
 		return "json", nil
+	}
+	if !c.IsSet("format") {
+		switch end := strings.ToLower(strings.TrimPrefix(filepath.Ext(c.String("output")), ".")); end {
+		case "npy", "csv", "json":
+			return end, nil
+		}
 	}
 	return format, form.Check(format, "table")
 }

@@ -62,8 +62,8 @@ func Fits(m *models.Model, training, validation data.Source) error {
 // class that training does not have is a *problem.Error of val.
 func classed(training, validation data.Source) (data.Source, error) {
 	known, info := training.Info().Classes, validation.Info()
-	if len(known) == 0 || len(info.Classes) == 0 {
-		return validation, nil
+	if len(known) == 0 || len(info.Classes) == 0 || slices.Equal(known, info.Classes) {
+		return validation, nil // two classes may have one name, as ImageNet's crane
 	}
 	k, err := models.MatchClasses(known, len(known), info.Kind, info.Classes)
 	if err != nil {

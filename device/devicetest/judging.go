@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mostLosses is how many cases may end with the loss of a device. What comes then costs time
+// mostLosses is how many cases may end with the loss of a device, or one that does not open. What comes then costs time
 // and says nothing new.
 const mostLosses = 3
 
@@ -89,11 +89,18 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 	if r.Err != nil {
 		j.lender.drop()
 	}
-	var late *overdue
-	if errors.Is(r.Err, device.Lost) || errors.As(r.Err, &late) || errors.Is(r.Err, errHangs) {
+	if lost(r.Err) {
 		j.losses++
 	}
 	return r, true
+}
+
+// lost reports whether a case ended because the device was lost, or did not open.
+func lost(err error) bool {
+	var late *overdue
+	var shut *unopened
+	return errors.Is(err, device.Lost) || errors.As(err, &late) || errors.As(err, &shut) ||
+		errors.Is(err, errHangs)
 }
 
 type progressKey struct{}

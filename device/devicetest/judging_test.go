@@ -112,6 +112,27 @@ func TestRuleOfALostDevice(t *testing.T) {
 	}
 }
 
+// A device that opens, and later does not, breaks the rule about starts; three such cases end the
+// judgement.
+func TestDeviceThatDoesNotOpenAgain(t *testing.T) {
+	opened := 0
+	r, err := devicetest.Judge(t.Context(), func(ctx context.Context, precision string) (device.Device, error) {
+		if opened++; opened > 4 {
+			return nil, device.Errorf("sick", "start", device.Unavailable, "it describes itself as another")
+		}
+		return ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Precision: precision})
+	}, nil)
+	failed := r.Failed()
+	if err != nil || len(failed) != 3 || r.Stopped == "" {
+		t.Fatalf("%v, %d faults, stopped: %q", err, len(failed), r.Stopped)
+	}
+	for _, f := range failed {
+		if !strings.HasPrefix(f.Rule(), "Every start of a plugin") {
+			t.Errorf("%s: %v, rule: %s", f.Case.Name, f.Err, f.Rule())
+		}
+	}
+}
+
 // A device that is lost by a mistake of the caller's breaks the rule about that too, and is counted,
 // where another kind of error is due.
 func TestALossIsNoKindOfMistake(t *testing.T) {

@@ -33,6 +33,21 @@ func (o *overdue) Unwrap() error { return o.err }
 // Rule returns the rule that the device breaks.
 func (o *overdue) Rule() string { return answersRule }
 
+// sameRule is what a device breaks that opened before, and does not again.
+const sameRule = "Every start of a plugin is as the first: it describes itself in the same way, and opens the " +
+	"devices that it lists (docs/plugins.md)."
+
+// unopened is the error of a device that does not open.
+type unopened struct{ err error }
+
+func (u *unopened) Error() string { return u.err.Error() }
+
+// Unwrap returns what the plugin, or bnctl, said.
+func (u *unopened) Unwrap() error { return u.err }
+
+// Rule returns the rule that the device breaks.
+func (u *unopened) Rule() string { return sameRule }
+
 // clock says how long calls may take: less once a device has shown that it hangs.
 type clock struct {
 	limit time.Duration
@@ -68,6 +83,9 @@ type timely struct {
 func (open Opener) timely(k *clock) Opener {
 	return func(ctx context.Context, precision string) (device.Device, error) {
 		d, err := open(ctx, precision)
+		if errors.Is(err, device.Unavailable) {
+			err = &unopened{err}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,11 @@
 // Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK names:
 // what the judge finds of it, and what a run beside the CPU device ends with. scripts/sick.sh makes
-// a table of both.
+// a table of both. BNCTL_SICK_KERNELS is the kernel class that it names: "ref" is true, but for faults
+// of what it computes, and makes bits independent of which device has which replicas.
 package main
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"os"
@@ -58,7 +60,7 @@ type sick struct{ device.Device }
 // Info implements device.Device.
 func (d sick) Info() device.Info {
 	i := d.Device.Info()
-	i.Name, i.Kernels = name, name
+	i.Name, i.Kernels = name, cmp.Or(os.Getenv("BNCTL_SICK_KERNELS"), name)
 	switch fault {
 	case "class":
 		i.Kernels = "ref"

@@ -154,6 +154,8 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 .: data fleet modelfile models predict problem serialize tensor train train/job
 
+cmd/bnctl/internal/nearest:
+cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: fabric fabric/launcher formats interrupt legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -14,11 +15,11 @@ func asFlags(err error) error {
 	text := err.Error()
 	for _, p := range problem.In(err) {
 		as := p.Calling(flag)
-		as.Value += problem.Nearest(strings.Trim(p.Value, `"`), p.Known)
+		as.Value += nearest.Name(strings.Trim(p.Value, `"`), p.Known)
 		text = strings.Replace(text, p.Error(), as.Error(), 1)
 	}
 	if u := unknownName(err); u != nil {
-		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, u.Nearest(), whereNames(u))
+		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, meant(u), whereNames(u))
 		text = strings.Replace(text, u.Error(), name, 1)
 	}
 	return errors.New(text)

@@ -66,7 +66,7 @@ func pluginRemove(c *cli.Context) error {
 	err = fleet.Remove(name)
 	if u := unknownName(err); u != nil {
 		return misadvise("bnctl plugin list shows what was",
-			"plugin %q was not added%s", name, u.Nearest())
+			"plugin %q was not added%s", name, meant(u))
 	}
 	if err == nil {
 		reportPlugin(outputOf(c), fleet.Status{Name: name, State: "removed"},

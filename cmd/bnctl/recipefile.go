@@ -8,8 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/problem"
-
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
 	"github.com/bnctl/bnctl/train/job"
 )
 
@@ -50,7 +49,7 @@ func applyFlags(c *cli.Context, values map[string]string, flags []cli.Flag) erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("unknown key %q%s", name, problem.Nearest(name, known))
+			return fmt.Errorf("unknown key %q%s", name, nearest.Name(name, known))
 		}
 		if c.IsSet(name) {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -17,7 +18,7 @@ func unknownCommand(app *cli.App, name string) error {
 	if name == "version" {
 		return misadvise("bnctl --version prints it", "unknown command %q", name)
 	}
-	return misuse("unknown command %q%s; commands are %s", name, problem.Nearest(name, names),
+	return misuse("unknown command %q%s; commands are %s", name, nearest.Name(name, names),
 		strings.Join(names, ", "))
 }
 
@@ -33,7 +34,7 @@ func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 		return misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))
 	}
 	name := ctx.Args().First()
-	return misuse("unknown command %q%s; %s has %s", c.Name+" "+name, problem.Nearest(name, names), c.Name,
+	return misuse("unknown command %q%s; %s has %s", c.Name+" "+name, nearest.Name(name, names), c.Name,
 		strings.Join(names, ", "))
 }
 
@@ -49,5 +50,8 @@ func unknownFlag(path []*cli.Command, name string) error {
 	}
 	command := strings.Join(words, " ")
 	return misadvise("bnctl "+command+" --help lists the flags",
-		"unknown flag --%s for %s%s", name, command, problem.Nearest("--"+name, names))
+		"unknown flag --%s for %s%s", name, command, nearest.Name("--"+name, names))
 }
+
+// meant says which of the names that there are may be meant by one that there is not.
+func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }

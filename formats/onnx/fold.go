@@ -108,9 +108,7 @@ func foldCast(c *call) numbers {
 			out.i[k] = 1
 		}
 	}
-	for k, v := range n.i {
-		out.i[k] = v
-	}
+	copy(out.i, n.i)
 	if d != tensor.I64 {
 		c.narrow(out.i, d)
 	}

@@ -2,7 +2,10 @@
 package node_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/device/conformance"
@@ -28,5 +31,34 @@ func TestConformance(t *testing.T) {
 		}, func(j conformance.Judgement) { t.Log(j.Lines()) })
 	if err != nil || faults > 0 {
 		t.Errorf("%d faults, %v", faults, err)
+	}
+}
+
+// TestSize holds the example to what its README and docs/plugins.md say: at most 600 lines of code, those
+// that are blank or mere comments aside, of at most 110 characters.
+func TestSize(t *testing.T) {
+	files, err := filepath.Glob("lib/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, code := 0, 0
+	for _, name := range append(files, "bnctl-device-node") {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			lines++
+			if len([]rune(strings.TrimRight(line, "\n"))) > 110 {
+				t.Errorf("%s: longer than 110 characters: %s", name, line)
+			}
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				code++
+			}
+		}
+	}
+	t.Logf("%d files, %d lines, %d of code", len(files)+1, lines, code)
+	if len(files) == 0 || code > 600 {
+		t.Errorf("%d files with %d lines of code, want at most 600", len(files)+1, code)
 	}
 }

@@ -187,6 +187,41 @@ func TestPredictionsThatAreNotFinite(t *testing.T) {
 	}
 }
 
+// In a training nobody is the referee but a member of bnctl's own: a validation that is not finite on
+// another device alone is not the model's.
+func TestValidationsThatAreNotFinite(t *testing.T) {
+	x := batchOf(7, 5, Keep, 20).Rows["x"]
+	want, err := opened(t, refs(t, 1), Config{}).Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what    string
+		foreign []bool
+		dazed   int
+		lost    string
+	}{
+		{"beside one of bnctl's own", []bool{true, false}, 0, "ref0"},
+		{"beside one of bnctl's own, which is the first", []bool{false, true}, 1, "ref1"},
+		{"bnctl's own", []bool{false, true}, 0, ""},
+		{"beside another of another maker", []bool{true, true}, 0, ""},
+	} {
+		members, lost := refs(t, 2), ""
+		for i := range members {
+			members[i].Foreign = c.foreign[i]
+		}
+		members[c.dazed].Device = dazed{members[c.dazed].Device, 2}
+		d := opened(t, members, Config{Lost: func(e LossEvent) { lost = e.Device }})
+		got, err := d.Predict(t.Context(), x)
+		if err != nil || lost != c.lost {
+			t.Errorf("%s: %v, lost %q, want %q", c.what, err, lost, c.lost)
+		}
+		if same := err == nil && string(got[0].Bytes) == string(want[0].Bytes); same != (c.lost != "") {
+			t.Errorf("%s: the undisturbed outputs: %v", c.what, same)
+		}
+	}
+}
+
 // A device that is opened again and is still wrong is lost again, each time before anything comes of it.
 func TestADeviceThatLeavesATensorComesBack(t *testing.T) {
 	want, err := trainedOn(t, refs(t, 1), Config{}, 7)

@@ -29,6 +29,7 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 		d.spoiled = err
 	}
 	if err == nil {
+		d.underWay.believed.Store(false)
 		err = d.agree(ctx, false)
 	}
 	return err

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -10,9 +11,10 @@ import (
 
 // doubt looks at what devices of other makers predicted. An output that is infinite or NaN may be
 // the model's: where the referee has finite numbers for the row the device is lost. Once the
-// referee has none either it is not asked again.
+// referee has none either it is not asked again until the next commit.
 func (d *Driver) doubt(ctx context.Context, p *prediction) error {
-	if d.config.Referee == nil || d.underWay.believed.Load() {
+	referee := d.referee()
+	if referee == nil || d.underWay.believed.Load() {
 		return nil
 	}
 	for rank, m := range d.group.members {
@@ -23,7 +25,7 @@ func (d *Driver) doubt(ctx context.Context, p *prediction) error {
 		if row < 0 {
 			continue
 		}
-		right, err := d.config.Referee(ctx, p.rows[rank].Rows(row, row+1))
+		right, err := referee(ctx, p.rows[rank].Rows(row, row+1))
 		if err != nil {
 			return ctx.Err() // nobody can say
 		}
@@ -36,6 +38,28 @@ func (d *Driver) doubt(ctx context.Context, p *prediction) error {
 			"output %s of row %d is infinite or NaN, and finite on bnctl's own device", name, row)}
 	}
 	return nil
+}
+
+// referee returns what predicts a row on a device of bnctl's own: Config.Referee, or a member, which
+// has the same state; nil if there is none.
+func (d *Driver) referee() func(context.Context, tensor.Tensor) ([]tensor.Tensor, error) {
+	if d.config.Referee != nil {
+		return d.config.Referee
+	}
+	i := slices.IndexFunc(d.group.members, func(m *member) bool { return !m.Foreign })
+	if i < 0 {
+		return nil
+	}
+	m := d.group.members[i]
+	return func(ctx context.Context, x tensor.Tensor) (out []tensor.Tensor, err error) {
+		err = d.group.limits.call(m, func() error {
+			o, err := m.exe.Run(ctx, device.Step{Function: graph.Predict, Number: d.group.runs,
+				Rows: []int{x.Shape[0]}, Inputs: []tensor.Tensor{x}})
+			out = o.Outputs
+			return err
+		})
+		return out, err
+	}
 }
 
 // notFinite returns the first row with an element that is infinite or NaN, and its output; -1 if

@@ -59,9 +59,9 @@ func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done 
 			if j.report.Results = append(j.report.Results, r); done != nil {
 				done(r)
 			}
-			if j.losses >= mostLosses {
-				j.report.Stopped = fmt.Sprintf("the device was lost in %d cases, and %d of %d cases were not run",
-					j.losses, (len(precisions(info))-n)*len(cases)-i-1, len(precisions(info))*len(cases))
+			if why := j.hopeless(r); why != "" {
+				all := len(precisions(info)) * len(cases)
+				j.report.Stopped = fmt.Sprintf("%s, and %d of %d cases were not run", why, all-n*len(cases)-i-1, all)
 				return nil
 			}
 		}
@@ -93,6 +93,18 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 		j.losses++
 	}
 	return r, true
+}
+
+// hopeless says why a judgement ends after a result; "" if it goes on.
+func (j *judging) hopeless(r Result) string {
+	var keeps *hoard
+	switch {
+	case j.losses >= mostLosses:
+		return fmt.Sprintf("the device was lost in %d cases", j.losses)
+	case errors.As(r.Err, &keeps):
+		return "the process keeps memory of every call"
+	}
+	return ""
 }
 
 // lost reports whether a case ended because the device was lost, or did not open.

@@ -211,11 +211,17 @@ func TestJudgeFindsWhatCallsKeep(t *testing.T) {
 					return x.Run(ctx, s)
 				}}}}
 		}
-		r := caseNamed(t, "memory: calls keep nothing").Judge(t.Context(),
-			func(context.Context, string) (device.Device, error) { return d(), nil }, device.F32)
-		found := r.Err != nil && strings.Contains(r.Err.Error(), "MB of every call")
-		if keeps == 0 && r.Err != nil || keeps > 0 && !found {
-			t.Errorf("%d bytes kept of every run: %v", keeps, r.Err)
+		cases := []devicetest.Case{caseNamed(t, "memory: calls keep nothing"), caseNamed(t, "load: new state")}
+		r, err := devicetest.JudgeSome(t.Context(),
+			func(context.Context, string) (device.Device, error) { return d(), nil }, cases, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := r.Failed()
+		found := len(failed) == 1 && strings.Contains(failed[0].Err.Error(), "MB of every call") &&
+			strings.HasPrefix(r.Stopped, "the process keeps memory of every call, and 1 of 2 cases")
+		if keeps == 0 && (len(failed) > 0 || r.Stopped != "") || keeps > 0 && !found {
+			t.Errorf("%d bytes kept of every run: %v, stopped: %q", keeps, failed, r.Stopped)
 		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// everyTensor commits three steps and looks each time at all tensors that the small network
-// updates: none is as it was, and each is where ref's is. (No update of it is zero.)
+// everyTensor commits a dozen steps and looks each time at all tensors that the small network
+// updates: none is as it was, and after the first three each is where ref's is. (No update of it
+// is zero.)
 func everyTensor(ctx context.Context, m *member, s *setting) error {
 	want, err := loaded(ctx, openRef, s)
 	if err != nil {
@@ -17,7 +18,7 @@ func everyTensor(ctx context.Context, m *member, s *setting) error {
 	}
 	defer want.Close()
 	names := small("batch").names()
-	for v := range device.Version(3) {
+	for v := range device.Version(12) {
 		before, err := m.snapshot(ctx)
 		if err != nil {
 			return err
@@ -43,7 +44,7 @@ func everyTensor(ctx context.Context, m *member, s *setting) error {
 				return fmt.Errorf("%s is as it was before the commit of version %d", name, v)
 			}
 		}
-		if precisionOf(ctx) == device.F32 {
+		if precisionOf(ctx) == device.F32 && v < 3 { // later, differences of sums have grown
 			if err := equal(after, right, trainingTolerance, names); err != nil {
 				return fmt.Errorf("after the commit of version %d: %w", v, err)
 			}

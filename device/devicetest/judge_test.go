@@ -149,8 +149,10 @@ var faults = []struct {
 	}}, "load: attributes that nobody knows", `is of kind "invalid", want "unsupported"`},
 	{"operations that it does not know are the next best", sick{program: withoutUnknown},
 		"load: operations that nobody knows", "op(60000) with attributes [] was loaded"},
-	{"a commit that leaves a tensor as it was", sick{x: commitsNot("fc.bias")},
-		"commit: every tensor", "fc.bias is as it was"},
+	{"a commit that leaves a tensor as it was", sick{x: commitsNot("fc.bias", 0)},
+		"commit: every tensor", "fc.bias is as it was before the commit of version 0"},
+	{"later commits that leave a tensor as it was", sick{x: commitsNot("fc.bias", 6)},
+		"commit: every tensor", "fc.bias is as it was before the commit of version 6"},
 	{"errors without a kind", sick{load: func(err error) error { return errors.New(err.Error()) }},
 		"load: invalid program", "invalid"},
 	{"a part of the tree is taken for all of it", sick{join: func(g device.Group) device.Group {
@@ -182,15 +184,15 @@ func withoutUnknown(p *graph.Program) *graph.Program {
 	return p
 }
 
-// commitsNot returns commits that leave a tensor at its version.
-func commitsNot(name string) sickExecutable {
+// commitsNot returns commits that leave a tensor at its version, from one on.
+func commitsNot(name string, from device.Version) sickExecutable {
 	return sickExecutable{commit: func(ctx context.Context, x device.Executable, v device.Version,
 		h device.Hyper) error {
 		old, err := x.Read(ctx, name)
 		if err == nil {
 			err = x.Commit(ctx, v, h)
 		}
-		if err == nil {
+		if err == nil && v >= from {
 			err = x.Write(ctx, name, old)
 		}
 		return err

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
@@ -35,8 +37,9 @@ type Prediction struct {
 }
 
 // Predict yields the predictions of a model for all inputs, in their order.
-// After them it yields an error for each input that could not be read. Any
-// other error ends the iteration. The devices are closed when the loop ends.
+// After them it yields an error for each input that could not be read, and for each
+// whose outputs should be classes and are not finite, a *predict.NotFinite. Any other
+// error ends the iteration. The devices are closed when the loop ends.
 func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error] {
 	return func(yield func(Prediction, error) bool) {
 		left := errors.New("left")
@@ -89,6 +92,7 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 		return nil, v.Blame(err)
 	}
 	defer p.Close()
+	var classless []error
 	damaged, err := p.All(ctx, src.Source, predict.Reading{GoOn: true, Sure: v.Verified},
 		func(i int, outputs []tensor.Tensor) error {
 			said := Prediction{Input: src.Name(i)}
@@ -96,9 +100,13 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 				said.Outputs = append(said.Outputs, t.Clone())
 			}
 			if !answers.Raw {
-				said.Classes = answers.Best(outputs)
+				var err error
+				if said.Classes, err = answers.Best(outputs); err != nil {
+					classless = append(classless, fmt.Errorf("%s: %w", said.Input, err))
+					return nil
+				}
 			}
 			return each(said)
 		})
-	return append(src.Unopened, damaged...), err
+	return slices.Concat(src.Unopened, damaged, classless), err
 }

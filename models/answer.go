@@ -118,3 +118,11 @@ func (m *Model) Headed(output int) bool {
 		v = n.In[0]
 	}
 }
+
+// Decides reports whether scores or probabilities of classes say which class it is:
+// none is NaN, and the largest is finite. A logit of -Inf among others is a
+// probability of 0, and decides.
+func Decides[F float32 | float64](scores []F) bool {
+	top := slices.Max(scores) // NaN if one is
+	return top-top == 0
+}

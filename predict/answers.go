@@ -136,7 +136,8 @@ func (a *Answers) Names(outputs []int) (names []string) {
 
 // Probabilities returns one for each class, of all outputs of the model for a
 // sample: those of its output, the softmax of its logits, or those of the two
-// classes of one sigmoid. It is for answers that are not Raw.
+// classes of one sigmoid. It is for answers that are not Raw. They are not finite
+// where Best has an error.
 func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
 	row := outs[a.Scores].F32()
 	switch a.Answer {
@@ -182,12 +183,15 @@ func softmaxOfPixels(logits tensor.Tensor) tensor.Tensor {
 type Class struct {
 	Label string  // its name: see Label
 	Index int     // its number, from 0
-	P     float32 // its probability; not finite where the outputs are not
+	P     float32 // its probability
 }
 
 // Best returns the Top classes with the highest probabilities, of all outputs
-// of the model for a sample: the first of equals first.
-func (a *Answers) Best(outs []tensor.Tensor) []Class {
+// of the model for a sample: the first of equals first. The error is a *NotFinite.
+func (a *Answers) Best(outs []tensor.Tensor) ([]Class, error) {
+	if !models.Decides(outs[a.Scores].F32()) {
+		return nil, &NotFinite{a.Name(a.Scores)}
+	}
 	all := a.Probabilities(outs)
 	order := make([]int, len(all))
 	for i := range order {
@@ -206,7 +210,7 @@ func (a *Answers) Best(outs []tensor.Tensor) []Class {
 	for _, i := range order[:min(a.Top, len(order))] {
 		top = append(top, Class{Label(a.Model, i), i, all[i]})
 	}
-	return top
+	return top, nil
 }
 
 // Label returns what a person calls class i of m: its label, or its number where

@@ -41,8 +41,11 @@ func ExamplePredictor_All() {
 	}
 	defer p.Close()
 	_, err = p.All(ctx, src, predict.Reading{}, func(sample int, outputs []tensor.Tensor) error {
-		best := answers.Best(outputs)[0]
-		fmt.Println(src.Name(sample), best.P > 0.1, len(best.Label))
+		best, err := answers.Best(outputs)
+		if err != nil {
+			return err
+		}
+		fmt.Println(src.Name(sample), best[0].P > 0.1, len(best[0].Label))
 		return nil
 	})
 	fmt.Println(err)

@@ -187,7 +187,10 @@ func TestBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := tensor.Of([]float32{0, float32(math.Log(2)), float32(math.Log(5))}, 3)
-	got := a.Best([]tensor.Tensor{row})
+	got, err := a.Best([]tensor.Tensor{row})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []Class{{"output 2 (no class)", 2, 0.625}, {"b", 1, 0.25}}
 	for i, k := range want {
 		if got[i].Label != k.Label || got[i].Index != k.Index || math.Abs(float64(got[i].P-k.P)) > 1e-7 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -11,6 +12,7 @@ import (
 type Report struct {
 	Samples    int               `json:"samples"`
 	Correct    int               `json:"correct"`        // labels met
+	NotFinite  int               `json:"not_finite"`     // labels for which the outputs are not finite: wrong
 	Accuracy   float64           `json:"accuracy"`       // share of labels met, 0 to 1
 	Top5       float64           `json:"top5"`           // share of labels among the five largest outputs
 	Loss       train.Figure      `json:"loss"`           // mean cross-entropy of a label; null if not finite
@@ -29,10 +31,24 @@ type Count struct {
 	IoU     *train.Figure `json:"iou,omitempty"`
 }
 
+// Wrong is a line, after a line break, that says how many labels count as wrong because
+// outputs are not finite; "" if none.
+func (r *Report) Wrong() string {
+	what := "sample"
+	if r.MIoU != nil {
+		what = "pixel"
+	}
+	if r.NotFinite == 0 {
+		return ""
+	}
+	return "\n" + problem.Counted(r.NotFinite, what) +
+		" counted as wrong: the outputs are not finite (NaN or infinite)"
+}
+
 // NewReport describes an evaluation of m that took so long.
 func NewReport(m *models.Model, e *train.Evaluation, took time.Duration) *Report {
-	r := &Report{Samples: e.Samples, Correct: e.Correct, Accuracy: e.Accuracy(), Top5: e.Top5Accuracy(),
-		Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{}, Confusion: e.Confusion,
+	r := &Report{Samples: e.Samples, Correct: e.Correct, NotFinite: e.NotFinite, Accuracy: e.Accuracy(),
+		Top5: e.Top5Accuracy(), Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{}, Confusion: e.Confusion,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	for i, k := range e.PerClass {
 		c := &Count{N: k.N, Correct: k.Correct}

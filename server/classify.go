@@ -144,7 +144,13 @@ func (s *served) pixels(ctx context.Context, file []byte, l *lease) (tensor.Tens
 	return x, nil
 }
 
-// writeClasses writes the best classes, if they are numbers.
+// noClass is the answer where outputs are not finite.
+func noClass(err error) error {
+	return protocol.Refuse(protocol.Internal, "%v: the model is sick, or the input beyond it; "+
+		"ask for its outputs with infer and binary_data", err)
+}
+
+// writeClasses writes the best classes, if the outputs say some.
 func (s *served) writeClasses(w http.ResponseWriter, rec *record, how *predict.Answers,
 	a *protocol.Answer) error {
 	outs := make([]tensor.Tensor, len(a.Outputs))
@@ -154,11 +160,11 @@ func (s *served) writeClasses(w http.ResponseWriter, rec *record, how *predict.A
 	}
 	c := classes{Model: s.name, Version: s.label(), SHA256: s.sha256, Top: []topClass{},
 		QueueMS: 1000 * rec.queued.Seconds(), DeviceMS: 1000 * rec.computed.Seconds()}
-	for _, k := range how.Best(outs) {
-		if k.P-k.P != 0 {
-			return protocol.Refuse(protocol.Internal, "the probabilities are not finite: the model is sick, "+
-				"or the numbers are beyond it; ask for its outputs with infer and binary_data")
-		}
+	best, err := how.Best(outs)
+	if err != nil {
+		return noClass(err)
+	}
+	for _, k := range best {
 		c.Top = append(c.Top, topClass{k.Label, k.Index, k.P})
 	}
 	writeJSON(w, http.StatusOK, c)

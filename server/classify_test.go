@@ -87,10 +87,11 @@ func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []to
 		t.Fatal(err)
 	}
 	_, err = p.All(t.Context(), src, predict.Reading{}, func(_ int, outs []tensor.Tensor) error {
-		for _, k := range answers.Best(outs) {
+		best, err := answers.Best(outs)
+		for _, k := range best {
 			top = append(top, topClass{k.Label, k.Index, k.P})
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/batching"
@@ -174,6 +175,9 @@ func (s *served) output(w want, outs []tensor.Tensor, binary bool) (*protocol.Te
 	t.Datatype, t.Shape = protocol.Bytes, []int{v.Shape[0], min(w.Classes, v.Shape[1])}
 	for i := range v.Shape[0] {
 		row := v.Rows(i, i+1).F32()
+		if !models.Decides(row) {
+			return nil, noClass(&predict.NotFinite{Output: w.Name})
+		}
 		t.Strings = append(t.Strings, protocol.Best(row, w.Classes, func(k int) string {
 			return predict.Label(s.model, k)
 		})...)

@@ -178,6 +178,10 @@ func TestSick(t *testing.T) {
 	if r := ask(t, s, "POST", "/v2/models/m/infer", x.Bytes, jsonLength, "0"); r.status != 200 {
 		t.Errorf("NaN as bytes: %d %s", r.status, r.body)
 	}
+	if r := ask(t, s, "POST", "/v2/models/m/classify", photo(t, 28, 28)); r.status != 500 ||
+		!bytes.Contains(r.body, []byte("output logits is not finite")) {
+		t.Errorf("classes of NaN: %d %s", r.status, r.body)
+	}
 }
 
 // While the file of a model is replaced again and again, every request is

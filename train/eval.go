@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -25,6 +26,7 @@ type Evaluation struct {
 	Counted   int     // labels that are not ignored
 	Correct   int     // where the first maximum is the label
 	Top5      int     // where the label is among the five largest
+	NotFinite int     // of Counted, whose scores say no class (models.Decides): met by none, and in no Confusion
 	LossSum   float64 // cross-entropies, summed in sample order
 	PerClass  []ClassCount
 	Confusion [][]int // [label][predicted]
@@ -149,13 +151,10 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 	}
 	e.Counted++
 	e.PerClass[label].N++
-	e.Confusion[label][best]++
-	if best == label {
-		e.Correct++
-		e.PerClass[label].Correct++
-	}
-	if above < 5 {
-		e.Top5++
+	if models.Decides(z) {
+		e.met(label, best, above)
+	} else {
+		e.NotFinite++
 	}
 	weight := 1.0
 	if e.weights != nil {
@@ -164,6 +163,18 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 	e.weight += weight
 	e.LossSum += float64(weight * crossEntropy(logShares(z, probabilities), label, e.smoothing))
 	return nil
+}
+
+// met counts a prediction: the class, and how many are above the label's.
+func (e *Evaluation) met(label, predicted, above int) {
+	e.Confusion[label][predicted]++
+	if predicted == label {
+		e.Correct++
+		e.PerClass[label].Correct++
+	}
+	if above < 5 {
+		e.Top5++
+	}
 }
 
 // logShares turns logits, or probabilities, into the logarithms of

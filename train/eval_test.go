@@ -166,3 +166,18 @@ func TestEvaluateEndsWithErrors(t *testing.T) {
 		}
 	}
 }
+
+// Scores that are NaN or whose largest is infinite meet no label. By hand: of four labels, the
+// first is met, and the last, for -Inf is a probability of 0.
+func TestNotFiniteIsWrong(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	scores := tensor.Of([]float32{2, 1, nan, nan, inf, 0, 5, -inf}, 4, 2)
+	var e Evaluation
+	if err := e.Add(scores, tensor.Of([]int32{0, 0, 0, 0}, 4), false); err != nil {
+		t.Fatal(err)
+	}
+	if e.Counted != 4 || e.Correct != 2 || e.Top5 != 2 || e.NotFinite != 2 || e.Confusion[0][0] != 2 ||
+		e.Overlap(0) != 0.5 || !math.IsNaN(e.Loss()) {
+		t.Errorf("%+v, overlap %v", e, e.Overlap(0))
+	}
+}

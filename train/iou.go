@@ -6,11 +6,10 @@ import "math"
 // of the class and predicted so, over those that are either. It is NaN if no
 // pixel is either. Ignored pixels are left out.
 func (e *Evaluation) Overlap(class int) Figure {
-	both, either := e.Confusion[class][class], 0
+	both, either := e.Confusion[class][class], e.PerClass[class].N
 	for other, row := range e.Confusion {
-		either += row[class]
 		if other != class {
-			either += e.Confusion[class][other]
+			either += row[class]
 		}
 	}
 	if either == 0 {

@@ -32,7 +32,7 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 	return v.Blame(p.all(ctx, o, v))
 }
 
-// all predicts all inputs, and lists at the end those that cannot be read.
+// all predicts all inputs, and lists at the end those without a prediction.
 func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
 	whole := p.format == "npy" // an array has a row for every input, so none is left out
 	src, err := predict.OpenInputs(ctx, v, p.inputs, !whole, o.note)
@@ -68,5 +68,5 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	ending.Go(end) // processes take a while to end
 	warnOfModel(o, v.Model, p.path)
 	ending.Wait()
-	return problem.Unreadable(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
+	return problem.Unpredicted(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
 }

@@ -21,12 +21,16 @@ type predictionTable struct {
 func (w *predictionTable) Write(input string, outs []tensor.Tensor) error {
 	var cells []string
 	if !w.Raw {
-		for _, k := range w.Best(outs) {
+		best, err := w.Best(outs)
+		if err != nil {
+			return err
+		}
+		for _, k := range best {
 			cells = append(cells, fmt.Sprintf("%s %.1f %%", k.Label, 100*k.P))
 		}
 	} else {
 		for _, k := range w.Chosen {
-			cells = append(cells, shortened(w.Name(k), outs[k]))
+			cells = append(cells, format.Short(w.Name(k), outs[k]))
 		}
 	}
 	_, err := fmt.Fprintf(w.out, "%-*s  %s\n", w.width, legibly(input), legibly(strings.Join(cells, "   ")))
@@ -35,18 +39,3 @@ func (w *predictionTable) Write(input string, outs []tensor.Tensor) error {
 
 // End implements format.Writer.
 func (w *predictionTable) End() error { return nil }
-
-// tableElements is how many elements of an output a line of text shows whole;
-// of more it shows tableFirst, after their type and shape.
-const tableElements, tableFirst = 20, 4
-
-// shortened writes an output for a person: "logits 0.5 -1.25", and of a large one
-// "mask f32[21,64,64] 0.5 -1.25 0 1 ...".
-func shortened(name string, t tensor.Tensor) string {
-	if t.Count() <= tableElements {
-		return name + " " + strings.Join(format.Numbers(t), " ")
-	}
-	first := tensor.Tensor{DType: t.DType, Shape: []int{tableFirst}, Bytes: t.Bytes[:tableFirst*t.DType.Size()]}
-	return fmt.Sprintf("%s %s %s ...", name, tensor.Describe(t.DType, t.Shape),
-		strings.Join(format.Numbers(first), " "))
-}

@@ -2,6 +2,8 @@ package format
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/predict"
@@ -9,12 +11,31 @@ import (
 )
 
 // All predicts every sample of src and writes it to w. It returns the errors of
-// samples that cannot be read as bad, if r says to go on after them.
+// samples that cannot be read or say no class as bad, if r says to go on after them.
 func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
 	bad []error, err error) {
-	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error { return w.Write(src.Name(i), outs) })
-	if err != nil {
+	var none classless
+	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error {
+		return none.keep(r, src.Name(i), w.Write(src.Name(i), outs))
+	})
+	if bad = append(bad, none...); err != nil {
 		return bad, err
 	}
 	return bad, w.End()
+}
+
+// classless has the errors of inputs that say no class.
+type classless []error
+
+// keep keeps the error of an input, if it is one of these and r says to go on.
+func (k *classless) keep(r predict.Reading, input string, err error) error {
+	var none *predict.NotFinite
+	if !errors.As(err, &none) {
+		return err
+	}
+	if err = fmt.Errorf("%s: %w", input, err); !r.GoOn {
+		return err
+	}
+	*k = append(*k, err)
+	return nil
 }

@@ -34,17 +34,18 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 	if w.Raw {
 		row := []string{input}
 		for _, k := range w.Chosen {
-			row = append(row, Numbers(outs[k])...)
+			row = append(row, numbers(outs[k])...)
 		}
 		return w.csv.Write(row)
 	}
-	for rank, k := range w.Best(outs) {
+	best, err := w.Best(outs)
+	for rank, k := range best {
 		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index), share(k.P).String()}
 		if err := w.csv.Write(row); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
 }
 
 // head names the columns: of an output one for each element, in row-major order.

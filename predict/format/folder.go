@@ -81,15 +81,16 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 // folder, in a format of Folders. Files are named after the inputs: characters
 // that are not permitted in a file name become underscores, and further inputs of
 // the same name get NAME-2 and so on. Call CheckFolder before. Whole returns the
-// errors of pictures that cannot be read as bad, if r says to go on after them.
+// errors of pictures that cannot be read or have pixels that say no class as bad, if
+// r says to go on after them.
 func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict.Whole, r predict.Reading,
 	format, folder string) (bad []error, err error) {
 	if info := src.Info(); format == overlays && !info.Pictures() {
 		return nil, problem.New("format", format, "it is for pictures; the samples are "+
 			tensor.Describe(info.DType, info.Shape), "")
 	}
-	to := &files{folder, map[string]bool{}}
-	return p.Scores(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
+	to := &files{folder, p.Model.Graph.Main.Outputs[w.Output].Name, map[string]bool{}}
+	write := func(i int, scores tensor.Tensor) error {
 		switch format {
 		case overlays:
 			picture, err := p.Shown(ctx, src, w, i)
@@ -101,12 +102,18 @@ func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict
 			return to.probabilities(src.Name(i), p.PixelProbabilities(w, scores))
 		}
 		return to.mask(src.Name(i), scores)
+	}
+	var none classless
+	bad, err = p.Scores(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
+		return none.keep(r, src.Name(i), write(i, scores))
 	})
+	return append(bad, none...), err
 }
 
 // files names files in a folder.
 type files struct {
 	folder string
+	output string          // its name, for errors
 	taken  map[string]bool // names of files, in small letters
 }
 

@@ -30,15 +30,15 @@ func Check(name string, others ...string) error {
 // Writer writes predictions, input by input.
 type Writer interface {
 	// Write writes the outputs of the model for one input: all of them, each
-	// without the axis of rows.
+	// without the axis of rows. It is a *predict.NotFinite that they say no class.
 	Write(input string, outputs []tensor.Tensor) error
 	// End is called after the last input.
 	End() error
 }
 
-// Numbers returns the elements of a tensor as text, with all their digits, in
+// numbers returns the elements of a tensor as text, with all their digits, in
 // row-major order.
-func Numbers(t tensor.Tensor) []string {
+func numbers(t tensor.Tensor) []string {
 	s := make([]string, t.Count())
 	for i := range s {
 		switch t.DType {

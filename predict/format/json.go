@@ -26,14 +26,15 @@ type class struct {
 func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 	if !w.Raw {
 		var top []class
-		for _, k := range w.Best(outs) {
+		best, err := w.Best(outs)
+		for _, k := range best {
 			top = append(top, class{k.Label, k.Index, share(k.P)})
 		}
 		w.event(struct {
 			Input string  `json:"input"`
 			Top   []class `json:"top"`
 		}{input, top})
-		return nil
+		return err
 	}
 	values := map[string]any{}
 	for _, k := range w.Chosen {
@@ -53,7 +54,7 @@ func (w *jsonPredictions) End() error { return nil }
 // null stands for what is not finite.
 func elements(t tensor.Tensor) []any {
 	values := make([]any, t.Count())
-	for i, s := range Numbers(t) {
+	for i, s := range numbers(t) {
 		if v, err := strconv.ParseFloat(s, 64); err == nil && v-v == 0 {
 			values[i] = jsonNumber(s)
 		}

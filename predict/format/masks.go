@@ -1,44 +1,20 @@
 package format
 
 import (
-	"fmt"
 	"image"
 	"image/png"
 	"io"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// best returns the class of each pixel of scores, f32 [C,H,W]: the first of equal
-// ones. A score that is no number is an error.
-func best(input string, scores tensor.Tensor) ([]byte, error) {
-	wide, places := scores.Shape[2], scores.Shape[1]*scores.Shape[2]
-	all := scores.F32()
-	for i, v := range all {
-		if v != v {
-			return nil, fmt.Errorf("%s: the score of class %d is no number at pixel %d, %d: there is no mask", input,
-				i/places, i%places%wide, i%places/wide)
-		}
-	}
-	classes := make([]byte, places)
-	for at := range classes {
-		first := 0
-		for class := range scores.Shape[0] {
-			if all[class*places+at] > all[first*places+at] {
-				first = class
-			}
-		}
-		classes[at] = byte(first)
-	}
-	return classes, nil
-}
-
 // mask writes the mask of an input: an indexed picture whose pixels are the numbers
 // of the classes, in the colours of the PASCAL VOC masks.
 func (f *files) mask(input string, scores tensor.Tensor) error {
-	classes, err := best(input, scores)
+	classes, err := predict.PixelClasses(f.output, scores)
 	if err != nil {
 		return err
 	}
@@ -49,7 +25,7 @@ func (f *files) mask(input string, scores tensor.Tensor) error {
 
 // overlay writes a picture, u8 [H,W,1 or 3], with its mask over it.
 func (f *files) overlay(input string, scores, picture tensor.Tensor) error {
-	classes, err := best(input, scores)
+	classes, err := predict.PixelClasses(f.output, scores)
 	if err != nil {
 		return err
 	}

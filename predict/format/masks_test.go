@@ -1,6 +1,7 @@
 package format
 
 import (
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,7 +29,7 @@ func TestPaletteIsThatOfVOC(t *testing.T) {
 // The pixels are classes, the first of equal ones; inputs of one name get files of their own.
 func TestMasks(t *testing.T) {
 	folder := t.TempDir()
-	to := &files{folder, map[string]bool{}}
+	to := &files{folder, "y", map[string]bool{}}
 	scores := tensor.Of([]float32{1, 0, 0, 5, 1, 2, 0, 5, 0, 0, 3, 5}, 3, 2, 2) // three classes of 2x2
 	for _, input := range []string{"a/cat.jpg", "cat-2.jpg", "b/cat.png", "scene 0 of test"} {
 		if err := to.mask(input, scores); err != nil {
@@ -50,13 +52,17 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// A score that is no number gives no mask, and no file.
+// A score that is not finite gives no mask, and no file.
 func TestMaskOfNoNumbers(t *testing.T) {
 	folder := t.TempDir()
-	to := &files{folder, map[string]bool{}}
+	to := &files{folder, "y", map[string]bool{}}
 	scores := tensor.Of([]float32{1, 0, 0, float32(math.NaN())}, 2, 1, 2)
-	if err := to.mask("cat.jpg", scores); err == nil {
-		t.Error("a mask of NaN was written")
+	var none *predict.NotFinite
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		scores.F32()[3] = float32(v)
+		if err := to.mask("cat.jpg", scores); !errors.As(err, &none) || none.Output != "y" {
+			t.Errorf("a mask of %v: %v", v, err)
+		}
 	}
 	if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {
 		t.Errorf("%v %v are left", files, err)

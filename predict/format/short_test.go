@@ -1,4 +1,4 @@
-package main
+package format
 
 import (
 	"strings"
@@ -10,16 +10,16 @@ import (
 // A line of text shows a small output whole, and of a picture the beginning.
 func TestShortened(t *testing.T) {
 	small := tensor.Of([]float32{0.5, -1, 2e-9}, 3)
-	if got, want := shortened("logits", small), "logits 0.5 -1 2e-09"; got != want {
+	if got, want := Short("logits", small), "logits 0.5 -1 2e-09"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	mask := tensor.New(tensor.F32, 21, 64, 64)
 	mask.F32()[1], mask.F32()[4] = -2.5, 7
-	if got, want := shortened("mask", mask), "mask f32[21,64,64] 0 -2.5 0 0 ..."; got != want {
+	if got, want := Short("mask", mask), "mask f32[21,64,64] 0 -2.5 0 0 ..."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	whole := tensor.New(tensor.I64, tableElements)
-	if got := shortened("at", whole); strings.Count(got, "0") != tableElements || strings.Contains(got, "...") {
-		t.Errorf("%d elements are shown as %q", tableElements, got)
+	whole := tensor.New(tensor.I64, shortElements)
+	if got := Short("at", whole); strings.Count(got, "0") != shortElements || strings.Contains(got, "...") {
+		t.Errorf("%d elements are shown as %q", shortElements, got)
 	}
 }

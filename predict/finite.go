@@ -1,0 +1,46 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// NotFinite is the error of a sample without a class: scores that models.Decides
+// refuses.
+type NotFinite struct{ Output string } // its name
+
+// Error implements error.
+func (e *NotFinite) Error() string {
+	return "output " + e.Output + " is not finite (NaN or infinite): it says no class"
+}
+
+// Finite reports whether the outputs that are given of a sample, or those of its
+// classes, have only numbers that are finite.
+func (a *Answers) Finite(outs []tensor.Tensor) bool {
+	given := a.Chosen
+	if !a.Raw {
+		given = []int{a.Scores}
+	}
+	return !slices.ContainsFunc(given, func(k int) bool { return device.Finite("", outs[k]) != nil })
+}
+
+// PixelClasses returns the class of each pixel of scores, f32 [C,H,W], of an output of
+// that name: the first of equal ones. That a pixel says none is a *NotFinite error.
+func PixelClasses(output string, scores tensor.Tensor) ([]byte, error) {
+	wide, places := scores.Shape[2], scores.Shape[1]*scores.Shape[2]
+	pixel, classes := make([]float32, scores.Shape[0]), make([]byte, places)
+	for at := range classes {
+		for class := range pixel {
+			pixel[class] = scores.F32()[class*places+at]
+		}
+		if !models.Decides(pixel) {
+			return nil, fmt.Errorf("at pixel %d, %d: %w", at%wide, at/wide, &NotFinite{output})
+		}
+		classes[at] = byte(slices.Index(pixel, slices.Max(pixel)))
+	}
+	return classes, nil
+}

@@ -1,0 +1,54 @@
+package format
+
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Noting returns w, which at its end calls note if it has written numbers that are
+// not finite: outputs as they are, or probabilities of NPY.
+func Noting(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
+	if _, array := w.(*npyPredictions); !array && !a.Raw {
+		return w
+	}
+	return &noting{w, a, note, 0}
+}
+
+type noting struct {
+	Writer
+	answers *predict.Answers
+	note    func(format string, args ...any)
+	bad     int // inputs
+}
+
+func (w *noting) Write(input string, outs []tensor.Tensor) error {
+	if !w.answers.Finite(outs) {
+		w.bad++
+	}
+	return w.Writer.Write(input, outs)
+}
+
+func (w *noting) End() error {
+	if w.bad > 0 {
+		w.note("outputs of %s are not finite (NaN or infinite); they are written as they are",
+			problem.Counted(w.bad, "input"))
+	}
+	return w.Writer.End()
+}
+
+// shortElements is how many elements of an output Short shows whole; of more it
+// shows shortFirst, after their type and shape.
+const shortElements, shortFirst = 20, 4
+
+// Short writes an output for a person: "logits 0.5 -1.25", and of a large one
+// "mask f32[21,64,64] 0.5 -1.25 0 1 ...".
+func Short(name string, t tensor.Tensor) string {
+	if t.Count() <= shortElements {
+		return name + " " + strings.Join(numbers(t), " ")
+	}
+	first := tensor.Tensor{DType: t.DType, Shape: []int{shortFirst}, Bytes: t.Bytes[:shortFirst*t.DType.Size()]}
+	return name + " " + tensor.Describe(t.DType, t.Shape) + " " + strings.Join(numbers(first), " ") + " ..."
+}

@@ -1,0 +1,19 @@
+package problem
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Unpredicted lists the inputs that have no prediction, because they cannot be read or the model's outputs
+// for them are not finite, after all were tried; nil if there are none.
+func Unpredicted(bad []error, of int) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	lines := make([]string, len(bad))
+	for i, err := range bad {
+		lines[i] = "\n   " + err.Error()
+	}
+	return fmt.Errorf("%d of %s cannot be predicted:%s", len(bad), Counted(of, "input"), strings.Join(lines, ""))
+}

@@ -14,7 +14,7 @@ func Template(f *File, as *models.Model) (*models.Model, error) {
 	}
 	if as == nil && f.NoModel != nil {
 		return nil, problem.Failure("", "the graph in the file is not supported: "+f.NoModel.Error(),
-			"name the model with {arch}, or write .pth or .safetensors").Because(f.NoModel)
+			"name the model with {arch}").Because(f.NoModel)
 	}
 	if as == nil {
 		var err error

@@ -3,6 +3,7 @@ package modelfile
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/models"
@@ -17,6 +18,9 @@ func (o *Options) finish(m *models.Model) (*models.Model, error) {
 		return nil, err
 	}
 	m, err := o.Preprocess.apply(m)
+	if err == nil && o.Matching {
+		err = distinct(o.Labels)
+	}
 	if err != nil || o.Labels == nil {
 		return m, err
 	}
@@ -27,6 +31,20 @@ func (o *Options) finish(m *models.Model) (*models.Model, error) {
 	named := *m
 	named.Labels = o.Labels
 	return &named, nil
+}
+
+// distinct refuses a name that two classes have, where names say which class of data
+// is which. The error is a *problem.Error of labels.
+func distinct(labels []string) error {
+	seen := map[string]bool{}
+	for _, name := range labels {
+		if seen[name] {
+			return problem.New("labels", "", "names "+strconv.Quote(name)+" twice",
+				"give each class a name of its own")
+		}
+		seen[name] = true
+	}
+	return nil
 }
 
 // classesOf returns the shape of what the first output of m gives for each

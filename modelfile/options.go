@@ -32,6 +32,7 @@ type Options struct {
 	Merge bn.Rule // how statistics of several ranks or replicas become one; "": as in the file
 	// Labels are the names of the classes, one for each; nil: those of the file.
 	Labels     []string
+	Matching   bool // Labels say which class of data is which: none may be there twice
 	Preprocess Preprocess
 	// Option returns what the program's users call an option, for what a Choice says;
 	// nil: its name.

@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +64,11 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 		i.Std = p.Std
 	}
 	out, err := models.WithImage(m, i)
+	var bad *problem.Error
+	if !given && p.Name != "" && errors.As(err, &bad) { // nobody has typed a mean
+		return nil, problem.New("preprocess", name, "its {"+bad.Field+"} has "+bad.Text,
+			"say {preprocess} unit or raw, or {mean} and {std} for each channel").Because(err)
+	}
 	if err != nil {
 		return nil, err
 	}

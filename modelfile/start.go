@@ -134,6 +134,9 @@ func (s *Started) initialise(o StartOptions) error {
 	if err := models.Init(s.Model, o.Seed); err != nil || o.Init == "" {
 		return err
 	}
+	if err := distinct(o.Labels); err != nil {
+		return err
+	}
 	from, labels, choice, err := stateOf(o.Init, o.Options, s.Model)
 	if err != nil {
 		return err

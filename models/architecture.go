@@ -104,7 +104,11 @@ func Build(name string, o Options) (*Model, error) {
 		n.Output(graph.Auxiliary, *n.auxiliary, false)
 	}
 	if g.Main, err = n.Function(); err != nil {
-		return nil, fmt.Errorf("model %s does not take images of %v: %w", name, o.Input, err)
+		err = fmt.Errorf("model %s does not take images of %v: %w", name, o.Input, err)
+		if o.Input.Height < a.Input.Height || o.Input.Width < a.Input.Width {
+			err = problem.Advise("use a larger {size}: "+a.Input.Sides()+" is the network's own", "%w", err)
+		}
+		return nil, err
 	}
 	return &Model{Architecture: name, Graph: g, State: map[string]tensor.Tensor{},
 		Preprocess: preprocess(o.Input)}, nil

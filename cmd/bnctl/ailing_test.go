@@ -36,7 +36,8 @@ type ailingDevice struct {
 	what string
 }
 
-func (d ailingDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+func (d ailingDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable,
+	error) {
 	x, err := d.Device.Load(ctx, p, c)
 	return &ailingExecutable{x, d.what, 0}, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mostLosses is how many cases may end with the loss of a device, or one that does not open. What comes then costs time
-// and says nothing new.
+// mostLosses is how many cases may end with the loss of a device, or one that does not open. What comes then
+// costs time and says nothing new.
 const mostLosses = 3
 
 // lostRule is what a device breaks that is lost.

@@ -34,8 +34,8 @@ func (o *overdue) Unwrap() error { return o.err }
 func (o *overdue) Rule() string { return answersRule }
 
 // sameRule is what a device breaks that opened before, and does not again.
-const sameRule = "Every start of a plugin is as the first: it describes itself in the same way, and opens the " +
-	"devices that it lists (docs/plugins.md)."
+const sameRule = "Every start of a plugin is as the first: it describes itself in the same way, and opens " +
+	"the devices that it lists (docs/plugins.md)."
 
 // unopened is the error of a device that does not open.
 type unopened struct{ err error }

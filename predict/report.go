@@ -12,7 +12,6 @@ import (
 type Report struct {
 	Samples    int               `json:"samples"`
 	Correct    int               `json:"correct"`        // labels met
-	NotFinite  int               `json:"not_finite"`     // labels for which the outputs are not finite: wrong
 	Accuracy   float64           `json:"accuracy"`       // share of labels met, 0 to 1
 	Top5       float64           `json:"top5"`           // share of labels among the five largest outputs
 	Loss       train.Figure      `json:"loss"`           // mean cross-entropy of a label; null if not finite
@@ -20,6 +19,7 @@ type Report struct {
 	Confusion  [][]int           `json:"confusion"`      // [label][predicted]
 	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
 	Throughput float64           `json:"images_per_s"`
+	NotFinite  int               `json:"not_finite"` // labels for which the outputs are not finite: wrong
 }
 
 // Count is how many labels of a class there were, and how many were met. With
@@ -31,7 +31,7 @@ type Count struct {
 	IoU     *train.Figure `json:"iou,omitempty"`
 }
 
-// Wrong is a line, after a line break, that says how many labels count as wrong because
+// Wrong is a line that says how many labels count as wrong because
 // outputs are not finite; "" if none.
 func (r *Report) Wrong() string {
 	what := "sample"
@@ -41,7 +41,7 @@ func (r *Report) Wrong() string {
 	if r.NotFinite == 0 {
 		return ""
 	}
-	return "\n" + problem.Counted(r.NotFinite, what) +
+	return problem.Counted(r.NotFinite, what) +
 		" counted as wrong: the outputs are not finite (NaN or infinite)"
 }
 

@@ -17,8 +17,10 @@ func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time
 	if e.Masks {
 		figures = fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**v.MIoU, 100*v.Accuracy)
 	}
-	o.result("%s  %s  loss %.4f  (%.0f img/s)%s", counted(v.Samples, "sample"), figures, v.Loss, v.Throughput,
-		v.Wrong())
+	o.result("%s  %s  loss %.4f  (%.0f img/s)", counted(v.Samples, "sample"), figures, v.Loss, v.Throughput)
+	if w := v.Wrong(); w != "" {
+		o.result("%s", w)
+	}
 	o.result("")
 	classTable(o, m, e)
 	o.result("")

@@ -20,6 +20,6 @@ if [ ! -e "$dir/usr/bin/python3" ]; then
 	mmdebstrap --variant=apt --components=main --include=$packages trixie "$dir" "$mirror" >&2
 fi
 for program in onednn onednn_train; do
-	sh "$here/enter.sh" "$dir" cc -O2 -o "/root/$program" "$program.c" -ldnnl -lm
+	sh "$here/enter.sh" "$dir" cc -O2 -o "/usr/local/bin/$program" "$program.c" -ldnnl -lm
 done
 echo "$dir"

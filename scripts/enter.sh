@@ -10,6 +10,6 @@ export DIR PEERS MODELS
 exec unshare --mount --propagation private sh -c '
 	mount --bind /proc "$DIR/proc" && mount --bind /dev "$DIR/dev" && mount --bind "$PEERS" "$DIR/peers" &&
 		mount --bind "$MODELS" "$DIR/models" && exec chroot "$DIR" /usr/bin/env -i -C /peers PATH=/usr/bin:/bin \
-		HOME=/root LANG=C.UTF-8 OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" OPENBLAS_NUM_THREADS="${OMP_NUM_THREADS:-1}" \
+		HOME=/tmp LANG=C.UTF-8 OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" OPENBLAS_NUM_THREADS="${OMP_NUM_THREADS:-1}" \
 		ONEDNN_MAX_CPU_ISA="${ONEDNN_MAX_CPU_ISA:-DEFAULT}" ${ATEN_CPU_CAPABILITY:+ATEN_CPU_CAPABILITY=$ATEN_CPU_CAPABILITY} \
 		LD_PRELOAD=libsleef.so.3 PYTHONWARNINGS=ignore PYTHONDONTWRITEBYTECODE=1 "$@"' sh "$@"

@@ -24,7 +24,7 @@ func layersBy(program, model string, batch, threads int) side {
 		if err != nil {
 			return 0, err
 		}
-		words = append(words, "/root/"+program, "/models/"+model+".layers", fmt.Sprint(batch),
+		words = append(words, "/usr/local/bin/"+program, "/models/"+model+".layers", fmt.Sprint(batch),
 			fmt.Sprint(b.seconds))
 		cmd := exec.CommandContext(b.ctx, words[0], words[1:]...)
 		cmd.Env, cmd.Stderr = append(environ(), "OMP_NUM_THREADS="+fmt.Sprint(threads)), os.Stderr

@@ -24,7 +24,7 @@ check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race
 	$(GO) tool staticcheck ./...
 	$(GO) test $(PATIENT) -short -tags purego ./parallel ./train $$($(GO) list ./plugins/cpu/... | grep -v '/internal/cpu$$')
 	$(GO) test $(PATIENT) -short -tags purego -run 'Order|OpsAgainstRef|ReplicaAlone' ./plugins/cpu/internal/cpu
-	$(GO) test $(PATIENT) -race -short ./collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
+	$(GO) test $(PATIENT) -race -short ./device/collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
 	GOARCH=arm64 $(GO) vet ./...
 	GO=$(GO) sh scripts/systems.sh
 	GO=$(GO) sh scripts/machines.sh

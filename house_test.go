@@ -29,38 +29,38 @@ legible:
 waiting:              legible
 tensor:               regular
 graph:                tensor
-collective:           tensor
+device/collective:           tensor
 graph/dot:            graph problem
-device:               collective graph tensor problem
+device:               device/collective graph tensor problem
 
-fabric:               awake collective tensor
-fabric/fabrictest:    collective fabric
-fabric/inprocess:     collective fabric fabric/mailbox
+fabric:               awake device/collective tensor
+fabric/fabrictest:    device/collective fabric
+fabric/inprocess:     device/collective fabric fabric/mailbox
 fabric/mailbox:
 fabric/launcher:
 
-device/ref:           collective device device/class graph tensor
-device/class:         collective device graph tensor
-device/devicetest:    collective device device/class device/ref graph tensor
+device/ref:           device/collective device device/class graph tensor
+device/class:         device/collective device graph tensor
+device/devicetest:    device/collective device device/class device/ref graph tensor
 device/conformance:   device device/devicetest device/remote graph problem
 device/starter:       problem
 device/starter/mine:  device device/ref device/serve
 device/internal/devicepb:
 device/internal/fabricpb:
-device/internal/shm:  collective tensor
-device/internal/wire: collective device device/internal/devicepb graph tensor problem
-device/serve:         collective device device/internal/devicepb device/internal/shm device/internal/wire
+device/internal/shm:  device/collective tensor
+device/internal/wire: device/collective device device/internal/devicepb graph tensor problem
+device/serve:         device/collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/serve:         device/internal/fabricpb graph tensor problem
-device/remote:        collective device device/internal/devicepb device/internal/shm device/internal/wire
+device/remote:        device/collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote:        awake device/internal/fabricpb fabric fabric/launcher fabric/mailbox graph tensor
 device/remote:        problem regular
 
-bn:                   collective graph problem tensor
+bn:                   device/collective graph problem tensor
 models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models problem regular tensor
-parallel:             awake bn collective device fabric graph tensor problem
+parallel:             awake bn device/collective device fabric graph tensor problem
 train/internal/tfevents:
 train:                awake bn data device fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
@@ -118,11 +118,11 @@ plugins/cpu/internal/machine:  memory regular
 plugins/cpu/internal/schedule: plugins/cpu/internal/machine
 plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion:   device/class graph tensor
-plugins/cpu/internal/run:      collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
+plugins/cpu/internal/run:      device/collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/run:      plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
-plugins/cpu/internal/convolution: collective device/class graph plugins/cpu/internal/kernel
+plugins/cpu/internal/convolution: device/collective device/class graph plugins/cpu/internal/kernel
 plugins/cpu/internal/convolution: plugins/cpu/internal/run
-plugins/cpu/internal/operations: collective device device/class graph plugins/cpu/internal/convolution
+plugins/cpu/internal/operations: device/collective device device/class graph plugins/cpu/internal/convolution
 plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
 plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device device/class graph plugins/cpu/internal/fusion
@@ -136,7 +136,7 @@ plugins/cpu/internal/cpu:      plugins/cpu/internal/workers tensor
 plugins/cpu:                   device device/serve graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:
-plugins/gpu:          collective device device/class graph tensor problem
+plugins/gpu:          device/collective device device/class graph tensor problem
 plugins/gpu/bitwise:  bn device graph models parallel plugins/cpu tensor
 plugins/opencl/internal/cl:     plugins/internal/library regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
@@ -165,7 +165,7 @@ scripts/benchpeers:
 scripts/benchserve:   models serialize
 scripts/kerneltable:  plugins/gpu
 scripts/network:      bn graph models parallel
-scripts/sickdevice:   collective device device/ref device/serve graph tensor
+scripts/sickdevice:   device/collective device device/ref device/serve graph tensor
 scripts/turns:
 scripts/mutate:
 `

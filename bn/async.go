@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 )
 
 // Fabric joins the processes of a run, as one of them sees it. Its methods may

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/awake"
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 )
 
 // Peers is the ranks of a run: this one, and those that it reaches over a

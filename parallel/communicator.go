@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/fabric"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 )
 
 // Group is the devices that take part in a run: its members, the replicas that

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 )
 
 // members is the devices of a group, by rank. A change of membership makes a new

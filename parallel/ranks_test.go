@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fabric/inprocess"
 	"github.com/bnctl/bnctl/graph"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -1,6 +1,6 @@
 package class
 
-import "github.com/bnctl/bnctl/collective"
+import "github.com/bnctl/bnctl/device/collective"
 
 // Sums over the positions of a channel. The rows of a replica are cut into units of
 // max(1, 64/positions) rows, units of more than 4096 positions into spans of 4096,

@@ -1,6 +1,6 @@
 package class
 
-import "github.com/bnctl/bnctl/collective"
+import "github.com/bnctl/bnctl/device/collective"
 
 // No sum is one chain over everything that a replica holds: parts whose size the
 // shape says are added along the canonical tree (docs/adr/orders.md), here n of

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )

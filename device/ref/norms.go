@@ -3,7 +3,7 @@ package ref
 import (
 	"math"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 )
 
 // sqrt32 returns the correctly rounded f32 root: that of float64 has more than

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/graph"

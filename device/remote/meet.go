@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/fabric"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/graph"

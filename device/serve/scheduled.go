@@ -3,8 +3,8 @@ package serve
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/graph"
 )

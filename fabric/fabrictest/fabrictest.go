@@ -13,7 +13,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/fabric"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fabric/fabrictest"
 	"github.com/bnctl/bnctl/fabric/inprocess"

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/fabric/mailbox"
 )

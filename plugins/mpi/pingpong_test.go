@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 )
 
 // calls counts the runs and commits of this process.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/graph"

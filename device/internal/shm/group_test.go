@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 	"sync/atomic"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/tensor"
 )
 

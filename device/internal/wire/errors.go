@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"

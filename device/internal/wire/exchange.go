@@ -3,7 +3,7 @@ package wire
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -3,7 +3,7 @@ package convolution
 import (
 	"math/bits"
 
-	"github.com/bnctl/bnctl/collective"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 

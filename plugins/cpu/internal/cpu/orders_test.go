@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bnctl/bnctl/collective"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/tensor"
 )

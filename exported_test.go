@@ -53,14 +53,14 @@ var unusedNames = map[string]string{
 	"graph.Op.Decomposes":     devices,
 	"graph.Op.Differentiable": devices,
 
-	"bn.Modes":                   "as bn.Rules and bn.Updates, which commands list",
-	"data.Transform.ApplyMask":   checked,
-	"fabric/fabrictest.Patience": checked,
-	"train.Recipe.StepBatch":     "beside StepReplicas, which jobs need",
-	"train.Recipe.Differences":   "what Resume asks first: a caller may ask without a session",
-	"train.Recipe.StepsPerEpoch": "beside TotalSteps",
-	"doctor.Reestimate":          "what Repair does, for callers who write no file",
-	"train.Progress":             "part of every checkpoint, which others may read",
+	"bn.Modes":                          "as bn.Rules and bn.Updates, which commands list",
+	"data.Transform.ApplyMask":          checked,
+	"device/fabric/fabrictest.Patience": checked,
+	"train.Recipe.StepBatch":            "beside StepReplicas, which jobs need",
+	"train.Recipe.Differences":          "what Resume asks first: a caller may ask without a session",
+	"train.Recipe.StepsPerEpoch":        "beside TotalSteps",
+	"doctor.Reestimate":                 "what Repair does, for callers who write no file",
+	"train.Progress":                    "part of every checkpoint, which others may read",
 }
 
 // inherited are methods that the standard library calls.

@@ -33,11 +33,11 @@ device/collective:           tensor
 graph/dot:            graph problem
 device:               device/collective graph tensor problem
 
-fabric:               awake device/collective tensor
-fabric/fabrictest:    device/collective fabric
-fabric/inprocess:     device/collective fabric fabric/mailbox
-fabric/mailbox:
-fabric/launcher:
+device/fabric:               awake device/collective tensor
+device/fabric/fabrictest:    device/collective device/fabric
+device/fabric/inprocess:     device/collective device/fabric device/fabric/mailbox
+device/fabric/mailbox:
+device/fabric/launcher:
 
 device/ref:           device/collective device device/class graph tensor
 device/class:         device/collective device graph tensor
@@ -52,7 +52,7 @@ device/internal/wire: device/collective device device/internal/devicepb graph te
 device/serve:         device/collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/serve:         device/internal/fabricpb graph tensor problem
 device/remote:        device/collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/remote:        awake device/internal/fabricpb fabric fabric/launcher fabric/mailbox graph tensor
+device/remote:        awake device/internal/fabricpb device/fabric device/fabric/launcher device/fabric/mailbox graph tensor
 device/remote:        problem regular
 
 bn:                   device/collective graph problem tensor
@@ -60,16 +60,16 @@ models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models problem regular tensor
-parallel:             awake bn device/collective device fabric graph tensor problem
+parallel:             awake bn device/collective device device/fabric graph tensor problem
 train/internal/tfevents:
-train:                awake bn data device fabric graph models parallel problem serialize tensor
+train:                awake bn data device device/fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
-train/job:            data fabric fleet modelfile models parallel problem regular serialize tensor
+train/job:            data device/fabric fleet modelfile models parallel problem regular serialize tensor
 train/job:            train
 study:                problem
 
 problem:
-fleet:                device device/class device/ref device/remote fabric fabric/launcher
+fleet:                device device/class device/ref device/remote device/fabric device/fabric/launcher
 fleet:                parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
@@ -80,7 +80,7 @@ export:               doctor fleet formats modelfile models predict problem regu
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
 doctor:               regular tensor train
-predict:              data device fabric fleet graph memory modelfile models parallel problem tensor train
+predict:              data device device/fabric fleet graph memory modelfile models parallel problem tensor train
 predict/format:       data predict problem regular tensor
 server/protocol:      tensor
 server/batching:      tensor
@@ -143,7 +143,7 @@ plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl pr
 plugins/opencl:                 device/serve plugins/opencl/internal/opencl
 plugins/opencl/bnctl-device-opencl: plugins/opencl
 plugins/mpi/internal/mpi:       plugins/internal/library problem
-plugins/mpi/internal/rank:      device device/serve fabric/launcher plugins/mpi/internal/mpi problem
+plugins/mpi/internal/rank:      device device/serve device/fabric/launcher plugins/mpi/internal/mpi problem
 plugins/mpi:                    device/serve plugins/mpi/internal/rank
 plugins/mpi/bnctl-fabric-mpi:   plugins/mpi
 plugins/cuda/internal/cu:       plugins/internal/library problem
@@ -157,7 +157,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: fabric fabric/launcher formats interrupt legible models
+cmd/bnctl: device/fabric device/fabric/launcher formats interrupt legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: regular serialize study study/experiment tensor train train/job waiting
 

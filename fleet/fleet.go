@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/remote"
-	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 	"github.com/bnctl/bnctl/device/remote"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/launcher"
 	"github.com/bnctl/bnctl/problem"
 )
 

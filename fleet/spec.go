@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 	"github.com/bnctl/bnctl/problem"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/tensor"
 )
 

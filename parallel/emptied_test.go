@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 )
 
 // A device that comes back and cannot have the program and the state is lost once more. From then on what is

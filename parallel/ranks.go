@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 )
 
 // The ends of what a way of synchronising takes.

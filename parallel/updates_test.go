@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"

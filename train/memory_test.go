@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 	"github.com/bnctl/bnctl/fleet"
 )
 

@@ -13,11 +13,11 @@ import (
 	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/mailbox"
 	"github.com/bnctl/bnctl/device/internal/fabricpb"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/mailbox"
 )
 
 // Fabric is a fabric.Fabric whose plugin runs in a process of its own.

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
-	"github.com/bnctl/bnctl/fabric"
 )
 
 // lending is what a fabric has of a plugin that sends from memory that it shares with

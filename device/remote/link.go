@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric/mailbox"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
-	"github.com/bnctl/bnctl/fabric/mailbox"
 )
 
 // link is a connection with the process of another rank of this machine. The frames are

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/internal/shm"
-	"github.com/bnctl/bnctl/fabric"
 )
 
 // mostApart is how far from each other the numbers of ranks are at most that have a link:

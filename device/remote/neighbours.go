@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
-	"github.com/bnctl/bnctl/fabric"
 )
 
 // neighbours is a fabric whose ranks of one machine send each other messages through memory

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/fabrictest"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/device/internal/shm"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/fabrictest"
-	"github.com/bnctl/bnctl/fabric/inprocess"
 	"github.com/bnctl/bnctl/tensor"
 )
 

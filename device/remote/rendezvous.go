@@ -2,8 +2,8 @@ package remote
 
 import (
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 	"github.com/bnctl/bnctl/device/internal/shm"
-	"github.com/bnctl/bnctl/fabric/launcher"
 )
 
 // Rendezvous makes the shared memory through which devices of plugins exchange

@@ -3,8 +3,8 @@ package remote
 import (
 	"sync"
 
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 	"github.com/bnctl/bnctl/device/internal/shm"
-	"github.com/bnctl/bnctl/fabric/launcher"
 )
 
 // crew is the sessions of this process and the threads that their devices

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/fabrictest"
 	"github.com/bnctl/bnctl/device/remote"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/fabrictest"
 	"github.com/bnctl/bnctl/plugins/mpi"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/remote"
-	"github.com/bnctl/bnctl/fabric"
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
 	"github.com/bnctl/bnctl/tensor"
 )

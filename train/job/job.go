@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"

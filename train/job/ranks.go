@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 	"github.com/bnctl/bnctl/problem"
 )
 

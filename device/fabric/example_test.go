@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
 // Three ranks tell each other how many images per second they train.

@@ -22,5 +22,5 @@
 // A rank that fails ends all ranks (Abort). No rank may go on alone, and none
 // may hang: every wait ends with its context.
 //
-// A rule of this package without a check in fabric/fabrictest does not exist.
+// A rule of this package without a check in device/fabric/fabrictest does not exist.
 package fabric

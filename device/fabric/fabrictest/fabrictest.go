@@ -14,7 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/bnctl/bnctl/device/collective"
-	"github.com/bnctl/bnctl/fabric"
+	"github.com/bnctl/bnctl/device/fabric"
 )
 
 // Opener opens a fabric of size ranks and returns it for each rank.

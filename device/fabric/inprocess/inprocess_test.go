@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/fabrictest"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/fabrictest"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
 func TestFabric(t *testing.T) {

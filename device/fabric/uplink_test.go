@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/tensor"
 )
 

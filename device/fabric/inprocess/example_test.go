@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
 // Two ranks of one process. Each runs in a goroutine of its own.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/bnctl/bnctl/fabric/launcher"
+	"github.com/bnctl/bnctl/device/fabric/launcher"
 )
 
 // The second of four processes that mpirun started. Without a launcher the size is 0.

@@ -3,7 +3,7 @@ package mailbox_test
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/fabric/mailbox"
+	"github.com/bnctl/bnctl/device/fabric/mailbox"
 )
 
 // One goroutine puts messages, one takes them and waits while there is none.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device/collective"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/fabrictest"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/fabrictest"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
 // sick is a fabric with a fault.

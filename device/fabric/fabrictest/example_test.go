@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/fabrictest"
-	"github.com/bnctl/bnctl/fabric/inprocess"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/fabrictest"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
 // Judge a fabric of one's own. In a test, each case is a t.Run.

@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/device/collective"
-	"github.com/bnctl/bnctl/fabric"
-	"github.com/bnctl/bnctl/fabric/mailbox"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/mailbox"
 )
 
 // New returns a fabric of size ranks: an element for each rank.

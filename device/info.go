@@ -45,7 +45,7 @@ const (
 
 // The levels at which tensors reach a device, from the one that every device
 // has to the fastest, the ID of a provider's first device, and the version of
-// the protocol (proto/bnctl/device/v1).
+// the protocol (device/proto/device/v1).
 const (
 	Stream     = "stream/1"   // tensors as messages over the socket
 	Shm        = "shm/1"      // tensors in memory that host and device share

@@ -18,7 +18,7 @@ var (
 // its name there: "stride ints = [1,1]", one after the other.
 func protoAttributes(t *testing.T) map[string]string {
 	t.Helper()
-	b, err := os.ReadFile("../proto/bnctl/device/v1/device.proto")
+	b, err := os.ReadFile("../device/proto/device/v1/device.proto")
 	if err != nil {
 		t.Fatal(err)
 	}

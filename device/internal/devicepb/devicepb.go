@@ -1,4 +1,4 @@
-// Package devicepb is the generated form of proto/bnctl/device/v1/device.proto,
+// Package devicepb is the generated form of device/proto/device/v1/device.proto,
 // the border between bnctl and device plugins.
 package devicepb
 

@@ -21,7 +21,7 @@ const golden = "testdata/v1.txt"
 // Version 1 of the protocol may grow; what it has stays. Breaking is: a name,
 // number, type or cardinality of a field, the oneof that it is in, a value of an
 // enum or a method that is changed or gone. Such a change is a version of its
-// own: proto/bnctl/device/v2, beside v1.
+// own: device/proto/device/v2, beside v1.
 func TestNothingBreaks(t *testing.T) {
 	b, err := os.ReadFile(golden)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package fabricpb is the generated form of proto/bnctl/fabric/v1/fabric.proto,
+// Package fabricpb is the generated form of device/proto/fabric/v1/fabric.proto,
 // the border between bnctl and fabric plugins.
 package fabricpb
 

@@ -22,7 +22,7 @@ import (
 // what is listed is there, and is imported.
 const layers = `
 regular:              problem
-awake:
+internal/awake:
 interrupt:
 memory:
 legible:
@@ -33,7 +33,7 @@ device/collective:           tensor
 graph/dot:            graph problem
 device:               device/collective graph tensor problem
 
-device/fabric:               awake device/collective tensor
+device/fabric:               internal/awake device/collective tensor
 device/fabric/fabrictest:    device/collective device/fabric
 device/fabric/inprocess:     device/collective device/fabric device/fabric/mailbox
 device/fabric/mailbox:
@@ -52,7 +52,7 @@ device/internal/wire: device/collective device device/internal/devicepb graph te
 device/serve:         device/collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/serve:         device/internal/fabricpb graph tensor problem
 device/remote:        device/collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/remote:        awake device/internal/fabricpb device/fabric device/fabric/launcher device/fabric/mailbox graph tensor
+device/remote:        internal/awake device/internal/fabricpb device/fabric device/fabric/launcher device/fabric/mailbox graph tensor
 device/remote:        problem regular
 
 bn:                   device/collective graph problem tensor
@@ -60,9 +60,9 @@ models:               graph problem tensor
 data:                 data/internal/jpeg problem regular tensor
 data/internal/jpeg:
 serialize:            bn graph models problem regular tensor
-parallel:             awake bn device/collective device device/fabric graph tensor problem
+parallel:             internal/awake bn device/collective device device/fabric graph tensor problem
 train/internal/tfevents:
-train:                awake bn data device device/fabric graph models parallel problem serialize tensor
+train:                internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
 train/job:            data device/fabric fleet modelfile models parallel problem regular serialize tensor
 train/job:            train

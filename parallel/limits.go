@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // patience is how many times the longest step so far a run may take, beyond

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/internal/awake"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // watch gives up devices that keep a run waiting: the host alone declares a

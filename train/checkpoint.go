@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
+	"github.com/bnctl/bnctl/internal/awake"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"

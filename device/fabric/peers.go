@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // Peers is the ranks of a run: this one, and those that it reaches over a

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/internal/awake"
 	"github.com/bnctl/bnctl/tensor"
 )
 

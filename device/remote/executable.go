@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/internal/awake"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
@@ -18,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/device/internal/fabricpb"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // Fabric is a fabric.Fabric whose plugin runs in a process of its own.

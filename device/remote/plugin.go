@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/bnctl/bnctl/awake"
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // Plugin is a plugin that can be started. It is a device.Provider. Its methods

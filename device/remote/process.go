@@ -14,7 +14,7 @@ import (
 
 	"github.com/hashicorp/go-plugin/runner"
 
-	"github.com/bnctl/bnctl/awake"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // process is a plugin process, in the form in which go-plugin runs one. Its

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bnctl/bnctl/awake"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // A wait that ends when this process has run for long enough. While it is

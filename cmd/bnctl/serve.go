@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/interrupt"
+	"github.com/bnctl/bnctl/internal/interrupt"
 	"github.com/bnctl/bnctl/server"
 )
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bnctl/bnctl/interrupt"
+	"github.com/bnctl/bnctl/internal/interrupt"
 )
 
 // grace is how long a program that was told to stop may take, unless it saves.

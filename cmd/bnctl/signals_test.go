@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bnctl/bnctl/interrupt"
+	"github.com/bnctl/bnctl/internal/interrupt"
 )
 
 // stuck is a program for scripts: it is told to stop, by itself, and goes on

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/interrupt"
+	"github.com/bnctl/bnctl/internal/interrupt"
 	"github.com/bnctl/bnctl/train"
 	"github.com/bnctl/bnctl/train/job"
 )

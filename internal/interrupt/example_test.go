@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/bnctl/bnctl/interrupt"
+	"github.com/bnctl/bnctl/internal/interrupt"
 )
 
 // A program that may be stopped while it works, but not while it saves.

@@ -25,8 +25,8 @@ regular:              problem
 internal/awake:
 internal/interrupt:
 memory:
-legible:
-waiting:              legible
+internal/legible:
+waiting:              internal/legible
 tensor:               regular
 graph:                tensor
 device/collective:           tensor
@@ -157,7 +157,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: device/fabric device/fabric/launcher formats internal/interrupt legible models
+cmd/bnctl: device/fabric device/fabric/launcher formats internal/interrupt internal/legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: regular serialize study study/experiment tensor train train/job waiting
 

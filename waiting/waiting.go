@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/bnctl/bnctl/legible"
+	"github.com/bnctl/bnctl/internal/legible"
 )
 
 // Line shows what is waited for. Its methods may be called from any goroutine.

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/legible"
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/problem"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/legible"
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/problem"
 )
 

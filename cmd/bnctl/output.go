@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/legible"
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/waiting"
 )

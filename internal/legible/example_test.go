@@ -3,7 +3,7 @@ package legible_test
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/legible"
+	"github.com/bnctl/bnctl/internal/legible"
 )
 
 // A name that would clear the screen, and begin a line of its own.

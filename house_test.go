@@ -24,7 +24,7 @@ const layers = `
 regular:              problem
 internal/awake:
 internal/interrupt:
-memory:
+internal/memory:
 internal/legible:
 waiting:              internal/legible
 tensor:               regular
@@ -73,14 +73,14 @@ fleet:                device device/class device/ref device/remote device/fabric
 fleet:                parallel plugins/cpu problem
 modelfile:            bn data formats graph models problem regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
-bench:                graph memory models parallel plugins/cpu problem
+bench:                graph internal/memory models parallel plugins/cpu problem
 bench:                tensor train
 strip:                doctor formats modelfile models problem regular train
 export:               doctor fleet formats modelfile models predict problem regular
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
 doctor:               regular tensor train
-predict:              data device device/fabric fleet graph memory modelfile models parallel problem tensor train
+predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
 predict/format:       data predict problem regular tensor
 server/protocol:      tensor
 server/batching:      tensor
@@ -114,7 +114,7 @@ formats:              serialize tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
-plugins/cpu/internal/machine:  memory regular
+plugins/cpu/internal/machine:  internal/memory regular
 plugins/cpu/internal/schedule: plugins/cpu/internal/machine
 plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion:   device/class graph tensor
@@ -128,7 +128,7 @@ plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
 plugins/cpu/internal/plan:     device device/class graph plugins/cpu/internal/fusion
 plugins/cpu/internal/plan:     plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/plan:     plugins/cpu/internal/run plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu:      device graph memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu:      device graph internal/memory plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
 plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/schedule

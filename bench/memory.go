@@ -3,7 +3,7 @@ package bench
 import (
 	"os"
 
-	"github.com/bnctl/bnctl/memory"
+	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/parallel"
 )
 

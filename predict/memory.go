@@ -2,7 +2,7 @@ package predict
 
 import (
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/memory"
+	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"

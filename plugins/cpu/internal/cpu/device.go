@@ -5,7 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/memory"
+	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 

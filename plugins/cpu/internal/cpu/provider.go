@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/memory"
+	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"

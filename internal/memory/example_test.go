@@ -3,7 +3,7 @@ package memory_test
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/memory"
+	"github.com/bnctl/bnctl/internal/memory"
 )
 
 // Whether something fits. Where the system does not tell, nothing is known.

@@ -21,13 +21,13 @@ import (
 // that is not listed may not exist, and a border that nobody crosses is closed:
 // what is listed is there, and is imported.
 const layers = `
-regular:              problem
+internal/regular:              problem
 internal/awake:
 internal/interrupt:
 internal/memory:
 internal/legible:
 waiting:              internal/legible
-tensor:               regular
+tensor:               internal/regular
 graph:                tensor
 device/collective:           tensor
 graph/dot:            graph problem
@@ -53,45 +53,45 @@ device/serve:         device/collective device device/internal/devicepb device/i
 device/serve:         device/internal/fabricpb graph tensor problem
 device/remote:        device/collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote:        internal/awake device/internal/fabricpb device/fabric device/fabric/launcher device/fabric/mailbox graph tensor
-device/remote:        problem regular
+device/remote:        problem internal/regular
 
 bn:                   device/collective graph problem tensor
 models:               graph problem tensor
-data:                 data/internal/jpeg problem regular tensor
+data:                 data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
-serialize:            bn graph models problem regular tensor
+serialize:            bn graph models problem internal/regular tensor
 parallel:             internal/awake bn device/collective device device/fabric graph tensor problem
 train/internal/tfevents:
 train:                internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train:                train/internal/tfevents
-train/job:            data device/fabric fleet modelfile models parallel problem regular serialize tensor
+train/job:            data device/fabric fleet modelfile models parallel problem internal/regular serialize tensor
 train/job:            train
 study:                problem
 
 problem:
 fleet:                device device/class device/ref device/remote device/fabric device/fabric/launcher
 fleet:                parallel plugins/cpu problem
-modelfile:            bn data formats graph models problem regular serialize tensor
+modelfile:            bn data formats graph models problem internal/regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
 bench:                graph internal/memory models parallel plugins/cpu problem
 bench:                tensor train
-strip:                doctor formats modelfile models problem regular train
-export:               doctor fleet formats modelfile models predict problem regular
+strip:                doctor formats modelfile models problem internal/regular train
+export:               doctor fleet formats modelfile models predict problem internal/regular
 inspect:              bn doctor formats graph modelfile models serialize tensor train
 doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
-doctor:               regular tensor train
+doctor:               internal/regular tensor train
 predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
-predict/format:       data predict problem regular tensor
+predict/format:       data predict problem internal/regular tensor
 server/protocol:      tensor
 server/batching:      tensor
 server/repository:    problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server:               data doctor modelfile models predict problem regular server/batching
+server:               data doctor modelfile models predict problem internal/regular server/batching
 server:               server/internal/inferencepb server/internal/tracing
 server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
-study/experiment:     bench bn data fleet modelfile models parallel problem regular serialize
+study/experiment:     bench bn data fleet modelfile models parallel problem internal/regular serialize
 study/experiment:     study tensor train
 
 formats/torch:        formats/torch/internal/pickle formats/internal/foreign problem tensor
@@ -100,21 +100,21 @@ formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph
 formats/keras:        tensor
 formats/keras/internal/hdf5: problem
 formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
-formats/onnx:         graph models problem regular tensor
+formats/onnx:         graph models problem internal/regular tensor
 formats/onnx/internal/onnxpb:
 formats/safetensors:  formats/internal/foreign problem tensor
-formats/tensorflow:   formats/internal/foreign formats/internal/message problem regular tensor
+formats/tensorflow:   formats/internal/foreign formats/internal/message problem internal/regular tensor
 formats/caffe:        formats/internal/foreign formats/internal/message graph models problem
 formats/caffe:        tensor
-formats/internal/foreign: models problem regular tensor
+formats/internal/foreign: models problem internal/regular tensor
 formats/internal/message:
 formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
-formats:              formats/torch formats/internal/foreign bn graph models problem regular
+formats:              formats/torch formats/internal/foreign bn graph models problem internal/regular
 formats:              serialize tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
-plugins/cpu/internal/machine:  internal/memory regular
+plugins/cpu/internal/machine:  internal/memory internal/regular
 plugins/cpu/internal/schedule: plugins/cpu/internal/machine
 plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion:   device/class graph tensor
@@ -138,7 +138,7 @@ plugins/cpu/bnctl-device-cpu:  plugins/cpu
 plugins/internal/library:
 plugins/gpu:          device/collective device device/class graph tensor problem
 plugins/gpu/bitwise:  bn device graph models parallel plugins/cpu tensor
-plugins/opencl/internal/cl:     plugins/internal/library regular
+plugins/opencl/internal/cl:     plugins/internal/library internal/regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
 plugins/opencl:                 device/serve plugins/opencl/internal/opencl
 plugins/opencl/bnctl-device-opencl: plugins/opencl
@@ -159,7 +159,7 @@ cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher formats internal/interrupt internal/legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
-cmd/bnctl: regular serialize study study/experiment tensor train train/job waiting
+cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job waiting
 
 scripts/benchpeers:
 scripts/benchserve:   models serialize

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // RepairedFile is the result of RepairFile.

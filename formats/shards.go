@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // Whole models may lie in several files, of which each by itself looks whole. Their names

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/formats/safetensors"
 	"github.com/bnctl/bnctl/formats/tensorflow"
 	"github.com/bnctl/bnctl/formats/torch"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // reader opens a file of one format.

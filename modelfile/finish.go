@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // Options say what of a file is the model, and how it takes pictures. The zero

@@ -6,7 +6,7 @@ import (
 	"hash"
 	"io"
 
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // WriteSummed is regular.WriteLocked, and returns the SHA-256 of the file, in hex: whatever writes a

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // tokens are those of a file, of which one must be shown.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/train"
 )
 

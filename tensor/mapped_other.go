@@ -5,7 +5,7 @@ package tensor
 import (
 	"math"
 
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // mapFile reads a file into memory.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // reportData says what is in a source.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph/dot"
 	"github.com/bnctl/bnctl/inspect"
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // drawGraph draws the graph of a file to path.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // ErrUnlocked is the error for a plugin that was not added to devices.lock.

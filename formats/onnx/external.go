@@ -10,8 +10,8 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // external reads tensors that lie in other files, inside the folder of the

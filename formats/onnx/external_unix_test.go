@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // TestExternalPipe: a pipe that nobody writes is no external data, and is not waited for.

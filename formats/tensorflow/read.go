@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // Arrays returns the numbers of the outputs that NPY writes, an array for each;

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
 

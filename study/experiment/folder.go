@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/study"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 )
 
 // RecipeFile has options by name, with their values as a command line writes

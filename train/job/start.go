@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/regular"
 	"github.com/bnctl/bnctl/train"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // Open reads a file whose tensors are read from it afterwards: the result owns

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // kept is a file of measured rates.

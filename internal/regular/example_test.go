@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/bnctl/bnctl/regular"
+	"github.com/bnctl/bnctl/internal/regular"
 )
 
 // A folder, as a pipe or a terminal, is refused at once, and a file that is

@@ -26,7 +26,7 @@ internal/awake:
 internal/interrupt:
 internal/memory:
 internal/legible:
-waiting:              internal/legible
+internal/waiting:              internal/legible
 tensor:               internal/regular
 graph:                tensor
 device/collective:           tensor
@@ -159,7 +159,7 @@ cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher formats internal/interrupt internal/legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
-cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job waiting
+cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job internal/waiting
 
 scripts/benchpeers:
 scripts/benchserve:   models serialize

@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/internal/legible"
+	"github.com/bnctl/bnctl/internal/waiting"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/waiting"
 )
 
 type lines = legible.Lines

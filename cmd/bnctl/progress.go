@@ -8,8 +8,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/bnctl/bnctl/internal/waiting"
 	"github.com/bnctl/bnctl/train"
-	"github.com/bnctl/bnctl/waiting"
 )
 
 // progress shows a run: JSON lines, a live line on a terminal, plain lines elsewhere.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/bnctl/bnctl/waiting"
+	"github.com/bnctl/bnctl/internal/waiting"
 )
 
 // Nothing is said of what does not take long.

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/strip"
 	"github.com/bnctl/bnctl/tensor"

@@ -46,8 +46,8 @@ var unusedNames = map[string]string{
 	"server.Options.Request":         option,
 	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
 
-	"formats/keras.ReadFrom": inBytes,
-	"formats/torch.ReadFrom": inBytes,
+	"modelfile/formats/keras.ReadFrom": inBytes,
+	"modelfile/formats/torch.ReadFrom": inBytes,
 
 	"device/ref.Ops":          devices,
 	"graph.Op.Decomposes":     devices,

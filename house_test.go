@@ -71,14 +71,14 @@ study:                problem
 problem:
 fleet:                device device/class device/ref device/remote device/fabric device/fabric/launcher
 fleet:                parallel plugins/cpu problem
-modelfile:            bn data formats graph models problem internal/regular serialize tensor
+modelfile:            bn data modelfile/formats graph models problem internal/regular serialize tensor
 bench:                device device/class device/devicetest device/remote fleet
 bench:                graph internal/memory models parallel plugins/cpu problem
 bench:                tensor train
-strip:                doctor formats modelfile models problem internal/regular train
-export:               doctor fleet formats modelfile models predict problem internal/regular
-inspect:              bn doctor formats graph modelfile models serialize tensor train
-doctor:               bn data fleet formats graph modelfile models parallel predict problem serialize
+strip:                doctor modelfile/formats modelfile models problem internal/regular train
+export:               doctor fleet modelfile/formats modelfile models predict problem internal/regular
+inspect:              bn doctor modelfile/formats graph modelfile models serialize tensor train
+doctor:               bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
 doctor:               internal/regular tensor train
 predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
 predict/format:       data predict problem internal/regular tensor
@@ -94,23 +94,23 @@ demo:                 bn data modelfile problem serialize tensor train
 study/experiment:     bench bn data fleet modelfile models parallel problem internal/regular serialize
 study/experiment:     study tensor train
 
-formats/torch:        formats/torch/internal/pickle formats/internal/foreign problem tensor
-formats/torch/internal/pickle:
-formats/keras:        formats/keras/internal/hdf5 formats/internal/foreign graph models problem
-formats/keras:        tensor
-formats/keras/internal/hdf5: problem
-formats/onnx:         formats/onnx/internal/onnxpb formats/internal/foreign formats/internal/message
-formats/onnx:         graph models problem internal/regular tensor
-formats/onnx/internal/onnxpb:
-formats/safetensors:  formats/internal/foreign problem tensor
-formats/tensorflow:   formats/internal/foreign formats/internal/message problem internal/regular tensor
-formats/caffe:        formats/internal/foreign formats/internal/message graph models problem
-formats/caffe:        tensor
-formats/internal/foreign: models problem internal/regular tensor
-formats/internal/message:
-formats:              formats/caffe formats/keras formats/onnx formats/safetensors formats/tensorflow
-formats:              formats/torch formats/internal/foreign bn graph models problem internal/regular
-formats:              serialize tensor
+modelfile/formats/torch:        modelfile/formats/torch/internal/pickle modelfile/formats/internal/foreign problem tensor
+modelfile/formats/torch/internal/pickle:
+modelfile/formats/keras:        modelfile/formats/keras/internal/hdf5 modelfile/formats/internal/foreign graph models problem
+modelfile/formats/keras:        tensor
+modelfile/formats/keras/internal/hdf5: problem
+modelfile/formats/onnx:         modelfile/formats/onnx/internal/onnxpb modelfile/formats/internal/foreign modelfile/formats/internal/message
+modelfile/formats/onnx:         graph models problem internal/regular tensor
+modelfile/formats/onnx/internal/onnxpb:
+modelfile/formats/safetensors:  modelfile/formats/internal/foreign problem tensor
+modelfile/formats/tensorflow:   modelfile/formats/internal/foreign modelfile/formats/internal/message problem internal/regular tensor
+modelfile/formats/caffe:        modelfile/formats/internal/foreign modelfile/formats/internal/message graph models problem
+modelfile/formats/caffe:        tensor
+modelfile/formats/internal/foreign: models problem internal/regular tensor
+modelfile/formats/internal/message:
+modelfile/formats:              modelfile/formats/caffe modelfile/formats/keras modelfile/formats/onnx modelfile/formats/safetensors modelfile/formats/tensorflow
+modelfile/formats:              modelfile/formats/torch modelfile/formats/internal/foreign bn graph models problem internal/regular
+modelfile/formats:              serialize tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
@@ -157,7 +157,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: device/fabric device/fabric/launcher formats internal/interrupt internal/legible models
+cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
 cmd/bnctl: demo doctor export fleet graph/dot inspect modelfile predict predict/format problem server strip
 cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job internal/waiting
 

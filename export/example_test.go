@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/bnctl/bnctl/export"
-	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 )
 

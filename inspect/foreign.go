@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/doctor"
-	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )

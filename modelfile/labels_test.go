@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 // noteChoice says in a line what was chosen of a file, and what was left out,

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/export"
-	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 func exportCommand() *cli.Command {

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl"
-	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 func Example_export() {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 )
 

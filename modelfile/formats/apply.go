@@ -1,0 +1,179 @@
+package formats
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/keras"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// ignorable reports whether a tensor that an architecture lacks may be left
+// out: the counter of a batch norm, which predicting does not need.
+func ignorable(name string) bool {
+	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked")
+}
+
+// fit tells how the tensors of a file and the parameters of a model meet.
+type fit struct {
+	taken   int
+	left    []Tensor // that fit nothing
+	missing []string // parameters that got none
+}
+
+func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
+
+func (f fit) String() string {
+	s := fitting(f.taken)
+	if len(f.left) > 0 {
+		var names []string
+		for _, t := range f.left {
+			names = append(names, t.String())
+		}
+		s += fmt.Sprintf("; %s nothing (%s)", fitting(len(names)), some(names))
+	}
+	if len(f.missing) > 0 {
+		s += fmt.Sprintf("; %s got none (%s)", problem.Counted(len(f.missing), "parameter"), some(f.missing))
+	}
+	return s
+}
+
+// fitting says how many tensors fit.
+func fitting(n int) string {
+	if n == 1 {
+		return "1 tensor fits"
+	}
+	return problem.Counted(n, "tensor") + " fit"
+}
+
+// compare matches tensors with the state of a model, by name and shape.
+func compare(tensors []Tensor, m *models.Model) fit {
+	want := make(map[string][]int, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		want[s.Name] = s.Shape
+	}
+	var f fit
+	for _, t := range tensors {
+		shape, ok := want[t.Name]
+		switch {
+		case ok && slices.Equal(shape, t.Shape):
+			f.taken++
+			delete(want, t.Name)
+		case !ignorable(t.Name):
+			f.left = append(f.left, t)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		f.missing = append(f.missing, name+" "+tensor.Describe(tensor.F32, want[name]))
+	}
+	if len(f.missing) == 0 { // else it does not fit, whatever is left
+		f.left = slices.DeleteFunc(f.left, func(t Tensor) bool { return looseBeside(t, m) != "" })
+	}
+	return f
+}
+
+// apply returns a copy of m, a model without state, with the tensors of f as
+// its state. Every tensor has to have its place and every parameter its
+// tensor, by name and shape; halves and doubles become f32, and the kernels of
+// TensorFlow and Keras are turned to channels first. A prefix that all names
+// share is taken off where that makes them fit, and tensors that plainly are no
+// layer's are left out: f says so.
+func apply(f *File, m *models.Model) (*models.Model, error) {
+	own := f
+	f, err := arranged(f, m)
+	if err != nil {
+		return nil, err
+	}
+	tensors, fit := unprefixed(f.Tensors, m)
+	if !fit.exact() {
+		return nil, own.Chosen(problem.Failure("",
+			fmt.Sprintf("the file does not fit model %s: %s", m.Architecture, fit), fit.advice()))
+	}
+	f.SetTensors(tensors)
+	leaveLoose(f, m)
+	if f != own {
+		own.Left = append(own.Left, f.Left...)
+	}
+	out := *m
+	out.State = make(map[string]tensor.Tensor, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		t, _ := f.Tensor(s.Name)
+		v, err := loadF32(t)
+		if err != nil {
+			return nil, err
+		}
+		out.State[s.Name] = v
+	}
+	return &out, out.Check()
+}
+
+// unprefixed returns tensors without the prefix that keeps them from fitting
+// m, and how they fit; if nothing helps, with the names that they have.
+func unprefixed(tensors []Tensor, m *models.Model) ([]Tensor, fit) {
+	best := compare(tensors, m)
+	shorter, prefix := tensors, ""
+	for depth := 0; depth < maxPrefixes && !best.exact(); depth++ {
+		if shorter, prefix = dropPrefix(shorter); prefix == "" {
+			break
+		}
+		if got := compare(shorter, m); got.exact() {
+			return shorter, got
+		}
+	}
+	return tensors, best
+}
+
+// advice says how tensors that alone keep a file from fitting are left out.
+func (f fit) advice() string {
+	if len(f.left) == 0 || len(f.missing) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.left[0].Name)
+}
+
+// arranged returns the tensors of a file in the layout of the graphs of bnctl:
+// those of TensorFlow and Keras are turned, for the model m if that can be done.
+func arranged(f *File, m *models.Model) (*File, error) {
+	var turned []Tensor
+	switch {
+	case strings.HasPrefix(f.Format, "tensorflow"):
+		turned = foreign.ChannelsFirst(f.Tensors)
+	case strings.HasPrefix(f.Format, "keras"):
+		turned = keras.GraphTensors(f.Tensors)
+	default:
+		return f, nil
+	}
+	return &File{Tensors: turned}, checkFlattened(m)
+}
+
+// checkFlattened refuses a model in which a dense layer reads (C, H, W) laid
+// out flat: TensorFlow's columns are in the order (H, W, C).
+func checkFlattened(m *models.Model) error {
+	f := m.Graph.Main
+	makers := f.Makers()
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op != graph.Dense {
+			continue
+		}
+		flat := makers[n.In[0]]
+		if flat == nil || flat.Op != graph.Reshape {
+			continue
+		}
+		before := makers[flat.In[0]]
+		s := f.Values[flat.In[0]].Type.Shape
+		if len(s) == 3 && s[0] > 1 && s[1]*s[2] > 1 && (before == nil || before.Op != graph.Transpose) {
+			return problem.Advise("put transpose(perm=[1,2,0]) before the reshape", "model %s: %s reads %v laid "+
+				"out flat, whose order in the file is height, width, channel", m.Architecture, f.NodeName(n), s)
+		}
+	}
+	return nil
+}
+
+func join(names []string) string { return strings.Join(names, ", ") }

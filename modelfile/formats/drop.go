@@ -1,0 +1,53 @@
+package formats
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// drop leaves out the tensors whose names match a pattern, and returns the
+// patterns that match none.
+func drop(f *File, patterns []string) (unmatched []string, err error) {
+	for _, p := range patterns {
+		matched := false
+		for _, t := range slices.Clone(f.Tensors) {
+			ok, err := matches(p, t.Name)
+			if err != nil {
+				return nil, notDropped(p, err.Error(), "").Because(err)
+			}
+			if ok {
+				f.Leave(t.Name, "{drop} "+p)
+				matched = true
+			}
+		}
+		if !matched {
+			unmatched = append(unmatched, p)
+		}
+	}
+	return unmatched, nil
+}
+
+// notDropped refuses a pattern.
+func notDropped(pattern, text, advice string) *problem.Error {
+	e := problem.Failure("drop", text, advice)
+	e.Value = pattern
+	return e
+}
+
+// matches is path.Match with * for slashes too.
+func matches(pattern, name string) (bool, error) {
+	flat := strings.NewReplacer("/", "\x00")
+	return path.Match(flat.Replace(pattern), flat.Replace(name))
+}
+
+func listed(tensors []Tensor) string {
+	var names []string
+	for _, t := range tensors {
+		names = append(names, t.Name)
+	}
+	return foreign.List(names)
+}

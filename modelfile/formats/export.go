@@ -1,0 +1,66 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx"
+	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
+	"github.com/bnctl/bnctl/modelfile/formats/torch"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// The ONNX operator sets that Export writes.
+const (
+	OldestOpset = onnx.OldestOpset
+	NewestOpset = onnx.DefaultOpset
+)
+
+// ExportOptions say how a model is written. The zero value leaves it to the
+// ending of the name.
+type ExportOptions struct {
+	Format string // "onnx", "safetensors" or "torch"; "" is what the ending of the name asks for
+	Opset  int    // ONNX's operator set; 0 is onnx.DefaultOpset
+}
+
+// Export writes a model: its graph and weights as ONNX, its weights alone as
+// safetensors or for PyTorch, under the names of its graph, which for the zoo's
+// models are those of torchvision. It returns the SHA-256 of the file in hex. A
+// file that is there already is replaced only when the new one is complete.
+func Export(path string, m *models.Model, o ExportOptions) (string, error) {
+	if o.Format == "" {
+		o.Format = ExportFormat(path)
+	}
+	var write func(io.Writer) error
+	switch o.Format {
+	case "onnx":
+		if o.Opset == 0 {
+			o.Opset = onnx.DefaultOpset
+		}
+		write = func(w io.Writer) error { return onnx.WriteOpset(w, m, o.Opset) }
+	case "safetensors":
+		write = func(w io.Writer) error { return safetensors.Write(w, Tensors(m), m.Labels...) }
+	case "torch":
+		write = func(w io.Writer) error { return torch.Write(w, Tensors(m), m.Labels...) }
+	default:
+		return "", fmt.Errorf("%s: want a name that ends with .onnx, .safetensors or .pth", path)
+	}
+	return serialize.WriteSummed(path, write)
+}
+
+// ExportFormat returns the format for the ending of a path: "onnx",
+// "safetensors" or "torch"; "" for any other ending.
+func ExportFormat(path string) string {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".onnx":
+		return "onnx"
+	case ".safetensors":
+		return "safetensors"
+	case ".pth", ".pt":
+		return "torch"
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package formats
+
+import (
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+)
+
+// File is an open file of another program, before an architecture is applied. Its
+// fields:
+//
+//	Format   string         // format and variant: "pytorch zip", "keras h5"
+//	Tensors  []Tensor       // of the model alone, in the file's order, with the file's names
+//	Model    *models.Model  // the graph with its weights; nil if the file has no graph
+//	NoModel  error          // why Model is nil although the file describes a graph
+//	Norms    []BatchNorm    // batch norms of the graph that the file describes
+//	Key      string         // path of the state dict that was taken; "" if there is only one place
+//	Keys     []string       // other paths that Options.Key can name
+//	Wrappers []string       // removed around the model, outermost first: "state_dict", "module."
+//	Counters []Counter      // single values beside the tensors: epoch, step, accuracy
+//	Left     []Group        // what the file has besides and Tensors leaves out
+//	Findings []Finding      // remarks about the file
+//
+// Tensor(name) returns a tensor and whether it is there. Close closes the file, from
+// which tensors are read until then.
+type File = foreign.File
+
+// Tensor is a tensor of a file: Name, DType and Shape. Load reads its elements.
+type Tensor = foreign.Tensor
+
+// Counter is a single value beside the tensors, such as the epoch: Name and Value.
+type Counter = foreign.Counter
+
+// Group is a number of tensors that were left out together: Name says where they are
+// ("optimizer"), Reason why they were left out, Advice how to take them all the same,
+// Tensors and Bytes how many they are.
+type Group = foreign.Group
+
+// Finding is a remark about a part of a file: Where (a tensor, a member or a key; "" is
+// the whole file), Text, Advice, and Fault if the file cannot be used as it is.
+type Finding = foreign.Finding
+
+// BatchNorm is a batch norm of a file: its Name, the names of its tensors (Mean,
+// Variance, Gamma, Beta, Count; "" if there is none), and Eps and Decay, 0 where the
+// file does not say.
+type BatchNorm = foreign.BatchNorm
+
+// Options say what to read of a file.
+type Options struct {
+	// Key is the path of the state dict in a PyTorch checkpoint. Empty takes
+	// the only one, or the one under a usual name.
+	Key string
+	// EMA takes the average of the weights instead of the weights.
+	EMA bool
+	// Drop are patterns of names of tensors to be left out, as path.Match has
+	// them, except that * matches slashes too. Each has to match at least one
+	// tensor.
+	Drop []string
+	// Merge says how the running statistics of several ranks or replicas
+	// become one; empty means bn.Pooled.
+	Merge bn.Rule
+	// Description describes the model of a Keras file of weights alone, in the
+	// JSON that to_json returns, or the network of a Caffe file, in the text of
+	// deploy.prototxt.
+	Description []byte
+	// Input is the shape of one sample, (C, H, W) for images, where the graph in
+	// a file leaves lengths open. Lengths that the file fixes have to be the same.
+	Input []int
+	// TensorsOnly leaves out the graph. Whoever only needs the tensors then has
+	// no more than one of them in memory.
+	TensorsOnly bool
+}
+
+func (o Options) rule() bn.Rule {
+	if o.Merge == "" {
+		return bn.Pooled
+	}
+	return o.Merge
+}
+
+// Held returns a tensor that is in memory already, NewTensor one whose elements
+// are read when asked for.
+var (
+	Held      = foreign.Held
+	NewTensor = foreign.NewTensor
+)

@@ -1,0 +1,149 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Identify finds the architecture of a file's tensors in the zoo and returns
+// its model, without state: names and shapes have to fit, all of them. The
+// number of classes is that of the file. If all names share a prefix, as
+// Lightning adds one, and fit without it, Identify removes it from f's names.
+//
+// If nothing fits, the error names the nearest architecture and what does not
+// fit.
+func Identify(f *File) (*models.Model, error) {
+	var nearest fit
+	name := ""
+	for depth, tensors := 0, f.Tensors; ; depth++ {
+		m, best, arch, err := search(tensors)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			f.SetTensors(tensors)
+			leaveLoose(f, m)
+			sayAssumed(f, m)
+			return m, nil
+		}
+		if name == "" || best.taken > nearest.taken {
+			nearest, name = best, arch
+		}
+		shorter, prefix := dropPrefix(tensors)
+		if prefix == "" || depth == maxPrefixes {
+			return nil, f.Chosen(noneFits(f.Tensors, name, nearest))
+		}
+		tensors = shorter
+	}
+}
+
+// sayAssumed says which of the architectures with the same names and shapes m is.
+func sayAssumed(f *File, m *models.Model) {
+	for _, a := range models.Architectures() {
+		if a.SameAs == m.Architecture {
+			f.Find("", fmt.Sprintf("taken for %s, whose stride is in the convolutions of 3x3, as in torchvision; %s "+
+				"has the same names and shapes (%s)", m.Architecture, a.Name, a.About),
+				"if it is that, name the architecture "+a.Name)
+		}
+	}
+}
+
+// noneFits says what the nearest architecture lacks, or what the tensors are
+// called where none is near.
+func noneFits(tensors []Tensor, name string, nearest fit) error {
+	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
+	if advice := nearest.advice(); advice != "" {
+		detail += "; " + advice
+	}
+	if nearest.taken == 0 {
+		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with {drop} PATTERN",
+			listed(tensors))
+	}
+	these := "its one tensor"
+	if len(tensors) != 1 {
+		these = "these " + problem.Counted(len(tensors), "tensor")
+	}
+	return problem.Failure("", "no architecture of the zoo fits "+these, detail+
+		": name the model with {arch}, or write .pth or .safetensors, which need none")
+}
+
+// severalFit refuses to choose among architectures.
+func severalFit(names []string) error {
+	return problem.Failure("", "several architectures fit ("+join(names)+")", "name one with {arch}")
+}
+
+// maxPrefixes is how many prefixes are tried.
+const maxPrefixes = 3
+
+// search compares tensors with every architecture.
+func search(tensors []Tensor) (found *models.Model, nearest fit, name string, err error) {
+	var names []string
+	for _, a := range models.Architectures() {
+		m, err := build(a, tensors)
+		if err != nil {
+			return nil, fit{}, "", err
+		}
+		got := compare(tensors, m)
+		if got.exact() && a.SameAs == "" {
+			found, names = m, append(names, a.Name)
+		}
+		if name == "" || got.taken > nearest.taken {
+			nearest, name = got, a.Name
+		}
+	}
+	if len(names) > 1 {
+		return nil, nearest, name, severalFit(names)
+	}
+	return found, nearest, name, nil
+}
+
+// build returns an architecture with as many classes as the tensors have.
+func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
+	m, err := models.Build(a.Name, models.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if n := classes(m, a.Classes, tensors); n >= 2 && n != a.Classes {
+		if other, err := models.Build(a.Name, models.Options{Classes: n}); err == nil {
+			return other, nil
+		}
+	}
+	return m, nil
+}
+
+// classes returns the number of classes of the last layer: the first length
+// of the tensor that is called as the last parameter of m.
+func classes(m *models.Model, published int, tensors []Tensor) int {
+	last := m.Graph.State[len(m.Graph.State)-1]
+	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == last.Name })
+	if i < 0 || len(last.Shape) == 0 || last.Shape[0] != published || len(tensors[i].Shape) != len(last.Shape) {
+		return published
+	}
+	return tensors[i].Shape[0]
+}
+
+// dropPrefix takes the first component off all names, if they share it. Those
+// of tensors that plainly are no layer's stay as they are.
+func dropPrefix(tensors []Tensor) (out []Tensor, prefix string) {
+	for _, t := range tensors {
+		if t.Loose() != "" {
+			out = append(out, t)
+			continue
+		}
+		p, rest, ok := strings.Cut(t.Name, ".")
+		if !ok || prefix != "" && p != prefix {
+			return nil, ""
+		}
+		prefix = p
+		out = append(out, t.Renamed(rest))
+	}
+	if foreign.CheckNames(out) != nil {
+		return nil, ""
+	}
+	return out, prefix
+}

@@ -1,0 +1,199 @@
+package formats
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// shared is where the shared test data lies, if it is there.
+const shared = "../../../shared/data"
+
+func checkpoint(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(shared, "checkpoints", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("the folder of shared test data is not beside this checkout")
+	}
+	return path
+}
+
+// stateOf builds an architecture with new weights and returns its tensors,
+// called prefix+name.
+func stateOf(t *testing.T, name, prefix string, classes int) []Tensor {
+	t.Helper()
+	m, err := models.Build(name, models.Options{Classes: classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Init(m, 1); err != nil {
+		t.Fatal(err)
+	}
+	tensors := Tensors(m)
+	for i, x := range tensors {
+		tensors[i] = x.Renamed(prefix + x.Name)
+	}
+	return tensors
+}
+
+func TestIdentify(t *testing.T) {
+	for _, c := range []struct {
+		name, prefix string
+		classes      int
+	}{
+		{"resnet20", "", 10}, {"resnet20", "", 7}, {"resnet18", "", 5}, {"mobilenetv2", "", 1000},
+		{"lenet-bn", "", 10}, {"resnet20", "model.", 10}, {"resnet18", "net.backbone.", 1000},
+	} {
+		f := &File{Tensors: stateOf(t, c.name, c.prefix, c.classes)}
+		f.Tensors = append(f.Tensors, Held(c.prefix+"bn1.num_batches_tracked", tensor.Scalar[int64](3)))
+		m, err := Identify(f)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		full, err := apply(f, m)
+		if err != nil || m.Architecture != c.name {
+			t.Errorf("%+v: found %s, %v", c, m.Architecture, err)
+			continue
+		}
+		if got := full.Graph.State[len(full.Graph.State)-1].Shape[0]; got != c.classes {
+			t.Errorf("%+v: %d classes", c, got)
+		}
+	}
+}
+
+// TestSameNames: of two architectures whose tensors are called the same one is assumed, and
+// said; the other one can be named.
+func TestSameNames(t *testing.T) {
+	for name, other := range map[string]string{"resnet50": "resnet50-v1", "resnet101": "resnet101-v1", "resnet152": "resnet152-v1"} {
+		f := &File{Tensors: stateOf(t, other, "", 10)}
+		m, err := Identify(f)
+		if err != nil || m.Architecture != name {
+			t.Fatalf("%s: found %v, %v", other, m, err)
+		}
+		if len(f.Findings) != 1 || !strings.Contains(f.Findings[0].Text, "taken for "+name+",") ||
+			!strings.HasSuffix(f.Findings[0].Advice, other) {
+			t.Errorf("%s: findings %+v", other, f.Findings)
+		}
+		as, err := models.Build(other, models.Options{Classes: 10})
+		if err == nil {
+			_, err = apply(f, as)
+		}
+		if err != nil {
+			t.Errorf("%s, named: %v", other, err)
+		}
+	}
+	f := &File{Tensors: stateOf(t, "resnet18", "", 10)}
+	if _, err := Identify(f); err != nil || len(f.Findings) != 0 {
+		t.Errorf("resnet18: %v, findings %+v", err, f.Findings)
+	}
+}
+
+func TestIdentifyRefuses(t *testing.T) {
+	all := stateOf(t, "resnet20", "", 10)
+	odd := Held("extra.weight", tensor.New(tensor.F32, 2))
+	for _, c := range []struct {
+		tensors []Tensor
+		want    string
+	}{
+		{append(all[:len(all):len(all)], odd), "1 tensor fits nothing (extra.weight f32[2])"},
+		{all[1:], "1 parameter got none (conv1.weight f32[16,3,3,3])"},
+		{[]Tensor{odd, odd.Renamed("other.weight")}, "no architecture of the zoo fits these 2 tensors; they are called"},
+		{append(ones("fc.weight:2,3,4"), without("fc.weight")(all)...), "the nearest is resnet20"},          // of another rank
+		{[]Tensor{odd}, "no architecture of the zoo fits its one tensor; they are called \"extra.weight\""}, // none is near
+	} {
+		_, err := Identify(&File{Tensors: c.tensors})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestIdentifyCountsClasses wherever the last layer stands, from two on.
+func TestIdentifyCountsClasses(t *testing.T) {
+	for _, classes := range []int{2, 7} {
+		tensors := stateOf(t, "mlp-bn", "", classes)
+		slices.Reverse(tensors)
+		m, err := Identify(&File{Tensors: tensors})
+		if err != nil || m.Graph.State[len(m.Graph.State)-1].Shape[0] != classes {
+			t.Errorf("%d classes: %v, %v", classes, m, err)
+		}
+	}
+}
+
+// TestIdentifySaysTheNearest of all depths of prefixes, and tries no more than it may.
+func TestIdentifySaysTheNearest(t *testing.T) {
+	var some []Tensor
+	for _, x := range stateOf(t, "resnet20", "", 10) {
+		if strings.HasPrefix(x.Name, "layer1.0.") {
+			some = append(some, x)
+		}
+	}
+	want := fmt.Sprintf("%d tensors fit; ", len(some))
+	if _, err := Identify(&File{Tensors: some}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a part of a model: %v, want one with %q", err, want)
+	}
+	if m, err := Identify(&File{Tensors: stateOf(t, "mlp-bn", "a.b.c.d.", 10)}); err == nil {
+		t.Errorf("behind four prefixes: %s", m.Architecture)
+	}
+}
+
+func TestPublishedResNets(t *testing.T) {
+	for file, want := range map[string]string{"resnet20-12fca82f.th": "resnet20",
+		"resnet56-4bfd9763.th": "resnet56"} {
+		f, err := Open(checkpoint(t, "pytorch/"+file), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m, err := Identify(f)
+		if err != nil || m.Architecture != want {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if _, err := apply(f, m); err != nil {
+			t.Error(err)
+		}
+		if got := fmt.Sprint(f.Format, f.Wrappers); got != "pytorch legacy[state_dict module.]" {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}
+
+// TestSaveKeeps writes what was read, in both formats, and compares.
+func TestSaveKeeps(t *testing.T) {
+	f, err := Open("torch/testdata/cases/types_zip.pth", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, ending := range []string{".pth", ".safetensors"} {
+		path := filepath.Join(t.TempDir(), "out"+ending)
+		if _, err := Save(path, f.Tensors); err != nil {
+			t.Fatal(err)
+		}
+		g, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		if got, want := fmt.Sprint(g.Tensors), fmt.Sprint(f.Tensors); got != want {
+			t.Errorf("%s: %s, want %s", ending, got, want)
+		}
+		for i, x := range g.Tensors {
+			got, err1 := x.Load()
+			want, err2 := f.Tensors[i].Load()
+			if err1 != nil || err2 != nil || !tensor.Equal(got, want) {
+				t.Errorf("%s: %v differs (%v, %v)", ending, x, err1, err2)
+			}
+		}
+	}
+	if _, err := Save("x.onnx", f.Tensors); err == nil {
+		t.Error("an ending that keeps no bare tensors was taken")
+	}
+}

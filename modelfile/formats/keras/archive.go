@@ -1,0 +1,141 @@
+package keras
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+)
+
+// An archive of Keras 3 keeps weights by place, not by name: below a model,
+// "layers" holds a group for every layer, called after the class and counted
+// within it ("conv2d", "conv2d_1"), and each has its weights in "vars" as 0,
+// 1, 2 in the order in which they were made.
+
+// containers are the names under which a model keeps its layers: now, and in
+// TensorFlow 2.12 to 2.13.
+const (
+	containerNow = "layers"
+	containerOld = "_layer_checkpoint_dependencies"
+)
+
+var words = []*regexp.Regexp{regexp.MustCompile("(.)([A-Z][a-z]+)"), regexp.MustCompile("([a-z])([A-Z])")}
+
+// snake writes a class name as Keras does: BatchNormalization is
+// batch_normalization, Conv2D is conv2d.
+func snake(class string) string {
+	for _, w := range words {
+		class = w.ReplaceAllString(class, "${1}_${2}")
+	}
+	return strings.ToLower(class)
+}
+
+// eachPlace calls f for every layer of n with weights, those of models inside too, and
+// its place below o.
+func (n *network) eachPlace(o *place, f func(l *layer, at *place) error) error {
+	container := containerNow
+	if !o.has(container) {
+		container = containerOld
+	}
+	if !o.has(container) {
+		return fmt.Errorf("%s has no group %q", o, containerNow)
+	}
+	layers, err := o.open(container)
+	if err != nil {
+		return err
+	}
+	count := map[string]int{}
+	for _, l := range n.layers {
+		name := snake(l.asked)
+		at := count[name]
+		count[name]++
+		if container == containerOld && l.hasWeights() {
+			count[name]++ // such a layer stands there twice, the second time empty
+		}
+		if at > 0 {
+			name += "_" + strconv.Itoa(at)
+		}
+		if !l.hasWeights() {
+			continue
+		}
+		if err := l.visit(layers, name, f); err != nil {
+			return fmt.Errorf("layer %s: %w", l.name, err)
+		}
+	}
+	return nil
+}
+
+// visit calls f for l, or for the layers of the model inside, in one member of a container.
+func (l *layer) visit(layers *place, name string, f func(l *layer, at *place) error) error {
+	o, err := layers.open(name)
+	if err != nil {
+		return err
+	}
+	if l.net != nil {
+		return l.net.eachPlace(o, f)
+	}
+	return f(l, o)
+}
+
+// hasWeights reports whether l or a layer inside has weights.
+func (l *layer) hasWeights() bool {
+	if l.net == nil {
+		trained, kept := l.params()
+		return len(trained)+len(kept) > 0
+	}
+	any := false
+	l.net.leaves("", func(_ string, l *layer) { any = any || l.hasWeights() })
+	return any
+}
+
+// archived gives the weights of a layer of an archive to w.
+func (w weights) archived(l *layer, at *place) error {
+	vars, err := at.open("vars")
+	if err != nil {
+		return err
+	}
+	trained, kept := l.params()
+	for i, p := range append(trained, kept...) {
+		data, err := vars.open(strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		if !data.isData() {
+			return fmt.Errorf("%s is no array", data)
+		}
+		v, err := data.o.Value()
+		if err != nil {
+			return err
+		}
+		w.put(slot{l: l, param: p}, arrayOf(data.path, v))
+	}
+	if more := strconv.Itoa(len(trained) + len(kept)); vars.has(more) {
+		return fmt.Errorf("%s has more than the %s weights that its description asks for", vars, more)
+	}
+	return nil
+}
+
+// archivedNorms returns the batch norms that a description has, for an archive whose
+// model is not built: its weights have numbers for names, which say nothing of what
+// they are.
+func archivedNorms(n *network, root *place) ([]foreign.BatchNorm, error) {
+	norms := []foreign.BatchNorm{}
+	err := n.eachPlace(root, func(l *layer, at *place) error {
+		if l.class != "BatchNormalization" {
+			return nil
+		}
+		trained, kept := l.params()
+		norm := foreign.BatchNorm{Name: at.path, Eps: l.fields.float("epsilon", 1e-3),
+			Decay: l.fields.float("momentum", 0.99)}
+		for i, p := range append(trained, kept...) {
+			to := map[string]*string{"gamma": &norm.Gamma, "beta": &norm.Beta, "moving_mean": &norm.Mean,
+				"moving_variance": &norm.Variance}[p]
+			*to = at.path + "/vars/" + strconv.Itoa(i)
+		}
+		norms = append(norms, norm)
+		return l.fields.err
+	})
+	return norms, err
+}

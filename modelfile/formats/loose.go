@@ -1,0 +1,106 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/models"
+)
+
+// auxiliaryHead begins what torchvision calls the head that helps training of a
+// network for pixels.
+const auxiliaryHead = "aux_classifier."
+
+// looseBeside says why t, which is none of the state of m, may be left out: it
+// plainly is no layer's, or one of an auxiliary head, and m has no layers where it
+// stands. It is "" if it may not.
+func looseBeside(t Tensor, m *models.Model) string {
+	reason := t.Loose()
+	if reason == "" && strings.HasPrefix(t.Name, auxiliaryHead) {
+		reason = "the auxiliary head, which has a use in training alone"
+	}
+	if reason == "" {
+		return ""
+	}
+	place := placeOf(t.Name)
+	for _, s := range m.Graph.State {
+		if s.Name == t.Name || place != "" && strings.HasPrefix(s.Name, place) {
+			return ""
+		}
+	}
+	return reason
+}
+
+// leaveLoose leaves out what looseBeside finds.
+func leaveLoose(f *File, m *models.Model) {
+	for _, t := range slices.Clone(f.Tensors) {
+		if reason := looseBeside(t, m); reason != "" {
+			f.Leave(t.Name, reason)
+		}
+	}
+}
+
+// LeaveAlone moves from f.Tensors to f.Left what the graph of the file computes from other
+// tensors, or has as settings of operators, and the tensors that belong to no layer of any
+// architecture: integers, and floats that are class weights of a loss or single figures of
+// metrics. It is for files of tensors alone whose architecture is not known. It keeps a
+// tensor if another one below the same prefix is kept, and keeps all if nothing would
+// remain.
+func LeaveAlone(f *File) {
+	leaveMarked(f)
+	if f.Model != nil || !mereTensors(f.Format) {
+		return
+	}
+	layers := slices.DeleteFunc(slices.Clone(f.Tensors), func(t Tensor) bool { return t.LooseAlone() != "" })
+	if len(layers) == 0 {
+		return
+	}
+	for _, t := range slices.Clone(f.Tensors) {
+		place := placeOf(t.Name)
+		among := place != "" && slices.ContainsFunc(layers, func(l Tensor) bool {
+			return strings.HasPrefix(l.Name, place)
+		})
+		if reason := t.LooseAlone(); reason != "" && !among {
+			f.Leave(t.Name, reason)
+		}
+	}
+}
+
+// leaveMarked leaves out what is marked to be no weight, unless nothing else is there.
+func leaveMarked(f *File) {
+	reasons := map[foreign.Mark]string{foreign.Computed: "computed from other tensors of the file",
+		foreign.Setting: "an integer or a setting of an operator, no weight"}
+	if !slices.ContainsFunc(f.Tensors, func(t Tensor) bool { return reasons[f.Marks[t.Name]] == "" }) {
+		return
+	}
+	f.Tensors = slices.DeleteFunc(slices.Clone(f.Tensors), func(t Tensor) bool {
+		reason := reasons[f.Marks[t.Name]]
+		if reason != "" {
+			f.Left = append(f.Left, foreign.Group{Name: t.Name, Reason: reason, Tensors: 1, Bytes: int64(t.Size())})
+		}
+		return reason != ""
+	})
+}
+
+// mereTensors reports whether files of a format hold no graph that names their tensors.
+func mereTensors(format string) bool {
+	kind, _, _ := strings.Cut(format, " ")
+	return kind == "pytorch" || kind == "safetensors" || kind == "tensorflow"
+}
+
+// placeOf returns what stands before the last component of a name.
+func placeOf(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
+
+// Doubtful returns the names of tensors that were kept although their names are
+// those of losses, metrics or counters: without an architecture it is not known
+// whether they belong to a layer.
+func Doubtful(f *File) []string {
+	var names []string
+	for _, t := range f.Tensors {
+		if t.Loose() != "" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,109 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// attribute returns the attribute with that name, nil if there is none.
+func (c *call) attribute(name string) *onnxpb.AttributeProto {
+	for _, a := range c.n.Attribute {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+func (c *call) int(name string, def int) int {
+	a := c.attribute(name)
+	if a == nil {
+		return def
+	}
+	if v := a.GetI(); v > -1<<31 && v < 1<<31 && (a.Type == onnxpb.AttributeProto_INT || a.I != nil) {
+		return int(v)
+	}
+	c.fail("attribute %s is not an integer of 32 bits", name)
+	return def
+}
+
+func (c *call) float(name string, def float32) float64 {
+	a := c.attribute(name)
+	if a == nil {
+		return float64(def)
+	}
+	if a.Type != onnxpb.AttributeProto_FLOAT && a.F == nil || math.IsNaN(float64(a.GetF())) {
+		c.fail("attribute %s is not a number", name)
+	}
+	return float64(a.GetF())
+}
+
+func (c *call) text(name, def string) string {
+	a := c.attribute(name)
+	if a == nil {
+		return def
+	}
+	if a.S == nil {
+		c.fail("attribute %s is not a string", name)
+	}
+	return string(a.S)
+}
+
+// ints returns an attribute of n integers within the range of a length.
+func (c *call) ints(name string, n, def int) []int {
+	a := c.attribute(name)
+	if a == nil {
+		return slices.Repeat([]int{def}, n)
+	}
+	out := make([]int, n)
+	if len(a.Ints) != n {
+		c.fail("attribute %s has %d elements, want %d", name, len(a.Ints), n)
+		return slices.Repeat([]int{1}, n)
+	}
+	for i, v := range a.Ints {
+		if v < -1<<30 || v > 1<<30 {
+			c.fail("attribute %s is %v", name, a.Ints)
+			return slices.Repeat([]int{1}, n)
+		}
+		out[i] = int(v)
+	}
+	return out
+}
+
+// list returns integers that are an attribute in older operator sets and
+// operand i in newer ones; ok is false if neither is there.
+func (c *call) list(name string, i int) (l []int64, ok bool) {
+	if a := c.attribute(name); a != nil {
+		return a.Ints, true
+	}
+	t, ok := c.constant(i)
+	if !ok {
+		return nil, false
+	}
+	n, err := toNumbers(t)
+	if err != nil || n.i == nil && len(n.f) > 0 {
+		c.fail("operand %d is %v, want integers", i, t)
+		return nil, false
+	}
+	return n.i, true
+}
+
+// scalar returns a number that is an attribute in older operator sets and
+// operand i in newer ones; ok is false if neither is there.
+func (c *call) scalar(name string, i int) (v float64, ok bool) {
+	if c.attribute(name) != nil {
+		return c.float(name, 0), true
+	}
+	t, ok := c.constant(i)
+	if !ok {
+		return 0, false
+	}
+	f, err := t.ToF32()
+	if err != nil || f.Count() != 1 {
+		c.fail("operand %d is %v, want one number", i, t)
+		return 0, false
+	}
+	return float64(f.F32()[0]), true
+}

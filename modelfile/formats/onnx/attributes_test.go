@@ -1,0 +1,47 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAttributes: the table has all operators that are read and no other, and
+// docs/formats.md shows it.
+func TestAttributes(t *testing.T) {
+	operators := map[string]bool{}
+	for op := range makers {
+		operators[op] = true
+	}
+	for op := range folds {
+		operators[op] = true
+	}
+	page, err := os.ReadFile("../../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, op := range slices.Sorted(maps.Keys(attributes)) {
+		k := attributes[op]
+		if !operators[op] {
+			t.Errorf("%s is in the table and not read", op)
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |\n", op, k.honoured, refusedValues[op], k.irrelevant))
+	}
+	for op := range operators {
+		if _, ok := attributes[op]; !ok {
+			t.Errorf("%s is not in the table", op)
+		}
+	}
+	for op := range refusedValues {
+		if !operators[op] {
+			t.Errorf("%s is not read", op)
+		}
+	}
+	if want := strings.Join(rows, ""); !strings.Contains(string(page), want) {
+		t.Errorf("docs/formats.md does not show the table as it is; want\n%s", want)
+	}
+}

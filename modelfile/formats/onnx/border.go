@@ -1,0 +1,111 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// input declares the one input that is not an initializer.
+func (r *reader) input(need []bool) error {
+	var in []*onnxpb.ValueInfoProto
+	for _, v := range r.src.Input {
+		if _, given := r.values[v.Name]; !given {
+			in = append(in, v)
+		}
+	}
+	if len(in) != 1 {
+		return fmt.Errorf("%d inputs; 1 is supported", len(in))
+	}
+	t, err := r.inputType(in[0])
+	if err != nil {
+		return fmt.Errorf("input %.80q: %w", in[0].Name, err)
+	}
+	v := rows(r.g.Input(r.g.Free(foreign.Clean(in[0].Name, "input")), t))
+	r.values[in[0].Name] = v
+	if t.DType == tensor.U8 && r.g.Err() == nil {
+		return r.image(in[0].Name, v, need)
+	}
+	return r.g.Err()
+}
+
+// inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
+func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
+	p := info.GetType().GetTensorType()
+	if p == nil {
+		return graph.Type{}, fmt.Errorf("its type is not given")
+	}
+	d, err := dtype(p.ElemType)
+	if err != nil {
+		return graph.Type{}, err
+	}
+	switch d {
+	case tensor.F16, tensor.BF16, tensor.F64:
+		r.file.Find(info.Name, fmt.Sprintf("the model computes in %v; here it computes in f32", d), "")
+		d = tensor.F32
+	case tensor.F32, tensor.U8:
+	default:
+		return graph.Type{}, fmt.Errorf("its type is %v; f32 and u8 are supported", d)
+	}
+	shape, err := r.sample(p.Shape)
+	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
+}
+
+// outputs declares the results by their names and in their order. Behind the one
+// result of a classifier that comes from a softmax stands what goes into it, as
+// logits.
+func (r *reader) outputs() error {
+	var names foreign.Names
+	count := r.picks()
+	for _, o := range r.src.Output {
+		x, ok := r.values[o.Name]
+		switch {
+		case !ok || x.isConstant():
+			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
+		case x.picked && r.beside(o.Name, x):
+			continue // the scores are there already
+		case x.picked:
+			r.g.Output(names.Free("scores"), x.v, false)
+		default:
+			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
+		}
+		if count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None {
+			r.g.Output(names.Free("logits"), x.logits, false)
+		}
+	}
+	return r.g.Err()
+}
+
+// picks notes the outputs that are an ArgMax, whose scores are the output
+// here, and returns how many outputs there are with each of these once.
+func (r *reader) picks() int {
+	count := 0
+	for _, o := range r.src.Output {
+		x := r.values[o.Name]
+		if x.picked {
+			r.file.Find(o.Name, "the file picks the largest by ArgMax; here the output is what it picks from", "")
+		}
+		if !x.picked || !r.beside(o.Name, x) {
+			count++
+		}
+	}
+	return count
+}
+
+// beside reports whether another output, or one before of the same ArgMax, is x's value.
+func (r *reader) beside(name string, x value) bool {
+	before := true
+	for _, o := range r.src.Output {
+		if o.Name == name {
+			before = false
+			continue
+		}
+		if y := r.values[o.Name]; y.v == x.v && (before || !y.picked) {
+			return true
+		}
+	}
+	return false
+}

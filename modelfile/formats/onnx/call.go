@@ -1,0 +1,199 @@
+package onnx
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// call is one node on its way into the graph. The first error sticks: what is
+// asked for after it is empty.
+type call struct {
+	*reader
+	n    *onnxpb.NodeProto
+	in   []value
+	name string // of the first result, for the graph
+	err  error
+	bare bool // the operands from the input, and then the results, have no batch axis in the file
+}
+
+// maker adds the nodes of an operator and returns its results.
+type maker func(*call) []value
+
+// one makes a maker of a function with one result.
+func one(f func(*call) graph.Value) maker {
+	return func(c *call) []value { return []value{rows(f(c))} }
+}
+
+// node reads one node: it is computed if all operands are constants, and
+// becomes nodes of the graph otherwise.
+func (r *reader) node(n *onnxpb.NodeProto) error {
+	c := &call{reader: r, n: n}
+	constants := true
+	for _, name := range n.Input {
+		x, ok, err := r.operand(name)
+		if err != nil {
+			return err
+		}
+		if !ok && name != "" {
+			return fmt.Errorf("takes %.80q, which nothing before it makes", name)
+		}
+		if name == "" {
+			x = value{v: graph.None, logits: graph.None}
+		}
+		c.in = append(c.in, x)
+		constants = constants && x.isConstant()
+	}
+	c.name = nodeName(n)
+	op := operator(n)
+	if err := firstError(attributes[op].check(c), c.checkBare(op)); err != nil {
+		return err
+	}
+	var out []value
+	switch {
+	case (constants || makers[op] == nil) && folds[op] != nil:
+		out = []value{c.fold(folds[op])}
+	case constants || makers[op] == nil:
+		return fmt.Errorf("of constants is not supported")
+	case c.in[0].picked:
+		out = []value{c.in[0]}
+	default:
+		out = makers[op](c)
+	}
+	if err := firstError(c.err, r.g.Err()); err != nil {
+		return err
+	}
+	return c.store(op, out)
+}
+
+// nodeName returns the name of a node's first result. Exporters number their
+// results, but a layer of weights can be called as its weight is:
+// "features.0.conv" for "features.0.conv.weight".
+func nodeName(n *onnxpb.NodeProto) string {
+	if len(n.Input) > 1 && (n.OpType == "Conv" || n.OpType == "BatchNormalization" || n.OpType == "Gemm") {
+		if name, ok := strings.CutSuffix(n.Input[1], ".weight"); ok {
+			return foreign.Clean(name, "node")
+		}
+	}
+	if len(n.Output) > 0 {
+		return foreign.Clean(n.Output[0], "node")
+	}
+	return "node"
+}
+
+// store gives the results their names.
+func (c *call) store(op string, out []value) error {
+	for i, name := range c.n.Output {
+		if name == "" {
+			continue
+		}
+		if i >= len(out) {
+			continue // using it is the error
+		}
+		out[i].op, out[i].bare = op, c.bare
+		if err := c.reader.name(name, out[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name says what a name of ONNX stands for.
+func (r *reader) name(name string, x value) error {
+	if _, twice := r.values[name]; twice {
+		return fmt.Errorf("makes %.80q a second time", name)
+	}
+	r.values[name] = x
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+}
+
+// has reports whether operand i is there.
+func (c *call) has(i int) bool { return i < len(c.n.Input) && c.n.Input[i] != "" }
+
+// flow returns operand i, which must be rows.
+func (c *call) flow(i int) graph.Value {
+	if !c.has(i) || c.in[i].isConstant() {
+		c.fail("operand %d is not computed from the input", i)
+		return graph.None
+	}
+	return c.in[i].v
+}
+
+// shape returns the shape of the rows of operand i.
+func (c *call) shape(i int) []int {
+	v := c.flow(i)
+	if v == graph.None {
+		return nil
+	}
+	return c.g.Type(v).Shape
+}
+
+// space returns the shape of operand i, which must be an image or a line.
+func (c *call) space(i int) []int {
+	s := c.shape(i)
+	if c.err == nil && len(s) != 2 && len(s) != 3 {
+		c.fail("operand %d has the shape %v; images and lines are supported", i, s)
+	}
+	if c.err != nil {
+		return []int{1, 1, 1}
+	}
+	return s
+}
+
+// constant returns operand i, which must be a constant; ok is false if it is absent.
+func (c *call) constant(i int) (t tensor.Tensor, ok bool) {
+	if !c.has(i) {
+		return t, false
+	}
+	if !c.in[i].isConstant() {
+		c.fail("operand %d is computed from the input; a constant is supported", i)
+		return t, false
+	}
+	return c.in[i].c, true
+}
+
+// node adds a node to the graph, called after the first result with a suffix.
+func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
+	if c.err != nil {
+		return graph.None
+	}
+	return c.g.Op(op, c.g.Free(c.name+suffix), in, pairs...)
+}
+
+// axis returns an axis of the rows of a value of a rank without the batch.
+func (c *call) axis(a int64, rank int) int {
+	if c.bare {
+		return c.foldAxis(a, rank)
+	}
+	if a < 0 {
+		a += int64(rank) + 1
+	}
+	switch {
+	case a == 0:
+		c.fail("works along the batch axis")
+	case a < 0 || a > int64(rank):
+		c.fail("axis %d of a tensor of rank %d", a, rank+1)
+	default:
+		return int(a - 1)
+	}
+	return 0
+}

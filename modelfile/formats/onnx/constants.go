@@ -1,0 +1,169 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A weight may be an initializer, the value of a node Constant, or what nodes
+// compute from those: filled, converted, turned, dequantised. The file's
+// tensors are all initializers, all Constants of floats with an axis, and what
+// is computed of floats where a layer takes it. Single numbers and integers
+// that no initializer has are settings of operators.
+
+// constants computes what is constant whatever the input, and lists what of it
+// is a tensor of the file.
+func (r *reader) constants(d *decoder, ext *external) error {
+	listed := map[string]bool{}
+	for _, t := range r.file.Tensors {
+		listed[t.Name] = true
+	}
+	need := r.reached()
+	r.done = make([]bool, len(r.src.Node))
+	for i, n := range r.src.Node {
+		if operator(n) == "Constant" {
+			if err := r.keep(i, d, ext, listed); err != nil {
+				return fmt.Errorf("node %d (Constant %.80q): %w", i, first(n.Output, ""), err)
+			}
+		} else if need[i] && !r.compute(i) {
+			if err := r.list(n.Input, listed); err != nil {
+				return err
+			}
+		}
+	}
+	r.norms(need)
+	r.mark()
+	size := int64(0)
+	for _, t := range r.file.Tensors {
+		size += int64(t.Size())
+	}
+	return foreign.CheckTensors(r.file.Tensors, size)
+}
+
+// reached marks the nodes that lead to an output, and those before them.
+func (r *reader) reached() []bool {
+	wanted := map[string]bool{}
+	for _, o := range r.src.Output {
+		wanted[o.Name] = true
+	}
+	need := make([]bool, len(r.src.Node))
+	for i, n := range slices.Backward(r.src.Node) {
+		need[i] = slices.ContainsFunc(n.Output, func(name string) bool { return name != "" && wanted[name] })
+		for _, name := range n.Input {
+			wanted[name] = wanted[name] || need[i]
+		}
+	}
+	return need
+}
+
+// keep stores the value of a Constant, and lists it if it is a tensor. One of
+// text has none.
+func (r *reader) keep(i int, d *decoder, ext *external, listed map[string]bool) error {
+	n := r.src.Node[i]
+	if len(n.Output) != 1 {
+		return fmt.Errorf("%d results, want 1", len(n.Output))
+	}
+	t, ok, err := d.constant(n, ext)
+	if err != nil || !ok {
+		return err
+	}
+	if err := r.name(t.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
+		return err
+	}
+	r.done[i] = true
+	if isWeight(&t) {
+		listed[t.Name] = true
+		r.file.Tensors = append(r.file.Tensors, t)
+	}
+	return nil
+}
+
+// isWeight reports whether a constant that is no initializer is a tensor of the file.
+func isWeight(t *foreign.Tensor) bool {
+	return isFloat(t.DType) && len(t.Shape) > 0 && tensor.Count(t.Shape) > 0
+}
+
+// compute computes node i if all its operands are constants, and reports
+// whether it could: what is wrong with one that could not is told when the
+// model is built.
+func (r *reader) compute(i int) bool {
+	n := r.src.Node[i]
+	if folds[operator(n)] == nil {
+		return false
+	}
+	for _, name := range n.Input {
+		if x, ok := r.values[name]; name != "" && (!ok || !x.isConstant()) {
+			return false
+		}
+	}
+	if n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1 { // stays in the file
+		r.done[i] = r.name(n.Output[0], r.values[n.Input[0]]) == nil
+		return r.done[i]
+	}
+	r.done[i] = r.node(n) == nil
+	return r.done[i]
+}
+
+// list lists the constants of floats among what a layer takes.
+func (r *reader) list(names []string, listed map[string]bool) error {
+	for _, name := range names {
+		x, ok := r.values[name]
+		if !ok || listed[name] || !x.isConstant() {
+			continue
+		}
+		t := x.file
+		if t == nil {
+			held := foreign.Held(name, x.c)
+			t = &held
+		}
+		if !isWeight(t) {
+			continue
+		}
+		if r.room -= t.Size(); r.room < 0 {
+			return fmt.Errorf("tensor %.80q: %w", name, r.noRoom())
+		}
+		listed[name], r.computed[name] = true, true
+		r.file.Tensors = append(r.file.Tensors, t.Renamed(name))
+	}
+	return nil
+}
+
+// constant returns the value of a node Constant under the name of its result;
+// ok is false if it is text.
+func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor, ok bool, err error) {
+	name := n.Output[0]
+	held := func(t tensor.Tensor) (foreign.Tensor, bool, error) { return foreign.Held(name, t), true, nil }
+	for _, a := range n.Attribute {
+		switch a.Name {
+		case "value":
+			if a.T == nil {
+				return t, false, fmt.Errorf("attribute value is not a tensor")
+			}
+			if a.T.DataType == int32(onnxpb.TensorProto_STRING) {
+				return t, false, nil
+			}
+			a.T.Name = name
+			t, err = d.initializer(a.T, ext)
+			return t, err == nil, err
+		case "value_float":
+			return held(tensor.Scalar(a.GetF()))
+		case "value_int":
+			return held(tensor.Scalar(a.GetI()))
+		case "value_floats":
+			return held(tensor.Of(a.Floats, len(a.Floats)))
+		case "value_ints":
+			return held(tensor.Of(a.Ints, len(a.Ints)))
+		case "value_string", "value_strings":
+			return t, false, nil
+		case "sparse_value":
+			return t, false, problem.Advise("write it dense", "its value is sparse (sparse_value)")
+		}
+	}
+	return t, false, fmt.Errorf("has no value")
+}

@@ -1,0 +1,99 @@
+package onnx
+
+import (
+	"fmt"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/message"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Fields that are walked instead of decoded, and what of an initializer stays
+// in the file.
+const (
+	fieldGraph       = 7  // of a model
+	fieldInitializer = 5  // of a graph
+	fieldSparse      = 15 // of a graph: initializers with few elements
+	fieldRaw         = 9  // of a tensor: its elements
+	inlineRaw        = 64
+)
+
+// decoder decodes a model field by field. The elements of initializers are
+// left in the file.
+type decoder struct {
+	src   io.ReaderAt
+	file  *message.File
+	size  int64
+	cost  int // memory of what was decoded, in bytes
+	model *onnxpb.ModelProto
+	raw   map[*onnxpb.TensorProto]message.Extent // where elements lie
+}
+
+// decode decodes the model in the size bytes of src.
+func decode(src io.ReaderAt, size int64) (*decoder, error) {
+	d := &decoder{src: src, file: message.NewFile(src), size: size, cost: messageCost,
+		model: &onnxpb.ModelProto{}, raw: map[*onnxpb.TensorProto]message.Extent{}}
+	err := d.file.Walk(message.Extent{Size: size}, func(p message.Part) error {
+		if p.Number == fieldGraph && p.Type == message.Bytes {
+			if d.model.Graph == nil {
+				d.model.Graph = &onnxpb.GraphProto{}
+			}
+			return d.file.Walk(p.Body, d.graphField)
+		}
+		return d.merge(p.Whole, modelMessage, d.model)
+	})
+	return d, err
+}
+
+func (d *decoder) graphField(p message.Part) error {
+	if p.Number == fieldSparse {
+		return problem.Advise("write them dense", "sparse initializers are not supported")
+	}
+	if p.Number != fieldInitializer || p.Type != message.Bytes {
+		return d.merge(p.Whole, graphMessage, d.model.Graph)
+	}
+	t := &onnxpb.TensorProto{}
+	d.model.Graph.Initializer = append(d.model.Graph.Initializer, t)
+	if err := d.charge(messageCost); err != nil {
+		return err
+	}
+	return d.file.Walk(p.Body, func(p message.Part) error {
+		if p.Number != fieldRaw || p.Type != message.Bytes {
+			return d.merge(p.Whole, tensorMessage, t)
+		}
+		if delete(d.raw, t); p.Body.Size < inlineRaw {
+			return d.merge(p.Whole, tensorMessage, t)
+		}
+		t.RawData, d.raw[t] = nil, p.Body
+		return nil
+	})
+}
+
+// merge decodes the bytes of one field into a message, after it has been weighed.
+func (d *decoder) merge(e message.Extent, m fields, into proto.Message) error {
+	b, err := d.file.Read(e)
+	if err != nil {
+		return err
+	}
+	cost, err := survey(b, m, int(e.At))
+	if err != nil {
+		return err
+	}
+	if err := d.charge(cost - messageCost); err != nil { // into is there already
+		return err
+	}
+	return proto.UnmarshalOptions{DiscardUnknown: true, Merge: true}.Unmarshal(b, into)
+}
+
+// charge counts memory.
+func (d *decoder) charge(n int) error {
+	if limit := int(d.size) + spareMemory; d.cost+n > limit {
+		return fmt.Errorf("decoded the model would take more than %d bytes, which a file of %d does not justify",
+			limit, d.size)
+	}
+	d.cost += n
+	return nil
+}

@@ -1,0 +1,182 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// encoders is the closed list of operations that have a counterpart in ONNX.
+var encoders map[graph.Op]func(*encoding)
+
+func init() { // the encoders refer to the table's users
+	encoders = map[graph.Op]func(*encoding){
+		graph.Image: encodeImage, graph.Conv: encodeConv, graph.ConvTranspose: encodeConv,
+		graph.Dense: encodeDense, graph.BatchNorm: encodeBatchNorm,
+
+		graph.MaxPool: encodePool, graph.AvgPool: encodePool, graph.GlobalAvgPool: named("GlobalAveragePool"),
+
+		graph.Relu: named("Relu"), graph.Sigmoid: named("Sigmoid"), graph.Tanh: named("Tanh"),
+		graph.Softplus: named("Softplus"), graph.HardSwish: named("HardSwish"),
+		graph.Exp: named("Exp"), graph.Log: named("Log"), graph.Sqrt: named("Sqrt"),
+		graph.Relu6: encodeClip, graph.Clip: encodeClip, graph.LeakyRelu: withFloats("LeakyRelu", "alpha"),
+		graph.Elu: withFloats("Elu", "alpha"), graph.HardSigmoid: withFloats("HardSigmoid", "alpha", "beta"),
+		graph.Silu: encodeSilu, graph.Prelu: encodePrelu,
+		graph.Softmax: encodeSoftmax, graph.LogSoftmax: encodeSoftmax,
+
+		graph.Add: encodeBinary, graph.Sub: encodeBinary, graph.Mul: encodeBinary, graph.Div: encodeBinary,
+		graph.Affine: encodeAffine, graph.ReduceSum: encodeReduce, graph.ReduceMean: encodeReduce,
+		graph.BroadcastTo: encodeBroadcast,
+
+		graph.Concat: encodeConcat, graph.Slice: encodeSlice, graph.Pad: encodePad,
+		graph.Reshape: encodeReshape, graph.Transpose: encodeTranspose,
+		graph.Upsample: encodeUpsample, graph.Dropout: encodeDropout,
+	}
+}
+
+// encoding is one node on its way to ONNX.
+type encoding struct {
+	*writer
+	n   *graph.Node
+	in  []string
+	out string
+}
+
+func (w *writer) node(n *graph.Node) {
+	if w.err != nil {
+		return
+	}
+	e := &encoding{writer: w, n: n}
+	encode := encoders[n.Op]
+	if encode == nil {
+		w.fail("node %s: operation %v has no counterpart in ONNX", w.f.NodeName(n), n.Op)
+		return
+	}
+	if t := w.f.Values[n.Out[0]].Type; t.Kind != graph.Rows {
+		w.fail("node %s (%v): %v is computed from weights alone; that is not written", w.f.NodeName(n), n.Op, t)
+		return
+	}
+	if n.Op != graph.Prelu { // whose slope is written in another shape
+		for _, v := range n.In {
+			e.in = append(e.in, w.name(v))
+		}
+	}
+	e.out = w.name(n.Out[0])
+	encode(e)
+}
+
+// shape returns the shape of operand i without the batch.
+func (e *encoding) shape(i int) []int { return e.f.Values[e.n.In[i]].Type.Shape }
+
+// result returns the shape of the result without the batch.
+func (e *encoding) result() []int { return e.f.Values[e.n.Out[0]].Type.Shape }
+
+// is adds the one node that the operation is.
+func (e *encoding) is(op string, attrs ...*onnxpb.AttributeProto) { e.add(op, e.in, e.out, attrs...) }
+
+// part adds a node that leads to the result.
+func (e *encoding) part(op, suffix string, in []string, attrs ...*onnxpb.AttributeProto) string {
+	return e.add(op, in, e.used.Free(e.out+suffix), attrs...)
+}
+
+func named(op string) func(*encoding) { return func(e *encoding) { e.is(op) } }
+
+// withFloats makes the encoder of an operation whose attributes are numbers of the same names.
+func withFloats(op string, names ...string) func(*encoding) {
+	return func(e *encoding) {
+		var attrs []*onnxpb.AttributeProto
+		for _, name := range names {
+			attrs = append(attrs, floatAttr(name, e.n.Float(name)))
+		}
+		e.is(op, attrs...)
+	}
+}
+
+func encodeClip(e *encoding) {
+	low, high := 0.0, 6.0
+	if e.n.Op == graph.Clip {
+		low, high = e.n.Float("min"), e.n.Float("max")
+	}
+	e.in = append(e.in, e.scalar(e.out+".min", low), e.scalar(e.out+".max", high))
+	e.is("Clip")
+}
+
+func encodeSilu(e *encoding) {
+	s := e.part("Sigmoid", ".sigmoid", e.in)
+	e.add("Mul", []string{e.in[0], s}, e.out)
+}
+
+// encodePrelu writes the slopes [C] as [C,1,1], as ONNX aligns them.
+func encodePrelu(e *encoding) {
+	name := e.f.Values[e.n.In[1]].State
+	shape := []int{e.shape(1)[0]}
+	for range len(e.shape(0)) - 1 {
+		shape = append(shape, 1)
+	}
+	if _, ok := e.names[e.n.In[1]]; !ok {
+		e.names[e.n.In[1]] = e.initializer(name, e.m.State[name].Reshape(shape...))
+	}
+	e.in = []string{e.name(e.n.In[0]), e.names[e.n.In[1]]}
+	e.is("PRelu")
+}
+
+func encodeSoftmax(e *encoding) {
+	op := map[graph.Op]string{graph.Softmax: "Softmax", graph.LogSoftmax: "LogSoftmax"}[e.n.Op]
+	e.is(op, intAttr("axis", e.n.Int("axis")+1))
+}
+
+// encodeBinary gives rows of lower rank axes of length 1 behind the batch, so
+// that the batch axes meet.
+func encodeBinary(e *encoding) {
+	rank := len(e.result())
+	for i, v := range e.n.In {
+		t := e.f.Values[v].Type
+		if more := rank - len(t.Shape); more > 0 && t.Kind == graph.Rows {
+			shape := append([]int{0}, slices.Repeat([]int{1}, more)...)
+			e.in[i] = e.part("Reshape", ".raised", []string{e.in[i],
+				e.ints(e.out+".shape", append(shape, t.Shape...)...)})
+		}
+	}
+	e.is(map[graph.Op]string{graph.Add: "Add", graph.Sub: "Sub", graph.Mul: "Mul", graph.Div: "Div"}[e.n.Op])
+}
+
+// encodeAffine writes a product and a sum, but for those that change nothing.
+func encodeAffine(e *encoding) {
+	by, add := e.n.Float("by"), e.n.Float("add")
+	x := e.in[0]
+	switch {
+	case add == 0:
+		e.add("Mul", []string{x, e.scalar(e.out+".by", by)}, e.out)
+		return
+	case by != 1:
+		x = e.part("Mul", ".product", []string{x, e.scalar(e.out+".by", by)})
+	}
+	e.add("Add", []string{x, e.scalar(e.out+".add", add)}, e.out)
+}
+
+// encodeReduce: the axes are an operand of ReduceSum since operator set 13,
+// of ReduceMean only since 18.
+func encodeReduce(e *encoding) {
+	axes, keep := e.n.Ints("axes"), 0
+	for i := range axes {
+		axes[i]++
+	}
+	if e.n.Bool("keep") {
+		keep = 1
+	}
+	if e.n.Op == graph.ReduceMean {
+		e.is("ReduceMean", intsAttr("axes", axes...), intAttr("keepdims", keep))
+		return
+	}
+	e.in = append(e.in, e.ints(e.out+".axes", axes...))
+	e.is("ReduceSum", intAttr("keepdims", keep))
+}
+
+func encodeBroadcast(e *encoding) {
+	if len(e.shape(0)) != len(e.result()) {
+		e.fail("node %s: broadcast of rank %d to %d is not written", e.out, len(e.shape(0)), len(e.result()))
+	}
+	e.in = append(e.in, e.ints(e.out+".shape", append([]int{1}, e.result()...)...))
+	e.is("Expand")
+}

@@ -1,0 +1,76 @@
+package onnx
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestExternalData: tensors in another file of the model's folder are those inside it.
+func TestExternalData(t *testing.T) {
+	m := fromText(t, everyOp)
+	p, err := encode(m, DefaultOpset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var data []byte
+	for _, x := range p.Graph.Initializer {
+		x.DataLocation = onnxpb.TensorProto_EXTERNAL
+		x.ExternalData = []*onnxpb.StringStringEntryProto{
+			{Key: "location", Value: "weights/data.bin"},
+			{Key: "offset", Value: strconv.Itoa(len(data))},
+			{Key: "length", Value: strconv.Itoa(len(x.RawData))},
+		}
+		data, x.RawData = append(data, x.RawData...), nil
+	}
+	b, err := proto.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "weights"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"model.onnx": b, "weights/data.bin": data} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := opened(filepath.Join(dir, "model.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := back(t, m).Model
+	for name, w := range want.State {
+		if !tensor.Equal(got.State[name], w) {
+			t.Errorf("tensor %s differs", name)
+		}
+	}
+}
+
+// TestExternalTwice: tensors that lie on one another are held to the size of
+// their file.
+func TestExternalTwice(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "data"), make([]byte, 8<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{2 << 20},
+		DataLocation: onnxpb.TensorProto_EXTERNAL,
+		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
+	e := &external{dir: dir}
+	for i := range 3 { // the file, and foreign.Slack
+		if _, err := e.find(p, 8<<20); err != nil {
+			t.Fatalf("tensor %d: %v", i, err)
+		}
+	}
+	if _, err := e.find(p, 8<<20); err == nil {
+		t.Error("a file was read four times without an error")
+	}
+}

@@ -1,0 +1,48 @@
+package onnx
+
+import (
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// settled are the operators whose operands behind the first say how they work.
+const settled = "Clip ConstantOfShape Dropout Expand Gather Pad Range ReduceL1 ReduceL2 ReduceMax " +
+	"ReduceMean ReduceMin ReduceProd ReduceSum Reshape Resize Slice Split Squeeze Tile TopK Unsqueeze Upsample"
+
+// mark says which tensors of the file are no weights: what was computed,
+// settings of operators, and what quantised weights are scaled by.
+func (r *reader) mark() {
+	r.file.Marks = map[string]foreign.Mark{}
+	taken, quantised, set := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, n := range r.src.Node {
+		for i, name := range n.Input {
+			switch linear := n.OpType == "DequantizeLinear" || n.OpType == "QuantizeLinear"; {
+			case linear && i > 0:
+				r.file.Marks[name] = foreign.Beside
+			case linear:
+				quantised[name] = true
+			case i > 0 && listed(settled, n.OpType):
+				set[name] = true
+			default:
+				taken[name] = true
+			}
+		}
+	}
+	for _, t := range r.file.Tensors {
+		integer := t.DType == tensor.I64 || t.DType == tensor.I32 || t.DType == tensor.Bool
+		switch {
+		case r.computed[t.Name]:
+			r.file.Marks[t.Name] = foreign.Computed
+		case r.file.Marks[t.Name] != 0 || quantised[t.Name]:
+		case integer || set[t.Name] && !taken[t.Name]:
+			r.file.Marks[t.Name] = foreign.Setting
+		}
+	}
+	for _, l := range r.file.Norms {
+		for _, part := range []string{l.Gamma, l.Beta, l.Mean, l.Variance} {
+			if r.file.Marks[part] != 0 {
+				r.file.Marks[part] = foreign.Beside
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// varianceKey is the key of the model's properties that says which variance
+// running statistics keep, if it is not the unbiased one of PyTorch.
+const varianceKey = "bnctl.running_variance"
+
+// batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on
+// training_mode. Only prediction with a mean and a variance per channel is
+// supported. momentum is the weight of the old statistics.
+func batchNorm(c *call) graph.Value {
+	s := c.shape(0)
+	if c.training() {
+		c.fail("%w", problem.Failure("", inTraining, evaluate))
+	}
+	if c.opset < 9 && c.int("spatial", 1) != 1 {
+		c.fail("with spatial=0, statistics per element, is not supported")
+	}
+	if len(s) == 0 {
+		c.fail("of a tensor without channels")
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	variance := "unbiased"
+	if c.biased {
+		variance = "biased"
+	}
+	in := []graph.Value{c.flow(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
+		c.state(3, graph.Mean, s[0]), c.state(4, graph.Variance, s[0])}
+	return c.node(graph.BatchNorm, "", in, "eps", short(c.float("epsilon", 1e-5)),
+		"decay", c.decay(), "variance", variance)
+}
+
+// defaultDecay is what an exporter leaves out.
+const defaultDecay = 0.9
+
+// decay is the weight of the old statistics. One of 1, which PyTorch has long
+// written whatever the model trained with, would keep them for ever: it counts
+// as not said.
+func (c *call) decay() float64 {
+	d := short(c.float("momentum", defaultDecay))
+	if d == 1 {
+		return defaultDecay
+	}
+	if c.err == nil && !(d >= 0 && d < 1) {
+		c.fail("its momentum is %v; the share of the old statistics that stays is at least 0 and less than 1", d)
+	}
+	return d
+}
+
+// training reports whether a batch norm normalises by the batch at hand:
+// training_mode says so since operator set 14, results beside the first do
+// before, and is_test in set 6.
+func (c *call) training() bool {
+	if c.opset >= 14 {
+		return c.int("training_mode", 0) != 0
+	}
+	return c.opset < 7 && c.int("is_test", 1) == 0 ||
+		slices.ContainsFunc(c.n.Output[min(1, len(c.n.Output)):], func(name string) bool { return name != "" })
+}
+
+// norms lists the batch norms of the graph, whether it is supported or not,
+// and finds those in training mode.
+func (r *reader) norms(need []bool) {
+	r.file.Norms = []foreign.BatchNorm{}
+	listed, seen := map[string]bool{}, map[string]bool{}
+	var still []string // layers whose momentum is 1
+	for _, t := range r.file.Tensors {
+		listed[t.Name] = true
+	}
+	for i, n := range r.src.Node {
+		if !need[i] || operator(n) != "BatchNormalization" || len(n.Input) < 5 {
+			continue
+		}
+		c := &call{reader: r, n: n}
+		l := foreign.BatchNorm{Name: nodeName(n), Eps: short(c.float("epsilon", 1e-5)),
+			Decay: c.decay()}
+		for k, part := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {
+			if name := n.Input[k+1]; listed[name] {
+				*part = name
+			}
+		}
+		if c.training() {
+			r.file.Findings = append(r.file.Findings, foreign.Finding{Where: l.Name, Fault: true, Text: inTraining,
+				Advice: evaluate})
+		}
+		if c.float("momentum", defaultDecay) == 1 {
+			still = append(still, l.Name)
+		}
+		if !seen[n.Input[3]] { // layers may share their tensors
+			seen[n.Input[3]] = true
+			r.file.Norms = append(r.file.Norms, l)
+		}
+	}
+	if len(still) > 0 {
+		r.file.Find(theseLayers(still), fmt.Sprintf("momentum 1 would keep the running statistics of training as "+
+			"they are; %g is taken, as where a file does not say it", defaultDecay), "")
+	}
+}
+
+// theseLayers tells of layers: the first by its name, the others by their number.
+func theseLayers(layers []string) string {
+	if n := len(layers) - 1; n > 0 {
+		return fmt.Sprintf("%s and %s", layers[0], problem.Counted(n, "other batch norm"))
+	}
+	return layers[0]
+}
+
+// errTrains refuses a dropout that was exported as it is in training.
+var errTrains = problem.Failure("", "is in training mode", evaluate)
+
+const evaluate = "export the model after model.eval(), in evaluation mode"
+
+const inTraining = "a batch norm in training mode: it normalises by the batch that it is given, not by its " +
+	"running statistics, so that an answer depends on what else is in the batch"

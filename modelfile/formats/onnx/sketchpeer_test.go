@@ -1,0 +1,259 @@
+package onnx
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// runtime is ONNX Runtime in a process of its own.
+type runtime struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startRuntime(t *testing.T) *runtime {
+	t.Helper()
+	r := &runtime{cmd: exec.Command("node", "testdata/ort_many.js")}
+	r.cmd.Stderr = os.Stderr
+	in, err := r.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.in, r.out = in, bufio.NewReaderSize(out, 1<<20)
+	return r
+}
+
+func (r *runtime) stop() { r.in.Close(); r.cmd.Wait() }
+
+// answered is what ONNX Runtime says of a model.
+type answered struct {
+	Outputs map[string]struct {
+		Dims []int
+		Type string
+		Data []byte
+	}
+	Error string
+}
+
+// run runs a model on x; an error is of the process.
+func (r *runtime) run(model []byte, x tensor.Tensor) (a answered, err error) {
+	ask, err := json.Marshal(map[string]any{"model": model, "dims": x.Shape,
+		"data": base64.StdEncoding.EncodeToString(x.Bytes)})
+	if err != nil {
+		return a, err
+	}
+	if _, err := r.in.Write(append(ask, '\n')); err != nil {
+		return a, err
+	}
+	line, err := r.out.ReadBytes('\n')
+	if err != nil {
+		return a, err
+	}
+	return a, json.Unmarshal(line, &a)
+}
+
+// TestPeerSketches: graphs of one to three operators, drawn with operands of
+// every rank, are right by ONNX Runtime or refused. BNCTL_SEEDS says how many
+// there are of an operator and a rank, BNCTL_SEED which is the first.
+func TestPeerSketches(t *testing.T) {
+	needPeers(t)
+	peer := startRuntime(t)
+	defer func() { peer.stop() }()
+	from, count := number64(t, "BNCTL_SEED", 1000), number64(t, "BNCTL_SEEDS", 20)
+	tally := map[string]int{}
+	for _, op := range operators() {
+		for rank := range 7 {
+			for seed := from; seed < from+count; seed++ {
+				s := sketched(seeded(seed), op, rank)
+				verdict, err := s.judged(peer)
+				if err == errPeer {
+					peer.stop()
+					peer = startRuntime(t)
+				}
+				tally[verdict]++
+				if verdict == "wrong" {
+					path := filepath.Join(os.TempDir(), fmt.Sprintf("sketch-%s-%d-%d.onnx", op, rank, seed))
+					os.WriteFile(path, s.bytes(), 0o644)
+					t.Errorf("%s of rank %d, seed %d: %v; it is %s", op, rank, seed, err, path)
+				} else if verdict == "read alone" && testing.Verbose() {
+					t.Logf("%s of rank %d, seed %d, is read and ONNX Runtime refuses it: %v", op, rank, seed, err)
+				}
+			}
+		}
+	}
+	t.Logf("graphs: %v", tally)
+}
+
+var errPeer = fmt.Errorf("ONNX Runtime died")
+
+func number64(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// judged compares what a sketch makes here with what ONNX Runtime makes of it.
+func (s *sketch) judged(peer *runtime) (verdict string, err error) {
+	m, refused := s.read()
+	if refused != nil {
+		return "refused", refused
+	}
+	x := ramp(m, s.rows)
+	got, err := eval(m, x)
+	if err != nil {
+		return "wrong", err
+	}
+	want, err := peer.run(s.bytes(), x)
+	if err != nil {
+		return "died", errPeer
+	}
+	if want.Error != "" {
+		return "read alone", fmt.Errorf("%s", want.Error)
+	}
+	loose := slices.ContainsFunc(s.g.Node, func(n *onnxpb.NodeProto) bool {
+		return slices.Contains(undefined, n.OpType)
+	})
+	for i, o := range m.Graph.Main.Outputs {
+		w, ok := want.Outputs[o.Name]
+		if !ok && i > 0 {
+			continue // logits, which are added
+		}
+		if !ok && len(want.Outputs) == 1 {
+			for _, w = range want.Outputs {
+			}
+		}
+		if err := agrees(got[i], w.Dims, w.Type, w.Data, loose); err != nil {
+			if s.shaky(m, x, got) {
+				return "ill-conditioned", err
+			}
+			return "wrong", fmt.Errorf("output %s: %w", o.Name, err)
+		}
+	}
+	return "right", nil
+}
+
+// undefined are the operators of which ONNX does not say what they make of
+// infinities and of what is no number: a maximum, and sums of weights of 0, or
+// whose sign of a division by zero hangs on that of a zero.
+var undefined = []string{"ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "LRN", "Resize",
+	"Upsample", "Div", "Softmax", "LogSoftmax"}
+
+// shaky reports whether a millionth of the input moves the output by 1e-5 of
+// its largest element: what f32 computes there depends on its order.
+func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bool {
+	near := x.Clone()
+	for i, v := range x.F32() {
+		near.F32()[i] = v * (1 + 1e-6*float32(1-2*(i%2)))
+	}
+	moved, err := eval(m, near)
+	if err != nil {
+		return false
+	}
+	for i := range got {
+		size, most := 0.0, 0.0
+		for k, v := range got[i].F64() {
+			size, most = max(size, math.Abs(v)), max(most, math.Abs(v-moved[i].F64()[k]))
+		}
+		if most > 1e-5*size {
+			return true
+		}
+	}
+	return false
+}
+
+// agrees compares an output with that of ONNX Runtime to 1e-5 of the largest
+// element. A batch of one that the file drops is an axis here; of what an
+// ArgMax picks from the largest must be what it picks.
+func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool) error {
+	if kind == "int64" {
+		return picks(got, data)
+	}
+	d := tensor.F32
+	if kind == "float64" {
+		d = tensor.F64
+	}
+	want, err := tensor.FromBytes(d, dims, data)
+	if err == nil {
+		want, err = want.Clone().ToF32()
+	}
+	if err != nil {
+		return err
+	}
+	if tensor.Count(dims) != got.Count() || !slices.Equal(dims, got.Shape) &&
+		!(got.Shape[0] == 1 && slices.Equal(dims, got.Shape[1:])) {
+		return fmt.Errorf("has the shape %v, want %v", got.Shape, dims)
+	}
+	size := 0.0
+	for _, v := range want.F32() {
+		if !math.IsInf(float64(v), 0) && !math.IsNaN(float64(v)) {
+			size = max(size, math.Abs(float64(v)))
+		}
+	}
+	for i, v := range want.F32() {
+		g, w := float64(float32(got.F64()[i])), float64(v)
+		if loose && (math.IsNaN(g+w) || math.IsInf(g, 0) || math.IsInf(w, 0)) {
+			continue
+		}
+		if g != w && !(math.IsNaN(g) && math.IsNaN(w)) && !(math.Abs(g-w) <= 1e-5*size) {
+			return fmt.Errorf("element %d is %g, want %g, of elements up to %g", i, g, w, size)
+		}
+	}
+	return nil
+}
+
+// picks compares the largest along the axis of the classes with places.
+func picks(got tensor.Tensor, data []byte) error {
+	places, err := tensor.FromBytes(tensor.I64, []int{len(data) / 8}, data)
+	if err != nil {
+		return err
+	}
+	if len(got.Shape) < 2 {
+		return fmt.Errorf("scores of the shape %v", got.Shape)
+	}
+	classes := got.Shape[1]
+	inner := tensor.Count(got.Shape[2:])
+	if places.Count() != got.Shape[0]*inner {
+		classes, inner = tensor.Count(got.Shape[1:]), 1
+	}
+	for i, want := range places.Clone().I64() {
+		best, at := 0, i/inner*classes*inner+i%inner
+		for k := range classes {
+			if got.F64()[at+k*inner] > got.F64()[at+best*inner] {
+				best = k
+			}
+		}
+		if int64(best) != want {
+			return fmt.Errorf("place %d is %d, want %d", i, best, want)
+		}
+	}
+	return nil
+}

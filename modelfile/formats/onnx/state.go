@@ -1,0 +1,74 @@
+package onnx
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// state adds operand i, a constant, to the model's state and returns the value
+// that reads it. The shape may only be another one of as many elements.
+func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
+	t, ok := c.constant(i)
+	if !ok {
+		c.fail("operand %d is absent", i)
+		return graph.None
+	}
+	if t = c.toF32(t); c.err == nil && t.Count() != tensor.Count(shape) {
+		c.fail("operand %d is %v, want %s", i, t, tensor.Describe(tensor.F32, shape))
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	return c.declare(c.n.Input[i], role, t.Reshape(shape...))
+}
+
+// toF32 converts a constant if there is room for it.
+func (c *call) toF32(t tensor.Tensor) tensor.Tensor {
+	if t.DType == tensor.F32 {
+		return t
+	}
+	if !c.takes(tensor.F32, t.Shape) {
+		return tensor.Scalar(float32(0))
+	}
+	f, err := t.ToF32()
+	if err != nil {
+		c.fail("%w", err)
+		return tensor.Scalar(float32(0))
+	}
+	return f
+}
+
+// declare adds a tensor to the model's state under a name of ONNX.
+func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Value {
+	if c.err != nil {
+		return graph.None
+	}
+	label, ok := c.labels[name]
+	if !ok {
+		label = c.used.Free(foreign.Clean(name, "tensor"))
+		c.labels[name] = label
+	}
+	if have, ok := c.reader.state[label]; ok && !sameTensor(have, t) {
+		label = c.used.Free(label) // used in two ways: as it is and transposed, say
+	}
+	init := map[graph.Role]string{graph.Weight: "he_normal", graph.Bias: "zeros", graph.Gamma: "ones",
+		graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}[role]
+	s := graph.State{Name: label, DType: tensor.F32, Shape: t.Shape, Role: role, Init: graph.Init{Rule: init}}
+	if init == "he_normal" {
+		s.Init.Args = []float64{0}
+	}
+	c.reader.state[label] = t
+	return c.g.Declare(s)
+}
+
+// sameTensor reports whether a and b are equal; those that share their memory are at once.
+func sameTensor(a, b tensor.Tensor) bool {
+	if !slices.Equal(a.Shape, b.Shape) {
+		return false
+	}
+	return unsafe.SliceData(a.Bytes) == unsafe.SliceData(b.Bytes) || tensor.Equal(a, b)
+}

@@ -1,0 +1,144 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// dtypes gives the type of a tensor by its number in ONNX.
+var dtypes = map[onnxpb.TensorProto_DataType]tensor.DType{
+	onnxpb.TensorProto_FLOAT: tensor.F32, onnxpb.TensorProto_DOUBLE: tensor.F64,
+	onnxpb.TensorProto_FLOAT16: tensor.F16, onnxpb.TensorProto_BFLOAT16: tensor.BF16,
+	onnxpb.TensorProto_INT8: tensor.I8, onnxpb.TensorProto_INT16: tensor.I16,
+	onnxpb.TensorProto_INT32: tensor.I32, onnxpb.TensorProto_INT64: tensor.I64,
+	onnxpb.TensorProto_UINT8: tensor.U8, onnxpb.TensorProto_UINT16: tensor.U16,
+	onnxpb.TensorProto_UINT32: tensor.U32, onnxpb.TensorProto_UINT64: tensor.U64,
+	onnxpb.TensorProto_BOOL: tensor.Bool,
+}
+
+// dtype returns the type of a number of ONNX, or an error that names it.
+func dtype(number int32) (tensor.DType, error) {
+	d, ok := dtypes[onnxpb.TensorProto_DataType(number)]
+	if !ok {
+		return 0, fmt.Errorf("data of the type %v is not supported", onnxpb.TensorProto_DataType(number))
+	}
+	return d, nil
+}
+
+// lengths checks the dims of a tensor and the bytes they ask for.
+func lengths(d tensor.DType, dims []int64) ([]int, error) {
+	shape := make([]int, len(dims))
+	for i, n := range dims {
+		if n < 0 || n > math.MaxInt32 {
+			return nil, fmt.Errorf("a length of %d in the shape %v", n, dims)
+		}
+		shape[i] = int(n)
+	}
+	return shape, tensor.CheckShape(d, shape)
+}
+
+// initializer returns the tensor of an initializer, whose elements stay where
+// they are: in the file, in another one, or in p.
+func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Tensor, error) {
+	kind, shape, err := typeOf(p)
+	if err != nil {
+		return foreign.Tensor{}, err
+	}
+	size, err := tensor.Size(kind, shape)
+	if err != nil {
+		return foreign.Tensor{}, err
+	}
+	if raw, ok := d.raw[p]; ok && p.DataLocation != onnxpb.TensorProto_EXTERNAL {
+		if raw.Size != int64(size) {
+			return foreign.Tensor{}, fmt.Errorf("%d bytes for %s", raw.Size, tensor.Describe(kind, shape))
+		}
+		return foreign.NewTensor(p.Name, kind, shape, func(dst []byte) error {
+			return foreign.ReadAt(d.src, dst, raw.At)
+		})
+	}
+	if p.DataLocation == onnxpb.TensorProto_EXTERNAL {
+		read, err := ext.find(p, size)
+		if err != nil {
+			return foreign.Tensor{}, err
+		}
+		return foreign.NewTensor(p.Name, kind, shape, read)
+	}
+	t, err := load(p)
+	return foreign.Held(p.Name, t), err
+}
+
+// typeOf returns the type and the shape of p.
+func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
+	d, err := dtype(p.DataType)
+	if err != nil {
+		return 0, nil, err
+	}
+	shape, err := lengths(d, p.Dims)
+	return d, shape, err
+}
+
+// load returns the tensor that p itself holds, and takes its memory away from p.
+func load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
+	d, shape, err := typeOf(p)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	if p.DataLocation == onnxpb.TensorProto_EXTERNAL {
+		return tensor.Tensor{}, fmt.Errorf("external data of what is no initializer is not supported")
+	}
+	defer func() { p.RawData, p.FloatData, p.Int32Data, p.Int64Data = nil, nil, nil, nil }()
+	if len(p.RawData) > 0 {
+		t, err := tensor.FromBytes(d, shape, p.RawData)
+		if err == nil && uintptr(unsafe.Pointer(unsafe.SliceData(p.RawData)))%8 != 0 {
+			t = t.Clone() // views want their elements aligned
+		}
+		return t, err
+	}
+	return loadTyped(p, d, shape)
+}
+
+// loadTyped reads elements from the field that their type has.
+func loadTyped(p *onnxpb.TensorProto, d tensor.DType, shape []int) (tensor.Tensor, error) {
+	want := tensor.Count(shape)
+	have := len(p.FloatData) + len(p.DoubleData) + len(p.Int64Data) + len(p.Uint64Data) + len(p.Int32Data)
+	if have != want {
+		return tensor.Tensor{}, fmt.Errorf("%d elements for the shape %v", have, shape)
+	}
+	t := tensor.New(d, shape...)
+	n := 0
+	switch d {
+	case tensor.F32:
+		n = copy(t.F32(), p.FloatData)
+	case tensor.F64:
+		n = copy(t.F64(), p.DoubleData)
+	case tensor.I64:
+		n = copy(t.I64(), p.Int64Data)
+	case tensor.U64, tensor.U32:
+		n = len(p.Uint64Data)
+		for i, v := range p.Uint64Data {
+			putBits(t, i, v)
+		}
+	default:
+		n = len(p.Int32Data)
+		for i, v := range p.Int32Data {
+			putBits(t, i, uint64(v))
+		}
+	}
+	if n != want {
+		return tensor.Tensor{}, fmt.Errorf("the elements are not in the field of their type %v", d)
+	}
+	return t, nil
+}
+
+// putBits sets element i to the low bits of v.
+func putBits(t tensor.Tensor, i int, v uint64) {
+	size := t.DType.Size()
+	for j := range size {
+		t.Bytes[i*size+j] = byte(v >> (8 * j))
+	}
+}

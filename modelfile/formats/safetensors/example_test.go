@@ -1,0 +1,24 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
+)
+
+// A file of no tensors is its header. Elements of the tensors of others are read
+// when Load asks for them.
+func ExampleReadFrom() {
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, nil); err != nil {
+		log.Fatal(err)
+	}
+	f, err := safetensors.ReadFrom(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(f.Format, len(f.Tensors))
+	// Output: safetensors 0
+}

@@ -1,0 +1,58 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
+	"github.com/bnctl/bnctl/modelfile/formats/torch"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// tensorFile reports whether a path has the ending of a file that keeps
+// tensors without a graph: .pth, .pt or .safetensors.
+func tensorFile(path string) bool { return tensorWriter(path) != nil }
+
+func tensorWriter(path string) func(io.Writer, []Tensor, ...string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".pth", ".pt":
+		return torch.Write
+	case ".safetensors":
+		return safetensors.Write
+	}
+	return nil
+}
+
+// Save writes tensors with their names, order and types, in the format that
+// the ending of path asks for, with the names of classes, if there are some, and
+// returns the SHA-256 of the file in hex. One
+// tensor at a time is in memory. A file that is there already is replaced only
+// when the new one is complete.
+func Save(path string, tensors []Tensor, labels ...string) (string, error) {
+	write := tensorWriter(path)
+	if write == nil {
+		return "", fmt.Errorf("%s: want a name that ends with .pth or .safetensors", path)
+	}
+	return serialize.WriteSummed(path, func(w io.Writer) error { return write(w, tensors, labels...) })
+}
+
+// SaveModel writes m as a template, or, if path ends in .pth, .pt or
+// .safetensors, its tensors alone. It returns the SHA-256 of the file in hex.
+func SaveModel(path string, m *models.Model) (string, error) {
+	if tensorFile(path) {
+		return Save(path, Tensors(m), m.Labels...)
+	}
+	return serialize.WriteModel(path, m)
+}
+
+// Tensors returns the state of a model in the order of its graph.
+func Tensors(m *models.Model) []Tensor {
+	out := make([]Tensor, 0, len(m.Graph.State))
+	for _, s := range m.Graph.State {
+		out = append(out, Held(s.Name, m.State[s.Name]))
+	}
+	return out
+}

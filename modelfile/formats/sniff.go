@@ -1,0 +1,204 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile/formats/caffe"
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/keras"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx"
+	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
+	"github.com/bnctl/bnctl/modelfile/formats/tensorflow"
+	"github.com/bnctl/bnctl/modelfile/formats/torch"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// reader opens a file of one format.
+type reader func(path string, o Options) (*File, error)
+
+// headSize is how much of a file is looked at, in bytes.
+const headSize = 4096
+
+// refused lists formats that are recognised by how they start, and not read.
+var refused = []struct {
+	start  string
+	name   string
+	advice string // "": there is nothing to do
+}{
+	{"version https://git-lfs", "a Git LFS pointer, not the file itself", "fetch the file with git lfs pull"},
+	{"\x12\x01\x00\x00\x00\x00\x00\x00", "MXNet .params", adviceMXNet},
+	{"\x04\x00\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00V 1", "Torch7 .t7", adviceTorch7},
+	{"\x03\x00\x00\x00\x01\x00\x00\x00", "Torch7 .t7", adviceTorch7},
+	{"4\n1\n3\nV 1\n", "Torch7 .t7 (ASCII)", adviceTorch7},
+	{"\x08\x01\x12", "the graph of a TensorFlow SavedModel",
+		"name its folder instead: the weights are in variables/"},
+	{"GGUF", "GGUF", "use the model's .safetensors: quantised weights are not read"},
+	{"\x93NUMPY", "NumPy .npy: it is an array, not a model", ""},
+}
+
+const (
+	adviceMXNet = "in Python: save mxnet.nd.load(FILE) with safetensors.numpy.save_file, " +
+		"its names without arg: and aux:; where a BatchNorm has fix_gamma=True its gamma is 1"
+	adviceTorch7 = "in Lua: write each of model:parameters() and running_mean, running_var with npy4th; " +
+		"or convert with onnx's torch7 converters"
+	adviceMindSpore = "in Python: safetensors.numpy.save_file({k: v.asnumpy() for k, v in " +
+		"mindspore.load_checkpoint('FILE').items()}, 'model.safetensors')"
+	adviceTFLite  = "use the Keras model that it was made from: quantised and folded models are not read"
+	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
+		"dcp_to_torch_save('DIR', 'weights.pth')"
+	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"
+)
+
+// formats lists the readers in the order in which they are tried.
+var formats = []struct {
+	name string
+	is   func(head []byte, f *os.File, size int64) bool
+	read reader
+}{
+	{"keras", byHead(keras.Sniff), readKeras},
+	{"torch", byHead(torch.Sniff), readTorch},
+	{"safetensors", func(head []byte, _ *os.File, size int64) bool { return safetensors.Sniff(head, size) },
+		readSafetensors},
+	{"tensorflow", func(_ []byte, f *os.File, size int64) bool { return tensorflow.Sniff(f, size) },
+		readTensorFlow},
+	{"onnx", byHead(onnx.Sniff), readONNX},
+	{"caffe", byHead(caffe.Sniff), readCaffe},
+}
+
+// byHead makes a test of a format that the start of a file tells.
+func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
+	return func(head []byte, _ *os.File, _ int64) bool { return is(head) }
+}
+
+// recognise returns the format of a file, by its content: "torch", "keras",
+// "onnx", "safetensors", "tensorflow" or "caffe", and what reads it. The error
+// names the format if it is a known one that is not read, and says how to
+// convert it.
+func recognise(path string) (string, reader, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return folder(path)
+	}
+	f, err := regular.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", nil, err
+	}
+	head := make([]byte, min(info.Size(), headSize))
+	if err := foreign.ReadAt(f, head, 0); err != nil {
+		return "", nil, err
+	}
+	if err := refuseShard(path); err != nil {
+		return "", nil, err
+	}
+	if isIndex(path, head) {
+		return "", nil, refuseIndex(path)
+	}
+	for _, r := range refused {
+		if bytes.HasPrefix(head, []byte(r.start)) {
+			return "", nil, problem.Advise(r.advice, "%s: %s", path, r.name)
+		}
+	}
+	if len(head) >= 8 && string(head[4:8]) == "TFL3" {
+		return "", nil, problem.Advise(adviceTFLite, "%s: TensorFlow Lite", path)
+	}
+	for _, c := range formats {
+		if c.is(head, f, info.Size()) {
+			return c.name, c.read, nil
+		}
+	}
+	if mindSpore(head) {
+		return "", nil, problem.Advise(adviceMindSpore, "%s: a MindSpore checkpoint", path)
+	}
+	return "", nil, fmt.Errorf("%s: not a format that bnctl knows (it starts with %q); it reads PyTorch, "+
+		"safetensors, Keras, ONNX, TensorFlow checkpoints and Caffe models", path, head[:min(len(head), 16)])
+}
+
+// mindSpore reports whether a file starts as a checkpoint of MindSpore: protocol buffers, of
+// which the first field is a message that starts with the name of a parameter and its tensor.
+func mindSpore(head []byte) bool {
+	const text, message, longest = 1<<3 | 2, 2<<3 | 2, 127
+	if len(head) == 0 || head[0] != text {
+		return false
+	}
+	_, n := binary.Uvarint(head[1:])
+	if n <= 0 || len(head) < n+3 || head[n+1] != text {
+		return false
+	}
+	name := head[n+3:]
+	size := int(head[n+2])
+	return size > 0 && size <= longest && len(name) > size && name[size] == message &&
+		bytes.IndexFunc(name[:size], func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+}
+
+// folder looks for the parts of a checkpoint that is a folder.
+func folder(path string) (string, reader, error) {
+	has := func(name string) bool {
+		found, err := filepath.Glob(filepath.Join(path, name))
+		return err == nil && len(found) > 0
+	}
+	switch {
+	case has(".metadata") && has("*.distcp"):
+		return "", nil, problem.Advise(adviceSharded, "%s: a sharded PyTorch checkpoint", path)
+	case has("mp_rank_*_model_states.pt"), has("zero_to_fp32.py"):
+		return "", nil, problem.Advise(adviceDeepZero, "%s: a DeepSpeed checkpoint", path)
+	}
+	if found, err := filepath.Glob(filepath.Join(path, "*.index.json")); err == nil && len(found) > 0 {
+		return "", nil, refuseIndex(found[0])
+	}
+	if index, err := tensorflow.Find(path); err != nil || index != "" {
+		return "tensorflow", readTensorFlow, err
+	}
+	if has("saved_model.pb") {
+		return "", nil, problem.Advise("save the model that it was frozen from",
+			"%s: a SavedModel without variables/variables.index: its weights are constants of its graph, "+
+				"which is not read", path)
+	}
+	for _, name := range []string{"model.safetensors", "pytorch_model.bin"} {
+		if has(name) {
+			return "", nil, problem.Advise("name "+filepath.Join(path, name), "%s is a folder with a model in it",
+				path)
+		}
+	}
+	return "", nil, fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
+}
+
+func readTorch(path string, o Options) (*File, error) {
+	return torch.Read(path, torch.Options{Key: o.Key, EMA: o.EMA})
+}
+
+func readKeras(path string, o Options) (*File, error) {
+	return keras.Read(path, keras.Options{Description: o.Description, TensorsOnly: o.TensorsOnly,
+		Input: o.Input})
+}
+
+func readONNX(path string, o Options) (*File, error) {
+	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input})
+}
+
+func readCaffe(path string, o Options) (*File, error) {
+	return caffe.Read(path, caffe.Options{TensorsOnly: o.TensorsOnly, Description: o.Description,
+		Input: o.Input})
+}
+
+func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }
+
+// readTensorFlow reads an index, or the checkpoint in a folder.
+func readTensorFlow(path string, _ Options) (*File, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return tensorflow.Read(path)
+	}
+	index, err := tensorflow.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	return tensorflow.Read(index)
+}

@@ -1,0 +1,20 @@
+package tensorflow_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/bnctl/bnctl/modelfile/formats/tensorflow"
+)
+
+// A checkpoint, by its index. Callers that take files
+// of any format use package modelfile.
+func ExampleRead() {
+	f, err := tensorflow.Read("testdata/cases/replicas.index")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Println(f.Format, len(f.Tensors))
+	// Output: tensorflow bundle 6
+}

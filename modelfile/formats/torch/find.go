@@ -1,0 +1,135 @@
+package torch
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/torch/internal/pickle"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// maxDepth is how deep dicts are searched for state dicts.
+const maxDepth = 16
+
+// Names of what a checkpoint holds beside the model.
+var (
+	trainingKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)optim|sched|scaler|^amp$|^grad|^hyper_?param|^hparams|^callbacks$|` +
+			`^loops$|rng|random_state`)
+	})
+	averageKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(^|_)ema($|_)|^averaged?_|^swa_`)
+	})
+)
+
+// stateDict is a dict with tensors in it.
+type stateDict struct {
+	path    []string // keys that lead to it
+	entries []pickle.Entry
+	layers  int    // its own tensors that are called as those of layers
+	others  int    // its own tensors of more than one element that may be a layer's all the same
+	plain   bool   // no name of a tensor has a dot: it is one layer, or a branch
+	class   string // of the module that was pickled; "" of a dict
+	hooked  string // class of a module in it whose state_dict() may give something else
+	err     error  // what is wrong with the module
+}
+
+func (d stateDict) String() string { return strings.Join(d.path, ".") }
+
+// weighed counts the tensors that a dict holds itself.
+func (d stateDict) weighed() stateDict {
+	d.plain = true
+	if d.err != nil {
+		d.layers++ // what is wrong with it comes to light when it is taken
+		return d
+	}
+	for _, e := range d.entries {
+		name, err := nameOf(e.Key)
+		if !isTensor(e.Value) {
+			continue
+		}
+		v, bad := rebuild(e.Value)
+		if err != nil || bad != nil {
+			d.others++ // what is wrong with it comes to light when it is read
+			continue
+		}
+		d.plain = d.plain && !strings.Contains(name, ".")
+		switch {
+		case foreign.LayerLike(name, v.dtype, v.shape):
+			d.layers++
+		case tensor.Count(v.shape) != 1 && foreign.Loose(name, v.dtype, v.shape) == "":
+			d.others++
+		}
+	}
+	return d
+}
+
+// finder collects the state dicts of a checkpoint.
+type finder struct {
+	seen     map[any]bool
+	averages []stateDict
+}
+
+// under returns the state dicts, and modules that hold one, under v, none of them inside another one.
+// Averages of the weights are kept apart, what only training needs is left out.
+func (f *finder) under(v any, path []string) []stateDict {
+	if call, ok := v.(*pickle.Call); ok && f.seen[call] {
+		return nil
+	}
+	d, ok := contents(v)
+	if !ok || f.seen[v] || len(path) > maxDepth || isOptimizer(d.entries) {
+		return nil
+	}
+	f.seen[v] = true
+	d.path = path
+	if d.class != "" {
+		return d.weighed().among(nil)
+	}
+	var inside []stateDict
+	for _, e := range d.entries {
+		name, err := nameOf(e.Key)
+		if err != nil || trainingKey().MatchString(name) {
+			continue
+		}
+		found := f.under(e.Value, append(slices.Clip(path), name))
+		if averageKey().MatchString(name) {
+			f.averages = append(f.averages, found...)
+			continue
+		}
+		inside = append(inside, found...)
+	}
+	return d.weighed().among(inside)
+}
+
+// among returns the state dicts of a dict and of what is inside it: d itself,
+// whose branches the others then are, the others, beside which d's own tensors
+// are something else, or all of them where that cannot be told.
+func (d stateDict) among(inside []stateDict) []stateDict {
+	layers, most, branches := 0, 0, true
+	for _, s := range inside {
+		layers, branches = layers+s.layers, branches && s.plain
+		if slices.Contains(usualKeys, s.path[len(s.path)-1]) {
+			most = max(most, s.layers)
+		}
+	}
+	switch {
+	case d.layers == 0 && (d.others == 0 || layers > 0):
+		return inside
+	case d.layers < most:
+		return inside
+	case layers == 0, branches, d.layers >= layers:
+		return []stateDict{d}
+	}
+	return append(inside, d)
+}
+
+// isOptimizer reports whether entries are the state dict of an optimizer.
+func isOptimizer(entries []pickle.Entry) bool {
+	has := func(key string) bool {
+		return slices.ContainsFunc(entries, func(e pickle.Entry) bool { return e.Key == key })
+	}
+	return has("state") && has("param_groups")
+}

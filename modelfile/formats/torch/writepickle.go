@@ -1,0 +1,139 @@
+package torch
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+
+	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pickler writes the opcodes of protocol 2 that a state dict needs.
+type pickler struct{ bytes.Buffer }
+
+// stateDictPickle is the pickle of an OrderedDict of tensors, the i-th of
+// which lies in storage i. Its attribute labels has the names of classes.
+func stateDictPickle(tensors []foreign.Tensor, labels []string) []byte {
+	p := &pickler{}
+	p.WriteString("\x80\x02")
+	p.orderedDict()
+	p.WriteByte('(')
+	for i, t := range tensors {
+		p.text(t.Name)
+		p.tensor(t, strconv.Itoa(i))
+	}
+	p.WriteByte('u')
+	if len(labels) > 0 {
+		p.attribute(labelAttribute, labels)
+	}
+	p.WriteByte('.')
+	return p.Bytes()
+}
+
+// labelAttribute is the attribute of a state dict that has the names of classes.
+const labelAttribute = "labels"
+
+// attribute gives the object on the stack an attribute that is a list of strings.
+func (p *pickler) attribute(name string, l []string) {
+	p.WriteByte('}') // the state: a dict of attributes
+	p.text(name)
+	p.WriteString("](")
+	for _, s := range l {
+		p.text(s)
+	}
+	p.WriteString("esb")
+}
+
+func (p *pickler) orderedDict() {
+	p.global("collections", "OrderedDict")
+	p.WriteString(")R")
+}
+
+func (p *pickler) global(module, name string) { p.WriteString("c" + module + "\n" + name + "\n") }
+
+func (p *pickler) text(s string) {
+	p.WriteByte('X')
+	p.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(s))))
+	p.WriteString(s)
+}
+
+// number writes an int that is not negative.
+func (p *pickler) number(n int) {
+	switch {
+	case n < 1<<8:
+		p.Write([]byte{'K', byte(n)})
+	case n < 1<<31:
+		p.WriteByte('J')
+		p.Write(binary.LittleEndian.AppendUint32(nil, uint32(n)))
+	default:
+		p.Write([]byte{0x8a, 8})
+		p.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
+	}
+}
+
+func (p *pickler) tuple(values []int) {
+	p.WriteByte('(')
+	for _, v := range values {
+		p.number(v)
+	}
+	p.WriteByte('t')
+}
+
+// tensor writes the call of the function that rebuilds t: (storage, offset,
+// size, stride, requires_grad, hooks), and its type where no class of
+// storages has it.
+func (p *pickler) tensor(t foreign.Tensor, key string) {
+	row := dtypes[0]
+	for _, d := range dtypes {
+		if d.dtype == t.DType {
+			row = d
+		}
+	}
+	name := "_rebuild_tensor_v2"
+	if row.storage == "" {
+		name = "_rebuild_tensor_v3"
+	}
+	p.global("torch._utils", name)
+	p.WriteByte('(')
+	p.storage(row.storage, key, t)
+	p.number(0)
+	p.tuple(t.Shape)
+	p.tuple(strides(t.Shape))
+	p.WriteByte(0x89) // False
+	p.orderedDict()
+	if row.storage == "" {
+		p.global("torch", row.name)
+	}
+	p.WriteString("tR")
+}
+
+// storage writes the persistent id ('storage', class, key, location, numel).
+func (p *pickler) storage(class, key string, t foreign.Tensor) {
+	p.WriteByte('(')
+	p.text("storage")
+	if class == "" {
+		p.global("torch.storage", "UntypedStorage")
+	} else {
+		p.global("torch", class)
+	}
+	p.text(key)
+	p.text("cpu")
+	if class == "" {
+		p.number(t.Size())
+	} else {
+		p.number(tensor.Count(t.Shape))
+	}
+	p.WriteString("tQ")
+}
+
+// strides returns the strides of a contiguous tensor, in elements.
+func strides(shape []int) []int {
+	out := make([]int, len(shape))
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		out[i] = n
+		n *= max(shape[i], 1)
+	}
+	return out
+}

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/strip"
 	"github.com/bnctl/bnctl/train"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/strip"
+	"github.com/bnctl/bnctl/modelfile/strip"
 )
 
 func stripCommand() *cli.Command {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/strip"
 )
 
 // orTensors ends the refusal of a template with the command that needs no

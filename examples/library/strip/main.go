@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/bnctl/bnctl/strip"
+	"github.com/bnctl/bnctl/modelfile/strip"
 )
 
 func main() {

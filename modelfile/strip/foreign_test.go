@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/modelfile/formats"
-	"github.com/bnctl/bnctl/strip"
+	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -40,7 +40,7 @@ func TestTensorsWithoutArchitecture(t *testing.T) {
 // file. Tensors that are taken out of it have no graph, and are as healthy as the
 // doctor finds them.
 func TestFaultOfTheGraph(t *testing.T) {
-	const path = "../modelfile/formats/onnx/testdata/hostile/training-14.onnx"
+	const path = "../formats/onnx/testdata/hostile/training-14.onnx"
 	r, err := strip.Files(strip.Options{Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "out.pth")})
 	if err != nil {
 		t.Fatal(err)

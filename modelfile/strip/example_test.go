@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/strip"
 )
 
 // Weights that PyTorch saved become a template. Of a checkpoint, Removed says

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/bnctl/bnctl/export"
+	"github.com/bnctl/bnctl/modelfile/export"
 )
 
 // reportExport says what was written.

@@ -77,7 +77,7 @@ bench:                graph internal/memory models parallel plugins/cpu problem
 bench:                tensor train
 modelfile/strip:                doctor modelfile/formats modelfile models problem internal/regular train
 modelfile/export:               doctor fleet modelfile/formats modelfile models predict problem internal/regular
-inspect:              bn doctor modelfile/formats graph modelfile models serialize tensor train
+modelfile/inspect:              bn doctor modelfile/formats graph modelfile models serialize tensor train
 doctor:               bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
 doctor:               internal/regular tensor train
 predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
@@ -158,7 +158,7 @@ cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
-cmd/bnctl: demo doctor modelfile/export fleet graph/dot inspect modelfile predict predict/format problem server modelfile/strip
+cmd/bnctl: demo doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
 cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job internal/waiting
 
 scripts/benchpeers:

@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/graph/dot"
-	"github.com/bnctl/bnctl/inspect"
+	"github.com/bnctl/bnctl/modelfile/inspect"
 )
 
 func inspectCommand() *cli.Command {

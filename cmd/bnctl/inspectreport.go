@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph/dot"
-	"github.com/bnctl/bnctl/inspect"
 	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile/inspect"
 )
 
 // drawGraph draws the graph of a file to path.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/bnctl/bnctl/inspect"
+	"github.com/bnctl/bnctl/modelfile/inspect"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 )

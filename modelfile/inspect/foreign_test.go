@@ -3,12 +3,12 @@ package inspect_test
 import (
 	"testing"
 
-	"github.com/bnctl/bnctl/inspect"
+	"github.com/bnctl/bnctl/modelfile/inspect"
 )
 
 // TestFaultOfTheGraph: a file whose graph has a fault is sick, as the doctor says.
 func TestFaultOfTheGraph(t *testing.T) {
-	r, err := inspect.File("../modelfile/formats/onnx/testdata/hostile/training-14.onnx", inspect.Options{})
+	r, err := inspect.File("../formats/onnx/testdata/hostile/training-14.onnx", inspect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

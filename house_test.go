@@ -75,11 +75,11 @@ modelfile:            bn data modelfile/formats graph models problem internal/re
 bench:                device device/class device/devicetest device/remote fleet
 bench:                graph internal/memory models parallel plugins/cpu problem
 bench:                tensor train
-modelfile/strip:                doctor modelfile/formats modelfile models problem internal/regular train
-modelfile/export:               doctor fleet modelfile/formats modelfile models predict problem internal/regular
-modelfile/inspect:              bn doctor modelfile/formats graph modelfile models serialize tensor train
-doctor:               bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
-doctor:               internal/regular tensor train
+modelfile/strip:                modelfile/doctor modelfile/formats modelfile models problem internal/regular train
+modelfile/export:               modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
+modelfile/inspect:              bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
+modelfile/doctor:               bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
+modelfile/doctor:               internal/regular tensor train
 predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
 predict/format:       data predict problem internal/regular tensor
 server/protocol:      tensor
@@ -87,7 +87,7 @@ server/batching:      tensor
 server/repository:    problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server:               data doctor modelfile models predict problem internal/regular server/batching
+server:               data modelfile/doctor modelfile models predict problem internal/regular server/batching
 server:               server/internal/inferencepb server/internal/tracing
 server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
@@ -158,7 +158,7 @@ cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
-cmd/bnctl: demo doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
+cmd/bnctl: demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
 cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job internal/waiting
 
 scripts/benchpeers:

@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
 // layer is a batch norm as doctor finds it.

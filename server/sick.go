@@ -3,7 +3,7 @@ package server
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/models"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
 func doctorCommand() *cli.Command {

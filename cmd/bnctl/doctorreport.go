@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
 // doctorEvent is the line of doctor --json.

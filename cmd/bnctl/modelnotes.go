@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
-	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/models"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
 // repair estimates the statistics of a file anew.

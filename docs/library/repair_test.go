@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl"
-	"github.com/bnctl/bnctl/doctor"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
 func Example_repair() {

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"

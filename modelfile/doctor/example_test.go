@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bnctl/bnctl/doctor"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/models"
 )
 

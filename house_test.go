@@ -83,11 +83,11 @@ modelfile/doctor:               internal/regular tensor train
 predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
 predict/format:       data predict problem internal/regular tensor
 server/protocol:      tensor
-server/batching:      tensor
+server/internal/batching:      tensor
 server/repository:    problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server:               data modelfile/doctor modelfile models predict problem internal/regular server/batching
+server:               data modelfile/doctor modelfile models predict problem internal/regular server/internal/batching
 server:               server/internal/inferencepb server/internal/tracing
 server:               server/protocol server/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train

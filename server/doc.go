@@ -9,5 +9,5 @@
 // predictions in the same process use package predict.
 //
 // Package server/protocol has the bodies of requests and answers,
-// server/batching the queue.
+// server/internal/batching the queue.
 package server

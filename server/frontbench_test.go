@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bnctl/bnctl/server/batching"
+	"github.com/bnctl/bnctl/server/internal/batching"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/tensor"
 )

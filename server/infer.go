@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/server/batching"
+	"github.com/bnctl/bnctl/server/internal/batching"
 	"github.com/bnctl/bnctl/server/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/bnctl/bnctl/server/batching"
+	"github.com/bnctl/bnctl/server/internal/batching"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/tensor"
 )

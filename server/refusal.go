@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/bnctl/bnctl/server/batching"
+	"github.com/bnctl/bnctl/server/internal/batching"
 	"github.com/bnctl/bnctl/server/protocol"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/bnctl/bnctl/server/batching"
+	"github.com/bnctl/bnctl/server/internal/batching"
 	"github.com/bnctl/bnctl/tensor"
 )
 

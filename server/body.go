@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // A body has to come at this pace, after a while; so has an answer to be taken.

@@ -3,7 +3,7 @@ package server
 import (
 	"sync/atomic"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // room is the bytes that peers may make the server hold, all of them together:

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // call is a call over gRPC. It is a grpc.ServerStream, whatever the method is.

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // callHeaders is how many bytes of headers a call may have.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // catalog is the versions of models that are served.

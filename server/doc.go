@@ -8,6 +8,6 @@
 // until its context ends and everything that was accepted is answered. For
 // predictions in the same process use package predict.
 //
-// Package server/protocol has the bodies of requests and answers,
+// Package server/internal/protocol has the bodies of requests and answers,
 // server/internal/batching the queue.
 package server

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/train"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // guard lets through what may be asked.

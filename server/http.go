@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // Time-outs of connections, beside that of a request as a whole.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )
 

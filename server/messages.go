@@ -7,7 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/problem"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // requestOf reads a request of gRPC.

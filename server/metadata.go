@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/train"
 )
 

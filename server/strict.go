@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"path"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
 // strict answers what the table has, as it is written there: no path is cleaned

@@ -24,7 +24,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )
 

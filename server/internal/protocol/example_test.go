@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/bnctl/bnctl/server/protocol"
+	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )
 

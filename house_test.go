@@ -84,12 +84,12 @@ predict:              data device device/fabric fleet graph internal/memory mode
 predict/format:       data predict problem internal/regular tensor
 server/internal/protocol:      tensor
 server/internal/batching:      tensor
-server/repository:    problem
+server/internal/repository:    problem
 server/internal/inferencepb:
 server/internal/tracing: problem
 server:               data modelfile/doctor modelfile models predict problem internal/regular server/internal/batching
 server:               server/internal/inferencepb server/internal/tracing
-server:               server/internal/protocol server/repository tensor train
+server:               server/internal/protocol server/internal/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
 study/experiment:     bench bn data fleet modelfile models parallel problem internal/regular serialize
 study/experiment:     study tensor train

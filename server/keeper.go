@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bnctl/bnctl/server/repository"
+	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
 // keeper keeps the catalog to what is in the files of the models.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bnctl/bnctl/server/repository"
+	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
 // What is asked of a disk may never return: a share whose server is gone, a file

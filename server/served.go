@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/internal/batching"
 	"github.com/bnctl/bnctl/server/internal/protocol"
-	"github.com/bnctl/bnctl/server/repository"
+	"github.com/bnctl/bnctl/server/internal/repository"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net"
 
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/server/internal/repository"
 	"github.com/bnctl/bnctl/server/internal/tracing"
-	"github.com/bnctl/bnctl/server/repository"
 	"github.com/bnctl/bnctl/train"
 )
 

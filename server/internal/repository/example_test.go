@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/bnctl/bnctl/server/repository"
+	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
 // The highest version of each model of a folder. A file is still once two

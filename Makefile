@@ -161,7 +161,7 @@ test-web: build ## the page of serve in headless Chromium, by keyboard, drop and
 	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/glyphs.bnm bin/web/page.png
 
 .PHONY: test-container
-test-container: build ## the image of deploy/Dockerfile, built by buildah around bin/bnctl and probed in a chroot; installs buildah (Debian, as root)
+test-container: build ## the image of server/deploy/Dockerfile, built by buildah around bin/bnctl and probed in a chroot; installs buildah (Debian, as root)
 	sh scripts/container.sh bin/bnctl
 
 .PHONY: fuzz

@@ -1,5 +1,5 @@
 #!/bin/sh
-# container.sh BNCTL: builds the image of deploy/Dockerfile with buildah around a
+# container.sh BNCTL: builds the image of server/deploy/Dockerfile with buildah around a
 # static binary that is there already, and probes what is served in it, in a
 # chroot. What the Dockerfile's first stage makes, which compiles that binary in
 # an image of a registry, comes from this machine; no such image is fetched.
@@ -35,7 +35,7 @@ cp "$bnctl" "$work/build/root-of-image/bnctl"
 chmod 755 "$work" "$work/models"
 "$bnctl" train --model mlp-bn --data glyphs:200 --epochs 1 --quiet -o "$work/models/glyphs.bnm" >/dev/null
 chmod 644 "$work/models/glyphs.bnm"
-$root bud --quiet --isolation chroot --build-context build="$work/build" -f deploy/Dockerfile -t bnctl \
+$root bud --quiet --isolation chroot --build-context build="$work/build" -f server/deploy/Dockerfile -t bnctl \
 	"$work/build" >/dev/null
 container=$($root from bnctl)
 files=$(cd "$($root mount "$container")" && find . -mindepth 1 | sort | tr '\n' ' ')

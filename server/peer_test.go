@@ -49,7 +49,7 @@ func TestPeerGrpcurl(t *testing.T) {
 	x := rampOf(2)
 	request := fmt.Sprintf(`{"model_name": "m", "inputs": [{"name": "x", "datatype": "UINT8",
 		"shape": [2, 28, 28, 1]}], "raw_input_contents": [%q]}`, base64.StdEncoding.EncodeToString(x.Bytes))
-	for _, from := range [][]string{nil, {"-import-path", "../proto/inference", "-proto", "inference.proto"}} {
+	for _, from := range [][]string{nil, {"-import-path", "./proto", "-proto", "inference.proto"}} {
 		var a struct{ RawOutputContents [][]byte }
 		out := run(request, append(from, "-d", "@", s.GRPC(), service+"/ModelInfer")...)
 		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.RawOutputContents) != 1 ||

@@ -55,7 +55,7 @@ func (g *overGRPC) connect() (*stream, error) {
 
 func (g *overGRPC) close() { g.idle.close() }
 
-// message is the ModelInferRequest of proto/inference for a row of n.
+// message is the ModelInferRequest of server/proto for a row of n.
 func (n network) message() []byte {
 	text := func(b []byte, field protowire.Number, v string) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)

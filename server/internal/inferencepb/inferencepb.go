@@ -1,4 +1,4 @@
-// Package inferencepb is the generated form of proto/inference/inference.proto,
+// Package inferencepb is the generated form of server/proto/inference.proto,
 // the Open Inference Protocol over gRPC.
 package inferencepb
 

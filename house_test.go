@@ -72,9 +72,9 @@ problem:
 fleet:                device device/class device/ref device/remote device/fabric device/fabric/launcher
 fleet:                parallel plugins/cpu problem
 modelfile:            bn data modelfile/formats graph models problem internal/regular serialize tensor
-bench:                device device/class device/devicetest device/remote fleet
-bench:                graph internal/memory models parallel plugins/cpu problem
-bench:                tensor train
+cmd/bnctl/internal/bench:                device device/class device/devicetest device/remote fleet
+cmd/bnctl/internal/bench:                graph internal/memory models parallel plugins/cpu problem
+cmd/bnctl/internal/bench:                tensor train
 modelfile/strip:                modelfile/doctor modelfile/formats modelfile models problem internal/regular train
 modelfile/export:               modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
 modelfile/inspect:              bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
@@ -91,7 +91,7 @@ server:               data modelfile/doctor modelfile models predict problem int
 server:               server/internal/inferencepb server/internal/tracing
 server:               server/internal/protocol server/internal/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
-study/experiment:     bench bn data fleet modelfile models parallel problem internal/regular serialize
+study/experiment:     cmd/bnctl/internal/bench bn data fleet modelfile models parallel problem internal/regular serialize
 study/experiment:     study tensor train
 
 modelfile/formats/torch:        modelfile/formats/torch/internal/pickle modelfile/formats/internal/foreign problem tensor
@@ -156,7 +156,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
-cmd/bnctl: bench bn data device device/conformance device/devicetest device/remote device/starter
+cmd/bnctl: cmd/bnctl/internal/bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
 cmd/bnctl: demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
 cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job internal/waiting

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 )

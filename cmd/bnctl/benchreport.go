@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/predict"
 )

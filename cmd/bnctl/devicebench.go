@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 	"github.com/bnctl/bnctl/device"
 )
 

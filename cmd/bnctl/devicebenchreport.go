@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 )
 
 // measureDevice prints how fast a device is, row by row.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/study"
 )

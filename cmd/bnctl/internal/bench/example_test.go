@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/bnctl/bnctl/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 )

@@ -66,7 +66,7 @@ train:                internal/awake bn data device device/fabric graph models p
 train:                train/internal/tfevents
 train/job:            data device/fabric fleet modelfile models parallel problem internal/regular serialize tensor
 train/job:            train
-study:                problem
+cmd/bnctl/internal/study:                problem
 
 problem:
 fleet:                device device/class device/ref device/remote device/fabric device/fabric/launcher
@@ -91,8 +91,8 @@ server:               data modelfile/doctor modelfile models predict problem int
 server:               server/internal/inferencepb server/internal/tracing
 server:               server/internal/protocol server/internal/repository tensor train
 demo:                 bn data modelfile problem serialize tensor train
-study/experiment:     cmd/bnctl/internal/bench bn data fleet modelfile models parallel problem internal/regular serialize
-study/experiment:     study tensor train
+cmd/bnctl/internal/study/experiment:     cmd/bnctl/internal/bench bn data fleet modelfile models parallel problem internal/regular serialize
+cmd/bnctl/internal/study/experiment:     cmd/bnctl/internal/study tensor train
 
 modelfile/formats/torch:        modelfile/formats/torch/internal/pickle modelfile/formats/internal/foreign problem tensor
 modelfile/formats/torch/internal/pickle:
@@ -159,7 +159,7 @@ cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: cmd/bnctl/internal/bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
 cmd/bnctl: demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
-cmd/bnctl: internal/regular serialize study study/experiment tensor train train/job internal/waiting
+cmd/bnctl: internal/regular serialize cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job internal/waiting
 
 scripts/benchpeers:
 scripts/benchserve:   models serialize

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/study/experiment"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 	"github.com/bnctl/bnctl/train/job"
 )
 

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/bnctl/bnctl/study"
-	"github.com/bnctl/bnctl/study/experiment"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 	"github.com/bnctl/bnctl/train"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/study/experiment"
 	"github.com/bnctl/bnctl/train/job"
 )
 

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/study"
 )
 
 // results is the file of a folder that has what was found.

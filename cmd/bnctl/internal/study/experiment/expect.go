@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/bnctl/bnctl/study"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 )
 
 // expectAll finds out which settings can be trained, and how long each takes that has

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/study"
 )
 
 // timeAll measures how fast every setting trains, on made-up input.

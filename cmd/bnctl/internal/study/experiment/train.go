@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )

@@ -6,11 +6,11 @@ import (
 	"log"
 	"os"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/study/experiment"
 	"github.com/bnctl/bnctl/train"
 )
 

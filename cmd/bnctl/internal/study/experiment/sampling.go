@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )

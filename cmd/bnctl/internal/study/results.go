@@ -2,7 +2,7 @@
 // in tables, plots, an HTML page, and answers to questions with their confidence
 // intervals.
 //
-// Use it for results that exist already (type Results). Package study/experiment
+// Use it for results that exist already (type Results). Package cmd/bnctl/internal/study/experiment
 // trains the models and measures the results; package study runs nothing.
 package study
 

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/train"
 )
 

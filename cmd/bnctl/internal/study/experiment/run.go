@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/study"
 	"github.com/bnctl/bnctl/train"
 )
 

@@ -90,7 +90,7 @@ server/internal/tracing: problem
 server:               data modelfile/doctor modelfile models predict problem internal/regular server/internal/batching
 server:               server/internal/inferencepb server/internal/tracing
 server:               server/internal/protocol server/internal/repository tensor train
-demo:                 bn data modelfile problem serialize tensor train
+cmd/bnctl/internal/demo:                 bn data modelfile problem serialize tensor train
 cmd/bnctl/internal/study/experiment:     cmd/bnctl/internal/bench bn data fleet modelfile models parallel problem internal/regular serialize
 cmd/bnctl/internal/study/experiment:     cmd/bnctl/internal/study tensor train
 
@@ -158,7 +158,7 @@ cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: cmd/bnctl/internal/bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
-cmd/bnctl: demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
+cmd/bnctl: cmd/bnctl/internal/demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
 cmd/bnctl: internal/regular serialize cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job internal/waiting
 
 scripts/benchpeers:

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/demo"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/demo"
 )
 
 // showDemo shows the demo by running program.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/bnctl/bnctl/demo"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/demo"
 )
 
 // The demo takes a minute, and a command bnctl that it starts.

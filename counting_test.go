@@ -10,7 +10,7 @@ import (
 
 // countingFolders are those whose texts people read who train, strip and predict.
 var countingFolders = []string{"bench", "cmd/bnctl", "data", "doctor", "fleet", "formats", "inspect", "modelfile",
-	"models", "predict", "predict/format", "server", "strip", "study", "cmd/bnctl/internal/study/experiment", "train", "train/job"}
+	"models", "predict", "cmd/bnctl/internal/format", "server", "strip", "study", "cmd/bnctl/internal/study/experiment", "train", "train/job"}
 
 // plural is a number of things with the word before it, which says of some
 // numbers that they are limits, above 1.

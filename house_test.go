@@ -81,7 +81,7 @@ modelfile/inspect:              bn modelfile/doctor modelfile/formats graph mode
 modelfile/doctor:               bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
 modelfile/doctor:               internal/regular tensor train
 predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
-predict/format:       data predict problem internal/regular tensor
+cmd/bnctl/internal/format:       data predict problem internal/regular tensor
 server/internal/protocol:      tensor
 server/internal/batching:      tensor
 server/internal/repository:    problem
@@ -158,7 +158,7 @@ cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest
 cmd/bnctl: cmd/bnctl/internal/bench bn data device device/conformance device/devicetest device/remote device/starter
 cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
-cmd/bnctl: cmd/bnctl/internal/demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict predict/format problem server modelfile/strip
+cmd/bnctl: cmd/bnctl/internal/demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict cmd/bnctl/internal/format problem server modelfile/strip
 cmd/bnctl: internal/regular serialize cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job internal/waiting
 
 scripts/benchpeers:

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	form "github.com/bnctl/bnctl/cmd/bnctl/internal/format"
 	"github.com/bnctl/bnctl/predict"
-	form "github.com/bnctl/bnctl/predict/format"
 	"github.com/bnctl/bnctl/problem"
 )
 

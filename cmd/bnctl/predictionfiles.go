@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/format"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/predict/format"
 )
 
 // checkFiles refuses several arrays for standard output, which holds one, and

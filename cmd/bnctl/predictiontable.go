@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/format"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/predict/format"
 	"github.com/bnctl/bnctl/tensor"
 )
 

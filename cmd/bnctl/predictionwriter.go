@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/format"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/predict/format"
 )
 
 // write predicts every sample of src, and writes to standard output, or to the

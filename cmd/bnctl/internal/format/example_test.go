@@ -5,9 +5,9 @@ import (
 	"log"
 	"os"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/format"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/predict/format"
 	"github.com/bnctl/bnctl/tensor"
 )
 

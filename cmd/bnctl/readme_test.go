@@ -26,7 +26,7 @@ func pages(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := filepath.Glob("../../examples/*/README.md")
+	more, err := filepath.Glob("../../docs/examples/*/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

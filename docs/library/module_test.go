@@ -32,7 +32,7 @@ func check(err error) {
 	}
 }
 
-const module = "../../examples/library"
+const module = "../examples/library"
 
 // Another module trains on two devices, strips a checkpoint of PyTorch, and
 // predicts a folder of pictures, each in a program of at most 20 lines.

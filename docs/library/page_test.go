@@ -42,6 +42,6 @@ func TestPage(t *testing.T) {
 		t.Errorf("%s differs from its programs; go test ./docs/library -run TestPage -update writes it", page)
 	}
 	if len(shown) != 13 {
-		t.Errorf("%d programs are on the page, want 3 of examples/library and 10: %v", len(shown), shown)
+		t.Errorf("%d programs are on the page, want 3 of docs/examples/library and 10: %v", len(shown), shown)
 	}
 }

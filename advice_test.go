@@ -31,7 +31,7 @@ var (
 func TestErrorsNameNoFlagAndKeepAdviceApart(t *testing.T) {
 	for pkg := range strings.Lines(layers) {
 		pkg, _, _ = strings.Cut(strings.TrimSpace(pkg), ":")
-		if pkg == "" || under(pkg, "cmd/", "scripts/", "study", "demo") {
+		if pkg == "" || under(pkg, "cmd/", "scripts/") {
 			continue
 		}
 		set, files := sources(t, pkg, 0)

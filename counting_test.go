@@ -9,8 +9,9 @@ import (
 )
 
 // countingFolders are those whose texts people read who train, strip and predict.
-var countingFolders = []string{"bench", "cmd/bnctl", "data", "doctor", "fleet", "formats", "inspect", "modelfile",
-	"models", "predict", "cmd/bnctl/internal/format", "server", "strip", "study", "cmd/bnctl/internal/study/experiment", "train", "train/job"}
+var countingFolders = []string{"cmd/bnctl", "cmd/bnctl/internal/bench", "cmd/bnctl/internal/format",
+	"cmd/bnctl/internal/study", "cmd/bnctl/internal/study/experiment", "data", "fleet", "modelfile", "modelfile/doctor",
+	"modelfile/formats", "modelfile/inspect", "modelfile/strip", "models", "predict", "server", "train", "train/job"}
 
 // plural is a number of things with the word before it, which says of some
 // numbers that they are limits, above 1.

@@ -37,7 +37,6 @@ var unusedNames = map[string]string{
 	"graph.Cost.RowBytes":      figure,
 	"models.Loaded.Mismatched": figure,
 	"models.Loaded.Unused":     figure,
-	"study.Plot.Caption":       figure,
 	"serialize.Version":        figure,
 
 	"data.Options.CacheBytes":        option,
@@ -59,7 +58,7 @@ var unusedNames = map[string]string{
 	"train.Recipe.StepBatch":            "beside StepReplicas, which jobs need",
 	"train.Recipe.Differences":          "what Resume asks first: a caller may ask without a session",
 	"train.Recipe.StepsPerEpoch":        "beside TotalSteps",
-	"doctor.Reestimate":                 "what Repair does, for callers who write no file",
+	"modelfile/doctor.Reestimate":       "what Repair does, for callers who write no file",
 	"train.Progress":                    "part of every checkpoint, which others may read",
 }
 

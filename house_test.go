@@ -21,151 +21,157 @@ import (
 // that is not listed may not exist, and a border that nobody crosses is closed:
 // what is listed is there, and is imported.
 const layers = `
-internal/regular:              problem
+internal/regular: problem
 internal/awake:
 internal/interrupt:
 internal/memory:
 internal/legible:
-internal/waiting:              internal/legible
-tensor:               internal/regular
-graph:                tensor
-device/collective:           tensor
-graph/dot:            graph problem
-device:               device/collective graph tensor problem
+internal/waiting: internal/legible
+tensor: internal/regular
+graph: tensor
+device/collective: tensor
+graph/dot: graph problem
+device: device/collective graph tensor problem
 
-device/fabric:               internal/awake device/collective tensor
-device/fabric/fabrictest:    device/collective device/fabric
-device/fabric/inprocess:     device/collective device/fabric device/fabric/mailbox
+device/fabric: internal/awake device/collective tensor
+device/fabric/fabrictest: device/collective device/fabric
+device/fabric/inprocess: device/collective device/fabric device/fabric/mailbox
 device/fabric/mailbox:
 device/fabric/launcher:
 
-device/ref:           device/collective device device/class graph tensor
-device/class:         device/collective device graph tensor
-device/devicetest:    device/collective device device/class device/ref graph tensor
-device/conformance:   device device/devicetest device/remote graph problem
-device/starter:       problem
-device/starter/mine:  device device/ref device/serve
+device/ref: device/collective device device/class graph tensor
+device/class: device/collective device graph tensor
+device/devicetest: device/collective device device/class device/ref graph tensor
+device/conformance: device device/devicetest device/remote graph problem
+device/starter: problem
+device/starter/mine: device device/ref device/serve
 device/internal/devicepb:
 device/internal/fabricpb:
-device/internal/shm:  device/collective tensor
+device/internal/shm: device/collective tensor
 device/internal/wire: device/collective device device/internal/devicepb graph tensor problem
-device/serve:         device/collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/serve:         device/internal/fabricpb graph tensor problem
-device/remote:        device/collective device device/internal/devicepb device/internal/shm device/internal/wire
-device/remote:        internal/awake device/internal/fabricpb device/fabric device/fabric/launcher device/fabric/mailbox graph tensor
-device/remote:        problem internal/regular
+device/serve: device/collective device device/internal/devicepb device/internal/shm device/internal/wire
+device/serve: device/internal/fabricpb graph tensor problem
+device/remote: device/collective device device/internal/devicepb device/internal/shm device/internal/wire
+device/remote: internal/awake device/internal/fabricpb device/fabric device/fabric/launcher
+device/remote: device/fabric/mailbox graph tensor problem internal/regular
 
-bn:                   device/collective graph problem tensor
-models:               graph problem tensor
-data:                 data/internal/jpeg problem internal/regular tensor
+bn: device/collective graph problem tensor
+models: graph problem tensor
+data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
-serialize:            bn graph models problem internal/regular tensor
-parallel:             internal/awake bn device/collective device device/fabric graph tensor problem
+serialize: bn graph models problem internal/regular tensor
+parallel: internal/awake bn device/collective device device/fabric graph tensor problem
 train/internal/tfevents:
-train:                internal/awake bn data device device/fabric graph models parallel problem serialize tensor
-train:                train/internal/tfevents
-train/job:            data device/fabric fleet modelfile models parallel problem internal/regular serialize tensor
-train/job:            train
-cmd/bnctl/internal/study:                problem
+train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
+train: train/internal/tfevents
+train/job: data device/fabric fleet modelfile models parallel problem internal/regular serialize tensor
+train/job: train
+cmd/bnctl/internal/study: problem
 
 problem:
-fleet:                device device/class device/ref device/remote device/fabric device/fabric/launcher
-fleet:                parallel plugins/cpu problem
-modelfile:            bn data modelfile/formats graph models problem internal/regular serialize tensor
-cmd/bnctl/internal/bench:                device device/class device/devicetest device/remote fleet
-cmd/bnctl/internal/bench:                graph internal/memory models parallel plugins/cpu problem
-cmd/bnctl/internal/bench:                tensor train
-modelfile/strip:                modelfile/doctor modelfile/formats modelfile models problem internal/regular train
-modelfile/export:               modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
-modelfile/inspect:              bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
-modelfile/doctor:               bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
-modelfile/doctor:               internal/regular tensor train
-predict:              data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor train
-cmd/bnctl/internal/format:       data predict problem internal/regular tensor
-server/internal/protocol:      tensor
-server/internal/batching:      tensor
-server/internal/repository:    problem
+fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
+fleet: plugins/cpu problem
+modelfile: bn data modelfile/formats graph models problem internal/regular serialize tensor
+cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
+cmd/bnctl/internal/bench: models parallel plugins/cpu problem tensor train
+modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
+modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
+modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
+modelfile/doctor: bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
+modelfile/doctor: internal/regular tensor train
+predict: data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor
+predict: train
+cmd/bnctl/internal/format: data predict problem internal/regular tensor
+server/internal/protocol: tensor
+server/internal/batching: tensor
+server/internal/repository: problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server:               data modelfile/doctor modelfile models predict problem internal/regular server/internal/batching
-server:               server/internal/inferencepb server/internal/tracing
-server:               server/internal/protocol server/internal/repository tensor train
-cmd/bnctl/internal/demo:                 bn data modelfile problem serialize tensor train
-cmd/bnctl/internal/study/experiment:     cmd/bnctl/internal/bench bn data fleet modelfile models parallel problem internal/regular serialize
-cmd/bnctl/internal/study/experiment:     cmd/bnctl/internal/study tensor train
+server: data modelfile/doctor modelfile models predict problem internal/regular server/internal/batching
+server: server/internal/inferencepb server/internal/tracing server/internal/protocol
+server: server/internal/repository tensor train
+cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor train
+cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet modelfile models parallel
+cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
+cmd/bnctl/internal/study/experiment: train
 
-modelfile/formats/torch:        modelfile/formats/torch/internal/pickle modelfile/formats/internal/foreign problem tensor
+modelfile/formats/torch: modelfile/formats/torch/internal/pickle modelfile/formats/internal/foreign problem
+modelfile/formats/torch: tensor
 modelfile/formats/torch/internal/pickle:
-modelfile/formats/keras:        modelfile/formats/keras/internal/hdf5 modelfile/formats/internal/foreign graph models problem
-modelfile/formats/keras:        tensor
+modelfile/formats/keras: modelfile/formats/keras/internal/hdf5 modelfile/formats/internal/foreign graph
+modelfile/formats/keras: models problem tensor
 modelfile/formats/keras/internal/hdf5: problem
-modelfile/formats/onnx:         modelfile/formats/onnx/internal/onnxpb modelfile/formats/internal/foreign modelfile/formats/internal/message
-modelfile/formats/onnx:         graph models problem internal/regular tensor
+modelfile/formats/onnx: modelfile/formats/onnx/internal/onnxpb modelfile/formats/internal/foreign
+modelfile/formats/onnx: modelfile/formats/internal/message graph models problem internal/regular tensor
 modelfile/formats/onnx/internal/onnxpb:
-modelfile/formats/safetensors:  modelfile/formats/internal/foreign problem tensor
-modelfile/formats/tensorflow:   modelfile/formats/internal/foreign modelfile/formats/internal/message problem internal/regular tensor
-modelfile/formats/caffe:        modelfile/formats/internal/foreign modelfile/formats/internal/message graph models problem
-modelfile/formats/caffe:        tensor
+modelfile/formats/safetensors: modelfile/formats/internal/foreign problem tensor
+modelfile/formats/tensorflow: modelfile/formats/internal/foreign modelfile/formats/internal/message problem
+modelfile/formats/tensorflow: internal/regular tensor
+modelfile/formats/caffe: modelfile/formats/internal/foreign modelfile/formats/internal/message graph models
+modelfile/formats/caffe: problem tensor
 modelfile/formats/internal/foreign: models problem internal/regular tensor
 modelfile/formats/internal/message:
-modelfile/formats:              modelfile/formats/caffe modelfile/formats/keras modelfile/formats/onnx modelfile/formats/safetensors modelfile/formats/tensorflow
-modelfile/formats:              modelfile/formats/torch modelfile/formats/internal/foreign bn graph models problem internal/regular
-modelfile/formats:              serialize tensor
+modelfile/formats: modelfile/formats/caffe modelfile/formats/keras modelfile/formats/onnx
+modelfile/formats: modelfile/formats/safetensors modelfile/formats/tensorflow modelfile/formats/torch
+modelfile/formats: modelfile/formats/internal/foreign bn graph models problem internal/regular serialize
+modelfile/formats: tensor
 
 plugins/cpu/internal/amxemulation:
-plugins/cpu/internal/kernel:   device/class plugins/cpu/internal/amxemulation
-plugins/cpu/internal/machine:  internal/memory internal/regular
+plugins/cpu/internal/kernel: device/class plugins/cpu/internal/amxemulation
+plugins/cpu/internal/machine: internal/memory internal/regular
 plugins/cpu/internal/schedule: plugins/cpu/internal/machine
-plugins/cpu/internal/workers:  plugins/cpu/internal/kernel
-plugins/cpu/internal/fusion:   device/class graph tensor
-plugins/cpu/internal/run:      device/collective device graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
-plugins/cpu/internal/run:      plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
+plugins/cpu/internal/workers: plugins/cpu/internal/kernel
+plugins/cpu/internal/fusion: device/class graph tensor
+plugins/cpu/internal/run: device/collective device graph plugins/cpu/internal/fusion
+plugins/cpu/internal/run: plugins/cpu/internal/kernel plugins/cpu/internal/schedule
+plugins/cpu/internal/run: plugins/cpu/internal/workers tensor
 plugins/cpu/internal/convolution: device/collective device/class graph plugins/cpu/internal/kernel
 plugins/cpu/internal/convolution: plugins/cpu/internal/run
-plugins/cpu/internal/operations: device/collective device device/class graph plugins/cpu/internal/convolution
-plugins/cpu/internal/operations: plugins/cpu/internal/fusion plugins/cpu/internal/kernel
-plugins/cpu/internal/operations: plugins/cpu/internal/run tensor
-plugins/cpu/internal/plan:     device device/class graph plugins/cpu/internal/fusion
-plugins/cpu/internal/plan:     plugins/cpu/internal/kernel plugins/cpu/internal/machine
-plugins/cpu/internal/plan:     plugins/cpu/internal/run plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu:      device graph internal/memory plugins/cpu/internal/convolution
-plugins/cpu/internal/cpu:      plugins/cpu/internal/kernel plugins/cpu/internal/machine
-plugins/cpu/internal/cpu:      plugins/cpu/internal/operations plugins/cpu/internal/plan
-plugins/cpu/internal/cpu:      plugins/cpu/internal/run plugins/cpu/internal/schedule
-plugins/cpu/internal/cpu:      plugins/cpu/internal/workers tensor
-plugins/cpu:                   device device/serve graph plugins/cpu/internal/cpu
-plugins/cpu/bnctl-device-cpu:  plugins/cpu
+plugins/cpu/internal/operations: device/collective device device/class graph
+plugins/cpu/internal/operations: plugins/cpu/internal/convolution plugins/cpu/internal/fusion
+plugins/cpu/internal/operations: plugins/cpu/internal/kernel plugins/cpu/internal/run tensor
+plugins/cpu/internal/plan: device device/class graph plugins/cpu/internal/fusion plugins/cpu/internal/kernel
+plugins/cpu/internal/plan: plugins/cpu/internal/machine plugins/cpu/internal/run
+plugins/cpu/internal/plan: plugins/cpu/internal/schedule tensor
+plugins/cpu/internal/cpu: device graph internal/memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machine
+plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
+plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
+plugins/cpu: device device/serve graph plugins/cpu/internal/cpu
+plugins/cpu/bnctl-device-cpu: plugins/cpu
 plugins/internal/library:
-plugins/gpu:          device/collective device device/class graph tensor problem
-plugins/gpu/bitwise:  bn device graph models parallel plugins/cpu tensor
-plugins/opencl/internal/cl:     plugins/internal/library internal/regular
+plugins/gpu: device/collective device device/class graph tensor problem
+plugins/gpu/bitwise: bn device graph models parallel plugins/cpu tensor
+plugins/opencl/internal/cl: plugins/internal/library internal/regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
-plugins/opencl:                 device/serve plugins/opencl/internal/opencl
+plugins/opencl: device/serve plugins/opencl/internal/opencl
 plugins/opencl/bnctl-device-opencl: plugins/opencl
-plugins/mpi/internal/mpi:       plugins/internal/library problem
-plugins/mpi/internal/rank:      device device/serve device/fabric/launcher plugins/mpi/internal/mpi problem
-plugins/mpi:                    device/serve plugins/mpi/internal/rank
-plugins/mpi/bnctl-fabric-mpi:   plugins/mpi
-plugins/cuda/internal/cu:       plugins/internal/library problem
+plugins/mpi/internal/mpi: plugins/internal/library problem
+plugins/mpi/internal/rank: device device/serve device/fabric/launcher plugins/mpi/internal/mpi problem
+plugins/mpi: device/serve plugins/mpi/internal/rank
+plugins/mpi/bnctl-fabric-mpi: plugins/mpi
+plugins/cuda/internal/cu: plugins/internal/library problem
 plugins/cuda/internal/ptx:
-plugins/cuda/internal/cuda:    device plugins/cuda/internal/cu plugins/gpu problem
-plugins/cuda:                  device/serve plugins/cuda/internal/cuda
+plugins/cuda/internal/cuda: device plugins/cuda/internal/cu plugins/gpu problem
+plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 .: data fleet modelfile models predict problem serialize tensor train train/job
 
 cmd/bnctl/internal/nearest:
-cmd/bnctl: cmd/bnctl/internal/nearest
-cmd/bnctl: cmd/bnctl/internal/bench bn data device device/conformance device/devicetest device/remote device/starter
-cmd/bnctl: device/fabric device/fabric/launcher modelfile/formats internal/interrupt internal/legible models
-cmd/bnctl: cmd/bnctl/internal/demo modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict cmd/bnctl/internal/format problem server modelfile/strip
-cmd/bnctl: internal/regular serialize cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job internal/waiting
+cmd/bnctl: cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
+cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
+cmd/bnctl: modelfile/formats internal/interrupt internal/legible models cmd/bnctl/internal/demo
+cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
+cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular serialize
+cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job
+cmd/bnctl: internal/waiting
 
 scripts/benchpeers:
-scripts/benchserve:   models serialize
-scripts/kerneltable:  plugins/gpu
-scripts/network:      bn graph models parallel
-scripts/sickdevice:   device/collective device device/ref device/serve graph tensor
+scripts/benchserve: models serialize
+scripts/kerneltable: plugins/gpu
+scripts/network: bn graph models parallel
+scripts/sickdevice: device/collective device device/ref device/serve graph tensor
 scripts/turns:
 scripts/mutate:
 `

@@ -1,4 +1,4 @@
-package bnctl_test
+package house
 
 import (
 	"os"

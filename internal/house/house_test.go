@@ -1,4 +1,4 @@
-package bnctl_test
+package house
 
 import (
 	"go/parser"
@@ -27,6 +27,7 @@ internal/interrupt:
 internal/memory:
 internal/legible:
 internal/waiting: internal/legible
+internal/house:
 tensor: internal/regular
 graph: tensor
 device/collective: tensor

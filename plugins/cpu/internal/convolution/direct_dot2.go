@@ -28,7 +28,7 @@ func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *r
 			padded := k.narrowRows(w, g, o, from, to-1)
 			for y := from; y < to; y++ {
 				at := y * g.ow * g.o
-				finish.Ending = o.end.From(at)
+				finish.Epilogue = o.end.From(at)
 				in, weights := padded[y*s.RowStep:], k.parts[0].data
 				if o.half != nil {
 					k.kernels.DirectPairsHalf(s, o.half[at:], in, weights, finish, g.ow)

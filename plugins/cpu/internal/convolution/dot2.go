@@ -63,7 +63,7 @@ type dot2Operands struct {
 	half  []uint16 // the result, where it is a half
 	in    []uint16 // nil until the image is narrowed
 	image []float32
-	end   kernel.Ending
+	end   kernel.Epilogue
 }
 
 // from returns the operands from a value of the result and one of the image on.
@@ -89,9 +89,9 @@ func (p *dot2Product) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value 
 // rowOf returns the operands of row i of the current node's product by pairs.
 func (p *dot2Product) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
 	i int) dot2Operands {
-	ending, wide := c.Ending(), p.parts[0].matrix != nil
+	epilogue, wide := c.Epilogue(), p.parts[0].matrix != nil
 	return func(f *run.Frame, w *run.Worker, i int) dot2Operands {
-		o := dot2Operands{end: ending.Row(f, w, i)}
+		o := dot2Operands{end: epilogue.Row(f, w, i)}
 		if y.Half && !wide {
 			o.half = f.Half(y, w, i)
 		} else {
@@ -109,14 +109,14 @@ func (p *dot2Product) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame,
 // rowsOf returns the operands of all rows of the current node's product by pairs,
 // images narrowed.
 func (p *dot2Product) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) dot2Operands {
-	ending, kernels, room := c.Ending(), c.Kernels, c.Temp(0, 0, 2*x.Count)
+	epilogue, kernels, room := c.Epilogue(), c.Kernels, c.Temp(0, 0, 2*x.Count)
 	c.After = append(c.After, func() {
 		if x.Half {
 			room.PerRow = 0
 		}
 	})
 	return func(f *run.Frame) dot2Operands {
-		o := dot2Operands{end: ending.Rows(f)}
+		o := dot2Operands{end: epilogue.Rows(f)}
 		if y.Half {
 			o.half = f.AllHalf(y)
 		} else {
@@ -135,7 +135,7 @@ func (p *dot2Product) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame
 	}
 }
 
-// finish returns what follows the sums of a part, without their ending.
+// finish returns what follows the sums of a part, without their epilogue.
 func (p *dot2Product) finish(part int) kernel.Finish {
 	f := kernel.Finish{Round: p.round}
 	if len(p.bias) > 0 {
@@ -152,7 +152,7 @@ func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Opera
 	part := &p.parts[u.part]
 	o = o.from(part.out, part.in)
 	finish := p.finish(u.part)
-	finish.Ending = o.end
+	finish.Epilogue = o.end
 	if m := part.matrix; m != nil {
 		last := min(u.panel+p.atOnce, m.Panels())
 		p.kernels.MatrixBF16(m, u.panel, last, o.out, o.in, part.data, finish, from, to, &w.Matrix)

@@ -23,7 +23,7 @@ type product struct {
 // operands is what a product reads and writes of one row, and how its results end.
 type operands struct {
 	out, in []float32
-	end     kernel.Ending
+	end     kernel.Epilogue
 }
 
 // unit is one panel of one part; with matrix units that and those behind it.
@@ -239,16 +239,16 @@ func cutPositions(i, parts, n int) (from, to int) {
 
 // rowOf returns the operands of row i of the current node's product.
 func rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) operands {
-	ending := c.Ending()
+	epilogue := c.Epilogue()
 	return func(f *run.Frame, w *run.Worker, i int) operands {
-		return operands{f.At(y, w, i), f.At(x, w, i), ending.Row(f, w, i)}
+		return operands{f.At(y, w, i), f.At(x, w, i), epilogue.Row(f, w, i)}
 	}
 }
 
 // rowsOf returns the operands of all rows of the current node's product.
 func rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) operands {
-	ending := c.Ending()
-	return func(f *run.Frame) operands { return operands{f.F32(y), f.F32(x), ending.Rows(f)} }
+	epilogue := c.Epilogue()
+	return func(f *run.Frame) operands { return operands{f.F32(y), f.F32(x), epilogue.Rows(f)} }
 }
 
 // productAction packs the weights, if they have changed, and computes y.

@@ -47,7 +47,7 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		f.Kernels.WindowSlab(part.window, &kernel.Slab{Out: o.out[part.out:], In: o.in[part.in:],
 			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: part.data,
 			Bias: p.biasOf(unit{part: i}), Untrimmed: part.whole, First: panels * cut / s.cuts,
-			Last: panels * (cut + 1) / s.cuts, Ending: o.end.From(part.out)}, &w.Tile)
+			Last: panels * (cut + 1) / s.cuts, Epilogue: o.end.From(part.out)}, &w.Tile)
 	})
 }
 

@@ -49,11 +49,11 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 	}
 	work := k.Frequencies() * k.rowsOfAll() * k.columns * g.c * g.o / 100
 	if int(k.weights.Bytes()) > c.Schedule.Weights {
-		ending := c.Ending()
+		epilogue := c.Epilogue()
 		k.alone = true
 		c.Passing.Want(k.PackedLen())
 		a := run.Whole(func(f *run.Frame) error {
-			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), ending.Rows(f)})
+			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), epilogue.Rows(f)})
 			k.weights.pass()
 			return nil
 		}).After(k.prepare)
@@ -81,7 +81,7 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 // imageAndResult returns the image and the result of the current node, each of
 // which it takes as a half, but an image that is added to the result as well.
 func imageAndResult(c *run.Compiler, x, y *run.Value) [][]*run.Value {
-	if e := c.Ending(); e.Plus == x {
+	if e := c.Epilogue(); e.Plus == x {
 		return [][]*run.Value{{y}}
 	}
 	return [][]*run.Value{{x}, {y}}

@@ -8,14 +8,14 @@ import (
 // tileOperands is what tiles read and write of one image or several.
 type tileOperands struct {
 	in, out stored
-	end     kernel.Ending
+	end     kernel.Epilogue
 }
 
 // tileOperandsOf returns the operands of row i of the current node.
 func tileOperandsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) tileOperands {
-	ending := c.Ending()
+	epilogue := c.Epilogue()
 	return func(f *run.Frame, w *run.Worker, i int) tileOperands {
-		return tileOperands{storedRow(f, x, w, i), storedRow(f, y, w, i), ending.Row(f, w, i)}
+		return tileOperands{storedRow(f, x, w, i), storedRow(f, y, w, i), epilogue.Row(f, w, i)}
 	}
 }
 

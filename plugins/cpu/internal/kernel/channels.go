@@ -99,9 +99,9 @@ func (a *Affine) of(c int) class.Affine {
 	return class.Affine{Hi: a.Hi[c], Lo: a.Lo[c], By: a.By[c], Add: a.Add[c]}
 }
 
-// Normalise sets y to ((x - hi) - lo)*by + add, per channel, with an ending. y
+// Normalise sets y to ((x - hi) - lo)*by + add, per channel, with an epilogue. y
 // may be x.
-func (s *Set) Normalise(y, x []float32, a Affine, e Ending) {
+func (s *Set) Normalise(y, x []float32, a Affine, e Epilogue) {
 	n := len(a.Hi)
 	y = y[:len(x)]
 	least, most := e.bounds()

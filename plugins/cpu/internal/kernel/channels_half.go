@@ -4,19 +4,19 @@ package kernel
 // does what the one of its name without Half does, and rounds what it stores as
 // RoundBF16 does. A sum is that of what is stored.
 
-// HalfEnding is an Ending of rows of bfloat16.
-type HalfEnding struct {
+// HalfEpilogue is an Epilogue of rows of bfloat16.
+type HalfEpilogue struct {
 	Plus []uint16
 	Relu bool
 	Most float32
 }
 
-// NormaliseHalf sets y to ((x - hi) - lo)*by + add, per channel, with an ending,
+// NormaliseHalf sets y to ((x - hi) - lo)*by + add, per channel, with an epilogue,
 // rounded once. y may be x, or what is added.
-func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEnding) {
+func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEpilogue) {
 	n := len(a.Hi)
 	y = y[:len(x)]
-	bounds := Ending{Relu: e.Relu, Most: e.Most}
+	bounds := Epilogue{Relu: e.Relu, Most: e.Most}
 	least, most := bounds.bounds()
 	from, left := eachColumns(s.normHalves, n, len(x), func(k *normColumns[uint16], c, at, count int) {
 		hi, lo, by, add := &a.Hi[c], &a.Lo[c], &a.By[c], &a.Add[c]

@@ -14,7 +14,7 @@ type rowPasses struct {
 	moments           func(mean, q []float64, x []float32, r *SumRoom)
 	gradientSums      func(s1, s2, mean []float64, x, dy []float32, r *SumRoom)
 	maskedSums        func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom)
-	normalise         func(y, x []float32, a Affine, e Ending)
+	normalise         func(y, x []float32, a Affine, e Epilogue)
 	normaliseGradient func(dx, x, dy []float32, a Affine, slope []float32)
 }
 
@@ -31,7 +31,7 @@ func roundedPasses() rowPasses {
 			}
 			s.MaskedSums(s1, s2, mean, x, dx, dy, m, r)
 		},
-		func(y, x []float32, a Affine, e Ending) {
+		func(y, x []float32, a Affine, e Epilogue) {
 			s.Normalise(y, x, a, e)
 			s.RoundBF16(y)
 		},
@@ -76,8 +76,8 @@ func halfPasses(t *testing.T, s *Set) rowPasses {
 				s.MaskedSumsHalf(s1, s2, mean, narrow(x), dx, narrow(dy), half, r)
 			})
 		},
-		func(y, x []float32, a Affine, e Ending) {
-			half := HalfEnding{narrow(e.Plus), e.Relu, e.Most}
+		func(y, x []float32, a Affine, e Epilogue) {
+			half := HalfEpilogue{narrow(e.Plus), e.Relu, e.Most}
 			result(y, func(y []uint16) { s.NormaliseHalf(y, narrow(x), a, half) })
 		},
 		func(dx, x, dy []float32, a Affine, slope []float32) {
@@ -103,7 +103,7 @@ func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []f
 	p.gradientSums(part(2), part(3), mean, x, dy, room)
 	result := make([]float32, len(x))
 	for _, with := range [][]float32{nil, plus} {
-		for _, e := range []Ending{{with, false, 0}, {with, true, 6}, {with, true, infinity}} {
+		for _, e := range []Epilogue{{with, false, 0}, {with, true, 6}, {with, true, infinity}} {
 			p.normalise(result, x, a, e)
 			single = append(single, result...)
 		}

@@ -29,7 +29,7 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 	s.Sizes(size, most, x)
 	single = append(append(single, size...), most...)
 	for _, p := range [][]float32{nil, plus} {
-		for _, e := range []Ending{{p, false, 0}, {p, true, 6}, {p, true, float32(math.Inf(1))}} {
+		for _, e := range []Epilogue{{p, false, 0}, {p, true, 6}, {p, true, float32(math.Inf(1))}} {
 			y := make([]float32, len(x))
 			s.Normalise(y, x, a, e)
 			single = append(single, y...)
@@ -181,9 +181,11 @@ func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 			s.MaskedSums(sum, q, mean, of(0, at, n), of(1, at, n), of(2, at, n),
 				Mask{of(3, at, n), nil, float32(math.NaN())}, room)
 		}, total},
-		{"normalise", 8, func(at, n int) { s.Normalise(of(1, at, n), of(0, at, n), a, Ending{nil, true, 6}) }, total},
+		{"normalise", 8, func(at, n int) {
+			s.Normalise(of(1, at, n), of(0, at, n), a, Epilogue{nil, true, 6})
+		}, total},
 		{"normaliseplus", 12, func(at, n int) {
-			s.Normalise(of(1, at, n), of(0, at, n), a, Ending{of(2, at, n), true, 6})
+			s.Normalise(of(1, at, n), of(0, at, n), a, Epilogue{of(2, at, n), true, 6})
 		}, total},
 		{"gradient", 12, func(at, n int) {
 			s.NormaliseGradient(of(1, at, n), of(0, at, n), of(2, at, n), a, slope)
@@ -206,10 +208,10 @@ func halfPassesOf(s *Set, channels int, x [4][]uint16, total int) []pass {
 				HalfMask{of(3, at, n), nil, float32(math.NaN())}, room)
 		}, total},
 		{"normalise", 4, func(at, n int) {
-			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEnding{nil, true, 6})
+			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEpilogue{nil, true, 6})
 		}, total},
 		{"normaliseplus", 6, func(at, n int) {
-			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEnding{of(2, at, n), true, 6})
+			s.NormaliseHalf(of(1, at, n), of(0, at, n), a, HalfEpilogue{of(2, at, n), true, 6})
 		}, total},
 		{"gradient", 6, func(at, n int) {
 			s.NormaliseGradientHalf(of(1, at, n), of(0, at, n), of(2, at, n), a, slope)

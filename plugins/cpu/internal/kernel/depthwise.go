@@ -14,7 +14,7 @@ import (
 //
 // The sum is one chain over t from +0. weights is [Taps][Run]; bias is nil or
 // has Run values.
-func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Ending, from, to int) {
+func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue, from, to int) {
 	if len(in) < w.inNeed || len(out) < w.outNeed || w.Width != w.Run || len(weights) < w.Taps*w.Run ||
 		bias != nil && len(bias) < w.Run || e.lacks(w.outNeed) || from < 0 || to > w.Positions() {
 		panic(fmt.Sprintf("kernel.Depthwise: image of %d values, want %d; result of %d, plus %d, want %d; "+
@@ -36,7 +36,7 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Ending, f
 // depthwiseCall is what one call of Depthwise works on.
 type depthwiseCall struct {
 	out, in, weights, bias []float32
-	ending                 Ending
+	epilogue               Epilogue
 	from, to               int
 }
 
@@ -51,7 +51,7 @@ func (d *depthwiseCall) generic(w *Window, p, c int, fused bool) {
 		}
 		multiplyInto(sum, x[c:], d.weights[t*w.Run+c:], fused)
 	}
-	end := d.ending.From(int(w.Out[p])/4 + c)
+	end := d.epilogue.From(int(w.Out[p])/4 + c)
 	for i := range sum {
 		if d.bias != nil {
 			sum[i] += d.bias[c+i]
@@ -128,7 +128,7 @@ func (d *depthwiseCall) column(w *Window, k depthwiseTiles, c int) {
 	if d.bias != nil {
 		bias = &d.bias[c]
 	}
-	in, end := &d.in[c], d.ending.From(c)
+	in, end := &d.in[c], d.epilogue.From(c)
 	plus, most := end.assembly()
 	for p := d.from; p < d.to; {
 		tile, n := k.tile, k.positions

@@ -146,7 +146,7 @@ func (s *Set) DepthwiseColumns(channels int) iter.Seq2[int, int] {
 // is one column behind the other, see DepthwiseColumns, each
 // [Kernel[0]][Kernel[1]][channels of the column], so that a block reads the weights of its channels from
 // neighbouring lines; bias is nil or has Channels values.
-func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, e Ending, from, to int) {
+func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, e Epilogue, from, to int) {
 	result := min(g.OutRing, g.OutHeight) * g.OutWidth * g.Channels
 	if len(in) < min(g.InRing, g.Height)*g.Width*g.Channels || len(out) < result || e.lacks(result) ||
 		len(weights) < g.Kernel[0]*g.Kernel[1]*g.Channels || bias != nil && len(bias) < g.Channels ||
@@ -179,7 +179,7 @@ func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, 
 // rowsCall is what one call of DepthwiseRows works on.
 type rowsCall struct {
 	out, in, weights, bias []float32
-	ending                 Ending
+	epilogue               Epilogue
 	from, to               int
 }
 
@@ -203,7 +203,7 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x, first int, fused bool) {
 			multiplyInto(sum, pixel[c:], weights[t*column+c-first:], fused)
 		}
 		for i, v := range sum {
-			r.out[at+c+i] = r.ending.at(at+c+i, v)
+			r.out[at+c+i] = r.epilogue.at(at+c+i, v)
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c,
 		ahead = 4 * n * k.lanes
 	}
 	at := cut.x*g.Channels + c
-	e := r.ending
+	e := r.epilogue
 	if e.Plus != nil {
 		e.Plus = e.Plus[at:]
 	}

@@ -33,7 +33,7 @@ func TestDepthwiseRows(t *testing.T) {
 			bias = nil
 		}
 		out := guarded(r, g.OutHeight*g.OutWidth*n)
-		e := randomEnding(r, len(out))
+		e := randomEpilogue(r, len(out))
 		run := func(s *Set, cut int) []float32 {
 			got := slices.Clone(out)
 			packed := inColumns(s, weights, n)
@@ -63,7 +63,7 @@ func inColumns(s *Set, weights []float32, channels int) (packed []float32) {
 }
 
 // windowsFor computes the same by Depthwise.
-func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Ending, out []float32) []float32 {
+func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Epilogue, out []float32) []float32 {
 	taps, positions := g.Kernel[0]*g.Kernel[1], g.OutHeight*g.OutWidth
 	from, to := make([]int32, taps*positions), make([]int32, positions)
 	for p := range positions {
@@ -79,7 +79,7 @@ func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Ending, out []fl
 	}
 	got := slices.Clone(out)
 	w := NewWindow(from, to, taps, g.Channels, g.Channels)
-	Generic.Depthwise(w, got, in, weights, bias, Ending{}, 0, positions)
+	Generic.Depthwise(w, got, in, weights, bias, Epilogue{}, 0, positions)
 	for i, v := range got {
 		got[i] = e.at(i, v)
 	}
@@ -98,12 +98,12 @@ func TestDepthwiseRowsInRings(t *testing.T) {
 		held, made := make([]float32, 3*g.Width*24), make([]float32, 2*g.OutWidth*24)
 		for _, s := range Sets() {
 			weights := inColumns(s, weights, 24)
-			s.DepthwiseRows(NewDepthwiseRows(g), want, in, weights, nil, Ending{}, 0, g.OutHeight)
+			s.DepthwiseRows(NewDepthwiseRows(g), want, in, weights, nil, Epilogue{}, 0, g.OutHeight)
 			for y := range g.OutHeight {
 				for i := max(0, y*stride-1); i < min(y*stride+2, g.Height); i++ {
 					copy(held[i%3*g.Width*24:][:g.Width*24], in[i*g.Width*24:])
 				}
-				s.DepthwiseRows(NewDepthwiseRows(ring), made, held, weights, nil, Ending{}, y, y+1)
+				s.DepthwiseRows(NewDepthwiseRows(ring), made, held, weights, nil, Epilogue{}, y, y+1)
 				if row := g.OutWidth * 24; !sameBits(made[y%2*row:][:row], want[y*row:][:row]) {
 					t.Errorf("%s: stride %d, row %d: differs", s.Name, stride, y)
 				}
@@ -127,7 +127,7 @@ func BenchmarkDepthwiseRows(b *testing.B) {
 			name := fmt.Sprintf("%dx%d/%dby%d/%s", c.side, c.channels, c.kernel, c.stride, s.Name)
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
-					s.DepthwiseRows(g, out, in, weights, bias, Ending{Relu: true, Most: 6}, 0, g.OutHeight)
+					s.DepthwiseRows(g, out, in, weights, bias, Epilogue{Relu: true, Most: 6}, 0, g.OutHeight)
 				}
 				reportRate(b, s, float64(2*c.kernel*c.kernel*len(out)))
 			})
@@ -156,8 +156,8 @@ func BenchmarkDepthwiseRowsFar(b *testing.B) {
 					if at += size; at+size > all {
 						at = 0
 					}
-					s.DepthwiseRows(g, out[at:][:size], in[at:][:size], weights, bias, Ending{Relu: true, Most: 6}, 0,
-						g.OutHeight)
+					s.DepthwiseRows(g, out[at:][:size], in[at:][:size], weights, bias,
+						Epilogue{Relu: true, Most: 6}, 0, g.OutHeight)
 				}
 				reportRate(b, s, float64(2*c.kernel*c.kernel*size))
 			})

@@ -16,7 +16,7 @@ func TestDepthwise(t *testing.T) {
 				bias = nil
 			}
 			out, sums := guarded(r, positions*(channels+channels%3)), guarded(r, channels)
-			e := randomEnding(r, len(out))
+			e := randomEpilogue(r, len(out))
 			run := func(s *Set, cut int) (result, gradient []float32) {
 				result, gradient = slices.Clone(out), slices.Clone(sums)
 				s.Depthwise(w, result, in, weights, bias, e, 0, cut)
@@ -58,7 +58,7 @@ func BenchmarkDepthwise(b *testing.B) {
 	for _, s := range Sets() {
 		b.Run("forward/"+s.Name, func(b *testing.B) {
 			for b.Loop() {
-				s.Depthwise(w, result, image, weights, nil, Ending{}, 0, side*side)
+				s.Depthwise(w, result, image, weights, nil, Epilogue{}, 0, side*side)
 			}
 			reportRate(b, s, 2*taps*channels*side*side)
 		})

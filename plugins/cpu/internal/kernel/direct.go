@@ -54,7 +54,7 @@ type sizedDirect struct {
 
 // Direct computes count positions of a row. in begins at the first pixel that
 // the first position sees, out at the first position; bias is nil or has Lanes values.
-func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Ending, count int) {
+func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Epilogue, count int) {
 	t.check(len(in), len(out), count)
 	if e.lacks((count-1)*t.GradStep + Lanes) {
 		panic(fmt.Sprintf("kernel.Direct: %d positions of %+v: %d values to add", count, t, len(e.Plus)))
@@ -83,7 +83,7 @@ func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Ending, count 
 }
 
 // generic computes one position: the definition.
-func (t Direct) generic(out, in, packed, bias []float32, e Ending, fused bool) {
+func (t Direct) generic(out, in, packed, bias []float32, e Epilogue, fused bool) {
 	var acc [Lanes]float32
 	for i := range t.Rows {
 		for k := range t.Run {

@@ -36,7 +36,7 @@ func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed [
 	if s.directPairs == nil {
 		for p := range count {
 			at := f
-			at.Ending = f.Ending.From(p * t.GradStep)
+			at.Epilogue = f.Epilogue.From(p * t.GradStep)
 			var sums [Lanes]float32
 			t.genericPairs(&sums, in[p*t.Run:], packed)
 			for c, v := range sums {
@@ -50,7 +50,7 @@ func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed [
 		for s.directPairs[i].positions > count-p {
 			i++
 		}
-		end := f.Ending.From(p * t.GradStep)
+		end := f.Epilogue.From(p * t.GradStep)
 		plus, most := end.assembly()
 		s.directPairs[i].tile(asBytes(&out[p*t.GradStep]), 4*t.GradStep, &in[p*t.Run], 2*t.Run, 2*t.RowStep,
 			t.Rows, t.Run/2, &packed[0], first(f.Scale), first(f.Bias), plus, most, storedAs[T](&f))

@@ -50,7 +50,7 @@ func (c *directPairsCase) run(s *Set, count, cut int) []float32 {
 		s.DirectPairs(c.Direct, got, c.in, c.packed, c.Finish, cut)
 	}
 	f := c.Finish
-	f.Ending = f.Ending.From(cut * c.GradStep)
+	f.Epilogue = f.Epilogue.From(cut * c.GradStep)
 	s.DirectPairs(c.Direct, got[cut*c.GradStep:], c.in[cut*c.Run:], c.packed, f, count-cut)
 	return got
 }

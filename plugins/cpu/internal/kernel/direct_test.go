@@ -18,7 +18,7 @@ func TestDirect(t *testing.T) {
 				bias = nil
 			}
 			out, sums := guarded(r, (count-1)*s.GradStep+Lanes), guarded(r, DirectWidth*run*Lanes)
-			e := randomEnding(r, len(out))
+			e := randomEpilogue(r, len(out))
 			compute := func(set *Set) (result, gradient []float32) {
 				result, gradient = slices.Clone(out), slices.Clone(sums)
 				set.Direct(s, result, in, packed, bias, e, count)
@@ -52,7 +52,7 @@ func BenchmarkDirect(b *testing.B) {
 		b.Run("forward/"+set.Name, func(b *testing.B) {
 			for b.Loop() {
 				for y := range side {
-					set.Direct(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, Ending{}, side)
+					set.Direct(s, out[y*side*Lanes:], in[y*s.RowStep:], packed, nil, Epilogue{}, side)
 				}
 			}
 			reportRate(b, set, flops)

@@ -158,8 +158,8 @@ func (s *Set) inPlace(m *Matrix, p, end int) bool {
 // them: Window must compute them. Which they are depends on the values of the
 // position and on the extent alone. They are valid until the next call.
 func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []uint16, weights Extent,
-	bias []float32, e Ending, from, to int, spare *MatrixScratch) (apart []int32) {
-	f := Finish{Bias: bias, Ending: e}
+	bias []float32, e Epilogue, from, to int, spare *MatrixScratch) (apart []int32) {
+	f := Finish{Bias: bias, Epilogue: e}
 	if m.Parts != 3 || m.lacks(len(in), out, packed, &f, from, to) {
 		m.misused(3, len(in), out, packed, &f, from, to)
 	}

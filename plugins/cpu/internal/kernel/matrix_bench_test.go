@@ -28,8 +28,8 @@ func BenchmarkMatrix(b *testing.B) {
 						if parts == 1 {
 							set.MatrixBF16(c.Matrix, 0, c.Panels(), c.out, in, c.packed, Finish{}, 0, c.Positions(), spare)
 						} else {
-							set.MatrixF32(c.Matrix, 0, c.Panels(), c.out, c.in, c.packed, c.weights, nil, Ending{}, 0,
-								c.Positions(), spare)
+							set.MatrixF32(c.Matrix, 0, c.Panels(), c.out, c.in, c.packed, c.weights, nil,
+								Epilogue{}, 0, c.Positions(), spare)
 						}
 					}
 					rate := 2 * float64(c.Positions()*s.taps*s.in*s.out) * float64(b.N) / b.Elapsed().Seconds()

@@ -75,8 +75,8 @@ func (c *matrixCase) run(s *Set, spare *MatrixScratch, cuts ...int) (out []float
 				s.MatrixBF16(c.Matrix, panel, last, out, in, c.packed, f, from, to, spare)
 				continue
 			}
-			left := s.MatrixF32(c.Matrix, panel, last, out, c.in, c.packed, c.weights, f.Bias, f.Ending, from, to,
-				spare)
+			left := s.MatrixF32(c.Matrix, panel, last, out, c.in, c.packed, c.weights, f.Bias, f.Epilogue,
+				from, to, spare)
 			if panel == 0 {
 				apart = append(apart, left...)
 			}
@@ -140,7 +140,7 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	}
 	want := slices.Clone(c.out)
 	for panel := range c.Panels() {
-		definition.Window(c.Window, panel, want, in, packed, nil, Ending{}, 0, c.Positions(), new(Scratch))
+		definition.Window(c.Window, panel, want, in, packed, nil, Epilogue{}, 0, c.Positions(), new(Scratch))
 	}
 	for p := range c.Positions() {
 		for j := range c.Width {

@@ -17,7 +17,7 @@ import (
 // the order of the instruction VDPBF16PS. As in that instruction subnormal
 // operands and results are zeros of their sign, here and in what follows: the
 // sum is multiplied by a scale of its channel and a bias added with one
-// rounding, or the bias added alone; then comes the ending; and the result may
+// rounding, or the bias added alone; then comes the epilogue; and the result may
 // be rounded to bfloat16, in float32 or in two bytes.
 //
 // Weights are packed in panels of PanelLanes output channels, as those of
@@ -63,7 +63,7 @@ func (p *Pairs) Reach(from, to int) (low, high int) {
 type Finish struct {
 	Scale []float32 // nil or of BiasLen channels; then there is a bias too
 	Bias  []float32 // nil or of BiasLen channels
-	Ending
+	Epilogue
 	Round bool // the result is rounded to bfloat16
 }
 

@@ -181,7 +181,7 @@ const WindowPositions = 12
 // Window computes positions [from, to) of one panel for one image. in and out
 // begin at the image and at its result; bias is nil or has BiasLen values. If w
 // Trims, the weights of the panel have to be Trimmable.
-func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Ending, from, to int,
+func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Epilogue, from, to int,
 	spare *Scratch) {
 	if len(in) < w.inNeed || len(out) < w.outNeed || len(packed) < w.PackedLen() ||
 		bias != nil && len(bias) < w.BiasLen() || e.lacks(w.outNeed) || from < 0 || to > w.Positions() {
@@ -198,7 +198,7 @@ func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e En
 		bias = bias[first:]
 	}
 	if s.window != nil {
-		c := windowCall{out: out[first:], in: in, weights: weights, bias: bias, ending: e.From(first),
+		c := windowCall{out: out[first:], in: in, weights: weights, bias: bias, epilogue: e.From(first),
 			width: width, real: real, side: s.column(width), from: from, to: to, next: spare.Next}
 		c.trimmed = c.trims(w)
 		c.run(w, s.window, spare)

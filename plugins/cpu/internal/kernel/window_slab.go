@@ -13,7 +13,7 @@ type Slab struct {
 	Packed, Bias    []float32 // as for Window
 	Untrimmed       []bool    // by panel: no tap may be left out
 	First, Last     int       // panels
-	Ending          Ending    // what it adds is not Out
+	Epilogue        Epilogue  // what it adds is not Out
 }
 
 // SlabPositions is the most positions that a Slab may have.
@@ -83,11 +83,11 @@ func (b *Slab) check(w *Window) {
 	last := (b.To - 1) / max(w.Positions(), 1)
 	out, in := last*b.OutStep+w.outNeed, last*b.InStep+w.inNeed
 	if b.From < 0 || b.To <= b.From || b.To-b.From > SlabPositions || len(b.Out) < out || len(b.In) < in ||
-		len(b.Packed) < w.PackedLen() || b.Bias != nil && len(b.Bias) < w.BiasLen() || b.Ending.lacks(out) ||
+		len(b.Packed) < w.PackedLen() || b.Bias != nil && len(b.Bias) < w.BiasLen() || b.Epilogue.lacks(out) ||
 		len(b.Untrimmed) < w.Panels() || b.First < 0 || b.Last > w.Panels() || w.Taps*w.Run == 0 {
 		panic(fmt.Sprintf("kernel.WindowSlab: positions [%d, %d), panels [%d, %d) of %d: results of %d values, "+
 			"plus %d, want %d; images of %d, want %d; weights of %d, want %d; %d biases", b.From, b.To, b.First,
-			b.Last, w.Panels(), len(b.Out), len(b.Ending.Plus), out, len(b.In), in, len(b.Packed), w.PackedLen(),
+			b.Last, w.Panels(), len(b.Out), len(b.Epilogue.Plus), out, len(b.In), in, len(b.Packed), w.PackedLen(),
 			len(b.Bias)))
 	}
 }
@@ -246,7 +246,7 @@ func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) 
 		if c.Bias != nil {
 			bias = &c.Bias[channel]
 		}
-		e := c.Ending.From(at)
+		e := c.Epilogue.From(at)
 		plus, most = e.assembly()
 	}
 	choice := c.set.resumed()
@@ -274,8 +274,8 @@ func (c *slabCall) rest(panel int, spare *Scratch) {
 		to := min(c.Positions(), p+c.To-q)
 		at := image*c.OutStep + first
 		call := windowCall{out: c.Slab.Out[at:], in: c.Slab.In[image*c.InStep:],
-			weights: c.Window.Packed(c.Slab.Packed, panel), bias: c.Bias, ending: c.Ending.From(at), width: width,
-			real: real, side: c.set.column(width), from: p, to: to}
+			weights: c.Window.Packed(c.Slab.Packed, panel), bias: c.Bias, epilogue: c.Epilogue.From(at),
+			width: width, real: real, side: c.set.column(width), from: p, to: to}
 		if c.Bias != nil {
 			call.bias = c.Bias[first:]
 		}

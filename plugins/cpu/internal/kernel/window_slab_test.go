@@ -35,7 +35,7 @@ func TestWindowSlab(t *testing.T) {
 					weights[k] = float32(math.Abs(float64(v)))
 				}
 			}
-			e := randomEnding(r, len(out))
+			e := randomEpilogue(r, len(out))
 			from, to := r.IntN(positions), images*positions-r.IntN(positions)
 			for _, set := range fused() {
 				if !set.Slabs() {
@@ -43,7 +43,7 @@ func TestWindowSlab(t *testing.T) {
 				}
 				want, got, packed := slices.Clone(out), slices.Clone(out), set.packed(w, weights)
 				b := &Slab{Out: got, In: in, OutStep: positions * width, InStep: positions * s.run, Packed: packed,
-					Bias: bias, Ending: e}
+					Bias: bias, Epilogue: e}
 				for panel := range w.Panels() {
 					b.Untrimmed = append(b.Untrimmed, !set.Trimmable(w, panel, packed))
 				}

@@ -71,7 +71,7 @@ func TestWindow(t *testing.T) {
 			bias = nil
 		}
 		out := guarded(r, s.positions*(s.width+s.gap))
-		e := randomEnding(r, len(out))
+		e := randomEpilogue(r, len(out))
 		run := func(set *Set, cuts ...int) []float32 {
 			got, packed := slices.Clone(out), set.packed(w, weights)
 			for panel := range w.Panels() {
@@ -151,7 +151,7 @@ func BenchmarkWindow(b *testing.B) {
 				spare := new(Scratch)
 				for b.Loop() {
 					for panel := range w.Panels() {
-						set.Window(w, panel, result, image, packed, nil, Ending{}, 0, positions, spare)
+						set.Window(w, panel, result, image, packed, nil, Epilogue{}, 0, positions, spare)
 					}
 				}
 				report(b)

@@ -5,7 +5,7 @@ import "unsafe"
 // windowTile computes that number of register blocks of positions by channels,
 // one after the other. The arguments are those of Window, from the block's first
 // position and channel on. zero is the offset of the run of zeros from in; steps
-// are in bytes; plus and most are those of Ending.assembly. last is the mask of
+// are in bytes; plus and most are those of Epilogue.assembly. last is the mask of
 // the last vector of channels, see windowTiles. Meanwhile turns pieces of memory
 // are prefetched from next on, see windowTiles too. Columns of weights lie column bytes apart.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
@@ -35,7 +35,7 @@ type sizedWindow struct {
 // windowCall is what one call of Window works on, from its panel on.
 type windowCall struct {
 	out, in, weights, bias []float32
-	ending                 Ending
+	epilogue               Epilogue
 	width, real            int // channels of the panel in memory, and those that count
 	side                   int // of these, those that lie side by side in weights: Set.column
 	from, to               int
@@ -92,14 +92,14 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Sc
 				(!c.trimmed || c.tapsOf(w, p+count*n, n) == c.taps) {
 				count++
 			}
-			c.call(w, choice, i, p, first, &c.out[first], &w.Out[p], c.ending.From(first), count,
+			c.call(w, choice, i, p, first, &c.out[first], &w.Out[p], c.epilogue.From(first), count,
 				first+choice.width)
 		} else {
-			c.call(w, choice, i, p, first, &spare.tile[0], &spareOffsets[0], Ending{}, 1, c.real)
+			c.call(w, choice, i, p, first, &spare.tile[0], &spareOffsets[0], Epilogue{}, 1, c.real)
 			for j := range n {
 				at := int(w.Out[p+j])/4 + first
 				for k, v := range spare.tile[j*PanelLanes:][:c.real-first] {
-					c.out[at+k] = c.ending.at(at+k, v)
+					c.out[at+k] = c.epilogue.at(at+k, v)
 				}
 			}
 		}
@@ -126,7 +126,7 @@ var spareOffsets = func() (o [WindowPositions]int32) {
 // call runs tiles of size i that begin at position p and that channel of the panel, and end before
 // channel end.
 func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out *float32, outs *int32,
-	e Ending, tiles, end int) {
+	e Epilogue, tiles, end int) {
 	var bias *float32
 	switch {
 	case c.bias != nil:

@@ -45,7 +45,7 @@ func TestWindowTrims(t *testing.T) {
 		if i%2 == 0 {
 			bias = nil
 		}
-		from, e := r.IntN(side), randomEnding(r, len(out))
+		from, e := r.IntN(side), randomEpilogue(r, len(out))
 		run := func(set *Set) []float32 {
 			got := slices.Clone(out)
 			for panel := range w.Panels() {

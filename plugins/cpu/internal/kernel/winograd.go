@@ -218,7 +218,7 @@ func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, step, fr
 // and on of all, adds a bias of PanelWidth values, and ends them. Outputs begin
 // at the panel's first channel, step values from one pixel to the next.
 func (s *Set) WinogradOutput(g Winograd, panel int, out []float32, r Row, step int, m []float32, first,
-	all int, bias []float32, e Ending) {
+	all int, bias []float32, e Epilogue) {
 	tile, freq := g.outSteps(all)
 	width := g.PanelWidth(panel)
 	need := r.need(g.Side, g.Side, width, step)

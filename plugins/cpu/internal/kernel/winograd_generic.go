@@ -53,7 +53,7 @@ func (g Winograd) productGeneric(m, v, packed []float32, all, panel int) {
 
 // outputGeneric computes the outputs of one tile, rows first.
 func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, freq int, bias []float32,
-	e Ending) {
+	e Epilogue) {
 	n := g.Tile()
 	var half [class.MostTile][class.MostTile]float32 // [column of the output][row of m]
 	var d, t [class.MostTile]float32

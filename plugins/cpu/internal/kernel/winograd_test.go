@@ -15,7 +15,7 @@ type winogradRun struct {
 	Winograd
 	rows, columns  int // of tiles
 	in, taps, bias []float32
-	ending         Ending
+	epilogue       Epilogue
 }
 
 func newWinogradRun(r *rand.Rand, g Winograd, rows, columns int) *winogradRun {
@@ -43,7 +43,8 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 		set.WinogradProduct(g, p, m, v, u, all)
 		for y := range w.rows {
 			set.WinogradOutput(g, p, out[p*WinogradLanes:], Row{At: y * g.Side * width * g.Out, Step: width * g.Out,
-				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:], w.ending.From(p*WinogradLanes))
+				Count: w.columns}, g.Out, m, y*w.columns, all, w.bias[p*WinogradLanes:],
+				w.epilogue.From(p*WinogradLanes))
 		}
 	}
 	return set.inRows(g, u), v, out
@@ -102,7 +103,7 @@ func TestWinograd(t *testing.T) {
 	} {
 		for _, tiles := range allTiles {
 			w := newWinogradRun(r, Winograd{tiles, c.in, c.out}, c.rows, c.columns)
-			w.ending = randomEnding(r, c.rows*c.columns*w.Side*w.Side*c.out)
+			w.epilogue = randomEpilogue(r, c.rows*c.columns*w.Side*w.Side*c.out)
 			u, v, out := w.do(definition)
 			for _, set := range fused() {
 				gotU, gotV, got := w.do(set)
@@ -227,7 +228,7 @@ func BenchmarkWinograd(b *testing.B) {
 				for y := range w.rows {
 					set.WinogradOutput(c.g, p, out[p*WinogradLanes:],
 						Row{At: y * c.g.Side * width * c.g.Out, Step: width * c.g.Out, Count: w.columns}, c.g.Out, m,
-						y*w.columns, all, w.bias[p*WinogradLanes:], Ending{})
+						y*w.columns, all, w.bias[p*WinogradLanes:], Epilogue{})
 				}
 			}
 			bench("input", 0, input)

@@ -124,17 +124,17 @@ func buildNormalise(c *run.Compiler) run.Action {
 // and does what was fused with the node.
 func normaliseAction(c *run.Compiler, x *run.Value, prepare func(*run.Frame) error,
 	set func(f *run.Frame, i int) kernel.Affine) run.Action {
-	y, ending := c.Out(0), c.Ending()
-	maps := []*run.Value{x, y, ending.Plus}
+	y, epilogue := c.Out(0), c.Epilogue()
+	maps := []*run.Value{x, y, epilogue.Plus}
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
 		from, to = from*x.Channels, to*x.Channels
 		if run.Halves(maps...) {
 			f.Kernels.NormaliseHalf(f.Half(y, w, i)[from:to], f.Half(x, w, i)[from:to], set(f, i),
-				ending.Half(f, w, i, from))
+				epilogue.Half(f, w, i, from))
 			return
 		}
 		f.Kernels.Normalise(f.At(y, w, i)[from:to], f.At(x, w, i)[from:to], set(f, i),
-			ending.Row(f, w, i).From(from))
+			epilogue.Row(f, w, i).From(from))
 	}
 	return run.BySpan(&run.ByRows{Prepare: prepare, Work: x.Count / 8,
 		Storage: run.Storage{AsHalves: [][]*run.Value{maps}},

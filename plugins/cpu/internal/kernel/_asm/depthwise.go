@@ -30,7 +30,7 @@ func depthwise() {
 func depthwiseTile(set isa, v, p int) {
 	TEXT(fmt.Sprintf("depthwise%sx%dp%d", set.name, v, p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, w *float32, wStep int, bias *float32, "+endingParams+")")
+			"taps int, w *float32, wStep int, bias *float32, "+epilogueParams+")")
 	Pragma("noescape")
 	x := pointers[:p]
 	offs, step, in, zero := pointers[p], pointers[p+1], pointers[p+2], pointers[p+3]
@@ -83,7 +83,7 @@ func depthwiseTile(set isa, v, p int) {
 			}
 		}
 	}
-	set.ending(set.regs[:p*v], set.regs[p*v:], w, func() {
+	set.epilogue(set.regs[:p*v], set.regs[p*v:], w, func() {
 		each("plus", func(r reg.VecPhysical, at operand.Mem) { VADDPS(at, r, r) })
 	})
 	each("out", func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })

@@ -46,7 +46,7 @@ var (
 // kernel outside, columns inside.
 func (b *rowBlock) write() {
 	TEXT(fmt.Sprintf("depthwiseRows%sk%ds%dp%d", b.name, b.kernel, b.stride, b.n), NOSPLIT,
-		"func(out *float32, in *float32, w *float32, wStep int, bias *float32, "+endingParams+
+		"func(out *float32, in *float32, w *float32, wStep int, bias *float32, "+epilogueParams+
 			", rows *int32, rowStep int, count int, edges *int32, blocks int, vectors int, pixel int, shift int, "+
 			"outStep int, inStep int, ahead int)")
 	Pragma("noescape")
@@ -131,7 +131,7 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	DECQ(tapsLeft)
 	JNE(operand.LabelRef("tap"))
 	Label("end")
-	b.ending(sums, free, xAt, func() {
+	b.epilogue(sums, free, xAt, func() {
 		MOVQ(plusFrom, xAt)
 		ADDQ(outAt, xAt)
 		ADDQ(vectorAt, xAt)

@@ -62,7 +62,7 @@ func newPixels(base, second reg.GPPhysical, odd []reg.GPPhysical, step operand.M
 func directTile(set isa, p int) {
 	TEXT(fmt.Sprintf("direct%sp%d", set.name, p), NOSPLIT,
 		"func(out *float32, outStep int, in *float32, inStep int, rowStep int, rows int, run int, "+
-			"w *float32, bias *float32, "+endingParams+")")
+			"w *float32, bias *float32, "+epilogueParams+")")
 	Pragma("noescape")
 	width := set.vectors()
 	accs := set.regs[:p*width]
@@ -138,7 +138,7 @@ func directTile(set isa, p int) {
 			ADDQ(param("outStep"), w)
 		}
 	}
-	set.ending(accs, set.regs[len(accs):], w, func() {
+	set.epilogue(accs, set.regs[len(accs):], w, func() {
 		each(func(r reg.VecPhysical, at operand.Mem) { VADDPS(at, r, r) })
 	})
 	MOVQ(param("out"), w)

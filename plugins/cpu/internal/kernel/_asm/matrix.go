@@ -219,10 +219,10 @@ func matrixSplit() {
 }
 
 // matrixStore writes what ends sums and writes them to the result, as Finish
-// does with flush, else as Ending.
+// does with flush, else as Epilogue.
 func matrixStore() {
 	TEXT("matrixStore", NOSPLIT, "func(out *float32, outs *int32, sums *float32, scale *float32, "+
-		"bias *float32, "+endingParams+", flush int, round int, channels int, positions int)")
+		"bias *float32, "+epilogueParams+", flush int, round int, channels int, positions int)")
 	Pragma("noescape")
 	outs, sums, scale, bias, plus := pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]
 	out, at, left, c, spare := pointers[5], pointers[6], pointers[7], pointers[8], pointers[9]

@@ -102,8 +102,8 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	}
 	TEXT(fmt.Sprintf("%s%s%sp%d", family, set.name, set.columns(), p), NOSPLIT,
 		"func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, run int, w *float32, wStep int, column int, bias *float32, "+endingParams+", last int, "+
-			"next *float32, turns int, tiles int)")
+			"taps int, run int, w *float32, wStep int, column int, bias *float32, "+epilogueParams+
+			", last int, next *float32, turns int, tiles int)")
 	Pragma("noescape")
 	width := set.width()
 	accs := p * width
@@ -201,7 +201,7 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 			}
 		}
 	}
-	set.ending(set.regs[:accs], set.regs[accs:], w, func() {
+	set.epilogue(set.regs[:accs], set.regs[accs:], w, func() {
 		each("plus", func(r reg.VecPhysical, at operand.Mem, masked bool) {
 			if masked {
 				VADDPS(at, r, reg.K1, r)

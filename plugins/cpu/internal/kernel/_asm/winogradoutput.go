@@ -57,7 +57,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 	n := f.Tile()
 	TEXT(f.name("Output", set), NOSPLIT,
 		"func(out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, mTile int, "+
-			"bias *float32, "+endingParams+", tiles int, vectors int)")
+			"bias *float32, "+epilogueParams+", tiles int, vectors int)")
 	Pragma("noescape")
 	rows := pointers[:f.Side]
 	col := []reg.GPPhysical{pointers[4], pointers[5]}
@@ -116,7 +116,7 @@ func winogradOutput(c *constants, set isa, f winogradForm) {
 			for y := range f.Side {
 				f.back(m, y, at, r[12], r[13])
 				VADDPS(operand.Mem{Base: bias}, r[13], r[13])
-				winogradEnding(set, r[13], r[14], multiple(rows[y], col, j), apart, fmt.Sprint(j, "_", y))
+				winogradEpilogue(set, r[13], r[14], multiple(rows[y], col, j), apart, fmt.Sprint(j, "_", y))
 				VMOVUPS(r[13], multiple(rows[y], col, j))
 			}
 		}
@@ -159,9 +159,9 @@ func (f winogradForm) fetchOutputs(rows, col []reg.GPPhysical) {
 	}
 }
 
-// winogradEnding ends result r, which goes to out; Plus lies apart bytes from
+// winogradEpilogue ends result r, which goes to out; Plus lies apart bytes from
 // there. name tells the labels apart.
-func winogradEnding(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
+func winogradEpilogue(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
 	at := reg.R15
 	CMPQ(param("plus"), operand.Imm(0))
 	JE(operand.LabelRef("bounds" + name))

@@ -18,7 +18,7 @@ func depthwise(f *file) {
 func depthwiseTile(f *file, v, p int) {
 	f.function(fmt.Sprintf("depthwiseNEONx%dp%d", v, p),
 		"out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, "+
-			"taps int, w *float32, wStep int, bias *float32, "+endingParams)
+			"taps int, w *float32, wStep int, bias *float32, "+epilogueParams)
 	const w, wStep, tap, table, offStep, in, zero, at, outs = 6, 7, 9, 10, 11, 12, 13, 14, 15
 	f.loads("outs", outs, "in", in, "zero", zero, "offs", table, "offStep", offStep, "w", w,
 		"wStep", wStep, "taps", tap)
@@ -51,7 +51,7 @@ func depthwiseTile(f *file, v, p int) {
 		f.fadd(r, r, weights+r%v)
 	}
 	f.label("plus")
-	f.ending(weights, values+v, func() {
+	f.epilogue(weights, values+v, func() {
 		for i := range p {
 			f.op("MOVW %d(R%d), R%d", 4*i, outs, at)
 			f.op("ADD R17, R%d, R%d", at, at)

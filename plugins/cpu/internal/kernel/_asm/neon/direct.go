@@ -19,7 +19,7 @@ func direct(f *file) {
 // kernel rows outside, then the values of a pixel, then the columns of the kernel.
 func directTile(f *file, p int) {
 	f.function(fmt.Sprintf("directNEONp%d", p), "out *float32, outStep int, in *float32, inStep int, "+
-		"rowStep int, rows int, run int, w *float32, bias *float32, "+endingParams)
+		"rowStep int, rows int, run int, w *float32, bias *float32, "+epilogueParams)
 	const k, row, inStep, rowStep, left, w, run, outStep = 8, 10, 11, 12, 13, 19, 20, 21
 	f.loads("in", row, "inStep", inStep, "rowStep", rowStep, "rows", left, "w", w, "run", run,
 		"outStep", outStep)
@@ -79,7 +79,7 @@ func directTile(f *file, p int) {
 		f.fadd(r, r, weights+r%quads)
 	}
 	f.label("plus")
-	f.ending(weights, weights+quads, func() {
+	f.epilogue(weights, weights+quads, func() {
 		for i := range p {
 			f.op("VLD1.P (R17)(R%d), %s", outStep, vectors(weights, quads))
 			for v := range quads {

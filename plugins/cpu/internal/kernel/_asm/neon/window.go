@@ -18,7 +18,7 @@ func window(f *file) {
 func windowTile(f *file, p int) {
 	f.function(fmt.Sprintf("windowNEONp%d", p), "out *float32, outs *int32, in *float32, zero int, "+
 		"offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, "+
-		endingParams+", last int, next *float32, turns int, tiles int")
+		epilogueParams+", last int, next *float32, turns int, tiles int")
 	const w, wStep, k, tap, table, offStep, in, zero, at, outs = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	const offs, tiles, run, taps = 19, 20, 21, 22
 	weights, values := p*quads, p*quads+quads
@@ -82,7 +82,7 @@ func windowTile(f *file, p int) {
 		f.fadd(r, r, weights+r%quads)
 	}
 	f.label("plus")
-	f.ending(weights, weights+quads, func() {
+	f.epilogue(weights, weights+quads, func() {
 		for i := range p {
 			f.op("MOVW %d(R%d), R%d", 4*i, outs, at)
 			f.op("ADD R17, R%d, R%d", at, at)

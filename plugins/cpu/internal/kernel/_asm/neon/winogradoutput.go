@@ -6,7 +6,7 @@ import "math"
 // of a tile are in the first registers before they are ended.
 func winogradOutput(f *file, w winogradForm) {
 	f.function(w.name("Output"), "out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, "+
-		"mTile int, bias *float32, "+endingParams+", tiles int, vectors int")
+		"mTile int, bias *float32, "+epilogueParams+", tiles int, vectors int")
 	const apart, bias = more, more + 1 // plus lies apart bytes from out
 	n := f.numbers(singles, 30, free, w.powers(w.Side)...)
 	f.load("plus", apart)
@@ -25,7 +25,7 @@ func winogradOutput(f *file, w winogradForm) {
 		for r := range results {
 			f.fadd(r, r, spare)
 		}
-		f.ending(results, spare, func() {
+		f.epilogue(results, spare, func() {
 			for y := range w.Side {
 				f.op("ADD R%d, R%d, R17", apart, gridRow+y)
 				for x := range w.Side {

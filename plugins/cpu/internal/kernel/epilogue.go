@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// Ending is what a sum of products or a normalisation does to its result, bias
+// Epilogue is what a sum of products or a normalisation does to its result, bias
 // included, before it is written. Each step rounds as if it were a pass of its
 // own, so that all sets give the same bits.
-type Ending struct {
+type Epilogue struct {
 	// Plus is added to the result, element by element: it begins where the result
 	// begins, lies as that does, and may be the result itself; nil adds nothing.
 	Plus []float32
@@ -14,7 +14,7 @@ type Ending struct {
 }
 
 // bound applies the bounds of a relu.
-func (e *Ending) bound(v float32) float32 {
+func (e *Epilogue) bound(v float32) float32 {
 	switch {
 	case e.Relu && v < 0:
 		return 0
@@ -24,16 +24,16 @@ func (e *Ending) bound(v float32) float32 {
 	return v
 }
 
-// bounds returns between what the ending keeps a result: without a relu everything.
-func (e *Ending) bounds() (least, most float32) {
+// bounds returns between what the epilogue keeps a result: without a relu everything.
+func (e *Epilogue) bounds() (least, most float32) {
 	if e.Relu {
 		return 0, e.Most
 	}
 	return float32(math.Inf(-1)), float32(math.Inf(1))
 }
 
-// at applies the ending to element i of a result, whose value so far is v: the definition.
-func (e *Ending) at(i int, v float32) float32 {
+// at applies the epilogue to element i of a result, whose value so far is v: the definition.
+func (e *Epilogue) at(i int, v float32) float32 {
 	if e.Plus != nil {
 		v += e.Plus[i]
 	}
@@ -41,19 +41,19 @@ func (e *Ending) at(i int, v float32) float32 {
 }
 
 // lacks reports whether Plus has fewer than the n elements of the result.
-func (e *Ending) lacks(n int) bool { return e.Plus != nil && len(e.Plus) < n }
+func (e *Epilogue) lacks(n int) bool { return e.Plus != nil && len(e.Plus) < n }
 
-// From returns the ending of the result from element i on.
-func (e Ending) From(i int) Ending {
+// From returns the epilogue of the result from element i on.
+func (e Epilogue) From(i int) Epilogue {
 	if e.Plus != nil {
 		e.Plus = e.Plus[i:]
 	}
 	return e
 }
 
-// assembly returns an ending as assembly takes it: where Plus begins, and where
+// assembly returns an epilogue as assembly takes it: where Plus begins, and where
 // Most lies if there are bounds; nil without them.
-func (e *Ending) assembly() (plus, most *float32) {
+func (e *Epilogue) assembly() (plus, most *float32) {
 	if e.Relu {
 		most = address(e.Most)
 	}

@@ -1,14 +1,14 @@
 package main
 
-// endingParams are what a kernel takes besides to end its results as
-// kernel.Ending says: see Ending.assembly.
-const endingParams = "plus *float32, most *float32"
+// epilogueParams are what a kernel takes besides to end its results as
+// kernel.Epilogue says: see Epilogue.assembly.
+const epilogueParams = "plus *float32, most *float32"
 
-// ending writes the epilogue for that number of results, in the first
+// epilogue writes the epilogue for that number of results, in the first
 // registers, between the bias and the label "write". add adds the operand at
 // the address plus, which is in R17; free is the first of two free registers.
 // Comparing and selecting keep NaN and -0.
-func (f *file) ending(results, free int, add func()) {
+func (f *file) epilogue(results, free int, add func()) {
 	f.load("plus", 17)
 	f.op("CBZ R17, bounds")
 	add()

@@ -6,13 +6,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// endingParams are what a kernel takes besides to end its results as
-// kernel.Ending says: see Ending.assembly.
-const endingParams = "plus *float32, most *float32"
+// epilogueParams are what a kernel takes besides to end its results as
+// kernel.Epilogue says: see Epilogue.assembly.
+const epilogueParams = "plus *float32, most *float32"
 
-// ending writes what is done to results between the bias and the label "write".
+// epilogue writes what is done to results between the bias and the label "write".
 // add adds what lies at plus, which at holds; free are two free registers.
-func (i isa) ending(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
+func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
 	MOVQ(param("plus"), at)
 	TESTQ(at, at)
 	JE(operand.LabelRef("bounds"))

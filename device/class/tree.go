@@ -3,7 +3,7 @@ package class
 import "github.com/bnctl/bnctl/device/collective"
 
 // No sum is one chain over everything that a replica holds: parts whose size the
-// shape says are added along the canonical tree (docs/adr/orders.md), here n of
+// shape says are added along the canonical tree (docs/design/orders.md), here n of
 // them: the node [a, b) is [a, m) + [m, b), m being a plus the largest power of two
 // below b - a.
 

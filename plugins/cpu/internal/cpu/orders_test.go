@@ -75,7 +75,7 @@ func checkChunks(t *testing.T, c opCase, inputs []tensor.Tensor, chunk int) {
 	}
 }
 
-// Sums over channels are what docs/adr/orders.md says, written down once more.
+// Sums over channels are what docs/design/orders.md says, written down once more.
 func TestOrderOfChannelSums(t *testing.T) {
 	const channels = 5
 	r := rand.New(rand.NewPCG(64, 64))

@@ -30,7 +30,7 @@ if [ ! -d "$dir/node_modules/onnxruntime-node" ]; then
 	(cd "$dir" && npm init -y && ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install --ignore-scripts onnxruntime-node@1.30.0) >&2
 fi
 if [ "$1" = models ]; then
-	if [ ! -f "$dir/bench/lraspp-mobilenetv3-large.onnx" ] || [ ! -f "$dir/bench/lenet-bn.layers" ]; then
+	if [ ! -f "$dir/bench/yolov8n.onnx" ] || [ ! -f "$dir/bench/lenet-bn.layers" ]; then
 		echo "peers: writing the networks into $dir/bench" >&2
 		mkdir -p "$dir/bench"
 		$python -W ignore "$here/peers/networks.py" "$dir/bench" >&2

@@ -25,6 +25,9 @@ func bnctlRate(args ...string) func(*bench) (float64, error) {
 				}
 				a = file
 			}
+			if name, ok := strings.CutPrefix(a, "GRAPH:"); ok {
+				a = filepath.Join(b.models, name+".onnx")
+			}
 			line = append(line, a)
 		}
 		var e struct {

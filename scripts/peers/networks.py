@@ -4,7 +4,7 @@
 Run as `networks.py FOLDER` it writes NAME.onnx, NAME.pth and NAME.layers (layers.py)
 of the networks that are compared in inference: weights and statistics are random,
 from a fixed seed, and far from 0 and 1. Of lenet-bn, which is trained alone, it
-writes the layers.
+writes the layers; of zoo.py's networks NAME.onnx, and NAME.train.onnx with batch norms.
 """
 import os
 import sys
@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import layers
+import zoo
 
 # Input of one sample, (C, H, W), and number of classes.
 INPUTS = {
@@ -29,6 +30,7 @@ INPUTS = {
     "unet-bn": ((3, 256, 256), 6),
     "deeplabv3-resnet50": ((3, 256, 256), 21),
     "lraspp-mobilenetv3-large": ((3, 256, 256), 21),
+    **zoo.INPUTS,
 }
 PIXELS = ("unet-bn", "deeplabv3-resnet50", "lraspp-mobilenetv3-large")  # a class for each pixel
 
@@ -144,6 +146,7 @@ def build(name):
         "unet-bn": UNetBN,
         "deeplabv3-resnet50": lambda: Segmentation(torchvision.models.segmentation.deeplabv3_resnet50),
         "lraspp-mobilenetv3-large": lambda: Segmentation(torchvision.models.segmentation.lraspp_mobilenet_v3_large),
+        **zoo.NETWORKS,
     }[name]()
 
 
@@ -166,13 +169,25 @@ def export(folder):
             continue
         network = scramble(build(name))
         torch.save(network.state_dict(), os.path.join(folder, name + ".pth"))
-        options = dict(input_names=["x"], output_names=["y"], opset_version=13, do_constant_folding=True,
-                       dynamic_axes={"x": {0: "n"}, "y": {0: "n"}})
-        if int(torch.__version__.split(".")[0]) >= 2:
-            options["dynamo"] = False
         if name not in PIXELS:
             layers.write(network, INPUTS[name][0], os.path.join(folder, name + ".layers"))
-        torch.onnx.export(network, torch.zeros(2, *INPUTS[name][0]), os.path.join(folder, name + ".onnx"), **options)
+        write_onnx(name, network, os.path.join(folder, name + ".onnx"), do_constant_folding=True)
+    for name in zoo.NETWORKS:
+        if os.path.exists(os.path.join(folder, name + ".onnx")):
+            continue
+        network = scramble(build(name))
+        # For training: batch norms are kept, as nothing is folded.
+        write_onnx(name, network, os.path.join(folder, name + ".train.onnx"), do_constant_folding=False,
+                   training=torch.onnx.TrainingMode.PRESERVE)
+        write_onnx(name, network, os.path.join(folder, name + ".onnx"), do_constant_folding=True)
+
+
+def write_onnx(name, network, path, **options):
+    """Writes a network with an open batch."""
+    if int(torch.__version__.split(".")[0]) >= 2:
+        options["dynamo"] = False
+    torch.onnx.export(network, torch.zeros(2, *INPUTS[name][0]), path, input_names=["x"], output_names=["y"],
+                      opset_version=13, dynamic_axes={"x": {0: "n"}, "y": {0: "n"}}, **options)
 
 
 if __name__ == "__main__":

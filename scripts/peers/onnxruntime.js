@@ -13,6 +13,8 @@ const inputs = {
   resnet34: [3, 224, 224], resnet101: [3, 224, 224], 'vgg16-bn': [3, 224, 224],
   'unet-bn': [3, 256, 256], 'deeplabv3-resnet50': [3, 256, 256],
   'lraspp-mobilenetv3-large': [3, 256, 256],
+  'efficientnet-b0': [3, 224, 224], 'mobilenetv3-large': [3, 224, 224], 'mobilenetv3-small': [3, 224, 224],
+  shufflenetv2: [3, 224, 224], 'yolox-nano': [3, 320, 320], yolov8n: [3, 320, 320],
 }
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
 const now = () => Number(process.hrtime.bigint()) / 1e9

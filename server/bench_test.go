@@ -89,7 +89,7 @@ func BenchmarkOne(b *testing.B) {
 			m := measure(b, name, 1)
 			x, client := m.rows(1), pb.NewGRPCInferenceServiceClient(dial(b, m.s))
 			call := inMessage(x, true)
-			call.Inputs[0].Shape = widened(x.Shape)
+			call.Inputs[0].Shape = toInt64s(x.Shape)
 			ways := map[string]func(){
 				"direct": func() { m.predict(b, x) },
 				"http":   func() { m.post(b, x) },

@@ -12,39 +12,39 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// A body has to come at this pace, after a while; so has an answer to be taken.
+// minBytesPerSecond is the slowest rate at which a body may arrive, or a response be read, after
+// defaultPatience.
 const (
-	slowest         = 64 << 10 // bytes a second
-	defaultPatience = 10 * time.Second
+	minBytesPerSecond = 64 << 10 // bytes a second
+	defaultPatience   = 10 * time.Second
 )
 
-// due returns the time by which a peer must have sent or received that number
-// of bytes.
-func (s *Server) due(bytes int64) time.Time {
-	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/slowest)
+// deadline returns the time by which a peer must have sent or received that number of bytes.
+func (s *Server) deadline(bytes int64) time.Time {
+	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/minBytesPerSecond)
 }
 
-// body reads a request as a whole, unpacked. Room for it is taken before it is
-// read, and double that where it is numbers in JSON, of which tensors are made.
-func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte, error) {
-	most := int64(s.o.Request)
-	if r.ContentLength > most {
-		return nil, tooLarge(most)
+// body reads the whole body of a request, decompressed. Memory for it is reserved before it is
+// read: three times its size where it has numbers in JSON, of which tensors are made.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) ([]byte, error) {
+	limit := int64(s.o.Request)
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
 	}
-	var from io.Reader = http.MaxBytesReader(w, r.Body, most)
+	var from io.Reader = http.MaxBytesReader(w, r.Body, limit)
 	expected := r.ContentLength
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		unpack := unpackers[encoding]
-		if unpack == nil {
+		decompress := decompressors[encoding]
+		if decompress == nil {
 			return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
 				encoding)
 		}
-		if err := l.grow(unpacking); err != nil {
+		if err := res.grow(decompressorBytes); err != nil {
 			return nil, err
 		}
-		z, err := unpack(from)
+		z, err := decompress(from)
 		if err != nil {
-			return nil, unreadable(err, most)
+			return nil, unreadable(err, limit)
 		}
 		from, expected = z, -1
 	}
@@ -52,87 +52,87 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 	if r.Header.Get(jsonLength) == "" {
 		times = 3
 	}
-	body, err := readAll(from, expected, most, l, times)
-	if err == nil { // what comes of it may take longer; the rest of a bad one may not
+	body, err := readAll(from, expected, limit, res, times)
+	if err == nil { // computing may take longer than reading
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
 }
 
-// unpacking is what it takes to unpack, beside what comes of it.
-const unpacking = 48 << 10
+// decompressorBytes is the memory of a decompressor, without its output.
+const decompressorBytes = 48 << 10
 
-// unpackers are the encodings of bodies. Deflate of HTTP is zlib (RFC 9110, 8.4.1.2).
-var unpackers = map[string]func(io.Reader) (io.Reader, error){
+// decompressors are the encodings of bodies. Deflate of HTTP is zlib (RFC 9110, 8.4.1.2).
+var decompressors = map[string]func(io.Reader) (io.Reader, error){
 	"gzip":    func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 	"deflate": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
 }
 
-// readAll reads to the end, most bytes at most; expected is -1 if nobody knows
-// how many come. Each takes times its size of the lease.
-func readAll(from io.Reader, expected, most int64, l *lease, times int64) ([]byte, error) {
+// readAll reads to the end, at most limit bytes; expected is -1 if the length is not known. Each
+// byte reserves times bytes.
+func readAll(from io.Reader, expected, limit int64, res *reservation, times int64) ([]byte, error) {
 	if expected < 0 {
-		return readParts(from, most, l, times)
+		return readChunks(from, limit, res, times)
 	}
-	if err := l.grow(times * expected); err != nil {
+	if err := res.grow(times * expected); err != nil {
 		return nil, err
 	}
 	body := newBuffer(int(expected))
 	_, err := io.ReadFull(from, body)
-	return body, unreadable(err, most)
+	return body, unreadable(err, limit)
 }
 
-// Parts of a body whose length nobody knows, each twice the one before.
+// Sizes of the chunks of a body of unknown length; each chunk is twice as large as the one before.
 const (
-	firstPart   = 64 << 10
-	largestPart = 4 << 20
+	firstChunk = 64 << 10
+	maxChunk   = 4 << 20
 )
 
-// readParts reads to the end in parts, and joins them.
-func readParts(from io.Reader, most int64, l *lease, times int64) ([]byte, error) {
-	var parts [][]byte
+// readChunks reads to the end in chunks, and joins them.
+func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]byte, error) {
+	var chunks [][]byte
 	total := 0
-	for size := firstPart; ; size = min(2*size, largestPart) {
-		if err := l.grow(times * int64(size)); err != nil {
+	for size := firstChunk; ; size = min(2*size, maxChunk) {
+		if err := res.grow(times * int64(size)); err != nil {
 			return nil, err
 		}
-		part := newBuffer(size)
-		n, err := io.ReadFull(from, part)
-		parts, total = append(parts, part[:n]), total+n
-		if int64(total) > most {
-			return nil, tooLarge(most)
+		chunk := newBuffer(size)
+		n, err := io.ReadFull(from, chunk)
+		chunks, total = append(chunks, chunk[:n]), total+n
+		if int64(total) > limit {
+			return nil, tooLarge(limit)
 		}
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			break
 		}
 		if err != nil {
-			return nil, unreadable(err, most)
+			return nil, unreadable(err, limit)
 		}
 	}
-	if len(parts) == 1 {
-		return parts[0], nil
+	if len(chunks) == 1 {
+		return chunks[0], nil
 	}
-	if times == 1 { // else there is room for what comes of it, which is made later
-		if err := l.grow(int64(total)); err != nil {
+	if times == 1 { // otherwise memory for the tensors is reserved, which are made later
+		if err := res.grow(int64(total)); err != nil {
 			return nil, err
 		}
-		defer l.shrink(int64(total))
+		defer res.shrink(int64(total))
 	}
-	return bytes.Join(parts, nil), nil
+	return bytes.Join(chunks, nil), nil
 }
 
-func tooLarge(most int64) error {
-	return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", most)
+func tooLarge(limit int64) error {
+	return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", limit)
 }
 
 // unreadable says why a body cannot be read.
-func unreadable(err error, most int64) error {
+func unreadable(err error, limit int64) error {
 	if err == nil {
 		return nil
 	}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		return tooLarge(most)
+		return tooLarge(limit)
 	}
 	return invalid("the request breaks off, or is not what its headers say: %v", err)
 }

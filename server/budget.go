@@ -6,93 +6,93 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// room is the bytes that peers may make the server hold, all of them together:
-// connections, headers, bodies, what is made of them, and answers that are not
-// yet taken.
-type room struct {
+// memoryBudget limits the memory that all clients together may make the server use: connections,
+// headers, bodies, tensors made of them, and responses that are not yet read.
+type memoryBudget struct {
 	limit int64
-	taken atomic.Int64
-	most  atomic.Int64 // that was taken since ebbed
-	conns connections
+	used  atomic.Int64
+	peak  atomic.Int64 // of used, since trimmable last reported true
+	conns connTracker
 }
 
-// lease is the bytes that one request takes. One goroutine uses it.
-type lease struct {
-	*room
-	held int64
-	from *connection // nil: it is counted for no connection
+// reservation is the memory of one request. One goroutine uses it.
+type reservation struct {
+	*memoryBudget
+	bytes int64
+	conn  *trackedConn // nil: it is counted for no connection
 }
 
-// grow takes more bytes, unless there is no room for them: now, or however long
-// the client waits. Connections on which nothing is asked make room. Requests of
-// one connection take half of all at most, unless it is one alone.
-func (l *lease) grow(n int64) error {
-	most := l.limit
-	if l.from != nil {
-		most -= l.from.held.Load()
+// grow reserves n more bytes. It fails with TooLarge if they would not fit even into an empty
+// budget, and with Busy if they do not fit now. Idle connections are closed to free memory. The
+// requests of one connection may use half of the budget, or all of it if there is only one.
+func (r *reservation) grow(n int64) error {
+	most := r.limit
+	if r.conn != nil {
+		most -= r.conn.bytes.Load()
 	}
-	if l.held+n > most {
+	if r.bytes+n > most {
 		return protocol.Refuse(protocol.TooLarge, "the request takes %d MiB of memory or more; all requests "+
-			"together may take %d MiB", (l.held+n)>>20, most>>20)
+			"together may take %d MiB", (r.bytes+n)>>20, most>>20)
 	}
-	if l.from != nil {
-		if others := l.from.asked.Add(n) - n - l.held; others > 0 && others+l.held+n > l.limit/2 {
-			l.from.asked.Add(-n)
-			return busy("requests of this connection take half of all of %d MiB; try again", l.limit>>20)
+	if r.conn != nil {
+		if others := r.conn.requestBytes.Add(n) - n - r.bytes; others > 0 && others+r.bytes+n > r.limit/2 {
+			r.conn.requestBytes.Add(-n)
+			return busy("requests of this connection take half of all of %d MiB; try again", r.limit>>20)
 		}
 	}
-	for !l.take(n) {
-		if l.conns.closeOldest(nil) {
+	for !r.reserve(n) {
+		if r.conns.closeLongestIdle(nil) {
 			continue
 		}
-		if l.from != nil {
-			l.from.asked.Add(-n)
+		if r.conn != nil {
+			r.conn.requestBytes.Add(-n)
 		}
-		return busy("requests under way take all of %d MiB; try again", l.limit>>20)
+		return busy("requests under way take all of %d MiB; try again", r.limit>>20)
 	}
-	l.held += n
+	r.bytes += n
 	return nil
 }
 
-// take takes bytes, and reports whether there was room for them.
-func (r *room) take(n int64) bool {
-	now := r.taken.Add(n)
+// reserve reserves n bytes, and reports whether they fit.
+func (r *memoryBudget) reserve(n int64) bool {
+	now := r.used.Add(n)
 	if now > r.limit {
-		r.taken.Add(-n)
+		r.used.Add(-n)
 		return false
 	}
-	for most := r.most.Load(); now > most && !r.most.CompareAndSwap(most, now); {
-		most = r.most.Load()
+	for most := r.peak.Load(); now > most && !r.peak.CompareAndSwap(most, now); {
+		most = r.peak.Load()
 	}
 	return true
 }
 
-// muchTaken is what is worth to be given back to the system.
-const muchTaken = 32 << 20
+// trimThreshold is the peak above which unused memory is returned to the system.
+const trimThreshold = 32 << 20
 
-// ebbed reports whether much was taken since it last reported so, and little is now.
-func (r *room) ebbed() bool {
-	most, now := r.most.Load(), r.taken.Load()
-	return most >= muchTaken && now < most/4 && r.most.CompareAndSwap(most, now)
+// trimmable reports whether usage has fallen below a quarter of a peak that was above
+// trimThreshold. It reports each such peak once.
+func (r *memoryBudget) trimmable() bool {
+	most, now := r.peak.Load(), r.used.Load()
+	return most >= trimThreshold && now < most/4 && r.peak.CompareAndSwap(most, now)
 }
 
-// asked returns the bytes that requests take.
-func (r *room) asked() int64 {
+// requestBytes returns the bytes reserved by requests, without those of connections.
+func (r *memoryBudget) requestBytes() int64 {
 	r.conns.mu.Lock()
 	defer r.conns.mu.Unlock()
-	return r.taken.Load() - r.conns.own
+	return r.used.Load() - r.conns.bytes
 }
 
-// shrink gives some bytes back.
-func (l *lease) shrink(n int64) {
-	l.held -= n
-	l.taken.Add(-n)
-	if l.from != nil {
-		l.from.asked.Add(-n)
+// shrink releases n bytes.
+func (r *reservation) shrink(n int64) {
+	r.bytes -= n
+	r.used.Add(-n)
+	if r.conn != nil {
+		r.conn.requestBytes.Add(-n)
 	}
 }
 
-// end gives all bytes back.
-func (l *lease) end() { l.shrink(l.held) }
+// release releases all bytes.
+func (r *reservation) release() { r.shrink(r.bytes) }
 
 func busy(format string, args ...any) error { return protocol.Refuse(protocol.Busy, format, args...) }

@@ -6,32 +6,32 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// buffers are memory of tensors that were answered, for those that come: new
-// memory is cleared, mapped page by page and collected, which takes longer than
-// reading a picture into it. Go drops what nobody takes.
-var buffers sync.Pool
+// bufferPool has memory of tensors that were answered, for later requests: new memory is cleared,
+// mapped page by page and collected, which takes longer than reading a picture into it. The garbage
+// collector drops unused buffers.
+var bufferPool sync.Pool
 
-// Buffers of other sizes are not kept: small ones cost nothing, and a large one
-// may never be asked for again.
+// Buffers of other sizes are not pooled: small ones cost nothing, and a large one may never be
+// needed again.
 const (
-	leastKept = 16 << 10
-	mostKept  = 4 << 20
+	minPooled = 16 << 10
+	maxPooled = 4 << 20
 )
 
-// newBuffer returns memory for n bytes, which hold anything.
+// newBuffer returns n bytes with arbitrary contents.
 func newBuffer(n int) []byte {
-	if n < leastKept {
+	if n < minPooled {
 		return make([]byte, n)
 	}
-	if b, ok := buffers.Get().(*[]byte); ok && cap(*b) >= n {
+	if b, ok := bufferPool.Get().(*[]byte); ok && cap(*b) >= n {
 		return (*b)[:n]
 	}
 	return tensor.New(tensor.U8, n).Bytes
 }
 
-// keepBuffer takes back memory that newBuffer gave and nobody reads any more.
-func keepBuffer(b []byte) {
-	if cap(b) >= leastKept && cap(b) <= mostKept {
-		buffers.Put(&b)
+// recycleBuffer returns memory of newBuffer to the pool. The caller must not use it afterwards.
+func recycleBuffer(b []byte) {
+	if cap(b) >= minPooled && cap(b) <= maxPooled {
+		bufferPool.Put(&b)
 	}
 }

@@ -22,21 +22,21 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// call is a call over gRPC. It is a grpc.ServerStream, whatever the method is.
+// call is a call over gRPC, unary or streaming. It implements grpc.ServerStream.
 type call struct {
-	ctx   context.Context
-	s     *Server
-	w     http.ResponseWriter
-	r     *http.Request
-	pace  *http.ResponseController
-	lease *lease
-	most  int64  // bytes of a message
-	body  []byte // the last message
-	holds int64  // bytes of the lease that are the last message
-	many  bool   // messages may come and go
+	ctx         context.Context
+	s           *Server
+	w           http.ResponseWriter
+	r           *http.Request
+	controller  *http.ResponseController
+	reservation *reservation
+	maxMessage  int64  // the largest message, in bytes
+	body        []byte // the last message
+	reserved    int64  // bytes of the reservation for the last message
+	streaming   bool   // a streaming call
 }
 
-// prefixBytes come before a message: whether it is packed, and its length.
+// prefixBytes is the length of a message's prefix: a compression flag and the length.
 const prefixBytes = 5
 
 // Context implements grpc.ServerStream, as the methods below do.
@@ -48,20 +48,20 @@ func (k *call) SendHeader(metadata.MD) error { return nil }
 
 func (k *call) SetTrailer(metadata.MD) {}
 
-// RecvMsg reads a message, after which nobody reads the one before.
+// RecvMsg reads a message. It releases the memory of the previous one.
 func (k *call) RecvMsg(m any) error {
-	k.lease.shrink(k.holds)
-	before := k.lease.held
+	k.reservation.shrink(k.reserved)
+	before := k.reservation.bytes
 	err := k.read()
 	if err == nil {
 		err = k.unmarshal(m.(proto.Message))
 	}
-	k.holds = k.lease.held - before
+	k.reserved = k.reservation.bytes - before
 	return err
 }
 
-// only reads the message of a call that has one. What else comes is not held.
-func (k *call) only(m any) error {
+// recvUnary reads the message of a unary call. Anything after it is not read.
+func (k *call) recvUnary(m any) error {
 	err := k.RecvMsg(m)
 	if errors.Is(err, io.EOF) {
 		err = invalid("the call has no message")
@@ -70,27 +70,27 @@ func (k *call) only(m any) error {
 	return err
 }
 
-// read reads a message as a whole, unpacked. Room is taken before. It is io.EOF if
-// there is none.
+// read reads a message, decompressed. Memory is reserved before. The error is io.EOF if there is no
+// message.
 func (k *call) read() error {
 	var prefix [prefixBytes]byte
-	k.hurry(0)
+	k.setReadDeadline(0)
 	if _, err := io.ReadFull(k.r.Body, prefix[:]); err != nil {
 		return k.unreadable(err)
 	}
 	size := int64(binary.BigEndian.Uint32(prefix[1:]))
-	if size > k.most {
-		return tooLarge(k.most)
+	if size > k.maxMessage {
+		return tooLarge(k.maxMessage)
 	}
-	k.hurry(size)
+	k.setReadDeadline(size)
 	var err error
 	if prefix[0] == 0 {
-		if err = k.lease.grow(size); err == nil {
+		if err = k.reservation.grow(size); err == nil {
 			k.body = newBuffer(int(size))
 			_, err = io.ReadFull(k.r.Body, k.body)
 		}
 	} else {
-		err = k.unpack(io.LimitReader(k.r.Body, size))
+		err = k.decompress(io.LimitReader(k.r.Body, size))
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -98,29 +98,29 @@ func (k *call) read() error {
 	return k.unreadable(err)
 }
 
-// hurry gives a message of a unary call the time that its size needs.
-func (k *call) hurry(size int64) {
-	until := k.s.due(size)
+// setReadDeadline gives a message of a unary call the time that its size needs.
+func (k *call) setReadDeadline(size int64) {
+	until := k.s.deadline(size)
 	if end, ok := k.ctx.Deadline(); ok && end.Before(until) {
 		until = end
 	}
-	if !k.many {
-		_ = k.pace.SetReadDeadline(until)
+	if !k.streaming {
+		_ = k.controller.SetReadDeadline(until)
 	}
 }
 
-func (k *call) unpack(from io.Reader) error {
+func (k *call) decompress(from io.Reader) error {
 	if how := k.r.Header.Get("Grpc-Encoding"); how != "gzip" {
 		return protocol.Refuse(protocol.Unimplemented, "messages are not taken in the encoding %.40q", how)
 	}
-	if err := k.lease.grow(unpacking); err != nil {
+	if err := k.reservation.grow(decompressorBytes); err != nil {
 		return err
 	}
 	z, err := gzip.NewReader(from)
 	if err == nil {
-		k.body, err = readParts(z, k.most, k.lease, 1)
+		k.body, err = readChunks(z, k.maxMessage, k.reservation, 1)
 	}
-	k.lease.shrink(unpacking)
+	k.reservation.shrink(decompressorBytes)
 	return err
 }
 
@@ -131,17 +131,16 @@ func (k *call) unreadable(err error) error {
 	case err == nil, err == io.EOF, errors.As(err, &r):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return protocol.Refuse(protocol.Late, "the message did not come in time")
+		return protocol.Refuse(protocol.DeadlineExceeded, "the message did not come in time")
 	case k.r.Context().Err() != nil:
 		return protocol.Refuse(protocol.Canceled, "the client gave up")
 	}
 	return invalid("the message breaks off: %v", err)
 }
 
-// unmarshal reads the message in k.body. Room is taken for what protocol buffers
-// make of it.
+// unmarshal parses the message in k.body. Memory is reserved for the result.
 func (k *call) unmarshal(m proto.Message) error {
-	if err := k.lease.grow(becomes(k.body, m.ProtoReflect().Descriptor())); err != nil {
+	if err := k.reservation.grow(decodedBytes(k.body, m.ProtoReflect().Descriptor())); err != nil {
 		return err
 	}
 	if err := unmarshal(k.body, m); err != nil {
@@ -150,8 +149,8 @@ func (k *call) unmarshal(m proto.Message) error {
 	return nil
 }
 
-// SendMsg implements grpc.ServerStream. It returns when the message is on its way;
-// a client that does not take it in time is cut off.
+// SendMsg implements grpc.ServerStream. It returns when the message is written. A client that does
+// not read it in time is disconnected.
 func (k *call) SendMsg(m any) error {
 	parts, err := marshal(m.(proto.Message))
 	if err != nil {
@@ -161,11 +160,11 @@ func (k *call) SendMsg(m any) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if int64(size) > mostMessage {
+	if int64(size) > maxMessageBytes {
 		return fmt.Errorf("an answer of %s", problem.Counted(size, "byte"))
 	}
-	k.begin()
-	_ = k.pace.SetWriteDeadline(k.s.due(int64(size)))
+	k.writeHeaders()
+	_ = k.controller.SetWriteDeadline(k.s.deadline(int64(size)))
 	var prefix [prefixBytes]byte
 	binary.BigEndian.PutUint32(prefix[1:], uint32(size))
 	for _, p := range append([][]byte{prefix[:]}, parts...) {
@@ -173,38 +172,38 @@ func (k *call) SendMsg(m any) error {
 			return protocol.Refuse(protocol.Canceled, "the client does not take the answer: %v", err)
 		}
 	}
-	if !k.many {
+	if !k.streaming {
 		return nil
 	}
-	if err := k.pace.Flush(); err != nil {
+	if err := k.controller.Flush(); err != nil {
 		return protocol.Refuse(protocol.Canceled, "the client does not take the answer: %v", err)
 	}
-	return k.pace.SetWriteDeadline(time.Time{})
+	return k.controller.SetWriteDeadline(time.Time{})
 }
 
-// begin sets the headers of the answer.
-func (k *call) begin() {
+// writeHeaders sets the headers of the response.
+func (k *call) writeHeaders() {
 	h := k.w.Header()
 	h["Content-Type"] = []string{"application/grpc"}
 	h["Grpc-Accept-Encoding"] = []string{"gzip"}
 	h["Date"] = nil
 }
 
-// finish ends a call with its status, which follows the answer.
+// finish ends a call with its status, which is sent in trailers.
 func (k *call) finish(err error) {
 	st := status.Convert(err)
-	if k.begin(); st.Code() != codes.OK {
-		_ = k.pace.SetWriteDeadline(k.s.due(0))
+	if k.writeHeaders(); st.Code() != codes.OK {
+		_ = k.controller.SetWriteDeadline(k.s.deadline(0))
 	}
 	h := k.w.Header()
 	h.Set(http.TrailerPrefix+"Grpc-Status", strconv.Itoa(int(st.Code())))
 	if st.Message() != "" {
-		h.Set(http.TrailerPrefix+"Grpc-Message", escaped(st.Message()))
+		h.Set(http.TrailerPrefix+"Grpc-Message", percentEncoded(st.Message()))
 	}
 }
 
-// escaped is a message as headers may hold it.
-func escaped(text string) string {
+// percentEncoded encodes a message for a header, as gRPC specifies.
+func percentEncoded(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
 		if c < ' ' || c > '~' || c == '%' {
@@ -216,11 +215,11 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// timeout reads a grpc-timeout, at most eight digits and a unit. A client that
-// gives none gives all.
+// timeout parses a grpc-timeout: at most eight digits and a unit. Without one the time is not
+// limited.
 func timeout(text string) (time.Duration, error) {
 	if text == "" {
-		return forEver, nil
+		return forever, nil
 	}
 	units := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond,
 		'u': time.Microsecond, 'n': time.Nanosecond}
@@ -229,8 +228,8 @@ func timeout(text string) (time.Duration, error) {
 	if err != nil || unit == 0 || len(digits) > 8 {
 		return 0, invalid("grpc-timeout %.20q: want digits and one of H, M, S, m, u and n", text)
 	}
-	if n > uint64(forEver/unit) {
-		return forEver, nil
+	if n > uint64(forever/unit) {
+		return forever, nil
 	}
 	return time.Duration(n) * unit, nil
 }

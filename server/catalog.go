@@ -7,15 +7,15 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// catalog is the versions of models that are served.
+// catalog is the set of model versions that are served.
 type catalog struct {
 	mu     sync.RWMutex
-	names  []string             // in the order in which they came
-	models map[string][]*served // the highest version first; never empty
+	names  []string                   // in the order in which they came
+	models map[string][]*modelVersion // the highest version first; never empty
 }
 
-// find returns a version of a model: "" is the highest.
-func (c *catalog) find(name, version string) (*served, error) {
+// find returns a version of a model. The version "" is the highest.
+func (c *catalog) find(name, version string) (*modelVersion, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	all := c.models[name]
@@ -33,12 +33,12 @@ func (c *catalog) find(name, version string) (*served, error) {
 	return nil, protocol.Refuse(protocol.NotFound, "model %s has no version %.80q", name, version)
 }
 
-// put serves m, and returns what was served in its place.
-func (c *catalog) put(m *served) (was *served) {
+// put adds m, and returns the version that it replaces, or nil.
+func (c *catalog) put(m *modelVersion) (was *modelVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := slices.Clone(c.models[m.name])
-	i := slices.IndexFunc(all, func(other *served) bool { return other.version <= m.version })
+	i := slices.IndexFunc(all, func(other *modelVersion) bool { return other.version <= m.version })
 	switch {
 	case i < 0:
 		all = append(all, m)
@@ -48,7 +48,7 @@ func (c *catalog) put(m *served) (was *served) {
 		all = slices.Insert(all, i, m)
 	}
 	if c.models == nil {
-		c.models = map[string][]*served{}
+		c.models = map[string][]*modelVersion{}
 	}
 	if c.models[m.name] == nil {
 		c.names = append(c.names, m.name)
@@ -57,19 +57,19 @@ func (c *catalog) put(m *served) (was *served) {
 	return was
 }
 
-// remove serves m no more.
-func (c *catalog) remove(m *served) {
+// remove stops serving m.
+func (c *catalog) remove(m *modelVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := slices.DeleteFunc(slices.Clone(c.models[m.name]), func(other *served) bool { return other == m })
+	all := slices.DeleteFunc(slices.Clone(c.models[m.name]), func(other *modelVersion) bool { return other == m })
 	if c.models[m.name] = all; len(all) == 0 {
 		delete(c.models, m.name)
 		c.names = slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return name == m.name })
 	}
 }
 
-// all returns what is served, model by model.
-func (c *catalog) all() (list []*served) {
+// all returns all versions, model by model.
+func (c *catalog) all() (list []*modelVersion) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, name := range c.names {
@@ -78,7 +78,7 @@ func (c *catalog) all() (list []*served) {
 	return list
 }
 
-// versions returns those of a model, the lowest first, as the protocol writes them.
+// versions returns the versions of a model as the protocol writes them, in ascending order.
 func (c *catalog) versions(name string) (labels []string) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// certificates are what protects connections, from files that may change.
+// certificates reads the TLS configuration from files that may change.
 type certificates struct {
 	Security
-	note func(format string, args ...any)
-	mu   sync.Mutex
-	now  *tls.Config
+	note    func(format string, args ...any)
+	mu      sync.Mutex
+	current *tls.Config
 	stamps
 }
 
-// protect returns how connections are protected, each with the certificates
-// that are in the files when it begins; nil: they are not. ends says until when
-// the server's is valid.
-func (s Security) protect(note func(string, ...any)) (config *tls.Config, ends func() time.Time, err error) {
+// serverTLS returns the TLS configuration of the server, nil without TLS. Each connection uses the
+// certificates that are in the files when it begins. ends returns when the server's certificate
+// expires.
+func (s Security) serverTLS(note func(string, ...any)) (config *tls.Config, ends func() time.Time, err error) {
 	if s.Certificate == "" {
 		return nil, nil, nil
 	}
@@ -31,38 +31,38 @@ func (s Security) protect(note func(string, ...any)) (config *tls.Config, ends f
 		c.paths = append(c.paths, s.Clients)
 	}
 	c.changed()
-	if c.now, err = s.tls(); err != nil {
+	if c.current, err = s.tls(); err != nil {
 		return nil, nil, err
 	}
-	return &tls.Config{GetConfigForClient: c.forClient, MinVersion: tls.VersionTLS12}, c.ends, nil
+	return &tls.Config{GetConfigForClient: c.forClient, MinVersion: tls.VersionTLS12}, c.expiry, nil
 }
 
-// ends says until when the certificate of the server is valid.
-func (c *certificates) ends() time.Time {
+// expiry returns when the certificate of the server expires.
+func (c *certificates) expiry() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now.Certificates[0].Leaf.NotAfter
+	return c.current.Certificates[0].Leaf.NotAfter
 }
 
-// forClient reads files that have changed. What cannot be read, or does not
-// fit, leaves all as it was.
+// forClient reads the files again if they have changed. If that fails, the previous certificates
+// remain in use.
 func (c *certificates) forClient(*tls.ClientHelloInfo) (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.changed() {
-		return c.now, nil
+		return c.current, nil
 	}
 	now, err := c.tls()
 	if err != nil {
 		c.note("certificates stay as they were: %v", err)
-		return c.now, nil
+		return c.current, nil
 	}
-	c.now = now
+	c.current = now
 	c.note("certificates were read again")
 	return now, nil
 }
 
-// tls returns what the files have.
+// tls reads the certificates from their files.
 func (s *Security) tls() (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(s.Certificate, s.Key)
 	if err != nil {

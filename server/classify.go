@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// classes is what a model says of a picture.
+// classes is the response to a classification request.
 type classes struct {
 	Model    string     `json:"model_name"`
 	Version  string     `json:"model_version"`
@@ -28,22 +28,22 @@ type classes struct {
 	DeviceMS float64    `json:"device_ms"`
 }
 
-// topClass is a class as predict --json writes it.
+// topClass is a class in the form of predict --json.
 type topClass struct {
 	Label string  `json:"label"`
 	Index int     `json:"index"`
 	P     float32 `json:"p"`
 }
 
-// classify answers what a picture shows: a file as it is, as the first file of a
-// form, or in base64 as "image" of JSON. ?top=K is how many classes.
+// classify answers a classification request. The picture is the body itself, the first file of a
+// form, or base64 in the field "image" of JSON. ?top=K is the number of classes.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
-	done, err := s.begin()
+	done, err := s.beginInference()
 	if err != nil {
 		return err
 	}
 	defer done()
-	l := &recordOf(r.Context()).lease
+	res := &recordOf(r.Context()).reservation
 	m, err := s.findPath(r)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.body(w, r, l)
+	body, err := s.body(w, r, res)
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	x, err := m.pixels(r.Context(), file, l)
+	x, err := m.pixels(r.Context(), file, res)
 	if err != nil {
 		return err
 	}
-	a, err := s.infer(r.Context(), m.name, m.label(), func(*served) (*protocol.Request, error) {
+	a, err := s.infer(r.Context(), m.name, m.label(), func(*modelVersion) (*protocol.Request, error) {
 		return protocol.Whole(x.Bytes, m.input.Name, m.input.Datatype, x.Shape), nil
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
 }
 
 // classifies returns how outputs of the model become classes.
-func (s *served) classifies(top string) (*predict.Answers, error) {
+func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 	k := 5
 	if top != "" {
 		var err error
@@ -125,15 +125,14 @@ func picture(contentType string, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// pixels returns a picture as the model takes it. Room for what decoding it takes is
-// taken before.
-func (s *served) pixels(ctx context.Context, file []byte, l *lease) (tensor.Tensor, error) {
+// pixels decodes a picture to the input of the model. Memory for decoding is reserved before.
+func (s *modelVersion) pixels(ctx context.Context, file []byte, res *reservation) (tensor.Tensor, error) {
 	t, in := train.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
 	n, err := t.Memory(ctx, file, s.model.Preprocess.EXIF, in[0], in[1])
 	if err != nil {
 		return tensor.Tensor{}, invalid("%v", err)
 	}
-	if err := l.grow(n); err != nil {
+	if err := res.grow(n); err != nil {
 		return tensor.Tensor{}, err
 	}
 	x := tensor.New(tensor.U8, append([]int{1}, in...)...)
@@ -144,14 +143,14 @@ func (s *served) pixels(ctx context.Context, file []byte, l *lease) (tensor.Tens
 	return x, nil
 }
 
-// noClass is the answer where outputs are not finite.
+// noClass is the error if outputs are not finite.
 func noClass(err error) error {
 	return protocol.Refuse(protocol.Internal, "%v: the model is sick, or the input beyond it; "+
 		"ask for its outputs with infer and binary_data", err)
 }
 
-// writeClasses writes the best classes, if the outputs say some.
-func (s *served) writeClasses(w http.ResponseWriter, rec *record, how *predict.Answers,
+// writeClasses writes the classes with the highest scores.
+func (s *modelVersion) writeClasses(w http.ResponseWriter, rec *record, how *predict.Answers,
 	a *protocol.Answer) error {
 	outs := make([]tensor.Tensor, len(a.Outputs))
 	for i, o := range a.Outputs {

@@ -127,7 +127,7 @@ func TestClassifyRefuses(t *testing.T) {
 			t.Errorf("%s %s %.30q: %d %s, want %d", c.query, c.kind, c.body, r.status, r.body, c.status)
 		}
 	}
-	if n := s.room.asked(); n != 0 {
+	if n := s.budget.requestBytes(); n != 0 {
 		t.Errorf("%d bytes are taken", n)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// mostMessage is what the length of a message can say.
-const mostMessage = math.MaxUint32
+// maxMessageBytes is the largest length that the prefix of a message can hold.
+const maxMessageBytes = math.MaxUint32
 
 // The numbers of the elements of tensors in messages.
 const (
@@ -19,13 +19,13 @@ const (
 	rawOutputs = protowire.Number(6) // raw_output_contents of ModelInferResponse
 )
 
-// unmarshal reads a message. The elements of tensors stay where they are in b.
+// unmarshal parses a message. The elements of tensors share memory with b.
 func unmarshal(b []byte, m proto.Message) error {
 	in, ok := m.(*pb.ModelInferRequest)
 	if !ok {
 		return proto.Unmarshal(b, m)
 	}
-	rest, raw := apart(b)
+	rest, raw := splitRaw(b)
 	if err := proto.Unmarshal(rest, in); err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func unmarshal(b []byte, m proto.Message) error {
 	return nil
 }
 
-// apart returns a ModelInferRequest without its raw_input_contents, and those,
-// which share memory with b. What is wrong stays in the rest.
-func apart(b []byte) (rest []byte, raw [][]byte) {
+// splitRaw separates the raw_input_contents of a ModelInferRequest, which share memory with b, from
+// its other fields. Malformed input is returned in rest.
+func splitRaw(b []byte) (rest []byte, raw [][]byte) {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
@@ -56,7 +56,7 @@ func apart(b []byte) (rest []byte, raw [][]byte) {
 	return rest, raw
 }
 
-// marshal writes a message, in parts. The elements of tensors stay where they are.
+// marshal encodes a message as several slices, so that the elements of tensors are not copied.
 func marshal(m proto.Message) (parts [][]byte, err error) {
 	out, ok := m.(*pb.ModelInferResponse)
 	if !ok {
@@ -80,17 +80,18 @@ func marshal(m proto.Message) (parts [][]byte, err error) {
 	return parts, nil
 }
 
-// What protocol buffers make of a field, in bytes: a message, a string or bytes
-// among others, and a number among others, in memory that doubles.
+// Estimated memory of a decoded field, in bytes: a message, a string or bytes, and a number, as
+// elements of slices that grow by doubling.
 const (
-	aMessage = 256
-	aString  = 64
-	aNumber  = 16
+	messageBytes = 256
+	stringBytes  = 64
+	numberBytes  = 16
 )
 
-// becomes returns how many bytes a message takes once it is read, the elements
-// of tensors apart: two bytes may become an input. It is no less than that.
-func becomes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
+// decodedBytes returns an upper bound for the memory of a decoded message, without the raw elements
+// of tensors. A message of many tiny fields needs far more memory than its text: two bytes may
+// become an input.
+func decodedBytes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
@@ -104,20 +105,20 @@ func becomes(b []byte, d protoreflect.MessageDescriptor) (total int64) {
 		b = b[n+size:]
 		switch f := d.Fields().ByNumber(number); {
 		case f == nil:
-			total += 2 * int64(n+size) // kept as it is
+			total += 2 * int64(n+size) // unknown fields are retained
 		case kind != protowire.BytesType:
-			total += aNumber
+			total += numberBytes
 		case f.Message() != nil:
 			inside, _ := protowire.ConsumeBytes(value)
-			total += aMessage + becomes(inside, f.Message())
+			total += messageBytes + decodedBytes(inside, f.Message())
 		case f.Kind() == protoreflect.StringKind:
-			total += aString + int64(size)
+			total += stringBytes + int64(size)
 		case f.Kind() == protoreflect.BytesKind && number == rawInputs:
-			total += aString
+			total += stringBytes
 		case f.Kind() == protoreflect.BytesKind:
-			total += aString + int64(size)
-		default: // packed numbers: those of one byte become eight
-			total += aNumber * int64(size)
+			total += stringBytes + int64(size)
+		default: // packed numbers: a varint of one byte becomes eight
+			total += numberBytes * int64(size)
 		}
 	}
 	return total

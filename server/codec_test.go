@@ -49,10 +49,10 @@ func TestBuffers(t *testing.T) {
 		if len(a) != 1<<20 || &a[0] == &b[0] {
 			t.Fatal("one memory for two requests")
 		}
-		keepBuffer(a[:7])
+		recycleBuffer(a[:7])
 		if c := newBuffer(2 << 20); len(c) != 2<<20 {
 			t.Errorf("%d bytes", len(c))
 		}
-		keepBuffer(b)
+		recycleBuffer(b)
 	}
 }

@@ -2,8 +2,8 @@ package server
 
 import "net/http"
 
-// config is a model's configuration in the form of Triton's model_config.proto,
-// as far as it means something here.
+// config is a model's configuration in the form of Triton's model_config.proto, as far as it
+// applies here.
 type config struct {
 	Name     string         `json:"name"`
 	Platform string         `json:"platform"`
@@ -16,7 +16,7 @@ type config struct {
 	} `json:"dynamic_batching"`
 }
 
-// configTensor is a tensor without the axis of rows.
+// configTensor is a tensor, without the axis of rows.
 type configTensor struct {
 	Name     string `json:"name"`
 	DataType string `json:"data_type"`
@@ -32,7 +32,7 @@ func (s *Server) modelConfig(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) config(m *served) config {
+func (s *Server) config(m *modelVersion) config {
 	c := config{Name: m.name, Platform: "bnctl", Backend: "bnctl", MaxBatch: s.o.Predict.Batch,
 		Input: []configTensor{m.input.configured()}}
 	for _, o := range m.outputs {

@@ -12,103 +12,103 @@ import (
 	"time"
 )
 
-// What a connection takes whatever comes on it: goroutines, buffers, and tables
-// of compressed headers. Over HTTP/2 a block of headers may be half there.
+// Memory of a connection, whatever is sent on it: goroutines, buffers and tables of compressed
+// headers. On HTTP/2 a block of headers may be incomplete.
 const (
-	plainConnection = 32 << 10
-	tlsConnection   = 32 << 10 // more
-	framed          = 48 << 10 // and headerGrowth times the headers that there may be
-	aStream         = 16 << 10 // of HTTP/2: a goroutine and its buffers
+	plainConnBytes  = 32 << 10
+	tlsExtraBytes   = 32 << 10 // in addition
+	http2ExtraBytes = 48 << 10 // plus headerGrowth times the limit of headers
+	streamBytes     = 16 << 10 // for each stream of HTTP/2: a goroutine and its buffers
 )
 
-// A header takes more than its text: a name, a list, and their places in a map.
+// Memory of headers: each needs more than its text, for a name, a list and entries of a map.
 const (
-	aHeader      = 128
-	leastHeader  = 5 // bytes of text, "a:b\r\n"
-	headerGrowth = 4 // by HTTP/2, where each counts 32 bytes more than its text
+	headerOverhead = 128
+	minHeaderText  = 5 // bytes of text, "a:b\r\n"
+	headerGrowth   = 4 // by HTTP/2, where each counts 32 bytes more than its text
 )
 
-// connections are those that are open. They take a half of the room at most; one
-// on which nothing is asked is closed to make room.
-type connections struct {
-	room  *room
-	mu    sync.Mutex
-	ended bool      // unused ones are closed
-	idle  list.List // of *connection without a request, since the longest first
-	own   int64     // bytes that connections take, requests apart
+// connTracker counts the open connections. They use at most half of the budget; idle ones are
+// closed to free memory.
+type connTracker struct {
+	budget    *memoryBudget
+	mu        sync.Mutex
+	closing   bool      // connections without a request are closed
+	idleConns list.List // of *trackedConn, longest idle first
+	bytes     int64     // bytes of connections, without their requests
 }
 
-// connection is one that is counted.
-type connection struct {
+// trackedConn is a connection whose memory is counted.
+type trackedConn struct {
 	net.Conn
-	of     *connections
-	least  int64        // bytes that it takes while no headers are read
-	held   atomic.Int64 // bytes that it takes itself
-	asked  atomic.Int64 // bytes that its requests take
-	sealed bool         // by TLS: what comes cannot be read here
-	framed atomic.Bool  // it is of HTTP/2, which has its own limits for headers
-	busy   atomic.Bool  // a request is under way
-	used   bool         // there was one
-	closed bool
-	at     *list.Element // among idle ones; nil: it is not there
+	tracker      *connTracker
+	baseBytes    int64        // bytes while no headers are read
+	bytes        atomic.Int64 // bytes of the connection, without its requests
+	requestBytes atomic.Int64 // bytes of its requests
+	encrypted    bool         // by TLS: bytes read here are not plain text
+	http2        atomic.Bool  // HTTP/2 has its own limits for headers
+	active       atomic.Bool  // a request is in progress
+	hadRequest   bool         // at least one request was read
+	closed       bool
+	idleElement  *list.Element // in idleConns; nil if it is not idle
 }
 
-// add counts a connection; nil: there is no room for it.
-func (c *connections) add(conn net.Conn, l countedListener) *connection {
-	k := &connection{Conn: conn, of: c, least: l.takes, sealed: l.sealed}
-	k.framed.Store(l.framed)
-	if !c.hold(k, l.takes) {
+// track registers a connection, or returns nil if there is no memory for it.
+func (c *connTracker) track(conn net.Conn, l trackingListener) *trackedConn {
+	k := &trackedConn{Conn: conn, tracker: c, baseBytes: l.connBytes, encrypted: l.encrypted}
+	k.http2.Store(l.http2)
+	if !c.reserve(k, l.connBytes) {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended {
+	if c.closing {
 		c.release(k)
 		return nil
 	}
-	k.at = c.idle.PushBack(k)
+	k.idleElement = c.idleConns.PushBack(k)
 	return k
 }
 
-// hold takes n more bytes for a connection itself.
-func (c *connections) hold(k *connection, n int64) bool {
-	for !c.fits(n) || !c.room.take(n) {
-		if !c.closeOldest(k) {
+// reserve reserves n more bytes for the connection itself.
+func (c *connTracker) reserve(k *trackedConn, n int64) bool {
+	for !c.fits(n) || !c.budget.reserve(n) {
+		if !c.closeLongestIdle(k) {
 			return false
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k.closed {
-		c.room.taken.Add(-n)
+		c.budget.used.Add(-n)
 		return false
 	}
-	c.own += n
-	k.held.Add(n)
+	c.bytes += n
+	k.bytes.Add(n)
 	return true
 }
 
-// fits reports whether connections may take n bytes more.
-func (c *connections) fits(n int64) bool {
+// fits reports whether connections may use n more bytes.
+func (c *connTracker) fits(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.own+n <= c.room.limit/2
+	return c.bytes+n <= c.budget.limit/2
 }
 
-// release gives back what a connection takes itself. c.mu is held.
-func (c *connections) release(k *connection) {
-	n := k.held.Swap(0)
-	c.own -= n
-	c.room.taken.Add(-n)
+// release releases the memory of the connection itself. c.mu is locked.
+func (c *connTracker) release(k *trackedConn) {
+	n := k.bytes.Swap(0)
+	c.bytes -= n
+	c.budget.used.Add(-n)
 }
 
-// closeOldest closes the connection on which nothing is asked for the longest
-// time, if it is not but, and reports whether there was one.
-func (c *connections) closeOldest(but *connection) bool {
+// closeLongestIdle closes the connection that has been idle for the longest time, other than
+// except, and reports whether there was one.
+func (c *connTracker) closeLongestIdle(except *trackedConn) bool {
 	c.mu.Lock()
-	var oldest *connection
-	for e := c.idle.Front(); e != nil && oldest == nil; e = e.Next() {
-		if k := e.Value.(*connection); k != but {
+	var oldest *trackedConn
+	for e := c.idleConns.Front(); e != nil && oldest == nil; e = e.Next() {
+		if k := e.Value.(*trackedConn); k != except {
 			oldest = k
 		}
 	}
@@ -120,18 +120,18 @@ func (c *connections) closeOldest(but *connection) bool {
 	return true
 }
 
-// endUnused is how long a first request may be on its way once the server is
-// told to end: it is refused instead of cut off.
-const endUnused = 100 * time.Millisecond
+// unusedGrace is how long a first request may be in transit when the server begins to shut down:
+// such a request is refused instead of being cut off.
+const unusedGrace = 100 * time.Millisecond
 
-// end closes connections on which no request came, and those that come: clients
-// open them to have them ready, and net/http waits for such a one for seconds.
-func (c *connections) end() {
+// closeUnused closes connections without a request, and those that are opened from now on. Clients
+// open connections in advance, and net/http would wait for these for seconds.
+func (c *connTracker) closeUnused() {
 	c.mu.Lock()
-	c.ended = true
-	var unused []*connection
-	for e := c.idle.Front(); e != nil; e = e.Next() {
-		if k := e.Value.(*connection); !k.used {
+	c.closing = true
+	var unused []*trackedConn
+	for e := c.idleConns.Front(); e != nil; e = e.Next() {
+		if k := e.Value.(*trackedConn); !k.hadRequest {
 			unused = append(unused, k)
 		}
 	}
@@ -142,125 +142,126 @@ func (c *connections) end() {
 }
 
 // Close implements net.Conn.
-func (k *connection) Close() error {
-	k.of.mu.Lock()
+func (k *trackedConn) Close() error {
+	k.tracker.mu.Lock()
 	k.closed = true
-	k.of.release(k)
-	if k.at != nil {
-		k.of.idle.Remove(k.at)
-		k.at = nil
+	k.tracker.release(k)
+	if k.idleElement != nil {
+		k.tracker.idleConns.Remove(k.idleElement)
+		k.idleElement = nil
 	}
-	k.of.mu.Unlock()
+	k.tracker.mu.Unlock()
 	return k.Conn.Close()
 }
 
-// Read implements net.Conn. What comes by HTTP/1 while no request is under way is
-// headers, which are counted as they come.
-func (k *connection) Read(b []byte) (int, error) {
+// Read implements net.Conn. On HTTP/1, bytes that arrive while no request is in progress are
+// headers, whose memory is reserved as they arrive.
+func (k *trackedConn) Read(b []byte) (int, error) {
 	n, err := k.Conn.Read(b)
-	if n == 0 || k.busy.Load() || k.framed.Load() {
+	if n == 0 || k.active.Load() || k.http2.Load() {
 		return n, err
 	}
 	lines := int64(bytes.Count(b[:n], []byte{'\n'}))
-	if k.sealed {
-		lines = int64(n) / leastHeader
+	if k.encrypted {
+		lines = int64(n) / minHeaderText
 	}
-	if !k.of.hold(k, 2*int64(n)+lines*aHeader) {
+	if !k.tracker.reserve(k, 2*int64(n)+lines*headerOverhead) {
 		k.Close()
 		return 0, net.ErrClosed
 	}
 	return n, err
 }
 
-// connectionKey is where the context of a request has its connection.
-type connectionKey struct{}
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
 
-// withConnection is called by net/http with the connections that it serves.
-func withConnection(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, unseal(c))
+// connContext is http.Server.ConnContext.
+func connContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, trackedConnOf(c))
 }
 
-// unseal returns a connection as it was accepted; nil if it is not counted.
-func unseal(c net.Conn) *connection {
+// trackedConnOf returns the connection beneath TLS, or nil if it is not tracked.
+func trackedConnOf(c net.Conn) *trackedConn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
-	k, _ := c.(*connection)
+	k, _ := c.(*trackedConn)
 	return k
 }
 
-// follow is called by net/http with the states of connections.
-func follow(c net.Conn, state http.ConnState) {
-	k := unseal(c)
+// onConnState is http.Server.ConnState.
+func onConnState(c net.Conn, state http.ConnState) {
+	k := trackedConnOf(c)
 	if k == nil {
 		return
 	}
 	switch state {
 	case http.StateActive:
-		k.begin()
+		k.onActive()
 	case http.StateIdle:
-		k.rest()
+		k.onIdle()
 	}
 }
 
-// begin is when a request has come: its own lease counts its headers.
-func (k *connection) begin() {
-	k.busy.Store(true)
-	k.of.mu.Lock()
-	defer k.of.mu.Unlock()
-	k.used = true
-	if k.at == nil {
-		return // it is closed, or was busy
+// onActive is called when a request has arrived. The request's own reservation counts its headers
+// from now on.
+func (k *trackedConn) onActive() {
+	k.active.Store(true)
+	k.tracker.mu.Lock()
+	defer k.tracker.mu.Unlock()
+	k.hadRequest = true
+	if k.idleElement == nil {
+		return // closed, or active already
 	}
-	k.of.idle.Remove(k.at)
-	k.at = nil
-	over := k.held.Load() - k.least
-	k.held.Add(-over)
-	k.of.own -= over
-	k.of.room.taken.Add(-over)
+	k.tracker.idleConns.Remove(k.idleElement)
+	k.idleElement = nil
+	over := k.bytes.Load() - k.baseBytes
+	k.bytes.Add(-over)
+	k.tracker.bytes -= over
+	k.tracker.budget.used.Add(-over)
 }
 
-// rest is when all its requests are answered.
-func (k *connection) rest() {
-	k.busy.Store(false)
-	k.of.mu.Lock()
-	defer k.of.mu.Unlock()
-	if !k.closed && k.at == nil {
-		k.at = k.of.idle.PushBack(k)
+// onIdle is called when all requests of the connection are answered.
+func (k *trackedConn) onIdle() {
+	k.active.Store(false)
+	k.tracker.mu.Lock()
+	defer k.tracker.mu.Unlock()
+	if !k.closed && k.idleElement == nil {
+		k.idleElement = k.tracker.idleConns.PushBack(k)
 	}
 }
 
-// become is when it turns out to be of HTTP/2.
-func (k *connection) become(n int64) error {
-	if k == nil || k.framed.Swap(true) {
+// useHTTP2 is called with the first request of HTTP/2.
+func (k *trackedConn) useHTTP2(n int64) error {
+	if k == nil || k.http2.Swap(true) {
 		return nil
 	}
-	if !k.of.hold(k, n) {
+	if !k.tracker.reserve(k, n) {
 		return busy("there is no room for another connection; try again")
 	}
-	k.of.mu.Lock()
-	k.least += n
-	k.of.mu.Unlock()
+	k.tracker.mu.Lock()
+	k.baseBytes += n
+	k.tracker.mu.Unlock()
 	return nil
 }
 
-// countedListener counts the connections that it accepts.
-type countedListener struct {
+// trackingListener tracks the connections that it accepts.
+type trackingListener struct {
 	net.Listener
-	of     *connections
-	takes  int64 // bytes, each
-	sealed bool
-	framed bool
+	tracker   *connTracker
+	connBytes int64 // bytes of each connection
+	encrypted bool
+	http2     bool
 }
 
-// Accept implements net.Listener. One for which there is no room is closed.
-func (l countedListener) Accept() (net.Conn, error) {
+// Accept implements net.Listener. Connections for which there is no memory are closed.
+func (l trackingListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		if k := l.of.add(c, l); k != nil {
+		if k := l.tracker.track(c, l); k != nil {
 			return k, nil
 		}
 		c.Close()

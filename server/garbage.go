@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// tidy gives back what reading models has left, and has Go collect garbage
-// whenever there is as much as o says. By itself Go waits until there is as much
-// as is held. Weights are held, so that under load the server would grow by the
-// size of its models, though they cost a collection nothing. What requests hold
-// is held too: so there is a limit as well, above what they may take together.
-func (o *Options) tidy() {
+// tuneGC returns memory that loading models has left to the system, and makes Go collect garbage
+// whenever there are Options.Garbage bytes of it. By default Go waits until there is as much
+// garbage as live memory. Weights are live, so that under load the server would grow by the size of
+// its models, although scanning them costs nothing. Memory of requests is live too: hence there is
+// also a limit, above what requests may use together.
+func (o *Options) tuneGC() {
 	if o.Garbage == 0 {
 		return
 	}
@@ -22,20 +22,20 @@ func (o *Options) tidy() {
 	debug.SetGCPercent(int(max(1, 100*uint64(o.Garbage)/max(1, live[0].Value.Uint64()))))
 }
 
-// garbageBeside is what may be there beside models and requests before Go
-// collects with all its might, which it does half of the time at most.
-const garbageBeside = 24 << 20
+// gcHeadroom is the memory in addition to models and requests above which Go collects continuously,
+// with at most half of the processor time.
+const gcHeadroom = 24 << 20
 
-// limitMemory sets the limit of Go's memory to what is there now, and requests,
-// unless there is a lower one.
+// limitMemory sets Go's memory limit to the present size plus the memory of requests, unless a
+// lower limit was set.
 func limitMemory(requests int64) {
-	memory.Do(func() { given = debug.SetMemoryLimit(-1) })
+	readInitialLimit.Do(func() { initialLimit = debug.SetMemoryLimit(-1) })
 	now := []heap.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	heap.Read(now)
-	debug.SetMemoryLimit(min(given, int64(now[0].Value.Uint64()-now[1].Value.Uint64())+requests+garbageBeside))
+	debug.SetMemoryLimit(min(initialLimit, int64(now[0].Value.Uint64()-now[1].Value.Uint64())+requests+gcHeadroom))
 }
 
 var (
-	memory sync.Once
-	given  int64 // the limit that the program had
+	readInitialLimit sync.Once
+	initialLimit     int64 // the limit at the start of the program
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// service is the Open Inference Protocol over gRPC. What it does not define is
-// answered UNIMPLEMENTED.
+// service is the Open Inference Protocol over gRPC. Methods that it does not define are answered
+// UNIMPLEMENTED.
 type service struct {
 	pb.UnimplementedGRPCInferenceServiceServer
 	*Server
@@ -53,26 +53,26 @@ func (s service) ModelMetadata(_ context.Context, r *pb.ModelMetadataRequest) (
 }
 
 func (s signature) message() *pb.ModelMetadataResponse_TensorMetadata {
-	return &pb.ModelMetadataResponse_TensorMetadata{Name: s.Name, Datatype: s.Datatype, Shape: widened(s.Shape)}
+	return &pb.ModelMetadataResponse_TensorMetadata{Name: s.Name, Datatype: s.Datatype, Shape: toInt64s(s.Shape)}
 }
 
 func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
-	done, err := s.begin()
+	done, err := s.beginInference()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	rec := recordOf(ctx)
 	if err := s.admit(in.ModelName, in.ModelVersion); err != nil {
-		rec.unread = true
+		rec.bodyUnused = true
 		return nil, err
 	}
 	a, err := s.infer(ctx, in.ModelName, in.ModelVersion,
-		func(*served) (*protocol.Request, error) { return requestOf(in) })
+		func(*modelVersion) (*protocol.Request, error) { return requestOf(in) })
 	if err != nil {
 		return nil, err
 	}
-	rec.unread = true
+	rec.bodyUnused = true
 	began := time.Now()
 	out := answerOf(a)
 	rec.encoded = time.Since(began)

@@ -34,7 +34,7 @@ func dial(t testing.TB, s *Server) *grpc.ClientConn {
 
 // inMessage is a request for rows, as raw bytes or in the field of their type.
 func inMessage(x tensor.Tensor, raw bool) *pb.ModelInferRequest {
-	in := &pb.ModelInferRequest_InferInputTensor{Name: "x", Datatype: "UINT8", Shape: widened(x.Shape)}
+	in := &pb.ModelInferRequest_InferInputTensor{Name: "x", Datatype: "UINT8", Shape: toInt64s(x.Shape)}
 	r := &pb.ModelInferRequest{ModelName: "m", Id: "q", Inputs: []*pb.ModelInferRequest_InferInputTensor{in}}
 	if raw {
 		r.RawInputContents = [][]byte{x.Bytes}

@@ -17,10 +17,10 @@ func (s service) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*pb.M
 		MaxBatchSize:    int32(c.MaxBatch),
 		DynamicBatching: &pb.ModelDynamicBatching{MaxQueueDelayMicroseconds: uint64(c.Batching.Delay)}}
 	for _, t := range c.Input {
-		out.Input = append(out.Input, &pb.ModelInput{Name: t.Name, DataType: t.number(), Dims: widened(t.Dims)})
+		out.Input = append(out.Input, &pb.ModelInput{Name: t.Name, DataType: t.number(), Dims: toInt64s(t.Dims)})
 	}
 	for _, t := range c.Output {
-		out.Output = append(out.Output, &pb.ModelOutput{Name: t.Name, DataType: t.number(), Dims: widened(t.Dims)})
+		out.Output = append(out.Output, &pb.ModelOutput{Name: t.Name, DataType: t.number(), Dims: toInt64s(t.Dims)})
 	}
 	return &pb.ModelConfigResponse{Config: out}, nil
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// guard lets through what may be asked.
+// guard refuses requests of other sites, and those without a valid token.
 type guard struct {
 	hosts  []string
-	tokens *tokens // nil: none is needed
+	tokens *tokens // nil: no token is required
 	next   http.Handler
 }
 
@@ -25,10 +25,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	if len(r.TransferEncoding) > 0 {
-		h.Set("Connection", "close") // who else reads it may not agree where it ends (RFC 9112, 6.1)
+		h.Set("Connection", "close") // a proxy may disagree about where the body ends (RFC 9112, 6.1)
 	}
-	err := g.site(r)
-	if err == nil && g.tokens != nil && !g.tokens.has(shown(r)) {
+	err := g.checkOrigin(r)
+	if err == nil && g.tokens != nil && !g.tokens.has(bearerToken(r)) {
 		h.Set("WWW-Authenticate", `Basic realm="bnctl: any name, and a token", charset="UTF-8"`)
 		err = protocol.Refuse(protocol.Unauthorised, "want Authorization: Bearer and a token")
 	}
@@ -39,9 +39,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// shown returns the token of a request: a bearer's, or the password that a
-// browser asks its user for.
-func shown(r *http.Request) string {
+// bearerToken returns the token of a request: a bearer token, or the password of basic
+// authentication, which a browser asks its user for.
+func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(token)
@@ -50,10 +50,9 @@ func shown(r *http.Request) string {
 	return password
 }
 
-// site refuses what a page of another site asks for: under a name of its own
-// that it lets point here (DNS rebinding), or across sites.
-func (g *guard) site(r *http.Request) error {
-	if !g.called(r) {
+// checkOrigin refuses requests made by pages of other sites: by DNS rebinding, or across origins.
+func (g *guard) checkOrigin(r *http.Request) error {
+	if !g.hostAllowed(r) {
 		return protocol.Refuse(protocol.Forbidden, "this server is not called %.80q", r.Host)
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
@@ -69,20 +68,20 @@ func (g *guard) site(r *http.Request) error {
 	return nil
 }
 
-// called reports whether the name in a request is one of this server: a name of
-// this machine, the very address that the client connected to, or one that was said.
-func (g *guard) called(r *http.Request) bool {
+// hostAllowed reports whether the Host header names this server: a name of this machine, the
+// address that the client connected to, or one of Security.Hosts.
+func (g *guard) hostAllowed(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return called(r.Host, g.hosts, local)
+	return hostAllowed(r.Host, g.hosts, local)
 }
 
-func called(name string, hosts []string, local net.Addr) bool {
+func hostAllowed(name string, hosts []string, local net.Addr) bool {
 	host, _, err := net.SplitHostPort(name)
 	if err != nil {
 		host = strings.Trim(name, "[]")
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if here(host) || slices.Contains(hosts, "*") || slices.Contains(hosts, host) {
+	if loopbackHost(host) || slices.Contains(hosts, "*") || slices.Contains(hosts, host) {
 		return true
 	}
 	ip := net.ParseIP(host)

@@ -12,22 +12,21 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// Time-outs of connections, beside that of a request as a whole.
+// Timeouts of connections, in addition to that of a request.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 64 << 10
 )
 
-// newHTTP returns what answers over HTTP.
+// newHTTP returns the server for HTTP.
 func (s *Server) newHTTP() *http.Server {
-	return plain(s.recorded(&guard{s.o.Security.Hosts, s.tokens, s.routes()}))
+	return newHTTPServer(s.withRecord(&guard{s.o.Security.Hosts, s.tokens, s.routes()}))
 }
 
-// A connection of HTTP/2 has so many requests under way, and may send so many
-// bytes before they are taken: a picture of 224x224 pixels as float32 and more,
-// without a round trip. One that says nothing for so long is asked whether it
-// lives, and has so long to answer, or to take what waits.
+// Limits of a connection of HTTP/2: streams, and bytes in flight, enough for a picture of 224x224
+// pixels in float32 without a round trip. A silent connection is pinged after silence, and closed
+// if it does not answer, or does not read, for alive.
 const (
 	streams = 256
 	window  = 1 << 20
@@ -35,67 +34,68 @@ const (
 	alive   = 20 * time.Second
 )
 
-// plain returns a server of HTTP with time-outs. Bodies and answers have their own.
-func plain(h http.Handler) *http.Server {
+// newHTTPServer returns an HTTP server with timeouts for headers and idle connections. Bodies and
+// responses have deadlines of their own.
+func newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerBytes, ErrorLog: log.New(io.Discard, "", 0),
-		ConnState: follow, ConnContext: withConnection,
+		ConnState: onConnState, ConnContext: connContext,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReadFrameSize: 16 << 10,
 			MaxReceiveBufferPerConnection: window, MaxReceiveBufferPerStream: window,
 			SendPingTimeout: silence, PingTimeout: alive, WriteByteTimeout: silence}}
 }
 
-// newHealth returns what answers whether the server is live and ready.
+// newHealth returns the server for health probes: live and ready.
 func (s *Server) newHealth() *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle("GET /v2/health/live", answering(s.live))
-	mux.Handle("GET /v2/health/ready", answering(s.ready))
-	h := plain(strict{mux})
+	mux.Handle("GET /v2/health/live", handlerFunc(s.live))
+	mux.Handle("GET /v2/health/ready", handlerFunc(s.ready))
+	h := newHTTPServer(strictMux{mux})
 	h.ReadTimeout, h.WriteTimeout = headerTimeout, headerTimeout
 	return h
 }
 
-// answering answers a request, or says why it does not.
-type answering func(w http.ResponseWriter, r *http.Request) error
+// handlerFunc handles a request, or returns the error that is sent instead.
+type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 
-// routes is the table of what is answered over HTTP.
+// routes returns the handler of all paths.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, answer := range map[string]answering{
+	for pattern, answer := range map[string]handlerFunc{
 		"GET /v2":                                  s.serverMetadata,
 		"GET /v2/health/live":                      s.live,
 		"GET /v2/health/ready":                     s.ready,
 		"POST /v2/repository/index":                s.repositoryIndex,
-		"POST /v2/repository/models/{name}/load":   unserved,
-		"POST /v2/repository/models/{name}/unload": unserved,
-		"/v2/systemsharedmemory/":                  unserved,
-		"/v2/cudasharedmemory/":                    unserved,
+		"POST /v2/repository/models/{name}/load":   notSupported,
+		"POST /v2/repository/models/{name}/unload": notSupported,
+		"/v2/systemsharedmemory/":                  notSupported,
+		"/v2/cudasharedmemory/":                    notSupported,
 	} {
 		mux.Handle(pattern, answer)
 	}
 	for _, model := range []string{"/v2/models/{name}", "/v2/models/{name}/versions/{version}"} {
-		mux.Handle("GET "+model, answering(s.modelMetadata))
-		mux.Handle("GET "+model+"/ready", answering(s.modelReady))
-		mux.Handle("GET "+model+"/config", answering(s.modelConfig))
-		mux.Handle("POST "+model+"/infer", answering(s.inferHTTP))
-		mux.Handle("POST "+model+"/classify", answering(s.classify))
-		mux.Handle("GET "+model+"/layers", answering(s.layers))
+		mux.Handle("GET "+model, handlerFunc(s.modelMetadata))
+		mux.Handle("GET "+model+"/ready", handlerFunc(s.modelReady))
+		mux.Handle("GET "+model+"/config", handlerFunc(s.modelConfig))
+		mux.Handle("POST "+model+"/infer", handlerFunc(s.inferHTTP))
+		mux.Handle("POST "+model+"/classify", handlerFunc(s.classify))
+		mux.Handle("GET "+model+"/layers", handlerFunc(s.layers))
 	}
 	mux.Handle("GET /metrics", s.metrics.handler())
 	for _, file := range []string{"/{$}", "/icon.svg", "/page.css", "/page.js"} {
 		mux.Handle("GET "+file, pageFiles())
 	}
-	return strict{mux}
+	return strictMux{mux}
 }
 
 // ServeHTTP implements http.Handler.
-func (a answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a handlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := a(w, r); err != nil {
 		writeError(w, err)
 	}
 }
 
-// writeError writes the body of everything that is no answer.
+// writeError writes the response for an error.
 func writeError(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	var r *protocol.Refusal
@@ -108,7 +108,7 @@ func writeError(w http.ResponseWriter, err error) {
 	writeJSON(w, status, map[string]string{"error": err.Error()})
 }
 
-// writeJSON writes a body. That the client does not read it is no error here.
+// writeJSON writes a JSON response. Errors are ignored: the client is gone.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -120,7 +120,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body)
 }
 
-// find returns the version of a model that a path names.
-func (s *Server) findPath(r *http.Request) (*served, error) {
+// findPath returns the model version that a path names.
+func (s *Server) findPath(r *http.Request) (*modelVersion, error) {
 	return s.find(r.PathValue("name"), r.PathValue("version"))
 }

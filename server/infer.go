@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// admit refuses a request for a model that is not there, or in whose queue not
-// even one row has room: under load most are refused, and should cost little.
+// admit refuses a request for a model that does not exist, or whose queue is full: under overload
+// most requests are refused, which must be cheap.
 func (s *Server) admit(name, version string) error {
 	m, err := s.find(name, version)
 	if err == nil && m.queue.Full() {
@@ -23,13 +23,12 @@ func (s *Server) admit(name, version string) error {
 	return err
 }
 
-// infer answers a request for a model with one version of it. read returns the
-// request as that version takes it.
+// infer answers a request with one version of a model. read parses the request for that version.
 func (s *Server) infer(ctx context.Context, name, version string,
-	read func(*served) (*protocol.Request, error)) (*protocol.Answer, error) {
+	read func(*modelVersion) (*protocol.Request, error)) (*protocol.Answer, error) {
 	ctx, stop := context.WithTimeout(ctx, s.o.Timeout)
 	defer stop()
-	for was := (*served)(nil); ; {
+	for was := (*modelVersion)(nil); ; {
 		m, err := s.find(name, version)
 		if err != nil {
 			return nil, err
@@ -45,22 +44,22 @@ func (s *Server) infer(ctx context.Context, name, version string,
 		if !errors.Is(err, batching.Closed) {
 			return a, refusal(err)
 		}
-		was = m // another file has taken its place
+		was = m // the version was replaced
 	}
 }
 
-// infer answers a request. The error is a *protocol.Refusal, batching.Closed, or
-// of the devices.
-func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answer, error) {
+// infer answers a request. The error is a *protocol.Refusal, batching.Closed, or an error of the
+// devices.
+func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protocol.Answer, error) {
 	x, err := s.rows(r)
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := s.wanted(r)
+	wanted, err := s.requestedOutputs(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := recordOf(ctx).lease.grow(s.answerTakes(r, x.Shape[0], wanted)); err != nil {
+	if err := recordOf(ctx).reservation.grow(s.answerBytes(r, x.Shape[0], wanted)); err != nil {
 		return nil, err
 	}
 	if r.Timeout > 0 {
@@ -74,9 +73,9 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 	if err != nil {
 		return nil, err
 	}
-	rec.rows, rec.queued, rec.computed = x.Shape[0], got.Queued, got.Ran
+	rec.rows, rec.queued, rec.computed = x.Shape[0], got.Queued, got.Computed
 	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
-		Says: map[string]string{"sha256": s.sha256}}
+		Parameters: map[string]string{"sha256": s.sha256}}
 	for _, w := range wanted {
 		t, err := s.output(w, got.Outputs, r.Binary)
 		if err != nil {
@@ -87,27 +86,27 @@ func (s *served) infer(ctx context.Context, r *protocol.Request) (*protocol.Answ
 	return a, nil
 }
 
-// inJSONTakes is how many bytes a number takes as JSON is made of it: its
-// characters, in memory that doubles, and a copy.
-const inJSONTakes = 40
+// jsonNumberBytes is the memory to encode a number as JSON: its characters, in a slice that grows
+// by doubling, and a copy.
+const jsonNumberBytes = 40
 
-// answerTakes returns the bytes of an answer for rows: all outputs as the devices
-// give them, and those in JSON again as text.
-func (s *served) answerTakes(r *protocol.Request, rows int, wanted []want) (n int64) {
+// answerBytes returns the memory of the response for some rows: all outputs as the devices return
+// them, and text for those in JSON.
+func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []requestedOutput) (n int64) {
 	elements := func(o signature) int64 { return int64(rows) * int64(tensor.Count(o.Shape[1:])) }
 	for i, t := range s.model.Graph.Main.Outputs {
 		n += elements(s.outputs[i]) * int64(s.model.Graph.Main.Values[t.Value].Type.DType.Size())
 	}
 	for _, w := range wanted {
 		if binary := w.Binary; binary == nil && !r.Binary || binary != nil && !*binary {
-			n += elements(s.outputs[w.number]) * inJSONTakes
+			n += elements(s.outputs[w.number]) * jsonNumberBytes
 		}
 	}
 	return n
 }
 
-// rows returns the only input, if it is what the model takes.
-func (s *served) rows(r *protocol.Request) (tensor.Tensor, error) {
+// rows returns the only input, if it matches the input of the model.
+func (s *modelVersion) rows(r *protocol.Request) (tensor.Tensor, error) {
 	if len(r.Inputs) != 1 {
 		return tensor.Tensor{}, invalid("the request has %s; model %s takes one, %s",
 			problem.Counted(len(r.Inputs), "input"), s.name, s.input.Name)
@@ -130,17 +129,17 @@ func (s *served) rows(r *protocol.Request) (tensor.Tensor, error) {
 	return in.Tensor()
 }
 
-// want is an output that is wanted, by its number.
-type want struct {
+// requestedOutput is an output that a request names; number is its index.
+type requestedOutput struct {
 	protocol.Output
 	number int
 }
 
-// wanted returns the outputs that a request names, or all.
-func (s *served) wanted(r *protocol.Request) (all []want, err error) {
+// requestedOutputs returns the outputs that a request names, or all.
+func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOutput, err error) {
 	if len(r.Outputs) == 0 {
 		for i, o := range s.outputs {
-			all = append(all, want{protocol.Output{Name: o.Name}, i})
+			all = append(all, requestedOutput{protocol.Output{Name: o.Name}, i})
 		}
 		return all, nil
 	}
@@ -149,16 +148,16 @@ func (s *served) wanted(r *protocol.Request) (all []want, err error) {
 		if i < 0 {
 			return nil, invalid("model %s has no output %.80q", s.name, o.Name)
 		}
-		if slices.ContainsFunc(all, func(w want) bool { return w.number == i }) {
+		if slices.ContainsFunc(all, func(w requestedOutput) bool { return w.number == i }) {
 			return nil, invalid("output %.80q is asked for twice", o.Name)
 		}
-		all = append(all, want{o, i})
+		all = append(all, requestedOutput{o, i})
 	}
 	return all, nil
 }
 
-// output is an output as the request wants it.
-func (s *served) output(w want, outs []tensor.Tensor, binary bool) (*protocol.Tensor, error) {
+// output returns an output in the requested form.
+func (s *modelVersion) output(w requestedOutput, outs []tensor.Tensor, binary bool) (*protocol.Tensor, error) {
 	if w.Binary != nil {
 		binary = *w.Binary
 	}

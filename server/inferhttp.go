@@ -9,39 +9,39 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// jsonLength is the header that says how much of a body is JSON; the rest is
-// the elements of tensors.
+// jsonLength is the header with the length of the JSON part of a body; the elements of tensors
+// follow it.
 const jsonLength = "Inference-Header-Content-Length"
 
-// inferHTTP answers an inference request.
+// inferHTTP answers an inference request over HTTP.
 func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
-	done, err := s.begin()
+	done, err := s.beginInference()
 	if err != nil {
 		return err
 	}
 	defer done()
-	l := &recordOf(r.Context()).lease
-	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil { // before its body takes memory
+	res := &recordOf(r.Context()).reservation
+	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil { // before memory is used for its body
 		return err
 	}
-	body, err := s.body(w, r, l)
+	body, err := s.body(w, r, res)
 	if err != nil {
 		return err
 	}
 	answer, err := s.infer(r.Context(), r.PathValue("name"), r.PathValue("version"),
-		func(m *served) (*protocol.Request, error) { return m.request(r.Header, body) })
+		func(m *modelVersion) (*protocol.Request, error) { return m.request(r.Header, body) })
 	if err != nil {
 		return err
 	}
-	keepBuffer(body)
+	recycleBuffer(body)
 	began := time.Now()
 	err = s.writeAnswer(w, answer)
 	recordOf(r.Context()).encoded = time.Since(began)
 	return err
 }
 
-// request reads the body of an inference request.
-func (s *served) request(h http.Header, body []byte) (*protocol.Request, error) {
+// request parses the body of an inference request.
+func (s *modelVersion) request(h http.Header, body []byte) (*protocol.Request, error) {
 	length := h.Get(jsonLength)
 	if length == "" {
 		return protocol.Read(body, -1)
@@ -59,7 +59,7 @@ func (s *served) request(h http.Header, body []byte) (*protocol.Request, error) 
 	return protocol.Whole(body, s.input.Name, s.input.Datatype, shape), nil
 }
 
-// writeAnswer writes the JSON of an answer, and the elements behind it.
+// writeAnswer writes the JSON of a response, followed by the elements of tensors.
 func (s *Server) writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 	head, tail, err := a.Write()
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 		h.Set(jsonLength, strconv.Itoa(len(head)))
 	}
 	h.Set("Content-Length", strconv.Itoa(size))
-	_ = http.NewResponseController(w).SetWriteDeadline(s.due(int64(size)))
+	_ = http.NewResponseController(w).SetWriteDeadline(s.deadline(int64(size)))
 	for _, part := range append([][]byte{head}, tail...) {
 		if _, err := w.Write(part); err != nil {
 			return nil // the client is gone

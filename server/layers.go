@@ -6,14 +6,14 @@ import (
 	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
-// layer is a batch norm as doctor finds it.
+// layer is a batch norm with the findings of package doctor.
 type layer struct {
 	Name     string   `json:"name"`
 	Channels int      `json:"channels"`
 	Findings []string `json:"findings"`
 }
 
-// layers answers how healthy the batch norms of a model are.
+// layers responds with the health of the batch norms of a model.
 func (s *Server) layers(w http.ResponseWriter, r *http.Request) error {
 	m, err := s.findPath(r)
 	if err != nil {

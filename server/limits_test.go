@@ -84,7 +84,7 @@ func TestRoom(t *testing.T) {
 		}
 	}
 	until(t, "the end of all calls", func() bool { return s.active.Load() == 0 })
-	if n := s.room.asked(); n != 0 {
+	if n := s.budget.requestBytes(); n != 0 {
 		t.Errorf("%d bytes are taken though nothing is under way", n)
 	}
 }
@@ -191,7 +191,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 		return bytes.Contains(ask(t, s, "GET", "/metrics", nil).body, []byte(`code="429"`))
 	})
 	least := int64(2 * len(x.Bytes)) // and their headers and answers
-	if n := s.room.asked(); n < least || n > least+3<<10 {
+	if n := s.budget.requestBytes(); n < least || n > least+3<<10 {
 		t.Errorf("%d bytes are taken", n)
 	}
 	_, _ = c.Write(x.Bytes)
@@ -223,7 +223,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%s: %v, %v", model, r, err)
 		}
 	}
-	if n := s.room.asked(); n != 0 {
+	if n := s.budget.requestBytes(); n != 0 {
 		t.Errorf("%d bytes are taken", n)
 	}
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
@@ -241,10 +241,10 @@ func TestPatience(t *testing.T) {
 // What finds no room now may be asked for again; what is larger than all the
 // room there is may not, however often.
 func TestTooLargeIsNotBusy(t *testing.T) {
-	r := &room{limit: 10 << 20}
-	first, second := lease{room: r}, lease{room: r}
+	r := &memoryBudget{limit: 10 << 20}
+	first, second := reservation{memoryBudget: r}, reservation{memoryBudget: r}
 	for i, c := range []struct {
-		l    *lease
+		l    *reservation
 		n    int64
 		want string
 	}{
@@ -258,17 +258,17 @@ func TestTooLargeIsNotBusy(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, got, c.want)
 		}
 	}
-	if r.ebbed() {
+	if r.trimmable() {
 		t.Error("little was taken")
 	}
-	if r.limit = 100 << 20; first.grow(90<<20) != nil || r.ebbed() {
+	if r.limit = 100 << 20; first.grow(90<<20) != nil || r.trimmable() {
 		t.Error("much is taken")
 	}
-	first.end()
-	if !r.ebbed() || r.ebbed() {
+	first.release()
+	if !r.trimmable() || r.trimmable() {
 		t.Error("it ebbs once")
 	}
-	if second.end(); r.taken.Load() != 0 {
-		t.Errorf("%d bytes are taken", r.taken.Load())
+	if second.release(); r.used.Load() != 0 {
+		t.Errorf("%d bytes are taken", r.used.Load())
 	}
 }

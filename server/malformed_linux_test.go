@@ -76,7 +76,7 @@ func TestMalformedAndSlow(t *testing.T) {
 	until(t, "the end of the first", func() bool { return s.active.Load() == 0 })
 	before := holds(t)
 	round(malformed, slow)
-	until(t, "the end of all requests", func() bool { return s.active.Load() == 0 && s.room.asked() == 0 })
+	until(t, "the end of all requests", func() bool { return s.active.Load() == 0 && s.budget.requestBytes() == 0 })
 	until(t, "the end of what they held", func() bool {
 		now := holds(t)
 		return now.goroutines <= before.goroutines+3 && now.files <= before.files+2 && now.heap < before.heap+2<<20

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// requestOf reads a request of gRPC.
+// requestOf converts a request of gRPC.
 func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	if err := unimplemented(in.Parameters); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 		if err := unimplemented(t.Parameters); err != nil {
 			return nil, err
 		}
-		input := protocol.Input{Name: t.Name, Datatype: t.Datatype, Shape: narrowed(t.Shape)}
+		input := protocol.Input{Name: t.Name, Datatype: t.Datatype, Shape: toInts(t.Shape)}
 		var err error
 		switch {
 		case len(raw) > 0 && t.Contents != nil:
@@ -53,7 +53,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	return r, nil
 }
 
-// unimplemented refuses what would be ignored to the client's harm.
+// unimplemented refuses parameters that must not be ignored.
 func unimplemented(p map[string]*pb.InferParameter) error {
 	if p["shared_memory_region"] != nil {
 		return protocol.Refuse(protocol.Unimplemented, "there is no shared memory here; send the elements")
@@ -64,8 +64,7 @@ func unimplemented(p map[string]*pb.InferParameter) error {
 	return nil
 }
 
-// number returns a parameter that is a whole number, whatever its type; 0 if
-// it is none.
+// number returns a parameter that is an integer of any type, or 0.
 func number(p *pb.InferParameter) int64 {
 	if n := p.GetUint64Param(); n > 0 {
 		return int64(min(n, math.MaxInt64))
@@ -73,7 +72,7 @@ func number(p *pb.InferParameter) int64 {
 	return p.GetInt64Param()
 }
 
-// rawOf returns the elements that stand in the field of their type.
+// rawOf returns the elements of the field of the input's type.
 func rawOf(t *pb.ModelInferRequest_InferInputTensor) ([]byte, error) {
 	raw := []byte{}
 	switch t.Datatype {
@@ -94,22 +93,22 @@ func rawOf(t *pb.ModelInferRequest_InferInputTensor) ([]byte, error) {
 	return raw, nil
 }
 
-// answerOf writes an answer for gRPC: elements are always bytes.
+// answerOf converts a response to gRPC: elements are always bytes.
 func answerOf(a *protocol.Answer) *pb.ModelInferResponse {
 	out := &pb.ModelInferResponse{ModelName: a.Model, ModelVersion: a.Version, Id: a.ID,
 		Parameters: map[string]*pb.InferParameter{}}
-	for name, v := range a.Says {
+	for name, v := range a.Parameters {
 		out.Parameters[name] = &pb.InferParameter{ParameterChoice: &pb.InferParameter_StringParam{StringParam: v}}
 	}
 	for _, t := range a.Outputs {
 		out.Outputs = append(out.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.Name,
-			Datatype: t.Datatype, Shape: widened(t.Shape)})
+			Datatype: t.Datatype, Shape: toInt64s(t.Shape)})
 		out.RawOutputContents = append(out.RawOutputContents, t.Raw())
 	}
 	return out
 }
 
-func widened(shape []int) []int64 {
+func toInt64s(shape []int) []int64 {
 	out := make([]int64, len(shape))
 	for i, n := range shape {
 		out[i] = int64(n)
@@ -117,7 +116,7 @@ func widened(shape []int) []int64 {
 	return out
 }
 
-func narrowed(shape []int64) []int {
+func toInts(shape []int64) []int {
 	out := make([]int, len(shape))
 	for i, n := range shape {
 		out[i] = int(n)

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// extensions are those of Triton that are answered.
+// extensions are the supported extensions of Triton.
 var extensions = []string{"binary_tensor_data", "classification", "model_configuration"}
 
 func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) error {
@@ -39,8 +39,8 @@ func (s *Server) modelReady(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// described is what clients may know of a model.
-type described struct {
+// modelMetadata is the metadata of a model.
+type modelMetadata struct {
 	Name     string      `json:"name"`
 	Versions []string    `json:"versions"`
 	Platform string      `json:"platform"`
@@ -57,22 +57,22 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) describe(m *served) described {
-	return described{m.name, s.versions(m.name), "bnctl", []signature{m.input}, m.outputs}
+func (s *Server) describe(m *modelVersion) modelMetadata {
+	return modelMetadata{m.name, s.versions(m.name), "bnctl", []signature{m.input}, m.outputs}
 }
 
-// indexed is an entry of the repository's index.
-type indexed struct {
+// indexEntry is an entry of the repository's index.
+type indexEntry struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	State   string `json:"state"`
 }
 
-// index lists what is served.
-func (s *Server) index() []indexed {
-	all := []indexed{}
+// index lists all versions.
+func (s *Server) index() []indexEntry {
+	all := []indexEntry{}
 	for _, m := range s.all() {
-		all = append(all, indexed{m.name, m.label(), "READY"})
+		all = append(all, indexEntry{m.name, m.label(), "READY"})
 	}
 	return all
 }
@@ -82,8 +82,8 @@ func (s *Server) repositoryIndex(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// unserved answers what Triton has, and this server does not.
-func unserved(http.ResponseWriter, *http.Request) error {
+// notSupported answers requests of Triton's protocol that are not supported.
+func notSupported(http.ResponseWriter, *http.Request) error {
 	return protocol.Refuse(protocol.Unimplemented,
 		"this server does not do that: models are loaded from their files, and there is no shared memory")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics counts what the server does, for Prometheus. Models are named only
-// where they are served: what clients make up is no label.
+// metrics are Prometheus metrics of the server. Only names of served models become labels, never
+// names that clients make up.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec   // model, version, protocol, code
@@ -23,7 +23,7 @@ type metrics struct {
 	lost     prometheus.Counter
 }
 
-// newMetrics returns metrics of s that are all zero.
+// newMetrics returns metrics of s, all zero.
 func newMetrics(s *Server) *metrics {
 	version := []string{"model", "version"}
 	seconds := prometheus.ExponentialBuckets(50e-6, 2, 18) // to 6.6 s
@@ -49,41 +49,41 @@ func newMetrics(s *Server) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_inflight_bytes",
 			Help: "Bytes of requests under way, unpacked, and of their answers."},
-			func() float64 { return float64(s.room.asked()) }),
+			func() float64 { return float64(s.budget.requestBytes()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_connection_bytes",
 			Help: "Bytes that open connections take, requests apart."},
-			func() float64 { return float64(s.room.taken.Load() - s.room.asked()) }),
-		waiting{s})
+			func() float64 { return float64(s.budget.used.Load() - s.budget.requestBytes()) }),
+		queueCollector{s})
 	if s.o.Security.Certificate != "" {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_certificate_end_seconds",
 			Help: "Until when the server's certificate is valid, in seconds since 1970."},
-			func() float64 { return float64(s.secureUntil().Unix()) }))
+			func() float64 { return float64(s.certificateExpiry().Unix()) }))
 	}
 	return m
 }
 
-// waiting is the rows that wait, for each version that is served.
-type waiting struct{ s *Server }
+// queueCollector collects the length of each version's queue.
+type queueCollector struct{ s *Server }
 
 var waitingRows = prometheus.NewDesc("bnctl_queue_rows", "Rows that wait.", []string{"model", "version"}, nil)
 
 // Describe implements prometheus.Collector.
-func (w waiting) Describe(to chan<- *prometheus.Desc) { to <- waitingRows }
+func (w queueCollector) Describe(to chan<- *prometheus.Desc) { to <- waitingRows }
 
 // Collect implements prometheus.Collector.
-func (w waiting) Collect(to chan<- prometheus.Metric) {
+func (w queueCollector) Collect(to chan<- prometheus.Metric) {
 	for _, m := range w.s.all() {
 		to <- prometheus.MustNewConstMetric(waitingRows, prometheus.GaugeValue, float64(m.queue.Waiting()), m.name,
 			m.label())
 	}
 }
 
-// handler answers Prometheus.
+// handler serves the metrics.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// count counts a request that is over.
+// count counts a finished request.
 func (m *metrics) count(r *record, protocol, code string) {
 	m.requests.WithLabelValues(r.model, r.version, protocol, code).Inc()
 	if r.rows == 0 {
@@ -95,13 +95,13 @@ func (m *metrics) count(r *record, protocol, code string) {
 	}
 }
 
-// ran counts a batch.
-func (m *metrics) ran(name string, version, rows int) {
+// countBatch counts a batch.
+func (m *metrics) countBatch(name string, version, rows int) {
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
 }
 
-// forget forgets a version that is not served any more, so that many that come
-// and go leave nothing behind.
+// forget removes the metrics of a version that is no longer served, so that many short-lived
+// versions leave nothing behind.
 func (m *metrics) forget(name, version string) {
 	labels := prometheus.Labels{"model": name, "version": version}
 	m.requests.DeletePartialMatch(labels)

@@ -59,7 +59,7 @@ const (
 	longestDelay    = time.Second
 )
 
-// check refuses what cannot be, and fills in what was left out.
+// check validates the options, and sets defaults.
 func (o *Options) check() error {
 	if len(o.Models) == 0 {
 		return problem.New("", "", "no model is named", "")

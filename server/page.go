@@ -6,12 +6,12 @@ import (
 	"net/http"
 )
 
-// page is what a browser shows at /: four files, and nothing from elsewhere.
+// page is the web page at /: four files without external resources.
 //
 //go:embed page
 var page embed.FS
 
-// pageFiles answers the files of the page, each as a whole.
+// pageFiles serves the files of the page, each as a whole.
 func pageFiles() http.Handler {
 	files, err := fs.Sub(page, "page")
 	if err != nil {

@@ -69,7 +69,7 @@ func TestDamagedPictures(t *testing.T) {
 			}
 		}
 	}
-	if n := s.room.asked(); n != 0 {
+	if n := s.budget.requestBytes(); n != 0 {
 		t.Errorf("%d bytes are taken", n)
 	}
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// What is asked of a disk may never return: a share whose server is gone, a file
-// of /proc. So it is asked by goroutines that nobody has to wait for. Others are
-// read when one takes so long, and it is told of when it takes that long.
+// A read of a disk may never return: a network share whose server is down, or a file of /proc.
+// Reads run in goroutines of their own; after slowAfter other files are read meanwhile, and after
+// warnAfter a note is written.
 const (
-	goOnAfter = time.Second
-	tellAfter = 10 * time.Second
+	slowAfter = time.Second
+	warnAfter = 10 * time.Second
 )
 
-// pending is what is asked of a disk. Whoever asked takes the answer, or gives it up.
+// pending is a read in progress. The caller waits for its result, or abandons it.
 type pending[T any] struct {
 	began  time.Time
 	answer chan T
-	told   bool // that it takes long
+	noted  bool // the note that it takes long was written
 	mu     sync.Mutex
-	undo   func(T) // nil until it is given up
+	undo   func(T) // nil until it is abandoned
 	over   bool
 }
 
-// inTheBackground calls read, for as long as it takes.
-func inTheBackground[T any](read func() T) *pending[T] {
+// background calls read in a goroutine.
+func background[T any](read func() T) *pending[T] {
 	a := &pending[T]{began: time.Now(), answer: make(chan T, 1)}
 	go func() {
 		v := read()
@@ -42,8 +42,8 @@ func inTheBackground[T any](read func() T) *pending[T] {
 	return a
 }
 
-// within waits for the answer, until a time after the question or the end of ctx.
-func (a *pending[T]) within(ctx context.Context, limit time.Duration) (v T, ok bool) {
+// wait waits for the result until limit after the read began, or until ctx ends.
+func (a *pending[T]) wait(ctx context.Context, limit time.Duration) (v T, ok bool) {
 	timer := time.NewTimer(max(0, time.Until(a.began.Add(limit))))
 	defer timer.Stop()
 	select {
@@ -52,7 +52,7 @@ func (a *pending[T]) within(ctx context.Context, limit time.Duration) (v T, ok b
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	select { // it is there by now
+	select { // it may have arrived by now
 	case v = <-a.answer:
 		return v, true
 	default:
@@ -60,17 +60,17 @@ func (a *pending[T]) within(ctx context.Context, limit time.Duration) (v T, ok b
 	}
 }
 
-// late reports whether it takes so long that somebody should know, once.
-func (a *pending[T]) late() bool {
-	if a.told || time.Since(a.began) < tellAfter {
+// overdue reports, once, that the read takes longer than warnAfter.
+func (a *pending[T]) overdue() bool {
+	if a.noted || time.Since(a.began) < warnAfter {
 		return false
 	}
-	a.told = true
+	a.noted = true
 	return true
 }
 
-// giveUp has undo called with the answer, if there ever is one.
-func (a *pending[T]) giveUp(undo func(T)) {
+// abandon calls undo with the result as soon as there is one.
+func (a *pending[T]) abandon(undo func(T)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.undo = undo; a.over {
@@ -78,8 +78,8 @@ func (a *pending[T]) giveUp(undo func(T)) {
 	}
 }
 
-// looked is what a look at the paths finds.
-type looked struct {
+// scanResult is the result of a scan.
+type scanResult struct {
 	files   []repository.File
 	still   []bool
 	skipped []string
@@ -87,38 +87,38 @@ type looked struct {
 	err     error
 }
 
-// look looks at the paths; not ok: that takes longer.
-func (k *keeper) look(ctx context.Context, limit time.Duration) (l looked, ok bool) {
-	if k.looking == nil {
-		k.looking = inTheBackground(func() (l looked) {
-			l.files, l.still, l.err = k.watch.Look()
+// scan scans the paths. ok is false if that takes longer than limit.
+func (k *updater) scan(ctx context.Context, limit time.Duration) (l scanResult, ok bool) {
+	if k.scanning == nil {
+		k.scanning = background(func() (l scanResult) {
+			l.files, l.still, l.err = k.watch.Scan()
 			l.skipped, l.unread = k.watch.Skipped, k.watch.Unread
 			return l
 		})
 	}
-	if l, ok = k.looking.within(ctx, limit); ok {
-		k.looking = nil
-	} else if k.looking.late() {
+	if l, ok = k.scanning.wait(ctx, limit); ok {
+		k.scanning = nil
+	} else if k.scanning.overdue() {
 		k.o.note("models are served as they were: nothing has come of a look at their files for %v; "+
-			"is the disk there?", tellAfter)
+			"is the disk there?", warnAfter)
 	}
 	return l, ok
 }
 
-// opened is what comes of the file of a model.
+// opened is the result of opening the file of a model.
 type opened struct {
 	file repository.File
-	m    *served
+	m    *modelVersion
 	err  error
 }
 
-// open opens the model of a file, or what that began before; not ok: it takes
-// longer. A file that has changed since then is opened again.
-func (k *keeper) open(ctx context.Context, f repository.File, limit time.Duration) (m *served, err error,
-	ok bool) {
+// open opens the model of a file, or continues to wait if that has begun. ok is false if it takes
+// longer than limit. A file that has changed since is opened again.
+func (k *updater) open(ctx context.Context, f repository.File, limit time.Duration) (
+	m *modelVersion, err error, ok bool) {
 	a := k.opening[f.Path]
 	if a == nil {
-		a = inTheBackground(func() opened {
+		a = background(func() opened {
 			m, err := open(ctx, f, k.o, k.metrics)
 			return opened{f, m, err}
 		})
@@ -127,11 +127,11 @@ func (k *keeper) open(ctx context.Context, f repository.File, limit time.Duratio
 		}
 		k.opening[f.Path] = a
 	}
-	got, ok := a.within(ctx, limit)
+	got, ok := a.wait(ctx, limit)
 	if !ok {
-		if a.late() {
+		if a.overdue() {
 			k.o.note("%s is not served: reading it has not ended for %v, is its disk there? Others are served "+
-				"meanwhile", f.Path, tellAfter)
+				"meanwhile", f.Path, warnAfter)
 		}
 		return nil, nil, false
 	}
@@ -143,15 +143,15 @@ func (k *keeper) open(ctx context.Context, f repository.File, limit time.Duratio
 	return got.m, got.err, true
 }
 
-// giveUp lets go what is asked of disks: of files that are wanted no more.
-func (k *keeper) giveUp(wanted []repository.File) {
+// abandon abandons the reads of files that are not wanted any more.
+func (k *updater) abandon(wanted []repository.File) {
 	paths := map[string]bool{}
 	for _, f := range wanted {
 		paths[f.Path] = true
 	}
 	for path, a := range k.opening {
 		if !paths[path] {
-			a.giveUp(closeOpened)
+			a.abandon(closeOpened)
 			delete(k.opening, path)
 		}
 	}
@@ -159,6 +159,6 @@ func (k *keeper) giveUp(wanted []repository.File) {
 
 func closeOpened(o opened) {
 	if o.m != nil {
-		_ = o.m.close() // nothing was asked of it
+		_ = o.m.close() // it has answered no request
 	}
 }

@@ -10,36 +10,36 @@ import (
 // in the end is taken by who asks again, or undone once it is given up.
 func TestWhatDoesNotReturn(t *testing.T) {
 	release := make(chan bool)
-	slow := inTheBackground(func() int { <-release; return 7 })
-	if _, ok := slow.within(t.Context(), time.Millisecond); ok {
+	slow := background(func() int { <-release; return 7 })
+	if _, ok := slow.wait(t.Context(), time.Millisecond); ok {
 		t.Error("an answer")
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, ok := slow.within(ended, forEver); ok {
+	if _, ok := slow.wait(ended, forever); ok {
 		t.Error("an answer after the end")
 	}
-	if slow.late() {
+	if slow.overdue() {
 		t.Error("late at once")
 	}
-	if slow.began = time.Now().Add(-tellAfter); !slow.late() || slow.late() {
+	if slow.began = time.Now().Add(-warnAfter); !slow.overdue() || slow.overdue() {
 		t.Error("that it is late is not told once")
 	}
 	release <- true
-	if v, ok := slow.within(t.Context(), forEver); !ok || v != 7 {
+	if v, ok := slow.wait(t.Context(), forever); !ok || v != 7 {
 		t.Errorf("%d, %v", v, ok)
 	}
 	undone := make(chan int, 1)
 	undo := func(v int) { undone <- v }
-	lost := inTheBackground(func() int { <-release; return 8 })
-	lost.giveUp(undo)
+	lost := background(func() int { <-release; return 8 })
+	lost.abandon(undo)
 	release <- true
 	if v := <-undone; v != 8 {
 		t.Errorf("%d is undone", v)
 	}
-	done := inTheBackground(func() int { return 9 })
+	done := background(func() int { return 9 })
 	until(t, "the answer", func() bool { return len(done.answer) == 1 })
-	done.giveUp(undo)
+	done.abandon(undo)
 	if v := <-undone; v != 9 {
 		t.Errorf("%d is undone", v)
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/bnctl/bnctl/server/internal/tracing"
 )
 
-// record is what is known of a request when it is over.
+// record describes a request for logs, metrics and traces.
 type record struct {
-	model, version            string // that answered; "" if none did
-	rows                      int    // that were computed
+	model, version            string // that answered; "" if the request was refused
+	rows                      int    // computed
 	queued, computed, encoded time.Duration
-	lease                     lease
-	unread                    bool // the body, from now on
+	reservation               reservation
+	bodyUnused                bool // the body is not needed any more
 }
 
 type recordKey struct{}
@@ -33,20 +33,20 @@ func recordOf(ctx context.Context) *record {
 	return &record{}
 }
 
-// recorded counts and logs what next answers, and holds room for it until the
-// answer is written.
-func (s *Server) recorded(next http.Handler) http.Handler {
+// withRecord counts and logs requests to next, and owns their reservation until the response is
+// written.
+func (s *Server) withRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}
-		pace := http.NewResponseController(w)
-		_ = pace.SetWriteDeadline(s.due(0).Add(s.o.Timeout)) // an inference sets its own
+		controller := http.NewResponseController(w)
+		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference sets its own
 		if r.ContentLength != 0 {
-			_ = pace.SetReadDeadline(s.due(max(r.ContentLength, 0)))
+			_ = controller.SetReadDeadline(s.deadline(max(r.ContentLength, 0)))
 		}
-		out := &counted{ResponseWriter: w, status: http.StatusOK}
+		out := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
-		defer rec.lease.end()
-		if err := s.enter(r, rec); err != nil {
+		defer rec.reservation.release()
+		if err := s.reserveHeaders(r, rec); err != nil {
 			writeError(out, err)
 		} else {
 			next.ServeHTTP(out, r)
@@ -55,28 +55,28 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		s.metrics.count(rec, "http", code)
 		s.log(r, rec, began, "http", code, r.Method+" "+r.URL.Path)
 		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // by then the mux has set it
-			s.trace(rec, &tracing.Span{Called: r.Pattern, Code: code, Began: began, Header: r.Header.Get})
+			s.trace(rec, &tracing.Span{Name: r.Pattern, Code: code, Began: began, Header: r.Header.Get})
 		}
 	})
 }
 
-// enter takes room for what a request takes before its body.
-func (s *Server) enter(r *http.Request, rec *record) error {
-	from, _ := r.Context().Value(connectionKey{}).(*connection)
-	rec.lease = lease{room: &s.room, from: from}
+// reserveHeaders reserves memory for a request without its body.
+func (s *Server) reserveHeaders(r *http.Request, rec *record) error {
+	from, _ := r.Context().Value(connKey{}).(*trackedConn)
+	rec.reservation = reservation{memoryBudget: &s.budget, conn: from}
 	n := int64(len(r.RequestURI))
 	for name, values := range r.Header {
 		for _, v := range values {
-			n += int64(len(name)+len(v)) + aHeader
+			n += int64(len(name)+len(v)) + headerOverhead
 		}
 	}
 	if r.ProtoMajor == 2 {
-		if err := from.become(framed + headerGrowth*headerBytes); err != nil {
+		if err := from.useHTTP2(http2ExtraBytes + headerGrowth*headerBytes); err != nil {
 			return err
 		}
-		n += aStream
+		n += streamBytes
 	}
-	return rec.lease.grow(n)
+	return rec.reservation.grow(n)
 }
 
 // trace sends the span of an inference.
@@ -86,33 +86,33 @@ func (s *Server) trace(rec *record, r *tracing.Span) {
 	s.traces.Send(r)
 }
 
-// counted remembers the status of an answer.
-type counted struct {
+// statusWriter records the status of a response.
+type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (c *counted) WriteHeader(status int) {
+func (c *statusWriter) WriteHeader(status int) {
 	c.status = status
 	c.ResponseWriter.WriteHeader(status)
 }
 
 // Unwrap is for http.ResponseController.
-func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *statusWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// recordGRPC counts and logs a call that is over.
+// recordGRPC counts and logs a finished call.
 func (s *Server) recordGRPC(r *http.Request, rec *record, began time.Time, err error) {
 	code := status.Code(err).String()
 	s.metrics.count(rec, "grpc", code)
 	s.log(r, rec, began, "grpc", code, r.URL.Path)
 	if s.traces != nil && r.URL.Path == pb.GRPCInferenceService_ModelInfer_FullMethodName {
-		s.trace(rec, &tracing.Span{Called: r.URL.Path[1:], GRPC: true, Code: code, Began: began,
+		s.trace(rec, &tracing.Span{Name: r.URL.Path[1:], GRPC: true, Code: code, Began: began,
 			Header: func(key string) string { return strings.Join(r.Header.Values(key), ",") }})
 	}
 }
 
-// log writes a line about a request, if anybody reads them.
+// log writes a line about a request if Options.Access is set.
 func (s *Server) log(of *http.Request, r *record, began time.Time, protocol, code, what string) {
 	if s.o.Access == nil {
 		return

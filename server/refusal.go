@@ -11,8 +11,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// refusal returns the error that a client gets for a request that was not
-// computed.
+// refusal returns the error that a client receives for a request that was not computed.
 func refusal(err error) error {
 	var r *protocol.Refusal
 	switch {
@@ -23,36 +22,36 @@ func refusal(err error) error {
 	case errors.Is(err, batching.Full):
 		return protocol.Refuse(protocol.Busy, "too many requests wait; try again")
 	case errors.Is(err, context.DeadlineExceeded):
-		return protocol.Refuse(protocol.Late, "the time that the request has is over")
+		return protocol.Refuse(protocol.DeadlineExceeded, "the time that the request has is over")
 	case errors.Is(err, context.Canceled):
 		return protocol.Refuse(protocol.Canceled, "the client gave up")
 	}
 	return protocol.Refuse(protocol.Unavailable, "the devices do not answer; try again")
 }
 
-// invalid refuses a request that is not what it should be.
+// invalid refuses an invalid request.
 func invalid(format string, args ...any) error {
 	return protocol.Refuse(protocol.Invalid, format, args...)
 }
 
-// codeOf is the kinds as gRPC has them.
+// codeOf maps kinds of refusals to gRPC codes.
 var codeOf = map[protocol.Kind]codes.Code{
 	protocol.Invalid: codes.InvalidArgument, protocol.Unauthorised: codes.Unauthenticated,
 	protocol.Forbidden: codes.PermissionDenied, protocol.NotFound: codes.NotFound,
 	protocol.TooLarge: codes.ResourceExhausted, protocol.Busy: codes.ResourceExhausted,
 	protocol.Canceled: codes.Canceled, protocol.Internal: codes.Internal,
 	protocol.Unimplemented: codes.Unimplemented, protocol.Unavailable: codes.Unavailable,
-	protocol.Late: codes.DeadlineExceeded,
+	protocol.DeadlineExceeded: codes.DeadlineExceeded,
 }
 
-// asStatus returns an error with the code that gRPC has for it.
+// asStatus converts an error to a gRPC status.
 func asStatus(err error) error {
 	var r *protocol.Refusal
 	if errors.As(err, &r) {
 		return status.Error(codeOf[r.Kind], r.Text)
 	}
-	return err // a status of gRPC's own, or none
+	return err // a status already
 }
 
-// unavailable refuses what may be asked for again, here or of another server.
+// unavailable refuses a request that the client may repeat, here or at another server.
 func unavailable(text string) error { return protocol.Refuse(protocol.Unavailable, "%s", text) }

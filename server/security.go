@@ -45,14 +45,14 @@ func (s *Security) check(field, address string) error {
 		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or say {insecure}")
 }
 
-// loopback reports whether only this machine reaches an address.
+// loopback reports whether an address can be reached from this machine only.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && here(host)
+	return err == nil && loopbackHost(host)
 }
 
-// here reports whether a host is this machine, to itself.
-func here(host string) bool {
+// loopbackHost reports whether a host is a name or an address of the loopback interface.
+func loopbackHost(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -13,8 +13,8 @@ import (
 
 // Server serves models.
 type Server struct {
-	front
-	keeper
+	frontend
+	updater
 	o       Options
 	metrics *metrics
 	traces  *tracing.Tracer // nil: no span is sent
@@ -34,8 +34,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{o: o}
 	s.metrics = newMetrics(s)
-	s.keeper = keeper{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics,
-		ebbed: s.room.ebbed}
+	s.updater = updater{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics,
+		trimmable: s.budget.trimmable}
 	if s.traces, err = tracing.Open(ctx, train.Release, s.o.note); err == nil {
 		err = s.listen(ctx, &o)
 	}
@@ -45,15 +45,15 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.o.tidy()
+	s.o.tuneGC()
 	return s, nil
 }
 
 // HTTP returns the address at which the server answers over HTTP.
-func (s *Server) HTTP() string { return s.overHTTP.Addr().String() }
+func (s *Server) HTTP() string { return s.httpListener.Addr().String() }
 
 // GRPC returns the address at which the server answers over gRPC; "" if it does not.
-func (s *Server) GRPC() string { return addressOf(s.overGRPC) }
+func (s *Server) GRPC() string { return addressOf(s.grpcListener) }
 
 func addressOf(l net.Listener) string {
 	if l == nil {
@@ -79,8 +79,8 @@ func (s *Server) Models() (list []Model) {
 
 // Close closes the devices, stops listening and sends the last spans.
 func (s *Server) Close() error {
-	return errors.Join(s.front.close(), s.closeAll(), s.traces.Close())
+	return errors.Join(s.frontend.close(), s.closeAll(), s.traces.Close())
 }
 
 // Health returns the address of Options.Health; "" if there is none.
-func (s *Server) Health() string { return addressOf(s.overHealth) }
+func (s *Server) Health() string { return addressOf(s.healthListener) }

@@ -22,7 +22,7 @@ func (e *Sick) Error() string {
 	return s
 }
 
-// sickness returns what is wrong with a model; nil if nothing is.
+// sickness returns the faults of a model's statistics, or nil.
 func sickness(m *models.Model) []string {
 	s := doctor.Of(m)
 	return s.Faults()

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// stamps says when files that are read again have changed.
+// stamps detects changes of files by size, time and mode.
 type stamps struct {
 	paths  []string
-	last   string // size and time of each, or why there are none
+	last   string // size, time and mode of each, or the error
 	looked time.Time
 }
 
-// changed reports whether a file is not as it was at the call before. It looks
-// once a second at most.
+// changed reports whether a file has changed since the previous call. It checks at most once a
+// second.
 func (s *stamps) changed() bool {
 	if time.Since(s.looked) < time.Second {
 		return false

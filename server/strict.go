@@ -7,18 +7,18 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// strict answers what the table has, as it is written there: no path is cleaned
-// or redirected, and what is refused has the form of all refusals.
-type strict struct{ mux *http.ServeMux }
+// strictMux serves the exact paths of mux: it cleans and redirects none, and errors have the form
+// of all other errors.
+type strictMux struct{ mux *http.ServeMux }
 
 // ServeHTTP implements http.Handler.
-func (s strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s strictMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler, pattern := s.mux.Handler(r)
 	if pattern != "" && path.Clean(r.URL.Path) == r.URL.Path {
 		s.mux.ServeHTTP(w, r)
 		return
 	}
-	trial := refused{header: http.Header{}}
+	trial := discardWriter{header: http.Header{}}
 	if pattern == "" {
 		handler.ServeHTTP(&trial, r)
 	}
@@ -31,17 +31,17 @@ func (s strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeError(w, protocol.Refuse(protocol.NotFound, "there is nothing at this path"))
 }
 
-// refused is how the mux refuses a request, of which the words are not taken.
-type refused struct {
+// discardWriter records the status of mux's own error responses, and discards their text.
+type discardWriter struct {
 	header http.Header
 	status int
 }
 
 // Header implements http.ResponseWriter.
-func (f *refused) Header() http.Header { return f.header }
+func (f *discardWriter) Header() http.Header { return f.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (f *refused) WriteHeader(status int) { f.status = status }
+func (f *discardWriter) WriteHeader(status int) { f.status = status }
 
 // Write implements http.ResponseWriter.
-func (f *refused) Write(b []byte) (int, error) { return len(b), nil }
+func (f *discardWriter) Write(b []byte) (int, error) { return len(b), nil }

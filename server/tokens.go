@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// tokens are those of a file, of which one must be shown.
+// tokens is the set of valid tokens, from a file.
 type tokens struct {
 	path string
 	note func(format string, args ...any)
@@ -19,10 +19,10 @@ type tokens struct {
 	stamps
 }
 
-// tokenBytes is how large a file of tokens is at most.
+// tokenBytes is the largest size of the file.
 const tokenBytes = 1 << 20
 
-// readTokens returns the tokens of a file; nil without one.
+// readTokens reads the tokens of a file, or returns nil if path is "".
 func readTokens(path string, note func(string, ...any)) (*tokens, error) {
 	if path == "" {
 		return nil, nil
@@ -64,8 +64,7 @@ func (t *tokens) read() error {
 	return nil
 }
 
-// has reports whether a token is among those of the file as it is now. It takes
-// as long for any token.
+// has reports whether a token is valid, in constant time.
 func (t *tokens) has(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,8 +76,7 @@ func (t *tokens) has(token string) bool {
 	return found == 1
 }
 
-// refresh reads a file that has changed. One that cannot be read leaves the
-// tokens as they are.
+// refresh reads the file again if it has changed. If that fails, the previous tokens remain valid.
 func (t *tokens) refresh() {
 	if !t.changed() {
 		return

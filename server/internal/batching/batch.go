@@ -6,17 +6,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// share is the rows of a request that are in a batch.
-type share struct {
+// segment is the rows of one request that are in a batch.
+type segment struct {
 	r    *request
 	from int // the first of them among those of the request
 	rows int
 }
 
-// loop computes batch after batch until the queue is closed and empty. x is room
-// for the rows of one, MaxBatch of them.
+// loop computes batches until the queue is closed and empty. x is a buffer for MaxBatch rows.
 func (q *Queue) loop(x tensor.Tensor) {
-	defer q.signal() // to the other
+	defer q.signal() // the other loop
 	for {
 		batch, end := q.next()
 		if end {
@@ -28,9 +27,9 @@ func (q *Queue) loop(x tensor.Tensor) {
 	}
 }
 
-// next waits for rows, and returns those of the next batch; end: there will be
-// none.
-func (q *Queue) next() (batch []share, end bool) {
+// next waits for rows, and returns those of the next batch. end is true if the queue is closed and
+// empty.
+func (q *Queue) next() (batch []segment, end bool) {
 	q.mu.Lock()
 	for len(q.waiting) == 0 {
 		if q.closed {
@@ -41,17 +40,17 @@ func (q *Queue) next() (batch []share, end bool) {
 		<-q.changed
 		q.mu.Lock()
 	}
-	late := q.waiting[0].came.Add(q.o.MaxDelay)
+	deadline := q.waiting[0].arrived.Add(q.o.MaxDelay)
 	q.mu.Unlock()
 	if q.o.MaxDelay > 0 {
-		q.linger(late)
+		q.linger(deadline)
 	}
 	return q.take(), false
 }
 
-// linger waits until there are rows for a whole batch, or it is late.
-func (q *Queue) linger(late time.Time) {
-	timer := time.NewTimer(time.Until(late))
+// linger waits until there are rows for a whole batch, or until the deadline.
+func (q *Queue) linger(deadline time.Time) {
+	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	for {
 		q.mu.Lock()
@@ -68,16 +67,16 @@ func (q *Queue) linger(late time.Time) {
 	}
 }
 
-// take takes the rows of a batch, those that came first; none, if the other loop
-// has taken them meanwhile.
-func (q *Queue) take() (batch []share) {
+// take removes the oldest rows from the queue, up to a whole batch. It returns nothing if the other
+// loop has taken them.
+func (q *Queue) take() (batch []segment) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for left := q.o.MaxBatch; left > 0 && len(q.waiting) > 0; {
 		r := q.waiting[0]
-		s := share{r, r.taken, min(left, r.x.Shape[0]-r.taken)}
+		s := segment{r, r.taken, min(left, r.x.Shape[0]-r.taken)}
 		if s.from == 0 {
-			r.answer.Queued = time.Since(r.came)
+			r.answer.Queued = time.Since(r.arrived)
 		}
 		batch, left = append(batch, s), left-s.rows
 		r.taken, q.rows = r.taken+s.rows, q.rows-s.rows
@@ -86,46 +85,46 @@ func (q *Queue) take() (batch []share) {
 		}
 	}
 	if len(q.waiting) > 0 {
-		q.signal() // to the other loop
+		q.signal() // the other loop loop
 	}
 	return batch
 }
 
 // compute runs a batch and answers the requests that are complete with it.
-func (q *Queue) compute(batch []share, room tensor.Tensor) {
-	x := gather(batch, room)
+func (q *Queue) compute(batch []segment, buffer tensor.Tensor) {
+	x := gather(batch, buffer)
 	began := time.Now()
 	outs, err := q.run(x)
 	took := time.Since(began)
-	if q.o.Ran != nil {
-		q.o.Ran(x.Shape[0], took)
+	if q.o.OnBatch != nil {
+		q.o.OnBatch(x.Shape[0], took)
 	}
 	n := 0
 	for _, s := range batch {
 		if err != nil {
 			q.fail(s.r, err)
 		} else {
-			q.give(s, outs, n, took)
+			q.deliver(s, outs, n, took)
 		}
 		n += s.rows
 	}
 }
 
-// gather returns the rows of a batch: those of one request as they lie, if a
-// device can take them so, else in room.
-func gather(batch []share, room tensor.Tensor) tensor.Tensor {
+// gather returns the rows of a batch: those of a single request in place if they are aligned,
+// otherwise copied to buffer.
+func gather(batch []segment, buffer tensor.Tensor) tensor.Tensor {
 	if s := batch[0]; len(batch) == 1 && s.r.x.Aligned() {
 		return s.r.x.Rows(s.from, s.from+s.rows)
 	}
 	n := 0
 	for _, s := range batch {
-		copy(room.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
+		copy(buffer.Rows(n, n+s.rows).Bytes, s.r.x.Rows(s.from, s.from+s.rows).Bytes)
 		n += s.rows
 	}
-	return room.Rows(0, n)
+	return buffer.Rows(0, n)
 }
 
-// fail answers a request with an error, unless it has one.
+// fail answers a request with an error, unless it has been answered with one.
 func (q *Queue) fail(r *request, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -136,10 +135,9 @@ func (q *Queue) fail(r *request, err error) {
 	}
 }
 
-// give copies the outputs of a share, which are those from a row of the batch
-// on, and answers its request if that has all. Other rows of it may be computed in
-// the meantime.
-func (q *Queue) give(s share, outs []tensor.Tensor, at int, took time.Duration) {
+// deliver copies the outputs of a segment, which begin at row at of the batch, and answers the
+// request if it is complete. Other rows of it may be computed at the same time.
+func (q *Queue) deliver(s segment, outs []tensor.Tensor, at int, took time.Duration) {
 	r := s.r
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -152,7 +150,7 @@ func (q *Queue) give(s share, outs []tensor.Tensor, at int, took time.Duration) 
 	for k, o := range outs {
 		copy(r.answer.Outputs[k].Rows(s.from, s.from+s.rows).Bytes, o.Rows(at, at+s.rows).Bytes)
 	}
-	r.answer.Ran += took
+	r.answer.Computed += took
 	if r.done += s.rows; r.done == r.x.Shape[0] && r.err == nil {
 		close(r.ready)
 	}

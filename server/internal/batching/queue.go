@@ -9,39 +9,39 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Errors of Queue.Do, beside those of the function and of the context.
+// Errors of Queue.Do, in addition to those of the function and of the context.
 var (
 	Full   = errors.New("the queue is full")
 	Closed = errors.New("the queue is closed")
 )
 
-// Run returns the outputs for the rows of x; axis 0 of each output is the rows.
-// It must not keep x.
+// Run returns the outputs for the rows of x; axis 0 of each output is the rows. It must not retain
+// x.
 type Run func(x tensor.Tensor) ([]tensor.Tensor, error)
 
 // Options say how large batches are, and how long requests wait for each other.
 type Options struct {
 	MaxBatch int           // rows that are computed together: at least 1
-	MaxQueue int           // rows that may wait, at least 1; a request beyond it gets Full, unless none waits
-	MaxDelay time.Duration // how long the first row waits for others; 0: it does not
-	// Ahead: run may be called while another call of it is under way. It is, with what
-	// has come by then, so that whoever computes has it at hand when the other ends.
+	MaxQueue int           // rows that may wait, at least 1; beyond that Do returns Full, unless the queue is empty
+	MaxDelay time.Duration // how long the first row waits for others
+	// Ahead allows two concurrent calls of run, so that the device has the next batch when the
+	// current one ends.
 	Ahead bool
-	// Ran is called after every batch, with its rows and the time that it took, by
-	// several goroutines with Ahead; it may be nil.
-	Ran func(rows int, took time.Duration)
+	// OnBatch is called after every batch with its rows and the time that it took, by several
+	// goroutines if Ahead is set; it may be nil.
+	OnBatch func(rows int, took time.Duration)
 }
 
-// Queue holds the requests for one function, which one goroutine calls; two with
+// Queue collects the requests for one function, which is called by one goroutine, or by two with
 // Options.Ahead.
 type Queue struct {
 	run     Run
 	o       Options
 	mu      sync.Mutex
 	waiting []*request
-	rows    int // that wait
+	rows    int // waiting
 	closed  bool
-	changed chan struct{} // holds one: there may be work, or a reason to end
+	changed chan struct{} // capacity 1: there may be work, or a reason to end
 	loops   sync.WaitGroup
 }
 
@@ -60,23 +60,22 @@ func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 	return q
 }
 
-// Answer has the outputs for the rows of one request, and the times that it
-// took.
+// Answer has the outputs for the rows of one request, and how long it took.
 type Answer struct {
-	Outputs []tensor.Tensor
-	Queued  time.Duration // until its first batch began
-	Ran     time.Duration // of all batches that its rows were in
+	Outputs  []tensor.Tensor
+	Queued   time.Duration // until its first batch began
+	Computed time.Duration // of all batches that its rows were in
 }
 
-// request is rows that are on their way.
+// request is the rows of one call of Do.
 type request struct {
-	x      tensor.Tensor
-	came   time.Time
-	taken  int // rows that are in a batch, or were
-	done   int // rows that were computed
-	answer Answer
-	err    error
-	ready  chan struct{} // closed when answer is there or err, which stays
+	x       tensor.Tensor
+	arrived time.Time
+	taken   int // rows that have been put in a batch
+	done    int // rows that were computed
+	answer  Answer
+	err     error
+	ready   chan struct{} // closed when answer or err is set
 }
 
 // Do returns the outputs for the rows of x. The caller must not change x before
@@ -84,20 +83,20 @@ type request struct {
 // rows of one request may be computed in several batches. A request whose
 // context ends leaves the queue.
 func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
-	r := &request{x: x, came: time.Now(), ready: make(chan struct{})}
-	if err := q.enter(r); err != nil {
+	r := &request{x: x, arrived: time.Now(), ready: make(chan struct{})}
+	if err := q.enqueue(r); err != nil {
 		return nil, err
 	}
 	select {
 	case <-r.ready:
 		return &r.answer, r.err
 	case <-ctx.Done():
-		q.leave(r)
+		q.cancel(r)
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (q *Queue) enter(r *request) error {
+func (q *Queue) enqueue(r *request) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := r.x.Shape[0]
@@ -119,17 +118,17 @@ func (q *Queue) Full() bool {
 	return q.full(1)
 }
 
-// full reports whether there is no room for n rows. q.mu is held.
+// full reports whether n rows do not fit. q.mu is locked.
 func (q *Queue) full(n int) bool { return q.rows > 0 && q.rows+n > q.o.MaxQueue }
 
-// leave takes out a request that nobody waits for.
-func (q *Queue) leave(r *request) {
+// cancel removes a request whose caller has stopped waiting.
+func (q *Queue) cancel(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop(r)
 }
 
-// drop removes a request from those that wait, if it is there. q.mu is held.
+// drop removes a request from the queue, if it is there. q.mu is locked.
 func (q *Queue) drop(r *request) {
 	for i, w := range q.waiting {
 		if w == r {
@@ -148,14 +147,14 @@ func (q *Queue) signal() {
 	}
 }
 
-// Waiting returns how many rows wait.
+// Waiting returns the number of rows in the queue.
 func (q *Queue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.rows
 }
 
-// Close refuses new requests, and returns when all that wait are answered.
+// Close refuses new requests, and returns when those in the queue are answered.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

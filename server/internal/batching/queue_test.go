@@ -35,7 +35,7 @@ func TestEveryRequestGetsItsOwn(t *testing.T) {
 		draw := rand.New(rand.NewPCG(seed, 0))
 		o := Options{MaxBatch: 1 + draw.IntN(7), MaxQueue: 1 << 20,
 			MaxDelay: time.Duration(draw.IntN(2)) * time.Millisecond}
-		o.Ran = func(rows int, _ time.Duration) {
+		o.OnBatch = func(rows int, _ time.Duration) {
 			if rows < 1 || rows > o.MaxBatch {
 				t.Errorf("a batch of %d rows, at most %d", rows, o.MaxBatch)
 			}

@@ -10,11 +10,11 @@ import (
 
 // Answer is the answer to an inference request.
 type Answer struct {
-	Model   string            `json:"model_name"`
-	Version string            `json:"model_version"`
-	ID      string            `json:"id,omitempty"`
-	Says    map[string]string `json:"parameters,omitempty"` // parameters of the answer: "sha256"
-	Outputs []*Tensor         `json:"outputs"`
+	Model      string            `json:"model_name"`
+	Version    string            `json:"model_version"`
+	ID         string            `json:"id,omitempty"`
+	Parameters map[string]string `json:"parameters,omitempty"` // parameters of the answer: "sha256"
+	Outputs    []*Tensor         `json:"outputs"`
 }
 
 // Tensor is an output: a tensor, or strings.
@@ -61,8 +61,7 @@ func (t *Tensor) Raw() []byte {
 	return raw
 }
 
-// elements returns the elements as JSON has them, which knows no number that is
-// not finite.
+// elements returns the elements for JSON, which has no numbers that are not finite.
 func (t *Tensor) elements() (any, error) {
 	if t.Datatype == Bytes {
 		return t.Strings, nil

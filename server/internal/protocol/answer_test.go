@@ -15,7 +15,7 @@ func outputOf(values ...float32) *Tensor {
 }
 
 func TestWrite(t *testing.T) {
-	a := &Answer{Model: "m", Version: "2", ID: "7", Says: map[string]string{"sha256": "ab"},
+	a := &Answer{Model: "m", Version: "2", ID: "7", Parameters: map[string]string{"sha256": "ab"},
 		Outputs: []*Tensor{outputOf(0.1, -0.5), outputOf(1, 2)}}
 	a.Outputs[1].Binary = true
 	head, tail, err := a.Write()

@@ -10,17 +10,17 @@ type Kind int
 
 // The kinds. Their values are the HTTP status.
 const (
-	Invalid       Kind = http.StatusBadRequest
-	Unauthorised  Kind = http.StatusUnauthorized
-	Forbidden     Kind = http.StatusForbidden
-	NotFound      Kind = http.StatusNotFound
-	TooLarge      Kind = http.StatusRequestEntityTooLarge
-	Busy          Kind = http.StatusTooManyRequests // try again later
-	Canceled      Kind = 499                        // the client has disconnected
-	Internal      Kind = http.StatusInternalServerError
-	Unimplemented Kind = http.StatusNotImplemented
-	Unavailable   Kind = http.StatusServiceUnavailable
-	Late          Kind = http.StatusGatewayTimeout // the request's own timeout is over
+	Invalid          Kind = http.StatusBadRequest
+	Unauthorised     Kind = http.StatusUnauthorized
+	Forbidden        Kind = http.StatusForbidden
+	NotFound         Kind = http.StatusNotFound
+	TooLarge         Kind = http.StatusRequestEntityTooLarge
+	Busy             Kind = http.StatusTooManyRequests // try again later
+	Canceled         Kind = 499                        // the client has disconnected
+	Internal         Kind = http.StatusInternalServerError
+	Unimplemented    Kind = http.StatusNotImplemented
+	Unavailable      Kind = http.StatusServiceUnavailable
+	DeadlineExceeded Kind = http.StatusGatewayTimeout // the request's own timeout is over
 )
 
 // Refusal is the error for a request that gets no answer.

@@ -6,8 +6,7 @@
 //
 // Use it to serve a folder whose models change.
 //
-// Watch.Look returns the files of the versions that a Policy selects, and which
-// of them are unchanged since the last look, so that the caller reads no file
-// that is still being written. There is no notification: the caller looks again
-// at intervals.
+// Watch.Scan returns the files of the versions that a Policy selects, and which of them are
+// unchanged since the last scan, so that the caller reads no file that is still being written.
+// There is no notification: the caller scans at intervals.
 package repository

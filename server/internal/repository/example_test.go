@@ -28,7 +28,7 @@ func ExampleWatch() {
 	}
 	w := repository.NewWatch([]string{folder}, repository.Policy{})
 	for range 2 {
-		files, still, err := w.Look()
+		files, still, err := w.Scan()
 		fmt.Println(len(files), files[0].Name, files[0].Version, still, err)
 	}
 	// Output:

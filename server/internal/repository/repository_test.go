@@ -129,7 +129,7 @@ func TestWatch(t *testing.T) {
 	w, path := NewWatch([]string{folder}, Policy{}), filepath.Join(folder, "a.bnm")
 	look := func() bool {
 		t.Helper()
-		files, still, err := w.Look()
+		files, still, err := w.Scan()
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%v, %v", files, err)
 		}

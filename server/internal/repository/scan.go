@@ -23,26 +23,26 @@ type File struct {
 	Time    time.Time // of the last change
 }
 
-// ending is that of templates, and model the name that a file has in the folder of
+// templateExtension is the extension of templates, and model the name of a file in the folder of
 // its version.
 const (
-	ending = ".bnm"
-	model  = "model"
+	templateExtension = ".bnm"
+	model             = "model"
 )
 
-// endings are those of a model in the folder of its version: the first that is
-// there is served. The others are Triton's names for what is read here.
-var endings = []string{ending, ".onnx", ".keras", ".h5", ".pt", ".pth", ".safetensors"}
+// extensions are those of a model in the folder of its version: the first file that exists is
+// served. The names are Triton's.
+var extensions = []string{templateExtension, ".onnx", ".keras", ".h5", ".pt", ".pth", ".safetensors"}
 
-// found is what is at the paths: files of models, and why others are none.
+// found is the result of a scan: files of models, and why other files are skipped.
 type found struct {
 	files   []File
 	skipped []string
-	unread  []string // models of which nobody knows what is there now
+	unread  []string // models with files that could not be read
 }
 
-// fails notes that something of a model cannot be read: it may be there all the same.
-func (f *found) fails(name, path string, err error) {
+// noteUnread records that a file of a model cannot be read: it may still exist.
+func (f *found) noteUnread(name, path string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		f.unread = append(f.unread, name)
 	}
@@ -53,15 +53,14 @@ func (f *found) skip(format string, args ...any) {
 	f.skipped = append(f.skipped, fmt.Sprintf(format, args...))
 }
 
-// scan returns what p takes of what is at the paths, by model in the order in
-// which they were found, highest version first. A path is a file of a model,
-// which is version 1 under its name without the ending, the folder of a model, or a
-// folder of models.
+// scan returns the versions that p selects at the paths, by model in the order in which they were
+// found, highest version first. A path is a file of a model, which is version 1 of the model of its
+// name, the folder of a model, or a folder of models.
 func scan(paths []string, p Policy) (*found, error) {
 	all, models := &found{}, map[string][]File{}
 	var names []string
 	for _, path := range paths {
-		at, err := look(path)
+		at, err := scanPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +85,8 @@ func scan(paths []string, p Policy) (*found, error) {
 	return all, nil
 }
 
-// look returns the models at a path: a file, the folder of a model, or one of
-// models.
-func look(path string) (*found, error) {
+// scanPath returns the models at a path: a file, the folder of a model, or a folder of models.
+func scanPath(path string) (*found, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, missing(path, err)
@@ -116,41 +114,41 @@ func look(path string) (*found, error) {
 		}
 	}
 	if len(models.files) == 0 && len(f.skipped) > 0 {
-		return f, nil // it is the folder of a model, whose versions are none
+		return f, nil // the folder of a model without valid versions
 	}
 	return models, nil
 }
 
-// entry is something in a folder of models.
+// entry adds an entry of a folder of models.
 func (f *found) entry(name, path string) {
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // it went just now, is a link to nowhere, or the disk fails
-		f.fails(strings.TrimSuffix(name, ending), path, err)
-	case !info.IsDir() && strings.HasSuffix(name, ending):
-		f.files = append(f.files, fileOf(strings.TrimSuffix(name, ending), 1, path, info))
-	case !info.IsDir() && slices.Contains(endings, filepath.Ext(name)):
+	case err != nil: // removed since, a dangling link, or a disk error
+		f.noteUnread(strings.TrimSuffix(name, templateExtension), path, err)
+	case !info.IsDir() && strings.HasSuffix(name, templateExtension):
+		f.files = append(f.files, fileOf(strings.TrimSuffix(name, templateExtension), 1, path, info))
+	case !info.IsDir() && slices.Contains(extensions, filepath.Ext(name)):
 		f.skip("%s is skipped: a folder holds NAME%s, or NAME/VERSION/%s%s; put it there, or name the file itself",
-			path, ending, model, filepath.Ext(name))
+			path, templateExtension, model, filepath.Ext(name))
 	case info.IsDir():
 		f.folder(name, path)
 	}
 }
 
-// folder is the folder of a model.
+// folder adds the folder of a model.
 func (f *found) folder(name, path string) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		f.fails(name, path, err)
+		f.noteUnread(name, path, err)
 		return
 	}
 	before := len(f.files)
 	if f.versions(name, path, entries); len(f.files) == before {
-		f.skip("%s is skipped: it has no version, a folder 1, 2, ... with %s%s or %[2]s.onnx", path, model, ending)
+		f.skip("%s is skipped: it has no version, a folder 1, 2, ... with %s%s or %[2]s.onnx", path, model, templateExtension)
 	}
 }
 
-// missing says in short that there is nothing.
+// missing shortens the error for a path that does not exist.
 func missing(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: no such file or folder", path)
@@ -158,7 +156,7 @@ func missing(path string, err error) error {
 	return err
 }
 
-// versions are those of a model in its folder.
+// versions adds the versions in the folder of a model.
 func (f *found) versions(name, folder string, entries []fs.DirEntry) {
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
@@ -173,16 +171,15 @@ func (f *found) versions(name, folder string, entries []fs.DirEntry) {
 	}
 }
 
-// version is a version of a model: the file of its folder with the first of the
-// endings.
+// version adds a version of a model: the file in its folder with the first of the extensions.
 func (f *found) version(name string, v int, folder string) {
 	var taken, other string
-	for _, end := range endings {
+	for _, end := range extensions {
 		path := filepath.Join(folder, model+end)
 		info, err := os.Stat(path)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
-			f.fails(name, path, err)
+			f.noteUnread(name, path, err)
 		case err != nil || info.IsDir():
 		case taken == "":
 			taken = path
@@ -206,9 +203,9 @@ func (f *found) version(name string, v int, folder string) {
 		f.skip("%s is skipped: %v", folder, err)
 	case other != "":
 		f.skip("%s is skipped: it is none of %s", filepath.Join(folder, other),
-			model+strings.Join(endings, ", "+model))
+			model+strings.Join(extensions, ", "+model))
 	default:
-		f.skip("%s is skipped: there is no %s%s or %[2]s.onnx in it", folder, model, ending)
+		f.skip("%s is skipped: there is no %s%s or %[2]s.onnx in it", folder, model, templateExtension)
 	}
 }
 

@@ -4,22 +4,21 @@ package repository
 type Watch struct {
 	paths  []string
 	policy Policy
-	last   map[File]bool // what was there when it looked before
-	// Skipped says of what is at the paths and is no model why, as of the last look.
+	last   map[File]bool // files of the previous scan
+	// Skipped says why files were skipped in the last scan.
 	Skipped []string
-	// Unread is the models of which something could not be read in the last look,
-	// so that what is not found of them is not known to be gone.
+	// Unread is the models some of whose files could not be read in the last scan, so that missing
+	// files of theirs may still exist.
 	Unread []string
 }
 
-// NewWatch returns a watch that has not looked yet.
+// NewWatch returns a watch that has not scanned yet.
 func NewWatch(paths []string, p Policy) *Watch { return &Watch{paths: paths, policy: p} }
 
-// Look returns the files of the versions that the policy selects, the highest
-// version of each model first, and for each file whether it has the size and
-// time that it had in the last call of Look. The error names the paths that
-// cannot be read.
-func (w *Watch) Look() (files []File, still []bool, err error) {
+// Scan returns the files of the versions that the policy selects, the highest version of each model
+// first, and for each file whether it has the size and time that it had in the previous scan. The
+// error names the paths that cannot be read.
+func (w *Watch) Scan() (files []File, still []bool, err error) {
 	all, err := scan(w.paths, w.policy)
 	if err != nil {
 		return nil, nil, err

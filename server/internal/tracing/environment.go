@@ -19,9 +19,8 @@ const (
 	exporterKey = "OTEL_TRACES_EXPORTER"
 )
 
-// wanted reports whether the environment asks for spans. The error is a
-// *problem.Error where it asks for what cannot be: the library would send to
-// another address then.
+// wanted reports whether the environment asks for spans. The error is a *problem.Error if a
+// variable is invalid: the library would silently use a default.
 func wanted() (bool, error) {
 	name := tracesKey
 	if os.Getenv(name) == "" {
@@ -35,12 +34,12 @@ func wanted() (bool, error) {
 		return false, problem.New("", "", fmt.Sprintf("%s is %q, want http://HOST:PORT or https://HOST:PORT", name,
 			endpoint), "")
 	}
-	return true, speaks(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
+	return true, checkProtocol(cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
 		os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL")))
 }
 
-// speaks returns an error if spans are not sent by a protocol.
-func speaks(protocol string) error {
+// checkProtocol returns an error for protocols other than HTTP.
+func checkProtocol(protocol string) error {
 	switch protocol {
 	case "", "http/protobuf", "http/json":
 		return nil

@@ -13,16 +13,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Span is what is told of a request that is over.
+// Span describes a finished request.
 type Span struct {
-	// Called is the method and the pattern of the path over HTTP, as
+	// Name is the method and the pattern of the path over HTTP, as
 	// "POST /v2/models/{name}/infer"; over gRPC the service and the method.
-	Called                    string
+	Name                      string
 	GRPC                      bool
 	Code                      string // "200", or "OK"
 	Header                    func(key string) string
-	Model, Version            string // that answered; "" if none did
-	Rows                      int    // that were computed
+	Model, Version            string // that answered; "" if the request was refused
+	Rows                      int    // computed
 	Began                     time.Time
 	Queued, Computed, Encoded time.Duration
 }
@@ -31,7 +31,7 @@ type Span struct {
 // traceparent (W3C Trace Context), if that is there.
 func (t *Tracer) Send(s *Span) {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), header(s.Header))
-	_, span := t.spans.Start(ctx, s.Called, trace.WithSpanKind(trace.SpanKindServer),
+	_, span := t.spans.Start(ctx, s.Name, trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithTimestamp(s.Began), trace.WithAttributes(s.attributes()...))
 	if s.failed() {
 		span.SetStatus(codes.Error, "")
@@ -39,15 +39,14 @@ func (t *Tracer) Send(s *Span) {
 	span.End()
 }
 
-// attributes are those of the semantic conventions, and our own, which have the
-// names of the metrics.
+// attributes returns those of the semantic conventions, and our own, named as the metrics are.
 func (s *Span) attributes() []attribute.KeyValue {
 	all := make([]attribute.KeyValue, 0, 9)
 	if s.GRPC {
-		all = append(all, semconv.RPCSystemNameGRPC, semconv.RPCMethod(s.Called),
+		all = append(all, semconv.RPCSystemNameGRPC, semconv.RPCMethod(s.Name),
 			semconv.RPCResponseStatusCode(s.Code))
 	} else {
-		method, path, _ := strings.Cut(s.Called, " ")
+		method, path, _ := strings.Cut(s.Name, " ")
 		status, _ := strconv.Atoi(s.Code)
 		all = append(all, semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(path),
 			semconv.HTTPResponseStatusCode(status))
@@ -61,8 +60,8 @@ func (s *Span) attributes() []attribute.KeyValue {
 		attribute.Float64("bnctl.encode_seconds", s.Encoded.Seconds()))
 }
 
-// failed reports whether the server is to blame, by the conventions for spans
-// of servers: a client's mistake is no error of theirs.
+// failed reports whether the server is at fault, by the conventions for spans of servers: errors of
+// clients do not count.
 func (s *Span) failed() bool {
 	if !s.GRPC {
 		return strings.HasPrefix(s.Code, "5")
@@ -74,7 +73,7 @@ func (s *Span) failed() bool {
 	return false
 }
 
-// header reads headers of a request.
+// header implements propagation.TextMapCarrier for the headers of a request.
 type header func(key string) string
 
 // Get implements propagation.TextMapCarrier, as the methods below do.

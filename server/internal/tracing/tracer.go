@@ -11,17 +11,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Tracer sends spans, in batches and from a goroutine of its own. Requests never
-// wait for it: what the collector does not take in time is dropped.
+// Tracer sends spans in batches, from a goroutine of its own. Requests never wait for it: spans
+// that the collector does not accept in time are dropped.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	spans    trace.Tracer
 }
 
-// Open returns what sends spans, by the variables of the OpenTelemetry
-// specification; nil if they name no endpoint. note hears when the collector
-// does not take them, and when it does again. The caller closes the tracer. The
-// error is a *problem.Error if the variables ask for what cannot be.
+// Open returns a tracer configured by the variables of the OpenTelemetry specification, or nil if
+// they name no endpoint. note is called when the collector begins to refuse spans, and when it
+// accepts them again. The caller closes the tracer. The error is a *problem.Error if a variable is
+// invalid.
 func Open(ctx context.Context, release string, note func(format string, args ...any)) (*Tracer, error) {
 	if ok, err := wanted(); !ok || err != nil {
 		return nil, err
@@ -36,33 +36,33 @@ func Open(ctx context.Context, release string, note func(format string, args ...
 	if err != nil {
 		return nil, err
 	}
-	provider := sdk.NewTracerProvider(sdk.WithResource(described), sdk.WithBatcher(&noted{to, note, false}))
+	provider := sdk.NewTracerProvider(sdk.WithResource(described), sdk.WithBatcher(&loggingExporter{to, note, false}))
 	return &Tracer{provider, provider.Tracer("github.com/bnctl/bnctl/server")}, nil
 }
 
-// endTime is how long the last spans may take.
+// endTime is how long sending the last spans may take.
 const endTime = 2 * time.Second
 
-// Close sends what is left, and ends the goroutine. A nil Tracer has neither.
+// Close sends the remaining spans, and ends the goroutine. On a nil Tracer it does nothing.
 func (t *Tracer) Close() error {
 	if t == nil {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()
-	_ = t.provider.Shutdown(ctx) // what is not taken in time is lost, as before
+	_ = t.provider.Shutdown(ctx) // spans that are not accepted in time are dropped
 	return nil
 }
 
-// noted tells of failures once, and when they are over.
-type noted struct {
+// loggingExporter notes when exports begin to fail, and when they succeed again.
+type loggingExporter struct {
 	sdk.SpanExporter
 	note    func(format string, args ...any)
 	failing bool
 }
 
 // ExportSpans implements sdk.SpanExporter. One goroutine at a time calls it.
-func (n *noted) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+func (n *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := n.SpanExporter.ExportSpans(ctx, spans)
 	switch {
 	case err != nil && !n.failing:

@@ -71,7 +71,7 @@ func TestCollectorFails(t *testing.T) {
 		if takes {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644))
 		}
-		tracer.Send(&Span{Called: "POST /x", Code: "200", Header: http.Header{}.Get, Began: time.Now()})
+		tracer.Send(&Span{Name: "POST /x", Code: "200", Header: http.Header{}.Get, Began: time.Now()})
 		if err := errors.Join(err, tracer.provider.ForceFlush(t.Context())); err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// served is one version of a model, on devices.
-type served struct {
+// modelVersion is one version of a model, on devices of its own.
+type modelVersion struct {
 	name    string
 	version int
 	file    repository.File
@@ -28,21 +28,21 @@ type served struct {
 	o       predict.Options
 	queue   *batching.Queue
 
-	mu      sync.Mutex // of what follows
-	devices *devices   // nil: they were lost, and are opened for the next batch
+	mu      sync.Mutex // guards the fields below
+	devices *devices   // nil after they were lost; opened again for the next batch
 	input   signature
 	outputs []signature
 }
 
-// signature is a tensor as metadata tell it.
+// signature is the metadata of a tensor.
 type signature struct {
 	Name     string `json:"name"`
 	Datatype string `json:"datatype"`
 	Shape    []int  `json:"shape"` // -1 first: any number of rows
 }
 
-// open reads the model of a file and opens devices for it.
-func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (*served, error) {
+// open opens the model of a file, and devices for it.
+func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (*modelVersion, error) {
 	m, sum, err := read(f.Path, o.File)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	if faults := sickness(m); len(faults) > 0 && !o.AllowSick {
 		return nil, &Sick{f.Path, faults}
 	}
-	s := &served{name: f.Name, version: f.Version, file: f, sha256: sum, model: m, o: o.Predict}
+	s := &modelVersion{name: f.Name, version: f.Version, file: f, sha256: sum, model: m, o: o.Predict}
 	s.describe()
 	s.watchDevices(o, counts)
 	p, err := predict.Open(ctx, m, s.o)
@@ -66,12 +66,12 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	in := m.Input()
 	s.queue = batching.New(in.DType, in.Shape,
 		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue, Ahead: s.devices.Ahead(),
-			Ran: func(rows int, _ time.Duration) { counts.ran(s.name, s.version, rows) }}, s.run)
+			OnBatch: func(rows int, _ time.Duration) { counts.countBatch(s.name, s.version, rows) }}, s.run)
 	return s, nil
 }
 
-// watchDevices has lost devices opened again, and tells of them.
-func (s *served) watchDevices(o *Options, counts *metrics) {
+// watchDevices reopens lost devices, and notes when they are lost and back.
+func (s *modelVersion) watchDevices(o *Options, counts *metrics) {
 	s.o.Reopen = true
 	s.o.Lost = func(device string, why error) {
 		counts.lost.Inc()
@@ -80,7 +80,7 @@ func (s *served) watchDevices(o *Options, counts *metrics) {
 	s.o.Back = func(device string) { o.note("%s version %d: %s is back", s.name, s.version, device) }
 }
 
-// read returns the model of a file and the SHA-256 of that.
+// read returns the model of a file, and the file's SHA-256.
 func read(path string, o modelfile.Options) (*models.Model, string, error) {
 	before, err := modelfile.Digest(path)
 	if err != nil {
@@ -97,29 +97,30 @@ func read(path string, o modelfile.Options) (*models.Model, string, error) {
 	return m.Model, before, err
 }
 
-// devices compute batches; two at a time, if they take one ahead.
+// devices is an open predictor. It computes two batches at a time if the devices take one ahead.
 type devices struct {
 	*predict.Predictor
-	batches int  // under way
-	over    bool // no more will come
+	inFlight int  // in progress
+	retired  bool // no more batches will be started
 }
 
-// run computes a batch. It is not called off: it belongs to many requests. A
-// device that is lost meanwhile takes nothing with it; when all are, and none
-// comes back in time, the next batch has new ones.
-func (s *served) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
+// run computes a batch. It ignores the contexts of requests: the batch belongs to many. If some
+// devices are lost the others take over; if all are, and none is reopened in time, the next batch
+// gets new ones.
+func (s *modelVersion) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
 	ctx := context.Background()
-	d, err := s.take(ctx)
+	d, err := s.acquireDevices(ctx)
 	if err != nil {
 		return nil, err
 	}
 	outs, err = d.Predict(ctx, x)
-	s.giveBack(d, err)
+	s.releaseDevices(d, err)
 	return outs, err
 }
 
-// take returns the devices for a batch, new ones if those before were lost.
-func (s *served) take(ctx context.Context) (*devices, error) {
+// acquireDevices returns the devices for a batch, and opens new ones if the previous ones were
+// lost.
+func (s *modelVersion) acquireDevices(ctx context.Context) (*devices, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.devices == nil {
@@ -129,25 +130,25 @@ func (s *served) take(ctx context.Context) (*devices, error) {
 		}
 		s.devices = &devices{Predictor: p}
 	}
-	s.devices.batches++
+	s.devices.inFlight++
 	return s.devices, nil
 }
 
-// giveBack is after a batch. After an error there are no more on these devices,
-// which are closed with the last.
-func (s *served) giveBack(d *devices, err error) {
+// releaseDevices is called after a batch. After an error no more batches are started on these
+// devices, which are closed after the last one in progress.
+func (s *modelVersion) releaseDevices(d *devices, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil && !d.over {
-		d.over, s.devices = true, nil
+	if err != nil && !d.retired {
+		d.retired, s.devices = true, nil
 	}
-	if d.batches--; d.over && d.batches == 0 {
-		d.Close() // what they say about it is of no use
+	if d.inFlight--; d.retired && d.inFlight == 0 {
+		d.Close() // errors of lost devices are of no use
 	}
 }
 
-// describe notes what the model takes and gives.
-func (s *served) describe() {
+// describe sets the signatures of the model's input and outputs.
+func (s *modelVersion) describe() {
 	f := s.model.Graph.Main
 	in := f.Values[f.Inputs[0]]
 	s.input = signatureOf(in.Name, in.Type.DType, in.Type.Shape)
@@ -161,11 +162,11 @@ func signatureOf(name string, d tensor.DType, row []int) signature {
 	return signature{name, protocol.Datatype(d), append([]int{-1}, row...)}
 }
 
-// label is the version as the protocol writes it.
-func (s *served) label() string { return strconv.Itoa(s.version) }
+// label returns the version as the protocol writes it.
+func (s *modelVersion) label() string { return strconv.Itoa(s.version) }
 
-// close answers what waits, and gives the devices back.
-func (s *served) close() error {
+// close answers the requests in the queue, and closes the devices.
+func (s *modelVersion) close() error {
 	s.queue.Close()
 	if s.devices == nil {
 		return nil

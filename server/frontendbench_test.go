@@ -78,7 +78,7 @@ func frontHTTP(b *testing.B, m measured, x tensor.Tensor) {
 func frontGRPC(b *testing.B, m measured, x tensor.Tensor) {
 	conn := dial(b, m.s)
 	call := inMessage(x, true)
-	call.Inputs[0].Shape = widened(x.Shape)
+	call.Inputs[0].Shape = toInt64s(x.Shape)
 	request, err := proto.Marshal(call)
 	if err != nil {
 		b.Fatal(err)

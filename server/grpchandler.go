@@ -17,27 +17,27 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// callHeaders is how many bytes of headers a call may have.
-const callHeaders = 16 << 10
+// maxCallHeaders is the largest size of a call's headers, in bytes.
+const maxCallHeaders = 16 << 10
 
-// smallMessage is how many bytes a message may have that is no inference.
-const smallMessage = 64 << 10
+// maxSmallMessage is the largest message that is not an inference request, in bytes.
+const maxSmallMessage = 64 << 10
 
-// calls answers gRPC over net/http, as PROTOCOL-HTTP2.md of grpc/grpc says. The
-// server of google.golang.org/grpc is not used, because it holds what comes before
-// anybody can refuse it, and answers that a client does not take for ever. Here
-// room is taken before a message is read, and given back when the answer is gone.
-type calls struct {
+// grpcHandler answers gRPC over net/http, as PROTOCOL-HTTP2.md of grpc/grpc specifies. The server
+// of google.golang.org/grpc is not used: it buffers a request before a handler can refuse it, and
+// buffers responses without a limit when a client does not read them. Here memory is reserved
+// before a message is read, and released when the response is written.
+type grpcHandler struct {
 	s       *Server
-	ended   context.Context // streams end with it
+	drained context.Context // is cancelled to end streams
 	unary   map[string]func(ctx context.Context, read func(any) error) (any, error)
 	streams map[string]func(grpc.ServerStream) error
 	info    map[string]grpc.ServiceInfo
 }
 
-// newGRPC returns what answers over gRPC, and its health.
+// newGRPC returns the server for gRPC, and its health service.
 func (s *Server) newGRPC(ended context.Context) (*http.Server, *health.Server) {
-	c := &calls{s: s, ended: ended, unary: map[string]func(context.Context, func(any) error) (any, error){},
+	c := &grpcHandler{s: s, drained: ended, unary: map[string]func(context.Context, func(any) error) (any, error){},
 		streams: map[string]func(grpc.ServerStream) error{}, info: map[string]grpc.ServiceInfo{}}
 	pb.RegisterGRPCInferenceServiceServer(c, service{Server: s})
 	h := health.NewServer()
@@ -45,15 +45,15 @@ func (s *Server) newGRPC(ended context.Context) (*http.Server, *health.Server) {
 	if loopback(s.o.GRPC) || s.o.Security.Reflection {
 		reflection.Register(c)
 	}
-	server := plain(c)
-	server.MaxHeaderBytes, server.Protocols = callHeaders, new(http.Protocols)
+	server := newHTTPServer(c)
+	server.MaxHeaderBytes, server.Protocols = maxCallHeaders, new(http.Protocols)
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
 	return server, h
 }
 
 // RegisterService implements grpc.ServiceRegistrar.
-func (c *calls) RegisterService(d *grpc.ServiceDesc, impl any) {
+func (c *grpcHandler) RegisterService(d *grpc.ServiceDesc, impl any) {
 	for _, m := range d.Methods {
 		c.unary["/"+d.ServiceName+"/"+m.MethodName] = func(ctx context.Context, read func(any) error) (any, error) {
 			return m.Handler(impl, ctx, read, nil)
@@ -68,50 +68,50 @@ func (c *calls) RegisterService(d *grpc.ServiceDesc, impl any) {
 }
 
 // GetServiceInfo implements reflection.ServiceInfoProvider.
-func (c *calls) GetServiceInfo() map[string]grpc.ServiceInfo { return c.info }
+func (c *grpcHandler) GetServiceInfo() map[string]grpc.ServiceInfo { return c.info }
 
 // ServeHTTP implements http.Handler.
-func (c *calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *grpcHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if kind != "application/grpc" && kind != "application/grpc+proto" || r.Method != http.MethodPost {
 		w.WriteHeader(http.StatusUnsupportedMediaType)
 		return
 	}
 	began, rec := time.Now(), &record{}
-	defer rec.lease.end()
-	k := &call{s: c.s, w: w, r: r, pace: http.NewResponseController(w), lease: &rec.lease, most: smallMessage}
-	err := asStatus(c.answer(k, rec))
+	defer rec.reservation.release()
+	k := &call{s: c.s, w: w, r: r, controller: http.NewResponseController(w), reservation: &rec.reservation, maxMessage: maxSmallMessage}
+	err := asStatus(c.handle(k, rec))
 	k.finish(err)
 	c.s.recordGRPC(r, rec, began, err)
 }
 
-// answer lets through who may call, and calls.
-func (c *calls) answer(k *call, rec *record) error {
-	ctx, stop, err := c.within(k.r)
+// handle authorizes a call, and runs its method.
+func (c *grpcHandler) handle(k *call, rec *record) error {
+	ctx, stop, err := c.withTimeout(k.r)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	k.ctx = context.WithValue(ctx, recordKey{}, rec)
-	if err := c.s.enter(k.r, rec); err != nil {
+	if err := c.s.reserveHeaders(k.r, rec); err != nil {
 		return err
 	}
 	method, stream := c.unary[k.r.URL.Path], c.streams[k.r.URL.Path]
 	if method == nil && stream == nil {
 		return status.Errorf(codes.Unimplemented, "there is no method %.80q", k.r.URL.Path)
 	}
-	if err := c.s.may(k.r); err != nil {
+	if err := c.s.authorize(k.r); err != nil {
 		return err
 	}
-	if k.many = stream != nil; k.many {
+	if k.streaming = stream != nil; k.streaming {
 		return stream(k)
 	}
 	if k.r.URL.Path == pb.GRPCInferenceService_ModelInfer_FullMethodName {
-		k.most = int64(c.s.o.Request)
+		k.maxMessage = int64(c.s.o.Request)
 	}
-	out, err := method(k.ctx, k.only)
-	if rec.unread {
-		keepBuffer(k.body)
+	out, err := method(k.ctx, k.recvUnary)
+	if rec.bodyUnused {
+		recycleBuffer(k.body)
 	}
 	if err == nil {
 		err = k.SendMsg(out)
@@ -119,9 +119,9 @@ func (c *calls) answer(k *call, rec *record) error {
 	return err
 }
 
-// within gives a call the time of a request, from its first byte on, or what the
-// client gives it. Streams may watch for long, until the server ends.
-func (c *calls) within(r *http.Request) (context.Context, context.CancelFunc, error) {
+// withTimeout limits a unary call to Options.Timeout, from its first byte on, or to the client's
+// timeout if that is shorter. Streams may stay open until the server shuts down.
+func (c *grpcHandler) withTimeout(r *http.Request) (context.Context, context.CancelFunc, error) {
 	given, err := timeout(r.Header.Get("Grpc-Timeout"))
 	if err != nil {
 		return nil, nil, err
@@ -130,18 +130,18 @@ func (c *calls) within(r *http.Request) (context.Context, context.CancelFunc, er
 		given = min(given, c.s.o.Timeout)
 	}
 	ctx, stop := context.WithTimeout(r.Context(), given)
-	forget := context.AfterFunc(c.ended, stop)
+	forget := context.AfterFunc(c.drained, stop)
 	return ctx, func() { forget(); stop() }, nil
 }
 
-// may refuses a call under another server's name, and one that shows no token
-// where one is needed.
-func (s *Server) may(r *http.Request) error {
+// authorize refuses a call for another host name, and one without a valid token if the server
+// requires tokens.
+func (s *Server) authorize(r *http.Request) error {
 	g := guard{hosts: s.o.Security.Hosts}
-	if !g.called(r) {
+	if !g.hostAllowed(r) {
 		return protocol.Refuse(protocol.Forbidden, "this server is not called %.80q", r.Host)
 	}
-	if s.tokens != nil && !s.tokens.has(shown(r)) {
+	if s.tokens != nil && !s.tokens.has(bearerToken(r)) {
 		return protocol.Refuse(protocol.Unauthorised, "want authorization: Bearer and a token of this server")
 	}
 	return nil

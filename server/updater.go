@@ -13,43 +13,43 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// keeper keeps the catalog to what is in the files of the models.
-type keeper struct {
+// updater keeps the catalog up to date with the files of the models.
+type updater struct {
 	catalog
-	o       *Options
-	watch   *repository.Watch
-	refused map[repository.File]bool // files that cannot be served, as they are
-	missing map[*served]bool         // whose file was not there at the last look
-	retired sync.WaitGroup           // versions that answer what they accepted
-	metrics *metrics
-	ebbed   func() bool                 // much was held for peers, and is not any more
-	looking *pending[looked]            // nil: nothing is asked
-	opening map[string]*pending[opened] // by path
-	skipped map[string]bool             // what was said of files that are no models
+	o         *Options
+	watch     *repository.Watch
+	refused   map[repository.File]bool // files that cannot be served in their present state
+	missing   map[*modelVersion]bool   // whose file was missing in the last scan
+	retired   sync.WaitGroup           // versions that still answer accepted requests
+	metrics   *metrics
+	trimmable func() bool                 // see memoryBudget.trimmable
+	scanning  *pending[scanResult]        // nil: no scan is in progress
+	opening   map[string]*pending[opened] // by path
+	skipped   map[string]bool             // messages about skipped files
 }
 
-// forEver is longer than anything.
-const forEver = 1 << 62
+// forever is longer than any wait.
+const forever = 1 << 62
 
-// load opens all that is there. One bad model is an error.
-func (k *keeper) load(ctx context.Context) error {
-	defer k.giveUp(nil)
-	l, ok := k.look(ctx, forEver)
+// load opens all models. A model that cannot be opened is an error.
+func (k *updater) load(ctx context.Context) error {
+	defer k.abandon(nil)
+	l, ok := k.scan(ctx, forever)
 	if !ok {
 		return context.Cause(ctx)
 	}
 	if l.err != nil {
 		return l.err
 	}
-	k.say(l.skipped)
+	k.noteSkipped(l.skipped)
 	if len(l.files) == 0 {
 		return fmt.Errorf("%s: there is no such model, neither NAME%s nor NAME/VERSION/model%[2]s or model.onnx",
 			strings.Join(k.o.Models, ", "), ".bnm")
 	}
 	for _, f := range l.files {
-		m, err, ok := k.open(ctx, f, tellAfter)
-		if !ok { // it is told of
-			m, err, ok = k.open(ctx, f, forEver)
+		m, err, ok := k.open(ctx, f, warnAfter)
+		if !ok { // a note was written
+			m, err, ok = k.open(ctx, f, forever)
 		}
 		if !ok {
 			return context.Cause(ctx)
@@ -62,8 +62,8 @@ func (k *keeper) load(ctx context.Context) error {
 	return nil
 }
 
-// say tells once why files are no models.
-func (k *keeper) say(skipped []string) {
+// noteSkipped notes each reason why a file is not served, once.
+func (k *updater) noteSkipped(skipped []string) {
 	said := map[string]bool{}
 	for _, text := range skipped {
 		if said[text] = true; !k.skipped[text] {
@@ -73,18 +73,18 @@ func (k *keeper) say(skipped []string) {
 	k.skipped = said
 }
 
-// keep looks for changes until ctx ends.
-func (k *keeper) keep(ctx context.Context) {
+// watchFiles scans the files at intervals until ctx ends.
+func (k *updater) watchFiles(ctx context.Context) {
 	defer k.retired.Wait()
-	defer func() { k.giveUp(nil) }()
+	defer func() { k.abandon(nil) }()
 	tick := time.NewTicker(k.o.Poll)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			k.poll(ctx)
-			if k.ebbed() {
-				k.o.tidy()
+			if k.trimmable() {
+				k.o.tuneGC()
 			}
 		case <-ctx.Done():
 			return
@@ -92,10 +92,10 @@ func (k *keeper) keep(ctx context.Context) {
 	}
 }
 
-// poll serves what is new or has changed, if it held still, and no more what is
-// gone. What cannot be served changes nothing.
-func (k *keeper) poll(ctx context.Context) {
-	l, ok := k.look(ctx, goOnAfter)
+// poll serves new and changed files that were the same in two scans, and retires versions whose
+// files are gone. A file that cannot be served changes nothing.
+func (k *updater) poll(ctx context.Context) {
+	l, ok := k.scan(ctx, slowAfter)
 	if !ok {
 		return
 	}
@@ -103,8 +103,8 @@ func (k *keeper) poll(ctx context.Context) {
 		k.o.note("models are served as they were: %v", l.err)
 		return
 	}
-	k.say(l.skipped)
-	k.giveUp(l.files)
+	k.noteSkipped(l.skipped)
+	k.abandon(l.files)
 	files, still := l.files, l.still
 	serving := map[repository.File]bool{}
 	for _, m := range k.all() {
@@ -123,23 +123,22 @@ func (k *keeper) poll(ctx context.Context) {
 	for _, name := range l.unread {
 		complete[name] = false
 	}
-	k.retireBut(files, complete)
+	k.retireExcept(files, complete)
 }
 
-// update serves a file, in place of what was that version, and reports whether
-// it does.
-func (k *keeper) update(ctx context.Context, f repository.File) bool {
+// update serves a file in place of the previous file of that version, and reports whether it does.
+func (k *updater) update(ctx context.Context, f repository.File) bool {
 	if k.refused[f] {
 		return false
 	}
-	m, err, ok := k.open(ctx, f, goOnAfter)
+	m, err, ok := k.open(ctx, f, slowAfter)
 	if !ok {
 		return false
 	}
-	defer k.o.tidy()
+	defer k.o.tuneGC()
 	if ctx.Err() != nil {
 		closeOpened(opened{f, m, err})
-		return false // it is going away, not the file that is bad
+		return false // the server shuts down; the file may be good
 	}
 	if err != nil {
 		if k.refused == nil {
@@ -157,14 +156,14 @@ func (k *keeper) update(ctx context.Context, f repository.File) bool {
 	return true
 }
 
-// retireBut retires versions that are not among the files, twice in a row: those
-// of a model whose files are all served, and of one that has none.
-func (k *keeper) retireBut(files []repository.File, complete map[string]bool) {
+// retireExcept retires versions whose files were missing in two consecutive scans, of models all of
+// whose other files are served, or that have no files.
+func (k *updater) retireExcept(files []repository.File, complete map[string]bool) {
 	wanted := map[string]bool{}
 	for _, f := range files {
 		wanted[fmt.Sprint(f.Name, "/", f.Version)] = true
 	}
-	gone := map[*served]bool{}
+	gone := map[*modelVersion]bool{}
 	for _, m := range k.all() {
 		done, there := complete[m.name]
 		if wanted[m.name+"/"+m.label()] || there && !done {
@@ -180,9 +179,9 @@ func (k *keeper) retireBut(files []repository.File, complete map[string]bool) {
 	k.missing = gone
 }
 
-// retire lets a version answer what it accepted, and closes it. If no other has
-// taken its place, metrics forget it.
-func (k *keeper) retire(m *served) {
+// retire closes a version after it has answered the accepted requests. If it was not replaced, its
+// metrics are removed.
+func (k *updater) retire(m *modelVersion) {
 	k.retired.Go(func() {
 		if err := m.close(); err != nil {
 			k.o.note("%s version %d: %v", m.name, m.version, err)
@@ -190,12 +189,12 @@ func (k *keeper) retire(m *served) {
 		if _, err := k.find(m.name, m.label()); err != nil {
 			k.metrics.forget(m.name, m.label())
 		}
-		k.o.tidy()
+		k.o.tuneGC()
 	})
 }
 
-// closeAll closes everything that is served.
-func (k *keeper) closeAll() error {
+// closeAll closes all versions.
+func (k *updater) closeAll() error {
 	k.retired.Wait()
 	var errs []error
 	for _, m := range k.all() {

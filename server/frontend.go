@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// frontend has the listeners of a server, and what protects them.
+type frontend struct {
+	httpListener, grpcListener, healthListener net.Listener // nil: not configured
+	tlsConfig                                  *tls.Config  // nil: no TLS
+	certificateExpiry                          func() time.Time
+	tokens                                     *tokens // nil: no token is required
+	budget                                     memoryBudget
+	draining                                   atomic.Bool  // new requests are refused
+	active                                     atomic.Int64 // inferences in progress
+}
+
+// listen opens the listeners, and reads certificates and tokens.
+func (f *frontend) listen(ctx context.Context, o *Options) (err error) {
+	f.budget.limit, f.budget.conns.budget = int64(o.InFlight), &f.budget
+	if f.tlsConfig, f.certificateExpiry, err = o.Security.serverTLS(o.note); err != nil {
+		return err
+	}
+	if f.tokens, err = readTokens(o.Security.Tokens, o.note); err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		at      *net.Listener
+		address string
+	}{{&f.httpListener, o.HTTP}, {&f.grpcListener, o.GRPC}, {&f.healthListener, o.Health}} {
+		if l.address == "" {
+			continue
+		}
+		if *l.at, err = new(net.ListenConfig).Listen(ctx, "tcp", l.address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes the listeners.
+func (f *frontend) close() error {
+	var errs []error
+	for _, l := range []net.Listener{f.httpListener, f.grpcListener, f.healthListener} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) { // Serve has closed it
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drainTime is how long accepted requests may take after shutdown has begun.
+const drainTime = 6 * time.Second
+
+// Serve answers requests until ctx ends. Then it refuses new requests, answers those that it
+// accepted, and returns nil if all were answered in time. It may be called once.
+func (s *Server) Serve(ctx context.Context) error {
+	failed := make(chan error, 3)
+	h := s.newHTTP()
+	go func() { failed <- s.serveHTTP(h, s.httpListener, plainConnBytes) }()
+	if s.healthListener != nil {
+		probe := s.newHealth()
+		defer probe.Close()
+		go func() {
+			failed <- probe.Serve(trackingListener{s.healthListener, &s.budget.conns, plainConnBytes, false, false})
+		}()
+	}
+	drained, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	defer endStreams()
+	g, health := s.newGRPC(drained)
+	if s.grpcListener != nil {
+		go func() { failed <- s.serveHTTP(g, s.grpcListener, http2ExtraBytes+headerGrowth*maxCallHeaders) }()
+	}
+	watchCtx, end := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watchFiles(watchCtx) })
+	defer watching.Wait()
+	defer end()
+	select {
+	case err := <-failed:
+		return errors.Join(err, h.Close(), g.Close())
+	case <-ctx.Done():
+	}
+	s.draining.Store(true)
+	defer time.AfterFunc(unusedGrace, s.budget.conns.closeUnused).Stop()
+	health.Shutdown()
+	drainCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer stop()
+	s.drain(drainCtx)
+	endStreams()
+	return errors.Join(shutdown(drainCtx, h), shutdown(drainCtx, g))
+}
+
+// serveHTTP serves HTTP, or HTTPS if TLS is configured, on connections that use connBytes each.
+func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error {
+	counted := trackingListener{l, &f.budget.conns, takes, f.tlsConfig != nil, l == f.grpcListener}
+	if f.tlsConfig == nil {
+		return h.Serve(counted)
+	}
+	counted.connBytes += tlsExtraBytes
+	h.TLSConfig = f.tlsConfig.Clone()
+	return h.ServeTLS(counted, "", "")
+}
+
+// drain waits until no inference is in progress. Meanwhile new requests are refused.
+func (f *frontend) drain(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for f.active.Load() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// shutdown closes connections when they are idle, and all of them when ctx ends.
+func shutdown(ctx context.Context, h *http.Server) error {
+	err := h.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, h.Close())
+	}
+	return err
+}
+
+// beginInference counts an inference; done is called when its response is written.
+func (f *frontend) beginInference() (done func(), err error) {
+	f.active.Add(1)
+	done = func() { f.active.Add(-1) }
+	if f.draining.Load() {
+		done()
+		return nil, unavailable("the server is going away")
+	}
+	return done, nil
+}

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/doctor"
+	"github.com/bnctl/bnctl/modelfile/export"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/models"
@@ -56,12 +60,24 @@ func TestOutputsHaveTheirEndings(t *testing.T) {
 	if files, err := os.ReadDir(folder); len(files) != 2 || err != nil {
 		t.Errorf("written: %v, %v; want m.bnm and m.bnc alone", files, err)
 	}
+	if err := stripped("m.bnc"); !problem.IsMistake(err) || !strings.Contains(err.Error(), "is the input") {
+		t.Errorf("strip over its input: %v", err)
+	}
+	_, err = export.File(t.Context(), export.Options{Input: in("m.bnm"), Output: in("./m.bnm"), Format: "torch"})
+	if !problem.IsMistake(err) || !strings.Contains(err.Error(), "is the input") {
+		t.Errorf("export over its input: %v", err)
+	}
+	_, err = doctor.RepairFile(t.Context(), in("m.bnm"), in("m.bnm"), modelfile.Options{},
+		doctor.RepairOptions{Data: "glyphs:64"})
+	if !problem.IsMistake(err) || !strings.Contains(err.Error(), "is the input") {
+		t.Errorf("repair over its input: %v", err)
+	}
 	unlock, err := regular.Lock(in("m.bnm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if err := stripped("m.bnm"); !errors.Is(err, regular.ErrLocked) {
+	if err := stripped("m.bnm"); !errors.Is(err, problem.ErrLocked) {
 		t.Errorf("strip to a file that a training of this program writes: %v", err)
 	}
 }

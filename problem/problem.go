@@ -15,6 +15,10 @@ import (
 	"strings"
 )
 
+// ErrLocked is wrapped by errors about a file that another program, or another run of this
+// one, has locked for writing: errors.Is finds it.
+var ErrLocked = errors.New("another program writes it")
+
 // Error is something that the caller can mend: an option, or several that
 // contradict each other, or with Failed what the data, a file or a run turned
 // out to be.

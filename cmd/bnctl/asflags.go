@@ -45,6 +45,8 @@ func flag(option string) string {
 	switch option {
 	case "devices-list", "export", "plugin-add", "strip":
 		return "bnctl " + strings.ReplaceAll(option, "-", " ")
+	case "output-file":
+		return "-o"
 	}
 	return "--" + option
 }

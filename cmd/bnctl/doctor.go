@@ -85,9 +85,6 @@ func repairOptions(c *cli.Context, path string) (*repair, error) {
 	if err := atLeast(c, 2, "samples"); err != nil {
 		return nil, err
 	}
-	if err := notInput(r.output, path); err != nil {
-		return nil, err
-	}
 	r.options.Batch, r.options.Samples, r.options.Workers = c.Int("batch"), c.Int("samples"), c.Int("workers")
 	var err error
 	if r.options.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {

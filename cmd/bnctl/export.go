@@ -48,9 +48,6 @@ func exportAction(c *cli.Context) error {
 	if err := onlyWith(c, "fold-bn", runningFlags()); err != nil {
 		return err
 	}
-	if err := notInput(c.String("output"), path); err != nil {
-		return err
-	}
 	options, err := exportOptions(c, path)
 	if err != nil {
 		return err

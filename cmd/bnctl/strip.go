@@ -61,9 +61,6 @@ func stripOptions(c *cli.Context) (o strip.Options, err error) {
 	if err := wantEnding("strip", o.Output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
 		return o, err
 	}
-	if err := notInput(o.Output, o.Inputs...); err != nil {
-		return o, err
-	}
 	if !o.Template() {
 		err := without(c, "only a template keeps it", "arch", "input", "size", "labels", "preprocess", "mean",
 			"std", "exif", "interpolation")

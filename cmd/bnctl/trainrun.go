@@ -30,11 +30,6 @@ func (t *trainer) run(ctx context.Context, options job.Options) error {
 		return err
 	}
 	j.Checkpoint = job.CheckpointBeside(j.Checkpoint, j.Paths.Output)
-	for _, path := range []string{j.Paths.Output, j.Checkpoint} {
-		if err := notInput(path, options.Model, options.Start.Init); err != nil {
-			return err
-		}
-	}
 	if err := j.Claim(t.resumed); err != nil {
 		return err
 	}

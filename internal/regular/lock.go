@@ -12,10 +12,6 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ErrLocked is wrapped by errors about a file that another program has locked for
-// writing.
-var ErrLocked = errors.New("another program writes it")
-
 // locks are the files that this program has locked.
 var locks lockTable
 
@@ -66,7 +62,7 @@ func Lock(path string) (unlock func(), err error) {
 	}
 	name := unfinished(file, "lock")
 	f, err := take(name)
-	if errors.Is(err, ErrLocked) {
+	if errors.Is(err, problem.ErrLocked) {
 		return nil, problem.Advise("wait for it, or name another file", "%s: %w (process %s)", path, err,
 			holder(name))
 	}

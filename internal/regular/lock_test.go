@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // A file is locked once, for others to see by whom; afterwards, and by what a
@@ -22,7 +24,7 @@ func TestLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Lock(path)
-		if want := fmt.Sprintf("(process %d)", os.Getpid()); !errors.Is(err, ErrLocked) ||
+		if want := fmt.Sprintf("(process %d)", os.Getpid()); !errors.Is(err, problem.ErrLocked) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("locked twice: %v, want %s", err, want)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // take opens and locks a file. One that its holder has removed in the meantime
@@ -19,7 +21,7 @@ func take(name string) (*os.File, error) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			f.Close()
-			return nil, ErrLocked
+			return nil, problem.ErrLocked
 		}
 		mine, err1 := f.Stat()
 		there, err2 := os.Lstat(name)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // TestLinksAreWrittenThrough: a link stays a link, and what it leads to is written, with its
@@ -66,7 +68,7 @@ func TestLinksAreWrittenThrough(t *testing.T) {
 		t.Errorf("the lock is not beside the file: %v", err)
 	}
 	for _, name := range []string{"far/there", "one", "nearby/back"} {
-		if err := Writable(at(name)); !errors.Is(err, ErrLocked) {
+		if err := Writable(at(name)); !errors.Is(err, problem.ErrLocked) {
 			t.Errorf("%s, whose file is locked: %v", name, err)
 		}
 	}
@@ -89,7 +91,7 @@ func TestWriteLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := write("stolen"); !errors.Is(err, ErrLocked) {
+	if err := write("stolen"); !errors.Is(err, problem.ErrLocked) {
 		t.Errorf("while another writes it: %v", err)
 	}
 	give(f)
@@ -100,7 +102,7 @@ func TestWriteLocked(t *testing.T) {
 	if err := write("mine"); err != nil {
 		t.Error(err)
 	}
-	if _, err := Lock(path); !errors.Is(err, ErrLocked) {
+	if _, err := Lock(path); !errors.Is(err, problem.ErrLocked) {
 		t.Errorf("the lock is gone after a write: %v", err)
 	}
 	unlock()

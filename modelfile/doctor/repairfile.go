@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -23,7 +24,7 @@ type RepairedFile struct {
 // are not finite, which new statistics cannot repair.
 func RepairFile(ctx context.Context, path, output string, file modelfile.Options, o RepairOptions) (
 	*RepairedFile, error) {
-	if err := regular.Writable(output); err != nil {
+	if err := cmp.Or(regular.NotInput(output, path), regular.Writable(output)); err != nil {
 		return nil, err
 	}
 	p, err := Examine(path, file)

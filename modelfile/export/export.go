@@ -6,6 +6,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -57,7 +58,7 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := regular.Writable(o.Output); err != nil {
+	if err := cmp.Or(regular.NotInput(o.Output, o.Input), regular.Writable(o.Output)); err != nil {
 		return nil, err
 	}
 	opened, err := modelfile.Open(o.Input, o.File)

@@ -1,6 +1,7 @@
 package strip
 
 import (
+	"cmp"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -75,7 +76,7 @@ func Files(o Options) (*Report, error) {
 	if len(o.Inputs) == 0 {
 		return nil, problem.New("inputs", "", "strip needs a checkpoint", "")
 	}
-	if err := regular.Writable(o.Output); err != nil {
+	if err := cmp.Or(regular.NotInput(o.Output, o.Inputs...), regular.Writable(o.Output)); err != nil {
 		return nil, err
 	}
 	ours, err := modelfile.Own(o.Inputs[0])

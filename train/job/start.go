@@ -31,6 +31,11 @@ func (j *Job) Claim(read string) (err error) {
 	if err := endings(j.Paths.Output, j.Checkpoint); err != nil {
 		return err
 	}
+	for _, path := range []string{j.Paths.Output, j.Checkpoint} {
+		if err := regular.NotInput(path, j.o.Model, j.o.Start.Init); err != nil {
+			return err
+		}
+	}
 	if j.release, err = regular.Claim(j.Paths.Output, j.Checkpoint); err != nil {
 		j.release = func() {}
 		return err

@@ -77,7 +77,7 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 		return nil, err
 	}
 	defer v.Close()
-	src, err := predict.OpenInputs(ctx, v, o.Inputs, true, nil)
+	src, err := predict.OpenInputs(ctx, v.Model, o.Inputs, true, nil)
 	if err != nil {
 		return nil, v.Blame(err)
 	}

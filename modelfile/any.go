@@ -15,7 +15,6 @@ func Any(name string, o Options) (*Opened, error) {
 	if err != nil {
 		m, fileErr := Open(name, o)
 		if fileErr != nil {
-			_, err = Zoo(name)
 			return nil, fmt.Errorf("%w; as a file: %w", err, fileErr)
 		}
 		return m, nil

@@ -8,22 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/problem"
 )
-
-// Zoo is models.Lookup for names that a person has written: the error is an
-// *problem.Unknown.
-func Zoo(name string) (models.Architecture, error) {
-	a, err := models.Lookup(name)
-	if err == nil {
-		return a, nil
-	}
-	unknown := &problem.Unknown{What: "model", Name: name}
-	for _, a := range models.Architectures() {
-		unknown.Known = append(unknown.Known, a.Name)
-	}
-	return a, unknown
-}
 
 func inZoo(name string) bool {
 	_, err := models.Lookup(name)
@@ -53,7 +38,7 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 		}
 		return models.WithSize(m, o.Size.Height, o.Size.Width)
 	}
-	a, err := Zoo(name)
+	a, err := models.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +67,7 @@ func drawn(path string, text []byte) (*models.Model, error) {
 	}
 	m, err := models.New(g)
 	if err == nil {
-		m.Preprocess.Known = imageOf(m) != nil
+		_, m.Preprocess.Known = models.ImageOf(m)
 	}
 	return m, err
 }

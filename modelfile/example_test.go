@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -32,14 +33,14 @@ func ExampleOpen() {
 		return
 	}
 	pictures := data.Info{Kind: "glyphs", DType: tensor.U8, Shape: []int{28, 28, 1}}
-	_, err = modelfile.Suited(m.Model, pictures)
+	_, err = fit.Model(m.Model, pictures)
 	fmt.Println(err)
 	m, err = modelfile.Open(path, modelfile.Options{Preprocess: modelfile.Preprocess{Name: "unit"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = modelfile.Suited(m.Model, pictures)
+	_, err = fit.Model(m.Model, pictures)
 	fmt.Println(m.Architecture, "of", m.Choice.Tensors, "tensors:", err)
 	// Output:
 	// preprocess: the file does not say how a picture becomes the model's input; add preprocess imagenet, unit, raw or caffe, or mean and std, or give arrays as .npy

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // sized reports whether o says how large pictures are.
@@ -95,55 +92,4 @@ func (o *Options) openForeign(path string) (*formats.File, error) {
 		f.NoModel = why[0]
 	}
 	return f, nil
-}
-
-// zooFor returns the options of a model of the zoo for pictures of such data.
-// A classifier takes its own size: that of its pictures is chance, and they are
-// scaled. A network with a class for each pixel keeps the pictures' size if all
-// are alike and it can take it. Channels are those of the data.
-func zooFor(a models.Architecture, info data.Info, o models.Options) models.Options {
-	given := o.Input != (models.Size{})
-	if !given {
-		o.Input = a.Input
-	}
-	if o.Input.Channels == 0 || !given {
-		o.Input.Channels = 3 // of pictures of several sizes
-		if len(info.Shape) == 3 {
-			o.Input.Channels = info.Shape[2]
-		}
-	}
-	if given || !a.Pixels || len(info.Shape) != 3 {
-		return o
-	}
-	theirs := o
-	theirs.Input.Height, theirs.Input.Width = info.Shape[0], info.Shape[1]
-	if m, err := models.Build(a.Name, theirs); err != nil || tooManyTaps(m) {
-		return o
-	}
-	return theirs
-}
-
-// mostTaps is how many places a window may look at in one picture: that many
-// offsets fit into the tables of devices.
-const mostTaps = 1 << 26
-
-// tooManyTaps reports whether a window of m looks at more places than devices have
-// offsets for, as one of 7x7 on a photo does.
-func tooManyTaps(m *models.Model) bool {
-	f := m.Graph.Main
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		if n.Op != graph.Conv && n.Op != graph.MaxPool && n.Op != graph.AvgPool {
-			continue
-		}
-		window := f.WindowOf(n).Kernel
-		places := 0
-		for _, v := range []graph.Value{n.In[0], n.Out[0]} {
-			places = max(places, tensor.Count(f.Values[v].Type.Shape[1:]))
-		}
-		if window[0]*window[1]*places > mostTaps {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -42,7 +43,7 @@ type Started struct {
 }
 
 // Start makes a model for training on such data, with the names of its classes:
-// of the zoo by name, as ForData makes it, from a graph in text form, or of any model
+// of the zoo by name, as fit.Zoo makes it, from a graph in text form, or of any model
 // file. Weights are those of the file, or of Init;
 // what these lack, a new head for one, is drawn from the seed.
 func Start(name string, info data.Info, o StartOptions) (*Started, error) {
@@ -105,7 +106,7 @@ func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	case err == nil && !inZoo(name):
 		return trained(name, info, o)
 	default:
-		m, err = ForData(name, info, models.Options{Input: o.Size, Classes: o.Classes, Auxiliary: o.Auxiliary})
+		m, err = fit.Zoo(name, info, models.Options{Input: o.Size, Classes: o.Classes, Auxiliary: o.Auxiliary})
 	}
 	if err != nil {
 		return nil, err
@@ -158,11 +159,10 @@ func (s *Started) initialise(o StartOptions) error {
 }
 
 // StartArrays returns what makes samples for the model of Start of the array of
-// an .npy file, by the rule of Arrays: training takes what prediction will take.
+// an .npy file, by the rule of fit.Arrays: training takes what prediction will take.
 // The model of a file is opened when the first array comes. One of the zoo is
 // made for the data: integers are pictures, floats stay what they are.
-func StartArrays(name string, o StartOptions, note func(format string, args ...any)) func(name string,
-	x tensor.Tensor) (tensor.Tensor, error) {
+func StartArrays(name string, o StartOptions, note func(format string, args ...any)) fit.Converter {
 	find := sync.OnceValues(func() (*models.Model, error) { return beforeData(name, o) })
 	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {
 		m, err := find()
@@ -170,39 +170,9 @@ func StartArrays(name string, o StartOptions, note func(format string, args ...a
 			return x, err
 		}
 		if m != nil {
-			return Arrays(m, note)(file, x)
+			return fit.Arrays(m, note)(file, x)
 		}
-		return anyPictures(file, x, note)
-	}
-}
-
-// anyPictures is the rule of Arrays for a model of the zoo.
-func anyPictures(file string, x tensor.Tensor, note func(format string, args ...any)) (tensor.Tensor, error) {
-	if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
-		return x, nil
-	}
-	a := arrayFile{hears: note, name: file, given: tensor.Describe(x.DType, x.Shape)}
-	return a.pictures(x)
-}
-
-// LikelyArrays returns what makes samples of the array of an .npy file where no
-// model is known: what a model of the zoo would be trained on if it can be
-// pictures, else the array as it is. note is called with messages about
-// conversions.
-func LikelyArrays(note func(format string, args ...any)) func(name string, x tensor.Tensor) (
-	tensor.Tensor, error) {
-	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {
-		var notes []string
-		pictures, err := anyPictures(file, x, func(format string, args ...any) {
-			notes = append(notes, fmt.Sprintf(format, args...))
-		})
-		if err != nil {
-			return x, nil
-		}
-		for _, n := range notes {
-			note("%s", n)
-		}
-		return pictures, nil
+		return fit.ZooArrays(note)(file, x)
 	}
 }
 
@@ -239,7 +209,7 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 		return nil, err
 	}
 	model := was.Model
-	if was.Model, err = Suited(model, info); err != nil {
+	if was.Model, err = fit.Model(model, info); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 		if s, ok := model.SizeOf(info.Shape); ok && o.sized() && !info.Pictures() {
 			err = problem.Advise("arrays keep their shape: make the model for them with {size} "+s.Sides(), "%w", err)
@@ -288,23 +258,4 @@ func (o *StartOptions) written(path string, text []byte) (*models.Model, error) 
 		return m, nil
 	}
 	return models.WithClasses(m, o.Classes)
-}
-
-// ForData builds an architecture of the zoo for such data, without state. What o
-// leaves open fits the data: classes are theirs, and so are channels. A classifier
-// has its own size, to which pictures are scaled; a network with a class for each
-// pixel has that of the pictures if all are alike and it can take it, else its own.
-func ForData(name string, info data.Info, o models.Options) (*models.Model, error) {
-	a, err := Zoo(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Pictures() {
-		return nil, problem.Advise("give a model file whose input has that shape",
-			"model %s takes images, the samples of %s are %v arrays of f32", name, info.Kind, info.Shape)
-	}
-	if o.Classes == 0 {
-		o.Classes = len(info.Classes)
-	}
-	return models.Build(name, zooFor(a, info, o))
 }

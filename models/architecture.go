@@ -65,7 +65,8 @@ var (
 // Architectures returns the zoo in the order in which it is listed.
 func Architectures() []Architecture { return slices.Clone(zoo) }
 
-// Lookup returns the architecture with that name. The error lists the names.
+// Lookup returns the architecture with that name. The error is a *problem.Unknown, which
+// lists the names.
 func Lookup(name string) (Architecture, error) {
 	names := make([]string, len(zoo))
 	for i, a := range zoo {
@@ -74,7 +75,7 @@ func Lookup(name string) (Architecture, error) {
 		}
 		names[i] = a.Name
 	}
-	return Architecture{}, fmt.Errorf("unknown model %q; models are %s", name, strings.Join(names, ", "))
+	return Architecture{}, &problem.Unknown{What: "model", Name: name, Known: names}
 }
 
 // Build returns the template of an architecture. Its State is empty: fill it

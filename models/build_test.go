@@ -42,7 +42,7 @@ func TestBuildRefuses(t *testing.T) {
 		o    models.Options
 		want string
 	}{
-		{"resnet21", models.Options{}, "models are mlp-bn, lenet-bn, resnet20"},
+		{"resnet21", models.Options{}, "there are mlp-bn, lenet-bn, resnet20"},
 		{"resnet20", models.Options{Classes: 1}, "1 class; a classifier has 2"},
 		{"resnet20", models.Options{Classes: -1}, "-1 classes"},
 		{"resnet20", models.Options{Classes: 1 << 30}, "classes"},

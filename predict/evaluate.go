@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
 
-// Evaluable returns the form of m that can be evaluated on src, modelfile.Suited, and src
+// Evaluable returns the form of m that can be evaluated on src, fit.Model, and src
 // with the labels of m: models.MatchClasses says which class is which. note, which may be
 // nil, is called with what that took for what. The error is one of MatchClasses, or a
 // *problem.Error of data without labels. Closing the source closes src.
@@ -33,7 +33,7 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 		named.Labels = k.Names
 		m = &named
 	}
-	m, err := modelfile.Suited(m, info)
+	m, err := fit.Model(m, info)
 	return m, src, err
 }
 

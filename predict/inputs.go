@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 )
 
 // Inputs is what is to be predicted, open, and the model as it takes them.
@@ -16,13 +16,13 @@ type Inputs struct {
 }
 
 // OpenInputs opens pictures, folders, archives, .npy files, or data as data.Open
-// takes it, for the model of a file. goOn leaves out what cannot be opened; without
+// takes it, for m. goOn leaves out what cannot be opened; without
 // it that is an error. note, which may be nil, is called with messages about the
 // conversion of arrays. The caller closes the result.
-func OpenInputs(ctx context.Context, v *modelfile.Viewed, inputs []string, goOn bool,
+func OpenInputs(ctx context.Context, m *models.Model, inputs []string, goOn bool,
 	note func(format string, args ...any)) (*Inputs, error) {
 	in := &Inputs{}
-	o := data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF, Array: modelfile.Arrays(v.Model, note)}
+	o := data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF, Array: fit.Arrays(m, note)}
 	if goOn {
 		o.Unopened = func(err error) { in.Unopened = append(in.Unopened, err) }
 	}
@@ -30,7 +30,7 @@ func OpenInputs(ctx context.Context, v *modelfile.Viewed, inputs []string, goOn 
 	if in.Source, err = data.OpenInputs(ctx, inputs, o); err != nil {
 		return nil, err
 	}
-	if in.Model, err = modelfile.Suited(v.Model, in.Info()); err != nil {
+	if in.Model, err = fit.Model(m, in.Info()); err != nil {
 		in.Close()
 		return nil, err
 	}

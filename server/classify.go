@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
@@ -84,7 +84,7 @@ func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 	}
 	answers, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: k})
 	if err == nil {
-		_, err = modelfile.Suited(s.model, data.Info{Kind: "picture", DType: tensor.U8})
+		_, err = fit.Model(s.model, data.Info{Kind: "picture", DType: tensor.U8})
 	}
 	if err != nil {
 		return nil, invalid("model %s takes no pictures: %v", s.name, err)

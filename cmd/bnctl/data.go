@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models/fit"
 )
 
 func dataCommand() *cli.Command {
@@ -55,7 +55,7 @@ func openOne(c *cli.Context,
 		return nil, err
 	}
 	return open(c.Context, spec, data.Options{Split: data.Train, SkipBad: skip, Masks: maskOptions(c),
-		EXIF: p.EXIF != data.IgnoreEXIF, Array: modelfile.LikelyArrays(outputOf(c).note)})
+		EXIF: p.EXIF != data.IgnoreEXIF, Array: fit.LikelyArrays(outputOf(c).note)})
 }
 
 func dataInfo(c *cli.Context) error {

@@ -36,13 +36,11 @@ func (e *evaluation) run(ctx context.Context, o *output) error {
 
 // all evaluates the model on every sample.
 func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
-	src, err := data.Open(ctx, e.source, data.Options{Split: data.Test, EXIF: v.Preprocess.EXIF,
-		SkipBad: e.skip, Masks: e.masks, Array: modelfile.Arrays(v.Model, o.note)})
+	src, err := e.open(ctx, o, v.Model)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	tellOfFiles(o, "--data", src.Info())
 	m, src, err := predict.Evaluable(v.Model, src, o.hear)
 	if err != nil {
 		return err

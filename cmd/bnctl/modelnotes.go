@@ -8,17 +8,6 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// noteOfPictures says of a file that holds m that pictures will be refused for
-// it, though its input has the shape of pictures.
-func noteOfPictures(o *output, path string, m *models.Model, command string) {
-	if !modelfile.WantsPreprocessing(m) {
-		return
-	}
-	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
-		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
-		m.Summary().Input, command)
-}
-
 // warnOfSickness says that the model of a file is sick, and why, if it is.
 func warnOfSickness(o *output, s *doctor.Sickness, path string) {
 	if faults := s.Faults(); len(faults) > 0 {

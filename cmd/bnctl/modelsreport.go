@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
 )
@@ -22,24 +21,20 @@ func listModels(o *output) error {
 
 // showMemory prints what training a model of the zoo takes.
 func showMemory(o *output, name string, size models.Size, batch int) error {
-	a, err := modelfile.Zoo(name)
-	if err != nil {
-		return err
-	}
-	m, err := train.MemoryOf(a.Name, size, batch)
+	m, err := train.MemoryOf(name, size, batch)
 	if err != nil {
 		return err
 	}
 	gb := func(n int64) float64 { return float64(n) / 1e9 }
 	o.event("memory", m)
 	o.result("%s, batches of %d, %s: state %.2f GB on each device, activations at most %.2f GB, %.2f GB with "+
-		"--recompute all", a.Name, m.Batch, m.Input, gb(m.State), gb(m.Activations), gb(m.Recomputed))
+		"--recompute all", name, m.Batch, m.Input, gb(m.State), gb(m.Activations), gb(m.Recomputed))
 	return nil
 }
 
 // showModel prints a model of the zoo, or only the text of its graph.
 func showModel(o *output, name string, size models.Size, text bool) error {
-	a, err := modelfile.Zoo(name)
+	a, err := models.Lookup(name)
 	if err != nil {
 		return err
 	}

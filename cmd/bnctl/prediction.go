@@ -35,7 +35,7 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 // all predicts all inputs, and lists at the end those without a prediction.
 func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
 	whole := p.format == "npy" // an array has a row for every input, so none is left out
-	src, err := predict.OpenInputs(ctx, v, p.inputs, !whole, o.note)
+	src, err := predict.OpenInputs(ctx, v.Model, p.inputs, !whole, o.note)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ device/remote: device/fabric/mailbox graph tensor problem internal/regular
 
 bn: device/collective graph problem tensor
 models: graph problem tensor
+models/fit: data graph models problem tensor
 data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 serialize: bn graph models problem internal/regular tensor
@@ -65,22 +66,22 @@ parallel: internal/awake bn device/collective device device/fabric graph tensor 
 train/internal/tfevents:
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents
-train/job: data device/fabric fleet modelfile models parallel problem internal/regular serialize tensor
-train/job: train
+train/job: data device/fabric fleet modelfile models models/fit parallel problem internal/regular serialize
+train/job: tensor train
 cmd/bnctl/internal/study: problem
 
 problem:
 fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
 fleet: plugins/cpu problem
-modelfile: bn data modelfile/formats graph models problem internal/regular serialize tensor
+modelfile: bn data modelfile/formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
 cmd/bnctl/internal/bench: models parallel plugins/cpu problem tensor train
 modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
 modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
 modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
 modelfile/doctor: bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
-modelfile/doctor: internal/regular tensor train
-predict: data device device/fabric fleet graph internal/memory modelfile models parallel problem tensor
+modelfile/doctor: internal/regular models/fit tensor train
+predict: data device device/fabric fleet graph internal/memory models models/fit parallel problem tensor
 predict: train
 cmd/bnctl/internal/format: data predict problem internal/regular tensor
 server/internal/protocol: tensor
@@ -88,11 +89,12 @@ server/internal/batching: tensor
 server/internal/repository: problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server: data modelfile/doctor modelfile models predict problem internal/regular server/internal/batching
+server: data modelfile/doctor modelfile models models/fit predict problem internal/regular
+server: server/internal/batching
 server: server/internal/inferencepb server/internal/tracing server/internal/protocol
 server: server/internal/repository tensor train
 cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor train
-cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet modelfile models parallel
+cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet models models/fit parallel
 cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
 cmd/bnctl/internal/study/experiment: train
 
@@ -162,7 +164,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 cmd/bnctl/internal/nearest:
 cmd/bnctl: cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
-cmd/bnctl: modelfile/formats internal/interrupt internal/legible models cmd/bnctl/internal/demo
+cmd/bnctl: modelfile/formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
 cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular serialize
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job

@@ -32,7 +32,7 @@ type EstimateOptions struct {
 
 // Reestimate returns the statistics of m over samples of src, by the names of
 // state tensors, and the number of samples. The samples are the first of a
-// shuffled order. m must take the samples of src as input: modelfile.Suited
+// shuffled order. m must take the samples of src as input: fit.Model
 // returns such a model.
 func Reestimate(ctx context.Context, m *models.Model, src data.Source, o EstimateOptions) (
 	map[string]tensor.Tensor, int, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/predict"
 )
 
@@ -87,12 +88,12 @@ type Served struct {
 // Repair returns a copy of m with all running statistics estimated again.
 func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, error) {
 	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Train, EXIF: m.Preprocess.EXIF,
-		Array: modelfile.Arrays(m, o.Note)})
+		Array: fit.Arrays(m, o.Note)})
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	fed, err := modelfile.Suited(m, src.Info())
+	fed, err := fit.Model(m, src.Info())
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions,
 	note func(format string, args ...any)) (*Served, error) {
 	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
-		Array: modelfile.Arrays(m, nil)})
+		Array: fit.Arrays(m, nil)})
 	// Repair has noted what is converted
 	if err != nil {
 		return nil, err

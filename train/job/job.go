@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -173,7 +174,7 @@ func (j *Job) hearSource(option string, s data.Source) {
 func (j *Job) arrays() (func(name string, x tensor.Tensor) (tensor.Tensor, error), error) {
 	if j.o.Resume != nil && j.o.Model == "" {
 		m, err := serialize.Unwrap(j.o.Resume)
-		return modelfile.Arrays(m, j.o.Hear.Note), err
+		return fit.Arrays(m, j.o.Hear.Note), err
 	}
 	return modelfile.StartArrays(j.o.Model, j.o.Start, j.o.Hear.Note), nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -22,7 +22,7 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	defer src.Close()
-	m, err := modelfile.ForData("mlp-bn", src.Info(), models.Options{})
+	m, err := fit.Zoo("mlp-bn", src.Info(), models.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -37,7 +37,7 @@ func small(t *testing.T) Options {
 		return src
 	}
 	src, val := open("glyphs:64", data.Train), open("glyphs:32", data.Test)
-	m, err := modelfile.ForData("mlp-bn", src.Info(), models.Options{})
+	m, err := fit.Zoo("mlp-bn", src.Info(), models.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
@@ -41,7 +41,7 @@ func (s *runner) sampleAll(ctx context.Context) error {
 	if s.o.Data.Info().Pictures() && s.recipe.Model != control {
 		size, _ := s.o.Model.Size() // of the pictures that the study is about
 		size.Channels = 0
-		m, err := modelfile.ForData(control, s.o.Data.Info(), models.Options{Input: size})
+		m, err := fit.Zoo(control, s.o.Data.Info(), models.Options{Input: size})
 		if err != nil {
 			return err
 		}

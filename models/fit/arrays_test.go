@@ -1,4 +1,4 @@
-package modelfile
+package fit
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func TestArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := withoutImage(colour)
+	none, err := models.WithArrays(colour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package modelfile
+package fit
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Suited returns the form of m that takes the samples of such data: arrays of
+// Model returns the form of m that takes the samples of such data: arrays of
 // floats go past an image operation, as they are; they may have their channels
 // last. Samples that cannot be the input of m are an error. Pictures for a
 // model without preprocessing are a *problem.Error, since preprocessing is
 // never guessed.
-func Suited(m *models.Model, info data.Info) (*models.Model, error) {
+func Model(m *models.Model, info data.Info) (*models.Model, error) {
 	if info.Pictures() {
-		return m, takesPictures(m)
+		return m, checkPictures(m)
 	}
 	m, err := models.WithArrays(m)
 	if err != nil {
@@ -41,8 +41,8 @@ func channelsLast(have, want []int) bool {
 		slices.Equal(have, []int{want[1], want[2], want[0]})
 }
 
-// takesPictures refuses pictures for a model that takes none.
-func takesPictures(m *models.Model) error {
+// checkPictures refuses pictures for a model that takes none.
+func checkPictures(m *models.Model) error {
 	in := m.Input()
 	switch {
 	case !m.Preprocess.Known:
@@ -55,9 +55,9 @@ func takesPictures(m *models.Model) error {
 	return nil
 }
 
-// WantsPreprocessing reports whether m takes arrays of the shape of pictures,
-// and nothing says how pictures become such arrays: then Suited refuses them.
-func WantsPreprocessing(m *models.Model) bool {
+// LacksPreprocessing reports whether m takes arrays of the shape of pictures,
+// and nothing says how pictures become such arrays: then Model refuses them.
+func LacksPreprocessing(m *models.Model) bool {
 	if m.Preprocess.Known {
 		return false
 	}

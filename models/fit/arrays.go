@@ -1,4 +1,4 @@
-package modelfile
+package fit
 
 import (
 	"errors"
@@ -13,14 +13,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Arrays returns what makes samples for m of the array of an .npy file, given
-// its name: the field Array of data.Options. Pictures become u8 [N,H,W,C], all
+// Converter makes samples of the array of an .npy file, given the name of the file: the
+// field Array of data.Options.
+type Converter func(name string, x tensor.Tensor) (tensor.Tensor, error)
+
+// Arrays returns the Converter for m. Pictures become u8 [N,H,W,C], all
 // else f32 of the shape of m's input. note is called with messages about
 // conversions; it may be nil. An array with more than one possible meaning is
 // an error, which says what would be accepted.
-func Arrays(m *models.Model, note func(format string, args ...any)) func(name string, x tensor.Tensor) (
-	tensor.Tensor, error) {
-	a := arrayFile{m: m, hears: note, image: imageOf(m)}
+func Arrays(m *models.Model, note func(format string, args ...any)) Converter {
+	a := arrayFile{m: m, log: note, image: imageOf(m)}
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
 		a.name, a.given = name, tensor.Describe(x.DType, x.Shape)
 		if len(x.Shape) == 0 {
@@ -36,10 +38,40 @@ func Arrays(m *models.Model, note func(format string, args ...any)) func(name st
 	}
 }
 
+// ZooArrays is Arrays for a model of the zoo that is yet to be made for the data (Zoo):
+// integers are pictures of any size, floats stay what they are.
+func ZooArrays(note func(format string, args ...any)) Converter {
+	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
+		if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
+			return x, nil
+		}
+		a := arrayFile{log: note, name: name, given: tensor.Describe(x.DType, x.Shape)}
+		return a.pictures(x)
+	}
+}
+
+// LikelyArrays is ZooArrays where no model is known: an array that can be no pictures
+// stays as it is. note may not be nil.
+func LikelyArrays(note func(format string, args ...any)) Converter {
+	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
+		var notes []string
+		pictures, err := ZooArrays(func(format string, args ...any) {
+			notes = append(notes, fmt.Sprintf(format, args...))
+		})(name, x)
+		if err != nil {
+			return x, nil
+		}
+		for _, n := range notes {
+			note("%s", n)
+		}
+		return pictures, nil
+	}
+}
+
 // arrayFile is an array on its way to the samples of a model.
 type arrayFile struct {
 	m     *models.Model                    // nil: it takes pictures of any size, grey or not
-	hears func(format string, args ...any) // nil: nobody
+	log   func(format string, args ...any) // nil: nothing is logged
 	image *graph.Node                      // the model's preprocessing of pictures; nil without
 	name  string
 	given string // type and shape of the array in the file
@@ -57,8 +89,8 @@ func imageOf(m *models.Model) *graph.Node {
 }
 
 func (a *arrayFile) note(format string, args ...any) {
-	if a.hears != nil {
-		a.hears("%s: %s %s", a.name, a.given, fmt.Sprintf(format, args...))
+	if a.log != nil {
+		a.log("%s: %s %s", a.name, a.given, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -110,12 +142,12 @@ func bytesOf(x tensor.Tensor) (tensor.Tensor, error) {
 
 // channelsToEnd turns bytes [n,C,H,W] to [n,H,W,C].
 func channelsToEnd(x tensor.Tensor) tensor.Tensor {
-	n, c, places := x.Shape[0], x.Shape[1], x.Shape[2]*x.Shape[3]
+	n, c, pixels := x.Shape[0], x.Shape[1], x.Shape[2]*x.Shape[3]
 	out := tensor.New(tensor.U8, n, x.Shape[2], x.Shape[3], c)
 	for i := range n {
 		for k := range c {
-			for p := range places {
-				out.Bytes[(i*places+p)*c+k] = x.Bytes[(i*c+k)*places+p]
+			for p := range pixels {
+				out.Bytes[(i*pixels+p)*c+k] = x.Bytes[(i*c+k)*pixels+p]
 			}
 		}
 	}

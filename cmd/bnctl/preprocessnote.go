@@ -1,0 +1,17 @@
+package main
+
+import (
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
+)
+
+// noteOfPictures says of a file that holds m that pictures will be refused for
+// it, though its input has the shape of pictures.
+func noteOfPictures(o *output, path string, m *models.Model, command string) {
+	if !fit.LacksPreprocessing(m) {
+		return
+	}
+	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
+		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
+		m.Summary().Input, command)
+}

@@ -1,0 +1,79 @@
+package fit
+
+import (
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Zoo builds an architecture of the zoo for such data, without state. What o
+// leaves open fits the data: classes are theirs, and so are channels. A classifier
+// has its own size, to which pictures are scaled; a network with a class for each
+// pixel has that of the pictures if all are alike and it can take it, else its own.
+func Zoo(name string, info data.Info, o models.Options) (*models.Model, error) {
+	a, err := models.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Pictures() {
+		return nil, problem.Advise("give a model file whose input has that shape",
+			"model %s takes images, the samples of %s are %v arrays of f32", name, info.Kind, info.Shape)
+	}
+	if o.Classes == 0 {
+		o.Classes = len(info.Classes)
+	}
+	return models.Build(name, zooOptions(a, info, o))
+}
+
+// zooOptions returns the options of a model of the zoo for pictures of such data.
+// A classifier takes its own size: that of its pictures is chance, and they are
+// scaled. A network with a class for each pixel keeps the pictures' size if all
+// are alike and it can take it. Channels are those of the data.
+func zooOptions(a models.Architecture, info data.Info, o models.Options) models.Options {
+	given := o.Input != (models.Size{})
+	if !given {
+		o.Input = a.Input
+	}
+	if o.Input.Channels == 0 || !given {
+		o.Input.Channels = 3 // of pictures of several sizes
+		if len(info.Shape) == 3 {
+			o.Input.Channels = info.Shape[2]
+		}
+	}
+	if given || !a.Pixels || len(info.Shape) != 3 {
+		return o
+	}
+	theirs := o
+	theirs.Input.Height, theirs.Input.Width = info.Shape[0], info.Shape[1]
+	if m, err := models.Build(a.Name, theirs); err != nil || tooManyTaps(m) {
+		return o
+	}
+	return theirs
+}
+
+// mostTaps is how many places a window may look at in one picture: that many
+// offsets fit into the tables of devices.
+const mostTaps = 1 << 26
+
+// tooManyTaps reports whether a window of m looks at more places than devices have
+// offsets for, as one of 7x7 on a photo does.
+func tooManyTaps(m *models.Model) bool {
+	f := m.Graph.Main
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op != graph.Conv && n.Op != graph.MaxPool && n.Op != graph.AvgPool {
+			continue
+		}
+		window := f.WindowOf(n).Kernel
+		places := 0
+		for _, v := range []graph.Value{n.In[0], n.Out[0]} {
+			places = max(places, tensor.Count(f.Values[v].Type.Shape[1:]))
+		}
+		if window[0]*window[1]*places > mostTaps {
+			return true
+		}
+	}
+	return false
+}

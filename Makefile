@@ -106,11 +106,11 @@ chaos-mpi: build ## machines in namespaces: 20 devices killed, 10 ranks killed o
 test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
-# ROWS=infer,infer-untuned,infer-bf16,train,train-layers,train-bf16,pixels-train,pixels-infer,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; WITHOUT=xnnpack leaves peers out; PYTHON= the reader's own; ISA=avx2 holds all sides to AVX2.
+# ROWS=infer,infer-untuned,infer-bf16,train,train-layers,train-bf16,pixels-train,pixels-infer,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; WITHOUT=xnnpack leaves peers out; PYTHON= the reader's own; ISA=avx2 holds all sides to AVX2; JSON= keeps the figures for make results.
 .PHONY: bench-peers
-bench-peers: build ## side by side with ONNX Runtime, oneDNN and PyTorch, which it installs (as root the newer ones too, in a Debian 13 beside the system); prints the table of docs/results.md
+bench-peers: build ## side by side with ONNX Runtime, oneDNN and PyTorch, which it installs (as root the newer ones too, in a Debian 13 beside the system); prints tables
 	$(GO) run ./scripts/benchpeers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh $(ISA))" -isa "$(ISA)" \
-		-debian13 "$$(sh scripts/debian13.sh)" -python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)" -without "$(WITHOUT)"
+		-debian13 "$$(sh scripts/debian13.sh)" -python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)" -without "$(WITHOUT)" -json "$(JSON)"
 
 # NETWORKS=resnet20 picks networks.
 .PHONY: bench-serve
@@ -125,6 +125,10 @@ bench-serve-peers: build ## serve beside ONNX Runtime behind Node's http and PyT
 	$(GO) build -o bin/benchserve ./scripts/benchserve
 	bin/benchserve -peers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh)" \
 		$(if $(NETWORKS),-networks "$(NETWORKS)")
+
+.PHONY: results
+results: ## the tables of docs/results and README.md, printed from the measurements that are kept there (docs/results/*.json)
+	$(GO) run ./scripts/results
 
 .PHONY: bench
 bench: ## kernels, devices and the wire

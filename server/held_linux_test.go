@@ -137,7 +137,7 @@ func watched() bool {
 }
 
 // Whatever a peer sends, or does not take, the server holds no more than it may,
-// and answers the next who asks. The table is in docs/results.md:
+// and answers the next who asks. The table is in docs/results/repairs.md:
 //
 //	go test ./server -run TestHeld -v
 //	BNCTL_HELD=/path/to/bnctl go test ./server -run TestHeld -v   # of another build

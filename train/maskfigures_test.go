@@ -10,7 +10,7 @@ import (
 
 // Four replicas of two images train what one of eight does: the losses of 20
 // steps within 1e-5. A deep network such as unet-bn multiplies last bits from step
-// to step, whatever changed them: see docs/results.md.
+// to step, whatever changed them: see docs/results/training.md.
 func TestSyncIsTheWholeBatch(t *testing.T) {
 	whole, shared := maskLosses(t, 1), maskLosses(t, 4)
 	for i, want := range whole {

@@ -18,20 +18,16 @@ import (
 // pages are the files that users read, with their text.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	results, err := filepath.Glob("../../docs/results/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := filepath.Glob("../../docs/examples/*/README.md")
-	if err != nil {
-		t.Fatal(err)
+	paths := []string{"../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md"}
+	for _, pattern := range []string{"*.md", "results/*.md", "adr/*.md", "design/*.md", "examples/*/README.md"} {
+		found, err := filepath.Glob("../../docs/" + pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("docs/%s: %d pages, %v", pattern, len(found), err)
+		}
+		paths = append(paths, found...)
 	}
 	pages := map[string]string{}
-	for _, p := range slices.Concat([]string{"../../README.md", "../../CONTRIBUTING.md"}, paths, results, more) {
+	for _, p := range paths {
 		b, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)

@@ -170,9 +170,11 @@ cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/reg
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job
 cmd/bnctl: internal/waiting
 
-scripts/benchpeers:
+scripts/internal/report:
+scripts/benchpeers: scripts/internal/report
 scripts/benchserve: models serialize
 scripts/kerneltable: plugins/gpu
+scripts/results: scripts/internal/report
 scripts/network: bn graph models parallel
 scripts/sickdevice: device/collective device device/ref device/serve graph tensor
 scripts/turns:

@@ -6,8 +6,8 @@
 // Before and after every row the rate of multiply-adds says what state the machine
 // was in.
 //
-// make bench-peers builds and installs what is needed and runs it. The table it
-// prints goes into docs/results.md.
+// make bench-peers builds and installs what is needed and runs it. JSON= keeps the
+// figures; make results prints the tables of docs/results from them.
 package main
 
 import (
@@ -37,6 +37,7 @@ type options struct {
 	isa     string
 	rounds  int
 	seconds float64
+	json    string // where the figures are kept
 }
 
 func main() {
@@ -55,6 +56,7 @@ func main() {
 	flag.StringVar(&o.isa, "isa", "", "avx2: hold all sides to it; -modules is then what peers.sh avx2 prints")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
+	flag.StringVar(&o.json, "json", "", "keep the figures in this file, as docs/results has them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -64,7 +66,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, o options) (err error) {
 	all, err := chosen(o)
 	if err != nil {
 		return err
@@ -78,7 +80,7 @@ func run(ctx context.Context, o options) error {
 	b := &bench{options: o, peers: map[string]*peer{}}
 	defer b.close()
 	var done []result
-	defer func() { b.print(os.Stdout, done) }() // what is measured is not lost with a later row
+	defer func() { err = errors.Join(err, b.keep(done)) }() // what is measured is not lost with a later row
 	for _, r := range all {
 		began := time.Now()
 		result, err := b.measure(ctx, r)
@@ -89,6 +91,16 @@ func run(ctx context.Context, o options) error {
 		fmt.Fprintf(os.Stderr, "%s: %s (%.0f s)\n", r.name, result.verdict(), time.Since(began).Seconds())
 	}
 	return nil
+}
+
+// keep prints the tables, and writes what was measured into a file if one is named.
+func (b *bench) keep(done []result) error {
+	m := b.measurement(done)
+	printTables(os.Stdout, m)
+	if b.json == "" || len(done) == 0 {
+		return nil
+	}
+	return m.Write(b.json)
 }
 
 // hold sets what holds the programs that this one starts to instructions of a processor.

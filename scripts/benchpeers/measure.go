@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
 // bench is the state of a run.
@@ -22,20 +24,10 @@ type bench struct {
 // result is what came of a row.
 type result struct {
 	row
-	ours, theirs sample // theirs is empty if the row stands alone
-	against      string // name of the other side
+	ours, theirs report.Sample // theirs is empty if the row stands alone
+	against      string        // name of the other side
 	before       probe
 	after        probe
-}
-
-// sample is the figures of one side, sorted.
-type sample []float64
-
-func (s sample) median() float64 {
-	if len(s) == 0 {
-		return 0
-	}
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // pause lets threads of the other side that still spin go to sleep.
@@ -50,7 +42,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 		return out, err
 	}
 	sides := append([]side{r.ours}, r.theirs...)
-	samples := make([]sample, len(sides))
+	samples := make([]report.Sample, len(sides))
 	for round := range b.rounds {
 		for i, s := range sides {
 			if round > 0 && i > 0 && !r.near(samples[i], samples[1:]) {
@@ -69,7 +61,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	}
 	out.ours = samples[0]
 	for i, s := range samples[1:] {
-		if len(s) > 0 && (len(out.theirs) == 0 || r.times(s, out.theirs) > 1) {
+		if len(s) > 0 && (len(out.theirs) == 0 || report.Times(s, out.theirs, r.less) > 1) {
 			out.theirs, out.against = s, r.theirs[i].name
 		}
 	}
@@ -80,7 +72,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 }
 
 // again measures a side once more. A form that a peer lacks is noted.
-func (b *bench) again(s sample, of side) (sample, error) {
+func (b *bench) again(s report.Sample, of side) (report.Sample, error) {
 	v, err := of.measure(b)
 	var none missing
 	if errors.As(err, &none) {
@@ -96,10 +88,10 @@ func (b *bench) again(s sample, of side) (sample, error) {
 
 // near says whether a side may turn out the best of the others after one round: the machine is uneven,
 // but not as uneven as that.
-func (r row) near(s sample, others []sample) bool {
+func (r row) near(s report.Sample, others []report.Sample) bool {
 	const within = 0.7
-	return len(s) > 0 && !slices.ContainsFunc(others, func(o sample) bool {
-		return len(o) > 0 && r.times(s, o) < within
+	return len(s) > 0 && !slices.ContainsFunc(others, func(o report.Sample) bool {
+		return len(o) > 0 && report.Times(s, o, r.less) < within
 	})
 }
 
@@ -111,16 +103,8 @@ func (b *bench) missed(what string) {
 	}
 }
 
-// times says how many times better a is than b, above 1 being better for either unit.
-func (r row) times(a, b sample) float64 {
-	if r.less {
-		return b.median() / a.median()
-	}
-	return a.median() / b.median()
-}
-
 // ratio says how many times better ours is.
-func (r result) ratio() float64 { return r.times(r.ours, r.theirs) }
+func (r result) ratio() float64 { return report.Times(r.ours, r.theirs, r.less) }
 
 func (b *bench) close() {
 	for _, p := range b.peers {

@@ -21,7 +21,8 @@ type peer struct {
 	out   *bufio.Reader
 }
 
-// ask has the peer that these words start answer one question.
+// ask has the peer that these words start answer one question. A peer that ends instead of answering,
+// as one that runs out of memory does, is left out of the row.
 func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	key := strings.Join(words, " ")
 	p := b.peers[key]
@@ -36,10 +37,16 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.in.Write(append(line, '\n')); err != nil {
-		return err
+	_, err = p.in.Write(append(line, '\n'))
+	if err == nil {
+		err = p.read(answer)
 	}
-	return p.read(answer)
+	if err != nil { // the next question starts it again
+		delete(b.peers, key)
+		p.close()
+		return missing{fmt.Sprintf("no answer to %s: %v", line, err)}
+	}
+	return nil
 }
 
 func start(env, words []string) (*peer, error) {

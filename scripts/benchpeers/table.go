@@ -4,86 +4,77 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
 // verdict is a row's outcome in a few words.
 func (r result) verdict() string {
 	if len(r.theirs) == 0 {
-		return fmt.Sprintf("%s %s", number(r.ours.median()), r.unit)
+		return fmt.Sprintf("%s %s", report.Number(r.ours.Median()), r.unit)
 	}
-	return fmt.Sprintf("%s and %s %s, %.2f", number(r.ours.median()), number(r.theirs.median()), r.unit,
-		r.ratio())
+	return fmt.Sprintf("%s and %s %s, %.2f", report.Number(r.ours.Median()), report.Number(r.theirs.Median()),
+		r.unit, r.ratio())
 }
 
-// print writes the tables as markdown, a table for each group.
-func (b *bench) print(w io.Writer, done []result) {
-	fmt.Fprintf(w, "Machine: %s, %d logical CPUs, %s.", processor(), runtime.NumCPU(), runtime.GOOS)
-	peers := slices.Clone(b.once)
+// measurement is what was measured, as it is kept.
+func (b *bench) measurement(done []result) *report.Measurement {
+	m := &report.Measurement{Processor: fmt.Sprintf("%s, %s, %s", processor(),
+		count(runtime.NumCPU(), "logical CPU"), runtime.GOOS), Command: b.command(),
+		Measured: time.Now().Format(time.DateOnly), Commit: commit(), Peers: slices.Clone(b.once),
+		LeftOut: b.lacks, Rounds: b.rounds, Seconds: b.seconds}
 	for _, p := range b.peers {
-		peers = append(peers, p.about)
+		m.Peers = append(m.Peers, p.about)
 	}
-	slices.Sort(peers)
-	if peers = slices.Compact(peers); len(peers) > 0 {
-		fmt.Fprintf(w, " Peers: %s.", strings.Join(peers, ", "))
-	}
+	slices.Sort(m.Peers)
+	m.Peers = slices.Compact(m.Peers)
 	if b.isa != "" {
-		fmt.Fprintf(w, " All are held to %s.", strings.ToUpper(b.isa))
+		m.Conditions = "all are held to " + strings.ToUpper(b.isa)
 	}
-	for _, l := range b.lacks {
-		fmt.Fprintf(w, "\nLeft out: %s.", strings.ReplaceAll(l, "|", "/"))
+	for _, r := range done {
+		m.Comparisons = append(m.Comparisons, report.Comparison{Group: r.group, Name: r.name, Unit: r.unit,
+			Less: r.less, Must: r.must, Aim: r.aim, Note: r.note, Ours: r.ours, Against: r.against,
+			Theirs: r.theirs, FMA: [2]float64{r.before.Gflops, r.after.Gflops}})
 	}
-	fmt.Fprintf(w, "\n%s per side, in turn, at least %g s each; median (lowest to highest). ",
-		count(b.rounds, "round"), b.seconds)
+	return m
+}
+
+// command is what a reader types to measure the same.
+func (o options) command() string {
+	line := "make bench-peers"
+	for _, v := range [][2]string{{"ROWS", o.rows}, {"ONLY", o.only}, {"WITHOUT", o.without}, {"ISA", o.isa}} {
+		if v[1] != "" {
+			line += fmt.Sprintf(" %s='%s'", v[0], v[1])
+		}
+	}
+	return line
+}
+
+// commit is that of the tree, empty where there is none.
+func commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// printTables writes a table for each group, as Markdown.
+func printTables(w io.Writer, m *report.Measurement) {
+	fmt.Fprint(w, m.Origin())
+	for _, l := range m.LeftOut {
+		fmt.Fprintf(w, "Left out: %s.\n", l)
+	}
 	fmt.Fprintln(w, "FMA: GFLOP/s that the row's threads reach on registers, before and after the row.")
-	for len(done) > 0 {
-		n := 1
-		for n < len(done) && done[n].group == done[0].group {
-			n++
-		}
-		printGroup(w, done[:n])
-		done = done[n:]
+	for _, g := range m.Groups() {
+		fmt.Fprintf(w, "\n%s", m.Compared(g))
 	}
-}
-
-func printGroup(w io.Writer, rows []result) {
-	fmt.Fprintf(w, "\n| %s | ours | theirs | is | must | aim | FMA |\n|---|---|---|---|---|---|---|\n",
-		rows[0].group)
-	product, n, least := 0.0, 0, math.Inf(1)
-	for _, r := range rows {
-		theirs, ratio, must, aim := "", "", r.note, ""
-		if len(r.theirs) > 0 {
-			theirs = fmt.Sprintf("%s %s", r.against, r.theirs)
-			ratio, must, aim = fmt.Sprintf("%.2f", r.ratio()), fmt.Sprintf("%g", r.must), fmt.Sprintf("%g", r.aim)
-			product, n, least = product+math.Log(r.ratio()), n+1, min(least, r.ratio())
-		}
-		fmt.Fprintf(w, "| %s, %s | %s | %s | %s | %s | %s | %.0f, %.0f |\n", r.name, r.unit, r.ours, theirs, ratio,
-			must, aim, r.before.Gflops, r.after.Gflops)
-	}
-	if n > 2 {
-		fmt.Fprintf(w, "| **geometric mean of %d** (least %.2f) | | | **%.2f** | %g | %g | |\n", n, least,
-			math.Exp(product/float64(n)), rows[0].must, rows[0].aim)
-	}
-}
-
-// String writes "median (lowest to highest)".
-func (s sample) String() string {
-	return fmt.Sprintf("%s (%s to %s)", number(s.median()), number(s[0]), number(s[len(s)-1]))
-}
-
-// number writes three or four digits.
-func number(v float64) string {
-	switch {
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
 }
 
 // processor returns the name that the processor gives itself.

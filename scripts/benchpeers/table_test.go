@@ -1,36 +1,36 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		s    sample
-		want float64
-	}{{nil, 0}, {sample{3}, 3}, {sample{1, 4}, 2.5}, {sample{1, 2, 9}, 2}} {
-		if got := c.s.median(); got != c.want {
-			t.Errorf("%v: got %g, want %g", []float64(c.s), got, c.want)
-		}
+// What is kept has the figures of the rows and the command that measures them again.
+func TestMeasurement(t *testing.T) {
+	b := &bench{options: options{rows: "infer", only: "resnet20.*batch 8", rounds: 2, seconds: 0.5}}
+	m := b.measurement([]result{{row: row{group: "infer", name: "n", unit: "img/s", must: 1.3, aim: 2},
+		ours: report.Sample{3, 4}, theirs: report.Sample{2}, against: "X", before: probe{Gflops: 7}}})
+	if want := "make bench-peers ROWS='infer' ONLY='resnet20.*batch 8'"; m.Command != want {
+		t.Errorf("command %q, want %q", m.Command, want)
 	}
-}
-
-func TestTable(t *testing.T) {
-	speed := row{group: "infer", unit: "img/s", must: 1.3, aim: 2}
-	time := row{group: "infer", unit: "s", less: true, must: 1.3, aim: 2}
-	var out strings.Builder
-	printGroup(&out, []result{
-		{row: speed, ours: sample{300}, theirs: sample{100}},
-		{row: time, ours: sample{4}, theirs: sample{3}},
-		{row: time, ours: sample{4}, theirs: sample{6}},
-	})
-	for _, want := range []string{"| 3.00 |", "| 0.75 |", "geometric mean of 3** (least 0.75) | | | **1.50**"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, out.String())
-		}
+	file := filepath.Join(t.TempDir(), "x.json")
+	if err := m.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := report.Comparison{Group: "infer", Name: "n", Unit: "img/s", Must: 1.3, Aim: 2, Ours: report.Sample{3, 4},
+		Against: "X", Theirs: report.Sample{2}, FMA: [2]float64{7, 0}}
+	if len(got.Comparisons) != 1 || !reflect.DeepEqual(got.Comparisons[0], want) {
+		t.Errorf("got %+v, want %+v", got.Comparisons, want)
 	}
 }
 
@@ -94,12 +94,13 @@ func TestNear(t *testing.T) {
 	speed, span := row{}, row{less: true}
 	for _, c := range []struct {
 		row
-		s, other sample
+		s, other report.Sample
 		want     bool
-	}{{speed, sample{70}, sample{100}, true}, {speed, sample{69}, sample{100}, false},
-		{span, sample{100}, sample{70}, true}, {span, sample{100}, sample{69}, false},
-		{speed, nil, sample{100}, false}, {speed, sample{1}, nil, true}} {
-		if got := c.near(c.s, []sample{c.s, c.other}); got != c.want {
+	}{{speed, report.Sample{70}, report.Sample{100}, true},
+		{speed, report.Sample{69}, report.Sample{100}, false},
+		{span, report.Sample{100}, report.Sample{70}, true}, {span, report.Sample{100}, report.Sample{69}, false},
+		{speed, nil, report.Sample{100}, false}, {speed, report.Sample{1}, nil, true}} {
+		if got := c.near(c.s, []report.Sample{c.s, c.other}); got != c.want {
 			t.Errorf("%v beside %v, less %v: got %v", []float64(c.s), []float64(c.other), c.less, got)
 		}
 	}
@@ -113,4 +114,20 @@ func writeProbe(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// A peer that ends instead of answering is left out, and started again for the next question.
+func TestPeerThatEnds(t *testing.T) {
+	b := &bench{peers: map[string]*peer{}}
+	defer b.close()
+	program := []string{"sh", "-c", `echo '{"peer":"P","version":"1"}'; read line
+case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
+	var none missing
+	if _, err := b.askRate(map[string]any{"model": "dies"}, nil, program...); !errors.As(err, &none) ||
+		!strings.Contains(none.why, "dies") {
+		t.Errorf("got %v, want a missing form that names the question", err)
+	}
+	if v, err := b.askRate(map[string]any{"model": "x"}, nil, program...); err != nil || v != 7 {
+		t.Errorf("got %g, %v", v, err)
+	}
 }

@@ -5,7 +5,7 @@
 // make bench-serve runs it on one core, with the front of the server; the
 // device has another. make bench-serve-peers gives all cores to servers that
 // people would write otherwise, and to bnctl, in turn. The tables that it prints
-// go into docs/results.md.
+// go into docs/results/serving.md.
 package main
 
 import (

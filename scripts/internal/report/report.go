@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// Measurement is one run of a command that measures.
+type Measurement struct {
+	Processor  string   `json:"processor"`
+	Command    string   `json:"command,omitempty"`    // empty where a column has that of each row
+	Measured   string   `json:"measured"`             // the day: 2026-11-26
+	Commit     string   `json:"commit,omitempty"`     // of bnctl
+	Conditions string   `json:"conditions,omitempty"` // what else ran; what a reader must know
+	Peers      []string `json:"peers,omitempty"`      // with their versions
+	LeftOut    []string `json:"left_out,omitempty"`   // peers that could not do something, and why
+	Sources    []string `json:"sources,omitempty"`    // of what was measured; pages do not show them
+	Rounds     int      `json:"rounds,omitempty"`     // of each side, in turn
+	Seconds    float64  `json:"seconds,omitempty"`    // of each side and round, at least
+
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+
+	Columns []string   `json:"columns,omitempty"`
+	Rows    [][]string `json:"rows,omitempty"`
+}
+
+// Comparison is one row of two sides that were measured in turn.
+type Comparison struct {
+	Group   string     `json:"group"`
+	Name    string     `json:"name"`
+	Unit    string     `json:"unit"`
+	Less    bool       `json:"less,omitempty"` // less is better
+	Must    float64    `json:"must,omitempty"`
+	Aim     float64    `json:"aim,omitempty"`
+	Note    string     `json:"note,omitempty"` // of a row that stands alone: what it must reach
+	Ours    Sample     `json:"ours"`
+	Against string     `json:"against,omitempty"` // the best of the peers
+	Theirs  Sample     `json:"theirs,omitempty"`  // empty: the row stands alone
+	FMA     [2]float64 `json:"fma"`               // GFLOP/s on registers, before and after the row
+}
+
+// Sample is the figures of one side, sorted.
+type Sample []float64
+
+// Median returns the middle of s, 0 of none.
+func (s Sample) Median() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// Times says how many times better a is than b: above 1 is better, for either unit.
+func Times(a, b Sample, less bool) float64 {
+	if less {
+		return b.Median() / a.Median()
+	}
+	return a.Median() / b.Median()
+}
+
+// Ratio says how many times better ours is.
+func (c Comparison) Ratio() float64 { return Times(c.Ours, c.Theirs, c.Less) }
+
+// Group returns the comparisons of a group in order.
+func (m *Measurement) Group(name string) []Comparison {
+	var list []Comparison
+	for _, c := range m.Comparisons {
+		if c.Group == name {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Groups lists the groups of the comparisons in order.
+func (m *Measurement) Groups() []string {
+	var names []string
+	for _, c := range m.Comparisons {
+		if !slices.Contains(names, c.Group) {
+			names = append(names, c.Group)
+		}
+	}
+	return names
+}
+
+// Read reads a measurement that Write wrote, or that was written by hand. It must say where it comes
+// from, and its rows must fit its columns.
+func Read(name string) (*Measurement, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var m Measurement
+	if err := d.Decode(&m); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &m, nil
+}
+
+func (m *Measurement) check() error {
+	if m.Processor == "" || m.Command == "" && !slices.Contains(m.Columns, "command") {
+		return errors.New("it does not name processor and command")
+	}
+	if _, err := time.Parse(time.DateOnly, m.Measured); err != nil {
+		return fmt.Errorf("measured: want a day as 2026-11-26: %w", err)
+	}
+	if (len(m.Comparisons) == 0) == (len(m.Rows) == 0) {
+		return errors.New("want comparisons, or rows")
+	}
+	for _, r := range m.Rows {
+		if len(r) != len(m.Columns) {
+			return fmt.Errorf("a row of %d cells, want %d: %q", len(r), len(m.Columns), r)
+		}
+	}
+	for _, c := range m.Comparisons {
+		if len(c.Ours) == 0 || !slices.IsSorted(c.Ours) || !slices.IsSorted(c.Theirs) {
+			return fmt.Errorf("%s: want sorted figures of ours", c.Name)
+		}
+	}
+	return nil
+}
+
+// Write writes m as JSON.
+func (m *Measurement) Write(name string) error {
+	b, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(b, '\n'), 0o666)
+}

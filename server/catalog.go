@@ -61,7 +61,8 @@ func (c *catalog) put(m *modelVersion) (was *modelVersion) {
 func (c *catalog) remove(m *modelVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := slices.DeleteFunc(slices.Clone(c.models[m.name]), func(other *modelVersion) bool { return other == m })
+	isM := func(other *modelVersion) bool { return other == m }
+	all := slices.DeleteFunc(slices.Clone(c.models[m.name]), isM)
 	if c.models[m.name] = all; len(all) == 0 {
 		delete(c.models, m.name)
 		c.names = slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return name == m.name })

@@ -20,9 +20,10 @@ type certificates struct {
 }
 
 // serverTLS returns the TLS configuration of the server, nil without TLS. Each connection uses the
-// certificates that are in the files when it begins. ends returns when the server's certificate
+// certificates that are in the files when it begins. expiry returns when the server's certificate
 // expires.
-func (s Security) serverTLS(note func(string, ...any)) (config *tls.Config, ends func() time.Time, err error) {
+func (s Security) serverTLS(note func(string, ...any)) (
+	config *tls.Config, expiry func() time.Time, err error) {
 	if s.Certificate == "" {
 		return nil, nil, nil
 	}

@@ -32,7 +32,8 @@ func limitMemory(requests int64) {
 	readInitialLimit.Do(func() { initialLimit = debug.SetMemoryLimit(-1) })
 	now := []heap.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	heap.Read(now)
-	debug.SetMemoryLimit(min(initialLimit, int64(now[0].Value.Uint64()-now[1].Value.Uint64())+requests+gcHeadroom))
+	inUse := int64(now[0].Value.Uint64() - now[1].Value.Uint64())
+	debug.SetMemoryLimit(min(initialLimit, inUse+requests+gcHeadroom))
 }
 
 var (

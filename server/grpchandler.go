@@ -36,8 +36,9 @@ type grpcHandler struct {
 }
 
 // newGRPC returns the server for gRPC, and its health service.
-func (s *Server) newGRPC(ended context.Context) (*http.Server, *health.Server) {
-	c := &grpcHandler{s: s, drained: ended, unary: map[string]func(context.Context, func(any) error) (any, error){},
+func (s *Server) newGRPC(drained context.Context) (*http.Server, *health.Server) {
+	c := &grpcHandler{s: s, drained: drained,
+		unary:   map[string]func(context.Context, func(any) error) (any, error){},
 		streams: map[string]func(grpc.ServerStream) error{}, info: map[string]grpc.ServiceInfo{}}
 	pb.RegisterGRPCInferenceServiceServer(c, service{Server: s})
 	h := health.NewServer()
@@ -79,7 +80,8 @@ func (c *grpcHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began, rec := time.Now(), &record{}
 	defer rec.reservation.release()
-	k := &call{s: c.s, w: w, r: r, controller: http.NewResponseController(w), reservation: &rec.reservation, maxMessage: maxSmallMessage}
+	k := &call{s: c.s, w: w, r: r, controller: http.NewResponseController(w),
+		reservation: &rec.reservation, maxMessage: maxSmallMessage}
 	err := asStatus(c.handle(k, rec))
 	k.finish(err)
 	c.s.recordGRPC(r, rec, began, err)

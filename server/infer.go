@@ -157,7 +157,8 @@ func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOut
 }
 
 // output returns an output in the requested form.
-func (s *modelVersion) output(w requestedOutput, outs []tensor.Tensor, binary bool) (*protocol.Tensor, error) {
+func (s *modelVersion) output(w requestedOutput, outs []tensor.Tensor, binary bool) (
+	*protocol.Tensor, error) {
 	if w.Binary != nil {
 		binary = *w.Binary
 	}

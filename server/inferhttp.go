@@ -21,7 +21,8 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer done()
 	res := &recordOf(r.Context()).reservation
-	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil { // before memory is used for its body
+	// Before memory is used for the body.
+	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil {
 		return err
 	}
 	body, err := s.body(w, r, res)

@@ -22,7 +22,7 @@ type Run func(x tensor.Tensor) ([]tensor.Tensor, error)
 // Options say how large batches are, and how long requests wait for each other.
 type Options struct {
 	MaxBatch int           // rows that are computed together: at least 1
-	MaxQueue int           // rows that may wait, at least 1; beyond that Do returns Full, unless the queue is empty
+	MaxQueue int           // rows that may wait, at least 1; beyond that Do returns Full
 	MaxDelay time.Duration // how long the first row waits for others
 	// Ahead allows two concurrent calls of run, so that the device has the next batch when the
 	// current one ends.

@@ -144,7 +144,8 @@ func (f *found) folder(name, path string) {
 	}
 	before := len(f.files)
 	if f.versions(name, path, entries); len(f.files) == before {
-		f.skip("%s is skipped: it has no version, a folder 1, 2, ... with %s%s or %[2]s.onnx", path, model, templateExtension)
+		f.skip("%s is skipped: it has no version, a folder 1, 2, ... with %s%s or %[2]s.onnx", path, model,
+			templateExtension)
 	}
 }
 

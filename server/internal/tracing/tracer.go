@@ -36,7 +36,8 @@ func Open(ctx context.Context, release string, note func(format string, args ...
 	if err != nil {
 		return nil, err
 	}
-	provider := sdk.NewTracerProvider(sdk.WithResource(described), sdk.WithBatcher(&loggingExporter{to, note, false}))
+	exporter := &loggingExporter{to, note, false}
+	provider := sdk.NewTracerProvider(sdk.WithResource(described), sdk.WithBatcher(exporter))
 	return &Tracer{provider, provider.Tracer("github.com/bnctl/bnctl/server")}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 // peer is another program that stays loaded and measures what it is asked to:
@@ -38,8 +39,12 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 		return err
 	}
 	_, err = p.in.Write(append(line, '\n'))
+	late := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
 	if err == nil {
 		err = p.read(answer)
+	}
+	if !late.Stop() {
+		err = missing{fmt.Sprintf("%s does not answer within %v", p.about, patience)}
 	}
 	if err != nil { // the next question starts it again
 		delete(b.peers, key)
@@ -48,6 +53,9 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	}
 	return nil
 }
+
+// patience is how long a peer may take for an answer: some passes of some compilers never end.
+const patience = 5 * time.Minute
 
 func start(env, words []string) (*peer, error) {
 	p := &peer{cmd: exec.Command(words[0], words[1:]...)}

@@ -60,7 +60,7 @@ func TestRefusesHostile(t *testing.T) {
 func TestBombs(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // what is held, and little garbage
 	for _, unit := range []string{"]", "}", ")", "N", "(", "K\x01", "]\x94", "h\x00", "}NNs", "]q\x07a", "(t",
-		"C\x00", "U\x01a"} {
+		"C\x00", "U\x01a", "2", "S''\n", "V\n", "I1\n", "L1\n", "(NoN"} {
 		const size = 2 << 20
 		var b bytes.Buffer
 		b.WriteString("\x80\x02")

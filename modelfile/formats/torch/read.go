@@ -69,12 +69,16 @@ const (
 // opcode LONG1 and its length: 0x1950a86a20f9469cfc6c.
 var legacyMagic = []byte{0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 
+// legacyText is that number as protocol 1 writes it.
+var legacyText = []byte("L119547037146038801333356L\n.")
+
 // variant tells how a file that starts with head was written.
 func variant(head []byte) int {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return variantZip
-	case len(head) >= 2 && head[0] == 0x80 && bytes.Contains(head, legacyMagic):
+	case len(head) >= 2 && head[0] == 0x80 && bytes.Contains(head, legacyMagic),
+		bytes.HasPrefix(head, legacyText):
 		return variantLegacy
 	case len(head) >= 512 && bytes.Equal(head[257:262], []byte("ustar")),
 		bytes.HasPrefix(head, []byte("sys_info\x00")):

@@ -44,8 +44,10 @@ def cases():
     for kind, kw in (("zip", {}), ("legacy", {"_use_new_zipfile_serialization": False})):
         save(f"views_{kind}.pth", views, **kw)
         save(f"types_{kind}.pth", types, **kw)
-    for p in (2, 3, 4, 5):
+    for p in (1, 2, 3, 4, 5):
         save(f"protocol{p}.pth", {"state_dict": views, "epoch": 7}, pickle_protocol=p)
+    save("protocol1_legacy.pth", {"state_dict": views, "big": 2**40}, pickle_protocol=1,
+         _use_new_zipfile_serialization=False)
     save("protocol4_legacy.pth", {"state_dict": views}, pickle_protocol=4, _use_new_zipfile_serialization=False)
     net = network()
     save("parameters.pth", dict(net.named_parameters()))

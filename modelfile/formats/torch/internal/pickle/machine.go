@@ -7,6 +7,7 @@ import "fmt"
 const (
 	costSlot   = 48 // on the stack, in a list or tuple; with a number in it
 	costHeader = 48 // of a string, bytes, a tuple or a long number, beside its slot
+	costByte   = 4  // of a line, which grows as it is read
 	costMemo   = 64
 	costObject = 192
 	costEntry  = 128 // of a dict, with its index

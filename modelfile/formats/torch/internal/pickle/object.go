@@ -25,11 +25,11 @@ func get(size int) func(*machine) error {
 }
 
 func global(m *machine) error {
-	module, err := m.line()
+	module, err := m.line(maxLine)
 	if err != nil {
 		return err
 	}
-	name, err := m.line()
+	name, err := m.line(maxLine)
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,9 @@ type opcode struct {
 	run  func(*machine) error
 }
 
-// opcodes are those of protocols 2 to 5 (Python's Lib/pickletools.py). The
-// text opcodes of protocols 0 and 1, extension codes and out-of-band buffers
-// are refused; INT is not, which Python 2 writes in any protocol.
+// opcodes are those of protocols 0 to 5 (Python's Lib/pickletools.py). Extension codes
+// and out-of-band buffers are refused, and the persistent ids of protocol 0, which are
+// text: storages have tuples.
 var opcodes = [256]opcode{
 	0x80: {"PROTO", proto}, 0x95: {"FRAME", frame}, '.': {"STOP", stop},
 
@@ -36,13 +36,10 @@ var opcodes = [256]opcode{
 	'c': {"GLOBAL", global}, 0x93: {"STACK_GLOBAL", stackGlobal}, 'Q': {"BINPERSID", binPersID},
 	'R': {"REDUCE", reduce}, 0x81: {"NEWOBJ", reduce}, 0x92: {"NEWOBJ_EX", newObjEx}, 'b': {"BUILD", build},
 
-	'I': {"INT", lineInt},
+	'I': {"INT", lineInt}, 'L': {"LONG", lineLong}, 'F': {"FLOAT", lineFloat}, 'S': {"STRING", lineString},
+	'V': {"UNICODE", lineUnicode}, 'p': {"PUT", linePut}, 'g': {"GET", lineGet}, 'i': {"INST", inst},
+	'o': {"OBJ", obj}, '2': {"DUP", dup},
 
-	'F': {" (FLOAT of protocol 0)", nil},
-	'L': {" (LONG of protocol 0)", nil}, 'P': {" (PERSID of protocol 0)", nil},
-	'S': {" (STRING of protocol 0)", nil}, 'V': {" (UNICODE of protocol 0)", nil},
-	'g': {" (GET of protocol 0)", nil}, 'p': {" (PUT of protocol 0)", nil},
-	'i': {" (INST of protocol 0)", nil}, 'o': {" (OBJ of protocol 1)", nil}, '2': {" (DUP)", nil},
-	0x82: {" (EXT1)", nil}, 0x83: {" (EXT2)", nil}, 0x84: {" (EXT4)", nil},
+	'P': {" (PERSID of protocol 0)", nil}, 0x82: {" (EXT1)", nil}, 0x83: {" (EXT2)", nil}, 0x84: {" (EXT4)", nil},
 	0x97: {" (NEXT_BUFFER)", nil}, 0x98: {" (READONLY_BUFFER)", nil},
 }

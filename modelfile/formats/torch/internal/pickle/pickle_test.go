@@ -55,6 +55,20 @@ func TestLoad(t *testing.T) {
 			"[0.5 -1e+300]"},
 		{"[2**40, -5, True, False], as Python 2 writes them", "\x80\x02](I1099511627776\nI-5\nI01\nI00\ne.",
 			"[1099511627776 -5 true false]"},
+		{"[1, -5, 2**70, True, False, None, 0.5, -1e300, inf, 'a\\nb\\\\ä€', '', {'a': (1, 2)}, (1,)], protocol 0",
+			"(lp0\nI1\naI-5\naL1180591620717411303424L\naI01\naI00\naNaF0.5\naF-1e+300\naFinf\naVa\\u000ab\\u005c" +
+				"\xe4\\u20ac\np1\naV\np2\na(dp3\nVa\np4\n(I1\nI2\ntp5\nsa(I1\ntp6\na.",
+			`[1 -5 1180591620717411303424L true false <nil> 0.5 -1e+300 +Inf "a\nb\\ä€" "" {"a": (1 2)} (1)]`},
+		{"the same, protocol 1", "]q\x00(K\x01J\xfb\xff\xff\xffL1180591620717411303424L\nI01\nI00\nN" +
+			"G?\xe0\x00\x00\x00\x00\x00\x00G\xfe7\xe4<\x88\x00u\x9cG\x7f\xf0\x00\x00\x00\x00\x00\x00" +
+			"X\t\x00\x00\x00a\nb\\\xc3\xa4\xe2\x82\xacq\x01X\x00\x00\x00\x00q\x02}q\x03X\x01\x00\x00\x00aq\x04" +
+			"(K\x01K\x02tq\x05s(K\x01tq\x06e.",
+			`[1 -5 1180591620717411303424L true false <nil> 0.5 -1e+300 +Inf "a\nb\\ä€" "" {"a": (1 2)} (1)]`},
+		{`'it\'s\n\x00\xff\\ "' as Python 2 writes it`, "S'it\\'s\\n\\x00\\xff\\\\ \"'\np0\n.", `"it's\n\x00\xff\\ \""`},
+		{"an instance of an old class", "(S'x'\nI7\nimine\nOld\np0\n(dp1\nS'lr'\np2\nF0.1\nsb.", `mine.Old("x" 7){}[]`},
+		{"the same, protocol 1", "(cmine\nOld\nU\x01xK\x07oq\x00}q\x01U\x02lrG?\xb9\x99\x99\x99\x99\x99\x9asb.",
+			`mine.Old("x" 7){}[]`},
+		{"what was put is got", "]p12\n2g12\n\x87.", "([] [] [])"},
 		{"[None, True, False]", "\x80\x02]q\x00(N\x88\x89e.", "[<nil> true false]"},
 		{"text", "\x80\x05\x95\x0d\x00\x00\x00\x00\x00\x00\x00]\x94(\x8c\x00\x94\x8c\x02\xc3\xa4\x94e.",
 			`["" "ä"]`},

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// maxLine is the longest line of a GLOBAL opcode, in bytes.
+// maxLine is the longest line of a name or a number, in bytes.
 const maxLine = 1024
 
 // Reader reads pickles that follow one another.
@@ -101,18 +101,21 @@ func (r *Reader) sized(size int) ([]byte, error) {
 	return r.bytes(n)
 }
 
-// line reads up to a newline.
-func (r *Reader) line() (string, error) {
+// line reads up to a newline, of at most so many bytes.
+func (r *Reader) line(most int64) (string, error) {
 	var b []byte
-	for len(b) <= maxLine {
+	for int64(len(b)) <= most {
 		c, err := r.uint(1)
 		if err != nil {
 			return "", err
 		}
 		if c == '\n' {
-			return string(b), r.charge(int64(len(b)))
+			return string(b), nil
+		}
+		if err := r.charge(costByte); err != nil {
+			return "", err
 		}
 		b = append(b, byte(c))
 	}
-	return "", fmt.Errorf("a name longer than %d bytes", maxLine)
+	return "", fmt.Errorf("a line longer than %d bytes", most)
 }

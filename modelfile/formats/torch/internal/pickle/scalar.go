@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 )
 
 // maxLong is the longest LONG, in bytes: converting longer ones to text takes
@@ -45,23 +44,6 @@ func binInt(m *machine) error {
 	return m.push(int64(int32(v)))
 }
 
-// lineInt reads a decimal, or a bool as 00 or 01. Python 2 writes integers of more than 32
-// bits so: the ids of parameters in the state of an optimizer, say.
-func lineInt(m *machine) error {
-	text, err := m.line()
-	if err != nil {
-		return err
-	}
-	if text == "00" || text == "01" {
-		return m.push(text == "01")
-	}
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%q is no number of 64 bits", text)
-	}
-	return m.push(v)
-}
-
 func smallInt(size int) func(*machine) error {
 	return func(m *machine) error {
 		v, err := m.uint(size)
@@ -82,12 +64,16 @@ func long(size int) func(*machine) error {
 		if len(b) > maxLong {
 			return fmt.Errorf("a number of %d bytes; at most %d are supported", len(b), maxLong)
 		}
-		v := twosComplement(b)
-		if v.IsInt64() {
-			return m.push(v.Int64())
-		}
-		return m.push(v)
+		return m.pushInteger(twosComplement(b))
 	}
+}
+
+// pushInteger pushes an int64 where v is one.
+func (m *machine) pushInteger(v *big.Int) error {
+	if v.IsInt64() {
+		return m.push(v.Int64())
+	}
+	return m.push(v)
 }
 
 func twosComplement(b []byte) *big.Int {

@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/serialize"
 )
 
 // Own reports whether a file is one of bnctl's: a template or a checkpoint. A
-// folder is not.
+// folder is not, nor is a path that stands for files of other names.
 func Own(path string) (bool, error) {
-	if isFolder(path) {
+	if standsForOthers(path) {
 		return false, nil
 	}
 	f, err := regular.Open(path)
@@ -31,6 +32,10 @@ func Own(path string) (bool, error) {
 	return err == nil && serialize.Claims(head), nil
 }
 
+// standsForOthers reports whether a path is a folder, or the name of a model that lies in files of other
+// names: one of TensorFlow's, or in several files.
+func standsForOthers(path string) bool { return isFolder(path) || formats.Parts(path) != nil }
+
 // isFolder reports whether there is a folder of that name.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
@@ -38,10 +43,10 @@ func isFolder(path string) bool {
 }
 
 // GraphText returns the content of a file that holds a graph in text form, 32
-// MiB at most; nil if it holds something else, or is a folder.
+// MiB at most; nil if it holds something else, or stands for other files.
 func GraphText(path string) ([]byte, error) {
 	const begins, most = "bnctl graph", 32 << 20
-	if isFolder(path) {
+	if standsForOthers(path) {
 		return nil, nil
 	}
 	f, err := regular.Open(path)
@@ -60,30 +65,48 @@ func GraphText(path string) ([]byte, error) {
 	return text, err
 }
 
-// Digest returns the SHA-256 of a file, in hexadecimal; of a folder, that of
-// the names and digests of all its files, in their order.
+// Digest returns the SHA-256 of the file that holds a model, in hexadecimal; if these are several, that
+// of their names and digests, in their order, and of a folder that of all its files.
 func Digest(path string) (string, error) {
+	files := formats.Parts(path)
+	switch {
+	case len(files) == 1:
+		return digestFile(files[0])
+	case files == nil && !isFolder(path):
+		return digestFile(path)
+	case files == nil:
+		err := filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				files = append(files, p)
+			}
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
 	h := sha256.New()
-	info, err := os.Stat(path)
+	for _, file := range files {
+		sum, err := digestFile(file)
+		if err != nil {
+			return "", err
+		}
+		name := strings.TrimPrefix(file, path)
+		if !isFolder(path) {
+			name = string(filepath.Separator) + filepath.Base(file)
+		}
+		fmt.Fprintf(h, "%s %s\n", name, sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func digestFile(path string) (string, error) {
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}
-	if info.IsDir() {
-		err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
-			sum, err := Digest(p)
-			fmt.Fprintf(h, "%s %s\n", strings.TrimPrefix(p, path), sum)
-			return err
-		})
-	} else {
-		var f *os.File
-		if f, err = regular.Open(path); err != nil {
-			return "", err
-		}
-		defer f.Close()
-		_, err = io.Copy(h, f)
-	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err
 }

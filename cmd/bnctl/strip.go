@@ -30,7 +30,7 @@ keep names, order and types, and need none. Several checkpoints are those of the
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 			&cli.BoolFlag{Name: "ema",
-				Usage: "take the average of the weights of a PyTorch checkpoint, not the weights"},
+				Usage: "take the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights"},
 			&cli.StringFlag{Name: "merge", Usage: "statistics of several ranks or replicas: pooled, mean or first"},
 			labelsFlag(),
 		}, fileFlags(), preprocessFlags()),

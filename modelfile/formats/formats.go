@@ -49,7 +49,8 @@ type Options struct {
 	// Key is the path of the state dict in a PyTorch checkpoint. Empty takes
 	// the only one, or the one under a usual name.
 	Key string
-	// EMA takes the average of the weights instead of the weights.
+	// EMA takes the average of the weights instead of the weights, of a checkpoint of PyTorch or
+	// TensorFlow.
 	EMA bool
 	// Drop are patterns of names of tensors to be left out, as path.Match has
 	// them, except that * matches slashes too. Each has to match at least one

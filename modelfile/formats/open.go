@@ -16,8 +16,12 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (o.Key != "" || o.EMA) && name != "torch" {
-		return nil, problem.Failure("", path+": {key} and {ema} are for PyTorch checkpoints, this is "+name, "")
+	if o.Key != "" && name != "torch" {
+		return nil, problem.Failure("", path+": {key} is for PyTorch checkpoints, this is "+name, "")
+	}
+	if o.EMA && name != "torch" && name != "tensorflow" {
+		return nil, problem.Failure("", path+": {ema} is for checkpoints of PyTorch and TensorFlow, this is "+
+			name, "")
 	}
 	if o.Input != nil && !slices.Contains(openInputs, name) {
 		return nil, problem.Failure("", path+": {input} is for graphs that leave the size of their input open",

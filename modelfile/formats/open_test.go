@@ -29,8 +29,8 @@ func TestOpenRefuses(t *testing.T) {
 		o    Options
 		want string // "" is none
 	}{
-		{plain, Options{Key: "model"}, "key and ema are for PyTorch checkpoints, this is safetensors"},
-		{plain, Options{EMA: true}, "key and ema are for PyTorch checkpoints, this is safetensors"},
+		{plain, Options{Key: "model"}, "key is for PyTorch checkpoints, this is safetensors"},
+		{plain, Options{EMA: true}, "ema is for checkpoints of PyTorch and TensorFlow, this is safetensors"},
 		{torch, Options{Key: "model"}, "model"},
 		{torch, Options{EMA: true}, "average"},
 		{torch, Options{Input: []int{3, 8, 8}}, "there is none in files of torch"},

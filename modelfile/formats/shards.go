@@ -2,11 +2,12 @@ package formats
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,133 +17,231 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Whole models may lie in several files, of which each by itself looks whole. Their names
-// tell: model-00001-of-00003.safetensors, and those that end with the number of a rank.
-var (
-	shardName = called(`^(.*-)([0-9]{5})-of-([0-9]{5})(\.(?:safetensors|bin|pt|pth|ckpt))$`)
-	rankNames = []struct {
-		name *regexp.Regexp
-		of   string
-	}{
-		{regexp.MustCompile(`^(mp_rank_)([0-9]{2})(_model_states\.pt)$`), "DeepSpeed's tensor parallelism"},
-		{regexp.MustCompile(`^(layer_)([0-9]{2})(-model_[0-9]{2}-model_states\.pt)$`), "DeepSpeed's pipeline"},
-		{regexp.MustCompile(`^(zero_pp_rank_)([0-9]+)(_mp_rank_[0-9]{2}_model_states\.pt)$`), "DeepSpeed's ZeRO-3"},
-		{regexp.MustCompile(`^(consolidated\.)([0-9]{2})(\.pth)$`), "tensor parallelism"},
-	}
-	megatronFolder = regexp.MustCompile(`^(mp_rank_)([0-9]{2})((?:_[0-9]{3})?)$`)
-	zeroOptimizer  = regexp.MustCompile(`^(bf16_|fp16_)?zero_pp_rank_[0-9]+_mp_rank_[0-9]{2}_optim_states\.pt$`)
-)
-
-const maxIndex = 64 << 20 // bytes of the index of a sharded model
-
-// refuseShard refuses a file that is one of several of a model, and names the others.
-func refuseShard(path string) error {
-	whole, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	folder, base := filepath.Split(whole)
-	if m := shardName().FindStringSubmatch(base); m != nil && m[3] != "00001" {
-		return ofShards(path, m)
-	}
-	if zeroOptimizer.MatchString(base) {
-		return problem.Advise(adviceDeepZero, "%s: the optimizer's part of one rank of DeepSpeed, without a model",
-			path)
-	}
-	for _, r := range rankNames {
-		if others := siblings(folder, base, r.name); len(others) > 0 {
-			return problem.Advise(adviceRanks, "%s: a part of a model in %s (%s); the others are %s", path,
-				problem.Counted(len(others)+1, "file"), r.of, foreign.List(others))
-		}
-	}
-	above, part := filepath.Split(filepath.Clean(folder))
-	if others := siblings(above, part, megatronFolder); len(others) > 0 {
-		return problem.Advise(adviceRanks, "%s: a part of a model in %s (Megatron's parallelism); the others "+
-			"are in %s", path, problem.Counted(len(others)+1, "file"), foreign.List(others))
-	}
-	return nil
-}
+// shardName is what files are called that hold a model together: each has some of its tensors.
+var shardName = called(`^(.*)-([0-9]{5})-of-([0-9]{5})(\.(?:safetensors|bin|pt|pth|ckpt))$`)
 
 const (
-	adviceRanks  = "merge them with the program that wrote them, and save one state dict"
-	adviceShards = "in Python, over all parts: d = {}; [d.update(%s(p)) for p in parts]; %s"
+	indexEnding = ".index.json" // behind the name that the model would have in one file
+	maxIndex    = 64 << 20      // bytes
+	maxShards   = 512           // all of them are open while tensors are read
 )
 
-// ofShards refuses the part of a model whose name m has taken apart.
-func ofShards(path string, m []string) error {
+// shards are the files of a model, all in one folder.
+type shards struct {
+	folder string
+	files  []string          // their names, in their order
+	of     map[string]string // by tensor: the file that has it; nil without an index
+}
+
+// findShards returns the files of the model that a path stands for: an index, one of the files,
+// or the folder of either. It is nil if the path stands for itself.
+func findShards(path string) (*shards, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil // whoever opens it says so
+	}
+	if info.IsDir() {
+		return inFolder(path)
+	}
+	if strings.HasSuffix(path, indexEnding) {
+		return readIndex(path)
+	}
+	m := shardName().FindStringSubmatch(filepath.Base(path))
+	if m == nil || m[3] == "00001" {
+		return nil, nil
+	}
+	folder := filepath.Dir(path)
+	index := filepath.Join(folder, m[1]+m[4]+indexEnding)
+	if _, err := os.Stat(index); err == nil {
+		if s, err := readIndex(index); err != nil || slices.Contains(s.files, filepath.Base(path)) {
+			return s, err
+		}
+	}
+	return numberedShards(path, m)
+}
+
+// inFolder finds the one model that lies in several files in a folder, or in one under the name that
+// Transformers and accelerate give it.
+func inFolder(folder string) (*shards, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var indices, first []string
+	for _, e := range entries {
+		m := shardName().FindStringSubmatch(e.Name())
+		switch {
+		case strings.HasSuffix(e.Name(), indexEnding):
+			indices = append(indices, e.Name())
+		case m != nil && (m[2] == "00000" || m[2] == "00001" && !exists(folder, m[1]+"-00000-of-"+m[3]+m[4])):
+			first = append(first, e.Name())
+		}
+	}
+	const preferred = ".safetensors"
+	for _, found := range [][]string{indices, first} {
+		best := slices.DeleteFunc(slices.Clone(found), func(name string) bool {
+			return !strings.HasSuffix(strings.TrimSuffix(name, indexEnding), preferred)
+		})
+		if len(best) == 0 {
+			best = found
+		}
+		switch {
+		case len(best) == 1:
+			return findShards(filepath.Join(folder, best[0]))
+		case len(best) > 1:
+			return nil, problem.Advise("name one of them: "+foreign.List(best), "%s: holds %s of several files each",
+				folder, problem.Counted(len(best), "model"))
+		}
+	}
+	for _, name := range []string{"model.safetensors", "pytorch_model.bin"} {
+		if exists(folder, name) {
+			return &shards{folder: folder, files: []string{name}}, nil
+		}
+	}
+	return nil, nil
+}
+
+func exists(folder, name string) bool {
+	_, err := os.Stat(filepath.Join(folder, name))
+	return err == nil
+}
+
+// numberedShards returns the files of a model by the name of one of them, which m has taken apart.
+func numberedShards(path string, m []string) (*shards, error) {
 	total, _ := strconv.Atoi(m[3]) // five digits
 	mine, _ := strconv.Atoi(m[2])
-	first := min(mine, 1) // some programs count from 0
-	var others []string
-	for i := first; i < first+min(total, 1000); i++ {
-		if i != mine {
-			others = append(others, fmt.Sprintf("%s%05d-of-%s%s", m[1], i, m[3], m[4]))
-		}
+	s := &shards{folder: filepath.Dir(path)}
+	first := 1
+	if mine == 0 || exists(s.folder, fmt.Sprintf("%s-00000-of-%s%s", m[1], m[3], m[4])) {
+		first = 0 // some programs count from there
 	}
-	return problem.Advise(mergeAdvice(m[4]), "%s: part %s of %s of a model; %s", path, m[2], m[3],
-		present(filepath.Dir(path), others))
+	for i := range min(total, maxShards+1) {
+		s.files = append(s.files, fmt.Sprintf("%s-%05d-of-%s%s", m[1], first+i, m[3], m[4]))
+	}
+	return s, s.check(fmt.Sprintf("%s: part %s of %s of a model", path, m[2], m[3]))
 }
 
-// mergeAdvice says how files of an ending become one.
-func mergeAdvice(ending string) string {
-	if ending == ".safetensors" {
-		return fmt.Sprintf(adviceShards, "safetensors.torch.load_file",
-			"safetensors.torch.save_file(d, 'model.safetensors')")
-	}
-	return fmt.Sprintf(adviceShards, "torch.load", "torch.save(d, 'model.pth')")
-}
-
-// present says which of the files are in a folder and which are missing.
-func present(folder string, names []string) string {
-	var missing []string
-	for _, name := range names {
-		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) == 0 {
-		return "the others are beside it: " + foreign.List(names)
-	}
-	return problem.Counted(len(missing), "part") + " missing here: " + foreign.List(missing)
-}
-
-// siblings returns what else in a folder has the name of a part, with another number.
-func siblings(folder, base string, name *regexp.Regexp) (others []string) {
-	mine := name.FindStringSubmatch(base)
-	if mine == nil {
-		return nil
-	}
-	entries, _ := os.ReadDir(folder) // what cannot be read there cannot be said
-	for _, e := range entries {
-		if m := name.FindStringSubmatch(e.Name()); m != nil && m[2] != mine[2] && m[3] == mine[3] {
-			others = append(others, e.Name())
-		}
-	}
-	return others
-}
-
-// isIndex reports whether a file is the index of a model in several files.
-func isIndex(path string, head []byte) bool {
-	return strings.HasSuffix(path, ".index.json") && Describes(head) == "keras"
-}
-
-// refuseIndex names the files of a model that lies in several.
-func refuseIndex(path string) error {
+// readIndex reads the index of a model in several files.
+func readIndex(path string) (*shards, error) {
 	b, err := regular.Read(path, maxIndex)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var index struct {
 		Files map[string]string `json:"weight_map"`
 	}
 	if err := json.Unmarshal(b, &index); err != nil || len(index.Files) == 0 {
-		return problem.Failure("", path+": by its name the index of a model in several files, but it has no "+
+		return nil, problem.Failure("", path+": by its name the index of a model in several files, but it has no "+
 			"weight_map", "name the file of the weights")
 	}
-	parts := slices.Compact(slices.Sorted(maps.Values(index.Files)))
-	if len(parts) == 1 {
-		return problem.Advise("name that file", "%s: the index of a model in one file, %q", path, parts[0])
+	s := &shards{folder: filepath.Dir(path), files: slices.Compact(slices.Sorted(maps.Values(index.Files))),
+		of: index.Files}
+	for _, name := range s.files {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
+			return nil, problem.Failure("", fmt.Sprintf("%s: the index names %q, no file in its own folder", path,
+				name), "put all files of the model into one folder, and name them so in the index")
+		}
 	}
-	return problem.Advise(mergeAdvice(filepath.Ext(parts[0])), "%s: the index of a model in %s; %s", path,
-		problem.Counted(len(parts), "file"), present(filepath.Dir(path), parts))
+	return s, s.check(fmt.Sprintf("%s: the index of a model in %s", path, problem.Counted(len(s.files), "file")))
+}
+
+// check refuses a model of which files are missing.
+func (s *shards) check(what string) error {
+	if len(s.files) > maxShards {
+		return fmt.Errorf("%s; at most %d files are supported", what, maxShards)
+	}
+	missing := slices.DeleteFunc(slices.Clone(s.files), func(name string) bool { return exists(s.folder, name) })
+	if len(missing) == 0 {
+		return nil
+	}
+	return problem.Advise("put all of them into one folder", "%s; %s missing here: %s", what,
+		problem.Counted(len(missing), "file"), foreign.List(missing))
+}
+
+func (s *shards) paths() (all []string) {
+	for _, name := range s.files {
+		all = append(all, filepath.Join(s.folder, name))
+	}
+	return all
+}
+
+// reader returns the format of the files, and what reads them as one.
+func (s *shards) reader() (format string, whole reader, err error) {
+	var part reader
+	for _, path := range s.paths() {
+		of, r, err := recogniseFile(path)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case of != "safetensors" && of != "torch":
+			return "", nil, fmt.Errorf("%s: a part of a model, of format %s; only parts in safetensors and of "+
+				"torch.save are read", path, of)
+		case format != "" && format != of:
+			return "", nil, fmt.Errorf("%s: of format %s, the parts before it of %s", path, of, format)
+		}
+		format, part = of, r
+	}
+	return format, func(_ string, o Options) (*File, error) { return s.open(o, part) }, nil
+}
+
+// open opens the files as one.
+func (s *shards) open(o Options, part reader) (*File, error) {
+	if len(s.files) == 1 && s.of == nil {
+		return part(s.paths()[0], o)
+	}
+	whole, from := &File{}, map[string]string{}
+	for _, name := range s.files {
+		f, err := part(filepath.Join(s.folder, name), o)
+		if err != nil {
+			return nil, errors.Join(err, whole.Close())
+		}
+		whole.Owns(f)
+		if err := s.add(whole, f, name, from); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", s.folder, err), whole.Close())
+		}
+	}
+	if err := s.complete(from); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", s.folder, err), whole.Close())
+	}
+	whole.Find("", fmt.Sprintf("a model in %s: %s", problem.Counted(len(s.files), "file"),
+		foreign.List(s.files)), "")
+	return whole, nil
+}
+
+// add adds to the whole the tensors of one of the files, that the index does not look for elsewhere.
+func (s *shards) add(whole, f *File, name string, from map[string]string) error {
+	if len(from) == 0 {
+		whole.Format, whole.Key, whole.Keys, whole.Wrappers = f.Format, f.Key, f.Keys, f.Wrappers
+	}
+	for _, t := range f.Tensors {
+		if file, listed := s.of[t.Name]; listed && file != name {
+			continue
+		}
+		if other := from[t.Name]; other != "" {
+			return problem.Advise(adviceRanks, "%q is in %s and in %s: they are no parts of one model, but perhaps "+
+				"those of the ranks of a parallel one", t.Name, other, name)
+		}
+		from[t.Name] = name
+		whole.Tensors = append(whole.Tensors, t)
+	}
+	for _, c := range f.Counters { // each file has {"format": "pt"}
+		if !slices.Contains(whole.Counters, c) {
+			whole.Counters = append(whole.Counters, c)
+		}
+	}
+	whole.Left, whole.Findings = append(whole.Left, f.Left...), append(whole.Findings, f.Findings...)
+	if whole.Labels == nil {
+		whole.Labels = f.Labels
+	}
+	return foreign.CheckTensors(whole.Tensors, math.MaxInt64-foreign.Slack)
+}
+
+// complete refuses files that lack a tensor which the index looks for in them.
+func (s *shards) complete(from map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(s.of)) {
+		if from[name] == "" {
+			return fmt.Errorf("the index says that %q is in %s, which has no such tensor", name, s.of[name])
+		}
+	}
+	return nil
 }

@@ -80,9 +80,40 @@ func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
 // names the format if it is a known one that is not read, and says how to
 // convert it.
 func recognise(path string) (string, reader, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return folder(path)
+	several, err := findShards(path)
+	if err != nil {
+		return "", nil, err
 	}
+	if several != nil {
+		return several.reader()
+	}
+	if index, err := tensorflow.Locate(path); err != nil || index != "" {
+		return "tensorflow", func(_ string, o Options) (*File, error) { return readTensorFlow(index, o) }, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", nil, refuseFolder(path)
+	}
+	return recogniseFile(path)
+}
+
+// Parts returns the files of the model at a path, in their order, if they are others than the one
+// file of that name: the shards of a model, the index of a checkpoint of TensorFlow. It is nil for a
+// path that stands for itself, a folder of one checkpoint included, or for nothing that can be read.
+func Parts(path string) []string {
+	if s, err := findShards(path); s != nil && err == nil {
+		return s.paths()
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	if index, err := tensorflow.Locate(path); index != "" && err == nil {
+		return []string{index}
+	}
+	return nil
+}
+
+// recogniseFile is recognise for one file, which is looked at alone.
+func recogniseFile(path string) (string, reader, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return "", nil, err
@@ -96,11 +127,8 @@ func recognise(path string) (string, reader, error) {
 	if err := foreign.ReadAt(f, head, 0); err != nil {
 		return "", nil, err
 	}
-	if err := refuseShard(path); err != nil {
+	if err := refuseRank(path); err != nil {
 		return "", nil, err
-	}
-	if isIndex(path, head) {
-		return "", nil, refuseIndex(path)
 	}
 	for _, r := range refused {
 		if bytes.HasPrefix(head, []byte(r.start)) {
@@ -139,36 +167,24 @@ func mindSpore(head []byte) bool {
 		bytes.IndexFunc(name[:size], func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// folder looks for the parts of a checkpoint that is a folder.
-func folder(path string) (string, reader, error) {
-	has := func(name string) bool {
-		found, err := filepath.Glob(filepath.Join(path, name))
-		return err == nil && len(found) > 0
-	}
+// refuseFolder refuses a folder that holds no checkpoint that is read, and names what it holds.
+func refuseFolder(path string) error {
 	switch {
-	case has(".metadata") && has("*.distcp"):
-		return "", nil, problem.Advise(adviceSharded, "%s: a sharded PyTorch checkpoint", path)
-	case has("mp_rank_*_model_states.pt"), has("zero_to_fp32.py"):
-		return "", nil, problem.Advise(adviceDeepZero, "%s: a DeepSpeed checkpoint", path)
-	}
-	if found, err := filepath.Glob(filepath.Join(path, "*.index.json")); err == nil && len(found) > 0 {
-		return "", nil, refuseIndex(found[0])
-	}
-	if index, err := tensorflow.Find(path); err != nil || index != "" {
-		return "tensorflow", readTensorFlow, err
-	}
-	if has("saved_model.pb") {
-		return "", nil, problem.Advise("save the model that it was frozen from",
+	case holds(path, ".metadata") && holds(path, "*.distcp"):
+		return problem.Advise(adviceSharded, "%s: a sharded PyTorch checkpoint", path)
+	case holds(path, "mp_rank_*_model_states.pt"), holds(path, "zero_to_fp32.py"):
+		return problem.Advise(adviceDeepZero, "%s: a DeepSpeed checkpoint", path)
+	case holds(path, "saved_model.pb"):
+		return problem.Advise("save the model that it was frozen from",
 			"%s: a SavedModel without variables/variables.index: its weights are constants of its graph, "+
 				"which is not read", path)
 	}
-	for _, name := range []string{"model.safetensors", "pytorch_model.bin"} {
-		if has(name) {
-			return "", nil, problem.Advise("name "+filepath.Join(path, name), "%s is a folder with a model in it",
-				path)
-		}
-	}
-	return "", nil, fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
+	return fmt.Errorf("%s: a folder that holds no checkpoint that bnctl knows", path)
+}
+
+func holds(folder, pattern string) bool {
+	found, err := filepath.Glob(filepath.Join(folder, pattern))
+	return err == nil && len(found) > 0
 }
 
 func readTorch(path string, o Options) (*File, error) {
@@ -191,14 +207,6 @@ func readCaffe(path string, o Options) (*File, error) {
 
 func readSafetensors(path string, _ Options) (*File, error) { return safetensors.Read(path) }
 
-// readTensorFlow reads an index, or the checkpoint in a folder.
-func readTensorFlow(path string, _ Options) (*File, error) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return tensorflow.Read(path)
-	}
-	index, err := tensorflow.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	return tensorflow.Read(index)
+func readTensorFlow(path string, o Options) (*File, error) {
+	return tensorflow.Read(path, tensorflow.Options{EMA: o.EMA})
 }

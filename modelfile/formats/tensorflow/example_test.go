@@ -10,7 +10,7 @@ import (
 // A checkpoint, by its index. Callers that take files
 // of any format use package modelfile.
 func ExampleRead() {
-	f, err := tensorflow.Read("testdata/cases/replicas.index")
+	f, err := tensorflow.Read("testdata/cases/replicas.index", tensorflow.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -29,11 +29,11 @@ var refusals = map[string]string{
 }
 
 // loadAll reads an index and everything it lists, from one shard.
-func loadAll(index, elements []byte) error {
+func loadAll(index, elements []byte, ema bool) error {
 	f := &foreign.File{}
 	err := load(f, index, func(int, int) (io.ReaderAt, int64, error) {
 		return bytes.NewReader(elements), int64(len(elements)), nil
-	})
+	}, Options{EMA: ema})
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,8 @@ func TestRefusesHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := refusals[strings.TrimSuffix(filepath.Base(path), ".index")]
-		if err := loadAll(index, elements); err == nil || want == "" || !strings.Contains(err.Error(), want) {
+		err = loadAll(index, elements, false)
+		if err == nil || want == "" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", path, err, want)
 		}
 	}
@@ -80,7 +81,7 @@ func TestShardIsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Read(filepath.Join(dir, "m.index")); err == nil || !strings.Contains(err.Error(),
+	if _, err := Read(filepath.Join(dir, "m.index"), Options{}); err == nil || !strings.Contains(err.Error(),
 		"links are not followed") {
 		t.Errorf("got %v", err)
 	}
@@ -98,6 +99,7 @@ func FuzzLoad(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, index, elements []byte) {
-		_ = loadAll(index, elements) // must return, whatever it says
+		_ = loadAll(index, elements, false)
+		_ = loadAll(index, elements, true) // must return, whatever it says
 	})
 }

@@ -52,3 +52,18 @@ func classify(name string) (kept, group, reason string) {
 	}
 	return kept, "", ""
 }
+
+// averageName is what variables are called that average another one: those of
+// tf.train.ExponentialMovingAverage, and the slots of optimizers that average.
+var averageName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+)/(?:ExponentialMovingAverage|\.OPTIMIZER_SLOT/[^/]+/average)$`)
+})
+
+// averaged returns the name of the variable whose average is called name.
+func averaged(name string) (variable string, ok bool) {
+	m := averageName().FindStringSubmatch(strings.TrimSuffix(name, suffix))
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}

@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,35 +26,15 @@ func Sniff(f io.ReaderAt, size int64) bool {
 	return size >= footerSize && foreign.ReadAt(f, tail[:], size-8) == nil && isTable(tail[:])
 }
 
-// Find returns the path of the index file of the checkpoint in a folder, which
-// may be a SavedModel; "" if there is none. Several checkpoints are an error.
-func Find(folder string) (string, error) {
-	var found []string
-	for _, pattern := range []string{"*.index", "variables/variables.index"} {
-		names, err := filepath.Glob(filepath.Join(escape(folder), pattern))
-		if err != nil {
-			return "", err
-		}
-		found = append(found, names...)
-	}
-	if len(found) > 1 {
-		return "", problem.Advise(fmt.Sprintf("name one of the .index files: %s",
-			strings.Join(found[:min(len(found), 4)], ", ")), "%s: holds %d checkpoints", folder, len(found))
-	}
-	if len(found) == 0 {
-		return "", nil
-	}
-	return found[0], nil
-}
-
-// escape keeps a path from being read as a pattern.
-func escape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// Options say what of a checkpoint to read.
+type Options struct {
+	// EMA takes the moving average of a variable in place of the variable, where there is one.
+	EMA bool
 }
 
 // Read opens the checkpoint whose index file is path. The files of elements are
 // in the same folder. The caller closes the result.
-func Read(path string) (*foreign.File, error) {
+func Read(path string, o Options) (*foreign.File, error) {
 	b, err := readIndex(path)
 	if err != nil {
 		return nil, err
@@ -64,7 +43,7 @@ func Read(path string) (*foreign.File, error) {
 	shards := func(i, of int) (io.ReaderAt, int64, error) {
 		return openShard(f, strings.TrimSuffix(path, ".index"), i, of)
 	}
-	if err := load(f, b, shards); err != nil {
+	if err := load(f, b, shards, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: tensorflow bundle: %w", path, err), f.Close())
 	}
 	return f, nil
@@ -100,10 +79,15 @@ func openShard(f *foreign.File, prefix string, i, of int) (io.ReaderAt, int64, e
 type opener func(i, of int) (src io.ReaderAt, size int64, err error)
 
 // load reads an index into f.
-func load(f *foreign.File, index []byte, open opener) error {
-	l := &loader{File: f, open: open, shards: map[uint64]shard{}, groups: map[string]int{}}
+func load(f *foreign.File, index []byte, open opener, o Options) error {
+	l := &loader{File: f, open: open, shards: map[uint64]shard{}, groups: map[string]int{}, ema: o.EMA}
 	if err := walkTable(index, l.entry); err != nil {
 		return err
+	}
+	if o.EMA {
+		if err := l.takeAverages(); err != nil {
+			return err
+		}
 	}
 	if l.header == nil {
 		return fmt.Errorf("the index has no header")
@@ -137,6 +121,9 @@ type loader struct {
 	open   opener
 	shards map[uint64]shard
 	groups map[string]int // index in Left
+
+	ema      bool             // averages are kept
+	averages []foreign.Tensor // under the names of their variables
 }
 
 type shard struct {
@@ -155,6 +142,11 @@ func (l *loader) entry(key string, value []byte) error {
 	}
 	e, err := parseEntry(key, value)
 	if err != nil {
+		return err
+	}
+	if variable, ok := averaged(key); ok && l.ema {
+		t, err := l.tensor(variable, e)
+		l.averages = append(l.averages, t)
 		return err
 	}
 	kept, group, reason := classify(key)
@@ -181,7 +173,11 @@ func (l *loader) leave(e entry, group, reason string) error {
 	if !ok {
 		i = len(l.Left)
 		l.groups[group] = i
-		l.Left = append(l.Left, foreign.Group{Name: group, Reason: reason})
+		g := foreign.Group{Name: group, Reason: reason}
+		if _, ok := averaged(e.name); ok {
+			g.Reason, g.Advice = "averages of the weights", "{ema} takes them"
+		}
+		l.Left = append(l.Left, g)
 	}
 	l.Left[i].Tensors++
 	l.Left[i].Bytes += int64(min(e.size, 1<<40))

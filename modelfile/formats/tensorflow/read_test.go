@@ -14,11 +14,11 @@ func TestKeywordSpotting(t *testing.T) {
 	if _, err := os.Stat(kws); err != nil {
 		t.Skip("the folder of shared test data is not beside this checkout")
 	}
-	index, err := Find(kws)
+	index, err := Locate(kws)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read(index)
+	f, err := Read(index, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestKeywordSpotting(t *testing.T) {
 }
 
 func TestShards(t *testing.T) {
-	f, err := Read("testdata/cases/replicas.index")
+	f, err := Read("testdata/cases/replicas.index", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ conv/kernel/replica_1 f32[1,2,2,3] [0 1 2 3 4 5 6 7 8 9 10 11]
 // TestLoop reads the checkpoint of a training: what an optimizer and the loop
 // keep is left out by its names, and a file of nothing else is refused.
 func TestLoop(t *testing.T) {
-	f, err := Read("testdata/cases/loop.index")
+	f, err := Read("testdata/cases/loop.index", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestLoop(t *testing.T) {
 	if got := fmt.Sprint(f.Counters); got != "[{opt/iter 7} {step 70}]" {
 		t.Errorf("counters %s", got)
 	}
-	if _, err := Read("testdata/cases/only.index"); err == nil || !strings.Contains(err.Error(),
+	if _, err := Read("testdata/cases/only.index", Options{}); err == nil || !strings.Contains(err.Error(),
 		"holds no weights, only best_acc (single values), ") {
 		t.Errorf("a checkpoint without a model: %v", err)
 	}

@@ -112,6 +112,28 @@ def loop():
         put(f"cases/{name}.data-00000-of-00001", data)
 
 
+def averages():
+    """As tf.train.Saver keeps variables, tf.train.ExponentialMovingAverage and Momentum: the running statistics
+    have no average, scale has one alone. A file called checkpoint names it, by the path of another machine.
+    slots.index has the average as a slot of an optimizer, as Keras's optimizers that average keep it."""
+    parts = {"bn/moving_mean": (floats(7, 8), (2,)), "conv/weights": (floats(1, 2), (2,)),
+             "conv/weights/ExponentialMovingAverage": (floats(1.5, 2.5), (2,)), "conv/weights/Momentum": (floats(9, 9), (2,)),
+             "scale/ExponentialMovingAverage": (floats(3), (1,))}
+    slots = {"dense/kernel/.ATTRIBUTES/VARIABLE_VALUE": (floats(1, 2), (2,)),
+             "dense/kernel/.OPTIMIZER_SLOT/optimizer/average/.ATTRIBUTES/VARIABLE_VALUE": (floats(4, 5), (2,)),
+             "dense/kernel/.OPTIMIZER_SLOT/optimizer/momentum/.ATTRIBUTES/VARIABLE_VALUE": (floats(9, 9), (2,))}
+    other = {"conv/weights": (floats(1, 2), (2,)), "conv/weights/ExponentialMovingAverage": (floats(1), (1,))}
+    for name, parts in ("averages/model.ckpt-1000", parts), ("slots", slots), ("averages_differ", other):
+        data, pairs = b"", [(b"", number(1, 1) + text(3, number(1, 1)))]
+        for key, (b, shape) in sorted(parts.items()):
+            pairs.append((key.encode(), entry(b, len(data), shape)))
+            data += b
+        put(f"cases/{name}.index", table(entries(pairs)))
+        put(f"cases/{name}.data-00000-of-00001", data)
+    put("cases/averages/checkpoint", b'model_checkpoint_path: "/home/someone/run/model.ckpt-1000"\n'
+        b'all_model_checkpoint_paths: "/home/someone/run/model.ckpt-1000"\n')
+
+
 def hostile():
     w = floats(1, 2)
     put("hostile/shard", w)
@@ -160,4 +182,5 @@ def hostile():
 
 good()
 loop()
+averages()
 hostile()

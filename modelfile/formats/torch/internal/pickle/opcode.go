@@ -40,6 +40,7 @@ var opcodes = [256]opcode{
 	'V': {"UNICODE", lineUnicode}, 'p': {"PUT", linePut}, 'g': {"GET", lineGet}, 'i': {"INST", inst},
 	'o': {"OBJ", obj}, '2': {"DUP", dup},
 
-	'P': {" (PERSID of protocol 0)", nil}, 0x82: {" (EXT1)", nil}, 0x83: {" (EXT2)", nil}, 0x84: {" (EXT4)", nil},
+	'P':  {" (PERSID of protocol 0)", nil},
+	0x82: {" (EXT1)", nil}, 0x83: {" (EXT2)", nil}, 0x84: {" (EXT4)", nil},
 	0x97: {" (NEXT_BUFFER)", nil}, 0x98: {" (READONLY_BUFFER)", nil},
 }

@@ -9,15 +9,16 @@
 //
 // This is the path of one 3x3 convolution of resnet18 (stride 1, 64 to 64
 // channels, followed by batch norm and relu) from the graph to the instructions.
-// In terms of oneDNN and XNNPACK: plan compiles a subgraph to primitives,
-// convolution has the operators, run is the runtime, kernel has the micro-kernels.
+// In terms of oneDNN and XNNPACK: plan compiles a subgraph to primitives (nodes to
+// actions) with the operators of convolution and operations, run links them and is
+// the runtime (actions to results), kernel has the micro-kernels.
 // Each line has a file, below plugins/cpu/internal unless it begins with device,
 // and the name of the function in it.
 //
 // When a program is loaded:
 //
 //	cpu/executable.go             load                  every function is compiled, train before commit
-//	plan/compile.go               Compile               the passes over a function, one after the other
+//	plan/compile.go               Compile               fusion, an action for each node, the linker
 //	device/class/fold.go          Fold                  the batch norm becomes part of the convolution
 //	fusion/fuse.go                Fuse                  the relu becomes its epilogue
 //	cpu/table.go                  table                 which package builds which operation
@@ -25,10 +26,11 @@
 //	device/class/choose.go        Choose                Winograd F(4x4, 3x3): a function of the shape
 //	convolution/forward.go        buildConv             one case for each algorithm
 //	convolution/winograd.go       buildWinograd         an action by rows: spans of rows of tiles
-//	convolution/winograd_pack.go  newWinogradPack       room for transformed weights, shared by all functions
-//	plan/schedule.go              gather                actions by rows are gathered into groups
-//	plan/link.go                  link                  neighbours in a group become chains
-//	plan/layout.go                lay                   every value gets its place in the arena
+//	convolution/winograd_pack.go  newWinogradPack       memory for transformed weights, shared by all functions
+//	run/linker.go                 Link                  the passes over the actions, one after the other
+//	run/gather.go                 gather                actions by rows are gathered into groups
+//	run/link.go                   link                  neighbours in a group become chains
+//	run/layout.go                 lay                   every value gets its place in the arena
 //
 // When it runs:
 //
@@ -37,7 +39,7 @@
 //	run/group.go                  cut                   few rows are cut for all workers, many dealt
 //	workers/pool.go               Each                  the deal
 //	run/chain.go                  row                   a row passes through it, some positions at a time
-//	convolution/winograd_pack.go  fill                  weights are transformed anew if they have changed
+//	convolution/winograd_pack.go  fill                  weights are transformed again if they have changed
 //	convolution/winograd_tiles.go do                    pad, inspect, transform, multiply, transform back
 //	convolution/winograd_apart.go inspect               tiles that are not even go by implicit GEMM
 //	kernel/winograd.go            WinogradProduct       36 matrix products, between both transforms

@@ -2,10 +2,11 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-func buildConvGradInput(c *run.Compiler) run.Action {
+func buildConvGradInput(c *plan.Compiler) run.Action {
 	dy, weight, dx := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c, dx.Shape, dy.Shape)
 	if g == nil {
@@ -14,7 +15,7 @@ func buildConvGradInput(c *run.Compiler) run.Action {
 	return backward(c, g, dy, plain(weight), dx)
 }
 
-func buildConvTranspose(c *run.Compiler) run.Action {
+func buildConvTranspose(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	g := geometryOf(c, y.Shape, x.Shape)
 	if g == nil {
@@ -24,7 +25,7 @@ func buildConvTranspose(c *run.Compiler) run.Action {
 }
 
 // backward is the gradient for the input, and the transposed convolution.
-func backward(c *run.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.Value) run.Action {
+func backward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.Value) run.Action {
 	back, _ := g.flipped() // where an algorithm needs it, there is one
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:

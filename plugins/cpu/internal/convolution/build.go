@@ -3,11 +3,12 @@ package convolution
 import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // Ops are the convolutions and dense products.
-var Ops = map[graph.Op]func(c *run.Compiler) run.Action{
+var Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Conv:            buildConv,
 	graph.ConvGradInput:   buildConvGradInput,
 	graph.ConvGradWeight:  buildConvGradWeight,
@@ -19,8 +20,8 @@ var Ops = map[graph.Op]func(c *run.Compiler) run.Action{
 
 // geometryOf returns the geometry of the current node with this input and output;
 // nil after it has refused the node.
-func geometryOf(c *run.Compiler, in, out []int) *Geometry {
-	g := NewGeometry(c.Fn.WindowOf(c.Node), in, out)
+func geometryOf(c *plan.Compiler, in, out []int) *Geometry {
+	g := NewGeometry(c.Window(), in, out)
 	if why := g.TooLarge(); why != "" {
 		c.Refuse(why)
 		return nil
@@ -29,7 +30,7 @@ func geometryOf(c *run.Compiler, in, out []int) *Geometry {
 }
 
 // choose returns the algorithm of the current node, which is a product.
-func choose(c *run.Compiler) class.Algorithm {
-	l, _ := class.LayerOf(c.Fn.Function, c.Node)
-	return class.Choose(l, c.Precision(), c.Kernels.Class)
+func choose(c *plan.Compiler) class.Algorithm {
+	l, _ := c.Layer()
+	return class.Choose(l, c.Precision(), c.Kernels().Class)
 }

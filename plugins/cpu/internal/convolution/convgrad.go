@@ -3,10 +3,11 @@ package convolution
 import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-func buildConvGradWeight(c *run.Compiler) run.Action {
+func buildConvGradWeight(c *plan.Compiler) run.Action {
 	x, dy, dw := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c, x.Shape, dy.Shape)
 	if g == nil {
@@ -16,7 +17,7 @@ func buildConvGradWeight(c *run.Compiler) run.Action {
 	case class.Depthwise:
 		return g.buildDepthwiseWeight(x, dy, dw)
 	case class.Dot2:
-		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw, c.Schedule.Pairs).replicas)
+		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw, c.Schedule().Pairs).replicas)
 		a.AsHalves = [][]*run.Value{{x}, {dy}}
 		return a
 	case class.Winograd4, class.Winograd5:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -50,7 +51,7 @@ const mostDense = 1 << 22
 
 // dense returns the product of rows of in with a matrix whose element (k, c)
 // is weight[k*stepK + c*stepC].
-func dense(c *run.Compiler, what string, in *run.Value, t *filter, out *run.Value,
+func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Value,
 	stepK, stepC int) run.Action {
 	k, width := in.Count, out.Count
 	if max(k, width) > mostDense {
@@ -90,12 +91,12 @@ func (p *product) applyDense(f *run.Frame, d *denseWindows, o operands) {
 	})
 }
 
-func buildDense(c *run.Compiler) run.Action {
+func buildDense(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return dense(c, "dense", x, filterOf(c), y, 1, x.Count)
 }
 
-func buildDenseGradInput(c *run.Compiler) run.Action {
+func buildDenseGradInput(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	return dense(c, "dense backward", dy, plain(c.In(1)), dx, dx.Count, 1)
 }

@@ -7,10 +7,11 @@ import (
 
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-func buildDenseGradWeight(c *run.Compiler) run.Action {
+func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	dw := c.Out(0)
 	x, roundX := c.Operand(c.In(0))
 	dy, roundDy := c.Operand(c.In(1))
@@ -21,8 +22,10 @@ func buildDenseGradWeight(c *run.Compiler) run.Action {
 	// image, x that of its gradient, so that rows of dw come out whole.
 	g := &denseGradient{x: x, dy: dy, dw: dw, windows: &denseWindows{k: dy.Count, width: x.Count},
 		chunks: chunksOf(1)}
-	g.summed = c.SumOnly(c.Node.Out[0])
-	c.Summed[dw] = g.summed
+	g.summed = c.OnlySummed()
+	if g.summed {
+		c.ComesSummed(dw)
+	}
 	return run.Whole(func(f *run.Frame) error {
 		roundX(f)
 		roundDy(f)

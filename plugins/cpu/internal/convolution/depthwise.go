@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -25,7 +26,7 @@ func (g *Geometry) tapsFirst(to, weights []float32, taps []int, c, channels int,
 }
 
 // buildDepthwise is the convolution itself, tap by tap.
-func buildDepthwise(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+func buildDepthwise(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	all := make([]int, g.taps)
 	for t := range all {
 		all[t] = t
@@ -35,14 +36,14 @@ func buildDepthwise(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *ru
 
 // buildDepthwiseBackward is the gradient for the input, and the transposed
 // convolution, phase by phase and tap by tap.
-func buildDepthwiseBackward(c *run.Compiler, g *Geometry, dy *run.Value, t *filter,
+func buildDepthwiseBackward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter,
 	dx *run.Value) run.Action {
 	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)
 }
 
 // buildDepthwiseRows is a convolution along rows; with back, the filter is that of the
 // convolution whose gradient it computes.
-func buildDepthwiseRows(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
+func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
 		Kernel: g.Kernel, Stride: g.Stride, Skip: [2]int{g.Pad[0], g.Pad[1]}}
@@ -63,7 +64,7 @@ func buildDepthwiseRows(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y
 		return nil
 	}
 	var rows *kernel.DepthwiseRows
-	c.After = append(c.After, func() {
+	c.OnLayout(func() {
 		r.InRing, r.OutRing = x.RingRows(), y.RingRows()
 		rows = kernel.NewDepthwiseRows(r)
 	})
@@ -77,7 +78,7 @@ func buildDepthwiseRows(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y
 }
 
 // depthwiseAction computes rows of y, phase by phase.
-func depthwiseAction(c *run.Compiler, g *Geometry, phases []phase, x *run.Value, t *filter,
+func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	parts := make([][]float32, len(phases))
 	for i, p := range phases {

@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -47,7 +48,7 @@ func (g *Geometry) directAt(back bool) (at []int, step int) {
 
 // buildDirect is a direct convolution; with back, the filter is that of the
 // convolution whose gradient it computes.
-func buildDirect(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
+func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
 	what := "direct"
 	if back {
 		what = "direct back"

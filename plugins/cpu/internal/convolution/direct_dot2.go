@@ -2,12 +2,13 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // buildDirectDot2 is a direct convolution of pairs; with back, the filter is
 // that of the convolution whose gradient it computes.
-func buildDirectDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
+func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	what := "direct"
 	if back {

@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -18,10 +19,10 @@ type dot2Product struct {
 	atOnce      int // panels of a unit
 }
 
-func newDot2Product(c *run.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
-	out := &dot2Product{dot2Pack: p, filter: t, kernels: c.Kernels, round: c.BF16(y), atOnce: 1}
+func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
+	out := &dot2Product{dot2Pack: p, filter: t, kernels: c.Kernels(), round: c.HoldsBF16(y), atOnce: 1}
 	if p.parts[0].matrix != nil {
-		out.atOnce = panelsAtOnce(p.Bytes(), c.Schedule.Weights)
+		out.atOnce = panelsAtOnce(p.Bytes(), c.Schedule().Weights)
 	}
 	channels := 0
 	for i, part := range p.parts {
@@ -78,7 +79,7 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 }
 
 // asHalves returns what pairs take as halves: no results that matrix units compute.
-func (p *dot2Product) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value {
+func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	sets := imageAndResult(c, x, y)
 	if p.parts[0].matrix != nil {
 		sets = sets[:len(sets)-1]
@@ -87,17 +88,17 @@ func (p *dot2Product) asHalves(c *run.Compiler, x, y *run.Value) [][]*run.Value 
 }
 
 // rowOf returns the operands of row i of the current node's product by pairs.
-func (p *dot2Product) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
+func (p *dot2Product) rowOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
 	i int) dot2Operands {
 	epilogue, wide := c.Epilogue(), p.parts[0].matrix != nil
 	return func(f *run.Frame, w *run.Worker, i int) dot2Operands {
 		o := dot2Operands{end: epilogue.Row(f, w, i)}
-		if y.Half && !wide {
+		if y.IsHalf() && !wide {
 			o.half = f.Half(y, w, i)
 		} else {
 			o.out = f.At(y, w, i)
 		}
-		if x.Half {
+		if x.IsHalf() {
 			o.in = f.Half(x, w, i)
 		} else {
 			o.image = f.At(x, w, i)
@@ -108,21 +109,21 @@ func (p *dot2Product) rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame,
 
 // rowsOf returns the operands of all rows of the current node's product by pairs,
 // images narrowed.
-func (p *dot2Product) rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) dot2Operands {
-	epilogue, kernels, room := c.Epilogue(), c.Kernels, c.Temp(0, 0, 2*x.Count)
-	c.After = append(c.After, func() {
-		if x.Half {
-			room.PerRow = 0
+func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame) dot2Operands {
+	epilogue, kernels, room := c.Epilogue(), c.Kernels(), c.Temp(0, 0, 2*x.Count)
+	c.OnLayout(func() {
+		if x.IsHalf() {
+			room.Drop()
 		}
 	})
 	return func(f *run.Frame) dot2Operands {
 		o := dot2Operands{end: epilogue.Rows(f)}
-		if y.Half {
+		if y.IsHalf() {
 			o.half = f.AllHalf(y)
 		} else {
 			o.out = f.F32(y)
 		}
-		if x.Half {
+		if x.IsHalf() {
 			o.in = f.AllHalf(x)
 			return o
 		}
@@ -245,10 +246,10 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 
 // buildDot2 is the current node, a convolution or the gradient for the input of
 // one, by pairs.
-func buildDot2(c *run.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
+func buildDot2(c *plan.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	k := newDot2Product(c, p, t, y)
-	if int(k.dot2Pack.Bytes()) > c.Schedule.Weights {
+	if int(k.dot2Pack.Bytes()) > c.Schedule().Weights {
 		rows := k.rowsOf(c, x, y)
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, rows(f), x.Count, y.Count)
@@ -269,7 +270,7 @@ func buildDot2(c *run.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filte
 }
 
 // denseDot2 is a product of rows with a matrix by pairs.
-func denseDot2(c *run.Compiler, p *dot2Pack, d *denseWindows, in *run.Value, t *filter,
+func denseDot2(c *plan.Compiler, p *dot2Pack, d *denseWindows, in *run.Value, t *filter,
 	out *run.Value) run.Action {
 	k := newDot2Product(c, p, t, out)
 	rows := k.rowsOf(c, in, out)

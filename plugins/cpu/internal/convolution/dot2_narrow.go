@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -13,7 +14,7 @@ func (g *Geometry) evenChannels() *Geometry {
 }
 
 // buildNarrowDot2 is a convolution over padded images by pairs.
-func buildNarrowDot2(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	even := g.evenChannels()
 	k := newDot2Product(c, dot2For(c, t, g.key("narrow"), func() []packPart {
 		at, step := g.narrowAt()

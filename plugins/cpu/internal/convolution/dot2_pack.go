@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -33,7 +34,7 @@ func (p *dot2Pack) Bytes() (n int64) {
 
 // dot2For returns the pairs of a weight for windows that are given as parts,
 // which matrix units compute or not.
-func dot2For(c *run.Compiler, t *filter, key string, parts func() []packPart, matrix bool) *dot2Pack {
+func dot2For(c *plan.Compiler, t *filter, key string, parts func() []packPart, matrix bool) *dot2Pack {
 	return shared(c, plain(t.weight), "pairs "+key, func() *dot2Pack {
 		p, of := &dot2Pack{}, map[*kernel.Window]*kernel.Pairs{}
 		for _, part := range parts() {
@@ -47,7 +48,7 @@ func dot2For(c *run.Compiler, t *filter, key string, parts func() []packPart, ma
 				q.matrix = kernel.NewMatrix(part.window, 1)
 				length = q.matrix.PackedLen()
 			}
-			q.data = run.Take[uint16](&c.Reserve, length)
+			q.data = plan.ReservePacked[uint16](c, length)
 			p.parts = append(p.parts, q)
 		}
 		return p
@@ -56,7 +57,7 @@ func dot2For(c *run.Compiler, t *filter, key string, parts func() []packPart, ma
 
 // fill packs the weights unless that has been done since they changed.
 func (p *dot2Pack) fill(f *run.Frame, weight *run.Value) {
-	if weight.State != nil && p.stamp == weight.State.Stamp {
+	if weight.IsState() && p.stamp == weight.Stamp() {
 		return
 	}
 	for i := range p.parts {
@@ -70,8 +71,8 @@ func (p *dot2Pack) fill(f *run.Frame, weight *run.Value) {
 			}
 		})
 	}
-	if weight.State != nil {
-		p.stamp = weight.State.Stamp
+	if weight.IsState() {
+		p.stamp = weight.Stamp()
 		weight.Rest()
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -35,10 +36,10 @@ func plain(weight *run.Value) *filter { return &filter{weight: weight, changed: 
 
 // filterOf returns the filter of the current node: operands 1 and 2, and 3 to 6
 // where a batch norm was made part of it.
-func filterOf(c *run.Compiler) *filter {
+func filterOf(c *plan.Compiler) *filter {
 	t := &filter{weight: c.In(1), bias: c.In(2)}
-	if j := c.Fn.Joined[c.Node.Out[0]]; j.Norm != nil {
-		t.norm = &foldedNorm{*j.Norm, c.In(3), c.In(4), c.In(5), c.In(6)}
+	if norm := c.FoldedNorm(); norm != nil {
+		t.norm = &foldedNorm{*norm, c.In(3), c.In(4), c.In(5), c.In(6)}
 		t.by, t.add = make([]float64, t.norm.gamma.Count), make([]float32, t.norm.gamma.Count)
 	}
 	t.changed = run.Changes(t.operands()...)
@@ -68,19 +69,19 @@ func (t *filter) key() string {
 // stamp returns a number that grows whenever the products' factors change: the
 // weight, and what it is multiplied with. It is 0 if the weight is computed.
 func (t *filter) stamp() uint64 {
-	if t.weight.State == nil {
+	if !t.weight.IsState() {
 		return 0
 	}
-	stamp := t.weight.State.Stamp
+	stamp := t.weight.Stamp()
 	if t.norm != nil {
-		stamp += t.norm.gamma.State.Stamp + t.norm.variance.State.Stamp
+		stamp += t.norm.gamma.Stamp() + t.norm.variance.Stamp()
 	}
 	return stamp
 }
 
 // factor returns what becomes of the weights when they are packed.
 func (t *filter) factor(f *run.Frame) kernel.Factor {
-	if f.Reduced {
+	if f.BF16() {
 		return kernel.Factor{Round: f.Kernels, By: t.by}
 	}
 	return kernel.Factor{By: t.by}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // key tells geometries apart whose packed weights differ.
 func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
-func buildConv(c *run.Compiler) run.Action {
+func buildConv(c *plan.Compiler) run.Action {
 	x, y, filter := c.In(0), c.Out(0), filterOf(c)
 	g := geometryOf(c, x.Shape, y.Shape)
 	if g == nil {
@@ -63,7 +64,7 @@ func (g *Geometry) forwardParts() (parts []packPart) {
 
 // buildNarrow is a convolution over padded images, of which only rows that are seen together
 // are kept.
-func buildNarrow(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
+func buildNarrow(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	p := newProduct(packFor(c, t, g.key("narrow"), func() []packPart {
 		at, step := g.narrowAt()
 		return []packPart{{window: g.narrowForward(), at: at, step: step}}
@@ -73,7 +74,7 @@ func buildNarrow(c *run.Compiler, g *Geometry, x *run.Value, t *filter, y *run.V
 	if ring >= g.paddedHeight() {
 		some, ring = g.oh, 0
 	}
-	c.After = append(c.After, func() { p.wrapBytes(ring*4*g.paddedWidth()*g.c, y) })
+	c.OnLayout(func() { p.wrapBytes(ring*4*g.paddedWidth()*g.c, y) })
 	row := rowOf(c, x, y)
 	return run.BySpan(&run.ByRows{Prepare: p.prepare, Work: p.work(), Spans: run.Spans{Positions: y.Positions,
 		Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,

@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -151,11 +152,11 @@ func (p *product) alike() bool {
 }
 
 // wrap prepares span for the rings among x and y.
-func (p *product) wrap(x, y *run.Value) { p.wrapBytes(x.Ring*4*x.Channels, y) }
+func (p *product) wrap(x, y *run.Value) { p.wrapBytes(x.Ring()*4*x.Channels, y) }
 
 // wrapBytes is wrap for an input in a ring of that number of bytes.
 func (p *product) wrapBytes(in int, y *run.Value) {
-	if out := y.Ring * 4 * y.Channels; in > 0 || out > 0 {
+	if out := y.Ring() * 4 * y.Channels; in > 0 || out > 0 {
 		p.rings = p.parts[0].window.InRings(in, out)
 	}
 }
@@ -187,7 +188,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	}
 	rows := f.Total()
 	if f.Few() {
-		pieces := f.Threads() / run.Divisor(f.Threads(), rows)
+		pieces := f.Threads() / run.GCD(f.Threads(), rows)
 		f.Each(rows*pieces, func(w *run.Worker, task int) {
 			p.row(f, w, o.row(task/pieces, inCount, outCount), task%pieces, pieces)
 		})
@@ -238,7 +239,7 @@ func cutPositions(i, parts, n int) (from, to int) {
 }
 
 // rowOf returns the operands of row i of the current node's product.
-func rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) operands {
+func rowOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) operands {
 	epilogue := c.Epilogue()
 	return func(f *run.Frame, w *run.Worker, i int) operands {
 		return operands{f.At(y, w, i), f.At(x, w, i), epilogue.Row(f, w, i)}
@@ -246,17 +247,17 @@ func rowOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i
 }
 
 // rowsOf returns the operands of all rows of the current node's product.
-func rowsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame) operands {
+func rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame) operands {
 	epilogue := c.Epilogue()
 	return func(f *run.Frame) operands { return operands{f.F32(y), f.F32(x), epilogue.Rows(f)} }
 }
 
 // productAction packs the weights, if they have changed, and computes y.
-func productAction(c *run.Compiler, g *Geometry, p *product, x, y *run.Value) run.Action {
-	if p.weights > c.Schedule.Weights {
+func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) run.Action {
+	if p.weights > c.Schedule().Weights {
 		rows := rowsOf(c, x, y)
 		p.alone = true
-		c.Passing.Want(p.weights / 4)
+		c.WantPassing(p.weights / 4)
 		a := run.Whole(func(f *run.Frame) error {
 			p.apply(f, rows(f), x.Count, y.Count)
 			p.pass()
@@ -274,7 +275,7 @@ func productAction(c *run.Compiler, g *Geometry, p *product, x, y *run.Value) ru
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { p.span(f, w, row(f, w, i), from, to) }
 		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, p.step(), y.Channels, g.pointwise()
 		a.Rings = p.matrix == nil
-		c.After = append(c.After, func() { p.wrap(x, y) })
+		c.OnLayout(func() { p.wrap(x, y) })
 	}
 	return a
 }
@@ -289,7 +290,7 @@ func (g *Geometry) pointwise() bool {
 const positionStep = kernel.WindowPositions
 
 // buildGEMM is a product by windows: implicit GEMM.
-func buildGEMM(c *run.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
+func buildGEMM(c *plan.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	return productAction(c, g, newProduct(packFor(c, t, g.key(what), parts), t), x, y)
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -28,9 +29,9 @@ type matrixPart struct {
 }
 
 // buildMatrix is a product by matrix units, at either precision.
-func buildMatrix(c *run.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
+func buildMatrix(c *plan.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
 	y *run.Value) run.Action {
-	if c.Reduced {
+	if c.BF16() {
 		return buildDot2(c, g, dot2For(c, t, g.key(what), parts, true), x, t, y)
 	}
 	p := withMatrix(c, newProduct(packFor(c, t, g.key(what), parts), t), g.key(what))
@@ -38,17 +39,17 @@ func buildMatrix(c *run.Compiler, g *Geometry, what string, parts func() []packP
 }
 
 // withMatrix makes matrix units compute a product that has none of its own yet.
-func withMatrix(c *run.Compiler, p *product, key string) *product {
+func withMatrix(c *plan.Compiler, p *product, key string) *product {
 	p.matrix = shared(c, p.filter, "matrix "+key, func() *matrixPack {
 		m := &matrixPack{}
 		for _, part := range p.parts {
 			matrix := kernel.NewMatrix(part.window, 3)
-			data := run.Take[uint16](&c.Reserve, matrix.PackedLen())
+			data := plan.ReservePacked[uint16](c, matrix.PackedLen())
 			m.parts = append(m.parts, matrixPart{matrix: matrix, data: data})
 		}
 		return m
 	})
-	p.atOnce = panelsAtOnce(p.pack.Bytes(), c.Schedule.Weights)
+	p.atOnce = panelsAtOnce(p.pack.Bytes(), c.Schedule().Weights)
 	p.units = p.unitsOf(p.atOnce)
 	return p
 }

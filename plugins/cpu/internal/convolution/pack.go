@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -27,29 +28,30 @@ type packPart struct {
 }
 
 // shared returns what was made for a filter under this key, or makes it.
-func shared[P run.Packed](c *run.Compiler, t *filter, key string, build func() P) P {
+func shared[P run.Packed](c *plan.Compiler, t *filter, key string, build func() P) P {
 	w := t.weight
-	if w.State != nil {
-		key = fmt.Sprintf("%s of @%s%s", key, w.Name, t.key())
-		if p, ok := c.Packs[key]; ok {
-			return p.(P)
-		}
-	} else {
-		key = fmt.Sprintf("%s of %s in %s", key, w.Name, c.Fn.Name)
+	if !w.IsState() {
+		p := build()
+		c.SetPacked(fmt.Sprintf("%s of %s in %s", key, w.Name, c.Function()), p)
+		return p
+	}
+	key = fmt.Sprintf("%s of @%s%s", key, w.Name, t.key())
+	if p, ok := c.Packed(key).(P); ok {
+		return p
 	}
 	p := build()
-	c.Packs[key] = p
+	c.SetPacked(key, p)
 	return p
 }
 
 // packFor returns the pack of a filter with this key.
-func packFor(c *run.Compiler, t *filter, key string, parts func() []packPart) *pack {
+func packFor(c *plan.Compiler, t *filter, key string, parts func() []packPart) *pack {
 	return shared(c, t, key, func() *pack {
 		p := &pack{parts: parts()}
 		for i := range p.parts {
 			part := &p.parts[i]
 			part.order = kernel.NewOrder(part.at)
-			part.data = run.Take[float32](&c.Reserve, part.window.PackedLen())
+			part.data = plan.ReservePacked[float32](c, part.window.PackedLen())
 			part.whole = make([]bool, part.window.Panels())
 		}
 		return p
@@ -85,7 +87,7 @@ func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 
 // lend gives the parts memory that lasts until pass.
 func (p *pack) lend(f *run.Frame) {
-	room := f.Passing.Take(int(p.Bytes() / 4))
+	room := f.Passing(int(p.Bytes() / 4))
 	for i := range p.parts {
 		part := &p.parts[i]
 		n := len(part.data)

@@ -16,7 +16,7 @@ type stored struct {
 
 // storedIn returns the elements of v in all its units and the slack behind them.
 func storedIn(f *run.Frame, v *run.Value) stored {
-	if b := f.Bytes(v); v.Half {
+	if b := f.Bytes(v); v.IsHalf() {
 		return stored{half: run.View[uint16](b[:len(b)+run.Slack])}
 	}
 	return stored{wide: f.Slack(v)}

@@ -83,7 +83,7 @@ func tilesToInspect(kernels *kernel.Set, shape class.Tiles, channels, high, wide
 	one := graph.Window{Dilation: [2]int{1, 1}}
 	k := &winograd{Geometry: &Geometry{Window: one, h: high, w: wide, c: channels}, Winograd: g}
 	k.phases = newPhases(k.Geometry, shape.Side)
-	return &tiles{winograd: k, frame: &run.Frame{Machine: &run.Machine{Kernels: kernels}}}
+	return &tiles{winograd: k, frame: &run.Frame{Kernels: kernels}}
 }
 
 // padded fills paddedRows.

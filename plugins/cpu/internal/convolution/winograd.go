@@ -3,6 +3,7 @@ package convolution
 import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -27,16 +28,16 @@ func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 
 // buildWinograd is a convolution by tiles; with back, the filter of direct, which
 // computes the same by windows, is that of the convolution whose gradient it is.
-func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
+func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
 	back bool) run.Action {
-	k := &winograd{Geometry: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, kernels: c.Kernels,
+	k := &winograd{Geometry: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, kernels: c.Kernels(),
 		bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
 		what = "winograd back"
 	}
 	k.weights = shared(c, direct.filter, g.key(what),
-		func() *winogradPack { return newWinogradPack(t, back, &c.Reserve) })
+		func() *winogradPack { return newWinogradPack(c, t, back) })
 	rows := t.Side * g.ow // positions of a row of tiles
 	row := tileOperandsOf(c, x, y)
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
@@ -48,10 +49,10 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 		k.blocks(f, w, o, from/rows, (to+rows-1)/rows)
 	}
 	work := k.Frequencies() * k.rowsOfAll() * k.columns * g.c * g.o / 100
-	if int(k.weights.Bytes()) > c.Schedule.Weights {
+	if int(k.weights.Bytes()) > c.Schedule().Weights {
 		epilogue := c.Epilogue()
 		k.alone = true
-		c.Passing.Want(k.PackedLen())
+		c.WantPassing(k.PackedLen())
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), epilogue.Rows(f)})
 			k.weights.pass()
@@ -62,7 +63,7 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 	}
 	a := &run.ByRows{Prepare: k.prepare, Work: work, Storage: run.Storage{AsHalves: imageAndResult(c, x, y)}}
 	switch {
-	case k.rowsOfAll()*k.columns <= c.Schedule.FewTiles:
+	case k.rowsOfAll()*k.columns <= c.Schedule().FewTiles:
 		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			k.panels(f, w, row(f, w, i), piece, pieces)
 		}
@@ -74,13 +75,13 @@ func buildWinograd(c *run.Compiler, g *Geometry, t kernel.Winograd, direct *prod
 		return a
 	}
 	a.Spans = run.Spans{Span: span, Positions: g.oh * g.ow, Step: rows, Width: g.o,
-		Block: k.lightRows(c.Schedule.LightTiles, c.Schedule.Tiles) * rows}
+		Block: k.lightRows(c.Schedule().LightTiles, c.Schedule().Tiles) * rows}
 	return run.BySpan(a)
 }
 
 // imageAndResult returns the image and the result of the current node, each of
 // which it takes as a half, but an image that is added to the result as well.
-func imageAndResult(c *run.Compiler, x, y *run.Value) [][]*run.Value {
+func imageAndResult(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	if e := c.Epilogue(); e.Plus == x {
 		return [][]*run.Value{{y}}
 	}

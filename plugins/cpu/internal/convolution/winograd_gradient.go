@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -32,15 +33,16 @@ type gradientRoom struct {
 }
 
 // buildWinogradGradient compiles it.
-func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, dy, dw *run.Value) run.Action {
+func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, dy,
+	dw *run.Value) run.Action {
 	k := &winogradGradient{Geometry: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
 	// stay in the cache; large ones should see many tiles at a time, and fill the
 	// cache that workers share, so that there is one room of them.
-	budget, rooms := c.Schedule.SomeTiles, len(c.Pool.Workers)
-	if 4*k.Frequencies()*g.c*g.o > c.Schedule.SmallSums {
-		budget, rooms = c.Schedule.ManyTiles, 1
+	budget, rooms := c.Schedule().SomeTiles, c.Threads()
+	if 4*k.Frequencies()*g.c*g.o > c.Schedule().SmallSums {
+		budget, rooms = c.Schedule().ManyTiles, 1
 	}
 	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
 	if k.chain = t.ChainRows(k.columns); k.chain > 0 {
@@ -64,7 +66,7 @@ func buildWinogradGradient(c *run.Compiler, g *Geometry, t kernel.Winograd, x, d
 }
 
 // newRoom returns room for a chunk.
-func (k *winogradGradient) newRoom(c *run.Compiler) *gradientRoom {
+func (k *winogradGradient) newRoom(c *plan.Compiler) *gradientRoom {
 	all := k.some * k.columns
 	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
 	return &gradientRoom{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),

@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -21,7 +22,7 @@ type gradientGuard struct {
 	apart      bool      // too much fails
 }
 
-func newGuard(c *run.Compiler, k *winogradGradient) gradientGuard {
+func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
 	n := k.measured()
 	return gradientGuard{sizes: c.Temp(4*n*k.rows*k.chunks.rows, 0, 0),
 		size: make([]float32, n), most: make([]float32, n), uneven: make([]bool, k.c)}

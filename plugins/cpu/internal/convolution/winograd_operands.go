@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -12,7 +13,7 @@ type tileOperands struct {
 }
 
 // tileOperandsOf returns the operands of row i of the current node.
-func tileOperandsOf(c *run.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) tileOperands {
+func tileOperandsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker, i int) tileOperands {
 	epilogue := c.Epilogue()
 	return func(f *run.Frame, w *run.Worker, i int) tileOperands {
 		return tileOperands{storedRow(f, x, w, i), storedRow(f, y, w, i), epilogue.Row(f, w, i)}
@@ -39,7 +40,7 @@ func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
 
 // storedRow returns the elements of v that go with row i, a half as it is stored.
 func storedRow(f *run.Frame, v *run.Value, w *run.Worker, i int) stored {
-	if v.Half {
+	if v.IsHalf() {
 		return stored{half: f.Half(v, w, i)}
 	}
 	return stored{wide: f.At(v, w, i)}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -25,7 +26,7 @@ type winogradPack struct {
 
 // newWinogradPack returns room for the weights of g, or, going back, for those of
 // the convolution whose gradient g computes.
-func newWinogradPack(g kernel.Winograd, back bool, r *run.Reserve) *winogradPack {
+func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPack {
 	taps := g.Taps()
 	at, step := make([]int, taps*g.TapRows()), taps*g.In
 	if back {
@@ -42,7 +43,7 @@ func newWinogradPack(g kernel.Winograd, back bool, r *run.Reserve) *winogradPack
 		}
 	}
 	return &winogradPack{Winograd: g, order: kernel.NewOrder(at), step: step,
-		data: run.Take[float32](r, g.PackedLen())}
+		data: plan.ReservePacked[float32](c, g.PackedLen())}
 }
 
 // Bytes returns the memory of the transformed weights.
@@ -56,7 +57,7 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 		return
 	}
 	if alone && f.Last {
-		p.own, p.data = p.data, f.Passing.Take(len(p.data))
+		p.own, p.data = p.data, f.Passing(len(p.data))
 		stamp = 0
 	}
 	apart := make([]bool, p.Panels())

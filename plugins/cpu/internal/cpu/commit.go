@@ -33,34 +33,29 @@ func (e *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		return e.device.fail(call, device.Invalid, "%w", err)
 	}
 	// From here on nothing fails but an update that is not finite: updates may be made in place.
-	for _, u := range fn.Updates {
-		e.States[u.State].Own()
+	updates := fn.Graph().Updates
+	for _, u := range updates {
+		e.memory.States[u.State].Own()
 	}
-	f := e.Start(context.WithoutCancel(ctx), &e.device.Machine, nil, inputs)
+	f := e.memory.Start(context.WithoutCancel(ctx), &e.device.machine, device.Step{Inputs: inputs})
 	if err := f.Run(fn); err != nil {
 		return e.device.wrap(call, err)
 	}
-	for _, u := range fn.Updates {
-		s, v := e.States[u.State], fn.Known[u.Value]
-		if v.State != s {
-			copy(s.Value.Bytes, f.Bytes(v))
-		}
-		s.Stamp++
-	}
+	f.Update(fn)
 	e.kept.Has = false
-	if err := e.checkUpdates(f, fn); err != nil {
+	if err := e.checkUpdates(f, updates); err != nil {
 		return e.device.fail(call, device.NonFinite, "%w", err)
 	}
 	e.version = v + 1
 	return nil
 }
 
-// checkUpdates returns an error that names a state tensor that the function has
-// made infinite or NaN somewhere.
-func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
+// checkUpdates returns an error that names a state tensor that commit has made
+// infinite or NaN somewhere.
+func (e *Executable) checkUpdates(f *run.Frame, updates []graph.Update) error {
 	var bad atomic.Bool
-	for _, u := range fn.Updates {
-		if s := e.States[u.State]; s.Value.DType == tensor.F32 {
+	for _, u := range updates {
+		if s := e.memory.States[u.State]; s.Value.DType == tensor.F32 {
 			x := s.Value.F32()
 			f.EachSpan(len(x), func(_ *run.Worker, from, to int) {
 				if !f.Kernels.AllFinite(x[from:to]) {
@@ -69,9 +64,9 @@ func (e *Executable) checkUpdates(f *run.Frame, fn *run.Function) error {
 			})
 		}
 	}
-	for i := 0; i < len(fn.Updates) && bad.Load(); i++ {
-		name := fn.Updates[i].State
-		if err := device.Finite(name, e.States[name].Value); err != nil {
+	for i := 0; i < len(updates) && bad.Load(); i++ {
+		name := updates[i].State
+		if err := device.Finite(name, e.memory.States[name].Value); err != nil {
 			return err
 		}
 	}

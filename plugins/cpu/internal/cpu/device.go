@@ -11,10 +11,10 @@ import (
 
 // Device is the CPU with a pool of workers.
 type Device struct {
-	run.Machine
-	info   device.Info
-	calls  *device.Calls
-	loaded []*Executable
+	machine run.Machine
+	info    device.Info
+	calls   *device.Calls
+	loaded  []*Executable
 }
 
 // Info describes the device.
@@ -49,7 +49,7 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 	if err := g.CheckExchange(); err != nil {
 		return d.fail("Join", device.Invalid, "%w", err)
 	}
-	d.Group = &g
+	d.machine.Group = &g
 	return nil
 }
 
@@ -60,9 +60,9 @@ func (d *Device) Close() error {
 			e.free()
 		}
 		d.loaded = nil
-		if d.Pool != nil {
-			d.Pool.Close()
-			d.Pool = nil
+		if d.machine.Pool != nil {
+			d.machine.Pool.Close()
+			d.machine.Pool = nil
 		}
 	})
 	return nil

@@ -6,7 +6,7 @@
 // itself: sums run in an order fixed by shapes, however many workers there are.
 //
 // From the bottom up: kernel (inner loops), workers (threads), fusion (rewrites of
-// functions), run (compiled functions and how they run), convolution and
-// operations (what nodes become), plan (their order and their memory), and this
-// package: the contract of package device.
+// functions), run (the executor: actions, their order, their memory, and how they
+// run), plan (the compiler: an action for each node), convolution and operations
+// (what nodes become), and this package: the contract of package device.
 package cpu

@@ -11,34 +11,34 @@ import (
 
 // Executable is a loaded program.
 type Executable struct {
-	run.Memory
 	device    *Device
 	program   *graph.Program
+	memory    *run.Memory
 	functions map[string]*run.Function
 
-	capacity device.Capacity
-	version  device.Version
-	kept     device.Kept
-	closed   bool
+	capacity  device.Capacity
+	allocated bool // for that capacity
+	version   device.Version
+	kept      device.Kept
+	closed    bool
 }
 
 // load compiles p.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
-	e := &Executable{device: d, program: p, functions: map[string]*run.Function{},
-		Memory: run.Memory{States: map[string]*run.State{}, Packs: map[string]run.Packed{}}}
+	e := &Executable{device: d, program: p, functions: map[string]*run.Function{}}
 	if err := device.CheckProgram(d.info.Name, p); err != nil {
 		return nil, err
 	}
 	if err := c.Check(); err != nil {
 		return nil, d.fail("Load", device.Invalid, "%w", err)
 	}
-	if err := e.declare(); err != nil {
+	e.memory = run.NewMemory(p.State)
+	if err := d.checkMemory("Load", float64(e.memory.StateBytes())); err != nil {
 		return nil, err
 	}
-	e.Reserve = run.NewReserve(e.StateBytes())
 	var refused device.Refused
 	for _, fn := range p.InOrder() {
-		compiled, refusals := plan.Compile(&e.device.Machine, &e.Memory, fn, e.keptBy(fn.Name), table)
+		compiled, refusals := plan.Compile(&d.machine, e.memory, fn, e.before(fn.Name), table)
 		e.functions[fn.Name] = compiled
 		refused.Nodes = append(refused.Nodes, refusals...)
 	}
@@ -65,11 +65,11 @@ func (e *Executable) begin(ctx context.Context, call string) (context.Context, f
 	return ctx, done, err
 }
 
-// keptBy returns the values that train keeps for a function, by name: for
-// commit, which comes behind it.
-func (e *Executable) keptBy(function string) map[string]*run.Value {
-	if train := e.functions[graph.Train]; train != nil && function == graph.Commit {
-		return train.Kept
+// before returns the function that keeps values for another: train for commit, which
+// comes behind it; nil for any other.
+func (e *Executable) before(function string) *run.Function {
+	if function == graph.Commit {
+		return e.functions[graph.Train]
 	}
 	return nil
 }

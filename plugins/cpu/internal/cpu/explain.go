@@ -32,7 +32,7 @@ func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (
 		return nil, err
 	}
 	defer e.free()
-	return &Plan{Lines: append(d.Schedule.Lines(), e.explain()...), Times: e.predict(rows)}, nil
+	return &Plan{Lines: append(d.machine.Schedule.Lines(), e.explain()...), Times: e.predict(rows)}, nil
 }
 
 // predict returns the expected times of the nodes of every function for that number
@@ -40,8 +40,8 @@ func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (
 func (e *Executable) predict(rows int) map[string][]time.Duration {
 	d, all := e.device, map[string][]time.Duration{}
 	here := machine.System()
-	of := plan.Predictor{Machine: here, Rates: ratesOf(here, d.Kernels).Rates, On: &d.Machine, Rows: rows,
-		Threads: d.info.Threads, State: e.StateBytes()}
+	of := plan.Predictor{Machine: here, Rates: ratesOf(here, d.machine.Kernels).Rates, On: &d.machine,
+		Rows: rows, Threads: d.info.Threads, State: e.memory.StateBytes()}
 	for _, f := range e.program.Functions {
 		times := of.Times(e.functions[f.Name])
 		for i := range f.Nodes {
@@ -59,7 +59,7 @@ func (e *Executable) predict(rows int) map[string][]time.Duration {
 func (e *Executable) explain() (lines []string) {
 	for _, f := range e.program.InOrder() {
 		lines = append(lines, "", f.Name)
-		lines = append(lines, plan.Explain(e.functions[f.Name], e.device.Schedule)...)
+		lines = append(lines, e.functions[f.Name].Explain(e.device.machine.Schedule)...)
 	}
 	return lines
 }

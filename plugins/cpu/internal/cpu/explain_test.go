@@ -80,7 +80,7 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 		t.Fatal(err)
 	}
 	d := openSet(t, "fma", 1).(*Device)
-	d.Schedule = s
+	d.machine.Schedule = s
 	x, err := d.Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestScheduleSameBits(t *testing.T) {
 		want := ""
 		for by, s := range schedules {
 			d := openSet(t, "fma", 2).(*Device)
-			d.Schedule = s
+			d.machine.Schedule = s
 			got := trainDigest(t, d, name, input)
 			if want == "" {
 				want = got

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/tensor"
@@ -13,15 +14,15 @@ import (
 
 // fourBytes has a device keep all maps of bfloat16 in four bytes.
 func fourBytes(d device.Device) device.Device {
-	d.(*Device).FourBytes = true
+	d.(*Device).machine.FourBytes = true
 	return d
 }
 
 // halvesOf returns how many values of a loaded program are halves.
 func halvesOf(x device.Executable) (n int) {
 	for _, fn := range x.(*Executable).functions {
-		for _, v := range fn.Known {
-			if v.Half {
+		for i := range fn.Graph().Values {
+			if fn.Value(graph.Value(i)).IsHalf() {
 				n++
 			}
 		}

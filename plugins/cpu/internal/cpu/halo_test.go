@@ -100,16 +100,15 @@ func coursesOf(t *testing.T, p *graph.Program) (courses, rings int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := x.(*Executable).functions[p.Functions[0].Name]
-	for _, g := range f.Groups {
-		for _, c := range g.Chains {
-			if c.Course != nil {
-				courses++
-			}
+	e := x.(*Executable)
+	f := e.functions[p.Functions[0].Name]
+	for _, line := range f.Explain(e.device.machine.Schedule) {
+		if strings.Contains(line, ", a course of ") {
+			courses++
 		}
 	}
-	for _, v := range f.Known {
-		if v != nil && v.Ring > 0 {
+	for i := range f.Graph().Values {
+		if f.Value(graph.Value(i)).Ring() > 0 {
 			rings++
 		}
 	}

@@ -59,7 +59,7 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	here := machine.System()
 	reached := ratesOf(here, set)
 	d := &Device{info: describe(here, set, threads), calls: device.NewCalls("cpu"),
-		Machine: run.Machine{Kernels: set, Schedule: schedule.For(here, reached.Rates),
+		machine: run.Machine{Kernels: set, Schedule: schedule.For(here, reached.Rates),
 			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
 	if reached.note != "" {
 		d.info.Description += "; " + reached.note

@@ -22,11 +22,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err != nil {
 		return device.Outcome{}, err
 	}
-	f := e.Start(ctx, &e.device.Machine, s.Rows, s.Inputs)
-	f.Number, f.Last = s.Number, s.Last
-	if s.Profile {
-		f.Profile = run.Profile{}
-	}
+	f := e.memory.Start(ctx, &e.device.machine, s)
 	if s.Function == graph.Train {
 		e.kept.Has = false
 	}
@@ -36,10 +32,10 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if s.Function == graph.Train {
 		e.kept = device.Kept{Has: true, For: e.version}
 	}
-	out := device.Outcome{Blocked: f.Blocked, Nodes: f.Profile.Nodes(e.program.Function(s.Function))}
-	for _, o := range fn.Outputs {
+	out := device.Outcome{Blocked: f.Blocked(), Nodes: f.Profile().Nodes(e.program.Function(s.Function))}
+	for _, o := range fn.Graph().Outputs {
 		if !o.Keep {
-			out.Outputs = append(out.Outputs, f.TakeOut(fn.Known[o.Value]))
+			out.Outputs = append(out.Outputs, f.TakeOut(fn.Value(o.Value)))
 		}
 	}
 	out.Took = time.Since(began)
@@ -48,7 +44,7 @@ func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 
 // check validates a step against the function and the capacity.
 func (e *Executable) check(call string, s device.Step) (*run.Function, error) {
-	if err := s.Check(e.program.Function(s.Function), e.capacity, e.device.Group.Own()); err != nil {
+	if err := s.Check(e.program.Function(s.Function), e.capacity, e.device.machine.Group.Own()); err != nil {
 		return nil, e.device.fail(call, device.Invalid, "%w", err)
 	}
 	return e.functions[s.Function], nil

@@ -18,8 +18,8 @@ func groupsOf(t *testing.T, c opCase) string {
 		t.Fatal(err)
 	}
 	s := ""
-	for _, g := range x.(*Executable).functions["predict"].Groups {
-		s += fmt.Sprint(g.Nodes)
+	for _, nodes := range x.(*Executable).functions["predict"].Groups() {
+		s += fmt.Sprint(nodes)
 	}
 	return s
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/operations"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // table is the operations that the device runs.
-var table = plan.Operations{Builders: map[graph.Op]run.Builder{}, OneBlock: operations.OneBlock}
+var table = plan.Operations{Builders: map[graph.Op]plan.Builder{}, OneBlock: operations.OneBlock}
 
 func init() {
 	maps.Copy(table.Builders, convolution.Ops)

@@ -4,18 +4,8 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-// declare lists the state, all zeros.
-func (e *Executable) declare() error {
-	for _, s := range e.program.State {
-		e.States[s.Name] = &run.State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, Stamp: 1}
-	}
-	e.Blank = true
-	return e.device.checkMemory("Load", float64(e.StateBytes()))
-}
 
 // Write sets a state tensor.
 func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
@@ -24,7 +14,7 @@ func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 		return err
 	}
 	defer done()
-	s, err := device.StateNamed(e.States, name)
+	s, err := device.StateNamed(e.memory.States, name)
 	if err == nil {
 		err = device.CheckState(name, s.Value.DType, s.Value.Shape, t)
 	}
@@ -47,7 +37,7 @@ func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 		return tensor.Tensor{}, err
 	}
 	defer done()
-	s, err := device.StateNamed(e.States, name)
+	s, err := device.StateNamed(e.memory.States, name)
 	if err != nil {
 		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "%w", err)
 	}
@@ -63,10 +53,6 @@ func (e *Executable) Close() error {
 }
 
 func (e *Executable) free() {
-	for _, s := range e.States {
-		s.Leave()
-	}
-	e.Reserve.Free()
-	e.Passing.Free()
-	e.closed, e.Arena, e.States, e.Packs, e.functions = true, nil, nil, nil, nil
+	e.memory.Free()
+	e.closed, e.allocated, e.functions = true, false, nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Joined is what a node does besides its own operation, because nodes behind it
+// Fused is what a node does besides its own operation, because nodes behind it
 // were made part of it. What these read follows the node's own operands: those
 // of a batch norm, then the value to add.
-type Joined struct {
+type Fused struct {
 	Given graph.Value // the result that the node had in the function as it was given
 	Norm  *class.Norm // of a product whose weights hold a batch norm; else nil
 	Plus  bool        // a value is added to the result
@@ -23,13 +23,13 @@ type Joined struct {
 // Fuse returns fn with batch norms made part of the products before them (class.Fold),
 // and then the additions and activations that follow a product or a
 // normalisation, and nothing else reads it, part of that. The latter have the
-// bits that the nodes one by one would give. What was joined is by the result,
+// bits that the nodes one by one would give. What was fused is by the result,
 // which is that of the last node taken in.
-func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Joined) {
+func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	fn, norms := class.Fold(fn)
 	u := newFuser(fn)
 	for v, n := range norms {
-		u.joined[v] = Joined{Given: n.Product, Norm: &n}
+		u.fused[v] = Fused{Given: n.Product, Norm: &n}
 	}
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
 		for i, n := range fn.Nodes {
@@ -38,12 +38,12 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Joined) {
 			}
 		}
 	}
-	return u.result(), u.joined
+	return u.result(), u.fused
 }
 
-// ended are the operations whose results may be added to and bounded before they
+// withEpilogue are the operations whose results may be added to and bounded before they
 // are written.
-var ended = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Folded...)
+var withEpilogue = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Folded...)
 
 // fuser is the state of fuse.
 type fuser struct {
@@ -52,12 +52,12 @@ type fuser struct {
 	uses map[graph.Value]int
 	gone map[int]bool // nodes that others have taken in
 
-	joined map[graph.Value]Joined
+	fused map[graph.Value]Fused
 }
 
 func newFuser(fn *graph.Function) *fuser {
 	u := &fuser{fn: fn.Clone(), made: map[graph.Value]int{}, uses: map[graph.Value]int{}, gone: map[int]bool{},
-		joined: map[graph.Value]Joined{}}
+		fused: map[graph.Value]Fused{}}
 	for i, n := range fn.Nodes {
 		for _, v := range n.Out {
 			u.made[v] = i
@@ -99,14 +99,14 @@ func (u *fuser) node(i int) {
 		add := u.made[n.In[0]]
 		source, plus = u.addends(add)
 		gone = append(gone, add)
-	case u.endable(n.In[0]):
+	case u.takesEpilogue(n.In[0]):
 		source = n.In[0]
 	}
 	if source == graph.None {
 		return
 	}
 	k := u.made[source]
-	node, j := u.fn.Nodes[k], u.joined[source]
+	node, j := u.fn.Nodes[k], u.fused[source]
 	if j.Norm == nil {
 		j.Given = source
 	}
@@ -122,7 +122,7 @@ func (u *fuser) node(i int) {
 		node.In = append(operandsOf(&node), plus)
 	}
 	u.fn.Nodes[i] = node
-	u.joined[n.Out[0]] = j
+	u.fused[n.Out[0]] = j
 	for _, g := range append(gone, k) {
 		u.gone[g] = true
 	}
@@ -137,7 +137,7 @@ func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 }
 
 // addends returns the operands of an addition as a result that only it reads
-// and that may be ended, the later one if both are, and the other; None if it
+// and that may be withEpilogue, the later one if both are, and the other; None if it
 // has none.
 func (u *fuser) addends(i int) (source, plus graph.Value) {
 	a, b := u.fn.Nodes[i].In[0], u.fn.Nodes[i].In[1]
@@ -148,17 +148,17 @@ func (u *fuser) addends(i int) (source, plus graph.Value) {
 		a, b = b, a
 	}
 	switch {
-	case u.endable(b):
+	case u.takesEpilogue(b):
 		return b, a
-	case u.endable(a):
+	case u.takesEpilogue(a):
 		return a, b
 	}
 	return graph.None, graph.None
 }
 
-// endable reports whether v may be ended, and is not yet.
-func (u *fuser) endable(v graph.Value) bool {
-	return u.rows(v) && u.alone(v, ended...) && !u.joined[v].Plus && !u.joined[v].Relu
+// takesEpilogue reports whether v may be withEpilogue, and is not yet.
+func (u *fuser) takesEpilogue(v graph.Value) bool {
+	return u.rows(v) && u.alone(v, withEpilogue...) && !u.fused[v].Plus && !u.fused[v].Relu
 }
 
 // rows reports whether v is rows of float32.

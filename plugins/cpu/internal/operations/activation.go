@@ -3,12 +3,13 @@ package operations
 import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // activationOps are the elementwise activations and their gradients.
-var activationOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var activationOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Relu: buildRelu, graph.Relu6: buildRelu, graph.LeakyRelu: buildActivation,
 	graph.Elu: buildActivation, graph.Sigmoid: buildActivation, graph.HardSigmoid: buildActivation,
 	graph.Silu: buildActivation, graph.HardSwish: buildHardSwish, graph.Tanh: buildActivation,
@@ -17,26 +18,26 @@ var activationOps = map[graph.Op]func(c *run.Compiler) run.Action{
 	graph.PreluGradSlope: buildPreluGradSlope,
 }
 
-func buildRelu(c *run.Compiler) run.Action {
+func buildRelu(c *plan.Compiler) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return buildActivation(c)
 	}
-	if c.Node.Op == graph.Relu6 {
-		return spans(c, func(y []float32, x [][]float32) { c.Kernels.Relu6(y, x[0]) })
+	if c.Node().Op == graph.Relu6 {
+		return spans(c, func(y []float32, x [][]float32) { c.Kernels().Relu6(y, x[0]) })
 	}
-	return spans(c, func(y []float32, x [][]float32) { c.Kernels.Relu(y, x[0]) })
+	return spans(c, func(y []float32, x [][]float32) { c.Kernels().Relu(y, x[0]) })
 }
 
-func buildHardSwish(c *run.Compiler) run.Action {
+func buildHardSwish(c *plan.Compiler) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return buildActivation(c)
 	}
-	return spans(c, func(y []float32, x [][]float32) { c.Kernels.HardSwish(y, x[0]) })
+	return spans(c, func(y []float32, x [][]float32) { c.Kernels().HardSwish(y, x[0]) })
 }
 
 // spans returns an action that works element by element on operands that lie
 // as the result does: do is given pieces of a unit of each.
-func spans(c *run.Compiler, do func(y []float32, x [][]float32)) run.Action {
+func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	in, out := operands(c)
 	y := out[0]
 	some := func(f *run.Frame, w *run.Worker, i, from, to int) {
@@ -60,10 +61,10 @@ func spans(c *run.Compiler, do func(y []float32, x [][]float32)) run.Action {
 }
 
 // buildActivation computes in float64, element by element.
-func buildActivation(c *run.Compiler) run.Action { return unary(c, class.Activation(c.Node)) }
+func buildActivation(c *plan.Compiler) run.Action { return unary(c, class.Activation(c.Node())) }
 
 // unary applies fn to every element of operand 0.
-func unary(c *run.Compiler, fn func(float64) float64) run.Action {
+func unary(c *plan.Compiler, fn func(float64) float64) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return run.ByUnit(y.Kind, &run.ByRows{Work: 5 * y.Count,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -83,15 +84,15 @@ func apply[T float32 | float64](y, x []T, fn func(float64) float64) {
 	}
 }
 
-func buildActivationGrad(c *run.Compiler) run.Action {
-	kernels := c.Kernels
-	switch of, _ := graph.ActivationNamed(c.Node.Text("of")); of {
+func buildActivationGrad(c *plan.Compiler) run.Action {
+	kernels := c.Kernels()
+	switch of, _ := graph.ActivationNamed(c.Node().Text("of")); of {
 	case graph.Relu:
 		return spans(c, func(dx []float32, x [][]float32) { kernels.ReluGradient(dx, x[0], x[1]) })
 	case graph.Relu6:
 		return spans(c, func(dx []float32, x [][]float32) { kernels.Relu6Gradient(dx, x[0], x[1]) })
 	default:
-		d := class.Derivative(c.Node)
+		d := class.Derivative(c.Node())
 		return spans(c, func(dx []float32, x [][]float32) {
 			for i, v := range x[0] {
 				dx[i] = float32(d(float64(v)) * float64(x[1][i]))

@@ -5,20 +5,21 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // arithmeticOps compute element by element, and reduce over axes of a row.
-var arithmeticOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Image:      buildImage,
 	graph.Add:        buildBinary,
 	graph.Sub:        buildBinary,
 	graph.Mul:        buildBinary,
 	graph.Div:        buildBinary,
-	graph.Exp:        func(c *run.Compiler) run.Action { return unary(c, tensor.Exp) },
-	graph.Log:        func(c *run.Compiler) run.Action { return unary(c, tensor.Log) },
-	graph.Sqrt:       func(c *run.Compiler) run.Action { return unary(c, math.Sqrt) },
+	graph.Exp:        func(c *plan.Compiler) run.Action { return unary(c, tensor.Exp) },
+	graph.Log:        func(c *plan.Compiler) run.Action { return unary(c, tensor.Log) },
+	graph.Sqrt:       func(c *plan.Compiler) run.Action { return unary(c, math.Sqrt) },
 	graph.Affine:     buildAffine,
 	graph.ReduceSum:  buildReduce,
 	graph.ReduceMean: buildReduce,
@@ -26,8 +27,8 @@ var arithmeticOps = map[graph.Op]func(c *run.Compiler) run.Action{
 }
 
 // buildAffine rounds the product and the sum.
-func buildAffine(c *run.Compiler) run.Action {
-	by, add := c.Node.Float("by"), c.Node.Float("add")
+func buildAffine(c *plan.Compiler) run.Action {
+	by, add := c.Node().Float("by"), c.Node().Float("add")
 	if c.In(0).DType == tensor.F64 {
 		return unary(c, func(x float64) float64 { return float64(by*x) + add })
 	}
@@ -38,19 +39,19 @@ func buildAffine(c *run.Compiler) run.Action {
 	})
 }
 
-func buildBinary(c *run.Compiler) run.Action {
+func buildBinary(c *plan.Compiler) run.Action {
 	a, b, y := c.In(0), c.In(1), c.Out(0)
 	switch {
 	case y.DType == tensor.F64:
-		return binaryAction(a, b, y, arithmetic[float64](c.Node.Op))
-	case c.Node.Op == graph.Add && sameLayout(a, y) && sameLayout(b, y):
-		return spans(c, func(y []float32, x [][]float32) { c.Kernels.Add(y, x[0], x[1]) })
-	case c.Node.Op == graph.Mul && y.Last && sameLayout(a, y) && ofChannels(b, y):
+		return binaryAction(a, b, y, arithmetic[float64](c.Node().Op))
+	case c.Node().Op == graph.Add && sameLayout(a, y) && sameLayout(b, y):
+		return spans(c, func(y []float32, x [][]float32) { c.Kernels().Add(y, x[0], x[1]) })
+	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && ofChannels(b, y):
 		return scaled(c, a, b)
-	case c.Node.Op == graph.Mul && y.Last && sameLayout(a, y) && ofRowsChannels(b, y):
+	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && ofRowsChannels(b, y):
 		return scaledByRows(a, b, y)
 	}
-	return binaryAction(a, b, y, arithmetic[float32](c.Node.Op))
+	return binaryAction(a, b, y, arithmetic[float32](c.Node().Op))
 }
 
 // sameLayout reports whether elements of a and y lie at the same places.
@@ -90,7 +91,7 @@ func scaledByRows(x, s, y *run.Value) run.Action {
 // scaled multiplies the channels of x with elements of s, as the gradient of a
 // batch norm with constant statistics does: it normalises from 0, and adds -0,
 // which leaves every product as it is.
-func scaled(c *run.Compiler, x, s *run.Value) run.Action {
+func scaled(c *plan.Compiler, x, s *run.Value) run.Action {
 	a := kernel.NewAffine(x.Channels)
 	prepare := func(f *run.Frame) error {
 		for ch, by := range f.F32(s) {

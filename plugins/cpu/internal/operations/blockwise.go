@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -18,7 +19,7 @@ type blockwise struct {
 }
 
 // action returns what computes it. Where a block is one row it goes with the rows.
-func (o *blockwise) action(c *run.Compiler) run.Action {
+func (o *blockwise) action(c *plan.Compiler) run.Action {
 	b, parts := blocksOf(o.x), c.Temp(0, 0, 8*o.total.Count)
 	finish := func(f *run.Frame) {
 		all := run.Temp[float64](f, parts, b.first(f, len(f.Rows))*o.total.Count)
@@ -90,7 +91,7 @@ func (o *blockwise) block(f *run.Frame, w *run.Worker, from, to int, part []floa
 		switch {
 		case half:
 			w.HalfViews[k] = f.AllHalf(v)[from*v.Count : to*v.Count]
-		case v.Half:
+		case v.IsHalf():
 			w.Views[k] = room[k*n : (k+1)*n]
 			f.Kernels.WidenBF16(w.Views[k], f.AllHalf(v)[from*v.Count:to*v.Count])
 		default:

@@ -2,19 +2,20 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // buildDropout draws in the logical order of a row's elements.
-func buildDropout(c *run.Compiler) run.Action {
+func buildDropout(c *plan.Compiler) run.Action {
 	x, ident, y := c.In(0), c.In(1), c.Out(0)
 	if ident == nil {
 		return c.Refuse("dropout without the operand ident only marks a place")
 	}
-	philox := tensor.NewPhilox(uint64(c.Node.Int("seed")),
-		tensor.StreamDropout+tensor.Stream(c.Node.Int("stream")))
-	p := c.Node.Float("p")
+	philox := tensor.NewPhilox(uint64(c.Node().Int("seed")),
+		tensor.StreamDropout+tensor.Stream(c.Node().Int("stream")))
+	p := c.Node().Float("p")
 	keep, logical, strides := float32(1-p), run.RowMajor(x.Shape), x.Strides()
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		in, out, id := f.At(x, w, i), f.At(y, w, i), run.View[int64](f.Unit(ident, w, graph.Rows, i))

@@ -4,17 +4,18 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // buildImage looks every byte up in a table per channel.
-func buildImage(c *run.Compiler) run.Action {
+func buildImage(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	if y.Channels > mostImageChannels {
 		return c.Refuse(fmt.Sprintf("images of more than %d channels", mostImageChannels))
 	}
-	tables := imageTables(c.Node, y.Channels)
-	bgr := c.Node.Bool("bgr")
+	tables := imageTables(c.Node(), y.Channels)
+	bgr := c.Node().Bool("bgr")
 	n := y.Channels
 	return run.BySpan(&run.ByRows{Work: y.Count, Spans: run.Spans{Positions: y.Positions, Step: 1, Width: n,
 		Pointwise: true, Rings: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {

@@ -3,12 +3,13 @@ package operations
 import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // lossOps are softmax, losses and metrics.
-var lossOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var lossOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Softmax:         buildSoftmax,
 	graph.LogSoftmax:      buildSoftmax,
 	graph.SoftmaxGrad:     buildSoftmaxGrad,
@@ -28,11 +29,11 @@ type labelled struct {
 	name                   string
 }
 
-func labelledOf(c *run.Compiler, weight *run.Value) *labelled {
-	l := &labelled{logits: c.In(0), labels: c.In(1), weight: weight, ignore: c.Node.Int("ignore"),
-		name: c.Fn.NodeName(c.Node)}
-	if c.Node.Op != graph.Correct {
-		l.smoothing, l.classes = c.Node.Float("smoothing"), c.Node.Floats("weights")
+func labelledOf(c *plan.Compiler, weight *run.Value) *labelled {
+	l := &labelled{logits: c.In(0), labels: c.In(1), weight: weight, ignore: c.Node().Int("ignore"),
+		name: c.NodeName()}
+	if c.Node().Op != graph.Correct {
+		l.smoothing, l.classes = c.Node().Float("smoothing"), c.Node().Floats("weights")
 	}
 	return l
 }
@@ -76,7 +77,7 @@ func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
 
 // perReplica returns an action that sums n float64 per row, which do adds up,
 // over the rows of each replica in order.
-func perReplica(c *run.Compiler, n int, do func(f *run.Frame, w *run.Worker, r int,
+func perReplica(c *plan.Compiler, n int, do func(f *run.Frame, w *run.Worker, r int,
 	sum []float64)) run.Action {
 	y, rows := c.Out(0), c.Temp(0, 0, 8*n)
 	return &run.ByRows{
@@ -97,7 +98,7 @@ func perReplica(c *run.Compiler, n int, do func(f *run.Frame, w *run.Worker, r i
 	}
 }
 
-func buildSoftmaxXent(c *run.Compiler) run.Action {
+func buildSoftmaxXent(c *plan.Compiler) run.Action {
 	l := labelledOf(c, c.In(2))
 	return perReplica(c, 1, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
 		l.each(f, w, r, func(_, label int, x []float32) {
@@ -124,7 +125,7 @@ func (l *labelled) loss(label int, x []float32) float64 {
 	return loss
 }
 
-func buildSoftmaxXentGrad(c *run.Compiler) run.Action {
+func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 	l, inverse, dx := labelledOf(c, c.In(3)), c.In(2), c.Out(0)
 	own, other := l.targets()
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
@@ -146,7 +147,7 @@ func buildSoftmaxXentGrad(c *run.Compiler) run.Action {
 }
 
 // buildCorrect counts the labels that are the first maximum, and all that count.
-func buildCorrect(c *run.Compiler) run.Action {
+func buildCorrect(c *plan.Compiler) run.Action {
 	l := labelledOf(c, nil)
 	return perReplica(c, 2, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
 		l.each(f, w, r, func(_, label int, x []float32) {

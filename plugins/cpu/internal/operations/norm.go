@@ -6,11 +6,12 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // normOps are the operations of batch norm (docs/numerics.md, section 1).
-var normOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var normOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Moments:             buildMoments,
 	graph.RunningMoments:      buildRunningMoments,
 	graph.SelectMoments:       buildSelectMoments,
@@ -37,8 +38,8 @@ func (m stats) inverse(c int, eps float64) float64 {
 	return 1 / math.Sqrt(variance+eps)
 }
 
-func buildMoments(c *run.Compiler) run.Action {
-	x, m, kernels := c.In(0), c.Out(0), c.Kernels
+func buildMoments(c *plan.Compiler) run.Action {
+	x, m, kernels := c.In(0), c.Out(0), c.Kernels()
 	o := blockwise{x: x, total: m, operands: []*run.Value{x},
 		part: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]float32) {
 			m := stats(part)
@@ -54,7 +55,7 @@ func buildMoments(c *run.Compiler) run.Action {
 	return o.action(c)
 }
 
-func buildRunningMoments(c *run.Compiler) run.Action {
+func buildRunningMoments(c *plan.Compiler) run.Action {
 	mean, variance, m := c.In(0), c.In(1), c.Out(0)
 	return run.Whole(func(f *run.Frame) error {
 		out := stats(f.F64(m))
@@ -66,8 +67,8 @@ func buildRunningMoments(c *run.Compiler) run.Action {
 	})
 }
 
-func buildSelectMoments(c *run.Compiler) run.Action {
-	m, running, y, least := c.In(0), c.In(1), c.Out(0), float64(c.Node.Int("min"))
+func buildSelectMoments(c *plan.Compiler) run.Action {
+	m, running, y, least := c.In(0), c.In(1), c.Out(0), float64(c.Node().Int("min"))
 	return run.Whole(func(f *run.Frame) error {
 		for r := range f.Rows {
 			from := run.Row(f.F64(m), m, r)
@@ -103,9 +104,9 @@ func setOf(f *run.Frame, m *run.Value, row int) int {
 	return 0
 }
 
-func buildNormalise(c *run.Compiler) run.Action {
+func buildNormalise(c *plan.Compiler) run.Action {
 	x, m, gamma, beta := c.In(0), c.In(1), c.In(2), c.In(3)
-	eps, a := c.Node.Float("eps"), &affines{}
+	eps, a := c.Node().Float("eps"), &affines{}
 	prepare := func(f *run.Frame) error {
 		a.room(f.Units(m.Kind), x.Channels)
 		for r := range f.Units(m.Kind) {
@@ -122,7 +123,7 @@ func buildNormalise(c *run.Compiler) run.Action {
 
 // normaliseAction normalises rows by the numbers that set returns for each,
 // and does what was fused with the node.
-func normaliseAction(c *run.Compiler, x *run.Value, prepare func(*run.Frame) error,
+func normaliseAction(c *plan.Compiler, x *run.Value, prepare func(*run.Frame) error,
 	set func(f *run.Frame, i int) kernel.Affine) run.Action {
 	y, epilogue := c.Out(0), c.Epilogue()
 	maps := []*run.Value{x, y, epilogue.Plus}
@@ -146,9 +147,9 @@ func pixels(v *run.Value, i, parts int) (from, to int) {
 	return v.Positions * i / parts * v.Channels, v.Positions * (i + 1) / parts * v.Channels
 }
 
-func buildBatchNorm(c *run.Compiler) run.Action {
+func buildBatchNorm(c *plan.Compiler) run.Action {
 	x, gamma, beta, mean, variance := c.In(0), c.In(1), c.In(2), c.In(3), c.In(4)
-	eps, a := c.Node.Float("eps"), kernel.NewAffine(x.Channels)
+	eps, a := c.Node().Float("eps"), kernel.NewAffine(x.Channels)
 	changed := run.Changes(gamma, beta, mean, variance)
 	prepare := func(f *run.Frame) error {
 		if !changed() {

@@ -3,12 +3,13 @@ package operations
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-func buildNormaliseGradSums(c *run.Compiler) run.Action {
-	x, dy, m, sums, kernels := c.In(0), c.In(1), c.In(2), c.Out(0), c.Kernels
-	if mask, ok := c.Masks[c.Node.Out[0]]; ok {
+func buildNormaliseGradSums(c *plan.Compiler) run.Action {
+	x, dy, m, sums, kernels := c.In(0), c.In(1), c.In(2), c.Out(0), c.Kernels()
+	if mask, ok := c.Mask(); ok {
 		return maskedSums(c, mask, x, dy, m, sums)
 	}
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, dy}, add: addTo[float64],
@@ -30,8 +31,8 @@ func gradientSums(f *run.Frame, part []float64, moments *run.Value, i int) (s1, 
 }
 
 // maskedSums makes the gradient of an activation and sums it.
-func maskedSums(c *run.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
-	kernels, bf16 := c.Kernels, c.Reduced
+func maskedSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
+	kernels, bf16 := c.Kernels(), c.BF16()
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, c.Out(1), dy, c.In(3)}, add: addTo[float64]}
 	if mask.Plus {
 		o.operands = append(o.operands, c.In(4))
@@ -63,9 +64,9 @@ func maskedSums(c *run.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Val
 	return a
 }
 
-func buildNormaliseGradInput(c *run.Compiler) run.Action {
+func buildNormaliseGradInput(c *plan.Compiler) run.Action {
 	x, dy, m, sums, gamma, dx := c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), c.Out(0)
-	eps, a, kernels := c.Node.Float("eps"), &affines{}, c.Kernels
+	eps, a, kernels := c.Node().Float("eps"), &affines{}, c.Kernels()
 	prepare := func(f *run.Frame) error {
 		a.room(f.Units(m.Kind), x.Channels)
 		for r := range f.Units(m.Kind) {
@@ -102,9 +103,9 @@ func (a *affines) gradient(r int, m stats, sums []float64, gamma []float32, eps 
 	}
 }
 
-func buildNormaliseGradParams(c *run.Compiler) run.Action {
+func buildNormaliseGradParams(c *plan.Compiler) run.Action {
 	m, sums, dgamma, dbeta := c.In(0), c.In(1), c.Out(0), c.Out(1)
-	eps := c.Node.Float("eps")
+	eps := c.Node().Float("eps")
 	return run.Whole(func(f *run.Frame) error {
 		for r := range f.Units(sums.Kind) {
 			of := stats(f.F64(m))

@@ -3,11 +3,12 @@ package operations
 import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // poolOps are pooling and resizing.
-var poolOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var poolOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.MaxPool:           buildMaxPool,
 	graph.MaxPoolGrad:       buildMaxPoolGrad,
 	graph.AvgPool:           buildAvgPool,
@@ -24,8 +25,8 @@ type windows [][]int32
 
 // windowsOf returns the windows of the current pool node between images of
 // these shapes [C, H, W]; nil after it has refused the node.
-func windowsOf(c *run.Compiler, in, out []int) windows {
-	g := convolution.NewGeometry(c.Fn.WindowOf(c.Node), in, out)
+func windowsOf(c *plan.Compiler, in, out []int) windows {
+	g := convolution.NewGeometry(c.Window(), in, out)
 	if why := g.TooLarge(); why != "" {
 		c.Refuse(why)
 		return nil
@@ -44,17 +45,17 @@ func windowsOf(c *run.Compiler, in, out []int) windows {
 }
 
 // geometry returns that of the current pool node.
-func geometry(c *run.Compiler, x, y *run.Value) *convolution.Geometry {
-	return convolution.NewGeometry(c.Fn.WindowOf(c.Node), x.Shape, y.Shape)
+func geometry(c *plan.Compiler, x, y *run.Value) *convolution.Geometry {
+	return convolution.NewGeometry(c.Window(), x.Shape, y.Shape)
 }
 
-func buildMaxPool(c *run.Compiler) run.Action {
+func buildMaxPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
 	ring := y.Positions
-	c.After = append(c.After, func() {
-		if y.Ring > 0 {
-			ring = y.Ring
+	c.OnLayout(func() {
+		if y.Ring() > 0 {
+			ring = y.Ring()
 		}
 		for _, pixels := range seen {
 			for i := range pixels {
@@ -73,7 +74,7 @@ func buildMaxPool(c *run.Compiler) run.Action {
 }
 
 // buildMaxPoolGrad finds the maximum of every window again.
-func buildMaxPoolGrad(c *run.Compiler) run.Action {
+func buildMaxPoolGrad(c *plan.Compiler) run.Action {
 	x, dy, dx := c.In(0), c.In(1), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, dy.Shape), x.Channels
 	quads, all := seen.quads(x.Positions)
@@ -109,19 +110,19 @@ func (w windows) quads(positions int) (pixels []int32, all bool) {
 }
 
 // divisors returns what the average over each window is divided by.
-func divisors(c *run.Compiler, seen windows) []float32 {
+func divisors(c *plan.Compiler, seen windows) []float32 {
 	d := make([]float32, len(seen))
-	k := c.Node.Ints("kernel")
+	k := c.Node().Ints("kernel")
 	for p, pixels := range seen {
 		d[p] = float32(len(pixels))
-		if c.Node.Bool("count_pad") {
+		if c.Node().Bool("count_pad") {
 			d[p] = float32(k[0] * k[1])
 		}
 	}
 	return d
 }
 
-func buildAvgPool(c *run.Compiler) run.Action {
+func buildAvgPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
 	divide := divisors(c, seen)
@@ -137,7 +138,7 @@ func buildAvgPool(c *run.Compiler) run.Action {
 	}}
 }
 
-func buildAvgPoolGrad(c *run.Compiler) run.Action {
+func buildAvgPoolGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, dx.Shape, dy.Shape), dx.Channels
 	divide := divisors(c, seen)
@@ -155,7 +156,7 @@ func buildAvgPoolGrad(c *run.Compiler) run.Action {
 	}}
 }
 
-func buildGlobalAvgPool(c *run.Compiler) run.Action {
+func buildGlobalAvgPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		sum, image := w.Doubles(x.Channels), f.At(x, w, i)
@@ -166,7 +167,7 @@ func buildGlobalAvgPool(c *run.Compiler) run.Action {
 	}}
 }
 
-func buildGlobalAvgPoolGrad(c *run.Compiler) run.Action {
+func buildGlobalAvgPoolGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		to, own := f.At(dx, w, i), w.Floats(dx.Channels)

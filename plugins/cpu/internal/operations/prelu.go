@@ -1,10 +1,11 @@
 package operations
 
 import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-func buildPrelu(c *run.Compiler) run.Action {
+func buildPrelu(c *plan.Compiler) run.Action {
 	slope := c.In(1)
 	return perChannel(c, func(f *run.Frame, ch int, x [][]float32, i int) float32 {
 		if v := x[0][i]; !(v >= 0) {
@@ -14,7 +15,7 @@ func buildPrelu(c *run.Compiler) run.Action {
 	}, c.In(0))
 }
 
-func buildPreluGradInput(c *run.Compiler) run.Action {
+func buildPreluGradInput(c *plan.Compiler) run.Action {
 	slope := c.In(1)
 	return perChannel(c, func(f *run.Frame, ch int, x [][]float32, i int) float32 {
 		if !(x[0][i] >= 0) {
@@ -26,7 +27,7 @@ func buildPreluGradInput(c *run.Compiler) run.Action {
 
 // perChannel returns an action that sets every element of a row from the same
 // element of the operands, knowing its channel.
-func perChannel(c *run.Compiler, at func(f *run.Frame, ch int, x [][]float32, i int) float32,
+func perChannel(c *plan.Compiler, at func(f *run.Frame, ch int, x [][]float32, i int) float32,
 	operands ...*run.Value) run.Action {
 	y := c.Out(0)
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
@@ -42,7 +43,7 @@ func perChannel(c *run.Compiler, at func(f *run.Frame, ch int, x [][]float32, i 
 }
 
 // buildPreluGradSlope sums in float64: rows in order, positions in order.
-func buildPreluGradSlope(c *run.Compiler) run.Action {
+func buildPreluGradSlope(c *plan.Compiler) run.Action {
 	x, dy, ds := c.In(0), c.In(1), c.Out(0)
 	return run.Whole(func(f *run.Frame) error {
 		in, grad, out := f.F32(x), f.F32(dy), f.F32(ds)

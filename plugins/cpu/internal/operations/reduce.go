@@ -2,16 +2,17 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // buildReduce sums in float64, in logical order, unit by unit.
-func buildReduce(c *run.Compiler) run.Action {
+func buildReduce(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	to := reducedStrides(x.Shape, y.Strides(), c.Node.Ints("axes"), c.Node.Bool("keep"))
+	to := reducedStrides(x.Shape, y.Strides(), c.Node().Ints("axes"), c.Node().Bool("keep"))
 	from, divisor := x.Strides(), 1.0
-	if c.Node.Op == graph.ReduceMean {
+	if c.Node().Op == graph.ReduceMean {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
 	logical := run.RowMajor(x.Shape)

@@ -2,19 +2,20 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // reductionOps sum over rows and over replicas.
-var reductionOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var reductionOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.SumRows:    buildSumRows,
 	graph.ChannelSum: buildChannelSum,
-	graph.AllReduce:  buildAllReduce,
+	graph.AllReduce:  plan.AllReduce,
 }
 
-func buildChannelSum(c *run.Compiler) run.Action {
-	x, y, kernels := c.In(0), c.Out(0), c.Kernels
+func buildChannelSum(c *plan.Compiler) run.Action {
+	x, y, kernels := c.In(0), c.Out(0), c.Kernels()
 	o := blockwise{x: x, total: y, operands: []*run.Value{x}, add: addTo[float64],
 		part: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]float32) {
 			kernels.Sums(part, in[0], &w.Sums)
@@ -26,7 +27,7 @@ func buildChannelSum(c *run.Compiler) run.Action {
 }
 
 // buildSumRows sums in float64, rows in order.
-func buildSumRows(c *run.Compiler) run.Action {
+func buildSumRows(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	strides, logical := x.Strides(), run.RowMajor(x.Shape)
 	return &run.AtOnce{Storage: run.Storage{AsHalves: [][]*run.Value{{x}}}, Do: func(f *run.Frame) error {

@@ -4,14 +4,14 @@ import (
 	"maps"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 )
 
 // Ops are the operations beside products.
-var Ops = map[graph.Op]run.Builder{}
+var Ops = map[graph.Op]plan.Builder{}
 
 func init() {
-	for _, family := range []map[graph.Op]run.Builder{
+	for _, family := range []map[graph.Op]plan.Builder{
 		normOps, activationOps, poolOps, arithmeticOps, structureOps, lossOps, updateOps, reductionOps,
 	} {
 		maps.Copy(Ops, family)

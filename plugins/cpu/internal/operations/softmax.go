@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -11,9 +12,9 @@ type line struct{ n, step int }
 
 // lines returns an action that calls do for every line along the node's axis
 // of every unit of its result: where it begins in the operands x and in y.
-func lines(c *run.Compiler, do func(y []float32, x [][]float32, at int, l line)) run.Action {
+func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)) run.Action {
 	in, out := operands(c)
-	y, axis := out[0], c.Node.Int("axis")
+	y, axis := out[0], c.Node().Int("axis")
 	strides := y.Strides()
 	l := line{y.Shape[axis], strides[axis]}
 	shape := append([]int{}, y.Shape...)
@@ -46,9 +47,9 @@ func (l line) logSumExp(x []float32) (largest, log float64) {
 	return largest, tensor.Log(sum)
 }
 
-func buildSoftmax(c *run.Compiler) run.Action {
+func buildSoftmax(c *plan.Compiler) run.Action {
 	finish := func(v float64) float64 { return v }
-	if c.Node.Op == graph.Softmax {
+	if c.Node().Op == graph.Softmax {
 		finish = tensor.Exp
 	}
 	return lines(c, func(out []float32, x [][]float32, at int, l line) {
@@ -60,8 +61,8 @@ func buildSoftmax(c *run.Compiler) run.Action {
 }
 
 // buildSoftmaxGrad: y*(dy - sum(dy*y)); of the logarithm dy - exp(y)*sum(dy).
-func buildSoftmaxGrad(c *run.Compiler) run.Action {
-	logarithm := c.Node.Op == graph.LogSoftmaxGrad
+func buildSoftmaxGrad(c *plan.Compiler) run.Action {
+	logarithm := c.Node().Op == graph.LogSoftmaxGrad
 	return lines(c, func(dx []float32, x [][]float32, at int, l line) {
 		y, dy, sum := x[0], x[1], 0.0
 		for k := at; k < at+l.n*l.step; k += l.step {

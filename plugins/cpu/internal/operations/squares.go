@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -9,7 +10,7 @@ import (
 const squaresBlock = 1024
 
 // buildSumSquares: blocks of elements, added along the canonical tree.
-func buildSumSquares(c *run.Compiler) run.Action {
+func buildSumSquares(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	blocks := max(1, (x.Count+squaresBlock-1)/squaresBlock)
 	parts := c.Temp(8*blocks, 0, 0)

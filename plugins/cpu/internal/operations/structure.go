@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // structureOps move elements and compute nothing.
-var structureOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var structureOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Concat:      buildConcat,
 	graph.Slice:       buildSlice,
 	graph.SliceGrad:   buildSliceGrad,
@@ -91,11 +92,11 @@ func fill[T float32 | float64](x []T, v T) {
 	}
 }
 
-func buildConcat(c *run.Compiler) run.Action {
-	y, axis := c.Out(0), c.Node.Int("axis")
+func buildConcat(c *plan.Compiler) run.Action {
+	y, axis := c.Out(0), c.Node().Int("axis")
 	var moves []run.Action
 	begin := 0
-	for i := range c.Node.In {
+	for i := range c.Node().In {
 		x := c.In(i)
 		dst := all(y)
 		dst.from = begin * dst.strides[axis]
@@ -135,46 +136,46 @@ func sequence(actions []run.Action) run.Action {
 }
 
 // sliced returns the region of v that the current node slices.
-func sliced(c *run.Compiler, v *run.Value) region {
+func sliced(c *plan.Compiler, v *run.Value) region {
 	r := all(v)
-	for axis, step := range c.Node.SliceStep() {
-		r.from += c.Node.Ints("begin")[axis] * r.strides[axis]
+	for axis, step := range c.Node().SliceStep() {
+		r.from += c.Node().Ints("begin")[axis] * r.strides[axis]
 		r.strides[axis] *= step
 	}
 	return r
 }
 
-func buildSlice(c *run.Compiler) run.Action {
+func buildSlice(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return (&move{x: x, y: y, shape: y.Shape, src: sliced(c, x), dst: all(y)}).action()
 }
 
-func buildSliceGrad(c *run.Compiler) run.Action {
+func buildSliceGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	return (&move{x: dy, y: dx, shape: dy.Shape, src: all(dy), dst: sliced(c, dx), fill: true}).action()
 }
 
-func buildPad(c *run.Compiler) run.Action {
+func buildPad(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	dst := all(y)
-	for axis, n := range c.Node.Ints("before") {
+	for axis, n := range c.Node().Ints("before") {
 		dst.from += n * dst.strides[axis]
 	}
-	m := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst, fill: true, value: c.Node.Float("value")}
+	m := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst, fill: true, value: c.Node().Float("value")}
 	return m.action()
 }
 
-func buildTranspose(c *run.Compiler) run.Action {
+func buildTranspose(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	from := x.Strides()
 	src := region{strides: make([]int, len(from))}
-	for i, axis := range c.Node.Ints("perm") {
+	for i, axis := range c.Node().Ints("perm") {
 		src.strides[i] = from[axis]
 	}
 	return (&move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)}).action()
 }
 
-func buildBroadcastTo(c *run.Compiler) run.Action {
+func buildBroadcastTo(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return (&move{x: x, y: y, shape: y.Shape, src: region{strides: broadcast(x, y.Shape)}, dst: all(y)}).action()
 }
@@ -192,7 +193,7 @@ func broadcast(v *run.Value, shape []int) []int {
 
 // buildReshape copies in logical order, which is a transposition where one value
 // has its channels last, and two through temporary memory where both do.
-func buildReshape(c *run.Compiler) run.Action {
+func buildReshape(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	switch {
 	case inOrder(x) && inOrder(y):
@@ -203,8 +204,7 @@ func buildReshape(c *run.Compiler) run.Action {
 	case inOrder(x):
 		return transposed(x, y, y.Channels, y.Positions)
 	}
-	middle := &run.Value{Type: x.Type, Count: x.Count, Channels: 1, Positions: x.Count, Input: -1}
-	middle.Slot = c.Temp(0, 0, x.Size())
+	middle := c.TempValue(x.InOrder())
 	return sequence([]run.Action{transposed(x, middle, x.Positions, x.Channels),
 		transposed(middle, y, y.Channels, y.Positions)})
 }

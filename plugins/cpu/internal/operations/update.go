@@ -5,12 +5,13 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // updateOps are the optimizers: exact sequences of correctly rounded float32
 // operations, in the order written. Constants are rounded once, before.
-var updateOps = map[graph.Op]func(c *run.Compiler) run.Action{
+var updateOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.SGD:        buildSGD,
 	graph.AdamW:      buildAdamW,
 	graph.LARS:       buildLARS,
@@ -21,14 +22,14 @@ var updateOps = map[graph.Op]func(c *run.Compiler) run.Action{
 }
 
 // constant returns an attribute as float32.
-func constant(c *run.Compiler, key string) float32 { return float32(c.Node.Float(key)) }
+func constant(c *plan.Compiler, key string) float32 { return float32(c.Node().Float(key)) }
 
 // operands returns all operands of the current node, all results, and their elements at run time.
-func operands(c *run.Compiler) (in, out []*run.Value) {
-	for i := range c.Node.In {
+func operands(c *plan.Compiler) (in, out []*run.Value) {
+	for i := range c.Node().In {
 		in = append(in, c.In(i))
 	}
-	for i := range c.Node.Out {
+	for i := range c.Node().Out {
 		out = append(out, c.Out(i))
 	}
 	return in, out
@@ -45,7 +46,7 @@ func elements(f *run.Frame, values []*run.Value) [][]float32 {
 
 // update returns an action that calls do for spans of the operands' and
 // results' elements; scalars are operands too.
-func update(c *run.Compiler, do func(in, out [][]float32, from, to int)) run.Action {
+func update(c *plan.Compiler, do func(in, out [][]float32, from, to int)) run.Action {
 	ins, outs := operands(c)
 	return run.Whole(func(f *run.Frame) error {
 		in, out := elements(f, ins), elements(f, outs)
@@ -54,9 +55,9 @@ func update(c *run.Compiler, do func(in, out [][]float32, from, to int)) run.Act
 	})
 }
 
-func buildSGD(c *run.Compiler) run.Action {
+func buildSGD(c *plan.Compiler) run.Action {
 	o, kernels := kernel.SGD{Momentum: constant(c, "momentum"), Decay: constant(c, "weight_decay"),
-		Nesterov: c.Node.Bool("nesterov")}, c.Kernels
+		Nesterov: c.Node().Bool("nesterov")}, c.Kernels()
 	return update(c, func(in, out [][]float32, from, to int) {
 		step := o
 		step.Rate = in[3][0]
@@ -64,8 +65,8 @@ func buildSGD(c *run.Compiler) run.Action {
 	})
 }
 
-func buildAdamW(c *run.Compiler) run.Action {
-	rest1, rest2 := float32(1-c.Node.Float("beta1")), float32(1-c.Node.Float("beta2"))
+func buildAdamW(c *plan.Compiler) run.Action {
+	rest1, rest2 := float32(1-c.Node().Float("beta1")), float32(1-c.Node().Float("beta2"))
 	beta2, eps, decay := constant(c, "beta2"), constant(c, "eps"), constant(c, "weight_decay")
 	return update(c, func(in, out [][]float32, from, to int) {
 		w, g, m, v := in[0][from:to], in[1][from:to], in[2][from:to], in[3][from:to]
@@ -84,7 +85,7 @@ func buildAdamW(c *run.Compiler) run.Action {
 // twice the digits, so the second rounding does no harm (Figueroa 1995).
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-func buildLARS(c *run.Compiler) run.Action {
+func buildLARS(c *plan.Compiler) run.Action {
 	momentum, decay := constant(c, "momentum"), constant(c, "weight_decay")
 	return update(c, func(in, out [][]float32, from, to int) {
 		w, g, v, rate := in[0][from:to], in[1][from:to], in[2][from:to], float32(in[3][0]*in[4][0])
@@ -97,8 +98,8 @@ func buildLARS(c *run.Compiler) run.Action {
 	})
 }
 
-func buildEMA(c *run.Compiler) run.Action {
-	rest := float32(1 - c.Node.Float("decay"))
+func buildEMA(c *plan.Compiler) run.Action {
+	rest := float32(1 - c.Node().Float("decay"))
 	return update(c, func(in, out [][]float32, from, to int) {
 		average, w, next := in[0][from:to], in[1][from:to], out[0][from:to]
 		for i := range w {
@@ -108,9 +109,9 @@ func buildEMA(c *run.Compiler) run.Action {
 }
 
 // buildTrustRatio: eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
-func buildTrustRatio(c *run.Compiler) run.Action {
+func buildTrustRatio(c *plan.Compiler) run.Action {
 	weight, gradient, y := c.In(0), c.In(1), c.Out(0)
-	eta, decay, eps := c.Node.Float("eta"), c.Node.Float("weight_decay"), c.Node.Float("eps")
+	eta, decay, eps := c.Node().Float("eta"), c.Node().Float("weight_decay"), c.Node().Float("eps")
 	return run.Whole(func(f *run.Frame) error {
 		a, b := math.Sqrt(f.F64(weight)[0]), math.Sqrt(f.F64(gradient)[0])
 		ratio := 1.0
@@ -123,8 +124,8 @@ func buildTrustRatio(c *run.Compiler) run.Action {
 }
 
 // buildClipFactor: min(1, max/(norm + 1e-6)), in float64.
-func buildClipFactor(c *run.Compiler) run.Action {
-	sum, y, most := c.In(0), c.Out(0), c.Node.Float("max")
+func buildClipFactor(c *plan.Compiler) run.Action {
+	sum, y, most := c.In(0), c.Out(0), c.Node().Float("max")
 	return run.Whole(func(f *run.Frame) error {
 		f.F32(y)[0] = float32(min(1, most/(math.Sqrt(f.F64(sum)[0])+1e-6)))
 		return nil

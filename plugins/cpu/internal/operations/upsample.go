@@ -6,15 +6,16 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // eachPart visits what every pixel i of the resized image is mixed of: pixels j
 // of the original.
-func eachPart(c *run.Compiler, original, result []int, visit func(i, j int, weight float64)) {
+func eachPart(c *plan.Compiler, original, result []int, visit func(i, j int, weight float64)) {
 	i := 0
-	for _, r := range class.Mixes(c.Node, original[1], result[1]) {
-		for _, col := range class.Mixes(c.Node, original[2], result[2]) {
+	for _, r := range class.Mixes(c.Node(), original[1], result[1]) {
+		for _, col := range class.Mixes(c.Node(), original[2], result[2]) {
 			for _, p := range []struct {
 				row, column int
 				weight      float64
@@ -38,7 +39,7 @@ func fits(original, result *run.Value) bool {
 	return result.Positions <= convolution.MostOffsets && max(original.Count, result.Count) <= math.MaxInt32/4
 }
 
-func buildUpsample(c *run.Compiler) run.Action {
+func buildUpsample(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	if !fits(x, y) {
 		return c.Refuse("too large an image")
@@ -53,7 +54,7 @@ func buildUpsample(c *run.Compiler) run.Action {
 	return mixed(x, y, kernel.NewMixes(ends, pixels, weights))
 }
 
-func buildUpsampleGrad(c *run.Compiler) run.Action {
+func buildUpsampleGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	if !fits(dx, dy) {
 		return c.Refuse("too large an image")

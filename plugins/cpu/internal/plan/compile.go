@@ -9,62 +9,39 @@ import (
 
 // Operations is what compile must know of operations.
 type Operations struct {
-	Builders map[graph.Op]run.Builder
+	Builders map[graph.Op]Builder
 	// OneBlock reports whether the sums over the rows of such a value are made row by row.
 	OneBlock func(v graph.Variable) bool
 }
 
-// Compile compiles fn, which finds what is given, and lists the nodes that
-// cannot be run.
-func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, given map[string]*run.Value,
+// Compile compiles fn, and lists the nodes that cannot be run: with any the function
+// is of no use but to tell their names. earlier, unless it is nil, has kept values that
+// are inputs of fn.
+func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Function,
 	ops Operations) (*run.Function, []device.Refusal) {
-	c := &run.Compiler{Machine: on, Memory: m, Given: given, Summed: map[*run.Value]bool{}}
-	c.Follows, c.Closing = exchanges(fn)
-	fn, joined := fusion.Fuse(fn)
-	fn, c.Masks = fusion.Masks(fn, ops.OneBlock)
-	c.Fn = &run.Function{Function: fn, Kept: map[string]*run.Value{}, Joined: joined}
-	for _, v := range fn.Values {
-		c.Fn.Known = append(c.Fn.Known, run.NewValue(v))
-		if v.State != "" {
-			c.Fn.Known[len(c.Fn.Known)-1].State = m.States[v.State]
-		}
+	c := &Compiler{machine: on, memory: m, summed: map[*run.Value]bool{}}
+	c.follows, c.closing = exchanges(fn)
+	fn, c.fused = fusion.Fuse(fn)
+	fn, c.masks = fusion.Masks(fn, ops.OneBlock)
+	given := map[graph.Value]graph.Value{}
+	for v, f := range c.fused {
+		given[v] = f.Given
 	}
+	c.fn, c.linker = fn, run.NewLinker(on, m, fn, given, earlier)
 	actions := make([]run.Action, len(fn.Nodes))
-	for i := range fn.Nodes {
-		c.Node, c.Index = &fn.Nodes[i], i
-		actions[i] = build(c, ops.Builders[c.Node.Op])
+	for c.index = range fn.Nodes {
+		actions[c.index] = c.build(ops.Builders[c.Node().Op])
 	}
-	if len(c.Refusals) == 0 {
-		c.Fn.Groups = gather(c.Fn, actions, c.Follows, c.Closing)
-		halve(c)
-		for _, g := range c.Fn.Groups {
-			if g.ByRows() {
-				widen(c, g)
-				newLinker(c.Fn, g, c.Schedule).link()
-			}
-		}
-		lay(c)
+	if len(c.refusals) > 0 {
+		return c.linker.Function(), c.refusals
 	}
-	return c.Fn, c.Refusals
+	return c.linker.Link(actions), nil
 }
 
-// exchanges returns the results of the all-reduces that follow another, and the
-// first results of the exchanges that only the end of the function waits for.
-func exchanges(fn *graph.Function) (follows, closing map[graph.Value]bool) {
-	follows, closing = map[graph.Value]bool{}, map[graph.Value]bool{}
-	for _, e := range fn.Exchanges() {
-		closing[fn.Nodes[e.From].Out[0]] = !e.Read
-		for _, n := range fn.Nodes[e.From+1 : e.To] {
-			follows[n.Out[0]] = true
-		}
-	}
-	return follows, closing
-}
-
-// build compiles the current node.
-func build(c *run.Compiler, b run.Builder) run.Action {
+// build compiles the node.
+func (c *Compiler) build(b Builder) run.Action {
 	if b == nil {
 		return c.Refuse("this device does not have the operation")
 	}
-	return c.Rounded(b(c))
+	return c.rounded(b(c))
 }

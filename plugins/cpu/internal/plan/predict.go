@@ -26,8 +26,9 @@ type Predictor struct {
 // another node is in that.
 func (p *Predictor) Times(fn *run.Function) map[graph.Value]time.Duration {
 	times := map[graph.Value]time.Duration{}
-	for i := range fn.Nodes {
-		if n := &fn.Nodes[i]; len(n.Out) > 0 {
+	nodes := fn.Graph().Nodes
+	for i := range nodes {
+		if n := &nodes[i]; len(n.Out) > 0 {
 			seconds := p.work(fn, n).Seconds(p.Rates) / float64(p.Threads)
 			times[fn.Given(n.Out[0])] = time.Duration(seconds * float64(time.Second))
 		}
@@ -37,15 +38,15 @@ func (p *Predictor) Times(fn *run.Function) map[graph.Value]time.Duration {
 
 // work returns what node n has to do for all rows.
 func (p *Predictor) work(fn *run.Function, n *graph.Node) (w schedule.Work) {
-	if l, ok := class.LayerOf(fn.Function, n); ok {
+	if l, ok := class.LayerOf(fn.Graph(), n); ok {
 		w = p.layer(l)
 	} else {
-		w.Passes, _ = fn.Cost(n).At(p.Rows)
+		w.Passes, _ = fn.Graph().Cost(n).At(p.Rows)
 	}
 	for _, values := range [][]graph.Value{n.In, n.Out} {
 		for _, v := range values {
 			if v != graph.None {
-				p.reach(&w, fn.Known[v])
+				p.reach(&w, fn.Value(v))
 			}
 		}
 	}
@@ -94,15 +95,9 @@ func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule
 // reach adds the bytes of a value to what caches or memory have to deliver.
 func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
 	l2, l3 := p.Machine.L2.Share(), p.Machine.L3.Share()
-	bytes, held := v.Held(), v.Held()
-	switch {
-	case v.State != nil:
+	bytes, held := v.Reach(p.Rows)
+	if v.IsState() {
 		held = p.State
-	case v.Kind == graph.Rows:
-		bytes = v.Size() * p.Rows
-		if !v.Local {
-			held = bytes
-		}
 	}
 	switch {
 	case held > l3:

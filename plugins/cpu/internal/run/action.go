@@ -16,10 +16,10 @@ type Action interface {
 
 // Storage is how an action treats values that are stored as bfloat16.
 type Storage struct {
-	// Rounds says that at precision bf16 the action itself rounds its results;
-	// else those that it does not, and that are stored as bfloat16, are unrounded.
+	// Rounds says that at precision bf16 the action itself rounds its results.
+	// Else the executor rounds those that are stored as bfloat16 (Unrounded).
 	Rounds    bool
-	Unrounded []*Value
+	unrounded []*Value
 	// AsHalves are sets of operands and results: if all of a set are halves, the
 	// action reads and writes them as they are. One that is not by rows takes each
 	// alone.
@@ -29,8 +29,12 @@ type Storage struct {
 // Stores returns s: it makes what has a Storage an Action.
 func (s *Storage) Stores() *Storage { return s }
 
-// Takes reports whether the action reads or writes v, which is a half, as it is.
-func (s *Storage) Takes(v *Value) bool {
+// Unrounded says that results of an action by rows are to be rounded to bfloat16
+// where they are stored.
+func (s *Storage) Unrounded(results []*Value) { s.unrounded = results }
+
+// takes reports whether the action reads or writes v, which is a half, as it is.
+func (s *Storage) takes(v *Value) bool {
 	return slices.ContainsFunc(s.AsHalves, func(set []*Value) bool {
 		return slices.Contains(set, v) && Halves(set...)
 	})
@@ -38,7 +42,7 @@ func (s *Storage) Takes(v *Value) bool {
 
 // Halves reports whether all values, as far as they are not nil, are halves.
 func Halves(values ...*Value) bool {
-	return !slices.ContainsFunc(values, func(v *Value) bool { return v != nil && !v.Half })
+	return !slices.ContainsFunc(values, func(v *Value) bool { return v != nil && !v.half })
 }
 
 // Runner is an action that is a group of its own.
@@ -71,14 +75,6 @@ func (a *AtOnce) After(prepare func(f *Frame) error) *AtOnce {
 
 func (a *AtOnce) run(f *Frame) error { return a.Do(f) }
 
-// Exchange is an action that meets other devices: Await ends what Begin has begun.
-type Exchange struct {
-	Storage
-	Begin, Await func(f *Frame) error
-}
-
-func (e *Exchange) run(f *Frame) error { return e.Begin(f) }
-
 // ByRows is an action that works row by row.
 type ByRows struct {
 	Storage
@@ -93,7 +89,7 @@ type ByRows struct {
 	Spans
 	// Finish comes after the rows. Results that are not rows are its work.
 	Finish func(f *Frame)
-	Widens *Wide // what an action that belongs to no node makes
+	widens *wide // what an action that belongs to no node makes
 }
 
 // Spans is what an action by rows has that can compute positions of a row alone.

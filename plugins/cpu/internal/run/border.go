@@ -10,12 +10,12 @@ import (
 // bringIn copies an input in logical order to its slot.
 func (f *Frame) bringIn(v *Value) {
 	if !v.Last {
-		copy(f.Bytes(v), f.inputs[v.Input].Bytes)
+		copy(f.Bytes(v), f.inputs[v.input].Bytes)
 		return
 	}
-	src, kernels := View[float32](f.inputs[v.Input].Bytes), f.Kernels
+	src, kernels := View[float32](f.inputs[v.input].Bytes), f.Kernels
 	f.eachRow(func(w *Worker, i int) {
-		if v.Half {
+		if v.half {
 			x := w.Floats(v.Count)
 			kernels.Transpose(x, Row(src, v, i), v.Channels, v.Positions)
 			kernels.NarrowBF16(Row(f.AllHalf(v), v, i), x)
@@ -23,7 +23,7 @@ func (f *Frame) bringIn(v *Value) {
 		}
 		x := Row(f.F32(v), v, i)
 		kernels.Transpose(x, Row(src, v, i), v.Channels, v.Positions)
-		if f.Reduced {
+		if f.BF16() {
 			kernels.RoundBF16(x)
 		}
 	})
@@ -32,12 +32,24 @@ func (f *Frame) bringIn(v *Value) {
 // RowOf returns row i of a value in the arena: of a half as float32 in the
 // worker's own memory.
 func (f *Frame) RowOf(v *Value, w *Worker, i int) []float32 {
-	if !v.Half {
+	if !v.half {
 		return Row(f.F32(v), v, i)
 	}
 	x := w.Floats(v.Count)
 	f.Kernels.WidenBF16(x, Row(f.AllHalf(v), v, i))
 	return x
+}
+
+// Update makes the updates of a function those of the state: what was not written in
+// place is copied.
+func (f *Frame) Update(fn *Function) {
+	for _, u := range fn.graph.Updates {
+		s, v := f.memory.States[u.State], fn.values[u.Value]
+		if v.state != s {
+			copy(s.Value.Bytes, f.Bytes(v))
+		}
+		s.Stamp++
+	}
 }
 
 // TakeOut returns output v in logical order, as a tensor of its own.

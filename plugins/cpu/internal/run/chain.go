@@ -4,19 +4,19 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// Chain is neighbouring actions [first, last) of a group: one that computes
+// A chain is neighbouring actions [first, last) of a group: one that computes
 // spans of positions and those behind it that need only the same positions of
 // what comes before. A few positions pass through all of them while they are
 // in the cache, as rows pass through a group.
-type Chain struct {
-	First, Last int
-	Course      Course // nil: all see the same positions only
+type chain struct {
+	first, last int
+	course      course // nil: all see the same positions only
 }
 
-// ChainOf returns the number of the chain that action k belongs to.
-func (g *Group) ChainOf(k int) int {
-	for i, c := range g.Chains {
-		if k < c.Last {
+// chainOf returns the number of the chain that action k belongs to.
+func (g *group) chainOf(k int) int {
+	for i, c := range g.chains {
+		if k < c.last {
 			return i
 		}
 	}
@@ -24,17 +24,17 @@ func (g *Group) ChainOf(k int) int {
 }
 
 // row passes piece of pieces of row i through a chain.
-func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
-	a := g.Actions[c.First:c.Last]
+func (g *group) row(c chain, f *Frame, w *Worker, i, piece, pieces int) {
+	a := g.actions[c.first:c.last]
 	switch {
-	case c.Course != nil:
-		c.Course.run(a, f, w, i, piece, pieces)
+	case c.course != nil:
+		c.course.run(a, f, w, i, piece, pieces)
 		return
 	case len(a) == 1:
 		a[0].Row(f, w, i, piece, pieces)
 		return
 	}
-	some := SpanOf(a, f.Schedule.Span)
+	some := spanOf(a, f.Schedule.Span)
 	stride := max(a[0].Step, a[0].Block, some/a[0].Step*a[0].Step)
 	from, to := a[0].cut(piece, pieces)
 	for p := from; p < to; p += stride {
@@ -48,9 +48,9 @@ func (g *Group) row(c Chain, f *Frame, w *Worker, i, piece, pieces int) {
 	}
 }
 
-// SpanOf returns the number of positions that should pass through the actions
+// spanOf returns the number of positions that should pass through the actions
 // together, so that their results have that number of bytes.
-func SpanOf(a []*ByRows, bytes int) int {
+func spanOf(a []*ByRows, bytes int) int {
 	const tile = 12
 	width := 0
 	for _, x := range a {
@@ -79,15 +79,15 @@ func BySpan(a *ByRows) *ByRows {
 	return a
 }
 
-// Unit returns what spans are multiples of in a course. Those of windows need not
+// unit returns what spans are multiples of in a course. Those of windows need not
 // be whole tiles.
-func (s *Spans) Unit() int {
+func (s *Spans) unit() int {
 	if s.Step == kernel.WindowPositions {
 		return 1
 	}
 	return s.Step
 }
 
-// Whole returns where a span that has to reach to position p should end: with a whole unit, or a whole
+// whole returns where a span that has to reach to position p should end: with a whole unit, or a whole
 // tile of a window.
-func (s *Spans) Whole(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }
+func (s *Spans) whole(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }

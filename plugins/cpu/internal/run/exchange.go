@@ -1,39 +1,90 @@
 package run
 
 import (
+	"slices"
 	"time"
+
+	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Await waits for the exchange of moments that is under way.
-func (f *Frame) Await() error {
-	wait := f.Waiting
-	if f.Waiting = nil; wait == nil { // this device is alone
+// Exchange is an action that meets the other devices of the group: it begins an
+// all-reduce of values of the replicas, and is waited for later (await, settle).
+// The parts that this device holds are combined along the canonical tree before
+// anything leaves it.
+type Exchange struct {
+	Storage
+	lane   collective.Lane
+	nodes  []int // of the all-reduces, which follow each other
+	values []Reduced
+}
+
+// Reduced is one value of an exchange.
+type Reduced struct {
+	From, To *Value
+	Op       collective.Op
+	Summed   bool // the parts are complete already
+	free     bool // nothing reads From afterwards: it may be overwritten
+}
+
+// Exchange returns the action of nodes that are all-reduces and meet once. What
+// goes by the lane of gradients is waited for at the end of the function, what goes
+// by that of moments before the first node that reads it.
+func (l *Linker) Exchange(lane collective.Lane, nodes []int, values []Reduced) *Exchange {
+	e := &Exchange{lane: lane, nodes: nodes, values: values}
+	l.OnLayout(func() { e.lay(l.fn, l.memory.kept) })
+	return e
+}
+
+// lay makes values live as long as the exchange is under way.
+func (e *Exchange) lay(fn *Function, kept []*Slot) {
+	mine := func(g *group) bool { return slices.Contains(g.nodes, e.nodes[0]) }
+	begins := 1 + slices.IndexFunc(fn.groups, mine)
+	end := len(fn.groups) + 1
+	for i := range e.values {
+		v := &e.values[i]
+		from, to := v.From.slot, v.To.slot
+		v.free = from != nil && from.to == to.from && !slices.Contains(kept, from)
+		if e.lane == collective.Moments {
+			to.from = begins // the layout knows where it is waited for
+			continue
+		}
+		to.to = end // it may be under way until then
+		if from != nil {
+			from.to = end
+		}
+	}
+}
+
+// await waits for the exchange of moments that is under way.
+func (f *Frame) await() error {
+	wait := f.waiting
+	if f.waiting = nil; wait == nil { // this device is alone
 		return nil
 	}
-	defer f.Block(time.Now())
+	defer f.block(time.Now())
 	return wait()
 }
 
 // settle waits for all exchanges that are under way.
 func (f *Frame) settle() error {
-	first := f.Await()
-	defer f.Block(time.Now())
-	for _, wait := range f.Pending {
+	first := f.await()
+	defer f.block(time.Now())
+	for _, wait := range f.pending {
 		if err := wait(); first == nil {
 			first = err
 		}
 	}
-	f.Pending = nil
+	f.pending = nil
 	return first
 }
 
-// Block counts the time since began as time in which the run was blocked.
-func (f *Frame) Block(began time.Time) { f.Blocked += time.Since(began) }
+// block counts the time since began as time in which the run was blocked.
+func (f *Frame) block(began time.Time) { f.blocked += time.Since(began) }
 
 // Members returns the number of replicas of the group and those held here. A
 // device that has not joined holds all replicas of what it runs.
 func (f *Frame) Members() (leaves int, held []int) {
-	if g := f.Group; g != nil {
+	if g := f.machine.Group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]
 	}
 	for r := range f.Rows {

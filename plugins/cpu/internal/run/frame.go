@@ -5,28 +5,34 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Frame is one run of a function.
+// Frame is one run of a function. Actions read its exported fields, which stay as
+// Start has set them.
 type Frame struct {
-	*Machine
-	*Memory
-	Ctx    context.Context
-	Rows   []int // of each replica held
-	Starts []int // first row of each replica, then the number of all rows
-	inputs []tensor.Tensor
+	Kernels  *kernel.Set
+	Schedule schedule.Schedule
+	Rows     []int // of each replica held
+	Starts   []int // first row of each replica, then the number of all rows
+	Last     bool  // no run follows, as far as is known
 
-	Profile Profile // nil unless it was asked for
+	machine *Machine
+	memory  *Memory
+	ctx     context.Context
+	inputs  []tensor.Tensor
+	profile Profile // nil unless it was asked for
 
-	Last     bool                     // no run follows, as far as anybody knows
-	Number   uint64                   // of the step, for tags
-	Sequence [collective.Lanes]uint64 // counts the exchanges
-	Waiting  func() error             // for the exchange of moments that is under way; nil without
-	Pending  []func() error           // exchanges of gradients that are under way
-	Blocked  time.Duration
+	number   uint64                   // of the step, for tags
+	sequence [collective.Lanes]uint64 // counts the exchanges
+	waiting  func() error             // for the exchange of moments that is under way; nil without
+	pending  []func() error           // exchanges of gradients that are under way
+	blocked  time.Duration
 
 	backwards bool // the direction in which the next group goes through the rows
 
@@ -44,15 +50,33 @@ func (f *Frame) FailRow(row int, err error) {
 	}
 }
 
-// Start prepares a frame for a function and the given rows.
-func (m *Memory) Start(ctx context.Context, on *Machine, rows []int, inputs []tensor.Tensor) *Frame {
+// Start prepares a frame for the rows and inputs of a step.
+func (m *Memory) Start(ctx context.Context, on *Machine, s device.Step) *Frame {
 	m.fillBlank()
-	f := &Frame{Machine: on, Memory: m, Ctx: ctx, Rows: rows, inputs: inputs, Starts: make([]int, len(rows)+1)}
-	for r, n := range rows {
+	f := &Frame{Kernels: on.Kernels, Schedule: on.Schedule, Rows: s.Rows, Starts: make([]int, len(s.Rows)+1),
+		Last: s.Last, machine: on, memory: m, ctx: ctx, inputs: s.Inputs, number: s.Number}
+	for r, n := range s.Rows {
 		f.Starts[r+1] = f.Starts[r] + n
+	}
+	if s.Profile {
+		f.profile = Profile{}
 	}
 	return f
 }
+
+// Profile returns how the time of the run divided among nodes; nil unless the step
+// asked for it.
+func (f *Frame) Profile() Profile { return f.profile }
+
+// Blocked returns how long the run has waited for other devices.
+func (f *Frame) Blocked() time.Duration { return f.blocked }
+
+// BF16 reports whether the precision is device.BF16.
+func (f *Frame) BF16() bool { return f.machine.Reduced }
+
+// Passing returns n values of memory that packed weights have until the next call:
+// see passing.
+func (f *Frame) Passing(n int) []float32 { return f.memory.passing.take(n) }
 
 // Total returns the number of rows of all replicas.
 func (f *Frame) Total() int { return f.Starts[len(f.Rows)] }
@@ -71,18 +95,18 @@ func (f *Frame) Units(k graph.Kind) int {
 // Bytes returns the memory of a value, all its units.
 func (f *Frame) Bytes(v *Value) []byte {
 	switch {
-	case v.State != nil:
-		return v.State.Value.Bytes
-	case v.Slot == nil:
-		return f.inputs[v.Input].Bytes
+	case v.state != nil:
+		return v.state.Value.Bytes
+	case v.slot == nil:
+		return f.inputs[v.input].Bytes
 	}
-	return f.Arena[v.Slot.Offset:][:v.Size()*f.Units(v.Kind)]
+	return f.memory.arena[v.slot.offset:][:v.Size()*f.Units(v.Kind)]
 }
 
 // Unit returns the unit of v that goes with unit i of kind k: the same row, the
 // replica of a row, or the whole; of a half its wide. w is the worker that asks.
 func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
-	if v.Half {
+	if v.half {
 		v = v.wide
 	}
 	return f.place(v, w, k, i)
@@ -93,12 +117,12 @@ func (f *Frame) place(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	switch {
 	case v.Kind == graph.Whole:
 		return f.Bytes(v)
-	case v.Local:
+	case v.local:
 		lane := w.Index
-		if f.Few() && !v.Own {
+		if f.Few() && !v.own {
 			lane = i
 		}
-		return f.Arena[f.Lanes+lane*f.Lane+v.Slot.Offset:][:v.Held()]
+		return f.memory.arena[f.memory.lanes+lane*f.memory.lane+v.slot.offset:][:v.held()]
 	case v.Kind != k:
 		i = f.Replica(i)
 	}
@@ -117,11 +141,11 @@ func (f *Frame) Half(v *Value, w *Worker, i int) []uint16 {
 
 // Temp returns temporary memory for n elements of a slot.
 func Temp[T tensor.Element](f *Frame, s *Slot, n int) []T {
-	return View[T](f.Arena[s.Offset:])[:n:n]
+	return View[T](f.memory.arena[s.offset:])[:n:n]
 }
 
 // Each runs tasks on the workers of the device.
-func (f *Frame) Each(tasks int, do func(w *Worker, task int)) { f.Pool.Each(tasks, do) }
+func (f *Frame) Each(tasks int, do func(w *Worker, task int)) { f.machine.Pool.Each(tasks, do) }
 
 // eachRow runs do for every row, in runs of rows that lie side by side.
 func (f *Frame) eachRow(do func(w *Worker, row int)) { f.Each(f.Total(), do) }
@@ -136,7 +160,7 @@ func (f *Frame) Replica(row int) int {
 }
 
 // Threads returns the number of workers.
-func (f *Frame) Threads() int { return len(f.Pool.Workers) }
+func (f *Frame) Threads() int { return len(f.machine.Pool.Workers) }
 
 // Span returns the range of part i of n elements that are divided into parts, in
 // whole cache lines.

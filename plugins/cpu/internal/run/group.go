@@ -1,40 +1,54 @@
 package run
 
-// Group is what runs between two barriers: one action, or several that go by
-// rows, one row through all of them.
-type Group struct {
-	Nodes   []int
-	Alone   Runner    // the action that is not by rows; nil in a group of rows
-	Actions []*ByRows // of a group of rows
-	Chains  []Chain   // of actions
-	Local   []*Slot   // what only this group knows, by place in it
-	Wides   []*Wide   // of halves that actions take as float32
+// A group is what runs between two barriers: one action, or several that work
+// row by row. Of those every row passes through all before its worker takes the
+// next, so that what one action writes of a row is still in the cache when the
+// next reads it.
+//
+//	       worker 0      worker 1
+//	       row 0         row 1
+//	conv1    |             |
+//	relu1    |             |        a chain: a few positions at a time
+//	conv2    v             v
+//	       row 2         row 3      the lanes of rows 0 and 1 are used again
+//	conv1    |             |
+//	...
+//	============ barrier ============
+//
+// Where there are fewer rows than workers, each row is cut instead (cut).
+type group struct {
+	nodes   []int
+	alone   Runner    // the action that is not by rows; nil in a group of rows
+	actions []*ByRows // of a group of rows
+	chains  []chain   // of actions
+	local   []*Slot   // of values that only this group knows; times are chains
+	wides   []*wide   // of halves that actions take as float32
 }
 
-// ByRows reports whether it is a group of rows.
-func (g *Group) ByRows() bool { return g.Alone == nil }
+// byRows reports whether it is a group of rows.
+func (g *group) byRows() bool { return g.alone == nil }
 
-// All returns the actions of the group.
-func (g *Group) All() []Action {
-	if g.Alone != nil {
-		return []Action{g.Alone}
+// all returns the actions of the group.
+func (g *group) all() []Action {
+	if g.alone != nil {
+		return []Action{g.alone}
 	}
-	all := make([]Action, len(g.Actions))
-	for k, a := range g.Actions {
+	all := make([]Action, len(g.actions))
+	for k, a := range g.actions {
 		all[k] = a
 	}
 	return all
 }
 
 // run executes the group.
-func (g *Group) run(f *Frame) error {
-	if g.Alone != nil {
-		return g.Alone.run(f)
+func (g *group) run(f *Frame) error {
+	if g.alone != nil {
+		return g.alone.run(f)
 	}
-	for _, x := range g.Wides {
-		x.Half.wide = x.Float
+	for _, x := range g.wides {
+		x.half.wide = x.float
 	}
-	for _, a := range g.Actions {
+	for _, a := range g.actions {
 		if a.Prepare != nil {
 			if err := a.Prepare(f); err != nil {
 				return err
@@ -46,13 +60,13 @@ func (g *Group) run(f *Frame) error {
 	} else {
 		f.Each(f.Total(), func(w *Worker, i int) {
 			i = f.Turn(i, f.Total())
-			for _, c := range g.Chains {
+			for _, c := range g.chains {
 				g.row(c, f, w, i, 0, 1)
 			}
 		})
 	}
 	f.backwards = !f.backwards
-	for _, a := range g.Actions {
+	for _, a := range g.actions {
 		if a.Finish != nil {
 			a.Finish(f)
 		}
@@ -74,22 +88,22 @@ func (f *Frame) Turn(i, n int) int {
 // get as much; where a row has too few steps for that, the actions one after the
 // other. Smaller pieces would let a worker help one that is slow, but every cut
 // costs: the edges of tiles, and what neighbours both need.
-func (g *Group) cut(f *Frame) {
-	most := f.Threads() / Divisor(f.Threads(), f.Total())
-	for _, c := range g.Chains {
-		a := g.Actions[c.First:c.Last]
-		if c.Course != nil || len(a) > 1 && a[0].steps() >= 2*most {
+func (g *group) cut(f *Frame) {
+	most := f.Threads() / GCD(f.Threads(), f.Total())
+	for _, c := range g.chains {
+		a := g.actions[c.first:c.last]
+		if c.course != nil || len(a) > 1 && a[0].steps() >= 2*most {
 			g.eachPiece(f, c, most)
 			continue
 		}
 		for k := range a {
-			g.eachPiece(f, Chain{First: c.First + k, Last: c.First + k + 1}, most)
+			g.eachPiece(f, chain{first: c.first + k, last: c.first + k + 1}, most)
 		}
 	}
 }
 
-// Divisor returns the greatest common divisor of a and b, a if b is 0.
-func Divisor(a, b int) int {
+// GCD returns the greatest common divisor of a and b, a if b is 0.
+func GCD(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
 	}
@@ -98,9 +112,9 @@ func Divisor(a, b int) int {
 
 // eachPiece passes all rows, each divided into at most that number of pieces,
 // through a chain.
-func (g *Group) eachPiece(f *Frame, c Chain, most int) {
+func (g *group) eachPiece(f *Frame, c chain, most int) {
 	work := 0
-	for _, a := range g.Actions[c.First:c.Last] {
+	for _, a := range g.actions[c.first:c.last] {
 		work += a.Work
 	}
 	pieces := piecesOf(work, most)
@@ -108,7 +122,7 @@ func (g *Group) eachPiece(f *Frame, c Chain, most int) {
 }
 
 // Few reports whether there are so few rows that each is cut for all workers.
-func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < FewRows*f.Threads() }
+func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < fewRows*f.Threads() }
 
-// FewRows is how many rows per worker are not few.
-const FewRows = 2
+// fewRows is how many rows per worker are not few.
+const fewRows = 2

@@ -24,10 +24,10 @@ func askForHugePages(b []byte) {
 	}
 }
 
-// NewArena returns n zeros which large pages back from the first to the last:
+// newArena returns n zeros which large pages back from the first to the last:
 // how many whole ones lie in memory from anywhere is luck, and with it the time
 // of every run (of three of resnet20 at batch 32 none to two).
-func NewArena(n int) []byte {
+func newArena(n int) []byte {
 	if n < hugePage {
 		return tensor.New(tensor.U8, n).Bytes
 	}

@@ -4,8 +4,8 @@ package run
 
 import "github.com/bnctl/bnctl/tensor"
 
-// NewArena returns n zeros.
-func NewArena(n int) []byte { return tensor.New(tensor.U8, n).Bytes }
+// newArena returns n zeros.
+func newArena(n int) []byte { return tensor.New(tensor.U8, n).Bytes }
 
 // newPages returns n zeros.
 func newPages(n int) []byte { return tensor.New(tensor.U8, n).Bytes }

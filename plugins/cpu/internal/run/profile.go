@@ -15,25 +15,25 @@ type Profile map[graph.Value]time.Duration
 // run executes a group and divides its time among its nodes as the time of
 // the workers divides. Rows pass through several nodes one after the other, so
 // that the clock is read for every row and node: a profiled run is slower.
-func (p Profile) run(f *Frame, g *Group, fn *Function) error {
+func (p Profile) run(f *Frame, g *group, fn *Function) error {
 	began := time.Now()
 	timed := *g
-	timed.Actions = slices.Clone(g.Actions)
-	spent := make([]atomic.Int64, len(g.All()))
-	for k := range timed.Actions {
-		timed.Actions[k] = timed.Actions[k].timed(&spent[k])
+	timed.actions = slices.Clone(g.actions)
+	spent := make([]atomic.Int64, len(g.all()))
+	for k := range timed.actions {
+		timed.actions[k] = timed.actions[k].timed(&spent[k])
 	}
 	err := timed.run(f)
 	took, all := time.Since(began), int64(0)
 	for k := range spent {
 		all += spent[k].Load()
 	}
-	for k, node := range g.Nodes[:len(spent)] { // all-reduces of one exchange are one action
+	for k, node := range g.nodes[:len(spent)] { // all-reduces of one exchange are one action
 		share := took
-		if g.ByRows() {
+		if g.byRows() {
 			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
 		}
-		p[fn.Given(fn.Nodes[node].Out[0])] += share
+		p[fn.Given(fn.graph.Nodes[node].Out[0])] += share
 	}
 	return err
 }

@@ -6,25 +6,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Reserve is memory for packed weights: large pieces in large pages, of which
+// reserve is memory for packed weights: large pieces in large pages, of which
 // packs take parts, so that the first run does not wait for thousands of small
 // pages. It lies beside the heap: what is never packed takes no memory, and no
 // collection of garbage counts it.
-type Reserve struct {
+type reserve struct {
 	piece int // bytes of a piece
 	all   [][]byte
 	rest  []byte // of the last piece
 }
 
-// NewReserve returns a reserve for a program with that number of bytes of
+// newReserve returns a reserve for a program with that number of bytes of
 // state.
-func NewReserve(state int) Reserve {
+func newReserve(state int) reserve {
 	const most = 32 << 20
-	return Reserve{piece: min(2*state, most)}
+	return reserve{piece: min(2*state, most)}
 }
 
-// Take returns n zeros, aligned as tensors are, until free.
-func Take[T tensor.Element](r *Reserve, n int) []T {
+// Reserve returns n zeros for packed weights, aligned as tensors are, until Memory.Free.
+func Reserve[T tensor.Element](m *Memory, n int) []T {
+	r := &m.reserve
 	var zero T
 	size := n * int(unsafe.Sizeof(zero))
 	room := (size + tensor.Alignment - 1) &^ (tensor.Alignment - 1)
@@ -37,37 +38,37 @@ func Take[T tensor.Element](r *Reserve, n int) []T {
 	return View[T](b)
 }
 
-// Passing is memory that packed weights have one after the other, each until the
+// passing is memory that packed weights have one after the other, each until the
 // next: in a last run nobody reads them again, and memory that was not touched yet costs
 // more than packing.
-type Passing struct {
-	most  int // values that anybody wants
+type passing struct {
+	most  int // values that are wanted at a time
 	pages []byte
 }
 
-// Want says that somebody may take n values.
-func (p *Passing) Want(n int) { p.most = max(p.most, n) }
+// want says that take may be called for n values.
+func (p *passing) want(n int) { p.most = max(p.most, n) }
 
-// Take returns n values, at most what was wanted, until the next call. They may be anything.
-func (p *Passing) Take(n int) []float32 {
+// take returns n values, at most what was wanted, until the next call. They may be anything.
+func (p *passing) take(n int) []float32 {
 	if p.pages == nil {
 		p.pages = newPages(4*p.most + Slack)
 	}
 	return View[float32](p.pages)[:n:n]
 }
 
-// Free gives the memory back.
-func (p *Passing) Free() {
+// free gives the memory back.
+func (p *passing) free() {
 	if p.pages != nil {
 		freePages(p.pages)
 	}
-	*p = Passing{}
+	*p = passing{}
 }
 
-// Free gives the memory back. What was taken is gone.
-func (r *Reserve) Free() {
+// free gives the memory back. What was taken is gone.
+func (r *reserve) free() {
 	for _, b := range r.all {
 		freePages(b)
 	}
-	*r = Reserve{}
+	*r = reserve{}
 }

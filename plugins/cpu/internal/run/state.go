@@ -21,12 +21,12 @@ func (s *State) Set(t tensor.Tensor) {
 	s.Stamp++
 	file, at := tensor.MappedAt(t.Bytes)
 	if file == nil || len(t.Bytes) < LeastView || at%tensor.Alignment != 0 {
-		s.Leave()
+		s.leave()
 		copy(s.Bytes(), t.Bytes)
 		return
 	}
 	file.Hold()
-	s.Leave()
+	s.leave()
 	s.file, s.Value.Bytes = file, t.Bytes
 }
 
@@ -45,13 +45,13 @@ func (s *State) Size() int { return s.Value.Count() * s.Value.DType.Size() }
 func (s *State) Own() {
 	if s.file != nil {
 		copied := s.Value.Clone()
-		s.Leave()
+		s.leave()
 		s.Value = copied
 	}
 }
 
-// Leave lets go of the file, if there is one, and of the value with it.
-func (s *State) Leave() {
+// leave lets go of the file, if there is one, and of the value with it.
+func (s *State) leave() {
 	if s.file != nil {
 		_ = s.file.Close() // what can fail is giving memory back
 		s.file, s.Value.Bytes = nil, nil
@@ -66,10 +66,10 @@ func (s *State) Rest() {
 	}
 }
 
-// Rest gives back what a state that lies in a file takes: see state.rest.
+// Rest gives back what a state that lies in a file takes: see State.Rest.
 func (v *Value) Rest() {
-	if v.State != nil {
-		v.State.Rest()
+	if v.state != nil {
+		v.state.Rest()
 	}
 }
 
@@ -80,11 +80,11 @@ func Changes(values ...*Value) func() bool {
 	return func() bool {
 		changed := false
 		for i, v := range values {
-			if v.State == nil || stamps[i] != v.State.Stamp {
+			if v.state == nil || stamps[i] != v.state.Stamp {
 				changed = true
 			}
-			if v.State != nil {
-				stamps[i] = v.State.Stamp
+			if v.state != nil {
+				stamps[i] = v.state.Stamp
 			}
 		}
 		return changed

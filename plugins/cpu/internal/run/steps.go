@@ -6,11 +6,11 @@ import (
 
 // Run executes a function. When it returns nothing of it is under way.
 func (f *Frame) Run(fn *Function) error {
-	ctx, cancel := context.WithCancel(f.Ctx)
+	ctx, cancel := context.WithCancel(f.ctx)
 	defer cancel()
-	f.Ctx = ctx
-	f.Pool.Attend()
-	defer f.Pool.Leave()
+	f.ctx = ctx
+	f.machine.Pool.Attend()
+	defer f.machine.Pool.Leave()
 	err := f.runGroups(fn)
 	if err != nil {
 		cancel()
@@ -22,11 +22,11 @@ func (f *Frame) Run(fn *Function) error {
 }
 
 func (f *Frame) runGroups(fn *Function) error {
-	for _, v := range fn.Copied {
+	for _, v := range fn.copied {
 		f.bringIn(v)
 	}
-	for _, g := range fn.Groups {
-		if err := f.Ctx.Err(); err != nil {
+	for _, g := range fn.groups {
+		if err := f.ctx.Err(); err != nil {
 			return err
 		}
 		if err := f.runGroup(fn, g); err != nil {
@@ -36,9 +36,9 @@ func (f *Frame) runGroups(fn *Function) error {
 	return nil
 }
 
-func (f *Frame) runGroup(fn *Function, g *Group) error {
-	if f.Profile != nil {
-		return f.Profile.run(f, g, fn)
+func (f *Frame) runGroup(fn *Function, g *group) error {
+	if f.profile != nil {
+		return f.profile.run(f, g, fn)
 	}
 	return g.run(f)
 }

@@ -17,19 +17,20 @@ type Value struct {
 	Channels, Positions int
 	Last                bool
 
-	Slot  *Slot  // where it lies, unless it is one of the following
-	Local bool   // the slot is in the memory of a lane, not in the arena
-	Own   bool   // of the lane of the worker even if rows are few
-	Half  bool   // its elements are bfloat16 of two bytes
+	// Where it lies, as the Linker has decided:
+	slot  *Slot  // its piece of memory, unless it is state or an input
+	local bool   // the slot is in the memory of a lane, not in the arena
+	own   bool   // of the lane of the worker even if rows are few
+	half  bool   // its elements are bfloat16 of two bytes
 	wide  *Value // of a half: its float32 in a lane, while a group runs that needs it
-	Ring  int    // positions that are kept, position p where p mod ring lies; 0: all
-	State *State // the state tensor that it reads
-	Input int    // the input that it is, -1 for none
+	ring  int    // positions that are kept, position p where p mod ring lies; 0: all
+	state *State // the state tensor that it reads, or becomes in place
+	input int    // the input that it is, -1 for none
 }
 
 // NewValue returns the value of a variable, which has no place yet.
 func NewValue(v graph.Variable) *Value {
-	out := &Value{Type: v.Type, Name: v.Name, Count: tensor.Count(v.Type.Shape), Channels: 1, Input: -1}
+	out := &Value{Type: v.Type, Name: v.Name, Count: tensor.Count(v.Type.Shape), Channels: 1, input: -1}
 	if len(v.Type.Shape) > 0 {
 		out.Channels = v.Type.Shape[0]
 	}
@@ -40,7 +41,7 @@ func NewValue(v graph.Variable) *Value {
 
 // width returns the bytes of an element.
 func (v *Value) width() int {
-	if v.Half {
+	if v.half {
 		return 2
 	}
 	return v.DType.Size()
@@ -51,21 +52,34 @@ func (v *Value) Size() int { return v.Count * v.width() }
 
 // Kept returns how many elements of one unit are kept at a time.
 func (v *Value) Kept() int {
-	if v.Ring > 0 {
-		return v.Ring * v.Channels
+	if v.ring > 0 {
+		return v.ring * v.Channels
 	}
 	return v.Count
 }
 
-// Held returns the bytes of one unit that are kept at a time.
-func (v *Value) Held() int { return v.Kept() * v.width() }
+// held returns the bytes of one unit that are kept at a time.
+func (v *Value) held() int { return v.Kept() * v.width() }
+
+// Reach returns how many bytes of v are read or written in a run of that many rows, and
+// how many bytes are held at a time for it: of rows in a lane those of one.
+func (v *Value) Reach(rows int) (bytes, held int) {
+	bytes, held = v.held(), v.held()
+	if v.state == nil && v.Kind == graph.Rows {
+		bytes = v.Size() * rows
+		if !v.local {
+			held = bytes
+		}
+	}
+	return bytes, held
+}
 
 // Stretches calls do for positions [from, to), in parts that are kept side by
 // side: at is where a part begins.
 func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
 	ring := v.Positions
-	if v.Ring > 0 {
-		ring = v.Ring
+	if v.ring > 0 {
+		ring = v.ring
 	}
 	for from < to {
 		at := from % ring
@@ -75,11 +89,31 @@ func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
 	}
 }
 
-// Row returns the positions of a row of an image [C, H, W].
-func (v *Value) Row() int { return max(v.Shape[len(v.Shape)-1], 1) }
+// InOrder returns a value like v, without a place, whose elements lie in the order of
+// its shape.
+func (v *Value) InOrder() *Value {
+	return &Value{Type: v.Type, Count: v.Count, Channels: 1, Positions: v.Count, input: -1}
+}
+
+// imageRow returns the positions of a row of an image [C, H, W].
+func (v *Value) imageRow() int { return max(v.Shape[len(v.Shape)-1], 1) }
+
+// IsHalf reports whether its elements are bfloat16 of two bytes. That is known once
+// the function is linked.
+func (v *Value) IsHalf() bool { return v.half }
+
+// IsState reports whether it is a state tensor.
+func (v *Value) IsState() bool { return v.state != nil }
+
+// Stamp returns a number that grows with every change of a state tensor.
+func (v *Value) Stamp() uint64 { return v.state.Stamp }
+
+// Ring returns how many positions are kept, position p where p mod Ring lies; 0: all
+// are.
+func (v *Value) Ring() int { return v.ring }
 
 // RingRows returns how many rows of an image are kept.
-func (v *Value) RingRows() int { return v.Ring / v.Row() }
+func (v *Value) RingRows() int { return v.ring / v.imageRow() }
 
 // Strides returns, for each axis of the shape, how many elements apart its
 // neighbours lie in memory.
@@ -113,7 +147,7 @@ func View[T tensor.Element](b []byte) []T {
 
 // F32 returns the elements of v, which is no half, in all its units.
 func (f *Frame) F32(v *Value) []float32 {
-	if v.Half {
+	if v.half {
 		panic("cpu: a half is read as float32: " + v.Name)
 	}
 	return View[float32](f.Bytes(v))
@@ -134,12 +168,12 @@ func (f *Frame) Slack(v *Value) []float32 {
 	return View[float32](b[:len(b)+Slack])
 }
 
-// Wide is the float32 of a half for a row that passes through a group, in the
+// A wide is the float32 of a half for a row that passes through a group, in the
 // memory of a lane. An action of its own makes it before the first that reads
 // it, or one that makes the half makes it first, which is then narrowed span by
 // span while it is in the cache.
-type Wide struct {
-	Id          graph.Value
-	Half, Float *Value
-	First, Last int // actions between which it is in use
+type wide struct {
+	id          graph.Value
+	half, float *Value
+	first, last int // actions between which it is in use
 }

@@ -1,4 +1,4 @@
-package plan
+package run
 
 import (
 	"slices"
@@ -9,20 +9,20 @@ import (
 // updateInPlace lets optimizers write their results over the state that these
 // become, where no later node reads what was there before.
 func (l *layout) updateInPlace() {
-	for _, u := range l.Fn.Updates {
-		i := slices.IndexFunc(l.Fn.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, u.Value) })
-		if i < 0 || !elementwiseUpdate(l.Fn.Nodes[i].Op) {
+	for _, u := range l.fn.graph.Updates {
+		i := slices.IndexFunc(l.fn.graph.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, u.Value) })
+		if i < 0 || !elementwiseUpdate(l.fn.graph.Nodes[i].Op) {
 			continue
 		}
-		old := slices.IndexFunc(l.Fn.Values, func(v graph.Variable) bool { return v.State == u.State })
-		later := slices.ContainsFunc(l.Fn.Nodes[i+1:], func(n graph.Node) bool {
+		old := slices.IndexFunc(l.fn.graph.Values, func(v graph.Variable) bool { return v.State == u.State })
+		later := slices.ContainsFunc(l.fn.graph.Nodes[i+1:], func(n graph.Node) bool {
 			return old >= 0 && slices.Contains(n.In, graph.Value(old))
 		})
-		others := slices.ContainsFunc(l.Fn.Updates, func(o graph.Update) bool {
+		others := slices.ContainsFunc(l.fn.graph.Updates, func(o graph.Update) bool {
 			return o.State != u.State && (o.Value == u.Value || int(o.Value) == old)
 		})
 		if !later && !others {
-			l.Fn.Known[u.Value].State = l.States[u.State]
+			l.fn.values[u.Value].state = l.linker.memory.States[u.State]
 		}
 	}
 }

@@ -1,46 +1,45 @@
-package plan
+package run
 
 import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // widener puts what halves and float32 need between the actions of a group.
 type widener struct {
-	*run.Compiler
-	group *run.Group
-	nodes []int
-	done  []*run.ByRows
-	wides map[*run.Value]*run.Wide
+	linker *Linker
+	group  *group
+	nodes  []int
+	done   []*ByRows
+	wides  map[*Value]*wide
 }
 
 // widen has the actions of a group take their halves, and round what they store
 // as bfloat16.
-func widen(c *run.Compiler, g *run.Group) {
-	w := &widener{Compiler: c, group: g, wides: map[*run.Value]*run.Wide{}}
-	for k, a := range g.Actions {
-		w.add(g.Nodes[k], a)
+func widen(l *Linker, g *group) {
+	w := &widener{linker: l, group: g, wides: map[*Value]*wide{}}
+	for k, a := range g.actions {
+		w.add(g.nodes[k], a)
 	}
-	g.Nodes, g.Actions = w.nodes, w.done
+	g.nodes, g.actions = w.nodes, w.done
 }
 
 // add adds the action of a node, behind what it needs.
-func (w *widener) add(node int, a *run.ByRows) {
-	n := &w.Fn.Nodes[node]
-	var wides []*run.Wide
+func (w *widener) add(node int, a *ByRows) {
+	n := &w.linker.fn.graph.Nodes[node]
+	var wides []*wide
 	for _, id := range n.In {
-		if id != graph.None && w.apart(a, w.Fn.Known[id]) {
+		if id != graph.None && w.apart(a, w.linker.fn.values[id]) {
 			wides = append(wides, w.need(node, id))
 		}
 	}
 	k := len(w.done)
 	for _, x := range wides {
-		x.Last = k
+		x.last = k
 	}
 	for _, id := range n.Out {
-		if v := w.Fn.Known[id]; w.apart(a, v) {
+		if v := w.linker.fn.values[id]; w.apart(a, v) {
 			w.newWide(id, k)
 		}
 	}
@@ -48,12 +47,12 @@ func (w *widener) add(node int, a *run.ByRows) {
 }
 
 // apart reports whether v is a half that the action does not take.
-func (w *widener) apart(a *run.ByRows, v *run.Value) bool { return v.Half && !a.Takes(v) }
+func (w *widener) apart(a *ByRows, v *Value) bool { return v.half && !a.takes(v) }
 
 // need returns the wide of a value for the next action, and has it made unless
 // it is there.
-func (w *widener) need(node int, id graph.Value) *run.Wide {
-	v := w.Fn.Known[id]
+func (w *widener) need(node int, id graph.Value) *wide {
+	v := w.linker.fn.values[id]
 	if w.wides[v] == nil {
 		w.newWide(id, len(w.done))
 		w.nodes, w.done = append(w.nodes, node), append(w.done, w.widening(id))
@@ -63,19 +62,19 @@ func (w *widener) need(node int, id graph.Value) *run.Wide {
 
 // newWide records the wide of a half that action k reads or makes first.
 func (w *widener) newWide(id graph.Value, k int) {
-	v := w.Fn.Known[id]
+	v := w.linker.fn.values[id]
 	float := *v
-	float.Half, float.Local, float.Input = false, true, -1
-	w.wides[v] = &run.Wide{Id: id, Half: v, Float: &float, First: k, Last: k}
-	w.group.Wides = append(w.group.Wides, w.wides[v])
+	float.half, float.local, float.input = false, true, -1
+	w.wides[v] = &wide{id: id, half: v, float: &float, first: k, last: k}
+	w.group.wides = append(w.group.wides, w.wides[v])
 }
 
 // widening returns the action that makes the wide of a half.
-func (w *widener) widening(id graph.Value) *run.ByRows {
-	kernels, v := w.Kernels, w.Fn.Known[id]
-	return run.BySpan(&run.ByRows{Widens: w.wides[v], Work: v.Count / 16, Spans: run.Spans{
+func (w *widener) widening(id graph.Value) *ByRows {
+	kernels, v := w.linker.machine.Kernels, w.linker.fn.values[id]
+	return BySpan(&ByRows{widens: w.wides[v], Work: v.Count / 16, Spans: Spans{
 		Positions: v.Positions, Step: 1, Width: v.Channels, Pointwise: true,
-		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+		Span: func(f *Frame, w *Worker, i, from, to int) {
 			from, to = from*v.Channels, to*v.Channels
 			kernels.WidenBF16(f.At(v, w, i)[from:to], f.Half(v, w, i)[from:to])
 		}}})
@@ -83,22 +82,22 @@ func (w *widener) widening(id graph.Value) *run.ByRows {
 
 // storing is what is done to a result of an action where it is stored.
 type storing struct {
-	value *run.Value
-	wide  *run.Wide // of a result that is narrowed
-	round bool      // the action has not rounded it
+	value *Value
+	wide  *wide // of a result that is narrowed
+	round bool  // the action has not rounded it
 }
 
 // stores returns the action of node n with its results rounded that are not yet,
 // and those narrowed that it does not take as halves.
-func (w *widener) stores(n *graph.Node, a *run.ByRows) *run.ByRows {
+func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 	var all []storing
 	for _, id := range n.Out {
-		v := w.Fn.Known[id]
-		s := storing{value: v, round: slices.Contains(a.Unrounded, v)}
-		if v.Half {
+		v := w.linker.fn.values[id]
+		s := storing{value: v, round: slices.Contains(a.unrounded, v)}
+		if v.half {
 			s.wide = w.wides[v]
 		}
-		if s.wide != nil || s.round && !v.Half {
+		if s.wide != nil || s.round && !v.half {
 			all = append(all, s)
 		}
 	}
@@ -106,7 +105,7 @@ func (w *widener) stores(n *graph.Node, a *run.ByRows) *run.ByRows {
 	case len(all) == 0:
 	case a.Span != nil:
 		span := a.Span
-		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
+		a.Span = func(f *Frame, w *Worker, i, from, to int) {
 			span(f, w, i, from, to)
 			for _, s := range all {
 				s.value.Stretches(from, to, func(at, from, to int) {
@@ -114,11 +113,11 @@ func (w *widener) stores(n *graph.Node, a *run.ByRows) *run.ByRows {
 				})
 			}
 		}
-		return run.BySpan(a)
+		return BySpan(a)
 	default:
 		row := a.Row
 		a.Work = 0 // what a piece computes is not known here
-		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
 			row(f, w, i, piece, pieces)
 			for _, s := range all {
 				s.store(f, w, i, 0, s.value.Kept())
@@ -130,9 +129,9 @@ func (w *widener) stores(n *graph.Node, a *run.ByRows) *run.ByRows {
 
 // store stores elements [from, to) of row i. The wide is rounded itself only if
 // it is read again.
-func (s *storing) store(f *run.Frame, w *run.Worker, i, from, to int) {
+func (s *storing) store(f *Frame, w *Worker, i, from, to int) {
 	x, kernels := f.At(s.value, w, i)[from:to], f.Kernels
-	if s.round && (s.wide == nil || s.wide.Last > s.wide.First) {
+	if s.round && (s.wide == nil || s.wide.last > s.wide.first) {
 		kernels.RoundBF16(x)
 	}
 	if s.wide != nil {

@@ -1,10 +1,9 @@
-package plan
+package run
 
 import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // At precision device.BF16 a value that is stored as bfloat16 may be a half: it
@@ -19,38 +18,38 @@ import (
 
 // halver decides which values are halves.
 type halver struct {
-	*run.Compiler
-	uses map[*run.Value][]use
+	linker *Linker
+	uses   map[*Value][]use
 }
 
 // use is an action that reads or makes a value.
 type use struct {
-	group  *run.Group
-	action run.Action
+	group  *group
+	action Action
 	makes  bool
 }
 
 // halve decides which values are halves, once the groups are known.
-func halve(c *run.Compiler) {
-	h := &halver{Compiler: c, uses: map[*run.Value][]use{}}
-	for _, g := range c.Fn.Groups {
-		for k, a := range g.All() {
-			n := &c.Fn.Nodes[g.Nodes[k]]
+func halve(l *Linker) {
+	h := &halver{linker: l, uses: map[*Value][]use{}}
+	for _, g := range l.fn.groups {
+		for k, a := range g.all() {
+			n := &l.fn.graph.Nodes[g.nodes[k]]
 			h.note(n.In, use{g, a, false})
 			h.note(n.Out, use{g, a, true})
 		}
 	}
-	for id, v := range c.Fn.Known {
-		v.Half = c.BF16(v) && !c.FourBytes && v.State == nil && !c.Fn.Keeps(graph.Value(id))
+	for id, v := range l.fn.values {
+		v.half = l.BF16(v) && !l.machine.FourBytes && v.state == nil && !l.fn.keeps(graph.Value(id))
 	}
-	for _, v := range c.Fn.Known {
-		v.Half = v.Half && h.possible(v)
+	for _, v := range l.fn.values {
+		v.half = v.half && h.possible(v)
 	}
 	for changed := true; changed; {
 		changed = false
-		for id, v := range c.Fn.Known {
-			if v.Half && h.local(graph.Value(id), v) && !h.wanted(v) {
-				v.Half, changed = false, true
+		for id, v := range l.fn.values {
+			if v.half && h.local(graph.Value(id), v) && !h.wanted(v) {
+				v.half, changed = false, true
 			}
 		}
 	}
@@ -60,31 +59,31 @@ func halve(c *run.Compiler) {
 func (h *halver) note(values []graph.Value, u use) {
 	for _, id := range values {
 		if id != graph.None {
-			h.uses[h.Fn.Known[id]] = append(h.uses[h.Fn.Known[id]], u)
+			h.uses[h.linker.fn.values[id]] = append(h.uses[h.linker.fn.values[id]], u)
 		}
 	}
 }
 
 // possible reports whether all actions that are not by rows take v as a half.
-func (h *halver) possible(v *run.Value) bool {
+func (h *halver) possible(v *Value) bool {
 	return !slices.ContainsFunc(h.uses[v], func(u use) bool {
-		return !u.group.ByRows() && !u.action.Stores().Takes(v)
+		return !u.group.byRows() && !u.action.Stores().takes(v)
 	})
 }
 
 // local reports whether only one group of rows knows v.
-func (h *halver) local(id graph.Value, v *run.Value) bool {
+func (h *halver) local(id graph.Value, v *Value) bool {
 	all, made := h.uses[v], false
 	for _, u := range all {
 		made = made || u.makes
-		if u.group != all[0].group || !u.group.ByRows() {
+		if u.group != all[0].group || !u.group.byRows() {
 			return false
 		}
 	}
-	return made && !h.Fn.IsResult(id)
+	return made && !IsResult(h.linker.fn.graph, id)
 }
 
 // wanted reports whether all readers of v take it as a half.
-func (h *halver) wanted(v *run.Value) bool {
-	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.makes && !u.action.Stores().Takes(v) })
+func (h *halver) wanted(v *Value) bool {
+	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.makes && !u.action.Stores().takes(v) })
 }

@@ -14,17 +14,17 @@ func TestPlace(t *testing.T) {
 		var slots []*Slot
 		for range r.IntN(40) {
 			from := r.IntN(20)
-			slots = append(slots, &Slot{Fixed: r.IntN(300), PerReplica: r.IntN(100), PerRow: r.IntN(200),
-				From: from, To: from + r.IntN(6)})
+			slots = append(slots, &Slot{fixed: r.IntN(300), perReplica: r.IntN(100), perRow: r.IntN(200),
+				from: from, to: from + r.IntN(6)})
 		}
-		total := Place(slots, c)
+		total := place(slots, c)
 		for i, a := range slots {
-			if a.Offset < 0 || a.Offset%alignment != 0 || a.Offset+a.Bytes(c) > total {
-				t.Fatalf("slot of %d bytes at %d of %d", a.Bytes(c), a.Offset, total)
+			if a.offset < 0 || a.offset%alignment != 0 || a.offset+a.bytes(c) > total {
+				t.Fatalf("slot of %d bytes at %d of %d", a.bytes(c), a.offset, total)
 			}
 			for _, b := range slots[:i] {
-				together := a.From <= b.To && b.From <= a.To
-				if together && a.Offset < b.Offset+b.Bytes(c) && b.Offset < a.Offset+a.Bytes(c) {
+				together := a.from <= b.to && b.from <= a.to
+				if together && a.offset < b.offset+b.bytes(c) && b.offset < a.offset+a.bytes(c) {
 					t.Fatalf("slots %+v and %+v overlap", *a, *b)
 				}
 			}
@@ -35,9 +35,9 @@ func TestPlace(t *testing.T) {
 func TestPlaceSharesMemory(t *testing.T) {
 	chain := make([]*Slot, 10)
 	for i := range chain {
-		chain[i] = &Slot{Fixed: 1000, From: i, To: i + 1}
+		chain[i] = &Slot{fixed: 1000, from: i, to: i + 1}
 	}
-	if got, want := Place(chain, device.Capacity{}), 2*chain[0].Bytes(device.Capacity{}); got != want {
+	if got, want := place(chain, device.Capacity{}), 2*chain[0].bytes(device.Capacity{}); got != want {
 		t.Errorf("a chain of ten values takes %d bytes, want those of two, %d", got, want)
 	}
 }

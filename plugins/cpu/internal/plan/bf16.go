@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// At precision device.BF16 rows of float32 of rank 2 and more hold values that
+// are bfloat16: the compiler adds the rounding behind the actions that make them,
+// span by span, while they are in the cache. Kernel.Pairs rounds for itself. Where
+// such values lie as bfloat16 of two bytes is decided later (run/halve.go).
+
+// rounded returns the action of the node with its results rounded. One by rows is
+// rounded by the linker, when it is known which of them are halves.
+func (c *Compiler) rounded(a run.Action) run.Action {
+	if a == nil { // it is refused, or another node's action does its work
+		return nil
+	}
+	s := a.Stores()
+	if s.Rounds || c.selects() {
+		return a
+	}
+	var results []*run.Value
+	for i := range c.Node().Out {
+		if v := c.Out(i); c.linker.BF16(v) {
+			results = append(results, v)
+		}
+	}
+	s.Unrounded(results)
+	once, ok := a.(*run.AtOnce)
+	if !ok || len(results) == 0 {
+		return a
+	}
+	do, kernels := once.Do, c.Kernels()
+	once.Do = func(f *run.Frame) error {
+		if err := do(f); err != nil {
+			return err
+		}
+		for _, v := range results {
+			if v.IsHalf() {
+				continue // the action has narrowed it
+			}
+			x := f.F32(v)
+			f.EachSpan(len(x), func(_ *run.Worker, from, to int) { kernels.RoundBF16(x[from:to]) })
+		}
+		return nil
+	}
+	return a
+}
+
+// selecting are the operations whose results are values of their operands, 0 or
+// a bound that is a bfloat16.
+var selecting = []graph.Op{graph.Relu, graph.Relu6, graph.MaxPool, graph.Concat, graph.Slice, graph.SliceGrad,
+	graph.Reshape, graph.Transpose, graph.BroadcastTo}
+
+// selects reports whether the results of the node are bfloat16 because its operands
+// are.
+func (c *Compiler) selects() bool {
+	if !slices.Contains(selecting, c.Node().Op) {
+		return false
+	}
+	for i := range c.Node().In {
+		if !c.linker.BF16(c.In(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Operand returns an operand of a product as one of bfloat16: a rounded copy of
+// one that is not stored so, and what makes it.
+func (c *Compiler) Operand(x *run.Value) (*run.Value, func(f *run.Frame)) {
+	if !c.BF16() || c.linker.BF16(x) {
+		return x, func(*run.Frame) {}
+	}
+	kernels, rounded := c.Kernels(), c.TempValue(x)
+	return rounded, func(f *run.Frame) {
+		from, to := f.F32(x), f.F32(rounded)
+		f.EachSpan(len(to), func(_ *run.Worker, a, b int) {
+			copy(to[a:b], from[a:b])
+			kernels.RoundBF16(to[a:b])
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Builder makes the action of the node at which the compiler stands. It returns nil
+// after it has refused it.
+type Builder = func(c *Compiler) run.Action
+
+// Compiler turns the nodes of one function into actions, one after the other. It
+// answers a Builder what it asks about the node at which it stands, and hands the
+// actions to a run.Linker.
+type Compiler struct {
+	machine *run.Machine
+	memory  *run.Memory
+	linker  *run.Linker
+	fn      *graph.Function // after fusion
+	index   int             // of the node
+	fused   map[graph.Value]fusion.Fused
+	masks   map[graph.Value]fusion.Mask
+	// follows says of an all-reduce's result that its node comes right behind
+	// another all-reduce in the function as it was given.
+	follows  map[graph.Value]bool
+	closing  map[graph.Value]bool // first results of exchanges that no node reads
+	summed   map[*run.Value]bool  // gradients that come summed over the replicas held
+	refusals []device.Refusal
+}
+
+// Kernels returns the kernels of the device.
+func (c *Compiler) Kernels() *kernel.Set { return c.machine.Kernels }
+
+// Schedule returns how work is cut on the device.
+func (c *Compiler) Schedule() schedule.Schedule { return c.machine.Schedule }
+
+// Threads returns the number of workers.
+func (c *Compiler) Threads() int { return len(c.machine.Pool.Workers) }
+
+// Precision returns the name of the device's precision.
+func (c *Compiler) Precision() string { return c.machine.Precision() }
+
+// BF16 reports whether that is device.BF16.
+func (c *Compiler) BF16() bool { return c.machine.Reduced }
+
+// HoldsBF16 reports whether v holds bfloat16, in two bytes or in four.
+func (c *Compiler) HoldsBF16(v *run.Value) bool { return c.linker.BF16(v) }
+
+// Function returns the name of the function.
+func (c *Compiler) Function() string { return c.fn.Name }
+
+// Node returns the node at which the compiler stands. Builders read it.
+func (c *Compiler) Node() *graph.Node { return &c.fn.Nodes[c.index] }
+
+// NodeName returns the name of the node, for messages.
+func (c *Compiler) NodeName() string { return c.fn.NodeName(c.Node()) }
+
+// Window returns the kernel, strides, padding and dilation of the node.
+func (c *Compiler) Window() graph.Window { return c.fn.WindowOf(c.Node()) }
+
+// Layer returns the node, which is a product, as the choice of an algorithm sees it.
+func (c *Compiler) Layer() (l class.Layer, ok bool) { return class.LayerOf(c.fn, c.Node()) }
+
+// In returns operand i of the node, nil if it is absent.
+func (c *Compiler) In(i int) *run.Value {
+	in := c.Node().In
+	if i >= len(in) || in[i] == graph.None {
+		return nil
+	}
+	return c.linker.Value(in[i])
+}
+
+// Out returns result i of the node.
+func (c *Compiler) Out(i int) *run.Value { return c.linker.Value(c.Node().Out[i]) }
+
+// FoldedNorm returns the batch norm that the weights of the node hold, whose
+// operands follow the node's own; nil without one.
+func (c *Compiler) FoldedNorm() *class.Norm { return c.fused[c.Node().Out[0]].Norm }
+
+// Mask returns the activation whose gradient the node makes besides its sums: see
+// fusion.Masks.
+func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
+	m, ok = c.masks[c.Node().Out[0]]
+	return m, ok
+}
+
+// OnlySummed reports whether the only reader of the node's first result is an
+// all-reduce by sum.
+func (c *Compiler) OnlySummed() bool {
+	v, readers := c.Node().Out[0], 0
+	for i := range c.fn.Nodes {
+		n := &c.fn.Nodes[i]
+		if !slices.Contains(n.In, v) {
+			continue
+		}
+		if n.Op != graph.AllReduce || n.Text("of") != "sum" {
+			return false
+		}
+		readers++
+	}
+	return readers == 1 && !run.IsResult(c.fn, v)
+}
+
+// ComesSummed says that a gradient comes summed over the replicas that this device
+// holds, so that an all-reduce need not add them.
+func (c *Compiler) ComesSummed(v *run.Value) { c.summed[v] = true }
+
+// Temp reserves memory for the node while it runs: bytes in all, per replica, per
+// row.
+func (c *Compiler) Temp(fixed, perReplica, perRow int) *run.Slot {
+	return c.linker.Temp(c.index, fixed, perReplica, perRow)
+}
+
+// TempValue returns a value like v in temporary memory of the node.
+func (c *Compiler) TempValue(v *run.Value) *run.Value { return c.linker.TempValue(c.index, v) }
+
+// OnLayout has f called when every value has its place: only then is it known which
+// of them are halves or rings.
+func (c *Compiler) OnLayout(f func()) { c.linker.OnLayout(f) }
+
+// Packed returns the packed weights that another node has kept under a key; nil if
+// there are none.
+func (c *Compiler) Packed(key string) run.Packed { return c.memory.Packed(key) }
+
+// SetPacked keeps packed weights under a key.
+func (c *Compiler) SetPacked(key string, p run.Packed) { c.memory.SetPacked(key, p) }
+
+// ReservePacked returns n zeros for packed weights.
+func ReservePacked[T tensor.Element](c *Compiler, n int) []T { return run.Reserve[T](c.memory, n) }
+
+// WantPassing says that the node's action may take n values with run.Frame.Passing.
+func (c *Compiler) WantPassing(n int) { c.memory.WantPassing(n) }
+
+// Refuse refuses the node: the host may decompose it, or use another device.
+func (c *Compiler) Refuse(why string) run.Action {
+	given := *c.Node()
+	if len(given.Out) > 0 {
+		given.Out = []graph.Value{c.linker.Function().Given(given.Out[0])}
+	}
+	c.refusals = append(c.refusals, device.Refusal{
+		Function: c.fn.Name, Node: c.fn.NodeName(&given), Op: given.Op, Why: why})
+	return nil
+}

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// Epilogue is what is done to the result of a node before it is written, because
+// nodes behind it were fused with it.
+type Epilogue struct {
+	Plus *run.Value // is added; nil without one
+	relu bool
+	most float32
+}
+
+// Epilogue returns the epilogue of the node, whose last operand is the value to add
+// if there is one.
+func (c *Compiler) Epilogue() Epilogue {
+	f := c.fused[c.Node().Out[0]]
+	e := Epilogue{relu: f.Relu, most: f.Most}
+	if f.Plus {
+		e.Plus = c.In(len(c.Node().In) - 1)
+	}
+	return e
+}
+
+// Row returns the epilogue of row i.
+func (e *Epilogue) Row(f *run.Frame, w *run.Worker, i int) kernel.Epilogue {
+	end := kernel.Epilogue{Relu: e.relu, Most: e.most}
+	if e.Plus != nil {
+		end.Plus = f.At(e.Plus, w, i)
+	}
+	return end
+}
+
+// Half returns the epilogue of row i from element at on, if what is added is a half.
+func (e *Epilogue) Half(f *run.Frame, w *run.Worker, i, at int) kernel.HalfEpilogue {
+	end := kernel.HalfEpilogue{Relu: e.relu, Most: e.most}
+	if e.Plus != nil {
+		end.Plus = f.Half(e.Plus, w, i)[at:]
+	}
+	return end
+}
+
+// Rows returns the epilogue of all rows.
+func (e *Epilogue) Rows(f *run.Frame) kernel.Epilogue {
+	end := kernel.Epilogue{Relu: e.relu, Most: e.most}
+	if e.Plus != nil {
+		end.Plus = f.F32(e.Plus)
+	}
+	return end
+}

@@ -1,0 +1,108 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// run combines the subtrees that this device holds, and then meets the other
+// members of the group. It does not wait: await does, and for gradients settle.
+func (e *Exchange) run(f *Frame) error {
+	leaves, held := f.Members()
+	values := make([]collective.Reduction, len(e.values))
+	var pieces []piece
+	for i := range e.values {
+		values[i], pieces = reduction(f, &e.values[i], leaves, held, pieces)
+	}
+	f.Each(len(pieces), func(_ *Worker, i int) { pieces[i].reduce() })
+	if g := f.machine.Group; g != nil && !g.Alone() {
+		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: e.lane,
+			Sequence: f.sequence[e.lane], Name: e.values[0].From.Name}
+		f.sequence[e.lane]++
+		defer f.block(time.Now())
+		if wait := g.Exchange.Start(f.ctx, tag, values); e.lane == collective.Moments {
+			f.waiting = wait
+		} else {
+			f.pending = append(f.pending, wait)
+		}
+		return nil
+	}
+	for _, v := range values {
+		if len(v.Parts) == 1 && !v.Parts[0].Value.IsZero() { // the root of the tree
+			copy(v.Result.Bytes, v.Parts[0].Value.Bytes)
+		} else {
+			clear(v.Result.Bytes)
+		}
+	}
+	return nil
+}
+
+// reduction returns the reduction of one value, whose parts are complete when
+// the pieces that it adds to the list are done.
+func reduction(f *Frame, n *Reduced, leaves int, held []int, pieces []piece) (
+	collective.Reduction, []piece) {
+	out := collective.Reduction{Op: n.Op, Result: tensorOf(n.To, f.Bytes(n.To))}
+	replicas := f.Bytes(n.From)
+	if !n.free {
+		replicas = slices.Clone(replicas)
+	}
+	leaf := func(replica int) []byte {
+		i, _ := slices.BinarySearch(held, replica)
+		if f.Rows[i] == 0 {
+			return nil
+		}
+		return replicas[i*n.From.Size() : (i+1)*n.From.Size()]
+	}
+	for _, node := range collective.Cover(leaves, held) {
+		part := collective.Part{Node: node}
+		for r := node.From; r < node.To && part.Value.IsZero(); r++ {
+			if b := leaf(r); b != nil { // Reduce leaves the sum in the first value
+				part.Value = tensorOf(n.To, b)
+			}
+		}
+		out.Parts = append(out.Parts, part)
+		if !part.Value.IsZero() && !node.Leaf() && !n.Summed {
+			pieces = n.cut(pieces, node, leaf)
+		}
+	}
+	return out, pieces
+}
+
+// tensorOf returns a tensor of the type of v over these bytes.
+func tensorOf(v *Value, b []byte) tensor.Tensor {
+	return tensor.Tensor{DType: v.DType, Shape: v.Shape, Bytes: b}
+}
+
+// piece is the reduction of a range of bytes of one node of the tree.
+type piece struct {
+	value    *Reduced
+	node     collective.Node
+	leaf     func(replica int) []byte
+	from, to int
+}
+
+// cut adds the pieces of one node: moments are merged whole, sums are cut.
+func (n *Reduced) cut(pieces []piece, node collective.Node, leaf func(int) []byte) []piece {
+	size, step := n.To.Size(), 32<<10
+	if n.Op == collective.MergeMoments {
+		step = size
+	}
+	for from := 0; from < size; from += step {
+		pieces = append(pieces, piece{n, node, leaf, from, min(from+step, size)})
+	}
+	return pieces
+}
+
+// reduce combines the leaves of the piece's node in place.
+func (p *piece) reduce() {
+	collective.Reduce(p.value.Op, p.node, func(replica int) tensor.Tensor {
+		b := p.leaf(replica)
+		if b == nil {
+			return tensor.Tensor{}
+		}
+		return tensorOf(p.value.To, b[p.from:p.to])
+	})
+}

@@ -1,0 +1,63 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+)
+
+// Explain returns how the function is cut, a line for every chain and for every
+// action that does its work at once: groups are numbered, for all workers meet
+// behind each.
+func (fn *Function) Explain(s schedule.Schedule) (lines []string) {
+	for i, g := range fn.groups {
+		if !g.byRows() {
+			lines = append(lines, fmt.Sprintf("%3d  %s: all rows at once%s", i+1, fn.names(g.nodes),
+				reason(g.alone)))
+			continue
+		}
+		for _, c := range g.chains {
+			a := g.actions[c.first:c.last]
+			lines = append(lines, fmt.Sprintf("%3d  %s: row by row%s", i+1, fn.names(g.nodes[c.first:c.last]),
+				together(c, a, s)))
+		}
+	}
+	return lines
+}
+
+// names returns the names of nodes, each once, as a profile has them: of several
+// that were made one, the first.
+func (fn *Function) names(nodes []int) string {
+	var all []string
+	for _, i := range slices.Compact(slices.Clone(nodes)) {
+		name := fn.graph.NodeName(&fn.graph.Nodes[i])
+		if out := fn.graph.Nodes[i].Out; len(out) > 0 {
+			name = fn.graph.Values[fn.Given(out[0])].Name
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// reason returns why an action does its work at once, if that was a choice.
+func reason(r Runner) string {
+	a, ok := r.(*AtOnce)
+	if !ok || a.Weights == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", for its %d KiB of weights are too many to be read for every row", a.Weights>>10)
+}
+
+// together says what of a row passes through a chain at a time.
+func together(c chain, a []*ByRows, s schedule.Schedule) string {
+	switch {
+	case c.course != nil:
+		return fmt.Sprintf(", a course of %d steps", len(c.course))
+	case len(a) > 1:
+		return fmt.Sprintf(", %d of %d positions at a time", min(spanOf(a, s.Span), a[0].Positions),
+			a[0].Positions)
+	}
+	return ""
+}

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Function is a function of actions with a place for every value: what a Frame
+// runs. Nothing of it changes once Link has returned it.
+type Function struct {
+	graph  *graph.Function // as the compiler has rewritten it: an action for each node
+	values []*Value        // by graph.Value
+	groups []*group
+	slots  []*Slot           // of the arena
+	copied []*Value          // inputs that are copied
+	kept   map[string]*Value // outputs that stay here, by name
+	given  map[graph.Value]graph.Value
+}
+
+// Graph returns the function whose nodes the actions are of.
+func (fn *Function) Graph() *graph.Function { return fn.graph }
+
+// Value returns what is known of a value.
+func (fn *Function) Value(v graph.Value) *Value { return fn.values[v] }
+
+// Groups returns the nodes of every group, in the order in which they run.
+func (fn *Function) Groups() (nodes [][]int) {
+	for _, g := range fn.groups {
+		nodes = append(nodes, g.nodes)
+	}
+	return nodes
+}
+
+// Given returns the result that the node which makes v had before others were
+// fused with it.
+func (fn *Function) Given(v graph.Value) graph.Value {
+	if given, ok := fn.given[v]; ok {
+		return given
+	}
+	return v
+}
+
+// IsResult reports whether v is an output or an update of a function.
+func IsResult(f *graph.Function, v graph.Value) bool {
+	return slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == v }) ||
+		slices.ContainsFunc(f.Updates, func(u graph.Update) bool { return u.Value == v })
+}
+
+// keeps reports whether a value is an output that stays here.
+func (fn *Function) keeps(v graph.Value) bool {
+	return slices.ContainsFunc(fn.graph.Outputs, func(o graph.Output) bool { return o.Keep && o.Value == v })
+}

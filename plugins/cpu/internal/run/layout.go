@@ -1,0 +1,141 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// lay gives every value that the function computes a place: in the arena from
+// the group that makes it to the last that reads it, or, if only its own group
+// knows it, in the memory that a row has while it passes through the group.
+func lay(linker *Linker) {
+	fn := linker.fn
+	l := &layout{linker: linker, fn: fn, groupOf: make([]int, len(fn.graph.Nodes)),
+		place: make([]int, len(fn.graph.Nodes))}
+	for g, group := range fn.groups {
+		for k, i := range group.nodes {
+			l.groupOf[i], l.place[i] = g+1, group.chainOf(k)
+		}
+	}
+	l.wides()
+	l.bringIn()
+	l.updateInPlace()
+	for i := range fn.graph.Nodes {
+		for _, v := range fn.graph.Nodes[i].Out {
+			if fn.values[v].state == nil {
+				l.result(i, v)
+			}
+		}
+	}
+	for _, t := range linker.temps {
+		t.slot.from, t.slot.to = l.groupOf[t.node], l.groupOf[t.node]
+		fn.slots = append(fn.slots, t.slot)
+	}
+	for _, o := range fn.graph.Outputs {
+		if o.Keep {
+			l.keep(o.Name, fn.values[o.Value])
+		}
+	}
+	for _, do := range linker.onLayout {
+		do()
+	}
+}
+
+// layout is the state of lay. Times are groups, 1 and on; 0 is before them.
+type layout struct {
+	linker  *Linker
+	fn      *Function
+	groupOf []int // by node
+	place   []int // by node: its chain in the group
+}
+
+// wides gives every wide its place in a lane.
+func (l *layout) wides() {
+	for _, g := range l.fn.groups {
+		for _, x := range g.wides {
+			s := &Slot{fixed: x.float.held(), from: g.chainOf(x.first), to: g.chainOf(x.last)}
+			x.float.slot, g.local = s, append(g.local, s)
+		}
+	}
+}
+
+// result gives result v of node i its place.
+func (l *layout) result(i int, v graph.Value) {
+	x := l.fn.values[v]
+	last, place := l.lastUse(v, i)
+	g := l.groupOf[i]
+	if x.Kind == graph.Rows && l.fn.groups[g-1].byRows() && last == g {
+		x.local = true
+		x.slot = &Slot{fixed: x.held(), from: l.place[i], to: place}
+		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
+		return
+	}
+	l.slot(x, g, last)
+}
+
+// lastUse returns the last group that reads v, and the last place in it; made
+// by node i, it is in use at least there.
+func (l *layout) lastUse(v graph.Value, i int) (group, place int) {
+	if i >= 0 {
+		group, place = l.groupOf[i], l.place[i]
+	}
+	for k := range l.fn.graph.Nodes {
+		if slices.Contains(l.fn.graph.Nodes[k].In, v) {
+			g := l.groupOf[k]
+			if g > group {
+				place = 0
+			}
+			group, place = max(group, g), max(place, l.place[k])
+		}
+	}
+	if IsResult(l.fn.graph, v) {
+		group = len(l.fn.groups) + 1
+	}
+	return group, place
+}
+
+// slot gives v a slot in the arena from one group to another.
+func (l *layout) slot(v *Value, from, to int) {
+	v.slot = &Slot{from: from, to: to}
+	switch v.Kind {
+	case graph.Rows:
+		v.slot.perRow = v.Size()
+	case graph.Replica:
+		v.slot.perReplica = v.Size()
+	default:
+		v.slot.fixed = v.Size()
+	}
+	l.fn.slots = append(l.fn.slots, v.slot)
+}
+
+// keep moves v to the slots that outlive the run.
+func (l *layout) keep(name string, v *Value) {
+	m := l.linker.memory
+	l.fn.kept[name] = v
+	if v.slot == nil || slices.Contains(m.kept, v.slot) {
+		return
+	}
+	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
+	m.kept = append(m.kept, v.slot)
+}
+
+// bringIn finds a place for every input: commit finds what train kept,
+// float32 is copied in the device's own order, and so is what is kept; the
+// rest is read where it lies.
+func (l *layout) bringIn() {
+	for i, id := range l.fn.graph.Inputs {
+		v := l.fn.values[id]
+		v.input = i
+		if t := l.linker.earlierValue(v.Name); t != nil {
+			v.slot, v.state, v.input = t.slot, t.state, -1
+			continue
+		}
+		if v.DType == tensor.F32 || l.fn.keeps(id) {
+			last, _ := l.lastUse(id, -1)
+			l.slot(v, 0, last)
+			l.fn.copied = append(l.fn.copied, v)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+)
+
+// chainer divides the actions of a group into chains.
+type chainer struct {
+	fn       *Function
+	group    *group
+	schedule schedule.Schedule
+	makers   map[graph.Value][]int // the actions that make a value, and its wide
+	ends     []int                 // by action: the last that reads its result; many if others do, too
+}
+
+// many is more than the actions of a group.
+const many = 1 << 30
+
+func newChainer(fn *Function, g *group, s schedule.Schedule) *chainer {
+	l := &chainer{fn: fn, group: g, schedule: s, makers: map[graph.Value][]int{},
+		ends: make([]int, len(g.nodes))}
+	for k := range g.actions {
+		for _, v := range l.reads(k) {
+			for _, maker := range l.makers[v] {
+				l.ends[maker] = max(l.ends[maker], k)
+			}
+		}
+		for _, v := range l.makes(k) {
+			l.makers[v] = append(l.makers[v], k)
+			if l.group.actions[k].widens == nil && leaves(fn, v, g) {
+				l.ends[k] = many
+			}
+		}
+	}
+	return l
+}
+
+// leaves reports whether anything outside a group reads v.
+func leaves(fn *Function, v graph.Value, g *group) bool {
+	for i := range fn.graph.Nodes {
+		if slices.Contains(fn.graph.Nodes[i].In, v) && !slices.Contains(g.nodes, i) {
+			return true
+		}
+	}
+	return IsResult(fn.graph, v)
+}
+
+// reads returns the values that action k reads, None among them.
+func (l *chainer) reads(k int) []graph.Value {
+	if x := l.group.actions[k].widens; x != nil {
+		return []graph.Value{x.id}
+	}
+	return l.fn.graph.Nodes[l.group.nodes[k]].In
+}
+
+// makes returns the values that action k makes, or that whose wide it makes.
+func (l *chainer) makes(k int) []graph.Value {
+	if x := l.group.actions[k].widens; x != nil {
+		return []graph.Value{x.id}
+	}
+	return l.fn.graph.Nodes[l.group.nodes[k]].Out
+}
+
+// maker returns the action before k that makes what k reads as v, -1 if it comes
+// from elsewhere.
+func (l *chainer) maker(v graph.Value, k int) int {
+	last := -1
+	for _, maker := range l.makers[v] {
+		if maker < k {
+			last = maker
+		}
+	}
+	return last
+}
+
+// link makes the chains.
+func (l *chainer) link() {
+	for k := range l.group.actions {
+		first := k
+		switch {
+		case k == 0 || l.group.actions[l.last().first].Span == nil:
+		case l.group.actions[k].Pointwise && l.group.actions[k].Positions == l.group.actions[k-1].Positions:
+			first = l.last().first
+		case l.group.actions[k].Needs != nil:
+			first = l.ahead(k)
+		}
+		if first < k {
+			l.last().last = first
+			if l.last().first == first {
+				l.group.chains = l.group.chains[:len(l.group.chains)-1]
+			}
+		}
+		l.group.chains = append(l.group.chains, chain{first: first, last: k + 1})
+	}
+	for i := range l.group.chains {
+		l.settle(&l.group.chains[i])
+	}
+}
+
+// last returns the chain that is being made.
+func (l *chainer) last() *chain { return &l.group.chains[len(l.group.chains)-1] }
+
+// ahead returns where a chain that includes action k, which sees more of its
+// operand than its own positions, should begin; k if it should not include the
+// action that makes the operand. Nothing that is computed ahead may be read
+// later: then it need not be kept. Of the possible beginnings the one that reads
+// the least from memory is best.
+func (l *chainer) ahead(k int) int {
+	maker := l.maker(l.reads(k)[0], k)
+	if maker < l.last().first || l.result(maker).Size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
+		return k
+	}
+	best, least := k, l.schedule.Course
+	inside := func(i int) bool { return l.ends[i] <= k && l.group.actions[i].Block == 0 }
+	for first := maker; first >= l.last().first && inside(first); first-- {
+		if n := l.operand(first).Size() + l.held(first, k+1); n < least {
+			best, least = first, n
+		}
+	}
+	return best
+}
+
+// result returns the result of an action.
+func (l *chainer) result(k int) *Value {
+	if x := l.group.actions[k].widens; x != nil {
+		return x.float
+	}
+	return l.fn.values[l.makes(k)[0]]
+}
+
+// operand returns the first operand of an action.
+func (l *chainer) operand(k int) *Value { return l.fn.values[l.reads(k)[0]] }
+
+// held returns the bytes of results of the actions [first, last), as a chain,
+// that have to be there at a time.
+func (l *chainer) held(first, last int) (n int) {
+	c := l.course(first, last)
+	for k := first; k < last-1; k++ {
+		n += c.most(k-first) * l.group.actions[k].Width * 4
+	}
+	return n
+}
+
+// course returns the steps of a chain: some parts of its last result, as many as
+// may be dealt to workers evenly.
+func (l *chainer) course(first, last int) course {
+	end := l.group.actions[last-1]
+	unit, bytes := 1, 0
+	for _, a := range l.group.actions[first:last] {
+		if a.Positions == end.Positions {
+			unit = unit / GCD(unit, a.unit()) * a.unit()
+		}
+		bytes += 4 * a.Width * a.Positions / end.Positions
+	}
+	units, some := (end.Positions+unit-1)/unit, max(1, l.schedule.Step/max(bytes*unit, 1))
+	n := min(units, (units+some*evenSteps-1)/(some*evenSteps)*evenSteps)
+	c := make(course, n)
+	for i := range c {
+		c[i] = l.step(first, last, stretch{from: end.whole(units * i / n * unit),
+			to: end.whole(units * (i + 1) / n * unit)})
+	}
+	return c
+}
+
+// evenSteps is a number of workers that should find as much to do each.
+const evenSteps = 4
+
+// step returns what every action has to compute so that the last one can
+// compute s.
+func (l *chainer) step(first, last int, s stretch) []stretch {
+	all := make([]stretch, last-first)
+	all[last-1-first] = s
+	for k := last - 1; k >= first; k-- {
+		s, a := &all[k-first], l.group.actions[k]
+		if s.to == 0 { // nobody in the chain reads it
+			*s = all[len(all)-1]
+		}
+		unit := a.unit()
+		s.from, s.to = s.from/unit*unit, a.whole(s.to)
+		for i, v := range l.reads(k) {
+			needed := *s
+			if i == 0 && a.Needs != nil {
+				needed.from, needed.to = a.Needs(s.from, s.to)
+			}
+			for _, maker := range l.makers[v] {
+				if maker >= first && maker < k {
+					all[maker-first] = all[maker-first].join(needed)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// settle completes a chain: where actions see more than their own positions, it
+// makes a course of it. What only the chain reads is then the worker's own,
+// and no more of it is kept than a step needs, in turn, if the actions can do that.
+func (l *chainer) settle(c *chain) {
+	if !slices.ContainsFunc(l.group.actions[c.first+1:c.last], func(a *ByRows) bool { return a.Needs != nil }) {
+		return
+	}
+	c.course = l.course(c.first, c.last)
+	for k := c.first; k < c.last; k++ {
+		v := l.result(k)
+		if l.ends[k] >= c.last || v.Kind != graph.Rows {
+			continue
+		}
+		v.own = true
+		for _, x := range l.group.wides {
+			x.float.own = x.float.own || x.half == v
+		}
+		row := v.imageRow()
+		if rows := (c.course.most(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {
+			v.ring = rows * row
+		}
+	}
+}
+
+// inTurn reports whether the result of action k may be a ring: if the action, which reads no other
+// rows than its first operand, and all that read it, as their first operand alone, can do that.
+func (l *chainer) inTurn(k int) bool {
+	if !l.group.actions[k].Rings || l.inputs(k) != 1 {
+		return false
+	}
+	for r := k + 1; r <= l.ends[k]; r++ {
+		for i, v := range l.reads(r) {
+			if slices.Contains(l.makers[v], k) && (i > 0 || !l.group.actions[r].Rings) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inputs returns how many operands of action k are rows.
+func (l *chainer) inputs(k int) (n int) {
+	for _, v := range l.reads(k) {
+		if v != graph.None && l.fn.values[v].Kind == graph.Rows {
+			n++
+		}
+	}
+	return n
+}

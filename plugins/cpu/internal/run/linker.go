@@ -1,0 +1,99 @@
+package run
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Linker makes a function of actions, as a linker makes a program of compiled
+// units: it decides which actions run together, and gives every value and every
+// piece of temporary memory an address. It knows no operation.
+//
+//	actions   conv1  relu1  conv2  add  allreduce  sgd     one for each node
+//	gather    [conv1  relu1  conv2  add] [allreduce] [sgd]  groups: all workers meet between two
+//	link      (conv1 relu1) (conv2 add)                     chains: a part of a row passes through
+//	halve     which values of a bf16 program lie in two bytes
+//	widen     conversions where an action wants four
+//	lay       a slot for every value, from the group that makes it to the last that reads it
+type Linker struct {
+	machine  *Machine
+	memory   *Memory
+	fn       *Function
+	earlier  *Function // keeps values that this function reads; nil without one
+	temps    []temporary
+	onLayout []func()
+}
+
+// temporary is memory that a node needs while it runs.
+type temporary struct {
+	node int
+	slot *Slot
+}
+
+// NewLinker begins a function of f's nodes on a machine. given is by the results
+// of f: those that nodes had before others were fused with them. earlier, unless it
+// is nil, has kept values that are inputs of this one.
+func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]graph.Value,
+	earlier *Function) *Linker {
+	fn := &Function{graph: f, kept: map[string]*Value{}, given: given}
+	for _, v := range f.Values {
+		value := NewValue(v)
+		if v.State != "" {
+			value.state = m.States[v.State]
+		}
+		fn.values = append(fn.values, value)
+	}
+	return &Linker{machine: on, memory: m, fn: fn, earlier: earlier}
+}
+
+// Value returns what is known of a value, which has no place yet.
+func (l *Linker) Value(v graph.Value) *Value { return l.fn.values[v] }
+
+// BF16 reports whether v holds bfloat16, in two bytes or in four.
+func (l *Linker) BF16(v *Value) bool { return l.machine.Reduced && device.StoredBF16(v.Type) }
+
+// Temp reserves memory for a node while it runs: bytes in all, per replica, per
+// row.
+func (l *Linker) Temp(node int, fixed, perReplica, perRow int) *Slot {
+	s := &Slot{fixed: fixed, perReplica: perReplica, perRow: perRow}
+	l.temps = append(l.temps, temporary{node, s})
+	return s
+}
+
+// TempValue returns a value like v in temporary memory of a node.
+func (l *Linker) TempValue(node int, v *Value) *Value {
+	t := *v
+	t.slot, t.state, t.input, t.local = l.Temp(node, 0, 0, v.Size()), nil, -1, false
+	return &t
+}
+
+// OnLayout has f called when every value has its place.
+func (l *Linker) OnLayout(f func()) { l.onLayout = append(l.onLayout, f) }
+
+// earlierValue returns the value that the earlier function keeps under a name; nil if
+// there is none.
+func (l *Linker) earlierValue(name string) *Value {
+	if l.earlier == nil {
+		return nil
+	}
+	return l.earlier.kept[name]
+}
+
+// Function returns the function as far as it has come: a refused one is never
+// linked.
+func (l *Linker) Function() *Function { return l.fn }
+
+// Link returns the function of these actions, one for each node; nil where a
+// node's work is part of the exchange before it.
+func (l *Linker) Link(actions []Action) *Function {
+	l.fn.groups = gather(l.fn, actions)
+	halve(l)
+	for _, g := range l.fn.groups {
+		if g.byRows() {
+			widen(l, g)
+			newChainer(l.fn, g, l.machine.Schedule).link()
+		}
+	}
+	lay(l)
+	return l.fn
+}

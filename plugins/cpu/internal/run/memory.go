@@ -1,0 +1,148 @@
+package run
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Memory is what a loaded program has of memory: its state, its packed weights,
+// and the arena with everything that a run computes.
+//
+//	arena  | kept | slots of the functions, one over the other | lane 0 | lane 1 | ...
+//
+// What train keeps for commit lies first, and at the same place for every capacity. The
+// functions never run at the same time, so that their slots may overlap. A lane is the
+// memory of a row while it passes through a group.
+type Memory struct {
+	States map[string]*State
+
+	blank   bool              // some of them may have no memory yet
+	packs   map[string]Packed // weights in the order in which kernels read them, by key
+	reserve reserve           // of memory for them
+	passing passing           // memory that they have one after the other in a last run
+	kept    []*Slot           // what train keeps for commit
+	arena   []byte
+	lanes   int // where the memory of lanes begins in the arena
+	lane    int // bytes of a lane
+}
+
+// Packed is weights in some order, made for one filter and shared by the nodes
+// that want them so.
+type Packed interface {
+	Bytes() int64
+}
+
+// NewMemory returns the memory of a program with this state, all zeros, and nothing
+// laid out.
+func NewMemory(state []graph.State) *Memory {
+	m := &Memory{States: map[string]*State{}, packs: map[string]Packed{}, blank: true}
+	for _, s := range state {
+		m.States[s.Name] = &State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, Stamp: 1}
+	}
+	m.reserve = newReserve(m.StateBytes())
+	return m
+}
+
+// StateBytes returns the size of all state.
+func (m *Memory) StateBytes() (n int) {
+	for _, s := range m.States {
+		n += s.Size()
+	}
+	return n
+}
+
+// ArenaBytes returns the size of the arena; 0 before there is one.
+func (m *Memory) ArenaBytes() int { return len(m.arena) }
+
+// PackedBytes returns the size of the packed weights.
+func (m *Memory) PackedBytes() (n int64) {
+	for _, p := range m.packs {
+		n += p.Bytes()
+	}
+	return n
+}
+
+// Packed returns what SetPacked has kept under a key; nil if there is nothing.
+func (m *Memory) Packed(key string) Packed { return m.packs[key] }
+
+// SetPacked keeps packed weights under a key, by which other nodes find them.
+func (m *Memory) SetPacked(key string, p Packed) { m.packs[key] = p }
+
+// WantPassing says that an action may take n values with Frame.Passing.
+func (m *Memory) WantPassing(n int) { m.passing.want(n) }
+
+// fillBlank gives memory to what was not written before the first run.
+func (m *Memory) fillBlank() {
+	if m.blank {
+		for _, s := range m.States {
+			s.Bytes()
+		}
+		m.blank = false
+	}
+}
+
+// Lay places all slots of the functions for a capacity and a number of threads, and
+// returns the size of the arena that they need.
+func (m *Memory) Lay(functions map[string]*Function, c device.Capacity, threads int) int {
+	kept := 0
+	for _, s := range m.kept {
+		s.offset = kept
+		kept += s.bytes(c)
+	}
+	most := 0
+	m.lane = 0
+	for _, fn := range functions {
+		most = max(most, place(fn.slots, c))
+		for _, g := range fn.groups {
+			m.lane = max(m.lane, place(g.local, c))
+		}
+	}
+	for _, fn := range functions {
+		for _, s := range fn.slots {
+			s.offset += kept
+		}
+	}
+	m.lanes = kept + most
+	return m.lanes + m.lane*fewRows*threads
+}
+
+// Allocate makes an arena of that many bytes. keep says that what train has kept is to
+// be there, too; before are the capacity of the arena so far.
+func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
+	arena := newArena(size)
+	if keep { // it lies first and has the same place for every capacity
+		n := 0
+		for _, s := range m.kept {
+			n += s.bytes(before)
+		}
+		copy(arena, m.arena[:n])
+	}
+	m.arena = arena
+}
+
+// AtMost bounds the size of the arena without the danger of an overflow.
+func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threads int) float64 {
+	n := 0.0
+	for _, fn := range functions {
+		for _, s := range fn.slots {
+			n += float64(s.fixed) + float64(s.perReplica)*float64(c.Replicas) + float64(s.perRow)*float64(c.Rows)
+		}
+		for _, g := range fn.groups {
+			for _, s := range g.local {
+				n += float64(s.fixed) * float64(fewRows*threads)
+			}
+		}
+	}
+	return n
+}
+
+// Free gives all memory back. There is no state any more.
+func (m *Memory) Free() {
+	for _, s := range m.States {
+		s.leave()
+	}
+	m.reserve.free()
+	m.passing.free()
+	m.arena, m.States, m.packs = nil, nil, nil
+}

@@ -1,0 +1,58 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// Slot is a piece of memory: for a value from the time it is made to the last
+// time it is read, or for the temporary memory of one time. In the arena times
+// are groups, in the memory of a lane they are places in a group.
+type Slot struct {
+	fixed, perReplica, perRow int // bytes
+	from, to                  int // times, both included
+	offset                    int
+}
+
+const (
+	alignment = 64
+	// Slack is what may be read behind the end of every slot.
+	Slack = 64
+)
+
+// bytes returns what the slot takes for a capacity.
+func (s *Slot) bytes(c device.Capacity) int {
+	n := s.fixed + s.perReplica*c.Replicas + s.perRow*c.Rows
+	return (n + Slack + alignment - 1) / alignment * alignment
+}
+
+// Drop says that the slot is not needed after all. It is called on layout.
+func (s *Slot) Drop() { s.fixed, s.perReplica, s.perRow = 0, 0, 0 }
+
+// place gives every slot an offset such that slots that live at the same time
+// do not overlap, and returns the bytes that all need together. Large slots
+// come first, each at the lowest place that is free while it lives.
+func place(slots []*Slot, c device.Capacity) int {
+	order := slices.Clone(slots)
+	slices.SortStableFunc(order, func(a, b *Slot) int { return b.bytes(c) - a.bytes(c) })
+	total := 0
+	var placed []*Slot // by offset
+	for _, s := range order {
+		n, at := s.bytes(c), 0
+		for _, o := range placed {
+			if o.to < s.from || s.to < o.from {
+				continue
+			}
+			if at+n <= o.offset {
+				break
+			}
+			at = max(at, o.offset+o.bytes(c))
+		}
+		s.offset = at
+		total = max(total, at+n)
+		i, _ := slices.BinarySearchFunc(placed, at, func(o *Slot, at int) int { return o.offset - at })
+		placed = slices.Insert(placed, i, s)
+	}
+	return total
+}

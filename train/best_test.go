@@ -157,7 +157,8 @@ func TestLossOfLabels(t *testing.T) {
 	if got := (&plan{}).perLabel(b, result); got != 1 {
 		t.Errorf("without weights %v, want 1", got)
 	}
-	if got, mean := (&plan{weights: []float64{1}}).perLabel(b, result), 1.0/labels; got != float64(mean*labels) {
+	p, mean := &plan{classWeights: []float64{1}}, 1.0/labels
+	if got := p.perLabel(b, result); got != float64(mean*labels) {
 		t.Errorf("with weights of 1 %v", got)
 	}
 }

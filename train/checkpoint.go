@@ -42,7 +42,8 @@ func positionOf(k *serialize.Checkpoint) (position, error) {
 // when all devices are lost. It reads what trainer has and changes nothing of
 // it.
 type rescue struct {
-	*trainer
+	plan     *plan
+	trainer  *trainer
 	every    int                   // steps between checkpoints, of rank 0; 0: none are written
 	saved    int                   // step of the last checkpoint in the file
 	snapshot *serialize.Checkpoint // what is written if all devices are lost
@@ -51,7 +52,7 @@ type rescue struct {
 // take puts the run as it stands into a checkpoint. It is what remains if all
 // devices are lost later.
 func (r *rescue) take(ctx context.Context) (*serialize.Checkpoint, error) {
-	k, err := r.checkpoint(ctx)
+	k, err := r.trainer.checkpoint(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (r *rescue) take(ctx context.Context) (*serialize.Checkpoint, error) {
 func (r *rescue) stopped(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errStopped):
-		return r.interrupted(r.until)
+		return r.interrupted(r.trainer.until)
 	case ctx.Err() != nil:
 		return r.interrupted(ctx)
 	case errors.Is(err, parallel.NoDevices):
@@ -87,11 +88,11 @@ func (r *rescue) save(ctx context.Context) error {
 
 // write writes a checkpoint to the file of the run.
 func (r *rescue) write(k *serialize.Checkpoint) error {
-	if r.config.Checkpoint == "" { // rank 0 writes it
-		r.saved = r.progress.Step
+	if r.plan.config.Checkpoint == "" { // rank 0 writes it
+		r.saved = r.trainer.progress.Step
 		return nil
 	}
-	if err := serialize.WriteCheckpoint(r.config.Checkpoint, k); err != nil {
+	if err := serialize.WriteCheckpoint(r.plan.config.Checkpoint, k); err != nil {
 		return err
 	}
 	p, err := positionOf(k)
@@ -99,7 +100,7 @@ func (r *rescue) write(k *serialize.Checkpoint) error {
 		return err
 	}
 	r.saved = p.Progress.Step
-	r.emit(CheckpointWritten{Path: r.config.Checkpoint, Step: r.saved})
+	r.plan.emit(CheckpointWritten{Path: r.plan.config.Checkpoint, Step: r.saved})
 	return nil
 }
 
@@ -114,10 +115,10 @@ func (p *plan) interval() int {
 // saveIfDue writes a checkpoint every r.every steps, or after an epoch.
 // In between it keeps one in memory, if lost devices can come back.
 func (r *rescue) saveIfDue(ctx context.Context) error {
-	if r.every > 0 && r.progress.Step != r.saved && r.progress.Step%r.every == 0 {
+	if r.every > 0 && r.trainer.progress.Step != r.saved && r.trainer.progress.Step%r.every == 0 {
 		return r.save(ctx)
 	}
-	if r.driver.SnapshotDue() {
+	if r.trainer.driver.SnapshotDue() {
 		_, err := r.take(ctx)
 		return err
 	}
@@ -127,20 +128,20 @@ func (r *rescue) saveIfDue(ctx context.Context) error {
 // abandoned writes the last snapshot of a run that has lost all devices. Where
 // the host has all state, nothing is older than that.
 func (r *rescue) abandoned(ctx context.Context, err error) error {
-	if r.weights.atHost() {
+	if r.trainer.weights.atHost() {
 		if _, err := r.take(ctx); err != nil {
 			return err
 		}
 	}
-	if r.config.Checkpoint == "" || r.snapshot == nil {
+	if r.plan.config.Checkpoint == "" || r.snapshot == nil {
 		return err
 	}
 	if writeErr := r.write(r.snapshot); writeErr != nil {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
-	goOn := cmp.Or(r.config.GoOn, r.config.called("{resume} ")+r.config.Checkpoint)
+	goOn := cmp.Or(r.plan.config.GoOn, r.plan.config.called("{resume} ")+r.plan.config.Checkpoint)
 	return problem.Advise(fmt.Sprintf("go on with %s", goOn), "%w; the run stands at step %d in %s", err,
-		r.saved, r.config.Checkpoint)
+		r.saved, r.plan.config.Checkpoint)
 }
 
 // interrupted writes a checkpoint for a run that was told to stop, and

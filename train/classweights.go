@@ -109,7 +109,7 @@ func countClasses(labels []int32, classes int) []int64 {
 // denominator returns the sum of the weights of labels, as PyTorch's mean has
 // it: how many there are, without weights. It is the same in any order.
 func (p *plan) denominator(labels tensor.Tensor) float64 {
-	if p.weights == nil {
+	if p.classWeights == nil {
 		counted := 0
 		for _, l := range labels.I32() {
 			if l != -1 {
@@ -119,8 +119,8 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 		return float64(counted)
 	}
 	sum := 0.0
-	for class, n := range countClasses(labels.I32(), len(p.weights)) {
-		sum += float64(p.weights[class] * float64(n))
+	for class, n := range countClasses(labels.I32(), len(p.classWeights)) {
+		sum += float64(p.classWeights[class] * float64(n))
 	}
 	return sum
 }
@@ -128,7 +128,7 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 // perLabel returns the loss of a step such that it over the labels that count is
 // the mean by their weights.
 func (p *plan) perLabel(b parallel.Batch, r parallel.Result) float64 {
-	if p.weights == nil || r.Counted == 0 {
+	if p.classWeights == nil || r.Counted == 0 {
 		return r.Loss
 	}
 	return ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted

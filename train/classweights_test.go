@@ -65,7 +65,7 @@ func TestClassWeightsBad(t *testing.T) {
 func TestAllIgnored(t *testing.T) {
 	none := tensor.Of([]int32{-1, -1, -1, -1}, 2, 2)
 	for _, weights := range [][]float64{nil, {1, 2}} {
-		p := &plan{weights: weights}
+		p := &plan{classWeights: weights}
 		b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: none}}
 		if got := p.inverse(none); got != 1 {
 			t.Errorf("weights %v: inverse %v", weights, got)
@@ -93,7 +93,7 @@ func TestDenominator(t *testing.T) {
 		weights           []float64
 		denominator, loss float64
 	}{{nil, 5, 6}, {[]float64{0.5, 3, 1}, 8, 6.0 / 8 * 5}, {[]float64{0.5, 3}, 7, 6.0 / 7 * 5}} {
-		p := &plan{weights: c.weights}
+		p := &plan{classWeights: c.weights}
 		if got := p.denominator(labels); got != c.denominator {
 			t.Errorf("weights %v: %v, want %v", c.weights, got, c.denominator)
 		}

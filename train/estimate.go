@@ -15,20 +15,20 @@ import (
 // the devices.
 func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, samples int) (
 	map[string]tensor.Tensor, error) {
-	if err := s.driver.Write(ctx, state); err != nil {
+	if err := s.trainer.driver.Write(ctx, state); err != nil {
 		return nil, err
 	}
-	t := s.transform
-	if s.recipe.BNPrecisePlain {
+	t, r := s.plan.transform, s.plan.recipe
+	if r.BNPrecisePlain {
 		t.Augment = data.NoAugment
 	}
-	l, err := data.NewLoader(ctx, s.config.Train, data.Plan{Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed,
-		Shuffle: true, Transform: t, Workers: s.config.Workers, Epochs: 1})
+	l, err := data.NewLoader(ctx, s.plan.config.Train, data.Plan{Batch: r.StepBatch(), Seed: r.Seed,
+		Shuffle: true, Transform: t, Workers: s.plan.config.Workers, Epochs: 1})
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	statistics, _, err := Reestimate(ctx, s.driver, l, Reestimation{Layers: s.layers, Input: s.inputName(),
-		Batch: s.recipe.StepBatch(), Replicas: s.recipe.StepReplicas(), Samples: samples})
+	statistics, _, err := Reestimate(ctx, s.trainer.driver, l, Reestimation{Layers: s.plan.layers,
+		Input: s.plan.inputName(), Batch: r.StepBatch(), Replicas: r.StepReplicas(), Samples: samples})
 	return statistics, err
 }

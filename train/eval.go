@@ -35,9 +35,9 @@ type Evaluation struct {
 	// has many labels, and overlaps are defined.
 	Masks bool
 
-	smoothing float64   // of the labels
-	weights   []float64 // of the classes in the loss; nil: 1
-	weight    float64   // of all labels
+	smoothing    float64   // of the labels
+	classWeights []float64 // in the loss; nil: 1
+	sumWeights   float64   // of all labels
 }
 
 // ClassCount has the number of labels of one class, and how many of them were
@@ -54,7 +54,7 @@ func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), floa
 
 // Loss returns the mean cross-entropy per label, in natural logarithms; 0 without
 // labels.
-func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.weight) }
+func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.sumWeights) }
 
 // Evaluate predicts every sample of a source once, in order, o.Batch rows at a
 // time. The figures depend neither on the batch nor on devices. The model's first
@@ -157,10 +157,10 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 		e.NotFinite++
 	}
 	weight := 1.0
-	if e.weights != nil {
-		weight = e.weights[label]
+	if e.classWeights != nil {
+		weight = e.classWeights[label]
 	}
-	e.weight += weight
+	e.sumWeights += weight
 	e.LossSum += float64(weight * crossEntropy(logShares(z, probabilities), label, e.smoothing))
 	return nil
 }

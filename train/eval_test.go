@@ -51,7 +51,7 @@ func byHand(scores [][]float64, labels []int32, weights []float64) *Evaluation {
 		for _, v := range row {
 			sum += math.Exp(v)
 		}
-		e.weight += w
+		e.sumWeights += w
 		e.LossSum += float64(w * (math.Log(sum) - row[label]))
 	}
 	return e
@@ -77,7 +77,7 @@ func TestEvaluationByHand(t *testing.T) {
 					weights = append(weights, float64(i)+0.5)
 				}
 			}
-			got.weights = weights
+			got.classWeights = weights
 			if err := got.Add(x, tensor.Of(labels, n), false); err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestEvaluationByHand(t *testing.T) {
 			if math.Abs(got.Loss()-want.Loss()) > 1e-9 {
 				t.Errorf("%d classes: loss %g, want %g", classes, got.Loss(), want.Loss())
 			}
-			want.LossSum, want.weight, want.weights = got.LossSum, got.weight, got.weights
+			want.LossSum, want.sumWeights, want.classWeights = got.LossSum, got.sumWeights, got.classWeights
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%d classes: %+v, want %+v", classes, got, want)
 			}
@@ -122,7 +122,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	for loss, want := range map[float64]float64{0.5: 0.5, math.Inf(1): math.MaxFloat64} {
-		e := &Evaluation{LossSum: loss, weight: 1, Correct: 3, Counted: 4}
+		e := &Evaluation{LossSum: loss, sumWeights: 1, Correct: 3, Counted: 4}
 		if got := criterion("loss").figure(e); got != want {
 			t.Errorf("the loss %g counts as %g", loss, got)
 		}

@@ -32,37 +32,46 @@ type Fleet interface {
 // fleetEnded returns err, or why there is no fleet any more if a run with that
 // error has lost it: its devices have other words for it.
 func (s *Session) fleetEnded(err error) error {
-	if err == nil || s.config.Fleet == nil || errors.Is(err, parallel.FleetClosed) {
+	if err == nil || s.plan.config.Fleet == nil || errors.Is(err, parallel.FleetClosed) {
 		return err
 	}
-	if closed := s.config.Fleet.Err(); closed != nil {
+	if closed := s.plan.config.Fleet.Err(); closed != nil {
 		return fmt.Errorf("%w: %w", closed, err)
 	}
 	return err
 }
 
-// borrow takes the devices of the run's fleet, if it has one, and checks that
-// the recipe can be run on them.
-func (s *Session) borrow() error {
-	c, r := &s.config, s.recipe
+// devices is the devices of a run: those of its fleet, or the caller's own.
+type devices struct {
+	members    []parallel.Member
+	reopen     func(ctx context.Context, name string) (device.Device, error)
+	rendezvous device.Rendezvous
+	// giveBack gives them to the fleet; nil if they are not of one.
+	giveBack func()
+}
+
+// borrow takes the devices of the run's fleet, if it has one, and checks that the recipe
+// can be run on them. What was taken is returned after an error, too.
+func borrow(p *plan) (devices, error) {
+	c, r := &p.config, p.recipe
+	d := devices{members: c.Devices, reopen: c.Reopen, rendezvous: c.Rendezvous}
 	if f := c.Fleet; f != nil {
 		if is := f.Precision(); is != r.Precision {
-			return problem.New("precision", r.Precision, "the devices were opened at "+is,
+			return d, problem.New("precision", r.Precision, "the devices were opened at "+is,
 				"open them at {precision} "+r.Precision)
 		}
-		devices, back, err := f.Lend()
+		members, back, err := f.Lend()
 		if err != nil {
-			return err
+			return d, err
 		}
-		s.giveBack = back
-		c.Devices, c.Reopen, c.Rendezvous = devices, f.Reopen, f.Rendezvous()
+		d = devices{members: members, reopen: f.Reopen, rendezvous: f.Rendezvous(), giveBack: back}
 	}
-	switch n := len(c.Devices); {
+	switch n := len(d.members); {
 	case n == 0:
-		return problem.New("devices", "", "there is no device to train on", "open some with fleet.Open")
+		return d, problem.New("devices", "", "there is no device to train on", "open some with fleet.Open")
 	case n > r.StepReplicas():
-		return problem.New("devices", strconv.Itoa(n), fmt.Sprintf("more than the %s that they share",
+		return d, problem.New("devices", strconv.Itoa(n), fmt.Sprintf("more than the %s that they share",
 			problem.Counted(r.StepReplicas(), "replica")), fmt.Sprintf("use {replicas} %d or fewer devices", n))
 	}
-	return nil
+	return d, nil
 }

@@ -21,7 +21,7 @@ type Gap struct {
 // remember keeps a batch for the gap if the epoch, or the run, ends with it or
 // with a smaller one after it.
 func (s *Session) remember(b parallel.Batch) {
-	if !s.mayBeProbe(s.progress.Step) || rowsOf(b) < rowsOf(s.probe) {
+	if !s.mayBeProbe(s.trainer.progress.Step) || rowsOf(b) < rowsOf(s.probe) {
 		return
 	}
 	s.probe = b.Clone()
@@ -30,9 +30,9 @@ func (s *Session) remember(b parallel.Batch) {
 // mayBeProbe reports whether the batch of a step may be the last full one of an
 // epoch, or of the run.
 func (s *Session) mayBeProbe(step int) bool {
-	r := s.recipe
+	r := s.plan.recipe
 	left := min(r.StepsPerEpoch()-step%r.StepsPerEpoch(), r.TotalSteps()-step)
-	return left <= 2 && len(s.layers) > 0
+	return left <= 2 && len(s.plan.layers) > 0
 }
 
 func rowsOf(b parallel.Batch) int {
@@ -51,26 +51,26 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if len(b.Sizes) == 0 {
 		return nil, nil
 	}
-	statistics, err := s.statistics.final()
+	statistics, err := s.trainer.statistics.final()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.weights.show(ctx, statistics); err != nil {
+	if err := s.trainer.weights.show(ctx, statistics); err != nil {
 		return nil, err
 	}
-	trained, err := s.weights.dryRun(ctx, b)
+	trained, err := s.trainer.weights.dryRun(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	outs, err := s.driver.Predict(ctx, b.Rows[s.inputName()])
+	outs, err := s.trainer.driver.Predict(ctx, b.Rows[s.plan.inputName()])
 	if err != nil {
 		return nil, err
 	}
-	used := &Evaluation{smoothing: s.recipe.LabelSmoothing, weights: s.plan.weights}
-	if err := used.Add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.template.Graph)); err != nil {
+	used := &Evaluation{smoothing: s.plan.recipe.LabelSmoothing, classWeights: s.plan.classWeights}
+	if err := used.Add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.plan.template.Graph)); err != nil {
 		return nil, err
 	}
-	g := &Gap{Batch: ratio(s.perLabel(b, trained), trained.Counted), Running: used.Loss()}
+	g := &Gap{Batch: ratio(s.plan.perLabel(b, trained), trained.Counted), Running: used.Loss()}
 	if sum := g.Batch + g.Running; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (g *Gap) large() bool { return g.Running > 0.1+float64(1.5*g.Batch) }
 // adviceOn says what to do about a large gap. Statistics that are estimated
 // anew at the end need none.
 func (s *Session) adviceOn(g *Gap) string {
-	r := s.recipe
+	r := s.plan.recipe
 	if !g.large() || s.estimateOver() > 0 {
 		return ""
 	}
@@ -99,7 +99,7 @@ func (s *Session) adviceOn(g *Gap) string {
 		ways = append(ways, "{bn-update} step")
 	}
 	ways = append(ways, fmt.Sprintf("{bn-precise} %d", min(averageSamples, r.Data.Samples)))
-	return s.config.called(fmt.Sprintf("with running statistics the loss of the same samples is %.3f, with "+
-		"those of the batch %.3f: the model is worse in use than in training; try %s", g.Running, g.Batch,
+	return s.plan.config.called(fmt.Sprintf("with running statistics the loss of the same samples is %.3f, "+
+		"with those of the batch %.3f: the model is worse in use than in training; try %s", g.Running, g.Batch,
 		strings.Join(ways, " or ")))
 }

@@ -64,6 +64,9 @@ func TestGapsAreAdvisedOn(t *testing.T) {
 	}
 }
 
+// sessionOf returns a session that has a plan and has done nothing.
+func sessionOf(p *plan) *Session { return &Session{plan: p, trainer: &trainer{plan: p}} }
+
 func TestAdviceOnTheGap(t *testing.T) {
 	for _, c := range []struct {
 		gap    Gap
@@ -81,7 +84,7 @@ func TestAdviceOnTheGap(t *testing.T) {
 	} {
 		r := newBench(t, 24).recipe
 		c.change(&r)
-		got := (&Session{trainer: &trainer{plan: &plan{recipe: &r}}}).adviceOn(&c.gap)
+		got := (sessionOf(&plan{recipe: &r})).adviceOn(&c.gap)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("batch %g, running %g: advice %q, want %q", c.gap.Batch, c.gap.Running, got, c.want)
 		}
@@ -128,14 +131,14 @@ func TestCrossEntropy(t *testing.T) {
 func TestBatchForTheGap(t *testing.T) {
 	r := newBench(t, 42).recipe // three steps an epoch
 	r.Epochs, r.Steps = 0, 5
-	s := &Session{trainer: &trainer{plan: &plan{recipe: &r, layers: make([]bn.Layer, 1)}}}
+	s := sessionOf(&plan{recipe: &r, layers: make([]bn.Layer, 1)})
 	for step, want := range []bool{false, true, true, true, true} {
 		if got := s.mayBeProbe(step); got != want {
 			t.Errorf("step %d: %v", step, got)
 		}
 	}
 	kept := func(step int, sizes ...int) float32 {
-		s.progress.Step = step
+		s.trainer.progress.Step = step
 		s.remember(parallel.Batch{Sizes: sizes, Inverse: float32(step)})
 		return s.probe.Inverse
 	}
@@ -143,7 +146,7 @@ func TestBatchForTheGap(t *testing.T) {
 		kept(4, 3, 3) != 3 {
 		t.Errorf("at last the batch of step %v is kept", s.probe.Inverse)
 	}
-	if s.layers = nil; s.mayBeProbe(2) {
+	if s.plan.layers = nil; s.mayBeProbe(2) {
 		t.Error("there is no gap without running statistics")
 	}
 }

@@ -179,7 +179,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	must(err)
 	weights, err := r.classWeights(g.classes)
 	must(err)
-	loss := &plan{weights: weights}
+	loss := &plan{classWeights: weights}
 	layers, err := bn.Layers(wrapped.Main)
 	must(err)
 	statistics, err := bn.New(layers, m.State, bn.Sync, bn.Pooled)

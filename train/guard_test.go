@@ -67,11 +67,11 @@ func TestPoisonedReplicaIsNamedAndNothingCommitted(t *testing.T) {
 			t.Errorf("err = %v, want one that says %q", err, want)
 		}
 	}
-	got, err := s.current(context.Background())
+	got, err := s.trainer.current(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := s.driver.Version(); v != 2 {
+	if v := s.trainer.driver.Version(); v != 2 {
 		t.Errorf("version %d after a refused third step, want 2", v)
 	}
 	if bad := notFinite(got); bad != "" {

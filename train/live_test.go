@@ -67,8 +67,8 @@ func TestLossThatIsNoNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Run(context.Background())
-		if err == nil || !strings.Contains(err.Error(), "step 1: the loss is") || s.driver.Version() != 0 {
-			t.Errorf("loss %v: %v, version %d", loss, err, s.driver.Version())
+		if err == nil || !strings.Contains(err.Error(), "step 1: the loss is") || s.trainer.driver.Version() != 0 {
+			t.Errorf("loss %v: %v, version %d", loss, err, s.trainer.driver.Version())
 		}
 		s.Close()
 	}
@@ -87,8 +87,9 @@ func TestLateGradientThatIsNoNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Run(context.Background()); !errors.Is(err, device.NonFinite) || s.driver.Version() != 0 {
-		t.Errorf("%v, version %d", err, s.driver.Version())
+	if _, err := s.Run(context.Background()); !errors.Is(err, device.NonFinite) ||
+		s.trainer.driver.Version() != 0 {
+		t.Errorf("%v, version %d", err, s.trainer.driver.Version())
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 // it finishes the current step, writes the checkpoint and returns the context's
 // cause. If the fleet is closed the error is that of Fleet.Err.
 func (s *Session) Run(ctx context.Context) (*models.Model, error) {
-	if s.driver == nil {
+	if s.trainer.driver == nil {
 		return nil, problem.New("session", "", "it is closed", "make another with New or Resume")
 	}
 	s.began = time.Now()
 	run := s.run
-	if s.config.Peers != nil {
+	if s.plan.config.Peers != nil {
 		run = s.runOnRank
 	}
 	m, err := run(ctx)
@@ -72,46 +72,46 @@ func (s *Session) settle(ctx context.Context, epoch, log *meter) error {
 
 // done reports whether the run has come to its end, or lost its patience.
 func (s *Session) done() bool {
-	r := s.recipe
-	return s.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.progress.Stale >= r.Patience
+	r := s.plan.recipe
+	return s.trainer.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.trainer.progress.Stale >= r.Patience
 }
 
 // tellOfPatience says that the run ends before its last step, and why.
 func (s *Session) tellOfPatience() {
-	p, r := s.progress, s.recipe
+	p, r := s.trainer.progress, s.plan.recipe
 	if p.Step >= r.TotalSteps() {
 		return
 	}
-	s.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale,
+	s.plan.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale,
 		Figure: string(criterionOf(r.Save)), Best: p.Best,
 		BestEpoch: (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch(), Save: r.Save})
 }
 
 // epochEnds reports whether an epoch has ended and was not evaluated yet.
 func (s *Session) epochEnds() bool {
-	p := s.progress
-	return p.Step > p.Closed && (p.Step%s.recipe.StepsPerEpoch() == 0 || p.Step == s.recipe.TotalSteps())
+	p, r := s.trainer.progress, s.plan.recipe
+	return p.Step > p.Closed && (p.Step%r.StepsPerEpoch() == 0 || p.Step == r.TotalSteps())
 }
 
 func (s *Session) start() {
-	kernels, deterministic := KernelClass(s.config.Devices)
-	group := s.driver.Group()
+	kernels, deterministic := KernelClass(s.devices.members)
+	group := s.trainer.driver.Group()
 	ranks := 0
-	if s.config.Peers != nil {
-		ranks = s.config.Peers.Size()
+	if s.plan.config.Peers != nil {
+		ranks = s.plan.config.Peers.Size()
 	}
-	s.emit(Started{Ranks: ranks, Recipe: s.recipe, Devices: group.Devices(), Placement: group.Placement(),
-		Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
-		Input: sees(s.template.Input()), Pictures: s.pictures(),
-		Parameters: s.template.Summary().Parameters,
-		FirstStep:  s.progress.Step, TotalSteps: s.recipe.TotalSteps()})
+	s.plan.emit(Started{Ranks: ranks, Recipe: s.plan.recipe, Devices: group.Devices(),
+		Placement: group.Placement(), Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
+		Input: sees(s.plan.template.Input()), Pictures: s.pictures(),
+		Parameters: s.plan.template.Summary().Parameters,
+		FirstStep:  s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})
 }
 
 // batchNormSees says over how many samples batch norm computes its statistics.
 func (s *Session) batchNormSees() string {
-	r := s.recipe
+	r := s.plan.recipe
 	switch {
-	case !s.template.Normalises():
+	case !s.plan.template.Normalises():
 		return "none in this network"
 	case r.BN == bn.Frozen:
 		return "running statistics, frozen"
@@ -126,11 +126,11 @@ func (s *Session) batchNormSees() string {
 
 // loader reads on from where the run stands.
 func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
-	perEpoch := s.recipe.StepsPerEpoch()
-	return data.NewLoader(ctx, s.config.Train, data.Plan{
-		Batch: s.recipe.StepBatch(), Seed: s.recipe.Seed, Shuffle: true, Workers: s.config.Workers,
-		Transform: s.transform, Wanted: s.wanted(),
-		Start: data.Position{Epoch: s.progress.Step / perEpoch, Index: s.progress.Step % perEpoch}})
+	perEpoch := s.plan.recipe.StepsPerEpoch()
+	return data.NewLoader(ctx, s.plan.config.Train, data.Plan{
+		Batch: s.plan.recipe.StepBatch(), Seed: s.plan.recipe.Seed, Shuffle: true, Workers: s.plan.config.Workers,
+		Transform: s.plan.transform, Wanted: s.wanted(),
+		Start: data.Position{Epoch: s.trainer.progress.Step / perEpoch, Index: s.trainer.progress.Step % perEpoch}})
 }
 
 // advance makes one optimizer step: a transaction.
@@ -145,19 +145,19 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	}
 	defer b.Release()
 	waited := time.Since(began)
-	slices := s.recipe.Tail.Slice(b.Len(), s.recipe.StepBatch(), s.recipe.StepReplicas())
+	slices := s.plan.recipe.Tail.Slice(b.Len(), s.plan.recipe.StepBatch(), s.plan.recipe.StepReplicas())
 	if slices.Dropped > 0 { // the tail is no step: the next batch begins an epoch
 		return s.advance(ctx, l, epoch, log)
 	}
-	batch := s.batch(b, slices)
+	batch := s.plan.batch(b, slices)
 	batch.Waited = waited
 	s.remember(batch)
-	result, err := s.step(ctx, batch)
+	result, err := s.trainer.step(ctx, batch)
 	if err != nil {
 		return err
 	}
-	result.Loss = s.perLabel(batch, result)
-	s.count(b, slices, result)
+	result.Loss = s.plan.perLabel(batch, result)
+	s.trainer.count(b, slices, result)
 	for _, m := range []*meter{epoch, log} {
 		m.rows += slices.Rows()
 		m.add(result.Ranks)
@@ -174,13 +174,13 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 
 // logIfDue tells of the steps since it last did.
 func (s *Session) logIfDue(m *meter) {
-	p := s.progress
-	if every := max(s.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.recipe.TotalSteps() {
+	p := s.trainer.progress
+	if every := max(s.plan.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.plan.recipe.TotalSteps() {
 		return
 	}
-	left := float64(s.recipe.TotalSteps()-p.Step) * float64(s.recipe.StepBatch())
-	s.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.recipe.StepsPerEpoch() + 1,
-		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted), LR: s.schedule.Rate(p.Step - 1),
+	left := float64(s.plan.recipe.TotalSteps()-p.Step) * float64(s.plan.recipe.StepBatch())
+	s.plan.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.plan.recipe.StepsPerEpoch() + 1,
+		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted), LR: s.plan.schedule.Rate(p.Step - 1),
 		Throughput: m.throughput(), InputWait: m.share(m.input), SyncWait: m.share(m.sync),
 		Remaining: ratio(left, m.throughput()), Ranks: m.shares()})
 	*m = newMeter()

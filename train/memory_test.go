@@ -81,36 +81,35 @@ func TestTight(t *testing.T) {
 		{[]int64{0, state + 8*row}, false}, {[]int64{0, state + 8*row - 1}, true},
 		{[]int64{0, 0, state + 6*row}, false}, {[]int64{0, 0, state + 6*row - 1}, true},
 	} {
-		p.config.Devices = nil
+		var devices []parallel.Member
 		for _, free := range c.free {
-			p.config.Devices = append(p.config.Devices,
+			devices = append(devices,
 				parallel.Member{Device: described{info: device.Info{MemoryFree: free}}})
 		}
-		if got := p.tight(); got != c.tight {
+		if got := p.tight(devices); got != c.tight {
 			t.Errorf("free %v, %d a row, state %d: %v", c.free, row, state, got)
 		}
 	}
-	p.config.Devices = []parallel.Member{{Device: described{info: device.Info{MemoryFree: state + 8*row}}}}
+	half := []parallel.Member{{Device: described{info: device.Info{MemoryFree: state + 8*row}}}}
 	p.config.Peers = fabric.New(inprocess.New(2)[0], time.Second)
-	if p.tight() {
+	if p.tight(half) {
 		t.Error("half a batch, and the other rank has the other half: tight")
 	}
 	p.config.Peers = nil
-	p.config.Devices = nil
 	for want, same := range map[string]bool{"": true, "auto": true, "none": true, "all": false} {
 		p.config.Recompute = want
-		if got, err := p.loaded(); err != nil || (got == p.program) != same {
+		if got, err := p.loaded(false); err != nil || (got == p.program) != same {
 			t.Errorf("recompute %q: the program is the same: %v, %v", want, got == p.program, err)
 		}
 	}
 	p.config.Recompute = "x"
-	if _, err := p.loaded(); err == nil {
+	if _, err := p.loaded(false); err == nil {
 		t.Error("recompute x was taken")
 	}
-	p.config.Devices = []parallel.Member{{Device: described{info: device.Info{MemoryFree: 1}}}}
+	tight := p.tight([]parallel.Member{{Device: described{info: device.Info{MemoryFree: 1}}}})
 	for want, same := range map[string]bool{"": false, "auto": false, "none": true} {
 		p.config.Recompute = want
-		if got, err := p.loaded(); err != nil || (got == p.program) != same {
+		if got, err := p.loaded(tight); err != nil || (got == p.program) != same {
 			t.Errorf("recompute %q, tight memory: the program is the same: %v, %v", want, got == p.program, err)
 		}
 	}

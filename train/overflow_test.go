@@ -55,7 +55,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			channels := s.layers[0].Channels
+			channels := s.plan.layers[0].Channels
 			p.column = 1 + channels + 5
 			_, err = s.Run(context.Background())
 			want := []string{"bn1", "step ", "channel 5", "running variance", "replica ", "nothing was committed",
@@ -63,7 +63,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 			if m := says(err, want...); m != nil {
 				t.Errorf("err = %v, want one that says %q", err, m)
 			}
-			state, err := s.current(context.Background())
+			state, err := s.trainer.current(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,8 +74,8 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !s.weights.atHost() && int(s.driver.Version()) != s.progress.Step {
-				t.Errorf("version %d after %d steps", s.driver.Version(), s.progress.Step)
+			if !s.trainer.weights.atHost() && int(s.trainer.driver.Version()) != s.trainer.progress.Step {
+				t.Errorf("version %d after %d steps", s.trainer.driver.Version(), s.trainer.progress.Step)
 			}
 			if bad := notFinite(k.State); bad != "" {
 				t.Errorf("%s of the checkpoint is not finite", bad)
@@ -96,7 +96,7 @@ func TestEstimateBeyondFloat32(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	p.column = 1 + s.layers[0].Channels + 5
+	p.column = 1 + s.plan.layers[0].Channels + 5
 	m, err := s.Run(context.Background())
 	if missing := says(err, "bn1", "channel 5", "running variance", "float32"); missing != nil || m != nil {
 		t.Errorf("err = %v, want one that says %q", err, missing)
@@ -205,15 +205,15 @@ func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
 				defer s.Close()
 				_, err = s.Run(context.Background())
 				want := []string{fmt.Sprintf("step %d", step), "ref:0", "not finite", "element 1 is NaN", "not committed",
-					s.program.Function(graph.Commit).Updates[0].State}
+					s.plan.program.Function(graph.Commit).Updates[0].State}
 				if b.recipe.local() {
 					want = append(want, "replica 1")
 				}
 				if m := says(err, want...); m != nil {
 					t.Errorf("err = %v, want one that says %q", err, m)
 				}
-				if s.progress.Step != step-1 {
-					t.Errorf("%d steps are done, want %d", s.progress.Step, step-1)
+				if s.trainer.progress.Step != step-1 {
+					t.Errorf("%d steps are done, want %d", s.trainer.progress.Step, step-1)
 				}
 				k, err := serialize.ReadCheckpoint(c.Checkpoint)
 				if err != nil {
@@ -222,7 +222,7 @@ func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
 				if bad := notFinite(k.State); bad != "" {
 					t.Errorf("%s of the checkpoint is not finite", bad)
 				}
-				if state, err := s.current(context.Background()); err == nil && notFinite(state) != "" {
+				if state, err := s.trainer.current(context.Background()); err == nil && notFinite(state) != "" {
 					t.Error("the state can be read, and is not finite")
 				}
 			})

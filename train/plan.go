@@ -14,19 +14,19 @@ import (
 )
 
 // plan has everything that a recipe and its template determine, before any
-// device has it. It never changes.
+// device has it. It never changes after newPlan: what a session learns of its
+// devices and of other ranks is in crew.
 type plan struct {
-	recipe    *Recipe
-	config    Config
-	schedule  Schedule
-	template  *models.Model // graph, labels, preprocessing; its state is that of the start
-	wrapped   *graph.Graph
-	transform data.Transform // of the training data, with the recipe's augmentation
-	program   *graph.Program
-	trained   []string
-	weights   []float64  // of the classes in the loss; nil: 1
-	layers    []bn.Layer // whose statistics the run updates; none in frozen mode
-	elsewhere bool       // a device of another rank is short of memory
+	recipe       *Recipe
+	config       Config
+	schedule     Schedule
+	template     *models.Model // graph, labels, preprocessing; its state is that of the start
+	wrapped      *graph.Graph
+	transform    data.Transform // of the training data, with the recipe's augmentation
+	program      *graph.Program
+	trained      []string
+	classWeights []float64  // in the loss; nil: 1
+	layers       []bn.Layer // whose statistics the run updates; none in frozen mode
 }
 
 // newPlan derives schedule, graph and program from recipe and template.
@@ -53,7 +53,7 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 	if p.trained, err = Trained(p.template.Graph, r.Freeze); err != nil {
 		return nil, err
 	}
-	if p.weights, err = r.classWeights(classesOf(p.template.Graph)); err != nil {
+	if p.classWeights, err = r.classWeights(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}
 	if p.program, err = Program(r, p.template.Graph, p.wrapped, p.trained); err != nil {
@@ -112,7 +112,7 @@ func Trained(g *graph.Graph, freeze []string) ([]string, error) {
 // returns.
 func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
 	p := &graph.Program{Name: template.Name, State: slices.Clone(template.State)}
-	weights, err := r.classWeights(classesOf(template))
+	classWeights, err := r.classWeights(classesOf(template))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 		return nil, err
 	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
-		Weights: weights, Auxiliary: r.AuxWeight,
+		Weights: classWeights, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, Apart: r.apart()})
 	if err != nil {
 		return nil, err

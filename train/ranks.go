@@ -49,40 +49,42 @@ type agreement struct {
 }
 
 // agree returns an error unless all ranks begin the same run at the same step
-// with the same state. What one of them has too little memory for, none does.
+// with the same state. tight reports whether some device, of any rank, has too little
+// memory free: what one of them has too little memory for, none does.
 func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
-	from *serialize.Checkpoint) error {
-	peers := s.config.Peers
+	from *serialize.Checkpoint) (tight bool, err error) {
+	peers := s.plan.config.Peers
+	tight = s.plan.tight(s.devices.members)
 	if peers == nil {
-		return nil
+		return tight, nil
 	}
-	mine := agreement{s.recipe.JSON(), s.progress.Step, s.rescue.every, digest(state, from), s.tight()}
+	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.rescue.every, digest(state, from), tight}
 	b, err := json.Marshal(mine)
 	if err != nil {
-		return err
+		return tight, err
 	}
 	all, err := peers.Gather(ctx, b)
 	if err != nil {
-		return err
+		return tight, err
 	}
 	var first agreement
 	for rank, record := range all {
 		var theirs agreement
 		if err := json.Unmarshal(record, &theirs); err != nil {
-			return &parallel.RankError{Rank: rank, Text: err.Error()}
+			return tight, &parallel.RankError{Rank: rank, Text: err.Error()}
 		}
-		s.elsewhere = s.elsewhere || theirs.Tight
+		tight = tight || theirs.Tight
 		if rank == 0 {
 			first = theirs
 			s.rescue.every = first.Every
 			continue
 		}
 		if what := theirs.differs(first); what != "" {
-			return &parallel.RankError{Rank: rank, Text: what,
+			return tight, &parallel.RankError{Rank: rank, Text: what,
 				Advice: "start all ranks with the same options, data and files"}
 		}
 	}
-	return nil
+	return tight, nil
 }
 
 // differs says what of a rank is not as on rank 0; "" if all is.
@@ -149,15 +151,15 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 // runOnRank is Run of one rank of several. It stops between two steps, when the
 // context of any rank has ended, and it ends all ranks if it cannot go on.
 func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
-	s.until = ctx
-	defer context.AfterFunc(ctx, s.config.Peers.Hurry)()
+	s.trainer.until = ctx
+	defer context.AfterFunc(ctx, s.plan.config.Peers.Hurry)()
 	m, err := s.run(context.WithoutCancel(ctx))
 	told := errors.Is(err, errStopped) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 	switch {
 	case err != nil && !told:
-		s.config.Peers.Abort(err.Error())
+		s.plan.config.Peers.Abort(err.Error())
 	case told: // rank 0 has written the checkpoint when all have come here
-		_, _ = s.config.Peers.Share(context.WithoutCancel(ctx), nil)
+		_, _ = s.plan.config.Peers.Share(context.WithoutCancel(ctx), nil)
 		err = &agreed{err}
 	}
 	return m, err
@@ -179,11 +181,11 @@ func (t *trainer) orStop(ctx context.Context) context.Context {
 // wanted says which rows of a batch this rank reads: those of its own replicas,
 // and all of the batches that may become those of the gap. nil: all rows.
 func (s *Session) wanted() func(at data.Position, rows int) func(row int) bool {
-	if s.config.Peers == nil {
+	if s.plan.config.Peers == nil {
 		return nil
 	}
-	r := s.recipe
-	first, last := s.driver.Group().Replicas()
+	r := s.plan.recipe
+	first, last := s.trainer.driver.Group().Replicas()
 	return func(at data.Position, rows int) func(row int) bool {
 		step := at.Epoch*r.StepsPerEpoch() + at.Index
 		sl := r.Tail.Slice(rows, r.StepBatch(), r.StepReplicas())

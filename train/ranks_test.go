@@ -277,8 +277,8 @@ func TestRanksStopTogether(t *testing.T) {
 		if !errors.Is(err, fabric.Agreed) || p.Rank() == 1 && !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("rank %d ended with %v", p.Rank(), err)
 		}
-		if s.progress.Step != 1 {
-			return fmt.Errorf("rank %d stands at step %d", p.Rank(), s.progress.Step)
+		if s.trainer.progress.Step != 1 {
+			return fmt.Errorf("rank %d stands at step %d", p.Rank(), s.trainer.progress.Step)
 		}
 		return nil
 	})

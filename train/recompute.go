@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -16,10 +17,11 @@ const (
 	allRecompute  = "all"
 )
 
-// loaded returns the program as devices load it.
-func (p *plan) loaded() (*graph.Program, error) {
+// loaded returns the program as devices load it; tight says that some device, of any
+// rank, has too little memory free.
+func (p *plan) loaded(tight bool) (*graph.Program, error) {
 	switch want := p.config.Recompute; {
-	case want == allRecompute, (want == "" || want == autoRecompute) && (p.tight() || p.elsewhere):
+	case want == allRecompute, (want == "" || want == autoRecompute) && tight:
 		return recomputing(p.program)
 	case want == "" || want == autoRecompute || want == noRecompute:
 		return p.program, nil
@@ -45,16 +47,16 @@ func recomputing(p *graph.Program) (*graph.Program, error) {
 	return out, out.Check()
 }
 
-// tight reports whether some device has less memory free than its share of a batch
+// tight reports whether some of a rank's devices has less memory free than its share of a batch
 // takes, if every rank has as many.
-func (p *plan) tight() bool {
-	train, devices := p.program.Function(graph.Train), max(len(p.config.Devices), 1)
+func (p *plan) tight(members []parallel.Member) bool {
+	train, devices := p.program.Function(graph.Train), max(len(members), 1)
 	if p.config.Peers != nil {
 		devices *= p.config.Peers.Size()
 	}
 	share := (p.recipe.StepBatch() + devices - 1) / devices
 	need := int64(share)*int64(train.ActivationBytes()) + stateBytes(p.program.State)
-	for _, m := range p.config.Devices {
+	for _, m := range members {
 		if free := m.Device.Info().MemoryFree; free > 0 && need > free {
 			return true
 		}

@@ -19,13 +19,13 @@ import (
 // Session is a run: a recipe, its current state, and the devices. It reads the
 // data, makes the steps, evaluates and reports events.
 type Session struct {
-	*trainer
-	rescue rescue
-	probe  parallel.Batch // for the gap of the epoch; empty in its middle
-	losses []Losses       // of devices
-	began  time.Time
-	// giveBack gives the devices to the fleet; nil if they are not of one.
-	giveBack func()
+	plan    *plan
+	devices devices
+	trainer *trainer
+	rescue  rescue
+	probe   parallel.Batch // for the gap of the epoch; empty in its middle
+	losses  []Losses       // of devices
+	began   time.Time
 }
 
 // Progress is the position of a run and its sums so far. It is part of every
@@ -85,7 +85,7 @@ func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (
 	if err != nil {
 		return nil, err
 	}
-	if err := s.restore(k); err != nil {
+	if err := s.trainer.restore(k); err != nil {
 		return nil, err
 	}
 	return s.opened(ctx, k.State, k)
@@ -102,7 +102,7 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 	if t.statistics, err = newStatistics(p, state); err != nil {
 		return nil, err
 	}
-	return &Session{trainer: t, rescue: rescue{trainer: t, every: p.interval()}}, nil
+	return &Session{plan: p, trainer: t, rescue: rescue{plan: p, trainer: t, every: p.interval()}}, nil
 }
 
 // RecipeError says in which fields a resumed recipe differs from that of the checkpoint.
@@ -139,40 +139,47 @@ func (s *Session) opened(ctx context.Context, state map[string]tensor.Tensor, fr
 // the checkpoint that it is of, or nil.
 func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	from *serialize.Checkpoint) error {
-	if err := s.borrow(); err != nil {
+	var err error
+	if s.devices, err = borrow(s.plan); err != nil {
 		return err
 	}
-	if s.recipe.EMA > 0 {
+	if s.plan.recipe.EMA > 0 {
 		state = s.withAverages(state)
 	}
-	if err := s.agree(ctx, state, from); err != nil {
-		return err
-	}
-	program, err := s.loaded()
+	tight, err := s.agree(ctx, state, from)
 	if err != nil {
 		return err
 	}
-	s.driver, err = parallel.Open(ctx, program, state, s.config.Devices, parallel.Config{
-		Replicas: s.recipe.StepReplicas(), Batch: s.recipe.StepBatch(), Reopen: s.config.Reopen,
-		Peers: s.config.Peers, Placement: s.config.Placement, BySpeed: s.config.BySpeed,
-		Template: s.recipe.WeightSync == parallel.Template, Local: s.recipe.local(),
-		Timeout: s.config.DeviceTimeout, Lost: s.lost, Back: s.back,
-		Rendezvous: s.config.Rendezvous, Slower: s.slower})
+	program, err := s.plan.loaded(tight)
 	if err != nil {
 		return err
 	}
-	s.weights = startWeights(s.plan, s.driver, state)
+	s.trainer.driver, err = parallel.Open(ctx, program, state, s.devices.members, s.drive())
+	if err != nil {
+		return err
+	}
+	s.trainer.weights = startWeights(s.plan, s.trainer.driver, state)
 	if from != nil {
-		return s.weights.restore(from, &s.progress)
+		return s.trainer.weights.restore(from, &s.trainer.progress)
 	}
 	return nil
+}
+
+// drive says what the driver does.
+func (s *Session) drive() parallel.Config {
+	c, r := &s.plan.config, s.plan.recipe
+	return parallel.Config{Replicas: r.StepReplicas(), Batch: r.StepBatch(), Reopen: s.devices.reopen,
+		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
+		Template: r.WeightSync == parallel.Template, Local: r.local(),
+		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
+		Rendezvous: s.devices.rendezvous, Slower: s.slower}
 }
 
 // withAverages returns a state with averages, which begin at the weights unless a checkpoint brought
 // them.
 func (s *Session) withAverages(state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	state = maps.Clone(state)
-	for _, name := range s.trained {
+	for _, name := range s.plan.trained {
 		if _, ok := state["average/"+name]; !ok {
 			state["average/"+name] = state[name]
 		}
@@ -191,32 +198,32 @@ func (s *Session) lost(e parallel.LossEvent) {
 	if e.Excluded != "" {
 		l.Excluded, reason = e.Excluded, reason+"; "+e.Excluded
 	}
-	s.emit(DeviceLost{Device: e.Device, Step: s.progress.Step, Reason: reason, MovedTo: e.MovedTo,
+	s.plan.emit(DeviceLost{Device: e.Device, Step: s.trainer.progress.Step, Reason: reason, MovedTo: e.MovedTo,
 		Excluded: e.Excluded})
 }
 
 func (s *Session) back(e parallel.BackEvent) {
-	s.emit(DeviceBack{Device: e.Device, Step: s.progress.Step})
+	s.plan.emit(DeviceBack{Device: e.Device, Step: s.trainer.progress.Step})
 }
 
 func (s *Session) slower(why error) {
-	s.emit(AtHost{Level: device.Stream, Reason: why.Error()})
+	s.plan.emit(AtHost{Level: device.Stream, Reason: why.Error()})
 }
 
 // Beside returns the current running statistics of Config.Besides, in that
 // order, by the names of state tensors.
-func (s *Session) Beside() ([]map[string]tensor.Tensor, error) { return s.statistics.beside() }
+func (s *Session) Beside() ([]map[string]tensor.Tensor, error) { return s.trainer.statistics.beside() }
 
 // Close frees the session's memory on the devices and gives them back. It may
 // be called twice.
 func (s *Session) Close() error {
 	var err error
-	if s.driver != nil {
-		err = s.driver.Close()
+	if s.trainer.driver != nil {
+		err = s.trainer.driver.Close()
 	}
-	if s.giveBack != nil {
-		s.giveBack()
+	if s.devices.giveBack != nil {
+		s.devices.giveBack()
 	}
-	s.driver, s.giveBack = nil, nil
+	s.trainer.driver, s.devices.giveBack = nil, nil
 	return err
 }

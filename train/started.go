@@ -59,13 +59,13 @@ func sees(in graph.Type) string {
 // pictures says how samples become the model's input. A model of the zoo that was
 // made for larger pictures than all of these are might as well see them as they are.
 func (s *Session) pictures() string {
-	info := s.config.Train.Info()
-	text := s.transform.InWords(info)
-	_, err := models.Lookup(s.template.Architecture)
-	if err == nil && s.progress.Step == 0 && info.Pictures() && len(info.Shape) == 3 &&
-		info.Shape[0] < s.transform.Height && info.Shape[1] < s.transform.Width {
+	info := s.plan.config.Train.Info()
+	text := s.plan.transform.InWords(info)
+	_, err := models.Lookup(s.plan.template.Architecture)
+	if err == nil && s.trainer.progress.Step == 0 && info.Pictures() && len(info.Shape) == 3 &&
+		info.Shape[0] < s.plan.transform.Height && info.Shape[1] < s.plan.transform.Width {
 		theirs := models.Size{Height: info.Shape[0], Width: info.Shape[1]}
 		text += " ({size} " + theirs.Sides() + " takes them as they are)"
 	}
-	return s.config.called(text)
+	return s.plan.config.called(text)
 }

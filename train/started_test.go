@@ -84,7 +84,7 @@ func averaged(t *testing.T, lr float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range s.trained {
+	for _, name := range s.plan.trained {
 		if !tensor.Equal(after.State[name], k.State["average/"+name]) {
 			t.Errorf("%s of the template is not its average", name)
 		}
@@ -92,7 +92,7 @@ func averaged(t *testing.T, lr float64) {
 	if len(m.State) != len(before) || differing(before, m.State) != "" {
 		t.Errorf("the model has %d tensors, it had %d", len(m.State), len(before))
 	}
-	for _, name := range s.trained {
+	for _, name := range s.plan.trained {
 		for i, v := range after.State[name].F32() {
 			if lr < 1e-6 && math.Abs(float64(v-before[name].F32()[i])) > 1e-6 {
 				t.Fatalf("%s: element %d is %v, it was %v", name, i, v, before[name].F32()[i])
@@ -120,8 +120,8 @@ func TestWhoUpdates(t *testing.T) {
 func TestDevicesAreToldOf(t *testing.T) {
 	var told []Event
 	c := Config{Events: func(e Event) { told = append(told, e) }}
-	s := &Session{trainer: &trainer{plan: &plan{config: c}}}
-	s.progress.Step = 3
+	s := sessionOf(&plan{config: c})
+	s.trainer.progress.Step = 3
 	s.slower(errPlanted)
 	s.back(parallel.BackEvent{Device: "a"})
 	want := []Event{AtHost{Level: device.Stream, Reason: errPlanted.Error()}, DeviceBack{Device: "a", Step: 3}}
@@ -160,7 +160,8 @@ func TestEstimateOver(t *testing.T) {
 	} {
 		r := newBench(t, 24).recipe
 		c.change(&r)
-		s := &Session{trainer: &trainer{plan: &plan{recipe: &r}, statistics: make(statistics, c.kept)}}
+		s := sessionOf(&plan{recipe: &r})
+		s.trainer.statistics = make(statistics, c.kept)
 		if got := s.estimateOver(); got != c.want {
 			t.Errorf("%s with %d statistics: %d, want %d", r.JSON(), c.kept, got, c.want)
 		}

@@ -12,20 +12,20 @@ import (
 // finish makes the template: the last or the best weights, their average if
 // the recipe has one, statistics estimated anew where it says so.
 func (s *Session) finish(ctx context.Context) (*models.Model, error) {
-	if s.rescue.saved != s.progress.Step {
+	if s.rescue.saved != s.trainer.progress.Step {
 		if err := s.rescue.save(ctx); err != nil {
 			return nil, err
 		}
 	}
-	state, err := s.current(ctx)
+	state, err := s.trainer.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s.best != nil {
-		state = maps.Clone(s.best.state)
+	if s.trainer.best != nil {
+		state = maps.Clone(s.trainer.best.state)
 	}
-	if s.recipe.EMA > 0 {
-		for _, name := range s.trained {
+	if s.plan.recipe.EMA > 0 {
+		for _, name := range s.plan.trained {
 			state[name] = state["average/"+name]
 		}
 	}
@@ -36,17 +36,17 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 		}
 		maps.Copy(state, statistics)
 	}
-	m, _, err := serialize.Strip(s.pack(state))
+	m, _, err := serialize.Strip(s.plan.pack(state))
 	return m, err
 }
 
 // estimateOver returns over how many samples the statistics are estimated at
 // the end: those of averaged weights always are, over at least some batches.
 func (s *Session) estimateOver() int {
-	if s.recipe.averages() && s.recipe.BNPrecise == 0 && len(s.statistics) > 0 {
+	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 && len(s.trainer.statistics) > 0 {
 		return averageSamples
 	}
-	return s.recipe.BNPrecise
+	return s.plan.recipe.BNPrecise
 }
 
 // averageSamples is how many samples the statistics of averaged weights are
@@ -56,9 +56,9 @@ const averageSamples = 8192
 // Finished returns the event for a template that the caller has written to
 // path, with the SHA-256 sum of the file.
 func (s *Session) Finished(path, sum string) Finished {
-	done := Finished{Model: path, SHA256: sum, Steps: s.progress.Step, Seconds: time.Since(s.began).Seconds(),
-		Lost: s.losses}
-	if late := s.progress.Late; late != nil {
+	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
+		Seconds: time.Since(s.began).Seconds(), Lost: s.losses}
+	if late := s.trainer.progress.Late; late != nil {
 		done.Dropped = late.Left()
 	}
 	return done

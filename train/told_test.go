@@ -169,7 +169,7 @@ func TestWhatBatchNormSees(t *testing.T) {
 		r, m := b.recipe, b.model()
 		c.change(&r)
 		sees := func() string {
-			return (&Session{trainer: &trainer{plan: &plan{recipe: &r, template: m}}}).batchNormSees()
+			return (sessionOf(&plan{recipe: &r, template: m})).batchNormSees()
 		}
 		if got := sees(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

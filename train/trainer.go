@@ -21,7 +21,7 @@ import (
 // stands where it stood before the step. It has what a step changes, all of
 // which becomes part of a checkpoint: weights, running statistics, progress.
 type trainer struct {
-	*plan
+	plan       *plan
 	driver     *parallel.Driver
 	weights    weights
 	statistics statistics
@@ -32,7 +32,7 @@ type trainer struct {
 
 // step runs one batch, checks what came back and commits it.
 func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
-	if t.recipe.BNMin == "running" && len(t.statistics) > 0 {
+	if t.plan.recipe.BNMin == "running" && len(t.statistics) > 0 {
 		live, err := t.statistics[0].Live()
 		if err != nil {
 			return parallel.Result{}, err
@@ -41,12 +41,12 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 			return parallel.Result{}, err
 		}
 	}
-	o := optimizerStep{t.progress.Step, b, Hyper(t.recipe, t.schedule, t.progress.Step)}
+	o := optimizerStep{t.progress.Step, b, Hyper(t.plan.recipe, t.plan.schedule, t.progress.Step)}
 	result, err := t.weights.step(t.orStop(ctx), o)
 	if err != nil {
 		return result, t.refused(err)
 	}
-	if err := bn.Check(t.layers, result.Moments); err != nil {
+	if err := bn.Check(t.plan.layers, result.Moments); err != nil {
 		return result, t.located(err)
 	}
 	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
@@ -125,8 +125,8 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	}
 	state = maps.Clone(state)
 	maps.Copy(state, statistics)
-	k := t.pack(state)
-	if k.Progress, err = json.Marshal(position{t.progress, t.config.Paths}); err != nil {
+	k := t.plan.pack(state)
+	if k.Progress, err = json.Marshal(position{t.progress, t.plan.config.Paths}); err != nil {
 		return nil, err
 	}
 	if t.best != nil {

@@ -111,7 +111,7 @@ func TestMergerBeyondFloat32(t *testing.T) {
 	}
 	defer s.Close()
 	moments := func(mean float64) (all []tensor.Tensor) {
-		for _, l := range s.layers {
+		for _, l := range s.plan.layers {
 			m := tensor.New(tensor.F64, b.recipe.Replicas, 1+2*l.Channels)
 			for r := range b.recipe.Replicas {
 				row := m.F64()[r*(1+2*l.Channels):]
@@ -124,10 +124,10 @@ func TestMergerBeyondFloat32(t *testing.T) {
 		}
 		return all
 	}
-	if _, err := s.statistics.next(moments(1)); err != nil {
+	if _, err := s.trainer.statistics.next(moments(1)); err != nil {
 		t.Errorf("means of 1 and -1: %v", err)
 	}
-	if _, err := s.statistics.next(moments(1e25)); err == nil {
+	if _, err := s.trainer.statistics.next(moments(1e25)); err == nil {
 		t.Error("means of 1e25 and -1e25 were merged")
 	}
 }

@@ -93,7 +93,7 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 	}
 	defer p.Close()
 	var classless []error
-	damaged, err := p.All(ctx, src.Source, predict.Reading{GoOn: true, Sure: v.Verified},
+	damaged, err := p.All(ctx, src.Source, predict.Reading{GoOn: true, Verify: v.Verified},
 		func(i int, outputs []tensor.Tensor) error {
 			said := Prediction{Input: src.Name(i)}
 			for _, t := range outputs {

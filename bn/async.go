@@ -9,18 +9,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Async is a set of running statistics that is updated late: the moments of
-// replica r in step t are merged in step t + delay(seed, r, t), at most span
-// steps later. The delays are drawn from the seed, so the result is the same on
-// any devices: asynchrony is a schedule, never a race.
+// Async is a set of running statistics with delayed updates: the moments of replica r in step t are
+// merged in step t + delay(seed, r, t), at most span steps later. The delays are drawn from the
+// seed, so the result is the same on any devices: asynchrony is a schedule, never a race.
 type Async struct {
-	set     *Statistics
-	delays  tensor.Philox
-	span    int
-	step    int               // the next one
-	history [][]tensor.Tensor // moments of the last steps, step-1 last: some of their replicas wait
-	Merged  int64             // observations of a replica so far that were merged
-	Waited  int64             // steps that these waited, in total
+	set        *Statistics
+	delays     tensor.Philox
+	span       int
+	step       int               // the next one
+	history    [][]tensor.Tensor // moments of the last steps, step-1 last, with replicas that are not merged yet
+	Merged     int64             // observations of a replica so far that were merged
+	TotalDelay int64             // sum of their delays, in steps
 }
 
 // NewAsync returns such a set that starts from state. A span of 0 is Pooled.
@@ -35,15 +34,15 @@ func NewAsync(layers []Layer, state map[string]tensor.Tensor, seed uint64, span 
 // maxSpan bounds the memory that waiting moments take.
 const maxSpan = 64
 
-// delay returns by how many steps replica r is late in step t: uniform in 0 to span.
+// delay returns the delay of replica r in step t: uniform in 0 to span.
 func (a *Async) delay(r, t int) int {
 	d := a.delays.Draws(uint32(r), uint64(t))
 	return d.Intn(a.span + 1)
 }
 
-// Next returns the set after one more step with these moments, checked with
-// Check: what is due is merged. Errors are those of Statistics.Next, also about
-// what waits, which a checkpoint would hold; a never changes.
+// Next returns the set after one more step with these moments, which are checked with Check:
+// moments that are due are merged. Errors are those of Statistics.Next, also about pending moments,
+// which a checkpoint would contain; a never changes.
 func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
 	kept := make([]tensor.Tensor, len(moments))
 	for i, m := range moments {
@@ -53,7 +52,7 @@ func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
 	if err := next.advance(kept); err != nil {
 		return nil, err
 	}
-	if next.waitsFar() {
+	if next.pendingNearOverflow() {
 		if _, err := next.Drained(); err != nil {
 			return nil, err
 		}
@@ -61,9 +60,9 @@ func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
 	return next, nil
 }
 
-// waitsFar reports whether moments that wait come near what float32 holds: merged
-// with others, variances of up to 2^120 and means of up to 2^60 stay below 2^122.
-func (a *Async) waitsFar() bool {
+// pendingNearOverflow reports whether pending moments come near the range of float32: merged with
+// others, variances of up to 2^120 and means of up to 2^60 stay below 2^122.
+func (a *Async) pendingNearOverflow() bool {
 	for _, moments := range a.history {
 		for i, l := range a.set.layers {
 			for r := range moments[i].Shape[0] {
@@ -79,8 +78,8 @@ func (a *Async) waitsFar() bool {
 	return false
 }
 
-// Drained returns a set in which nothing waits any more: it is merged, as the
-// steps after the last would have. There is no step after it.
+// Drained returns a set without pending moments: they are merged as the steps after the last would
+// have done. There is no step after it.
 func (a *Async) Drained() (*Async, error) {
 	d := a.clone()
 	for range a.span {
@@ -91,20 +90,20 @@ func (a *Async) Drained() (*Async, error) {
 	return d, nil
 }
 
-// clone returns a set that changes apart from a.
+// clone returns an independent copy of a.
 func (a *Async) clone() *Async {
 	c := *a
 	c.set, c.history = a.set.clone(), slices.Clone(a.history)
 	return &c
 }
 
-// advance takes the moments of the present step, merges what is due in it, and
-// goes on to the next.
+// advance adds the moments of the present step, merges those that are due, and goes on to the next
+// step.
 func (a *Async) advance(moments []tensor.Tensor) error {
 	a.history = append(a.history, moments)
 	for i := range a.set.layers {
-		mean, variance := a.set.layers[i].split(a.due(i))
-		err := a.set.move(i, mean, variance, func(channel int) int { return a.farthest(i, channel) })
+		mean, variance := a.set.layers[i].split(a.mergeDue(i))
+		err := a.set.update(i, mean, variance, func(channel int) int { return a.farthest(i, channel) })
 		if err != nil {
 			return err
 		}
@@ -133,9 +132,9 @@ func (a *Async) farthest(i, channel int) int {
 	return replica
 }
 
-// due merges the moments of layer i that are due in this step: older steps
+// mergeDue merges the moments of layer i that are due in this step: older steps
 // first, the replicas of one step along the canonical tree.
-func (a *Async) due(i int) []float64 {
+func (a *Async) mergeDue(i int) []float64 {
 	total := make([]float64, 1+2*a.set.layers[i].Channels)
 	for k, moments := range a.history {
 		if moments == nil {
@@ -146,7 +145,7 @@ func (a *Async) due(i int) []float64 {
 			late := due(r, n)
 			if late && i == 0 {
 				a.Merged++
-				a.Waited += int64(len(a.history) - 1 - k)
+				a.TotalDelay += int64(len(a.history) - 1 - k)
 			}
 			return late
 		})
@@ -165,7 +164,7 @@ func (a *Async) dueIn(k int) func(r int, n float64) bool {
 // Tensors returns copies of the running statistics by the names of the state.
 func (a *Async) Tensors() map[string]tensor.Tensor { return a.set.Tensors() }
 
-// Pending is what an Async has to keep in a checkpoint beside Tensors.
+// Pending is what a checkpoint has of an Async in addition to Tensors.
 type Pending struct {
 	Updates []int64
 	Step    int
@@ -174,9 +173,9 @@ type Pending struct {
 	History map[string]tensor.Tensor // moments by "step/layer"
 }
 
-// Pending returns what waits. The tensors are shared and never change.
+// Pending returns the moments that are not merged yet. The tensors are shared and never change.
 func (a *Async) Pending() Pending {
-	p := Pending{Updates: a.set.Updates(), Step: a.step, Merged: a.Merged, Waited: a.Waited,
+	p := Pending{Updates: a.set.Updates(), Step: a.step, Merged: a.Merged, Waited: a.TotalDelay,
 		History: map[string]tensor.Tensor{}}
 	for k, moments := range a.history {
 		for i, m := range moments {
@@ -208,6 +207,6 @@ func (a *Async) Restore(state map[string]tensor.Tensor, p Pending) error {
 	if err := a.set.Restore(state, p.Updates); err != nil {
 		return err
 	}
-	a.history, a.step, a.Merged, a.Waited = history, p.Step, p.Merged, p.Waited
+	a.history, a.step, a.Merged, a.TotalDelay = history, p.Step, p.Merged, p.Waited
 	return nil
 }

@@ -71,7 +71,7 @@ func TestAsyncMergesEverythingOnce(t *testing.T) {
 		t.Error("draining a copy changed the set")
 	}
 	// 600 delays uniform in 0 to 4: mean 2, deviation of the mean 0.06.
-	if mean := float64(d.Waited) / float64(d.Merged); mean < 1.75 || mean > 2.25 {
+	if mean := float64(d.TotalDelay) / float64(d.Merged); mean < 1.75 || mean > 2.25 {
 		t.Errorf("an observation waits for %.2f steps, want about 2", mean)
 	}
 }
@@ -95,7 +95,7 @@ func TestAsyncGoesOnWithTheSameBits(t *testing.T) {
 		}
 		whole, half = run(t, whole, stop, 8), run(t, half, stop, 8)
 		if bits(drained(t, whole).Tensors()) != bits(drained(t, half).Tensors()) || whole.Merged != half.Merged ||
-			whole.Waited != half.Waited {
+			whole.TotalDelay != half.TotalDelay {
 			t.Errorf("stopped after %d steps: other bits", stop)
 		}
 	}

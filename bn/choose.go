@@ -28,7 +28,7 @@ func choice(mode Mode, rule Rule) (chooser, error) {
 	case rule == Mean:
 		return chooser{meanOf, atLeast(2)}, nil
 	case rule == First:
-		return only(0), nil
+		return singleReplica(0), nil
 	}
 	return chooser{}, fmt.Errorf("bn: unknown mode %q or rule %q", mode, rule)
 }
@@ -108,8 +108,8 @@ func meanOf(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 	return mean, variance
 }
 
-// only takes one replica.
-func only(replica int) chooser {
+// singleReplica chooses one replica.
+func singleReplica(replica int) chooser {
 	return chooser{func(l *Layer, m tensor.Tensor) (mean, variance []float64) {
 		return l.split(row(m, replica))
 	}, func(r int, _ float64) bool { return r == replica }}

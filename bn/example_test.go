@@ -40,7 +40,7 @@ func Example() {
 // the run starts.
 func ExampleFeasible() {
 	layers := []bn.Layer{{Name: "bn1", Channels: 256, Elements: 1}}
-	err := bn.Feasible(layers, bn.Replica, []bn.Split{
+	err := bn.Feasible(layers, bn.Replica, []bn.Partition{
 		{What: "the full batch", Rows: []int{8, 8}},
 		{What: "the tail", Rows: []int{2, 1}},
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Split is one way in which a run cuts a batch: the rows of every replica.
-type Split struct {
+// Partition is one way in which a run divides a batch among replicas.
+type Partition struct {
 	What string // "the full batch", "the tail"
 	Rows []int  // real rows of replica 0, 1, ...; 0 is legal
 }
@@ -37,7 +37,7 @@ func (e *TooFew) Unwrap() error {
 // Feasible reports, before a run starts, whether every batch norm gets at
 // least two values wherever it normalises: over the batch in mode Sync, on
 // every replica that has rows in mode Replica. The error is a *TooFew.
-func Feasible(layers []Layer, mode Mode, splits []Split) error {
+func Feasible(layers []Layer, mode Mode, splits []Partition) error {
 	if mode == Frozen {
 		return nil
 	}

@@ -75,25 +75,25 @@ func TestCheckShapes(t *testing.T) {
 func TestFeasible(t *testing.T) {
 	flat, image := layer(3), layer(3)
 	flat.Elements, image.Elements = 1, 49
-	full := bn.Split{What: "the full batch", Rows: []int{8, 8}}
-	tail := bn.Split{What: "the tail", Rows: []int{1, 0}} // 1825 samples in batches of 16
+	full := bn.Partition{What: "the full batch", Rows: []int{8, 8}}
+	tail := bn.Partition{What: "the tail", Rows: []int{1, 0}} // 1825 samples in batches of 16
 	cases := []struct {
 		name   string
 		layer  bn.Layer
 		mode   bn.Mode
-		splits []bn.Split
+		splits []bn.Partition
 		want   string // in the error; "" for none
 	}{
-		{"full", flat, bn.Replica, []bn.Split{full}, ""},
-		{"tail of a convolution", image, bn.Replica, []bn.Split{full, tail}, ""},
-		{"tail, replica", flat, bn.Replica, []bn.Split{full, tail},
+		{"full", flat, bn.Replica, []bn.Partition{full}, ""},
+		{"tail of a convolution", image, bn.Replica, []bn.Partition{full, tail}, ""},
+		{"tail, replica", flat, bn.Replica, []bn.Partition{full, tail},
 			"replica 0 has one value per channel in the tail (1 row)"},
-		{"tail, sync", flat, bn.Sync, []bn.Split{full, tail}, "tail drop"},
-		{"tail, frozen", flat, bn.Frozen, []bn.Split{full, tail}, ""},
-		{"one row each, sync", flat, bn.Sync, []bn.Split{{What: "the full batch", Rows: []int{1, 1}}}, ""},
-		{"one row each, replica", flat, bn.Replica, []bn.Split{{What: "the full batch", Rows: []int{1, 1}}},
+		{"tail, sync", flat, bn.Sync, []bn.Partition{full, tail}, "tail drop"},
+		{"tail, frozen", flat, bn.Frozen, []bn.Partition{full, tail}, ""},
+		{"one row each, sync", flat, bn.Sync, []bn.Partition{{What: "the full batch", Rows: []int{1, 1}}}, ""},
+		{"one row each, replica", flat, bn.Replica, []bn.Partition{{What: "the full batch", Rows: []int{1, 1}}},
 			"replica 0 has one value"},
-		{"one row last, replica", flat, bn.Replica, []bn.Split{{What: "the full batch", Rows: []int{2, 1}}},
+		{"one row last, replica", flat, bn.Replica, []bn.Partition{{What: "the full batch", Rows: []int{2, 1}}},
 			"bn sync"},
 	}
 	for _, c := range cases {

@@ -64,21 +64,23 @@ func (n *Norm) initial() bool {
 // examine checks one batch norm; trained tells whether any of the file's was trained.
 func (n *Norm) examine(trained bool) []Finding {
 	if problem := n.incomplete(); problem != "" {
-		return []Finding{n.whole(Fault, problem,
+		return []Finding{n.allChannels(Fault, problem,
 			remedy{"the file is damaged or was cut apart; take another copy, or " + reestimate.advice, true})}
 	}
 	mean, variance := n.Mean.F32(), n.Variance.F32()
 	switch {
 	case !trained:
-		return []Finding{n.whole(Warning, "as it was initialised, mean 0, variance 1, gamma 1 and beta 0, "+
+		return []Finding{n.allChannels(Warning, "as it was initialised, mean 0, variance 1, gamma 1 and beta 0, "+
 			"like every batch norm of the file: the model was never trained",
 			remedy{"train it before it is used", false})}
 	case all(mean, 0) && all(variance, 1):
-		return []Finding{n.whole(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
+		return []Finding{n.allChannels(Fault, "mean 0 and variance 1 throughout: never updated", reestimate)}
 	case all(mean, 0) && all(variance, 0):
-		return []Finding{n.whole(Fault, "mean and variance 0 throughout: no data ever came through", reestimate)}
-	case all(variance, 0) && !slices.ContainsFunc(mean, odd):
-		return []Finding{n.whole(Fault, "variance 0 throughout, with means that are not 0: every channel is a "+
+		return []Finding{n.allChannels(Fault, "mean and variance 0 throughout: no data ever came through",
+			reestimate)}
+	case all(variance, 0) && !slices.ContainsFunc(mean, notFinite):
+		return []Finding{n.allChannels(Fault, "variance 0 throughout, with means that are not 0: every channel is "+
+			"a "+
 			"constant, or the variances were lost", reestimate)}
 	}
 	var found []Finding
@@ -90,11 +92,11 @@ func (n *Norm) examine(trained bool) []Finding {
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Fault }) {
 		return found // what began long ago is not what is wrong
 	}
-	return append(found, n.unsettled()...)
+	return append(found, n.underTrained()...)
 }
 
-// whole is a finding about all channels of n.
-func (n *Norm) whole(s Severity, problem string, r remedy) Finding {
+// allChannels returns a finding about all channels of n.
+func (n *Norm) allChannels(s Severity, problem string, r remedy) Finding {
 	return Finding{n.Name, nil, problem, s, r.advice, r.reestimate}
 }
 
@@ -131,17 +133,18 @@ func orNone(t tensor.Tensor) string {
 	return t.String()
 }
 
-// unsettled warns of averages that still remember what they started from.
-func (n *Norm) unsettled() []Finding {
+// underTrained warns of averages that still contain much of their initial values.
+func (n *Norm) underTrained() []Finding {
 	if n.Updates <= 0 || n.Decay <= 0 {
 		return nil
 	}
 	left := math.Pow(n.Decay, float64(n.Updates))
-	if left < unsettledPart {
+	if left < maxInitialWeight {
 		return nil
 	}
 	after := fmt.Sprintf("after %s with decay %g", problem.Counted(int(n.Updates), "update"), n.Decay)
-	return []Finding{n.whole(Warning, fmt.Sprintf("%s the statistics are still %.0f %% their initial values",
+	return []Finding{n.allChannels(Warning, fmt.Sprintf(
+		"%s the statistics are still %.0f %% their initial values",
 		after, 100*left), reestimate)}
 }
 
@@ -153,7 +156,7 @@ func counters(norms []Norm) []Finding {
 		if n := norms[i]; n.Updates >= 0 && n.Updates != norms[first].Updates {
 			updated := fmt.Sprintf("updated %s, %s %s", problem.Counted(int(n.Updates), "time"), norms[first].Name,
 				problem.Counted(int(norms[first].Updates), "time"))
-			found = append(found, n.whole(Warning, updated,
+			found = append(found, n.allChannels(Warning, updated,
 				remedy{"the layer was frozen for a while, or is of another model", false}))
 		}
 	}

@@ -32,9 +32,9 @@ func Layers(f *graph.Function) ([]Layer, error) {
 		var err error
 		switch n := &f.Nodes[i]; n.Op {
 		case graph.BatchNorm:
-			l, err = stored(f, n)
+			l, err = batchNormLayer(f, n)
 		case graph.Track:
-			l, err = tracked(f, n, makers)
+			l, err = trackLayer(f, n, makers)
 		default:
 			continue
 		}
@@ -46,8 +46,8 @@ func Layers(f *graph.Function) ([]Layer, error) {
 	return layers, nil
 }
 
-// stored reads a batch_norm node.
-func stored(f *graph.Function, n *graph.Node) (Layer, error) {
+// batchNormLayer reads a batch_norm node.
+func batchNormLayer(f *graph.Function, n *graph.Node) (Layer, error) {
 	l := layerOf(f, n, n.In[0], n.In[3], n.In[4])
 	l.Name, l.Eps = f.NodeName(n), n.Float("eps")
 	if l.Mean == "" || l.Variance == "" {
@@ -56,9 +56,9 @@ func stored(f *graph.Function, n *graph.Node) (Layer, error) {
 	return l, nil
 }
 
-// tracked reads a track node. What it belongs to is the normalise whose
+// trackLayer reads a track node. What it belongs to is the normalise whose
 // moments come from the same node and are of the same value.
-func tracked(f *graph.Function, track *graph.Node, makers map[graph.Value]*graph.Node) (Layer, error) {
+func trackLayer(f *graph.Function, track *graph.Node, makers map[graph.Value]*graph.Node) (Layer, error) {
 	source := origin(track.In[0], makers)
 	if source == nil || source.Op != graph.Moments {
 		return Layer{}, fmt.Errorf("bn: track of %s: it does not come from moments", f.NodeName(track))

@@ -20,12 +20,12 @@ import (
 // overflows float32.
 func Merge(layers []Layer, sets []map[string]tensor.Tensor, weights []float64, rule Rule) (
 	map[string]tensor.Tensor, error) {
-	w, err := shares(len(sets), weights)
+	w, err := normalisedWeights(len(sets), weights)
 	if err != nil {
 		return nil, err
 	}
 	for k := range sets {
-		if _, err := start(layers, sets[k], chooser{}); err != nil {
+		if _, err := newStatistics(layers, sets[k], chooser{}); err != nil {
 			return nil, fmt.Errorf("set %d: %w", k, err)
 		}
 	}
@@ -51,8 +51,8 @@ func merge(layers []Layer, sets []map[string]tensor.Tensor, w []float64, rule Ru
 	return out, nil
 }
 
-// shares scales weights to the sum 1.
-func shares(k int, weights []float64) ([]float64, error) {
+// normalisedWeights scales weights to the sum 1.
+func normalisedWeights(k int, weights []float64) ([]float64, error) {
 	if k == 0 {
 		return nil, fmt.Errorf("bn: no statistics to merge")
 	}

@@ -163,7 +163,7 @@ func TestMergeOfSetsFarApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Own[1].Restore(b, []int64{0}); err != nil {
+	if err := r.PerReplica[1].Restore(b, []int64{0}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Merged(bn.Pooled); err == nil {
@@ -304,7 +304,8 @@ func TestFeasibleCountsValues(t *testing.T) {
 	l := layer(1)
 	l.Elements = 4
 	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
-		if err := bn.Feasible([]bn.Layer{l}, mode, []bn.Split{{What: "the batch", Rows: []int{4}}}); err != nil {
+		batch := []bn.Partition{{What: "the batch", Rows: []int{4}}}
+		if err := bn.Feasible([]bn.Layer{l}, mode, batch); err != nil {
 			t.Errorf("%s: 16 values: %v", mode, err)
 		}
 	}

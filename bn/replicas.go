@@ -9,8 +9,8 @@ import (
 // Replicas is the running statistics of R replicas, each of which keeps its
 // own. They become one when they are merged.
 type Replicas struct {
-	layers []Layer
-	Own    []*Statistics // by replica
+	layers     []Layer
+	PerReplica []*Statistics // by replica
 }
 
 // NewReplicas returns such sets that all start from state.
@@ -20,11 +20,11 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 	}
 	r := &Replicas{layers: layers}
 	for i := range replicas {
-		own, err := newOwn(layers, state, i)
+		own, err := newForReplica(layers, state, i)
 		if err != nil {
 			return nil, err
 		}
-		r.Own = append(r.Own, own)
+		r.PerReplica = append(r.PerReplica, own)
 	}
 	return r, nil
 }
@@ -34,12 +34,12 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 // Statistics.Next.
 func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 	next := &Replicas{layers: r.layers}
-	for _, own := range r.Own {
+	for _, own := range r.PerReplica {
 		own, err := own.Next(moments)
 		if err != nil {
 			return nil, err
 		}
-		next.Own = append(next.Own, own)
+		next.PerReplica = append(next.PerReplica, own)
 	}
 	return next, nil
 }
@@ -49,7 +49,7 @@ func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 // *NonFinite if the result overflows float32.
 func (r *Replicas) Merged(rule Rule) (map[string]tensor.Tensor, error) {
 	var seen, all []map[string]tensor.Tensor
-	for _, own := range r.Own {
+	for _, own := range r.PerReplica {
 		t := own.Tensors()
 		all = append(all, t)
 		if own.updated() {

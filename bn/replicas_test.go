@@ -36,7 +36,7 @@ func TestMergedReplicasLeaveOutWhoSawNothing(t *testing.T) {
 	var seen []map[string]tensor.Tensor
 	for i, rows := range goldenRows {
 		if rows > 0 {
-			seen = append(seen, r.Own[i].Tensors())
+			seen = append(seen, r.PerReplica[i].Tensors())
 		}
 	}
 	for _, rule := range bn.Rules() {

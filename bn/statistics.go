@@ -26,15 +26,15 @@ func New(layers []Layer, state map[string]tensor.Tensor, mode Mode, rule Rule) (
 	if err != nil {
 		return nil, err
 	}
-	return start(layers, state, c)
+	return newStatistics(layers, state, c)
 }
 
-// newOwn returns the set that one replica keeps for itself.
-func newOwn(layers []Layer, state map[string]tensor.Tensor, replica int) (*Statistics, error) {
-	return start(layers, state, only(replica))
+// newForReplica returns the set that one replica keeps for itself.
+func newForReplica(layers []Layer, state map[string]tensor.Tensor, replica int) (*Statistics, error) {
+	return newStatistics(layers, state, singleReplica(replica))
 }
 
-func start(layers []Layer, state map[string]tensor.Tensor, c chooser) (*Statistics, error) {
+func newStatistics(layers []Layer, state map[string]tensor.Tensor, c chooser) (*Statistics, error) {
 	s := &Statistics{layers: layers, choose: c, state: map[string]tensor.Tensor{},
 		updates: make([]int64, len(layers))}
 	for _, l := range layers {
@@ -65,7 +65,7 @@ func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	for i := range s.layers {
 		l := &s.layers[i]
 		mean, variance := s.choose.of(l, moments[i])
-		err := next.move(i, mean, variance, func(channel int) int {
+		err := next.update(i, mean, variance, func(channel int) int {
 			replica, _ := l.farthest(moments[i], channel, s.choose.counts)
 			return replica
 		})
@@ -76,9 +76,9 @@ func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	return next, nil
 }
 
-// move takes the mean and the variance that layer i saw, nil for none, into
+// update takes the mean and the variance that layer i saw, nil for none, into
 // its running statistics. replica tells whose values a channel's are for an error.
-func (s *Statistics) move(i int, mean, variance []float64, replica func(channel int) int) error {
+func (s *Statistics) update(i int, mean, variance []float64, replica func(channel int) int) error {
 	if mean == nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *Statistics) Restore(state map[string]tensor.Tensor, updates []int64) er
 	if len(updates) != len(s.layers) {
 		return fmt.Errorf("bn: update counts of %d layers, want %d", len(updates), len(s.layers))
 	}
-	r, err := start(s.layers, state, s.choose)
+	r, err := newStatistics(s.layers, state, s.choose)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 
 // Thresholds of the warnings.
 const (
-	tinyVariance  = 1e-30 // a channel that has been silent for thousands of steps
-	hugeVariance  = 1e6   // the largest in healthy published models is 3e5
-	tinyGamma     = 1e-4  // the channel hardly matters any more
-	unsettledPart = 0.05  // of the initial 0 and 1 still in the average
+	tinyVariance     = 1e-30 // a channel that has been silent for thousands of steps
+	hugeVariance     = 1e6   // the largest in healthy published models is 3e5
+	tinyGamma        = 1e-4  // the channel hardly matters any more
+	maxInitialWeight = 0.05  // of the initial 0 and 1 still in the average
 )
 
 // remedy is what to do about something.
@@ -43,23 +43,24 @@ func gammas(n *Norm) []float32 {
 	return n.Gamma.F32()
 }
 
-func odd(v float32) bool { return !finite(float64(v)) }
+func notFinite(v float32) bool { return !finite(float64(v)) }
 
 // symptoms lists them in the order in which they are reported. No channel has
 // two of one tensor.
 var symptoms = []symptom{
-	{means, odd, Fault, "the mean is not finite", reestimate},
-	{variances, odd, Fault, "the variance is not finite", reestimate},
-	{variances, func(v float32) bool { return v < 0 && !odd(v) }, Fault, "the variance is negative", reestimate},
+	{means, notFinite, Fault, "the mean is not finite", reestimate},
+	{variances, notFinite, Fault, "the variance is not finite", reestimate},
+	{variances, func(v float32) bool { return v < 0 && !notFinite(v) }, Fault, "the variance is negative",
+		reestimate},
 	{variances, func(v float32) bool { return v == 0 }, Warning,
 		"the variance is exactly 0: these channels were never active", harmless},
 	{variances, func(v float32) bool { return v > 0 && v < tinyVariance }, Warning,
 		fmt.Sprintf("the variance is below %g: these channels fell silent long ago", float64(tinyVariance)),
 		harmless},
-	{variances, func(v float32) bool { return v > hugeVariance && !odd(v) }, Warning,
+	{variances, func(v float32) bool { return v > hugeVariance && !notFinite(v) }, Warning,
 		fmt.Sprintf("the variance is above %g: activations are very large", float64(hugeVariance)),
 		remedy{"look for input that was not scaled as in training", false}},
-	{gammas, odd, Fault, "gamma is not finite",
+	{gammas, notFinite, Fault, "gamma is not finite",
 		remedy{"take an earlier checkpoint; statistics cannot mend weights", false}},
 	{gammas, func(v float32) bool { return v < tinyGamma && v > -tinyGamma }, Warning,
 		fmt.Sprintf("gamma is below %g: these channels hardly matter", float64(tinyGamma)), harmless},

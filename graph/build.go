@@ -82,8 +82,8 @@ func (b *Builder) append(v Variable) Value {
 	return b.names[v.Name]
 }
 
-// Free returns name if no value has it, else name with the first free number appended.
-func (b *Builder) Free(name string) string {
+// UniqueName returns name if no value has it, else name with the first free number appended.
+func (b *Builder) UniqueName(name string) string {
 	if _, taken := b.names[name]; !taken {
 		return name
 	}

@@ -49,7 +49,7 @@ func TestExtend(t *testing.T) {
 	if a := b.Read("a"); g.Main.Values[a].State != "a" {
 		t.Errorf("state a is read by %v", g.Main.Values[a])
 	}
-	b.Output("more", b.Op(Relu, b.Free("z"), []Value{b.Read("a")}), false)
+	b.Output("more", b.Op(Relu, b.UniqueName("z"), []Value{b.Read("a")}), false)
 	f, err := b.Function()
 	if err != nil {
 		t.Fatal(err)

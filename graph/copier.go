@@ -6,14 +6,14 @@ import "fmt"
 // rewrite leaves out or replaces a node, it sets in To, for each result of the
 // node, the value that replaces it.
 type Copier struct {
-	From *Function
-	B    *Builder
-	To   map[Value]Value // by value of From: the value of B in its place
+	From    *Function
+	Builder *Builder
+	To      map[Value]Value // by value of From: the value of B in its place
 }
 
 // NewCopier returns a copier from f to b that has copied nothing yet.
 func NewCopier(f *Function, b *Builder) Copier {
-	return Copier{From: f, B: b, To: map[Value]Value{None: None}}
+	return Copier{From: f, Builder: b, To: map[Value]Value{None: None}}
 }
 
 // Value returns the value of B that takes the place of v, a value of From. A
@@ -26,9 +26,9 @@ func (c Copier) Value(v Value) Value {
 	}
 	to = None
 	if from := c.From.Values[v]; from.State != "" {
-		to = c.B.Read(from.State)
+		to = c.Builder.Read(from.State)
 	} else {
-		c.B.Fail(fmt.Errorf("function %s: %s is used, but was left out", c.From.Name, from.Name))
+		c.Builder.Fail(fmt.Errorf("function %s: %s is used, but was left out", c.From.Name, from.Name))
 	}
 	c.To[v] = to
 	return to
@@ -37,7 +37,7 @@ func (c Copier) Value(v Value) Value {
 // Inputs copies the inputs of From.
 func (c Copier) Inputs() {
 	for _, v := range c.From.Inputs {
-		c.To[v] = c.B.Input(c.From.Values[v].Name, c.From.Values[v].Type)
+		c.To[v] = c.Builder.Input(c.From.Values[v].Name, c.From.Values[v].Type)
 	}
 }
 
@@ -51,7 +51,7 @@ func (c Copier) Copy(n *Node) {
 	for i, v := range n.Out {
 		names[i] = c.From.Values[v].Name
 	}
-	for i, v := range c.B.named(n.Op, names, n.Attrs, in...) {
+	for i, v := range c.Builder.named(n.Op, names, n.Attrs, in...) {
 		c.To[n.Out[i]] = v
 	}
 }
@@ -59,6 +59,6 @@ func (c Copier) Copy(n *Node) {
 // Outputs copies the outputs of From.
 func (c Copier) Outputs() {
 	for _, o := range c.From.Outputs {
-		c.B.Output(o.Name, c.Value(o.Value), o.Keep)
+		c.Builder.Output(o.Name, c.Value(o.Value), o.Keep)
 	}
 }

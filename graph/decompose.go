@@ -18,7 +18,7 @@ func Decompose(p *Program, ops []Op) (*Program, error) {
 			case !slices.Contains(ops, r.node.Op):
 				r.Copy(r.node)
 			case rule == nil:
-				r.B.Fail(fmt.Errorf("function %s: node %s: %v has no decomposition",
+				r.Builder.Fail(fmt.Errorf("function %s: node %s: %v has no decomposition",
 					f.Name, f.NodeName(r.node), r.node.Op))
 			default:
 				rule(r)

@@ -63,14 +63,14 @@ func decomposeGlobalAvgPool(r *rewriter) {
 func decomposeGlobalAvgPoolGrad(r *rewriter) {
 	size := r.node.Ints("size")
 	part := r.op(Affine, "part", []Value{r.in(0)}, "by", 1/(float64(size[0])*float64(size[1])))
-	r.last(BroadcastTo, []Value{part}, "shape", append(r.B.Type(part).Shape[:1:1], size...))
+	r.last(BroadcastTo, []Value{part}, "shape", append(r.Builder.Type(part).Shape[:1:1], size...))
 }
 
 // channel_sum sums over the trailing axes, then over rows.
 func decomposeChannelSum(r *rewriter) {
 	x := r.in(0)
 	var axes []int
-	for a := 1; a < len(r.B.Type(x).Shape); a++ {
+	for a := 1; a < len(r.Builder.Type(x).Shape); a++ {
 		axes = append(axes, a)
 	}
 	if len(axes) > 0 {
@@ -82,9 +82,9 @@ func decomposeChannelSum(r *rewriter) {
 // upsample by whole numbers to the nearest repeats elements; any other stays.
 func decomposeUpsample(r *rewriter) {
 	x, size := r.in(0), r.node.Ints("size")
-	s := r.B.Type(x).Shape
+	s := r.Builder.Type(x).Shape
 	if r.node.Text("mode") != "nearest" || size[0]%s[1] != 0 || size[1]%s[2] != 0 {
-		r.B.Fail(fmt.Errorf("node %s: %v by fractions or %q has no decomposition",
+		r.Builder.Fail(fmt.Errorf("node %s: %v by fractions or %q has no decomposition",
 			r.name(), r.node.Op, r.node.Text("mode")))
 		return
 	}
@@ -100,7 +100,7 @@ func decomposeSliceGrad(r *rewriter) {
 	after := r.node.Ints("size")
 	for i, n := range r.node.SliceStep() {
 		if n != 1 {
-			r.B.Fail(fmt.Errorf("node %s: %v with a step of %d has no decomposition", r.name(), r.node.Op, n))
+			r.Builder.Fail(fmt.Errorf("node %s: %v with a step of %d has no decomposition", r.name(), r.node.Op, n))
 			return
 		}
 		after[i] -= end[i]
@@ -123,7 +123,7 @@ func decomposeConvTranspose(r *rewriter) {
 	for _, key := range []string{"stride", "pad", "dilation", "groups"} {
 		attrs = attrs.With(key, n.attr(key))
 	}
-	y := r.B.Node(ConvGradInput, r.free(r.name()+".product"), attrs, r.in(0), r.in(1))
+	y := r.Builder.Node(ConvGradInput, r.free(r.name()+".product"), attrs, r.in(0), r.in(1))
 	if len(y) == 0 {
 		return
 	}
@@ -139,6 +139,6 @@ func (r *rewriter) addBias(x, bias Value) {
 		r.done(x)
 		return
 	}
-	shape := []int{r.B.Type(x).Shape[0], 1, 1}
+	shape := []int{r.Builder.Type(x).Shape[0], 1, 1}
 	r.last(Add, []Value{x, r.op(Reshape, "bias", []Value{bias}, "shape", shape)})
 }

@@ -129,7 +129,7 @@ func (g *gradient) sum(v Value) Value {
 	total := parts[0]
 	for _, p := range parts[1:] {
 		total, p = g.alike(name, total, p)
-		total = g.b.Op(Add, g.b.Free(name+".dy"), []Value{total, p})
+		total = g.b.Op(Add, g.b.UniqueName(name+".dy"), []Value{total, p})
 	}
 	g.parts[v] = []Value{total}
 	return total
@@ -140,7 +140,7 @@ func (g *gradient) sum(v Value) Value {
 func (g *gradient) alike(name string, x, y Value) (Value, Value) {
 	reduce := func(v, other Value) Value {
 		if g.b.Type(v).Kind == Replica && g.b.Type(other).Kind == Whole {
-			return g.b.Op(AllReduce, g.b.Free(name+".dy.sum"), []Value{v})
+			return g.b.Op(AllReduce, g.b.UniqueName(name+".dy.sum"), []Value{v})
 		}
 		return v
 	}
@@ -166,7 +166,7 @@ func (g *gradient) shape(v Value) []int { return g.b.Type(v).Shape }
 
 // op adds a node called after the one being differentiated.
 func (g *gradient) op(op Op, suffix string, attrs Attrs, in ...Value) Value {
-	name := g.b.Free(g.from.Values[g.node.Out[0]].Name + "." + suffix)
+	name := g.b.UniqueName(g.from.Values[g.node.Out[0]].Name + "." + suffix)
 	if out := g.b.Node(op, name, attrs, in...); len(out) > 0 {
 		return out[0]
 	}

@@ -58,7 +58,7 @@ func (g *gradient) scaleAndShift(m, sums Value, i int) {
 		return
 	}
 	name := g.from.Values[g.node.Out[0]].Name
-	names := []string{g.b.Free(name + ".dgamma"), g.b.Free(name + ".dbeta")}
+	names := []string{g.b.UniqueName(name + ".dgamma"), g.b.UniqueName(name + ".dbeta")}
 	out := g.b.named(NormaliseGradParams, names, Attrs{}.With("eps", g.node.Float("eps")), m, sums)
 	for j, v := range out {
 		if g.needs(i + j) {

@@ -202,7 +202,7 @@ func (f *Function) recomputed(state []State, back, cuts []bool) (*Function, erro
 		r.Copy(n)
 	}
 	r.Outputs()
-	return r.B.Function()
+	return r.Builder.Function()
 }
 
 // between returns the nodes of the forward pass whose results lie between cuts, by
@@ -246,5 +246,5 @@ func (r *recomputing) repeat(v Value) {
 		r.repeat(o)
 		in = append(in, r.Value(o))
 	}
-	r.To[v] = r.B.Node(n.Op, r.B.Free(r.From.Values[v].Name+".again"), n.Attrs, in...)[0]
+	r.To[v] = r.Builder.Node(n.Op, r.Builder.UniqueName(r.From.Values[v].Name+".again"), n.Attrs, in...)[0]
 }

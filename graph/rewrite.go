@@ -24,9 +24,9 @@ func (f *Function) rewrite(table *[]State, visit func(r *rewriter)) (*Function, 
 	}
 	r.Outputs()
 	for _, u := range f.Updates {
-		r.B.Update(u.State, r.Value(u.Value))
+		r.Builder.Update(u.State, r.Value(u.Value))
 	}
-	return r.B.Function()
+	return r.Builder.Function()
 }
 
 // in returns what has become of operand i.
@@ -42,20 +42,20 @@ func (r *rewriter) name() string { return r.From.Values[r.node.Out[0]].Name }
 
 // free returns name, or a name like it, that is free in the old function and the new one.
 func (r *rewriter) free(name string) string {
-	for r.old[r.B.Free(name)] {
+	for r.old[r.Builder.UniqueName(name)] {
 		name += "_"
 	}
-	return r.B.Free(name)
+	return r.Builder.UniqueName(name)
 }
 
 // op adds a node on the way to the result of the one that is rewritten.
 func (r *rewriter) op(op Op, suffix string, in []Value, pairs ...any) Value {
-	return r.B.Op(op, r.free(r.name()+"."+suffix), in, pairs...)
+	return r.Builder.Op(op, r.free(r.name()+"."+suffix), in, pairs...)
 }
 
 // last adds the node that takes the place and the name of the one that is rewritten.
 func (r *rewriter) last(op Op, in []Value, pairs ...any) {
-	r.done(r.B.Op(op, r.name(), in, pairs...))
+	r.done(r.Builder.Op(op, r.name(), in, pairs...))
 }
 
 // done makes v take the place of the result of the node that is rewritten.

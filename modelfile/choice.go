@@ -24,7 +24,8 @@ type Choice struct {
 func ChoiceOf(path string, f *formats.File, o Options) *Choice {
 	left := slices.Clone(f.Left)
 	for i, g := range left {
-		left[i].Reason, left[i].Advice = problem.Called(g.Reason, o.Option), problem.Called(g.Advice, o.Option)
+		left[i].Reason = problem.ReplaceOptions(g.Reason, o.Option)
+		left[i].Advice = problem.ReplaceOptions(g.Advice, o.Option)
 	}
 	return &Choice{Path: path, Format: f.Format, Key: f.Key, Tensors: len(f.Tensors), Wrappers: f.Wrappers,
 		Left: left, Counters: f.Counters, Findings: f.Findings}

@@ -29,7 +29,7 @@ func Own(path string) (bool, error) {
 	defer f.Close()
 	head := make([]byte, 4)
 	_, err = io.ReadFull(f, head)
-	return err == nil && serialize.Claims(head), nil
+	return err == nil && serialize.HasMagic(head), nil
 }
 
 // standsForOthers reports whether a path is a folder, or the name of a model that lies in files of other

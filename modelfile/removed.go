@@ -31,7 +31,7 @@ func RemovedFrom(r *serialize.Removed) *Removed {
 	all := &Removed{Connections: r.Nodes(), OptimizerTensors: len(r.Optimizer), Wrappers: []string{},
 		Other: others(r), Replicas: r.Replicas}
 	for _, name := range r.Sets {
-		if serialize.IsOfReplica(name) {
+		if serialize.IsReplicaSet(name) {
 			all.ReplicaStatistics++
 		}
 	}
@@ -61,9 +61,9 @@ func others(r *serialize.Removed) []string {
 	replicas, weights := 0, 0
 	for _, name := range r.Sets {
 		switch {
-		case serialize.IsOfReplica(name):
+		case serialize.IsReplicaSet(name):
 			replicas++
-		case serialize.IsOfWeights(name):
+		case serialize.IsWeightSet(name):
 			weights++
 		default:
 			other = append(other, "set "+name)

@@ -74,7 +74,7 @@ func (s *Started) takeClasses(classes []string) error {
 	if len(shape) == 0 || len(s.Was) != shape[0] || len(classes) > len(s.Was) {
 		return nil
 	}
-	from := models.RowsByLabel(s.Was, classes)
+	from := models.PermutationByLabel(s.Was, classes)
 	for i, k := range from {
 		if i != k {
 			s.Moved++
@@ -86,7 +86,7 @@ func (s *Started) takeClasses(classes []string) error {
 	if s.Moved == 0 {
 		return nil
 	}
-	if err := models.MoveRows(s.Model, from); err != nil {
+	if err := models.PermuteRows(s.Model, from); err != nil {
 		return problem.Advise("give data with the model's classes in its order, or make a new head with {classes}",
 			"the classes are others, or in another order: the model has %s, the data %s; %w",
 			models.ClassList(s.Was), models.ClassList(classes), err)
@@ -151,7 +151,7 @@ func (s *Started) initialise(o StartOptions) error {
 		labels = o.Labels
 	}
 	head, err := models.HeadState(s.Model)
-	if err == nil && slices.Contains(loaded.Taken, head[0]) { // else it is drawn
+	if err == nil && slices.Contains(loaded.Matched, head[0]) { // else it is drawn
 		s.Was = labels
 	}
 	s.Weights, err = Digest(o.Init)

@@ -29,11 +29,11 @@ func View(path string, o Options) (*Viewed, error) {
 		}
 		return &Viewed{Opened: *m, verified: func() error { return nil }}, nil
 	}
-	f, err := serialize.Start(path)
+	f, err := serialize.OpenUnverified(path)
 	if err != nil {
 		return nil, err
 	}
-	v := &Viewed{file: f, verified: sync.OnceValue(f.Verified)}
+	v := &Viewed{file: f, verified: sync.OnceValue(f.Verify)}
 	m, err := f.Model()
 	if err == nil {
 		v.Model, err = o.finish(m)

@@ -45,10 +45,10 @@ func (m *Model) Answer(outputs ...int) (Answer, int) {
 		return Values, outputs[0]
 	}
 	k := outputs[0]
-	op, _ := f.Ending(k)
+	op, _ := f.OutputOp(k)
 	sigmoid := op == graph.Sigmoid || op == graph.HardSigmoid
 	switch {
-	case sigmoid && m.count(k) == 1:
+	case sigmoid && m.outputElements(k) == 1:
 		return Binary, k
 	case sigmoid || !m.Scores(k):
 		return Values, k
@@ -63,7 +63,7 @@ func (m *Model) Answer(outputs ...int) (Answer, int) {
 // softmaxOfOther returns that of two outputs which is the softmax of the other.
 func softmaxOfOther(f *graph.Function, outputs []int) (int, bool) {
 	for i, k := range outputs {
-		if op, of := f.Ending(k); op == graph.Softmax && of == f.Outputs[outputs[1-i]].Value {
+		if op, of := f.OutputOp(k); op == graph.Softmax && of == f.Outputs[outputs[1-i]].Value {
 			return k, true
 		}
 	}
@@ -75,7 +75,7 @@ func softmaxOfOther(f *graph.Function, outputs []int) (int, bool) {
 func (m *Model) Scores(output int) bool {
 	t := m.outputType(output)
 	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) > 0 && t.Shape[0] > 1 &&
-		t.Shape[0] == m.count(output)
+		t.Shape[0] == m.outputElements(output)
 }
 
 func (m *Model) outputType(output int) graph.Type {
@@ -83,20 +83,20 @@ func (m *Model) outputType(output int) graph.Type {
 	return f.Values[f.Outputs[output].Value].Type
 }
 
-func (m *Model) count(output int) int { return tensor.Count(m.outputType(output).Shape) }
+func (m *Model) outputElements(output int) int { return tensor.Count(m.outputType(output).Shape) }
 
 // classifies reports whether something beside the graph's ending says that an
 // output in the form of scores are logits.
 func (m *Model) classifies(output int) bool {
-	n := m.count(output)
+	n := m.outputElements(output)
 	return len(m.Recipe) > 0 && output == 0 || len(m.Labels) == n ||
 		strings.HasSuffix(strings.ToLower(m.Graph.Main.Outputs[output].Name), "logits") ||
-		(n == 1000 || n == 1001) && m.Headed(output)
+		(n == 1000 || n == 1001) && m.EndsWithProduct(output)
 }
 
-// Headed reports whether an output comes from a dense layer or a convolution, followed
-// by nothing but pooling, relu, reshapes and constants.
-func (m *Model) Headed(output int) bool {
+// EndsWithProduct reports whether an output comes from a dense layer or a convolution, followed
+// only by pooling, relu, reshapes and constants.
+func (m *Model) EndsWithProduct(output int) bool {
 	f := m.Graph.Main
 	for v := f.Outputs[output].Value; ; {
 		i := slices.IndexFunc(f.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, v) })
@@ -119,10 +119,9 @@ func (m *Model) Headed(output int) bool {
 	}
 }
 
-// Decides reports whether scores or probabilities of classes say which class it is:
-// none is NaN, and the largest is finite. A logit of -Inf among others is a
-// probability of 0, and decides.
-func Decides[F float32 | float64](scores []F) bool {
+// HasArgmax reports whether scores or probabilities of classes have a largest one: none is NaN, and
+// the largest is finite. A logit of -Inf among others is a probability of 0, and allowed.
+func HasArgmax[F float32 | float64](scores []F) bool {
 	top := slices.Max(scores) // NaN if one is
 	return top-top == 0
 }

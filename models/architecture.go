@@ -88,7 +88,7 @@ func Build(name string, o Options) (*Model, error) {
 	if o.Auxiliary && !a.auxiliary {
 		return nil, withoutAuxiliary(name)
 	}
-	o = a.complete(o)
+	o = a.withDefaults(o)
 	if err := o.check(a); err != nil {
 		return nil, fmt.Errorf("model %s: %w", name, err)
 	}
@@ -115,8 +115,8 @@ func Build(name string, o Options) (*Model, error) {
 		Preprocess: preprocess(o.Input)}, nil
 }
 
-// complete fills in what o leaves open.
-func (a Architecture) complete(o Options) Options {
+// withDefaults fills in what o leaves open.
+func (a Architecture) withDefaults(o Options) Options {
 	if o.Input == (Size{}) {
 		o.Input = a.Input
 	}

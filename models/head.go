@@ -23,7 +23,7 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 		return nil, fmt.Errorf("model %s: no head for %s: %w", m.Architecture,
 			problem.Counted(classes, "class"), err)
 	}
-	if h.had == classes {
+	if h.oldClasses == classes {
 		return m, nil
 	}
 	g := &graph.Graph{Name: m.Graph.Name, State: h.resized(m.Graph.State), Main: f}
@@ -59,9 +59,9 @@ func InitHead(m, from *Model, seed uint64) error {
 
 // head is the layer of a function that tells classes apart.
 type head struct {
-	f            *graph.Function
-	classes, had int
-	state        []string // its weight and bias
+	f                   *graph.Function
+	classes, oldClasses int
+	state               []string // its weight and bias
 }
 
 // find looks for the head behind the first output, and gives the reshapes in
@@ -69,13 +69,13 @@ type head struct {
 func (h *head) find() error {
 	v := h.f.Outputs[0].Value
 	if s := h.f.Values[v].Type.Shape; len(s) > 0 {
-		h.had = s[0]
+		h.oldClasses = s[0]
 	}
-	return h.follow(v)
+	return h.trace(v)
 }
 
 // follow finds the head behind v. A sum of two has two, as that of LR-ASPP.
-func (h *head) follow(v graph.Value) error {
+func (h *head) trace(v graph.Value) error {
 	for {
 		n := h.maker(v)
 		if n == nil {
@@ -83,10 +83,10 @@ func (h *head) follow(v graph.Value) error {
 		}
 		switch n.Op {
 		case graph.Dense, graph.Conv:
-			return h.take(n)
+			return h.use(n)
 		case graph.Reshape:
 			shape, from := n.Ints("shape"), h.f.Values[n.In[0]].Type.Shape
-			if len(shape) == 0 || len(from) == 0 || shape[0] != h.had || from[0] != h.had {
+			if len(shape) == 0 || len(from) == 0 || shape[0] != h.oldClasses || from[0] != h.oldClasses {
 				return fmt.Errorf("%s (%v) mixes classes with places", h.f.NodeName(n), n.Op)
 			}
 			shape[0] = h.classes
@@ -96,7 +96,7 @@ func (h *head) follow(v graph.Value) error {
 				b.Kind != graph.Rows || !slices.Equal(a.Shape, b.Shape) {
 				return fmt.Errorf("%s (%v) comes after it", h.f.NodeName(n), n.Op)
 			}
-			if err := h.follow(n.In[1]); err != nil {
+			if err := h.trace(n.In[1]); err != nil {
 				return err
 			}
 		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout:
@@ -118,7 +118,7 @@ func (h *head) maker(v graph.Value) *graph.Node {
 }
 
 // take notes which tensors of the state the head is made of.
-func (h *head) take(n *graph.Node) error {
+func (h *head) use(n *graph.Node) error {
 	if n.Op == graph.Conv && n.Int("groups") != 1 {
 		return fmt.Errorf("%s (%v) has groups", h.f.NodeName(n), n.Op)
 	}

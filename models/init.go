@@ -62,7 +62,7 @@ type distribution struct {
 func distributionOf(s graph.State) (distribution, error) {
 	in, out := fans(s.Shape)
 	he := in
-	if arg(s.Init, 0) == 1 {
+	if argOr0(s.Init, 0) == 1 {
 		he = out
 	}
 	switch s.Init.Rule {
@@ -71,11 +71,11 @@ func distributionOf(s graph.State) (distribution, error) {
 	case "ones":
 		return distribution{centre: 1}, nil
 	case "constant":
-		return distribution{centre: arg(s.Init, 0)}, nil
+		return distribution{centre: argOr0(s.Init, 0)}, nil
 	case "normal":
-		return distribution{spread: arg(s.Init, 0), normal: true}, nil
+		return distribution{spread: argOr0(s.Init, 0), normal: true}, nil
 	case "uniform":
-		return distribution{spread: arg(s.Init, 0)}, nil
+		return distribution{spread: argOr0(s.Init, 0)}, nil
 	case "he_normal":
 		return distribution{spread: math.Sqrt(2 / he), normal: true}, nil
 	case "he_uniform":
@@ -98,7 +98,7 @@ func fans(shape []int) (in, out float64) {
 	return float64(shape[1] * window), float64(shape[0] * window)
 }
 
-func arg(i graph.Init, n int) float64 {
+func argOr0(i graph.Init, n int) float64 {
 	if n < len(i.Args) {
 		return i.Args[n]
 	}

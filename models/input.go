@@ -125,7 +125,7 @@ func (m *Model) reinput(first func(b *graph.Builder, name string) graph.Value) (
 	g := &graph.Graph{Name: m.Graph.Name, State: m.Graph.State}
 	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &g.State))
 	old := f.Inputs[0]
-	start := first(c.B, f.Values[old].Name)
+	start := first(c.Builder, f.Values[old].Name)
 	if image == nil {
 		c.To[old] = start
 	} else {
@@ -140,7 +140,7 @@ func (m *Model) reinput(first func(b *graph.Builder, name string) graph.Value) (
 	out := *m
 	out.Graph = g
 	var err error
-	if g.Main, err = c.B.Function(); err != nil {
+	if g.Main, err = c.Builder.Function(); err != nil {
 		return nil, fmt.Errorf("model %s: another input: %w", m.Architecture, err)
 	}
 	return &out, nil

@@ -12,7 +12,7 @@ import (
 
 // Loaded lists what InitFrom did, by names of tensors.
 type Loaded struct {
-	Taken      []string // in m and in the source, in the order of m's graph
+	Matched    []string // in m and in the source, in the order of m's graph
 	Missing    []string // in m alone: they are unchanged
 	Mismatched []string // of another shape in the source, with both shapes; they are unchanged
 	Unused     []string // in the source alone, sorted
@@ -21,7 +21,7 @@ type Loaded struct {
 // String returns the numbers in words: "60 tensors taken, 2 of another shape left as
 // they were".
 func (l Loaded) String() string {
-	s := problem.Counted(len(l.Taken), "tensor") + " taken"
+	s := problem.Counted(len(l.Matched), "tensor") + " taken"
 	for _, part := range []struct {
 		names []string
 		what  string
@@ -68,7 +68,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 		for _, name := range names(s) {
 			known[name] = true
 		}
-		t, err := l.choose(s, from)
+		t, err := l.pick(s, from)
 		switch {
 		case err != nil:
 			return Loaded{}, fmt.Errorf("model %s: tensor %s: %w", m.Architecture, s.Name, err)
@@ -83,7 +83,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 		}
 	}
 	slices.Sort(l.Unused)
-	if len(l.Taken) == 0 {
+	if len(l.Matched) == 0 {
 		return l, fmt.Errorf("model %s: none of the file's %s has the name and shape of one of "+
 			"the model's %d: %v", m.Architecture, problem.Counted(len(from), "tensor"), len(known), l)
 	}
@@ -99,9 +99,9 @@ func names(s graph.State) []string {
 	return []string{s.Name}
 }
 
-// choose returns a copy of the tensor that s takes from the source; the zero
+// pick returns a copy of the tensor that s takes from the source; the zero
 // Tensor if there is none that fits.
-func (l *Loaded) choose(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
+func (l *Loaded) pick(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
 	var t tensor.Tensor
 	ok := false
 	for _, name := range names(s) {
@@ -124,6 +124,6 @@ func (l *Loaded) choose(s graph.State, from map[string]tensor.Tensor) (tensor.Te
 		l.Mismatched = append(l.Mismatched, both)
 		return tensor.Tensor{}, nil
 	}
-	l.Taken = append(l.Taken, s.Name)
+	l.Matched = append(l.Matched, s.Name)
 	return t.Clone(), nil
 }

@@ -31,7 +31,7 @@ func TestInitFromAnotherNumberOfClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Taken) != len(to.State)-2 || len(l.Mismatched) != 2 ||
+	if len(l.Matched) != len(to.State)-2 || len(l.Mismatched) != 2 ||
 		!slices.Equal(l.Unused, []string{"extra"}) || l.Missing != nil {
 		t.Errorf("loaded %+v", l)
 	}
@@ -118,7 +118,7 @@ func TestInitFromClassifier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Taken) != len(from.State)-2 || !slices.Equal(l.Unused, []string{"fc.bias", "fc.weight"}) {
+	if len(l.Matched) != len(from.State)-2 || !slices.Equal(l.Unused, []string{"fc.bias", "fc.weight"}) {
 		t.Errorf("%v", l)
 	}
 	if got := to.State["backbone.conv1.weight"].F32()[5]; got != 3 {
@@ -142,7 +142,7 @@ func TestInitFromMobileNetV3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Taken) != len(from)-1 || !slices.Equal(l.Unused, []string{"classifier.0.weight"}) ||
+	if len(l.Matched) != len(from)-1 || !slices.Equal(l.Unused, []string{"classifier.0.weight"}) ||
 		slices.ContainsFunc(l.Missing, func(name string) bool { return !strings.HasPrefix(name, "classifier.") }) {
 		t.Errorf("%v", l)
 	}

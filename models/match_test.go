@@ -61,7 +61,7 @@ func TestRowsByLabel(t *testing.T) {
 		{"abc", "", []int{0, 1, 2}},
 		{"aba", "ba", []int{1, 0, 2}},
 	} {
-		got := models.RowsByLabel(strings.Split(c.was, ""), strings.Split(c.now, ""))
+		got := models.PermutationByLabel(strings.Split(c.was, ""), strings.Split(c.now, ""))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s to %s: %v, want %v", c.was, c.now, got, c.want)
 		}

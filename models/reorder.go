@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// RowsByLabel returns, for each row of a head whose classes had the names was, from
+// PermutationByLabel returns, for each row of a head whose classes had the names was, from
 // which row it is taken where the first classes have the names now: a label takes
 // its row along. A label that is new takes the row that was there, if none is taken
 // from it, or else the first that is left. The rows of labels that are no more follow.
-func RowsByLabel(was, now []string) []int {
+func PermutationByLabel(was, now []string) []int {
 	from, taken := make([]int, len(was)), make([]bool, len(was))
 	for i := range from {
 		from[i] = -1
@@ -44,21 +44,21 @@ func HeadState(m *Model) ([]string, error) {
 	f := m.Graph.Main.Clone()
 	h := &head{f: f}
 	if s := m.outputType(0).Shape; len(s) > 0 {
-		h.had, h.classes = s[0], s[0]
+		h.oldClasses, h.classes = s[0], s[0]
 	}
 	for i, o := range f.Outputs {
 		if i > 0 && o.Name != graph.Auxiliary {
 			continue
 		}
-		if err := h.follow(o.Value); err != nil {
+		if err := h.trace(o.Value); err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Architecture, err)
 		}
 	}
 	return h.state, nil
 }
 
-// MoveRows moves the rows of m's head in m's state: row i becomes what row from[i] was.
-func MoveRows(m *Model, from []int) error {
+// PermuteRows moves the rows of m's head in m's state: row i becomes what row from[i] was.
+func PermuteRows(m *Model, from []int) error {
 	names, err := HeadState(m)
 	if err != nil {
 		return err

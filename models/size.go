@@ -62,11 +62,11 @@ func WithSize(m *Model, height, width int) (*Model, error) {
 	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &g.State))
 	in := f.Values[f.Inputs[0]]
 	in.Type.Shape = resized(in.Type.Shape, s, height, width)
-	c.To[f.Inputs[0]] = c.B.Input(in.Name, in.Type)
+	c.To[f.Inputs[0]] = c.Builder.Input(in.Name, in.Type)
 	for i := range f.Nodes {
 		n := f.Nodes[i]
-		if len(n.In) > 0 && n.In[0] != graph.None && c.B.Err() == nil {
-			n.Attrs = follow(c.B, &n, f.Values[n.In[0]].Type.Shape, c.B.Type(c.Value(n.In[0])).Shape)
+		if len(n.In) > 0 && n.In[0] != graph.None && c.Builder.Err() == nil {
+			n.Attrs = resizeAttrs(c.Builder, &n, f.Values[n.In[0]].Type.Shape, c.Builder.Type(c.Value(n.In[0])).Shape)
 		}
 		c.Copy(&n)
 	}
@@ -74,7 +74,7 @@ func WithSize(m *Model, height, width int) (*Model, error) {
 	out := *m
 	out.Graph = g
 	var err error
-	if g.Main, err = c.B.Function(); err == nil {
+	if g.Main, err = c.Builder.Function(); err == nil {
 		err = g.Check()
 	}
 	if err != nil {
@@ -84,10 +84,10 @@ func WithSize(m *Model, height, width int) (*Model, error) {
 	return &out, nil
 }
 
-// follow returns the attributes of a node whose operand has the shape to instead of
+// resizeAttrs returns the attributes of a node whose operand has the shape to instead of
 // from: what reaches to the end still does, and a factor stays. A fixed part of a
 // map is an error of b.
-func follow(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
+func resizeAttrs(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
 	if slices.Equal(from, to) || len(from) != len(to) {
 		return n.Attrs
 	}

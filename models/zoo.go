@@ -12,8 +12,8 @@ var (
 // checkpoints of each, so that these load and export without renaming:
 // torchvision's for the ImageNet models, those of the published CIFAR ResNets.
 var zoo = []Architecture{
-	grey("mlp-bn", "two hidden layers with batch norm over features", 0.1, mlpBN),
-	grey("lenet-bn", "two convolutions with batch norm, two dense layers", 0.05, lenetBN),
+	greyNet("mlp-bn", "two hidden layers with batch norm over features", 0.1, mlpBN),
+	greyNet("lenet-bn", "two convolutions with batch norm, two dense layers", 0.05, lenetBN),
 	cifarNet("resnet20", "CIFAR ResNet, 20 layers (He et al. 2015)", cifarResNet(3)),
 	cifarNet("resnet32", "CIFAR ResNet, 32 layers (He et al. 2015)", cifarResNet(5)),
 	cifarNet("resnet44", "CIFAR ResNet, 44 layers (He et al. 2015)", cifarResNet(7)),
@@ -42,7 +42,7 @@ var zoo = []Architecture{
 	imageNetNet("vgg16-bn", "VGG configuration D with batch norm (Simonyan and Zisserman 2014)", 0.01, vgg16BN),
 }
 
-func grey(name, about string, lr float64, f forward) Architecture {
+func greyNet(name, about string, lr float64, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: glyph, Classes: 10, LR: lr,
 		Mean: mnistMean, Std: mnistStd, forward: f}
 }

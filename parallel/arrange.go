@@ -18,7 +18,7 @@ func arrange(f *graph.Function, table []graph.State) (*graph.Function, error) {
 		c.Copy(&f.Nodes[i])
 	}
 	c.Outputs()
-	return c.B.Function()
+	return c.Builder.Function()
 }
 
 // A bucket of gradients is a part of all of them, but no less than leastBucket.

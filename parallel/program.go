@@ -24,7 +24,7 @@ const (
 
 // Loss says what the training function minimises: softmax cross-entropy over
 // the classes, the first axis, of the graph's first output, or of what its
-// softmax over the classes takes: see graph.Function.Ending.
+// softmax over the classes takes: see graph.Function.OutputOp.
 type Loss struct {
 	Smoothing float64
 	Weights   []float64 // of the classes; nil: 1
@@ -56,7 +56,7 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	if err := t.finish(); err != nil {
 		return nil, err
 	}
-	f, err := t.B.Function()
+	f, err := t.Builder.Function()
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 		return nil, err
 	}
 	for _, m := range t.moments {
-		t.B.Output(m.Name, m.Value, false)
+		t.Builder.Output(m.Name, m.Value, false)
 	}
-	f, err := t.B.Function()
+	f, err := t.Builder.Function()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
 	for i := range wrapped.Main.Nodes {
 		t.node(&wrapped.Main.Nodes[i])
 	}
-	return t, t.B.Err()
+	return t, t.Builder.Err()
 }
 
 type trainBuilder struct {
@@ -116,7 +116,7 @@ func (t *trainBuilder) inputs() {
 	t.Inputs()
 	for i := range t.From.Nodes {
 		if t.From.Nodes[i].Op == graph.Dropout {
-			t.ident = t.B.Input(InputIdent, graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
+			t.ident = t.Builder.Input(InputIdent, graph.Type{Kind: graph.Rows, DType: tensor.I64, Shape: []int{2}})
 			return
 		}
 	}
@@ -135,7 +135,7 @@ func (t *trainBuilder) node(n *graph.Node) {
 	case graph.Dropout:
 		attrs := graph.Attrs{}.With("p", n.Float("p")).With("seed", t.loss.Seed).With("stream", t.streams)
 		t.streams++
-		t.To[n.Out[0]] = t.B.Node(graph.Dropout, t.From.NodeName(n), attrs, t.Value(n.In[0]), t.ident)[0]
+		t.To[n.Out[0]] = t.Builder.Node(graph.Dropout, t.From.NodeName(n), attrs, t.Value(n.In[0]), t.ident)[0]
 	default:
 		t.Copy(n)
 	}
@@ -144,8 +144,8 @@ func (t *trainBuilder) node(n *graph.Node) {
 // frozen expands a batch norm over its running statistics.
 func (t *trainBuilder) frozen(n *graph.Node) {
 	name := t.From.NodeName(n)
-	m := t.B.Op(graph.RunningMoments, name+".running", []graph.Value{t.Value(n.In[3]), t.Value(n.In[4])})
-	t.To[n.Out[0]] = t.B.Op(graph.Normalise, name,
+	m := t.Builder.Op(graph.RunningMoments, name+".running", []graph.Value{t.Value(n.In[3]), t.Value(n.In[4])})
+	t.To[n.Out[0]] = t.Builder.Op(graph.Normalise, name,
 		[]graph.Value{t.Value(n.In[0]), m, t.Value(n.In[1]), t.Value(n.In[2])}, "eps", n.Float("eps"))
 }
 
@@ -156,13 +156,13 @@ func (t *trainBuilder) logits() (graph.Value, error) {
 		return graph.None, fmt.Errorf("graph %s has no output to train", t.From.Name)
 	}
 	out := t.From.Outputs[0].Value
-	op, v := t.From.Ending(0)
+	op, v := t.From.OutputOp(0)
 	if op != graph.Softmax {
 		return t.Value(out), nil
 	}
 	shape, logits := t.From.Values[out].Type.Shape, t.Value(v)
 	if !slices.Equal(t.From.Values[v].Type.Shape, shape) {
-		logits = t.B.Op(graph.Reshape, "loss.logits", []graph.Value{logits}, "shape", shape)
+		logits = t.Builder.Op(graph.Reshape, "loss.logits", []graph.Value{logits}, "shape", shape)
 	}
 	return logits, nil
 }
@@ -172,19 +172,19 @@ func (t *trainBuilder) finish() error {
 	if err != nil {
 		return err
 	}
-	shape := t.B.Type(logits).Shape
+	shape := t.Builder.Type(logits).Shape
 	if len(shape) == 0 {
 		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes",
 			t.From.Outputs[0].Name, t.From.Name)
 	}
-	labels := t.B.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
+	labels := t.Builder.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
 		Shape: append([]int{}, shape[1:]...)})
-	inverse := t.B.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
-	loss := t.B.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None},
+	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	loss := t.Builder.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None},
 		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights)
-	hits := t.B.Op(graph.Correct, "correct", []graph.Value{logits, labels})
+	hits := t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels})
 	seed := func(name string, logits graph.Value) graph.Value {
-		return t.B.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
+		return t.Builder.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
 			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights)
 	}
 	seeds := map[graph.Value]graph.Value{logits: seed("loss.dlogits", logits)}
@@ -193,10 +193,10 @@ func (t *trainBuilder) finish() error {
 		if err != nil {
 			return err
 		}
-		weighed := t.B.Op(graph.Affine, "loss.daux", []graph.Value{seed("loss.daux.whole", aux)},
+		weighed := t.Builder.Op(graph.Affine, "loss.daux", []graph.Value{seed("loss.daux.whole", aux)},
 			"by", t.loss.Auxiliary)
 		if aux == logits {
-			weighed = t.B.Op(graph.Add, "loss.both", []graph.Value{seeds[logits], weighed})
+			weighed = t.Builder.Op(graph.Add, "loss.both", []graph.Value{seeds[logits], weighed})
 		}
 		seeds[aux] = weighed
 	}
@@ -222,17 +222,17 @@ func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]graph.Value) error {
 	var wrt []graph.Value
 	for _, name := range t.loss.Trained {
-		wrt = append(wrt, t.B.Read(name))
+		wrt = append(wrt, t.Builder.Read(name))
 	}
-	grads, err := graph.Gradient(t.B, seeds, wrt)
+	grads, err := graph.Gradient(t.Builder, seeds, wrt)
 	if err != nil {
 		return err
 	}
 	whole := func(name string, v graph.Value) graph.Value {
-		if v == graph.None || t.B.Type(v).Kind == graph.Whole {
+		if v == graph.None || t.Builder.Type(v).Kind == graph.Whole {
 			return v
 		}
-		return t.B.Op(graph.AllReduce, t.B.Free(name), []graph.Value{v})
+		return t.Builder.Op(graph.AllReduce, t.Builder.UniqueName(name), []graph.Value{v})
 	}
 	lossSum, hitSum := whole("loss.sum", loss), whole("correct.sum", hits)
 	sums := make([]graph.Value, len(wrt))
@@ -243,19 +243,19 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 		}
 		if !t.loss.Apart {
 			sums[i] = whole(name+".grad", sums[i])
-		} else if t.B.Type(sums[i]).Kind != graph.Replica {
+		} else if t.Builder.Type(sums[i]).Kind != graph.Replica {
 			return fmt.Errorf("graph %s: the gradient of %s exists over all replicas only", t.From.Name, name)
 		}
 	}
-	t.B.Output(OutputLoss, lossSum, false)
-	t.B.Output(OutputHits, hitSum, false)
+	t.Builder.Output(OutputLoss, lossSum, false)
+	t.Builder.Output(OutputHits, hitSum, false)
 	for _, m := range t.moments {
-		t.B.Output(m.Name, m.Value, false)
+		t.Builder.Output(m.Name, m.Value, false)
 	}
 	for i, name := range t.loss.Trained {
-		t.B.Output(Gradient(name), sums[i], !t.loss.Apart)
+		t.Builder.Output(Gradient(name), sums[i], !t.loss.Apart)
 	}
-	return t.B.Err()
+	return t.Builder.Err()
 }
 
 // PredictProgram makes the program that predicts with a template and does nothing
@@ -284,7 +284,7 @@ func PredictFunction(template *graph.Graph) (*graph.Function, error) {
 		c.Copy(n)
 	}
 	for _, r := range template.Main.Outputs {
-		c.B.Output(r.Name, c.Value(r.Value), false)
+		c.Builder.Output(r.Name, c.Value(r.Value), false)
 	}
-	return c.B.Function()
+	return c.Builder.Function()
 }

@@ -29,19 +29,20 @@ func Wrap(g *graph.Graph, o Options) (*graph.Graph, error) {
 	w := &wrapper{Copier: graph.NewCopier(g.Main, graph.NewBuilder(g.Main.Name, &out.State)), o: o}
 	for _, v := range g.Main.Inputs {
 		in := g.Main.Values[v]
-		x := w.B.Input(in.Name, in.Type)
-		w.To[v] = w.B.Op(graph.Split, in.Name+".split", []graph.Value{x}, "replicas", o.Replicas)
+		x := w.Builder.Input(in.Name, in.Type)
+		w.To[v] = w.Builder.Op(graph.Split, in.Name+".split", []graph.Value{x}, "replicas", o.Replicas)
 	}
 	for i := range g.Main.Nodes {
 		w.node(&g.Main.Nodes[i])
 	}
 	for _, r := range g.Main.Outputs {
 		name := g.Main.Values[r.Value].Name + ".gather"
-		y := w.B.Op(graph.Gather, w.B.Free(name), []graph.Value{w.Value(r.Value)}, "replicas", o.Replicas)
-		w.B.Output(r.Name, y, r.Keep)
+		y := w.Builder.Op(graph.Gather, w.Builder.UniqueName(name), []graph.Value{w.Value(r.Value)},
+			"replicas", o.Replicas)
+		w.Builder.Output(r.Name, y, r.Keep)
 	}
 	var err error
-	out.Main, err = w.B.Function()
+	out.Main, err = w.Builder.Function()
 	return out, err
 }
 
@@ -58,15 +59,16 @@ func (w *wrapper) node(n *graph.Node) {
 	name := w.From.NodeName(n)
 	x, gamma, beta := w.Value(n.In[0]), w.Value(n.In[1]), w.Value(n.In[2])
 	mean, variance := w.Value(n.In[3]), w.Value(n.In[4])
-	m := w.B.Op(graph.Moments, name+".moments", []graph.Value{x})
+	m := w.Builder.Op(graph.Moments, name+".moments", []graph.Value{x})
 	use, over := m, "replica"
 	if w.o.BN == bn.Sync {
-		use, over = w.B.Op(graph.AllReduce, name+".merged", []graph.Value{m}, "of", "moments"), "batch"
+		use, over = w.Builder.Op(graph.AllReduce, name+".merged", []graph.Value{m}, "of", "moments"), "batch"
 	} else if w.o.MinRunning {
-		running := w.B.Op(graph.RunningMoments, name+".running", []graph.Value{mean, variance})
-		use = w.B.Op(graph.SelectMoments, name+".selected", []graph.Value{m, running}, "min", 2)
+		running := w.Builder.Op(graph.RunningMoments, name+".running", []graph.Value{mean, variance})
+		use = w.Builder.Op(graph.SelectMoments, name+".selected", []graph.Value{m, running}, "min", 2)
 	}
-	w.To[n.Out[0]] = w.B.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta}, "eps", n.Float("eps"),
+	w.To[n.Out[0]] = w.Builder.Op(graph.Normalise, name, []graph.Value{x, use, gamma, beta},
+		"eps", n.Float("eps"),
 		"over", over)
 	w.track(n, m, mean, variance)
 }
@@ -79,5 +81,5 @@ func (w *wrapper) track(n *graph.Node, m, mean, variance graph.Value) {
 	}
 	attrs := graph.Attrs{}.With("decay", n.Float("decay")).With("cumulative", n.Bool("cumulative")).
 		With("variance", n.Text("variance")).With("stats", string(stats))
-	w.B.Node(graph.Track, w.From.NodeName(n)+".track", attrs, m, mean, variance)
+	w.Builder.Node(graph.Track, w.From.NodeName(n)+".track", attrs, m, mean, variance)
 }

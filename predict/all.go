@@ -16,9 +16,9 @@ type Reading struct {
 	// GoOn leaves out samples that cannot be read, which All returns; without it
 	// the first of them ends the reading.
 	GoOn bool
-	// Sure is called before any prediction is given on: an error ends the reading.
-	// nil is never called. It is for a model that is verified while it is used.
-	Sure func() error
+	// Verify is called before any prediction is delivered: an error ends the reading. It may be
+	// nil. It is for a model that is verified while it is used.
+	Verify func() error
 }
 
 // All predicts every sample of src, in order. It calls each with the sample's
@@ -51,20 +51,20 @@ func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform
 		return err
 	}
 	defer l.Close()
-	if r.Sure == nil {
-		r.Sure = func() error { return nil }
+	if r.Verify == nil {
+		r.Verify = func() error { return nil }
 	}
 	for {
 		b, err := l.Next()
 		if errors.Is(err, io.EOF) {
-			return r.Sure()
+			return r.Verify()
 		}
 		if err != nil {
 			return err
 		}
 		outs, err := p.Predict(ctx, b.X)
 		if err == nil {
-			err = r.Sure()
+			err = r.Verify()
 		}
 		if err != nil {
 			return err

@@ -28,12 +28,12 @@ type Answers struct {
 	Model  *models.Model
 	Chosen []int // outputs that are given, by number, in the order of AnswerOptions.Only
 	Raw    bool  // they are given as they are
-	// Unsaid: the output has the shape of logits of classes, but nothing says that
-	// it is. Task and labels do.
-	Unsaid bool
-	Answer models.Answer // what the numbers of the output are: logits, probabilities ...
-	Scores int           // the output that Answer is about, if not Raw
-	Top    int           // how many classes Best gives
+	// AmbiguousLogits: the output has the shape of logits of classes, but nothing confirms that it
+	// is. AnswerOptions.Task or labels do.
+	AmbiguousLogits bool
+	Answer          models.Answer // what the numbers of the output are: logits, probabilities ...
+	Scores          int           // the output that Answer is about, if not Raw
+	Top             int           // how many classes Best gives
 }
 
 // NewAnswers settles what is given, before anything is computed. The error is a
@@ -88,8 +88,8 @@ func (a *Answers) decide(o AnswerOptions) error {
 		return a.classify()
 	}
 	a.Raw = o.Logits || a.Answer == models.Values
-	a.Unsaid = a.Answer == models.Values && !o.Logits && len(a.Chosen) == 1 && a.Model.Scores(a.Scores) &&
-		a.Model.Headed(a.Scores)
+	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Chosen) == 1 &&
+		a.Model.Scores(a.Scores) && a.Model.EndsWithProduct(a.Scores)
 	return nil
 }
 
@@ -106,7 +106,7 @@ func (a *Answers) classify() error {
 		return refuse(fmt.Sprintf("output %s is %s for each sample, not one number for each class",
 			a.Name(a.Scores), tensor.Describe(t.DType, t.Shape)), "")
 	}
-	if op, _ := f.Ending(a.Scores); op != 0 {
+	if op, _ := f.OutputOp(a.Scores); op != 0 {
 		return refuse(fmt.Sprintf("output %s ends in %v, so its numbers are no logits", a.Name(a.Scores), op), "")
 	}
 	a.Answer = models.Logits
@@ -189,7 +189,7 @@ type Class struct {
 // Best returns the Top classes with the highest probabilities, of all outputs
 // of the model for a sample: the first of equals first. The error is a *NotFinite.
 func (a *Answers) Best(outs []tensor.Tensor) ([]Class, error) {
-	if !models.Decides(outs[a.Scores].F32()) {
+	if !models.HasArgmax(outs[a.Scores].F32()) {
 		return nil, &NotFinite{a.Name(a.Scores)}
 	}
 	all := a.Probabilities(outs)

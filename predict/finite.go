@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NotFinite is the error of a sample without a class: scores that models.Decides
+// NotFinite is the error of a sample without a class: scores that models.HasArgmax
 // refuses.
 type NotFinite struct{ Output string } // its name
 
@@ -37,7 +37,7 @@ func PixelClasses(output string, scores tensor.Tensor) ([]byte, error) {
 		for class := range pixel {
 			pixel[class] = scores.F32()[class*places+at]
 		}
-		if !models.Decides(pixel) {
+		if !models.HasArgmax(pixel) {
 			return nil, fmt.Errorf("at pixel %d, %d: %w", at%wide, at/wide, &NotFinite{output})
 		}
 		classes[at] = byte(slices.Index(pixel, slices.Max(pixel)))

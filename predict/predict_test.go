@@ -93,7 +93,7 @@ func TestAllStops(t *testing.T) {
 	defer p.Close()
 	stop, heard := errors.New("stop"), 0
 	each := func(int, []tensor.Tensor) error { heard++; return stop }
-	doubt := Reading{Sure: func() error { return stop }}
+	doubt := Reading{Verify: func() error { return stop }}
 	if _, err := p.All(t.Context(), src, doubt, each); err != stop || heard > 0 {
 		t.Errorf("%d predictions of a damaged model, %v", heard, err)
 	}

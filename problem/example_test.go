@@ -8,11 +8,11 @@ import (
 )
 
 // One error, as a Go program reads it and as a command line shows it.
-func ExampleError_Calling() {
+func ExampleError_WithOptionNames() {
 	var err error = problem.New("batch", "4", "8 replicas need 8 rows at least", "use {replicas} 4")
 	fmt.Println(err)
 	if p := new(problem.Error); errors.As(err, &p) {
-		fmt.Println(p.Calling(func(option string) string { return "--" + option }))
+		fmt.Println(p.WithOptionNames(func(option string) string { return "--" + option }))
 	}
 	fmt.Println(problem.IsMistake(err))
 	// Output:

@@ -5,7 +5,7 @@
 //
 // Text and Advice write the name of another option, or of something else that bnctl can do,
 // in braces, as in "use {bn} sync" or "make a template of it with {strip}". Error writes the
-// bare name; Calling writes the name by which the program's user knows it.
+// bare name; WithOptionNames writes the name by which the program's user knows it.
 package problem
 
 import (
@@ -63,7 +63,7 @@ func Wrap(field string, err error) *Error { return &Error{Field: field, Text: er
 
 // Error writes the parts as one sentence: `devices 0xcpu: 0 devices; write 1xcpu`.
 func (e *Error) Error() string {
-	e = e.Calling(func(option string) string { return option })
+	e = e.WithOptionNames(func(option string) string { return option })
 	s := e.Text
 	switch {
 	case e.Field != "" && e.Value != "":
@@ -80,21 +80,21 @@ func (e *Error) Error() string {
 // option is an option that a text speaks of: "{bn-stats}".
 var option = regexp.MustCompile(`\{[a-z]+(-[a-z]+)*\}`)
 
-// Calling returns e with every option, Field included, by the name that a
+// WithOptionNames returns e with every option, Field included, by the name that a
 // program's user has for it: a command line's call returns "--devices" for
 // "devices".
-func (e *Error) Calling(call func(option string) string) *Error {
+func (e *Error) WithOptionNames(call func(option string) string) *Error {
 	called := *e
 	if e.Field != "" {
 		called.Field = call(e.Field)
 	}
-	called.Text, called.Advice = Called(e.Text, call), Called(e.Advice, call)
+	called.Text, called.Advice = ReplaceOptions(e.Text, call), ReplaceOptions(e.Advice, call)
 	return &called
 }
 
-// Called returns a text with the options in it, which are in braces, by the names that
+// ReplaceOptions returns a text with the options in it, which are in braces, by the names that
 // call returns; a nil call returns the bare name.
-func Called(text string, call func(option string) string) string {
+func ReplaceOptions(text string, call func(option string) string) string {
 	return option.ReplaceAllStringFunc(text, func(braced string) string {
 		name := braced[1 : len(braced)-1]
 		if call == nil {

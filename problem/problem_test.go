@@ -13,7 +13,7 @@ func TestCalling(t *testing.T) {
 	if got, want := e.Error(), "batch 4: smaller than replicas 8; use replicas 4, or bn-min {Running} {}"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	flags := e.Calling(func(option string) string { return "--" + option })
+	flags := e.WithOptionNames(func(option string) string { return "--" + option })
 	want := "--batch 4: smaller than --replicas 8; use --replicas 4, or --bn-min {Running} {}"
 	if got := flags.Error(); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -8,7 +8,7 @@ func Split(err error) (text, advice string) {
 	text = err.Error()
 	for _, e := range In(err) {
 		if e.Advice != "" {
-			return strings.TrimSuffix(text, "; "+Called(e.Advice, nil)), e.Advice
+			return strings.TrimSuffix(text, "; "+ReplaceOptions(e.Advice, nil)), e.Advice
 		}
 	}
 	return text, ""

@@ -36,7 +36,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%v: %q and %q, want %q and %q", c.err, text, advice, c.text, c.advice)
 		}
 	}
-	if got := Called("{key} a takes it, {not} {2}", strings.ToUpper); got != "KEY a takes it, NOT {2}" {
+	if got := ReplaceOptions("{key} a takes it, {not} {2}", strings.ToUpper); got != "KEY a takes it, NOT {2}" {
 		t.Error(got)
 	}
 }

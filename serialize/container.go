@@ -112,11 +112,11 @@ func readStart(b []byte) (Kind, []byte, error) {
 	return k, body, nil
 }
 
-// Claims reports whether head, the first 4 bytes of a file or more, begins like a
+// HasMagic reports whether head, the first 4 bytes of a file or more, begins like a
 // file of bnctl. The rest of the file may still be damaged.
-func Claims(head []byte) bool {
+func HasMagic(head []byte) bool {
 	for _, magic := range magics {
-		if bytes.HasPrefix(head, []byte(magic[:claimSize])) {
+		if bytes.HasPrefix(head, []byte(magic[:magicPrefix])) {
 			return true
 		}
 	}

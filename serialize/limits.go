@@ -15,12 +15,12 @@ const Version = 1
 // A file begins with its magic, the version and the header's length (both
 // u32, little endian), and the SHA-256 of these 16 bytes and the header.
 const (
-	claimSize  = 4 // of the magic: what no transfer changes
-	magicSize  = 8
-	sumSize    = 32
-	prefixSize = magicSize + 4 + 4
-	startSize  = prefixSize + sumSize // where the header begins
-	alignment  = 64                   // of every tensor, from the start of the file
+	magicPrefix = 4 // of the magic: what no transfer changes
+	magicSize   = 8
+	sumSize     = 32
+	prefixSize  = magicSize + 4 + 4
+	startSize   = prefixSize + sumSize // where the header begins
+	alignment   = 64                   // of every tensor, from the start of the file
 )
 
 // Kind says what a file holds.

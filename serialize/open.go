@@ -42,23 +42,24 @@ func parse(name string, b []byte) (*File, error) {
 // whole verifies all tensors, and closes the file if one is damaged.
 func (f *File) whole() (*File, error) {
 	f.verification = verify(f.header.Tensors, f.tensors, allCores(), func(tensor.Tensor) {})
-	if err := f.Verified(); err != nil {
+	if err := f.Verify(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// Start is Open, except that only the header is verified when it returns; the tensors
-// are verified in the background. The caller may compute with them, but must call
-// Verified before it uses a result. Verification reads the tensors from the file a
-// second time, so it needs no memory for them.
-func Start(path string) (*File, error) {
+// OpenUnverified is Open, except that only the header is verified when it returns; the tensors are
+// verified in the background. The caller may compute with them, but must call Verify before it uses
+// a result. Verification reads the tensors from the file a second time, so it needs no memory for
+// them.
+func OpenUnverified(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	cores := max(1, allCores()-1) // one is the caller's
-	f.verification = verify(f.header.Tensors, f.tensors, cores, func(t tensor.Tensor) { f.mapped.Drop(t.Bytes) })
+	drop := func(t tensor.Tensor) { f.mapped.DropPages(t.Bytes) }
+	f.verification = verify(f.header.Tensors, f.tensors, cores, drop)
 	return f, nil
 }
 
@@ -89,10 +90,10 @@ func opened(path string, m *tensor.Mapped) (*File, error) {
 	return &File{Kind: k, path: path, header: h, tensors: tensors, mapped: m}, nil
 }
 
-// Verified waits until every byte is verified, and returns nil if the file is whole.
-// Errors say what is wrong with it and name the tensor. It is an error too if the file
-// was written to since it was opened.
-func (f *File) Verified() error {
+// Verify waits until every byte is verified, and returns nil if the file is undamaged. Errors say
+// what is wrong with it and name the tensor. It is an error too if the file was written to since it
+// was opened.
+func (f *File) Verify() error {
 	if err := f.verification.wait(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -111,7 +112,7 @@ func (f *File) copied(copies func()) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	return f.Verified()
+	return f.Verify()
 }
 
 // Model returns the template that the file holds. For a checkpoint the error

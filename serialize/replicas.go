@@ -13,24 +13,22 @@ import (
 // template made of it has.
 const SetRunning = "running"
 
-const ofReplica = "replica_"
+const replicaPrefix = "replica_"
 
-// SetOfReplica returns the name of the set of running statistics that replica r keeps
-// for itself.
-func SetOfReplica(r int) string { return fmt.Sprint(ofReplica, r) }
+// ReplicaSet returns the name of the set of running statistics of replica r.
+func ReplicaSet(r int) string { return fmt.Sprint(replicaPrefix, r) }
 
-// IsOfReplica reports whether SetOfReplica returns this name for some replica.
-func IsOfReplica(set string) bool { return strings.HasPrefix(set, ofReplica) }
+// IsReplicaSet reports whether ReplicaSet returns this name for some replica.
+func IsReplicaSet(set string) bool { return strings.HasPrefix(set, replicaPrefix) }
 
-const ofWeights = "weights_"
+const weightsPrefix = "weights_"
 
-// SetOfWeights returns the name of the set of weights, averages and optimizer tensors
-// of replica r, where replicas have their own (parallel.Periodic). The state of the
-// checkpoint has their average.
-func SetOfWeights(r int) string { return fmt.Sprint(ofWeights, r) }
+// WeightSet returns the name of the set of weights, averages and optimizer tensors of replica r, if
+// each replica has its own (parallel.Periodic). The state of the checkpoint has their average.
+func WeightSet(r int) string { return fmt.Sprint(weightsPrefix, r) }
 
-// IsOfWeights reports whether SetOfWeights returns this name for some replica.
-func IsOfWeights(set string) bool { return strings.HasPrefix(set, ofWeights) }
+// IsWeightSet reports whether WeightSet returns this name for some replica.
+func IsWeightSet(set string) bool { return strings.HasPrefix(set, weightsPrefix) }
 
 // MergeReplicas returns a copy of c whose running statistics are merged by rule from
 // those of each replica. It is an error if c has no statistics by replica, as in runs
@@ -41,7 +39,7 @@ func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 		return nil, err
 	}
 	count := 0
-	for c.Set(SetOfReplica(count)) != nil {
+	for c.Set(ReplicaSet(count)) != nil {
 		count++
 	}
 	if count == 0 {
@@ -53,8 +51,8 @@ func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, own := range r.Own {
-		set := c.Set(SetOfReplica(i))
+	for i, own := range r.PerReplica {
+		set := c.Set(ReplicaSet(i))
 		if err := own.Restore(set.Tensors, set.Updates); err != nil {
 			return nil, fmt.Errorf("merge %s: set %s: %w", c.Architecture, set.Name, err)
 		}

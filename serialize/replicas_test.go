@@ -12,7 +12,7 @@ import (
 func ofReplicas(t *testing.T) *Checkpoint {
 	c := tinyCheckpoint(t)
 	for r, mean := range []float32{1, 3} {
-		c.Sets = append(c.Sets, Set{Name: SetOfReplica(r), Updates: []int64{4}, Tensors: map[string]tensor.Tensor{
+		c.Sets = append(c.Sets, Set{Name: ReplicaSet(r), Updates: []int64{4}, Tensors: map[string]tensor.Tensor{
 			"bn1.running_mean": tensor.Of([]float32{mean, 0}, 2),
 			"bn1.running_var":  tensor.Of([]float32{2, 1}, 2),
 		}})

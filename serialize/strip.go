@@ -72,7 +72,7 @@ func StripGraph(g *graph.Graph) (*graph.Graph, Removed, error) {
 		s.removed.training(st)
 	}
 	var err error
-	out.Main, err = s.B.Function()
+	out.Main, err = s.Builder.Function()
 	return out, s.removed, err
 }
 
@@ -124,7 +124,7 @@ func (s *stripper) run() error {
 		}
 	}
 	s.Outputs()
-	return s.B.Err()
+	return s.Builder.Err()
 }
 
 func (s *stripper) node(n *graph.Node) error {
@@ -158,7 +158,7 @@ func (s *stripper) normalise(n *graph.Node) error {
 		in = append(in, s.Value(v))
 	}
 	s.used[moments] = true
-	for i, v := range s.B.Node(graph.BatchNorm, s.From.NodeName(n), attrs, in...) {
+	for i, v := range s.Builder.Node(graph.BatchNorm, s.From.NodeName(n), attrs, in...) {
 		s.To[n.Out[i]] = v
 	}
 	return nil

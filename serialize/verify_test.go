@@ -17,15 +17,15 @@ func written(t *testing.T, b []byte) string {
 	return path
 }
 
-// TestStartVerifies damages the last tensor, which Start does not look at, and
+// TestOpenUnverified damages the last tensor, which OpenUnverified does not look at, and
 // Open does.
-func TestStartVerifies(t *testing.T) {
+func TestOpenUnverified(t *testing.T) {
 	b := fileOf(t)
 	path := written(t, b)
 	b[len(b)-1] ^= 1
 	damaged := written(t, b)
 	for _, test := range []struct{ path, want string }{{path, ""}, {damaged, "its checksum differs"}} {
-		f, err := Start(test.path)
+		f, err := OpenUnverified(test.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestStartVerifies(t *testing.T) {
 			t.Error(err)
 		}
 		for range 2 { // the answer stays
-			if err := f.Verified(); (err == nil) != (test.want == "") || err != nil &&
+			if err := f.Verify(); (err == nil) != (test.want == "") || err != nil &&
 				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("Verified() = %v, want %q", err, test.want)
 			}
@@ -45,14 +45,14 @@ func TestStartVerifies(t *testing.T) {
 	if _, err := Open(damaged); err == nil {
 		t.Error("Open took a damaged file")
 	}
-	if _, err := Start(filepath.Join(t.TempDir(), "nowhere")); err == nil {
+	if _, err := OpenUnverified(filepath.Join(t.TempDir(), "nowhere")); err == nil {
 		t.Error("Start took no file")
 	}
 }
 
 func TestChangedFileIsNotVerified(t *testing.T) {
 	path := written(t, fileOf(t))
-	f, err := Start(path)
+	f, err := OpenUnverified(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,14 @@ func TestChangedFileIsNotVerified(t *testing.T) {
 	if err := os.Chtimes(path, long, long); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Verified(); err == nil || !strings.Contains(err.Error(), "was changed") {
+	if err := f.Verify(); err == nil || !strings.Contains(err.Error(), "was changed") {
 		t.Errorf("Verified() = %v of a file that was written to", err)
 	}
 }
 
 // TestCloseEndsTheVerification closes a file at once.
 func TestCloseEndsTheVerification(t *testing.T) {
-	f, err := Start(written(t, fileOf(t)))
+	f, err := OpenUnverified(written(t, fileOf(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

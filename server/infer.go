@@ -175,7 +175,7 @@ func (s *modelVersion) output(w requestedOutput, outs []tensor.Tensor, binary bo
 	t.Datatype, t.Shape = protocol.Bytes, []int{v.Shape[0], min(w.Classes, v.Shape[1])}
 	for i := range v.Shape[0] {
 		row := v.Rows(i, i+1).F32()
-		if !models.Decides(row) {
+		if !models.HasArgmax(row) {
 			return nil, noClass(&predict.NotFinite{Output: w.Name})
 		}
 		t.Strings = append(t.Strings, protocol.Best(row, w.Classes, func(k int) string {

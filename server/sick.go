@@ -24,6 +24,6 @@ func (e *Sick) Error() string {
 
 // sickness returns the faults of a model's statistics, or nil.
 func sickness(m *models.Model) []string {
-	s := doctor.Of(m)
+	s := doctor.Diagnose(m)
 	return s.Faults()
 }

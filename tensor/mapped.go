@@ -12,10 +12,10 @@ import (
 // bytes. A write to them ends the process, and so does reading behind the end of
 // a file that was truncated meanwhile, unless debug.SetPanicOnFault is on.
 type Mapped struct {
-	Bytes []byte
-	file  *os.File    // nil where the bytes are a copy
-	info  os.FileInfo // of the file as it was mapped
-	holds int         // guarded by mappings
+	Bytes      []byte
+	file       *os.File    // nil where the bytes are a copy
+	info       os.FileInfo // of the file as it was mapped
+	references int         // guarded by mappings
 }
 
 // mappings knows all mapped files, so that a tensor can be asked for its file.
@@ -31,7 +31,7 @@ func Map(path string) (*Mapped, error) {
 	defer mappings.Unlock()
 	for _, m := range mappings.all {
 		if m.same(path) {
-			m.holds++
+			m.references++
 			return m, nil
 		}
 	}
@@ -39,7 +39,7 @@ func Map(path string) (*Mapped, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.holds = 1
+	m.references = 1
 	mappings.all = append(mappings.all, m)
 	return m, nil
 }
@@ -97,19 +97,19 @@ func (m *Mapped) Changed() bool {
 
 func unchanged(a, b os.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
 
-// Hold keeps the file mapped until one more Close.
-func (m *Mapped) Hold() {
+// Retain keeps the file mapped until one more Close.
+func (m *Mapped) Retain() {
 	mappings.Lock()
 	defer mappings.Unlock()
-	m.holds++
+	m.references++
 }
 
-// Close releases the file when it was called as often as Map and Hold. After
+// Close releases the file when it was called as often as Map and Retain. After
 // that its bytes must not be touched.
 func (m *Mapped) Close() error {
 	mappings.Lock()
 	defer mappings.Unlock()
-	if m.holds--; m.holds > 0 {
+	if m.references--; m.references > 0 {
 		return nil
 	}
 	for i, o := range mappings.all {

@@ -19,5 +19,5 @@ func mapFile(path string) (*Mapped, error) {
 
 func (m *Mapped) release() error { return nil }
 
-// Drop has nothing to give back: the bytes are a copy.
-func (m *Mapped) Drop([]byte) {}
+// DropPages has nothing to give back: the bytes are a copy.
+func (m *Mapped) DropPages([]byte) {}

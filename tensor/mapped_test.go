@@ -50,7 +50,7 @@ func TestMappedAt(t *testing.T) {
 		}
 	}
 	view := b.Bytes[7:9]
-	b.Hold()
+	b.Retain()
 	for i, want := range []*Mapped{b, nil} { // held once more than closed, then not
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestMappedFile(t *testing.T) {
 	if err != nil || !bytes.Equal(b, m.Bytes) {
 		t.Errorf("at its path there are %d bytes, other than its own: %v", len(b), err)
 	}
-	m.Drop(m.Bytes[100:5000])
+	m.DropPages(m.Bytes[100:5000])
 	if !bytes.Equal(b, m.Bytes) {
 		t.Error("after Drop the bytes are others")
 	}

@@ -51,9 +51,9 @@ func (m *Mapped) release() error {
 	return unix.Munmap(m.Bytes)
 }
 
-// Drop gives back the memory that b, a view of the file, takes in this process.
+// DropPages gives back the memory that b, a view of the file, takes in this process.
 // Who reads it again gets it from the file again.
-func (m *Mapped) Drop(b []byte) {
+func (m *Mapped) DropPages(b []byte) {
 	at, ok := m.offset(b)
 	if !ok || len(b) == 0 {
 		return

@@ -153,7 +153,7 @@ func TestLagOf(t *testing.T) {
 	}
 	want := Lag{Steps: 2, Replicas: 4}
 	for r := range 4 {
-		for name, own := range k.Set(serialize.SetOfWeights(r)).Tensors {
+		for name, own := range k.Set(serialize.WeightSet(r)).Tensors {
 			if strings.HasPrefix(name, "velocity/") || strings.Contains(name, "running") {
 				continue
 			}
@@ -177,7 +177,7 @@ func TestLagOf(t *testing.T) {
 		t.Error("a broken progress has a lag")
 	}
 	k.Progress = progress
-	own := k.Set(serialize.SetOfWeights(3)).Tensors
+	own := k.Set(serialize.WeightSet(3)).Tensors
 	own["fc3.bias"] = own["fc3.bias"].Rows(0, 9)
 	_, err = LagOf(k)
 	if err == nil || !strings.Contains(err.Error(), "fc3.bias is f32[9], the model's is f32[10]") {

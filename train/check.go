@@ -188,9 +188,9 @@ func (r *Recipe) checkStatistics() error {
 }
 
 // EndsInSoftmax reports whether a model's first output holds probabilities of
-// classes (graph.Function.Ending): training then computes the loss from the
+// classes (graph.Function.OutputOp): training then computes the loss from the
 // logits before the softmax.
 func EndsInSoftmax(g *graph.Graph) bool {
-	op, _ := g.Main.Ending(0)
+	op, _ := g.Main.OutputOp(0)
 	return op == graph.Softmax
 }

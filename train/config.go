@@ -66,4 +66,4 @@ type Paths struct {
 
 // called returns a text with the options in it, which are in braces, as the
 // caller's users call them.
-func (c *Config) called(text string) string { return problem.Called(text, c.Option) }
+func (c *Config) called(text string) string { return problem.ReplaceOptions(text, c.Option) }

@@ -151,7 +151,7 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 	}
 	e.Counted++
 	e.PerClass[label].N++
-	if models.Decides(z) {
+	if models.HasArgmax(z) {
 		e.met(label, best, above)
 	} else {
 		e.NotFinite++

@@ -85,7 +85,7 @@ func TestPooledBranchIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := []bn.Split{{What: "the full batch", Rows: []int{1, 1, 1, 1}}}, []bn.Split{{Rows: []int{2, 2}}}
+	one, two := []bn.Partition{{What: "the full batch", Rows: []int{1, 1, 1, 1}}}, []bn.Partition{{Rows: []int{2, 2}}}
 	var few *bn.TooFew
 	err = bn.Feasible(layers, bn.Replica, one)
 	if !errors.As(err, &few) || few.Layer != "classifier.0.convs.4.2" {

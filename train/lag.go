@@ -21,7 +21,7 @@ type Lag struct {
 // LagOf returns how far the weights of replicas are apart in a checkpoint; nil if all replicas
 // have the weights of the template.
 func LagOf(k *serialize.Checkpoint) (*Lag, error) {
-	if k.Set(serialize.SetOfWeights(0)) == nil {
+	if k.Set(serialize.WeightSet(0)) == nil {
 		return nil, nil
 	}
 	r, err := ParseRecipe(k.Recipe)
@@ -33,8 +33,8 @@ func LagOf(k *serialize.Checkpoint) (*Lag, error) {
 		return nil, err
 	}
 	l := &Lag{Steps: sinceAverage(r, p.Progress.Step)}
-	for ; k.Set(serialize.SetOfWeights(l.Replicas)) != nil; l.Replicas++ {
-		if err := l.compare(k, k.Set(serialize.SetOfWeights(l.Replicas))); err != nil {
+	for ; k.Set(serialize.WeightSet(l.Replicas)) != nil; l.Replicas++ {
+		if err := l.compare(k, k.Set(serialize.WeightSet(l.Replicas))); err != nil {
 			return nil, err
 		}
 	}

@@ -36,7 +36,7 @@ func (s statistics) lateness() (merged, waited int64) {
 		return 0, 0
 	}
 	if r, ok := s[0].running.(*lateRunning); ok {
-		return r.Merged, r.Waited
+		return r.Merged, r.TotalDelay
 	}
 	return 0, 0
 }

@@ -73,7 +73,7 @@ func (w *localWeights) lateness() *parallel.Lateness { return nil }
 // pack puts what replicas have of their own into a checkpoint.
 func (w *localWeights) pack(k *serialize.Checkpoint) {
 	for r, own := range w.replicas.Own() {
-		k.Sets = append(k.Sets, serialize.Set{Name: serialize.SetOfWeights(r), Tensors: own})
+		k.Sets = append(k.Sets, serialize.Set{Name: serialize.WeightSet(r), Tensors: own})
 	}
 }
 
@@ -84,7 +84,7 @@ func (w *localWeights) restore(k *serialize.Checkpoint, p *Progress) error {
 	}
 	var own []map[string]tensor.Tensor
 	for r := range w.replicas.Replicas() {
-		set := k.Set(serialize.SetOfWeights(r))
+		set := k.Set(serialize.WeightSet(r))
 		if set == nil {
 			return fmt.Errorf("checkpoint: the weights of replica %d are missing", r)
 		}

@@ -27,15 +27,15 @@ func (r *ownRunning) next(moments []tensor.Tensor) (running, error) {
 }
 
 func (r *ownRunning) pack(prefix string, k *serialize.Checkpoint) error {
-	for i, own := range r.Own {
-		packSet(own, prefix+serialize.SetOfReplica(i), k)
+	for i, own := range r.PerReplica {
+		packSet(own, prefix+serialize.ReplicaSet(i), k)
 	}
 	return nil
 }
 
 func (r *ownRunning) restore(prefix string, k *serialize.Checkpoint) error {
-	for i, own := range r.Own {
-		if err := restoreSet(own, prefix+serialize.SetOfReplica(i), k); err != nil {
+	for i, own := range r.PerReplica {
+		if err := restoreSet(own, prefix+serialize.ReplicaSet(i), k); err != nil {
 			return err
 		}
 	}

@@ -75,13 +75,13 @@ func (p *plan) feasible() error {
 	if r.BNMin == "running" {
 		return nil
 	}
-	var splits []bn.Split
+	var splits []bn.Partition
 	for _, b := range []struct {
 		what string
 		rows int
 	}{{"the full batch", min(r.Data.Samples, r.StepBatch())}, {"the tail", r.Data.Samples % r.StepBatch()}} {
 		if sl := r.Tail.Slice(b.rows, r.StepBatch(), r.StepReplicas()); b.rows > 0 && sl.Rows() > 0 {
-			splits = append(splits, bn.Split{What: b.what, Rows: sl.Sizes})
+			splits = append(splits, bn.Partition{What: b.what, Rows: sl.Sizes})
 		}
 	}
 	return bn.Feasible(p.layers, r.BN, splits)

@@ -14,7 +14,7 @@ import (
 func asFlags(err error) error {
 	text := err.Error()
 	for _, p := range problem.In(err) {
-		as := p.Calling(flag)
+		as := p.WithOptionNames(flag)
 		as.Value += nearest.Name(strings.Trim(p.Value, `"`), p.Known)
 		text = strings.Replace(text, p.Error(), as.Error(), 1)
 	}
@@ -38,7 +38,7 @@ func unknownName(err error) (u *problem.Unknown) {
 }
 
 // inFlags returns a text of the library with its options as a command line writes them.
-func inFlags(text string) string { return problem.Called(text, flag) }
+func inFlags(text string) string { return problem.ReplaceOptions(text, flag) }
 
 // flag is what a command line calls an option of the library, or what a command of its does.
 func flag(option string) string {

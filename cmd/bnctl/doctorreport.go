@@ -44,11 +44,11 @@ func reportFindings(o *output, p *doctor.Report) error {
 			o.note("bnctl doctor %s --repair --data SRC -o mended.bnm re-estimates statistics", p.Path)
 		}
 		return nil
-	case len(p.Bad) > 0:
+	case len(p.NonFinite) > 0:
 		return sick("statistics cannot mend weights: take an earlier checkpoint",
 			"%s is sick: %s", p.Path, counted(faults, "fault"))
-	case len(p.Wrong) > 0:
-		return sick("statistics cannot mend its graph: "+p.Wrong[0], "%s is sick: %s", p.Path,
+	case len(p.GraphFaults) > 0:
+		return sick("statistics cannot mend its graph: "+p.GraphFaults[0], "%s is sick: %s", p.Path,
 			counted(faults, "fault"))
 	}
 	return sick("re-estimate them with bnctl doctor "+p.Path+

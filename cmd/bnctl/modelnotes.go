@@ -9,7 +9,7 @@ import (
 )
 
 // warnOfSickness says that the model of a file is sick, and why, if it is.
-func warnOfSickness(o *output, s *doctor.Sickness, path string) {
+func warnOfSickness(o *output, s *doctor.Diagnosis, path string) {
 	if faults := s.Faults(); len(faults) > 0 {
 		o.note("%s is sick: %s; see bnctl doctor %s", path, few(faults), path)
 	}
@@ -17,7 +17,7 @@ func warnOfSickness(o *output, s *doctor.Sickness, path string) {
 
 // warnOfModel is warnOfSickness for a model that is to be looked at.
 func warnOfModel(o *output, m *models.Model, path string) {
-	s := doctor.Of(m)
+	s := doctor.Diagnose(m)
 	warnOfSickness(o, &s, path)
 }
 

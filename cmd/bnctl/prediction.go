@@ -56,7 +56,7 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	}
 	end := sync.OnceFunc(func() { _ = on.Close() }) // what devices say at their end no longer matters
 	defer end()
-	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Sure: v.Verified}
+	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Verify: v.Verified}
 	bad, err := p.write(ctx, o, a, on, src.Source, reading)
 	if err != nil {
 		return err

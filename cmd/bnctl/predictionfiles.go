@@ -13,7 +13,7 @@ import (
 // checkFiles refuses several arrays for standard output, which holds one, and
 // files that cannot be written. It says if nothing says what the outputs are.
 func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
-	if a.Unsaid {
+	if a.AmbiguousLogits {
 		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
 			"add --task classify; strip --labels makes a template that says so", a.Name(a.Scores))
 	}

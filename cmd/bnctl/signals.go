@@ -18,13 +18,13 @@ const grace = 8 * time.Second
 // The second stops the program at once; so does time.
 func withSignals(ctx context.Context, asJSON bool, stderr io.Writer) (context.Context, func()) {
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace,
-		First: func(s interrupt.Signal) {
+		OnFirst: func(s interrupt.Signal) {
 			if rankName() == "" {
 				fmt.Fprintf(stderr, "bnctl: %s: finishing what is under way; once more stops at once\n", s.Name())
 			}
 		},
-		Again: func(s interrupt.Signal) { os.Exit(codeOfSignal(s)) },
-		Late:  func(ctx context.Context, err error) { os.Exit(report(ctx, err, asJSON, stderr)) },
+		OnSecond:  func(s interrupt.Signal) { os.Exit(codeOfSignal(s)) },
+		OnTimeout: func(ctx context.Context, err error) { os.Exit(report(ctx, err, asJSON, stderr)) },
 	})
 }
 

@@ -134,7 +134,7 @@ func (b *netBuilder) reduced(v graph.Value) graph.Value {
 	if b.Type(v).Kind == graph.Whole {
 		return v
 	}
-	return b.do(graph.AllReduce, b.Free("sum"), values{v})
+	return b.do(graph.AllReduce, b.UniqueName("sum"), values{v})
 }
 
 func (n network) commit(b *netBuilder) error {

@@ -31,7 +31,7 @@ func inputs(names ...string) func(*netBuilder) map[string]graph.Value {
 
 // updates appends a node and makes its results the next values of state.
 func updates(b *netBuilder, o graph.Op, attrs graph.Attrs, state []string, in ...graph.Value) {
-	for i, v := range b.Node(o, b.Free("next"), attrs, in...) {
+	for i, v := range b.Node(o, b.UniqueName("next"), attrs, in...) {
 		b.Update(state[i], v)
 	}
 }

@@ -75,7 +75,7 @@ func (g *normGolden) program(t *testing.T, over string) *graph.Program {
 	params := b.Node(graph.NormaliseGradParams, "dgamma", graph.Attrs{}.With("eps", g.Eps), m, s)
 	for i, v := range append([]graph.Value{y, dx}, params...) {
 		if b.Type(v).Kind == graph.Replica {
-			v = b.Op(graph.AllReduce, b.Free("total"), []graph.Value{v})
+			v = b.Op(graph.AllReduce, b.UniqueName("total"), []graph.Value{v})
 		}
 		b.Output([]string{"y", "dx", "dgamma", "dbeta"}[i], v, false)
 	}

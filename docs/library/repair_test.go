@@ -14,12 +14,12 @@ func Example_repair() {
 	check(err)
 	m.State["bn1.running_var"].F32()[0] = float32(math.NaN()) // what an overflow leaves
 
-	sick := doctor.Of(m)
+	sick := doctor.Diagnose(m)
 	fmt.Println(sick.Faults())
 	r, err := doctor.Repair(context.Background(), m, doctor.RepairOptions{Data: "glyphs:256",
 		EstimateOptions: doctor.EstimateOptions{Batch: 64, Samples: 256}})
 	check(err)
-	mended := doctor.Of(r.Model)
+	mended := doctor.Diagnose(r.Model)
 	fmt.Println(len(mended.Faults()), "faults after", r.Samples, "samples")
 	// Output:
 	// [bn1: the variance is not finite]

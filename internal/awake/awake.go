@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// A wait is looked at pieces times while it lasts. A look that comes more than
-// late pieces after the last one is late because the process did not run.
+// A wait is divided into ticks. When a tick comes more than maxGapTicks ticks after the previous
+// one, the process did not run in between, and the gap is not counted.
 const (
-	pieces     = 20
-	late       = 4
-	leastPiece = 10 * time.Millisecond // a busy machine is no stopped process
+	ticksPerWait = 20
+	maxGapTicks  = 4
+	minTick      = 10 * time.Millisecond // a busy machine delays ticks too
 )
 
-// piece returns how often a wait of d is looked at.
-func piece(d time.Duration) time.Duration { return max(d/pieces, leastPiece) }
+// tickOf returns the length of the ticks of a wait of d.
+func tickOf(d time.Duration) time.Duration { return max(d/ticksPerWait, minTick) }
 
 // now is the system's clock.
 var now = time.Now
@@ -31,25 +31,25 @@ var now = time.Now
 // Clock counts the time for which the process has run since Start. Its methods
 // may be called from any goroutine.
 type Clock struct {
-	mu    sync.Mutex
-	piece time.Duration
-	last  time.Time
-	ran   time.Duration
+	mu   sync.Mutex
+	tick time.Duration
+	last time.Time
+	ran  time.Duration
 }
 
 // Start starts a clock for waits of d. Elapsed has to be called every Interval:
 // a gap of several intervals between calls is not counted.
-func Start(d time.Duration) *Clock { return &Clock{piece: piece(d), last: now()} }
+func Start(d time.Duration) *Clock { return &Clock{tick: tickOf(d), last: now()} }
 
 // Interval returns the time between calls of Elapsed.
-func (c *Clock) Interval() time.Duration { return c.piece }
+func (c *Clock) Interval() time.Duration { return c.tick }
 
 // Elapsed returns the time for which the process has run.
 func (c *Clock) Elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := now()
-	if gap := t.Sub(c.last); gap <= late*c.piece {
+	if gap := t.Sub(c.last); gap <= maxGapTicks*c.tick {
 		c.ran += gap
 	}
 	c.last = t
@@ -65,19 +65,19 @@ type Timer struct {
 
 // AfterFunc calls f in a goroutine of its own when the process has run for d.
 func AfterFunc(d time.Duration, f func()) *Timer {
-	t, c := &Timer{}, Start(d)
+	t, clock := &Timer{}, Start(d)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.timer = time.AfterFunc(min(d, c.piece), func() {
-		if t.goesOn(d, c) {
+	t.timer = time.AfterFunc(min(d, clock.tick), func() {
+		if t.expired(d, clock) {
 			f()
 		}
 	})
 	return t
 }
 
-// goesOn waits for the next piece, or reports that there is none.
-func (t *Timer) goesOn(d time.Duration, c *Clock) (over bool) {
+// expired reports whether the process has run for d. If not, it sets the timer for the next tick.
+func (t *Timer) expired(d time.Duration, c *Clock) (over bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stopped {
@@ -85,7 +85,7 @@ func (t *Timer) goesOn(d time.Duration, c *Clock) (over bool) {
 	}
 	left := d - c.Elapsed()
 	if left > 0 {
-		t.timer.Reset(min(left, c.piece))
+		t.timer.Reset(min(left, c.tick))
 		return false
 	}
 	t.stopped = true

@@ -43,58 +43,57 @@ func Cause(ctx context.Context) (s Signal, ok bool) {
 // Options say how the program ends. All functions are called from a goroutine
 // of Notify.
 type Options struct {
-	First func(Signal) // called for the first signal, before the context ends
-	Again func(Signal) // called for a second signal; ends the program at once
-	// Late is called if the program has not ended within Grace of the first signal
+	OnFirst  func(Signal) // called for the first signal, before the context ends
+	OnSecond func(Signal) // called for a second signal; ends the program at once
+	// OnTimeout is called if the program has not ended within Grace of the first signal
 	// and nothing is being saved; it ends the program. err says so, and wraps the
 	// Signal.
-	Late  func(ctx context.Context, err error)
-	Grace time.Duration
+	OnTimeout func(ctx context.Context, err error)
+	Grace     time.Duration
 }
 
-// Notify returns a context that the first signal ends, with a Signal as its
-// cause. A second signal calls o.Again, and the end of o.Grace calls o.Late;
-// both should end the program. The returned function ends the context too, and
-// restores the handling of signals.
+// Notify returns a context that the first signal ends, with a Signal as its cause. A second signal
+// calls o.OnSecond, and the end of o.Grace calls o.OnTimeout; both should end the program. The
+// returned function ends the context too, and restores the handling of signals.
 //
 // A SIGHUP that is ignored, as nohup makes it, stays ignored.
 func Notify(ctx context.Context, o Options) (context.Context, func()) {
 	saving := &sync.RWMutex{}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, savingKey{}, saving))
-	came := make(chan os.Signal, 2)
-	signal.Notify(came, syscall.SIGINT, syscall.SIGTERM)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(came, syscall.SIGHUP)
+		signal.Notify(signals, syscall.SIGHUP)
 	}
 	done := make(chan struct{})
 	go func() {
 		select {
-		case s := <-came:
+		case s := <-signals:
 			first := Signal(s.(syscall.Signal))
-			o.First(first)
+			o.OnFirst(first)
 			cancel(first)
-			o.watch(ctx, first, saving, came, done)
+			o.watch(ctx, first, saving, signals, done)
 		case <-done:
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(came)
+		signal.Stop(signals)
 		close(done)
 		cancel(nil)
 	}
 }
 
-// watch ends a program that was told to stop and does not, until done.
+// watch calls the functions of Options for a program that does not end, until done.
 func (o *Options) watch(ctx context.Context, first Signal, saving *sync.RWMutex, came <-chan os.Signal,
 	done <-chan struct{}) {
 	late := time.After(o.Grace)
 	for {
 		select {
 		case s := <-came:
-			o.Again(Signal(s.(syscall.Signal)))
+			o.OnSecond(Signal(s.(syscall.Signal)))
 		case <-late:
 			if saving.TryLock() {
-				o.Late(ctx, fmt.Errorf("%w; what it was doing did not end within %v", first, o.Grace))
+				o.OnTimeout(ctx, fmt.Errorf("%w; what it was doing did not end within %v", first, o.Grace))
 			}
 			late = time.After(time.Second)
 		case <-done:
@@ -105,9 +104,8 @@ func (o *Options) watch(ctx context.Context, first Signal, saving *sync.RWMutex,
 
 type savingKey struct{}
 
-// Saving postpones the call of Options.Late until the function that it returns is
-// called. ctx is the context of Notify or derived from it; with another context
-// Saving does nothing.
+// Saving postpones the call of Options.OnTimeout until the function that it returns is called. ctx
+// is the context of Notify or derived from it; with another context Saving does nothing.
 func Saving(ctx context.Context) (saved func()) {
 	m, ok := ctx.Value(savingKey{}).(*sync.RWMutex)
 	if !ok {

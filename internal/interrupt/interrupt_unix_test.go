@@ -15,10 +15,10 @@ import (
 func TestNotify(t *testing.T) {
 	first, again, late := make(chan Signal, 1), make(chan Signal, 1), make(chan error, 9)
 	ctx, stop := Notify(context.Background(), Options{
-		Grace: 50 * time.Millisecond,
-		First: func(s Signal) { first <- s },
-		Again: func(s Signal) { again <- s },
-		Late:  func(_ context.Context, err error) { late <- err },
+		Grace:     50 * time.Millisecond,
+		OnFirst:   func(s Signal) { first <- s },
+		OnSecond:  func(s Signal) { again <- s },
+		OnTimeout: func(_ context.Context, err error) { late <- err },
 	})
 	defer stop()
 	saved := Saving(ctx)

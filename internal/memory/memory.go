@@ -23,14 +23,14 @@ func Machine() (total, available int64) {
 	info := read("/proc/meminfo")
 	total, available = field(info, "MemTotal"), field(info, "MemAvailable")
 	if limit, err := memlimit.FromCgroup(); err == nil {
-		return within(limit, field(read("/proc/self/status"), "VmRSS"), total, available)
+		return cappedBy(limit, field(read("/proc/self/status"), "VmRSS"), total, available)
 	}
 	return total, available
 }
 
-// within returns what a limit leaves of the machine's memory to a process that has
+// cappedBy returns what a limit leaves of the machine's memory to a process that has
 // taken so much; where there is no more, 1 byte is available, for 0 is not known.
-func within(limit uint64, taken, total, available int64) (int64, int64) {
+func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
 	if total == 0 || limit >= uint64(total) {
 		return total, available
 	}

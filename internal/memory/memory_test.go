@@ -35,7 +35,7 @@ func TestWithin(t *testing.T) {
 		{math.MaxUint64, 30, 1000, 900, 1000, 900},
 		{100, 30, 0, 0, 0, 0},
 	} {
-		total, free := within(c.limit, c.taken, c.total, c.available)
+		total, free := cappedBy(c.limit, c.taken, c.total, c.available)
 		if total != c.wantTotal || free != c.wantFree {
 			t.Errorf("%+v: %d bytes, %d available", c, total, free)
 		}

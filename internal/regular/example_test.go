@@ -12,6 +12,6 @@ import (
 // larger than expected before it is read.
 func ExampleRead() {
 	_, err := regular.Read(os.TempDir(), 1<<20)
-	fmt.Println(errors.Is(err, regular.ErrNot))
+	fmt.Println(errors.Is(err, regular.ErrNotRegular))
 	// Output: true
 }

@@ -32,39 +32,38 @@ func (l *lockTable) set(file string, locked bool) {
 	}
 }
 
-// held reports whether this program has locked what is written under the name path.
-func (l *lockTable) held(path string) bool {
+// locked reports whether this program has locked the file that path names.
+func (l *lockTable) locked(path string) bool {
 	file, err := lockedAs(path)
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return err == nil && l.files[file]
 }
 
-// lockedAs returns the one name under which the file at path is locked, whatever leads to it.
+// lockedAs returns the canonical path of a file: locks are counted by it.
 func lockedAs(path string) (string, error) {
 	file, err := target(path)
 	if err != nil {
 		return "", err
 	}
-	folder, err := filepath.Abs(physical(filepath.Dir(file)))
+	folder, err := filepath.Abs(resolveFolder(filepath.Dir(file)))
 	return filepath.Join(folder, filepath.Base(file)), err
 }
 
-// Lock keeps other programs from locking path, until unlock is called or this program
-// ends in any way. The lock is a file beside path, or beside the file that a symbolic link
-// there leads to, .NAME.lock, with the process ID of the program that holds it. A lock file
-// that a dead program has left locks nothing. On a file system without locks, Lock does
-// nothing.
+// Lock keeps other programs from locking path, until unlock is called or this program ends in any
+// way. The lock is a file next to path, or next to the target of a symbolic link there, .NAME.lock,
+// with the process ID of its owner. A lock file of a program that has ended locks nothing. On a
+// file system without locks, Lock does nothing.
 func Lock(path string) (unlock func(), err error) {
 	file, err := lockedAs(path)
 	if err != nil {
 		return nil, err
 	}
-	name := unfinished(file, "lock")
-	f, err := take(name)
+	name := temporaryName(file, "lock")
+	f, err := tryLock(name)
 	if errors.Is(err, problem.ErrLocked) {
 		return nil, problem.Advise("wait for it, or name another file", "%s: %w (process %s)", path, err,
-			holder(name))
+			lockOwner(name))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
@@ -76,12 +75,12 @@ func Lock(path string) (unlock func(), err error) {
 	locks.set(file, true)
 	return func() {
 		locks.set(file, false)
-		give(f)
+		releaseLock(f)
 	}, nil
 }
 
-// holder returns the process id in a lock file, as far as it can be read.
-func holder(name string) string {
+// lockOwner returns the process ID in a lock file, or "unknown".
+func lockOwner(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
 		return "unknown"

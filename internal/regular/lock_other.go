@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// take makes a file that must not be there. One that is left over can be
+// tryLock makes a file that must not be there. One that is left over can be
 // removed; under Windows one that a program has open cannot.
-func take(name string) (*os.File, error) {
+func tryLock(name string) (*os.File, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, problem.ErrLocked
 	}
@@ -23,7 +23,7 @@ func take(name string) (*os.File, error) {
 	return f, err
 }
 
-func give(f *os.File) {
+func releaseLock(f *os.File) {
 	f.Close()
 	os.Remove(f.Name())
 }

@@ -15,7 +15,7 @@ import (
 // program that was killed has left, it is not.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.bnc")
-	if err := os.WriteFile(unfinished(path, "lock"), []byte("999999999\n"), 0o666); err != nil {
+	if err := os.WriteFile(temporaryName(path, "lock"), []byte("999999999\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -50,7 +50,7 @@ func TestHolder(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := holder(path); got != want {
+		if got := lockOwner(path); got != want {
 			t.Errorf("%q: process %s, want %s", content, got, want)
 		}
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// take opens and locks a file. One that its holder has removed in the meantime
-// is none.
-func take(name string) (*os.File, error) {
+// tryLock opens and locks a file. A file that its owner has removed in the meantime
+func tryLock(name string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666)
 		if err != nil {
@@ -32,8 +31,8 @@ func take(name string) (*os.File, error) {
 	}
 }
 
-// give removes the file while it is locked: nobody locks what is gone.
-func give(f *os.File) {
+// releaseLock removes the file while it is locked: nobody locks what is gone.
+func releaseLock(f *os.File) {
 	os.Remove(f.Name())
 	f.Close()
 }

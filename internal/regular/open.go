@@ -1,7 +1,7 @@
 // Package regular opens, writes and locks regular files whose paths come from a user or
 // from a user's file. It refuses a named pipe, a terminal or an endless device at once,
 // for which os.Open could wait, or read for ever. WriteFile replaces a file atomically, where
-// a symbolic link leads to one as well; Lock and Claim keep other programs from writing it
+// a symbolic link leads to one as well; Lock and LockAll keep other programs from writing it
 // meanwhile, and WriteLocked does both.
 //
 // Use it wherever a path comes from outside.
@@ -15,9 +15,9 @@ import (
 	"os"
 )
 
-// ErrNot is wrapped by errors about a path that exists and is not a regular
+// ErrNotRegular is wrapped by errors about a path that exists and is not a regular
 // file.
-var ErrNot = errors.New("not a regular file")
+var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens a regular file for reading; links are followed. Opening never
 // waits. The check is made on the open file, so that it cannot be replaced in
@@ -52,7 +52,8 @@ func checked(f *os.File, err error) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: f.Name(), Err: fmt.Errorf("%s is %w", kind(info.Mode()), ErrNot)}
+		err = &fs.PathError{Op: "open", Path: f.Name(),
+			Err: fmt.Errorf("%s is %w", kind(info.Mode()), ErrNotRegular)}
 	}
 	if err != nil {
 		f.Close()

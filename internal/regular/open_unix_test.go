@@ -43,7 +43,7 @@ func TestOpen(t *testing.T) {
 		switch {
 		case test.kind == "" && err != nil:
 			t.Errorf("%s: %v", test.path, err)
-		case test.kind != "" && (!errors.Is(err, ErrNot) || !errors.As(err, &path) ||
+		case test.kind != "" && (!errors.Is(err, ErrNotRegular) || !errors.As(err, &path) ||
 			!strings.Contains(err.Error(), test.path+": "+test.kind)):
 			t.Errorf("%s: %v, want %s that is refused", test.path, err, test.kind)
 		case time.Since(began) > 5*time.Second:
@@ -55,7 +55,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if _, err := OpenIn(root, "fifo"); !errors.Is(err, ErrNot) {
+	if _, err := OpenIn(root, "fifo"); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("a pipe in a folder: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path, 4); err == nil || !strings.Contains(err.Error(), "more than 4 bytes") {
 		t.Errorf("of a limit of 4 bytes: %v", err)
 	}
-	if _, err := Read("/dev/zero", 4); !errors.Is(err, ErrNot) {
+	if _, err := Read("/dev/zero", 4); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("/dev/zero: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func target(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(next) {
-			next = filepath.Join(physical(filepath.Dir(name)), next)
+			next = filepath.Join(resolveFolder(filepath.Dir(name)), next)
 		}
 		name = next
 	}
@@ -41,8 +41,8 @@ func target(path string) (string, error) {
 		"more than %d links", path, maxLinks)
 }
 
-// physical returns a folder without links in its path: ".." in a link starts from there.
-func physical(folder string) string {
+// resolveFolder returns a folder without links in its path: ".." in a link starts from there.
+func resolveFolder(folder string) string {
 	if at, err := filepath.EvalSymlinks(folder); err == nil {
 		return at
 	}
@@ -57,5 +57,5 @@ func writable(path string, m fs.FileMode) error {
 	case m.IsDir():
 		return problem.Advise("name a file", "%s is a folder", path)
 	}
-	return problem.Advise("name a file", "%s is %s, and %w", path, kind(m), ErrNot)
+	return problem.Advise("name a file", "%s is %s, and %w", path, kind(m), ErrNotRegular)
 }

@@ -87,14 +87,14 @@ func TestWriteLocked(t *testing.T) {
 			return err
 		})
 	}
-	f, err := take(unfinished(path, "lock")) // as another program does
+	f, err := tryLock(temporaryName(path, "lock")) // as another program does
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := write("stolen"); !errors.Is(err, problem.ErrLocked) {
 		t.Errorf("while another writes it: %v", err)
 	}
-	give(f)
+	releaseLock(f)
 	unlock, err := Lock(path)
 	if err != nil {
 		t.Fatal(err)

@@ -11,23 +11,22 @@ import (
 	"path/filepath"
 )
 
-// WriteFile makes or replaces a file atomically. It calls write with a new file in the
-// same folder, with that mode before the umask or, if a file is replaced, with that file's,
-// and renames it to path when all of it is on the disk. A symbolic link at path stays: the
-// file that it leads to is made or replaced. After an error, or a crash at any point, the
-// file at path is unchanged. WriteFile also removes unfinished files that killed programs
-// have left for the same path.
+// WriteFile creates or replaces a file atomically. It calls write with a temporary file in the same
+// folder, with that mode before the umask or, if a file is replaced, with that file's, and renames
+// it to path when all of it is on the disk. A symbolic link at path stays: its target is created or
+// replaced. After an error, or a crash at any point, the file at path is unchanged. WriteFile also
+// removes temporary files that killed programs have left for the same path.
 func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	file, err := target(path)
 	if err != nil {
 		return err
 	}
-	sweep(file)
-	f, err := beside(file, mode)
+	removeStale(file)
+	f, err := createTemporary(file, mode)
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(keepMode(f, file), fill(f, write)); err != nil {
+	if err = errors.Join(keepMode(f, file), writeSynced(f, write)); err != nil {
 		err = errors.Join(err, f.Close())
 	} else {
 		err = rename(f, file)
@@ -42,7 +41,7 @@ func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error
 // WriteLocked is WriteFile under the lock of path, for files that several programs may
 // want to write: see Lock. Where this program holds the lock it is not taken again.
 func WriteLocked(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	if !locks.held(path) {
+	if !locks.locked(path) {
 		unlock, err := Lock(path)
 		if err != nil {
 			return err
@@ -60,7 +59,7 @@ func Writable(path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := beside(file, 0o666)
+	f, err := createTemporary(file, 0o666)
 	if err != nil {
 		return err
 	}
@@ -86,10 +85,11 @@ func keepMode(f *os.File, replaced string) error {
 	return f.Chmod(info.Mode().Perm())
 }
 
-// beside opens a new file of a mode in the folder of path, locked where there are locks.
-func beside(path string, mode fs.FileMode) (*os.File, error) {
+// createTemporary creates a temporary file in the folder of path, locked where the file system has
+// locks.
+func createTemporary(path string, mode fs.FileMode) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(unfinished(path, fmt.Sprintf("%08x", rand.Uint32())),
+		f, err := os.OpenFile(temporaryName(path, fmt.Sprintf("%08x", rand.Uint32())),
 			os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, os.ErrExist) {
 			continue
@@ -97,20 +97,20 @@ func beside(path string, mode fs.FileMode) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be made in its folder: %w", path, errors.Unwrap(err))
 		}
-		if keep(f) {
+		if lockOpen(f) {
 			return f, nil
 		}
-		f.Close() // swept by another program before it was locked
+		f.Close() // removed by another program before it was locked
 	}
 }
 
-// unfinished names a file beside path that is to become it.
-func unfinished(path, mark string) string {
+// temporaryName returns the name of a temporary file next to path.
+func temporaryName(path, mark string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+mark)
 }
 
-// fill writes f and forces it to the disk.
-func fill(f *os.File, write func(io.Writer) error) error {
+// writeSynced writes f and forces it to the disk.
+func writeSynced(f *os.File, write func(io.Writer) error) error {
 	const buffer = 1 << 20
 	w := bufio.NewWriterSize(f, buffer)
 	err := write(w)

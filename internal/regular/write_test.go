@@ -86,7 +86,7 @@ func TestWhatIsNotOnTheDiskIsNotWritten(t *testing.T) {
 	if w.Sync() == nil {
 		t.Skip("this system syncs pipes")
 	}
-	err = fill(w, func(w io.Writer) error {
+	err = writeSynced(w, func(w io.Writer) error {
 		_, err := io.WriteString(w, "all")
 		return err
 	})

@@ -21,38 +21,38 @@ import (
 type Line struct {
 	to       io.Writer
 	terminal bool
-	patience time.Duration
+	interval time.Duration
 	quit     chan struct{}
 	wait     sync.WaitGroup
 
-	mu    sync.Mutex // held by who writes
+	mu    sync.Mutex // guards the fields below and the writer
 	what  string
 	since time.Time
 	shown bool
 }
 
-// New returns a line that is written to a writer, unless it is not to be shown at all. On a terminal
-// it says what is waited for. When one thing takes longer than patience, and whenever that is over
-// again, a note says so. The caller stops the line.
+// New returns a line that is written to a writer, or nowhere unless shown. On a terminal it says
+// what is waited for. Whenever another interval has passed since Begin, a note says so. The caller
+// stops the line.
 func New(to io.Writer, shown, terminal bool, patience time.Duration) *Line {
 	if !shown {
 		to = io.Discard
 	}
-	l := &Line{to: to, terminal: terminal, patience: patience, quit: make(chan struct{})}
+	l := &Line{to: to, terminal: terminal, interval: patience, quit: make(chan struct{})}
 	l.wait.Go(l.run)
 	return l
 }
 
-// run notes what takes long, until Stop.
+// run writes notes about slow waits until Stop.
 func (l *Line) run() {
-	tick := time.NewTicker(l.patience)
+	tick := time.NewTicker(l.interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-l.quit:
 			return
 		case <-tick.C:
-			l.remind()
+			l.noteSlow()
 		}
 	}
 }
@@ -70,24 +70,24 @@ func (l *Line) Begin(what string) {
 	l.shown = true
 }
 
-// remind says that what is waited for takes long.
-func (l *Line) remind() {
+// noteSlow writes a note if the current wait has taken an interval.
+func (l *Line) noteSlow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if took := time.Since(l.since); l.what != "" && took >= l.patience {
-		l.blank()
+	if took := time.Since(l.since); l.what != "" && took >= l.interval {
+		l.erase()
 		fmt.Fprintf(l.to, "%s: no answer for %v\n", l.what, took.Round(time.Second))
 	}
 }
 
-// Clear makes room for a line of the program's own. What was begun goes on.
+// Clear erases the line, so that the program can write lines of its own. The wait continues.
 func (l *Line) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.blank()
+	l.erase()
 }
 
-func (l *Line) blank() {
+func (l *Line) erase() {
 	if l.shown {
 		fmt.Fprint(l.to, "\r\x1b[K")
 		l.shown = false

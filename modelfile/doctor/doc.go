@@ -3,7 +3,7 @@
 // statistics that cannot be right, that were never updated, or that are
 // missing. It repairs statistics by estimating them again over data.
 //
-// Use Examine for a file, Of for a model in memory, and Sickness.Watch for
+// Use Examine for a file, Diagnose for a model in memory, and Diagnosis.Attach for
 // tensors while they are copied from one file to another. Repair and RepairFile
 // estimate statistics again; they never change weights.
 //

@@ -44,16 +44,16 @@ func TestTheSameIsFoundEverywhere(t *testing.T) {
 	if _, err := serialize.WriteModel(template, m); err != nil {
 		t.Fatal(err)
 	}
-	var on Sickness
-	watched, err := on.Watch(formats.Tensors(m))
+	var on Diagnosis
+	watched, err := on.Attach(formats.Tensors(m))
 	if err == nil {
 		_, err = formats.Save(tensors, watched)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := Of(m)
-	for what, got := range map[string][]string{"model": of.Weights, "on the way": on.Weights} {
+	of := Diagnose(m)
+	for what, got := range map[string][]string{"model": of.NonFinite, "on the way": on.NonFinite} {
 		if !slices.Equal(got, []string{weight}) {
 			t.Errorf("%s: %q, want %s", what, got, weight)
 		}
@@ -70,8 +70,8 @@ func TestTheSameIsFoundEverywhere(t *testing.T) {
 		reports = append(reports, r)
 	}
 	for i, r := range reports {
-		if !slices.Equal(r.Bad, []string{weight}) || len(r.Norms) != len(of.Norms) {
-			t.Errorf("report %d: %q of %d batch norms, want %s of %d", i, r.Bad, len(r.Norms), weight, len(of.Norms))
+		if !slices.Equal(r.NonFinite, []string{weight}) || len(r.Norms) != len(of.Norms) {
+			t.Errorf("report %d: %q of %d batch norms, want %s of %d", i, r.NonFinite, len(r.Norms), weight, len(of.Norms))
 		}
 		first := slices.IndexFunc(r.Findings(), func(f bn.Finding) bool { return f.Layer == weight })
 		if first < 0 || !strings.Contains(r.Findings()[first].Problem, "element 1") {
@@ -99,7 +99,7 @@ func TestMeanOfPixels(t *testing.T) {
 		m    *models.Model
 		want string
 	}{{m, ""}, {wrong, "mean 33.3285: it is in units of x/255"}} {
-		of := Of(c.m)
+		of := Diagnose(c.m)
 		if faults := strings.Join(of.Faults(), ""); !strings.Contains(faults, c.want) || faults != "" && c.want == "" {
 			t.Errorf("faults %q, want %q", faults, c.want)
 		}

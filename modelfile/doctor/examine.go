@@ -17,17 +17,17 @@ import (
 
 // Report has the findings of a file.
 type Report struct {
-	Path   string
-	Norms  []bn.Norm         // batch norms of the file, for bn.Examine
-	Others []bn.Finding      // about tensors other than statistics
-	Bad    []string          // weights that are not finite
-	Wrong  []string          // faults of the graph, with advice
-	Choice *modelfile.Choice // what was read of a foreign file; nil for bnctl's own
+	Path          string
+	Norms         []bn.Norm         // batch norms of the file, for bn.Examine
+	otherFindings []bn.Finding      // about tensors other than statistics
+	NonFinite     []string          // weights that are not finite
+	GraphFaults   []string          // faults of the graph, with advice
+	Choice        *modelfile.Choice // what was read of a foreign file; nil for bnctl's own
 }
 
 // Findings returns all findings, of statistics first.
 func (p *Report) Findings() []bn.Finding {
-	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.Others...)
+	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.otherFindings...)
 }
 
 // Examine reads the file of a model and reports what it finds; findings are not
@@ -44,7 +44,7 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 			"leave it out")
 	}
 	if ours {
-		return p, p.readOwn()
+		return p, p.readNative()
 	}
 	f, err := modelfile.OpenForeign(path, o)
 	if err != nil {
@@ -62,12 +62,12 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 // report.
 func ExamineModel(path string, m *models.Model) *Report {
 	p := &Report{Path: path}
-	p.take(m)
+	p.addModel(m)
 	return p
 }
 
-// readOwn reads a template, or the template and the counters of a checkpoint.
-func (p *Report) readOwn() error {
+// readNative reads a template, or the template and the counters of a checkpoint.
+func (p *Report) readNative() error {
 	f, err := serialize.Open(p.Path)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *Report) readOwn() error {
 		if err != nil {
 			return err
 		}
-		p.take(m.Clone()) // the file is closed
+		p.addModel(m.Clone()) // the file is closed
 		return nil
 	}
 	k, err := f.Checkpoint()
@@ -89,10 +89,10 @@ func (p *Report) readOwn() error {
 	if err != nil {
 		return err
 	}
-	if _, err := train.LagOf(k); err != nil { // a recipe or weights that cannot be
+	if _, err := train.LagOf(k); err != nil { // an invalid recipe or invalid weights
 		return err
 	}
-	p.take(m.Clone())
+	p.addModel(m.Clone())
 	if set := k.Set(serialize.SetRunning); set != nil && len(set.Updates) == len(p.Norms) {
 		for i, n := range set.Updates {
 			p.Norms[i].Updates = n
@@ -101,12 +101,12 @@ func (p *Report) readOwn() error {
 	return nil
 }
 
-// take takes the batch norms of a model, and looks at its weights.
-func (p *Report) take(m *models.Model) {
+// addModel adds the batch norms and the findings of a model in memory.
+func (p *Report) addModel(m *models.Model) {
 	p.Norms = formats.ModelNorms(m)
 	p.image(m)
 	for _, s := range m.Graph.State {
-		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are looked at with the statistics
+		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are examined with the statistics
 			p.weight(s.Name, m.State[s.Name])
 		}
 	}
@@ -120,15 +120,15 @@ func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 		return err
 	}
 	if as == nil && f.Model == nil {
-		as = ofTheZoo(f)
+		as = zooModel(f)
 	}
 	if p.Norms, err = formats.Norms(f); err != nil {
 		return err
 	}
 	for _, n := range f.Findings {
 		if n.Fault {
-			p.Wrong = append(p.Wrong, n.Advice)
-			p.Others = append(p.Others, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
+			p.GraphFaults = append(p.GraphFaults, n.Advice)
+			p.otherFindings = append(p.otherFindings, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
 				Advice: n.Advice})
 		}
 	}
@@ -144,9 +144,9 @@ func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 	return nil
 }
 
-// ofTheZoo returns the architecture that a file fits, if need be without its
-// statistics; nil if there is none.
-func ofTheZoo(f *formats.File) *models.Model {
+// zooModel returns the architecture of the zoo that a file fits, with or without its statistics;
+// nil if there is none.
+func zooModel(f *formats.File) *models.Model {
 	if as, err := formats.Identify(f); err == nil {
 		return as
 	}
@@ -156,7 +156,7 @@ func ofTheZoo(f *formats.File) *models.Model {
 	return nil
 }
 
-// weights looks at all tensors of a file but those of batch norms.
+// weights examines all tensors of a file other than those of batch norms.
 func (p *Report) weights(f *formats.File) error {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(f) {
@@ -180,20 +180,21 @@ func (p *Report) weights(f *formats.File) error {
 	return nil
 }
 
-// weight notes a tensor with elements that are not finite.
+// weight adds a finding about a tensor that is not finite.
 func (p *Report) weight(name string, t tensor.Tensor) {
 	n, first := notFinite(t)
 	if n == 0 {
 		return
 	}
-	p.Bad = append(p.Bad, name)
-	p.Others = append(p.Others, bn.Finding{Layer: name, Severity: bn.Fault, Advice: "take an earlier checkpoint",
+	p.NonFinite = append(p.NonFinite, name)
+	p.otherFindings = append(p.otherFindings, bn.Finding{Layer: name, Severity: bn.Fault,
+		Advice: "take an earlier checkpoint",
 		Problem: fmt.Sprintf("%d of %s are not finite, the first of them element %d", n,
 			problem.Counted(t.Count(), "element"), first)})
 }
 
-// compare tells the batch norms the decay that their architecture has, and
-// finds the statistics that are not there, or in another shape.
+// compare sets the decay of batch norms from their architecture, and adds findings about statistics
+// that are missing or have another shape.
 func (p *Report) compare(f *formats.File, as *models.Model) error {
 	layers, err := bn.Layers(as.Graph.Main)
 	if err != nil {
@@ -209,7 +210,7 @@ func (p *Report) compare(f *formats.File, as *models.Model) error {
 	}
 	for _, name := range formats.Complete(f, as) {
 		if layer := name[:strings.LastIndexAny(name, "./")+1]; !known[strings.TrimRight(layer, "./")] {
-			p.Others = append(p.Others, bn.Stale(name,
+			p.otherFindings = append(p.otherFindings, bn.Stale(name,
 				"missing, or of another shape than in "+as.Architecture))
 		}
 	}

@@ -27,7 +27,7 @@ func ExampleRepair() {
 			break
 		}
 	}
-	sick := doctor.Of(m)
+	sick := doctor.Diagnose(m)
 	word, _ := sick.Health()
 	fmt.Println(word)
 	o := doctor.RepairOptions{Data: "glyphs:32", EstimateOptions: doctor.EstimateOptions{
@@ -37,7 +37,7 @@ func ExampleRepair() {
 		fmt.Println(err)
 		return
 	}
-	mended := doctor.Of(r.Model)
+	mended := doctor.Diagnose(r.Model)
 	fmt.Println(len(mended.Faults()), "after", r.Samples, "samples")
 	// Output:
 	// sick

@@ -38,7 +38,7 @@ func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
 	}
 	if f.Model == nil {
 		if as == nil {
-			as = ofTheZoo(f)
+			as = zooModel(f)
 		}
 		formats.Complete(f, as)
 	}
@@ -70,16 +70,16 @@ type Repaired struct {
 	Samples int           `json:"samples"` // over which the statistics were estimated
 	// Before and After are evaluations of the old and of the new model, on at most
 	// as many samples of the test split; nil without labels.
-	Before *Served `json:"before,omitempty"`
-	After  *Served `json:"after,omitempty"`
+	Before *Evaluation `json:"before,omitempty"`
+	After  *Evaluation `json:"after,omitempty"`
 	// Terms are precision and kernel class of these evaluations, zero without
 	// labels; TrainedOn are those of training.
 	Terms     predict.Terms `json:"-"`
 	TrainedOn predict.Terms `json:"-"`
 }
 
-// Served has the figures of an evaluation.
-type Served struct {
+// Evaluation has the figures of an evaluation.
+type Evaluation struct {
 	Samples  int     `json:"samples"` // labels that were counted
 	Accuracy float64 `json:"accuracy"`
 	Loss     string  `json:"loss"` // as text: it may not be finite
@@ -112,7 +112,7 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 // evaluate evaluates m on the data's test split, on o.Samples of it if it has
 // more, the same for every model; nil if there are no labels.
 func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions,
-	note func(format string, args ...any)) (*Served, error) {
+	note func(format string, args ...any)) (*Evaluation, error) {
 	src, err := data.Open(ctx, o.Data, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
 		Array: fit.Arrays(m, nil)})
 	// Repair has noted what is converted
@@ -141,5 +141,5 @@ func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOption
 	if err != nil {
 		return nil, err
 	}
-	return &Served{Samples: e.Counted, Accuracy: e.Accuracy(), Loss: fmt.Sprintf("%.4f", e.Loss())}, nil
+	return &Evaluation{Samples: e.Counted, Accuracy: e.Accuracy(), Loss: fmt.Sprintf("%.4f", e.Loss())}, nil
 }

@@ -34,8 +34,8 @@ func RepairFile(ctx context.Context, path, output string, file modelfile.Options
 	if o.Examined != nil {
 		o.Examined(p)
 	}
-	if len(p.Bad) > 0 {
-		return nil, problem.Failure("", path+": "+strings.Join(p.Bad, ", ")+" not finite",
+	if len(p.NonFinite) > 0 {
+		return nil, problem.Failure("", path+": "+strings.Join(p.NonFinite, ", ")+" not finite",
 			"statistics cannot mend weights: take an earlier checkpoint")
 	}
 	m, err := openIncomplete(path, file)

@@ -26,6 +26,7 @@ func (p *Report) image(m *models.Model) {
 		return
 	}
 	advice = "strip it again, and " + advice
-	p.Wrong = append(p.Wrong, advice)
-	p.Others = append(p.Others, bn.Finding{Layer: "image", Severity: bn.Fault, Problem: text, Advice: advice})
+	p.GraphFaults = append(p.GraphFaults, advice)
+	p.otherFindings = append(p.otherFindings, bn.Finding{Layer: "image", Severity: bn.Fault, Problem: text,
+		Advice: advice})
 }

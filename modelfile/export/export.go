@@ -43,10 +43,10 @@ type Report struct {
 	Architecture string `json:"architecture"`
 	Parameters   int    `json:"parameters"`
 	formats.Proof
-	Format string          `json:"-"` // of the output
-	FoldBN bool            `json:"-"` // Options.FoldBN
-	Model  *models.Model   `json:"-"` // as it was written
-	Sick   doctor.Sickness `json:"-"` // what is wrong with the input
+	Format string           `json:"-"` // of the output
+	FoldBN bool             `json:"-"` // Options.FoldBN
+	Model  *models.Model    `json:"-"` // as it was written
+	Sick   doctor.Diagnosis `json:"-"` // what is wrong with the input
 }
 
 // formatNames is what Options.Format may be.
@@ -69,7 +69,7 @@ func File(ctx context.Context, o Options) (*Report, error) {
 		o.Opened(opened.Choice)
 	}
 	r := &Report{Input: o.Input, Output: o.Output, Proof: formats.NotFolded(), Format: o.Format,
-		FoldBN: o.FoldBN, Model: opened.Model, Sick: doctor.Of(opened.Model)}
+		FoldBN: o.FoldBN, Model: opened.Model, Sick: doctor.Diagnose(opened.Model)}
 	if o.FoldBN {
 		if r.Model, r.Proof, err = formats.FoldProven(r.Model, predict.Runner(ctx, o.Fleet)); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Input, err)

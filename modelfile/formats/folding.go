@@ -28,7 +28,7 @@ func (f *folding) run() (*graph.Function, error) {
 		}
 		if norm, ok := f.plan.norm[i]; ok {
 			in := append([]graph.Value{f.Value(n.In[0])}, f.fold(n, &f.From.Nodes[norm])...)
-			f.To[n.Out[0]] = f.B.Node(n.Op, f.From.NodeName(n), n.Attrs, in...)[0]
+			f.To[n.Out[0]] = f.Builder.Node(n.Op, f.From.NodeName(n), n.Attrs, in...)[0]
 			continue
 		}
 		for _, v := range n.In {
@@ -37,7 +37,7 @@ func (f *folding) run() (*graph.Function, error) {
 		f.Copy(n)
 	}
 	f.Outputs()
-	return f.B.Function()
+	return f.Builder.Function()
 }
 
 // declare declares a state tensor where it is first read, and takes it over
@@ -51,7 +51,7 @@ func (f *folding) declare(v graph.Value) {
 		f.state[name] = f.model.State[name]
 	}
 	i := slices.IndexFunc(f.model.Graph.State, func(s graph.State) bool { return s.Name == name })
-	f.To[v] = f.B.Declare(f.model.Graph.State[i])
+	f.To[v] = f.Builder.Declare(f.model.Graph.State[i])
 }
 
 // fold returns the weight and bias of a layer that takes in a batch norm.
@@ -80,7 +80,7 @@ func (f *folding) fold(layer, norm *graph.Node) []graph.Value {
 	}
 	f.state[s.Name] = bias
 	f.declare(layer.In[1])
-	return []graph.Value{f.Value(layer.In[1]), f.B.Declare(s)}
+	return []graph.Value{f.Value(layer.In[1]), f.Builder.Declare(s)}
 }
 
 // scaled multiplies the weights of each output channel.

@@ -75,12 +75,13 @@ func unfolded(m *models.Model) (*models.Model, error) {
 		n := &f.Nodes[i]
 		if n.Op == graph.BatchNorm {
 			gamma := n.In[1]
-			c.To[gamma] = c.B.Op(graph.Affine, c.B.Free(f.NodeName(n)+".gamma"), []graph.Value{c.Value(gamma)})
+			name := c.Builder.UniqueName(f.NodeName(n) + ".gamma")
+			c.To[gamma] = c.Builder.Op(graph.Affine, name, []graph.Value{c.Value(gamma)})
 		}
 		c.Copy(n)
 	}
 	c.Outputs()
-	main, err := c.B.Function()
+	main, err := c.Builder.Function()
 	out.Graph = &graph.Graph{Name: m.Graph.Name, State: table, Main: main}
 	return &out, err
 }

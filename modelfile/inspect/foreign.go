@@ -35,10 +35,10 @@ func foreign(path string, o Options) (*Report, error) {
 	r := &Report{Format: f.Format, Kind: "foreign", Parameters: formats.Parameters(f), Layers: tensors(f),
 		Verified: o.Verify, BN: norms(byTensors), TrainingOnly: choice.Removed(), Counters: f.Counters,
 		Findings: f.Findings, Taken: choice.Taken(), Tensors: len(f.Tensors), Norms: len(byTensors)}
-	sick := doctor.Sickness{Norms: byTensors}
+	sick := doctor.Diagnosis{Norms: byTensors}
 	for _, n := range f.Findings {
 		if n.Fault {
-			sick.Graph = append(sick.Graph, n.Where+": "+n.Text)
+			sick.GraphFaults = append(sick.GraphFaults, n.Where+": "+n.Text)
 		}
 	}
 	r.Health, r.Warnings = sick.Health()

@@ -44,7 +44,7 @@ type Report struct {
 	// layers: see formats.Doubtful.
 	Doubtful []string          `json:"-"`
 	Findings []formats.Finding `json:"-"` // remarks about the inputs
-	Sick     doctor.Sickness   `json:"-"` // faults of the output
+	Sick     doctor.Diagnosis  `json:"-"` // faults of the output
 }
 
 // Norms describes the batch norms of the output.
@@ -125,10 +125,10 @@ func (r *Report) write(o Options, tensors []formats.Tensor, labels []string) (er
 	r.Inputs, r.Output = o.Inputs, o.Output
 	if r.Model != nil {
 		r.Architecture, r.Parameters = r.Model.Architecture, r.Model.Summary().Parameters
-		r.Sick = doctor.Of(r.Model)
+		r.Sick = doctor.Diagnose(r.Model)
 		r.SHA256, err = formats.SaveModel(o.Output, r.Model)
 	} else {
-		if tensors, err = r.Sick.Watch(tensors); err != nil {
+		if tensors, err = r.Sick.Attach(tensors); err != nil {
 			return err
 		}
 		r.SHA256, err = formats.Save(o.Output, tensors, labels...)

@@ -36,7 +36,7 @@ func (j *Job) Claim(read string) (err error) {
 			return err
 		}
 	}
-	if j.release, err = regular.Claim(j.Paths.Output, j.Checkpoint); err != nil {
+	if j.release, err = regular.LockAll(j.Paths.Output, j.Checkpoint); err != nil {
 		j.release = func() {}
 		return err
 	}

@@ -21,7 +21,7 @@ func (c *call) shape(i int) []int { return c.Type(c.in[i]).Shape }
 
 // node adds a node called like the layer.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, attrs ...any) graph.Value {
-	return c.Op(op, c.Free(clean(c.name+suffix)), in, attrs...)
+	return c.Op(op, c.UniqueName(clean(c.name+suffix)), in, attrs...)
 }
 
 // done makes v the layer's output.

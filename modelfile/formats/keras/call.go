@@ -34,7 +34,7 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	if c.err != nil || c.fields.err != nil {
 		return graph.None
 	}
-	return c.g.Op(op, c.g.Free(c.name+suffix), in, pairs...)
+	return c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
 }
 
 // like makes a flow of a value that has the order of axes of f, reading its shape
@@ -124,11 +124,11 @@ func (b *build) ordered(f flow) flow {
 	case f.flat == nil:
 		return f
 	}
-	name := b.g.Free("ordered")
+	name := b.g.UniqueName("ordered")
 	perm := b.lastOrder(len(f.flat))
 	v := b.g.Op(graph.Reshape, name, []graph.Value{f.v}, "shape", f.flat)
-	v = b.g.Op(graph.Transpose, b.g.Free(name), []graph.Value{v}, "perm", perm)
-	v = b.g.Op(graph.Reshape, b.g.Free(name), []graph.Value{v}, "shape", f.shape)
+	v = b.g.Op(graph.Transpose, b.g.UniqueName(name), []graph.Value{v}, "perm", perm)
+	v = b.g.Op(graph.Reshape, b.g.UniqueName(name), []graph.Value{v}, "shape", f.shape)
 	return flow{v: v, shape: f.shape, logits: graph.None}
 }
 
@@ -149,7 +149,7 @@ func (b *build) turned(v graph.Value, perm []int) graph.Value {
 	if have, ok := b.turns[key]; ok {
 		return have
 	}
-	out := b.g.Op(graph.Transpose, b.g.Free("turned"), []graph.Value{v}, "perm", perm)
+	out := b.g.Op(graph.Transpose, b.g.UniqueName("turned"), []graph.Value{v}, "perm", perm)
 	b.turns[key] = out
 	return out
 }

@@ -24,7 +24,7 @@ func (r *reader) input(need []bool) error {
 	if err != nil {
 		return fmt.Errorf("input %.80q: %w", in[0].Name, err)
 	}
-	v := rows(r.g.Input(r.g.Free(foreign.Clean(in[0].Name, "input")), t))
+	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(in[0].Name, "input")), t))
 	r.values[in[0].Name] = v
 	if t.DType == tensor.U8 && r.g.Err() == nil {
 		return r.image(in[0].Name, v, need)

@@ -176,7 +176,7 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	if c.err != nil {
 		return graph.None
 	}
-	return c.g.Op(op, c.g.Free(c.name+suffix), in, pairs...)
+	return c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
 }
 
 // axis returns an axis of the rows of a value of a rank without the batch.

@@ -23,7 +23,7 @@ func TestExternalPipe(t *testing.T) {
 		DataLocation: onnxpb.TensorProto_EXTERNAL,
 		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
 	e, began := &external{dir: dir}, time.Now()
-	if _, err := e.find(p, 4); !errors.Is(err, regular.ErrNot) {
+	if _, err := e.find(p, 4); !errors.Is(err, regular.ErrNotRegular) {
 		t.Errorf("a pipe was opened: %v", err)
 	}
 	if took := time.Since(began); took > 5*time.Second {

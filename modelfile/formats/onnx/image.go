@@ -65,7 +65,7 @@ func (r *reader) image(name string, x value, need []bool) error {
 	if c.err != nil {
 		return c.err
 	}
-	if out := r.g.Node(graph.Image, r.g.Free(foreign.Clean(c.at, "image")), attrs, x.v); len(out) == 1 {
+	if out := r.g.Node(graph.Image, r.g.UniqueName(foreign.Clean(c.at, "image")), attrs, x.v); len(out) == 1 {
 		r.values[c.at] = rows(out[0])
 	}
 	return r.g.Err()

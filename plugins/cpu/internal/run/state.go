@@ -25,7 +25,7 @@ func (s *State) Set(t tensor.Tensor) {
 		copy(s.Bytes(), t.Bytes)
 		return
 	}
-	file.Hold()
+	file.Retain()
 	s.leave()
 	s.file, s.Value.Bytes = file, t.Bytes
 }
@@ -62,7 +62,7 @@ func (s *State) leave() {
 // somebody reads it again.
 func (s *State) Rest() {
 	if s.file != nil {
-		s.file.Drop(s.Value.Bytes)
+		s.file.DropPages(s.Value.Bytes)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestEnding(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", lines, err)
 		}
-		op, v := g.Main.Ending(0)
+		op, v := g.Main.OutputOp(0)
 		got := "-"
 		if op != 0 {
 			got = op.String()

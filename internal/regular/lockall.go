@@ -1,9 +1,9 @@
 package regular
 
-// Claim locks files that are to be written, until release is called or the program
-// ends. It is an error if one cannot be written, or another program has locked it.
-// Empty paths are skipped. See Writable and Lock.
-func Claim(paths ...string) (release func(), err error) {
+// LockAll locks the files that a program is going to write, until release is called or the program
+// ends. It is an error if one cannot be written, or if another program has locked it. Empty paths
+// are skipped. See Writable and Lock.
+func LockAll(paths ...string) (release func(), err error) {
 	var unlocks []func()
 	release = func() {
 		for _, unlock := range unlocks {

@@ -4,8 +4,8 @@ package regular
 
 import "os"
 
-// keep does nothing: there are no locks.
-func keep(*os.File) bool { return true }
+// lockOpen does nothing: there are no locks.
+func lockOpen(*os.File) bool { return true }
 
 // rename closes a file and gives it its name: it must not be open there.
 func rename(f *os.File, path string) error {
@@ -15,5 +15,5 @@ func rename(f *os.File, path string) error {
 	return os.Rename(f.Name(), path)
 }
 
-// sweep does nothing: without locks nobody knows what is still written.
-func sweep(string) {}
+// removeStale does nothing: without locks nobody knows what is still written.
+func removeStale(string) {}

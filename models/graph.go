@@ -21,8 +21,8 @@ func New(g *graph.Graph) (*Model, error) {
 		Preprocess: Preprocess{Known: true}}, nil
 }
 
-// ownLR is the learning rate of models that are not in the zoo.
-const ownLR = 0.05
+// graphLR is the learning rate of models that are not in the zoo.
+const graphLR = 0.05
 
 // DefaultLR returns the default learning rate of an architecture by its name, or a
 // general default for names that the zoo does not have.
@@ -30,5 +30,5 @@ func DefaultLR(name string) float64 {
 	if a, err := Lookup(name); err == nil {
 		return a.LR
 	}
-	return ownLR
+	return graphLR
 }

@@ -14,8 +14,8 @@ import (
 // what somebody still writes, and what only looks alike, is not.
 func TestUnfinishedFilesAreSwept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.bnc")
-	left := unfinished(path, "0123abcd")
-	others := []string{unfinished(path, "notes"), unfinished(path, "0123"), unfinished(path+"x", "0123abcd"), path + ".0123abcd"}
+	left := temporaryName(path, "0123abcd")
+	others := []string{temporaryName(path, "notes"), temporaryName(path, "0123"), temporaryName(path+"x", "0123abcd"), path + ".0123abcd"}
 	for _, name := range append(others, left) {
 		if err := os.WriteFile(name, []byte("x"), 0o666); err != nil {
 			t.Fatal(err)

@@ -14,22 +14,22 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Sickness has the batch norms and the faults of a model.
-type Sickness struct {
-	Norms   []bn.Norm
-	Weights []string // names of weights that are not finite
-	Graph   []string // faults of the graph in the file
+// Diagnosis has the batch norms and the faults of a model.
+type Diagnosis struct {
+	Norms       []bn.Norm
+	NonFinite   []string // names of weights that are not finite
+	GraphFaults []string // faults of the graph in the file
 }
 
-// Of examines the batch norms and all weights of a model, on all cores.
-func Of(m *models.Model) Sickness {
-	s := Sickness{Norms: formats.ModelNorms(m)}
+// Diagnose examines the batch norms and all weights of a model, on all cores.
+func Diagnose(m *models.Model) Diagnosis {
+	s := Diagnosis{Norms: formats.ModelNorms(m)}
 	if text, _ := imageFault(m); text != "" {
-		s.Graph = append(s.Graph, "image: "+text)
+		s.GraphFaults = append(s.GraphFaults, "image: "+text)
 	}
 	var weights []string
 	for _, p := range m.Graph.State {
-		if p.Role.Trained() && p.Role != graph.Gamma { // gammas are looked at with the statistics
+		if p.Role.Trained() && p.Role != graph.Gamma { // gammas are examined with the statistics
 			weights = append(weights, p.Name)
 		}
 	}
@@ -46,46 +46,45 @@ func Of(m *models.Model) Sickness {
 	all.Wait()
 	for i, name := range weights {
 		if counts[i] > 0 {
-			s.Weights = append(s.Weights, name)
+			s.NonFinite = append(s.NonFinite, name)
 		}
 	}
 	return s
 }
 
-func (s *Sickness) weight(name string, t tensor.Tensor) {
+func (s *Diagnosis) weight(name string, t tensor.Tensor) {
 	if n, _ := notFinite(t); n > 0 {
-		s.Weights = append(s.Weights, name)
+		s.NonFinite = append(s.NonFinite, name)
 	}
 }
 
 // Health returns "healthy", "odd" (there are only warnings) or "sick", and the number
 // of warnings.
-func (s *Sickness) Health() (word string, warnings int) {
+func (s *Diagnosis) Health() (word string, warnings int) {
 	word, warnings = Health(s.Norms)
-	if len(s.Weights)+len(s.Graph) > 0 {
+	if len(s.NonFinite)+len(s.GraphFaults) > 0 {
 		word = "sick"
 	}
 	return word, warnings
 }
 
 // Faults returns a sentence for each fault, layer by layer.
-func (s *Sickness) Faults() []string {
-	all := slices.Clone(s.Graph)
+func (s *Diagnosis) Faults() []string {
+	all := slices.Clone(s.GraphFaults)
 	for _, f := range bn.Examine(s.Norms) {
 		if f.Severity == bn.Fault {
 			all = append(all, f.Layer+": "+f.Problem)
 		}
 	}
-	for _, name := range s.Weights {
+	for _, name := range s.NonFinite {
 		all = append(all, name+": values that are not finite")
 	}
 	return all
 }
 
-// Watch returns the same tensors, which are examined when they are read, so
-// that a file larger than memory is read only once. Afterwards s has the
-// faults.
-func (s *Sickness) Watch(tensors []formats.Tensor) ([]formats.Tensor, error) {
+// Attach returns the same tensors with an examination attached: each is examined when it is read,
+// so that a file larger than memory is read only once. Afterwards s has the faults.
+func (s *Diagnosis) Attach(tensors []formats.Tensor) ([]formats.Tensor, error) {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(&formats.File{Tensors: tensors}) {
 		skip[n.Mean], skip[n.Variance], skip[n.Gamma] = true, true, true

@@ -2,7 +2,7 @@ package graph
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Ending returns the operation that an output ends in, and the operand of that
+// OutputOp returns the operation that an output ends in, and the operand of that
 // operation, if the operation says what the output's numbers mean:
 //
 //   - Softmax, LogSoftmax over the first axis of the output: probabilities of
@@ -15,7 +15,7 @@ import "github.com/bnctl/bnctl/tensor"
 // the output's own value. Reshapes behind the operation are ignored if the
 // classes stay on the first axis. Training, evaluation and prediction all use
 // this rule.
-func (f *Function) Ending(output int) (Op, Value) {
+func (f *Function) OutputOp(output int) (Op, Value) {
 	v := f.Outputs[output].Value
 	shape := f.Values[v].Type.Shape
 	makers := f.Makers()

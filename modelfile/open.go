@@ -135,6 +135,9 @@ func stateOf(path string, o Options, m *models.Model) (state map[string]tensor.T
 		return nil, nil, nil, err
 	}
 	if ours {
+		if err := o.noForeign(path + " is bnctl's own file"); err != nil {
+			return nil, nil, nil, err
+		}
 		m, err := serialize.ReadModel(path)
 		if err != nil {
 			return nil, nil, nil, err

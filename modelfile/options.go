@@ -12,15 +12,16 @@ import (
 )
 
 // Options say what of a file is the model, and how it takes pictures. The zero
-// value takes what the file says of itself. Arch, Key, Drop, Input and EMA are
+// value takes what the file says of itself. Arch, Key, Drop, Rename, Input and EMA are
 // about files of other programs: bnctl's own are refused with them.
 type Options struct {
 	// Arch is what a file of mere tensors holds: a name of the zoo, or the path of
 	// a graph in text form, of the JSON of a Keras model or of Caffe's
 	// deploy.prototxt. "": found by the tensors.
-	Arch string
-	Key  string   // of the state dict in a PyTorch checkpoint; "": the one that has a model's parameters
-	Drop []string // patterns of names of tensors to leave out
+	Arch   string
+	Key    string   // of the state dict in a PyTorch checkpoint; "": the one that has a model's parameters
+	Drop   []string // patterns of names of tensors to leave out
+	Rename []string // REGEX=REPLACEMENT: other names for tensors, see formats.Options
 	// Input is the shape of one sample, [C,H,W] for images, where the graph in a
 	// file leaves that open.
 	Input []int
@@ -57,7 +58,7 @@ type Preprocess struct {
 // Foreign returns what o says of the files of other programs. It reads the
 // file that Arch names, if that describes a model of Keras or Caffe.
 func (o *Options) Foreign() (formats.Options, error) {
-	f := formats.Options{Key: o.Key, Drop: o.Drop, Input: o.Input, EMA: o.EMA, Merge: o.Merge}
+	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge}
 	err := o.oneSize()
 	if err == nil && o.Arch != "" {
 		f.Description, err = description(o.Arch)
@@ -74,6 +75,7 @@ func (o *Options) noForeign(why string) error {
 		{"arch", o.Arch != ""},
 		{"key", o.Key != ""},
 		{"drop", len(o.Drop) > 0},
+		{"rename", len(o.Rename) > 0},
 		{"ema", o.EMA},
 		{"input", len(o.Input) > 0},
 	} {

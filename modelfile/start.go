@@ -22,7 +22,7 @@ type StartOptions struct {
 	Classes int    // of a new head; 0: those of the data, or of the file
 	Seed    uint64 // of the weights of a new head
 	// Init is the file that weights are taken from, by name and shape; "": none. A
-	// model that has weights of its own is refused with it. Key, Drop and Labels are
+	// model that has weights of its own is refused with it. Key, Drop, Rename and Labels are
 	// then about this file.
 	Init string
 	// Auxiliary gives a model of the zoo the head of models.Options.Auxiliary.
@@ -113,7 +113,7 @@ func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	}
 	about := o.Options
 	if o.Init != "" {
-		about.Key, about.Drop = "", nil
+		about.Key, about.Drop, about.Rename = "", nil, nil
 	}
 	if err := about.noForeign(name + " is no file of weights"); err != nil {
 		return nil, err

@@ -88,7 +88,8 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 // the zoo they say how large its input is.
 func benchFile(c *cli.Context, name string) (modelfile.Options, error) {
 	if _, err := models.Lookup(name); err == nil {
-		err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "preprocess", "mean", "std")
+		err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "rename", "preprocess", "mean",
+			"std")
 		if err != nil {
 			return modelfile.Options{}, err
 		}

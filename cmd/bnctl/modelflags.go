@@ -21,6 +21,8 @@ func fileFlags() []cli.Flag {
 		sizeFlag("of a network that can take several"),
 		&cli.StringSliceFlag{Name: "drop",
 			Usage: "leave out tensors that match `PATTERN` ('criterion.*'), of a file of mere tensors; repeated"},
+		&cli.StringSliceFlag{Name: "rename",
+			Usage: "`REGEX=NAME`: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated"},
 	}
 }
 
@@ -47,7 +49,7 @@ func labelsFlag() cli.Flag {
 // modelOptions returns what the flags say of the file of a model.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
-		Option: flag}
+		Rename: c.StringSlice("rename"), Option: flag}
 	var err error
 	o.Input, err = list(c, "input", "no length of one sample: want lengths as in --input 3,224,224",
 		func(text string) (int, bool) {

@@ -24,6 +24,7 @@ keep names, order and types, and need none. Several checkpoints are those of the
    bnctl strip run.bnc -o model.bnm
    bnctl strip checkpoint.pth -o clean.safetensors
    bnctl strip lightning.ckpt -o model.bnm --drop 'teacher.*'
+   bnctl strip mmpretrain.pth -o model.bnm --rename 'backbone.(.*)=$1' --rename 'head.fc.(.*)=fc.$1'
    bnctl strip resnet20.th -o resnet20.bnm --preprocess imagenet
    bnctl strip rank0.pth rank1.pth -o model.pth --merge pooled`,
 		Flags: slices.Concat([]cli.Flag{

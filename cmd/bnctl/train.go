@@ -80,7 +80,7 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if !resumed || c.IsSet("model") {
 		return nil
 	}
-	for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key", "drop", "labels"} {
+	for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key", "drop", "rename", "labels"} {
 		if c.IsSet(flag) {
 			return misadvise("leave it off to go on with that of the checkpoint",
 				"--%s says how a new model is made", flag)

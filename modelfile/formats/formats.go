@@ -56,6 +56,10 @@ type Options struct {
 	// them, except that * matches slashes too. Each has to match at least one
 	// tensor.
 	Drop []string
+	// Rename are REGEX=REPLACEMENT, which give tensors other names, each in turn: a regular expression
+	// of Go, which has to match a whole name, and what stands in its place, $1 for its first group. Each
+	// has to match at least one name, of those that the tensors have without wrappers.
+	Rename []string
 	// Merge says how the running statistics of several ranks or replicas
 	// become one; empty means bn.Pooled.
 	Merge bn.Rule

@@ -54,8 +54,10 @@ func clean(f *File, o Options) error {
 		return fmt.Errorf("no tensors in this file (%s): there is nothing to strip, look at or predict with",
 			f.Format)
 	}
-	if len(o.Drop) > 0 && f.Model != nil {
-		return problem.Failure("drop", "only files of mere tensors take it, this one has a graph", "")
+	for option, given := range map[string][]string{"drop": o.Drop, "rename": o.Rename} {
+		if len(given) > 0 && f.Model != nil {
+			return problem.Failure(option, "only files of mere tensors take it, this one has a graph", "")
+		}
 	}
 	if err := mergeReplicas(f, o.rule()); err != nil {
 		return err
@@ -82,7 +84,7 @@ func clean(f *File, o Options) error {
 	if len(f.Tensors) == 0 {
 		return problem.Failure("", "{drop} leaves no tensor", "name fewer")
 	}
-	return nil
+	return rename(f, o.Rename)
 }
 
 // Describes returns the format of a description of an architecture by its first

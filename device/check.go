@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -80,36 +79,6 @@ func (c Capacity) Check() error {
 // With returns the capacity that Grow(more) makes of c: the larger number of each.
 func (c Capacity) With(more Capacity) Capacity {
 	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas)}
-}
-
-// CheckState returns an error if t has not the type and shape of the state tensor called
-// name, or not all of its bytes: what Write refuses.
-func CheckState(name string, d tensor.DType, shape []int, t tensor.Tensor) error {
-	if !fits(t, d, shape) {
-		return fmt.Errorf("state %s is %s, got %v", name, tensor.Describe(d, shape), t)
-	}
-	return nil
-}
-
-// StateNamed returns the element of state called name, whatever a device keeps there, or
-// the error of Read and Write for a name that the program does not have.
-func StateNamed[S any](state map[string]S, name string) (S, error) {
-	s, ok := state[name]
-	if !ok {
-		return s, fmt.Errorf("no state is called %q", name)
-	}
-	return s, nil
-}
-
-// CheckMemory returns an error of kind OutOfMemory if want bytes are more than have; 0 is
-// unknown, and enough. word says what have counts: "free", "in all".
-func CheckMemory(device, call string, want float64, have int64, word string) error {
-	const mib = 1 << 20
-	if have <= 0 || want <= float64(have) {
-		return nil
-	}
-	return Errorf(device, call, OutOfMemory, "%w", problem.Advise("use a smaller batch",
-		"want %.0f MiB, have %d MiB %s", want/mib, have/mib, word))
 }
 
 // fits reports whether t has a type and a shape, and all of its bytes.

@@ -18,7 +18,7 @@ func (Provider) Describe() device.Plugin {
 
 // List implements device.Provider: there is always one device.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
-	return []device.Info{newDev("ref", device.Precisions()).Info()}, "", nil
+	return []device.Info{backend{name: "ref", ops: Ops(), precisions: device.Precisions()}.info()}, "", nil
 }
 
 // Open implements device.Provider. It ignores Options.Threads.
@@ -31,13 +31,10 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 		return nil, device.Errorf("ref", "Open", device.Unsupported, "%w", err)
 	}
 	if o.Kernels == class.FMA {
-		d := newDev("ref", []string{device.F32})
-		d.class = class.FMA
-		return d, nil
+		return backend{name: "ref", ops: Ops(), precisions: []string{device.F32}, class: class.FMA}.device(), nil
 	}
-	d := newDev("ref", device.Precisions())
-	d.bf16 = o.Precision == device.BF16
-	return d, nil
+	return backend{name: "ref", ops: Ops(), precisions: device.Precisions(),
+		bf16: o.Precision == device.BF16}.device(), nil
 }
 
 func checkOptions(o device.Options) error {

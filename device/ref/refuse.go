@@ -9,12 +9,12 @@ import (
 )
 
 // refuse lists the nodes that the device cannot run.
-func (d *dev) refuse(p *graph.Program) device.Refused {
+func (b backend) refuse(p *graph.Program) device.Refused {
 	var r device.Refused
 	for _, f := range p.Functions {
 		for i := range f.Nodes {
 			n := &f.Nodes[i]
-			if why := d.lacks(f, n); why != "" {
+			if why := b.lacks(f, n); why != "" {
 				r.Nodes = append(r.Nodes, device.Refusal{Function: f.Name, Node: f.NodeName(n), Op: n.Op, Why: why})
 			}
 		}
@@ -23,8 +23,8 @@ func (d *dev) refuse(p *graph.Program) device.Refused {
 }
 
 // lacks says why the device cannot run n; "" if it can.
-func (d *dev) lacks(f *graph.Function, n *graph.Node) string {
-	if !slices.Contains(d.ops, n.Op) {
+func (b backend) lacks(f *graph.Function, n *graph.Node) string {
+	if !slices.Contains(b.ops, n.Op) {
 		return "this device does not have the operation"
 	}
 	for _, v := range slices.Concat(n.In, n.Out) {

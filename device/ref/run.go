@@ -5,80 +5,81 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Run implements device.Executable.
-func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
-	call := "Run " + s.Function
-	ctx, done, err := x.begin(ctx, call)
-	if err != nil {
-		return device.Outcome{}, err
-	}
-	defer done()
-	start := time.Now()
-	if s.Function == graph.Train {
-		x.kept = nil
-	}
-	f, err := x.prepare(s)
-	if err != nil {
-		return device.Outcome{}, x.invalid(call, "%w", err)
-	}
-	if err := f.run(ctx); err != nil {
-		return device.Outcome{}, x.dev.wrap(call, err)
-	}
-	o := device.Outcome{Outputs: x.outputs(f), Blocked: f.blocked, Nodes: f.took}
-	o.Took = time.Since(start)
-	return o, nil
+// Program is a loaded program.
+type Program struct {
+	backend backend
+	program *graph.Program
+	norms   map[*graph.Function]map[graph.Value]class.Norm
 }
 
-// prepare checks a step and returns its frame with state and inputs in place.
-func (x *executable) prepare(s device.Step) (*frame, error) {
-	fn := x.program.Function(s.Function)
-	if err := s.Check(fn, x.capacity, x.dev.group.Own()); err != nil {
-		return nil, err
+// Load returns p, prepared to be computed at a precision: for a device that leaves some
+// functions to the reference. The error is a *device.Refused if nodes of p cannot be run.
+func Load(p *graph.Program, precision string) (*Program, error) {
+	return backend{ops: Ops(), bf16: precision == device.BF16}.load(p)
+}
+
+func (b backend) load(p *graph.Program) (*Program, error) {
+	if r := b.refuse(p); len(r.Nodes) > 0 {
+		return nil, &r
 	}
+	x := &Program{backend: b, program: p}
+	if b.class != "" {
+		x.program, x.norms = fold(p)
+	}
+	return x, nil
+}
+
+// Run computes a function. It is a lifecycle.Func.
+func (x *Program) Run(ctx context.Context, s lifecycle.Step, state map[string]tensor.Tensor) (
+	lifecycle.Result, error) {
+	f := x.frame(s, state)
+	if err := f.run(ctx); err != nil {
+		return lifecycle.Result{}, invalid(err)
+	}
+	result := lifecycle.Result{Blocked: f.blocked, Nodes: f.took}
+	for _, o := range f.fn.Outputs {
+		result.Outputs = append(result.Outputs, f.result(o.Value))
+	}
+	for _, u := range f.fn.Updates {
+		result.Updates = append(result.Updates, f.result(u.Value))
+	}
+	return result, nil
+}
+
+// frame returns the frame of a step, with state and inputs in their places.
+func (x *Program) frame(s lifecycle.Step, state map[string]tensor.Tensor) *frame {
+	fn := x.program.Function(s.Function) // folded where the definitions of a class are computed
 	f := newFrame(fn, s.Rows)
-	if x.dev.group != nil {
-		f.group = *x.dev.group
+	if s.Group != nil {
+		f.group = *s.Group
 	}
-	f.step, f.bf16 = s.Number, x.dev.bf16
-	f.class, f.norms = x.dev.class, x.norms[fn]
+	f.step, f.bf16, f.class, f.norms = s.Number, x.backend.bf16, x.backend.class, x.norms[fn]
 	if s.Profile {
 		f.took = make([]time.Duration, len(fn.Nodes))
 	}
-	x.readState(f)
-	for i, v := range fn.Inputs {
-		if err := f.set(v, s.Inputs[i]); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
-}
-
-// readState puts the state of the current version into the values that read it.
-func (x *executable) readState(f *frame) {
-	for v, variable := range f.fn.Values {
+	for v, variable := range fn.Values {
 		if variable.State != "" {
-			f.values[v] = fromTensor(variable.Type, 1, x.state[variable.State])
+			f.values[v] = fromTensor(variable.Type, 1, state[variable.State])
 		}
 	}
+	for i, v := range fn.Inputs {
+		f.values[v] = fromTensor(fn.Values[v].Type, f.lead(fn.Values[v].Type.Kind), s.Inputs[i])
+		f.values[v].round(f.bf16)
+	}
+	return f
 }
 
-// outputs returns the outputs of a finished frame and keeps those that stay.
-func (x *executable) outputs(f *frame) []tensor.Tensor {
-	var out []tensor.Tensor
-	kept := map[string]*array{}
-	for _, o := range f.fn.Outputs {
-		if o.Keep {
-			kept[o.Name] = f.values[o.Value]
-		} else {
-			out = append(out, f.result(o.Value))
-		}
+// invalid gives an error of a run without a kind its kind: members that disagree, and operands
+// that cannot be, are Invalid.
+func invalid(err error) error {
+	if device.KindOf(device.Wrap("", "", err)) != device.Other {
+		return err
 	}
-	if f.fn.Name == graph.Train {
-		x.kept, x.keptAt = kept, x.version
-	}
-	return out
+	return lifecycle.Errorf(device.Invalid, "%w", err)
 }

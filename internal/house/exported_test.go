@@ -48,7 +48,6 @@ var unusedNames = map[string]string{
 	"modelfile/formats/keras.ReadFrom": inBytes,
 	"modelfile/formats/torch.ReadFrom": inBytes,
 
-	"device/ref.Ops":          devices,
 	"graph.Op.Decomposes":     devices,
 	"graph.Op.Differentiable": devices,
 

@@ -40,12 +40,13 @@ device/fabric/inprocess: device/collective device/fabric device/fabric/mailbox
 device/fabric/mailbox:
 device/fabric/launcher:
 
-device/ref: device/collective device device/class graph tensor
+device/lifecycle: device graph problem tensor
+device/ref: device/collective device device/class device/lifecycle graph tensor
 device/class: device/collective device graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
 device/conformance: device device/devicetest device/remote graph problem
 device/starter: problem
-device/starter/mine: device device/ref device/serve
+device/starter/mine: device device/lifecycle device/ref device/serve graph tensor
 device/internal/devicepb:
 device/internal/fabricpb:
 device/internal/shm: device/collective tensor
@@ -138,14 +139,14 @@ plugins/cpu/internal/plan: device/collective device device/class graph plugins/c
 plugins/cpu/internal/plan: plugins/cpu/internal/kernel
 plugins/cpu/internal/plan: plugins/cpu/internal/machine plugins/cpu/internal/run
 plugins/cpu/internal/plan: plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu: device graph internal/memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu: device device/lifecycle graph internal/memory plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
 plugins/cpu: device device/serve graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu: plugins/cpu
 plugins/internal/library:
-plugins/gpu: device/collective device device/class graph tensor problem
+plugins/gpu: device/collective device device/class device/lifecycle graph tensor problem
 plugins/gpu/bitwise: bn device graph models parallel plugins/cpu tensor
 plugins/opencl/internal/cl: plugins/internal/library internal/regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem

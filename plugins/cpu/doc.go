@@ -17,7 +17,7 @@
 //
 // When a program is loaded:
 //
-//	cpu/executable.go             load                  every function is compiled, train before commit
+//	cpu/runner.go                 load                  every function is compiled, train before commit
 //	plan/compile.go               Compile               fusion, an action for each node, the linker
 //	device/class/fold.go          Fold                  the batch norm becomes part of the convolution
 //	fusion/fuse.go                Fuse                  the relu becomes its epilogue
@@ -34,7 +34,7 @@
 //
 // When it runs:
 //
-//	cpu/run.go                    Run                   inputs are checked
+//	cpu/run.go                    Run                   a frame for the rows and inputs of the run
 //	run/steps.go                  runGroups             group after group
 //	run/group.go                  cut                   few rows are cut for all workers, many dealt
 //	workers/pool.go               Each                  the deal

@@ -1,15 +1,15 @@
 package gpu
 
 import (
-	"context"
 	"math"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Needs returns the memory for state, constants and intermediate values.
-func (e *Executable) Needs() device.Needs {
+// Needs implements lifecycle.Runner: the memory for state, constants and intermediate values.
+func (e *executable) Needs() device.Needs {
 	var n device.Needs
 	for _, s := range e.states {
 		n.Fixed += int64(s.size())
@@ -27,28 +27,18 @@ func (e *Executable) Needs() device.Needs {
 	return n
 }
 
-// Grow raises the capacity.
-func (e *Executable) Grow(ctx context.Context, c device.Capacity) error {
-	_, done, err := e.begin(ctx, "Grow")
-	if err != nil {
-		return err
-	}
-	defer done()
-	return e.grow("Grow", e.capacity.With(c))
-}
-
-// grow makes all rooms large enough: those that are not get new buffers, and the
-// former ones are freed when all are there.
-func (e *Executable) grow(call string, c device.Capacity) error {
+// Grow implements lifecycle.Runner: all rooms become large enough. Those that are not get new
+// buffers, and the former ones are freed when all are there.
+func (e *executable) Grow(c device.Capacity, kept bool) error {
 	need := 0.0
 	for _, r := range e.rooms.all {
 		need += r.want(c)
 	}
 	if need > math.MaxInt/4 {
-		return e.device.fail(call, device.OutOfMemory, "%d rows in %d replicas want %.3g bytes", c.Rows, c.Replicas,
+		return lifecycle.Errorf(device.OutOfMemory, "%d rows in %d replicas want %.3g bytes", c.Rows, c.Replicas,
 			need)
 	}
-	if err := e.device.checkMemory(call, need); err != nil {
+	if err := e.backend.checkMemory(need); err != nil {
 		return err
 	}
 	made := map[*room]Buffer{}
@@ -57,27 +47,27 @@ func (e *Executable) grow(call string, c device.Capacity) error {
 		if size <= r.size {
 			continue
 		}
-		b, err := e.device.driver.Alloc(size)
+		b, err := e.backend.driver.Alloc(size)
 		if err != nil {
 			for _, b := range made {
-				_ = e.device.driver.Free(b)
+				_ = e.backend.driver.Free(b)
 			}
-			return e.device.wrap(call, err)
+			return err
 		}
 		made[r] = b
 	}
-	return e.device.wrap(call, e.move(made, c))
+	return e.move(made, c, kept)
 }
 
-// move gives rooms their new buffers.
-func (e *Executable) move(made map[*room]Buffer, c device.Capacity) (err error) {
+// move gives rooms their new buffers, which keep what they hold for commit if there is any.
+func (e *executable) move(made map[*room]Buffer, c device.Capacity, kept bool) (err error) {
 	e.told = nil
 	for r, b := range made {
 		if r.buffer != 0 {
-			if e.lastKept.Has { // what is kept may lie in it
-				err = e.device.driver.Copy(b, r.buffer, r.size)
+			if kept { // it may lie in this one
+				err = e.backend.driver.Copy(b, r.buffer, r.size)
 			}
-			if e := e.device.driver.Free(r.buffer); err == nil {
+			if e := e.backend.driver.Free(r.buffer); err == nil {
 				err = e
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // compiler lowers one function.
 type compiler struct {
-	exe    *Executable
+	exe    *executable
 	fn     *function
 	node   *graph.Node
 	folded map[graph.Value]class.Norm // products with a batch norm in them
@@ -34,7 +34,7 @@ func init() { // the builders refer to the table
 }
 
 // lower lowers fn and lists the nodes that cannot be run.
-func (e *Executable) lower(fn *graph.Function) []device.Refusal {
+func (e *executable) lower(fn *graph.Function) []device.Refusal {
 	c := &compiler{exe: e}
 	whole := fn
 	fn, c.folded = class.Fold(fn)
@@ -65,7 +65,7 @@ func (e *Executable) lower(fn *graph.Function) []device.Refusal {
 }
 
 // reserved reports whether a room is not for the values of a function.
-func (e *Executable) reserved(r *room) bool {
+func (e *executable) reserved(r *room) bool {
 	for _, v := range e.kept {
 		if v.room == r {
 			return true
@@ -75,7 +75,7 @@ func (e *Executable) reserved(r *room) bool {
 }
 
 // cutOf reports whether a room tells of a cut.
-func (e *Executable) cutOf(r *room) bool {
+func (e *executable) cutOf(r *room) bool {
 	for _, k := range e.cuts {
 		if r == k.table || r == k.firsts {
 			return true

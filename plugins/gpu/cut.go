@@ -50,7 +50,7 @@ func (k *cut) tell(f *frame) error {
 	if len(firsts) == 0 {
 		return nil
 	}
-	d := f.exe.device.driver
+	d := f.exe.backend.driver
 	if err := d.Write(k.firsts.buffer, 0, tensor.Of(firsts, len(firsts)).Bytes); err != nil || len(table) == 0 {
 		return err
 	}

@@ -1,25 +1,20 @@
 package gpu
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Device is one opened device. It implements device.Device.
-type Device struct {
+// backend loads programs for a device of a driver.
+type backend struct {
 	info   device.Info
 	driver Driver
-	group  *device.Group // nil: this device holds all replicas
-	calls  *device.Calls
-	loaded []*Executable
-	once   sync.Once // closes the driver
 }
 
 // Describe returns info with the abilities that this package gives a device:
@@ -48,8 +43,9 @@ func Refuse(o device.Options) error {
 
 // New returns the device of a driver. info describes the hardware; New adds its
 // abilities (Describe).
-func New(info device.Info, driver Driver) *Device {
-	return &Device{info: Describe(info), driver: driver, calls: device.NewCalls(info.Name)}
+func New(info device.Info, driver Driver) device.Device {
+	b := &backend{info: Describe(info), driver: driver}
+	return lifecycle.New(func() device.Info { return b.info }, b)
 }
 
 // ops returns the operations that the device runs, by number.
@@ -62,60 +58,22 @@ func ops() []graph.Op {
 	return all
 }
 
-// Info describes the device.
-func (d *Device) Info() device.Info { return d.info }
-
-// Load lowers p to launches.
-func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
-	_, done, err := d.calls.Begin(ctx, "Load")
-	if err != nil {
+// Load implements lifecycle.Backend: it lowers p to launches.
+func (b *backend) Load(p *graph.Program, c device.Capacity) (lifecycle.Runner, error) {
+	e := &executable{backend: b, program: p, states: map[string]*state{}, functions: map[string]*function{},
+		kept: map[string]*value{}, cuts: map[int]*cut{}}
+	if err := e.prepare(c); err != nil {
+		e.Close()
 		return nil, err
 	}
-	defer done()
-	e, err := d.load(p, c)
-	if err != nil {
-		return nil, err
-	}
-	d.loaded = append(d.loaded, e)
 	return e, nil
 }
 
-// Join makes the device a member of a group.
-func (d *Device) Join(ctx context.Context, g device.Group) error {
-	_, done, err := d.calls.Begin(ctx, "Join")
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := g.CheckExchange(); err != nil {
-		return d.fail("Join", device.Invalid, "%w", err)
-	}
-	d.group = &g
-	return nil
-}
-
-// Close ends the call under way and frees the device and its executables.
-func (d *Device) Close() (err error) {
-	d.calls.Close(func() {
-		for _, e := range slices.Clone(d.loaded) {
-			e.free()
-		}
-		d.loaded = nil
-		d.once.Do(func() { err = d.driver.Close() })
-	})
-	return err
-}
-
-// fail returns an error of this device.
-func (d *Device) fail(call string, k device.Kind, format string, args ...any) error {
-	return device.Errorf(d.info.Name, call, k, format, args...)
-}
-
-// wrap returns err as an error of this device, keeping its kind; nil stays nil.
-func (d *Device) wrap(call string, err error) error { return device.Wrap(d.info.Name, call, err) }
+// Close frees the driver.
+func (b *backend) Close() error { return b.driver.Close() }
 
 // checkMemory returns an error if the device does not have that number of
 // bytes.
-func (d *Device) checkMemory(call string, want float64) error {
-	return device.CheckMemory(d.info.Name, call, want, d.info.MemoryTotal, "in all")
+func (b *backend) checkMemory(want float64) error {
+	return lifecycle.CheckMemory(want, b.info.MemoryTotal, "in all")
 }

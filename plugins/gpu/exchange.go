@@ -62,7 +62,7 @@ func (x *exchange) run(f *frame) error {
 		return err
 	}
 	for i, n := range x.nodes {
-		if err := f.exe.device.driver.Write(n.to.buffer(), 0, values[i].Result.Bytes); err != nil {
+		if err := f.exe.backend.driver.Write(n.to.buffer(), 0, values[i].Result.Bytes); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (x *exchange) run(f *frame) error {
 
 // meet brings the results of all members together, or of this one alone.
 func (f *frame) meet(x *exchange, values []collective.Reduction) error {
-	g := f.exe.device.group
+	g := f.group
 	if g != nil && !g.Alone() {
 		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: x.lane,
 			Sequence: f.sequence[x.lane], Name: x.nodes[0].from.name}
@@ -89,7 +89,7 @@ func (f *frame) meet(x *exchange, values []collective.Reduction) error {
 
 // members returns the number of replicas of the group and those held here.
 func (f *frame) members() (leaves int, held []int) {
-	if g := f.exe.device.group; g != nil {
+	if g := f.group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]
 	}
 	for r := range f.rows {

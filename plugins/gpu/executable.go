@@ -1,16 +1,13 @@
 package gpu
 
 import (
-	"context"
-	"slices"
-
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Executable is a loaded program and its state.
-type Executable struct {
-	device    *Device
+// executable is a lowered program and its state. It implements lifecycle.Runner.
+type executable struct {
+	backend   *backend
 	program   *graph.Program
 	states    map[string]*state
 	functions map[string]*function
@@ -22,11 +19,7 @@ type Executable struct {
 	cuts      map[int]*cut      // by rows of a part
 	told      []int             // rows of each replica, as the device knows them; nil: it knows none
 	notFinite *room             // a word: whether an update of commit is infinite or NaN; nil without one
-
-	capacity device.Capacity
-	version  device.Version
-	lastKept device.Kept
-	closed   bool
+	capacity  device.Capacity
 }
 
 // function is a lowered function.
@@ -37,25 +30,8 @@ type function struct {
 	ends   map[int]graph.Value // steps behind which a node is done, by its first result
 }
 
-// load lowers p.
-func (d *Device) load(p *graph.Program, c device.Capacity) (*Executable, error) {
-	e := &Executable{device: d, program: p, states: map[string]*state{}, functions: map[string]*function{},
-		kept: map[string]*value{}, cuts: map[int]*cut{}}
-	if err := device.CheckProgram(d.info.Name, p); err != nil {
-		return nil, err
-	}
-	if err := c.Check(); err != nil {
-		return nil, d.fail("Load", device.Invalid, "%w", err)
-	}
-	if err := e.prepare(c); err != nil {
-		e.free()
-		return nil, err
-	}
-	return e, nil
-}
-
 // prepare makes the state, lowers the functions and takes the memory.
-func (e *Executable) prepare(c device.Capacity) error {
+func (e *executable) prepare(c device.Capacity) error {
 	if err := e.declare(); err != nil {
 		return err
 	}
@@ -65,37 +41,19 @@ func (e *Executable) prepare(c device.Capacity) error {
 		refused.Nodes = append(refused.Nodes, e.lower(fn)...)
 	}
 	if len(refused.Nodes) > 0 {
-		return e.device.fail("Load", device.Unsupported, "%w", &refused)
+		return &refused
 	}
 	for _, k := range e.constants {
-		if err := k.place(e.device.driver); err != nil {
-			return e.device.wrap("Load", err)
+		if err := k.place(e.backend.driver); err != nil {
+			return err
 		}
 	}
-	return e.grow("Load", c)
+	return e.Grow(c, false)
 }
 
-// begin starts a call.
-func (e *Executable) begin(ctx context.Context, call string) (context.Context, func(), error) {
-	ctx, done, err := e.device.calls.Begin(ctx, call)
-	if err == nil && e.closed {
-		done()
-		return nil, nil, e.device.fail(call, device.Invalid, "the executable is closed")
-	}
-	return ctx, done, err
-}
-
-// Close frees the executable.
-func (e *Executable) Close() error {
-	e.device.calls.Between(e.free)
-	return nil
-}
-
-// free gives all memory back. What the driver says to that nobody can mend.
-func (e *Executable) free() {
-	if e.closed {
-		return
-	}
+// Close implements lifecycle.Runner: it gives all memory back. What the driver says to that
+// nobody can mend.
+func (e *executable) Close() {
 	var all []Buffer
 	for _, s := range e.states {
 		all = append(all, s.buffer)
@@ -108,9 +66,8 @@ func (e *Executable) free() {
 	}
 	for _, b := range all {
 		if b != 0 {
-			_ = e.device.driver.Free(b)
+			_ = e.backend.driver.Free(b)
 		}
 	}
-	e.closed, e.states, e.functions, e.rooms = true, nil, nil, rooms{}
-	e.device.loaded = slices.DeleteFunc(e.device.loaded, func(x *Executable) bool { return x == e })
+	e.states, e.functions, e.rooms, e.constants = nil, nil, rooms{}, nil
 }

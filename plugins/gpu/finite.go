@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -42,22 +43,22 @@ func (c *compiler) looks() {
 
 // checkUpdates returns an error that names a state tensor that the function has
 // made infinite or NaN somewhere.
-func (e *Executable) checkUpdates(fn *function) error {
+func (e *executable) checkUpdates(fn *function) error {
 	found := tensor.New(tensor.I32, 1)
 	if e.notFinite == nil {
 		return nil
 	}
-	if err := e.device.driver.Read(found.Bytes, e.notFinite.buffer, 0); err != nil {
-		return e.device.wrap("Commit", err)
+	if err := e.backend.driver.Read(found.Bytes, e.notFinite.buffer, 0); err != nil {
+		return err
 	}
 	for i := 0; i < len(fn.Updates) && found.I32()[0] != 0; i++ {
 		s := e.states[fn.Updates[i].State]
 		t := tensor.New(s.DType, s.Shape...)
-		if err := e.device.driver.Read(t.Bytes, s.buffer, 0); err != nil {
-			return e.device.wrap("Commit", err)
+		if err := e.backend.driver.Read(t.Bytes, s.buffer, 0); err != nil {
+			return err
 		}
 		if err := device.Finite(s.Name, t); err != nil {
-			return e.device.fail("Commit", device.NonFinite, "%w", err)
+			return lifecycle.Errorf(device.NonFinite, "%w", err)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func (f *frame) launch(l *launch, groups [2]int, ahead ...any) error {
 	for _, a := range l.args {
 		f.args = append(f.args, f.argument(a))
 	}
-	return f.exe.device.driver.Launch(l.kernel, groups, f.args)
+	return f.exe.backend.driver.Launch(l.kernel, groups, f.args)
 }
 
 // argument returns what a driver takes.

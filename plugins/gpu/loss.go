@@ -27,7 +27,7 @@ type labels struct {
 }
 
 func (l *labels) run(f *frame) error {
-	d, rows := f.exe.device.driver, f.units(graph.Rows)
+	d, rows := f.exe.backend.driver, f.units(graph.Rows)
 	wrong := tensor.New(tensor.I32, rows*l.perRow)
 	if err := d.Read(wrong.Bytes, l.bad.buffer, 0); err != nil || rows == 0 {
 		return err
@@ -43,7 +43,7 @@ func (l *labels) run(f *frame) error {
 // fail names the first label of a row that is no class and not ignored.
 func (l *labels) fail(f *frame, row int) error {
 	all := tensor.New(tensor.I32, f.units(graph.Rows)*l.labels.count)
-	if err := f.exe.device.driver.Read(all.Bytes, l.labels.buffer(), 0); err != nil {
+	if err := f.exe.backend.driver.Read(all.Bytes, l.labels.buffer(), 0); err != nil {
 		return err
 	}
 	for _, label := range all.I32()[row*l.labels.count : (row+1)*l.labels.count] {

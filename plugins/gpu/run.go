@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -14,9 +15,10 @@ import (
 // frame is one run of a function.
 type frame struct {
 	ctx      context.Context
-	exe      *Executable
-	rows     []int // of each replica held
-	starts   []int // first row of each replica, then the number of all rows
+	exe      *executable
+	group    *device.Group // nil: this device holds all replicas
+	rows     []int         // of each replica held
+	starts   []int         // first row of each replica, then the number of all rows
 	number   uint64
 	sequence [collective.Lanes]uint64 // counts the exchanges
 	blocked  time.Duration
@@ -35,58 +37,31 @@ func (f *frame) units(k graph.Kind) int {
 	return 1
 }
 
-// Run runs one function.
-func (e *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
-	call := "Run " + s.Function
-	ctx, done, err := e.begin(ctx, call)
-	if err != nil {
-		return device.Outcome{}, err
-	}
-	defer done()
-	began := time.Now()
-	fn, err := e.check(call, s)
-	if err != nil {
-		return device.Outcome{}, err
-	}
-	if s.Function == graph.Train {
-		e.lastKept.Has = false
-	}
-	f := e.start(ctx, s.Rows)
-	f.number = s.Number
+// Run implements lifecycle.Runner.
+func (e *executable) Run(ctx context.Context, s lifecycle.Step) (out device.Outcome, err error) {
+	fn, f := e.functions[s.Function], e.start(ctx, s)
 	if s.Profile {
 		f.profile = &profile{}
 	}
 	if err := f.run(fn, s.Inputs); err != nil {
-		return device.Outcome{}, e.device.wrap(call, err)
+		return out, err
 	}
-	out := device.Outcome{Blocked: f.blocked}
-	for _, o := range fn.Outputs {
-		if o.Keep {
-			continue
-		}
-		t, err := f.output(fn.values[o.Value])
-		if err != nil {
-			return device.Outcome{}, e.device.wrap(call, err)
-		}
-		out.Outputs = append(out.Outputs, t)
+	out.Blocked = f.blocked
+	if out.Outputs, err = f.outputs(fn); err != nil {
+		return out, err
 	}
 	if s.Profile {
-		if out.Nodes, err = f.profile.nodes(e.device.driver, fn.Function); err != nil {
-			return device.Outcome{}, e.device.wrap(call, err)
-		}
+		out.Nodes, err = f.profile.nodes(e.backend.driver, s.Func)
 	}
-	if s.Function == graph.Train {
-		e.lastKept = device.Kept{Has: true, For: e.version}
-	}
-	out.Took = time.Since(began)
-	return out, nil
+	return out, err
 }
 
-// start prepares a frame for the given rows.
-func (e *Executable) start(ctx context.Context, rows []int) *frame {
-	f := &frame{ctx: ctx, exe: e, rows: rows, starts: make([]int, len(rows)+1)}
-	for r, n := range rows {
-		f.starts[r+1] = f.starts[r] + n
+// start prepares a frame for a step.
+func (e *executable) start(ctx context.Context, s lifecycle.Step) *frame {
+	f := &frame{ctx: ctx, exe: e, group: s.Group, number: s.Number, rows: s.Rows,
+		starts: make([]int, len(s.Rows)+1)}
+	for i, n := range s.Rows {
+		f.starts[i+1] = f.starts[i] + n
 	}
 	return f
 }
@@ -94,7 +69,7 @@ func (e *Executable) start(ctx context.Context, rows []int) *frame {
 // run copies the inputs to the device and runs all steps. Of inputs without
 // bytes the device has what it needs.
 func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
-	d := f.exe.device.driver
+	d := f.exe.backend.driver
 	for i, id := range fn.Inputs {
 		if len(inputs[i].Bytes) == 0 {
 			continue
@@ -130,7 +105,7 @@ func (f *frame) mark(of graph.Value) error {
 	if f.profile == nil {
 		return nil
 	}
-	return f.profile.mark(f.exe.device.driver, of)
+	return f.profile.mark(f.exe.backend.driver, of)
 }
 
 // tellRows tells the device which rows each replica has, unless it knows.
@@ -154,7 +129,7 @@ func (f *frame) tell() error {
 			owner = append(owner, int32(r))
 		}
 	}
-	d := f.exe.device.driver
+	d := f.exe.backend.driver
 	if len(starts) > 0 {
 		if err := d.Write(f.exe.starts.buffer, 0, tensor.Of(starts, len(starts)).Bytes); err != nil {
 			return err
@@ -171,19 +146,26 @@ func (f *frame) tell() error {
 	return nil
 }
 
+// outputs copies the outputs of a function to the host, without those that it keeps.
+func (f *frame) outputs(fn *function) (list []tensor.Tensor, err error) {
+	for _, o := range fn.Outputs {
+		if o.Keep {
+			continue
+		}
+		t, err := f.output(fn.values[o.Value])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
 // output copies a value to the host.
 func (f *frame) output(v *value) (tensor.Tensor, error) {
 	t := tensor.New(v.DType, v.Type.Sized(f.units(graph.Rows), len(f.rows))...)
 	if len(t.Bytes) == 0 {
 		return t, nil
 	}
-	return t, f.exe.device.driver.Read(t.Bytes, v.buffer(), 0)
-}
-
-// check validates a step against the function and the capacity.
-func (e *Executable) check(call string, s device.Step) (*function, error) {
-	if err := s.Check(e.program.Function(s.Function), e.capacity, e.device.group.Own()); err != nil {
-		return nil, e.device.fail(call, device.Invalid, "%w", err)
-	}
-	return e.functions[s.Function], nil
+	return t, f.exe.backend.driver.Read(t.Bytes, v.buffer(), 0)
 }

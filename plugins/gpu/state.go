@@ -1,9 +1,6 @@
 package gpu
 
 import (
-	"context"
-
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -18,62 +15,38 @@ type state struct {
 func (s *state) size() int { return tensor.Count(s.Shape) * s.DType.Size() }
 
 // declare makes the state, all zeros.
-func (e *Executable) declare() error {
+func (e *executable) declare() error {
 	need := 0.0
 	for _, s := range e.program.State {
 		need += float64(tensor.Count(s.Shape) * s.DType.Size())
 	}
-	if err := e.device.checkMemory("Load", need); err != nil {
+	if err := e.backend.checkMemory(need); err != nil {
 		return err
 	}
 	for _, decl := range e.program.State {
 		s := &state{State: decl, stamp: 1}
 		var err error
-		if s.buffer, err = e.device.driver.Alloc(max(s.size(), 16)); err != nil {
-			return e.device.wrap("Load", err)
+		if s.buffer, err = e.backend.driver.Alloc(max(s.size(), 16)); err != nil {
+			return err
 		}
 		e.states[s.Name] = s
-		if err := e.device.driver.Write(s.buffer, 0, make([]byte, s.size())); err != nil {
-			return e.device.wrap("Load", err)
+		if err := e.backend.driver.Write(s.buffer, 0, make([]byte, s.size())); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Write sets a state tensor.
-func (e *Executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
-	_, done, err := e.begin(ctx, "Write")
-	if err != nil {
-		return err
-	}
-	defer done()
-	s, err := device.StateNamed(e.states, name)
-	if err == nil {
-		err = device.CheckState(name, s.DType, s.Shape, t)
-	}
-	if err != nil {
-		return e.device.fail("Write", device.Invalid, "%w", err)
-	}
+// Write implements lifecycle.Runner.
+func (e *executable) Write(name string, t tensor.Tensor) error {
+	s := e.states[name]
 	s.stamp++
-	return e.device.wrap("Write", e.device.driver.Write(s.buffer, 0, t.Bytes))
+	return e.backend.driver.Write(s.buffer, 0, t.Bytes)
 }
 
-// WriteAll sets state tensors, one after the other.
-func (e *Executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
-	return device.WriteEach(ctx, e, names, state)
-}
-
-// Read returns a copy of a state tensor.
-func (e *Executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
-	_, done, err := e.begin(ctx, "Read")
-	if err != nil {
-		return tensor.Tensor{}, err
-	}
-	defer done()
-	s, err := device.StateNamed(e.states, name)
-	if err != nil {
-		return tensor.Tensor{}, e.device.fail("Read", device.Invalid, "%w", err)
-	}
+// Read implements lifecycle.Runner.
+func (e *executable) Read(name string) (tensor.Tensor, error) {
+	s := e.states[name]
 	t := tensor.New(s.DType, s.Shape...)
-	return t, e.device.wrap("Read", e.device.driver.Read(t.Bytes, s.buffer, 0))
+	return t, e.backend.driver.Read(t.Bytes, s.buffer, 0)
 }

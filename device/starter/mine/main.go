@@ -1,79 +1,53 @@
-// Command bnctl-device-mine is a device plugin to start from: it computes
-// everything as the reference does, in plain loops, and so it is right from the
-// beginning. Make it fast from there: give gadget methods of its own, which take
-// the programs that it has kernels for and leave others to the reference.
+// Command bnctl-device-mine is a device plugin to start from: it computes everything as the
+// reference does, in plain loops, and so it is right from the beginning. Make it fast from there:
+// compute in run what you have kernels for, and leave the rest to the reference.
 //
 //	go build -o bnctl-device-mine . && bnctl plugin test ./bnctl-device-mine
-//
-// says after every change whether it still is.
 package main
 
 import (
 	"context"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/serve"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // name is what --devices calls the device.
 const name = "mine"
 
-// kernels is the kernel class: devices of one class give the same bits (docs/classes.md). It
-// is a class of this plugin's own, so a kernel of yours may sum in an order of its own.
-const kernels = name
-
-func main() { serve.Main(provider{}) }
-
-// provider lists the devices of this machine and opens them.
-type provider struct{}
-
-// Describe implements device.Provider. It may touch no device.
-func (provider) Describe() device.Plugin {
-	return device.Plugin{Name: name, Version: "0.1", About: "a device to start from"}
+// provider says what the plugin is, what its device can do, and how it is opened. Kernels is the
+// kernel class: devices of one class give the same bits (docs/classes.md). It is a class of this
+// plugin's own, so a kernel of yours may sum in an order of its own.
+var provider = lifecycle.Provider{
+	Plugin: device.Plugin{Name: name, Version: "0.1", About: "a device to start from"},
+	Info: device.Info{Description: "plain loops, float64 sums", Kernels: name, Ops: ref.Ops(),
+		Features: ref.Features(), Precisions: device.Precisions()},
+	Start: func(_ context.Context, o device.Options) (lifecycle.Backend, error) { return backend{o}, nil },
 }
 
-// List implements device.Provider. It may create no context on a device; where
-// there is none, reason says why.
-func (provider) List(context.Context) (list []device.Info, reason string, err error) {
-	g, err := open(device.Options{})
-	if err != nil {
-		return nil, "", err
-	}
-	defer g.Close()
-	return []device.Info{g.Info()}, "", nil
-}
+func main() { serve.Main(provider) }
 
-// Open implements device.Provider. A process opens one device in its life.
-func (provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
-	if id != device.DefaultID {
-		return nil, device.Errorf(name, "Open", device.Unavailable, "no device %q; the only one is %q", id,
-			device.DefaultID)
-	}
-	return open(o)
-}
+// backend is the opened device.
+type backend struct{ options device.Options }
 
-// gadget is the device. What it has no method for is done by the reference.
-type gadget struct{ device.Device }
-
-func open(o device.Options) (device.Device, error) {
-	if o.Kernels == kernels {
-		o.Kernels = ""
-	}
-	if o.Kernels != "" && o.Kernels != "auto" {
-		return nil, device.Errorf(name, "Open", device.Unsupported, "kernel class %q; this device has %s only",
-			o.Kernels, kernels)
-	}
-	d, err := ref.Provider{}.Open(context.Background(), device.DefaultID, o)
+// Load prepares a program to be run within a capacity. It may refuse nodes: see device.Refused.
+func (b backend) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, error) {
+	reference, err := ref.Load(p, b.options.Precision)
 	if err != nil {
 		return nil, err
 	}
-	return gadget{d}, nil
+	return lifecycle.NewHostRunner(p, program{reference}.run), nil
 }
 
-// Info implements device.Device: what the device is called, and what it can do.
-func (g gadget) Info() device.Info {
-	i := g.Device.Info()
-	i.Name, i.Description, i.Kernels = name, "plain loops, float64 sums", kernels
-	return i
+// program is a loaded program.
+type program struct{ reference *ref.Program }
+
+// run computes the function s.Func of the inputs and the state, and returns its outputs and updates.
+func (x program) run(ctx context.Context, s lifecycle.Step, state map[string]tensor.Tensor) (
+	lifecycle.Result, error) {
+	return x.reference.Run(ctx, s, state)
 }

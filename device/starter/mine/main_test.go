@@ -11,6 +11,6 @@ import (
 // TestConforms judges the device that plugin init gives an author.
 func TestConforms(t *testing.T) {
 	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
-		return provider{}.Open(ctx, device.DefaultID, device.Options{Precision: precision})
+		return provider.Open(ctx, device.DefaultID, device.Options{Precision: precision})
 	})
 }

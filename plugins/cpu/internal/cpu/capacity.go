@@ -1,52 +1,45 @@
 package cpu
 
 import (
-	"context"
 	"math"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 )
 
-// Needs returns the memory of state, packed weights and arena.
-func (e *Executable) Needs() device.Needs {
-	fixed := int64(e.memory.StateBytes()) + e.memory.PackedBytes()
+// Needs implements lifecycle.Runner: the memory of state, packed weights and arena.
+func (r *runner) Needs() device.Needs {
+	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
 	const many = 1 << 20 // rows, so that what does not grow with them vanishes
-	replicas := max(e.capacity.Replicas, 1)
-	none := e.layOut(device.Capacity{Replicas: replicas})
-	some := e.layOut(device.Capacity{Rows: many, Replicas: replicas})
-	e.layOut(e.capacity)
+	replicas := max(r.capacity.Replicas, 1)
+	none := r.layOut(device.Capacity{Replicas: replicas})
+	some := r.layOut(device.Capacity{Rows: many, Replicas: replicas})
+	r.layOut(r.capacity)
 	return device.Needs{Fixed: fixed + int64(none), PerRow: int64((some - none + many - 1) / many)}
 }
 
 // layOut places all slots for a capacity and returns the size of the arena.
-func (e *Executable) layOut(c device.Capacity) int {
-	return e.memory.Lay(e.functions, c, len(e.device.machine.Pool.Workers))
+func (r *runner) layOut(c device.Capacity) int {
+	return r.memory.Lay(r.functions, c, r.threads())
 }
 
-// Grow raises the capacity.
-func (e *Executable) Grow(ctx context.Context, c device.Capacity) error {
-	_, done, err := e.begin(ctx, "Grow")
-	if err != nil {
-		return err
-	}
-	defer done()
-	return e.grow("Grow", e.capacity.With(c))
-}
-
-func (e *Executable) grow(call string, c device.Capacity) error {
-	if e.allocated && c == e.capacity {
+// Grow implements lifecycle.Runner.
+func (r *runner) Grow(c device.Capacity, kept bool) error {
+	if r.allocated && c == r.capacity {
 		return nil
 	}
-	if need := e.memory.AtMost(e.functions, c, len(e.device.machine.Pool.Workers)); need > math.MaxInt/4 {
-		return e.device.fail(call, device.OutOfMemory, "%d rows in %d replicas want %.3g bytes",
-			c.Rows, c.Replicas, need)
+	if need := r.memory.AtMost(r.functions, c, r.threads()); need > math.MaxInt/4 {
+		return lifecycle.Errorf(device.OutOfMemory, "%d rows in %d replicas want %.3g bytes", c.Rows, c.Replicas,
+			need)
 	}
-	size := e.layOut(c)
-	if err := e.device.checkMemory(call, float64(size-e.memory.ArenaBytes())); err != nil {
-		e.layOut(e.capacity)
+	size := r.layOut(c)
+	if err := checkMemory(float64(size - r.memory.ArenaBytes())); err != nil {
+		r.layOut(r.capacity)
 		return err
 	}
-	e.memory.Allocate(size, e.kept.Has, e.capacity)
-	e.allocated, e.capacity = true, c
+	r.memory.Allocate(size, kept, r.capacity)
+	r.allocated, r.capacity = true, c
 	return nil
 }
+
+func (r *runner) threads() int { return len(r.backend.machine.Pool.Workers) }

@@ -20,30 +20,29 @@ type Plan struct {
 
 // PlanOf returns the plan of a device that is opened with o on this machine, for runs of
 // that number of rows. Nothing is run, and no state is read.
-func PlanOf(ctx context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
-	opened, err := Provider{}.Open(ctx, device.DefaultID, o)
+func PlanOf(_ context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
+	b, err := open(device.DefaultID, o)
 	if err != nil {
 		return nil, err
 	}
-	defer opened.Close()
-	d := opened.(*Device)
-	e, err := d.load(p, device.Capacity{Rows: 1, Replicas: 1})
+	defer b.Close()
+	r, err := b.load(p, device.Capacity{Rows: 1, Replicas: 1})
 	if err != nil {
 		return nil, err
 	}
-	defer e.free()
-	return &Plan{Lines: append(d.machine.Schedule.Lines(), e.explain()...), Times: e.predict(rows)}, nil
+	defer r.Close()
+	return &Plan{Lines: append(b.machine.Schedule.Lines(), r.explain()...), Times: r.predict(rows)}, nil
 }
 
 // predict returns the expected times of the nodes of every function for that number
 // of rows.
-func (e *Executable) predict(rows int) map[string][]time.Duration {
-	d, all := e.device, map[string][]time.Duration{}
+func (r *runner) predict(rows int) map[string][]time.Duration {
+	b, all := r.backend, map[string][]time.Duration{}
 	here := machine.System()
-	of := plan.Predictor{Machine: here, Rates: ratesOf(here, d.machine.Kernels).Rates, On: &d.machine,
-		Rows: rows, Threads: d.info.Threads, State: e.memory.StateBytes()}
-	for _, f := range e.program.Functions {
-		times := of.Times(e.functions[f.Name])
+	of := plan.Predictor{Machine: here, Rates: ratesOf(here, b.machine.Kernels).Rates, On: &b.machine,
+		Rows: rows, Threads: b.described.Threads, State: r.memory.StateBytes()}
+	for _, f := range r.program.Functions {
+		times := of.Times(r.functions[f.Name])
 		for i := range f.Nodes {
 			if out := f.Nodes[i].Out; len(out) > 0 {
 				all[f.Name] = append(all[f.Name], times[out[0]])
@@ -56,10 +55,10 @@ func (e *Executable) predict(rows int) map[string][]time.Duration {
 }
 
 // explain returns how the functions of the program are cut.
-func (e *Executable) explain() (lines []string) {
-	for _, f := range e.program.InOrder() {
+func (r *runner) explain() (lines []string) {
+	for _, f := range r.program.InOrder() {
 		lines = append(lines, "", f.Name)
-		lines = append(lines, e.functions[f.Name].Explain(e.device.machine.Schedule)...)
+		lines = append(lines, r.functions[f.Name].Explain(r.backend.machine.Schedule)...)
 	}
 	return lines
 }

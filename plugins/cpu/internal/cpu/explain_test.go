@@ -79,13 +79,13 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := openSet(t, "fma", 1).(*Device)
-	d.machine.Schedule = s
+	d := openSet(t, "fma", 1)
+	backendOf(d).machine.Schedule = s
 	x, err := d.Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x.(*Executable).explain()
+	return runnerOf(x).explain()
 }
 
 // No bit depends on a schedule: not on those of other machines, nor on that of
@@ -105,8 +105,8 @@ func TestScheduleSameBits(t *testing.T) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		want := ""
 		for by, s := range schedules {
-			d := openSet(t, "fma", 2).(*Device)
-			d.machine.Schedule = s
+			d := openSet(t, "fma", 2)
+			backendOf(d).machine.Schedule = s
 			got := trainDigest(t, d, name, input)
 			if want == "" {
 				want = got

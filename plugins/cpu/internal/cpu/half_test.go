@@ -14,13 +14,13 @@ import (
 
 // fourBytes has a device keep all maps of bfloat16 in four bytes.
 func fourBytes(d device.Device) device.Device {
-	d.(*Device).machine.FourBytes = true
+	backendOf(d).machine.FourBytes = true
 	return d
 }
 
 // halvesOf returns how many values of a loaded program are halves.
 func halvesOf(x device.Executable) (n int) {
-	for _, fn := range x.(*Executable).functions {
+	for _, fn := range runnerOf(x).functions {
 		for i := range fn.Graph().Values {
 			if fn.Value(graph.Value(i)).IsHalf() {
 				n++

@@ -100,9 +100,9 @@ func coursesOf(t *testing.T, p *graph.Program) (courses, rings int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := x.(*Executable)
-	f := e.functions[p.Functions[0].Name]
-	for _, line := range f.Explain(e.device.machine.Schedule) {
+	r := runnerOf(x)
+	f := r.functions[p.Functions[0].Name]
+	for _, line := range f.Explain(r.backend.machine.Schedule) {
 		if strings.Contains(line, ", a course of ") {
 			courses++
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
@@ -110,6 +111,11 @@ func openSet(t *testing.T, kernels string, threads int) device.Device {
 	t.Cleanup(func() { d.Close() })
 	return d
 }
+
+// backendOf returns what loads programs for a device, and runnerOf what it has loaded.
+func backendOf(d device.Device) *backend { return d.(*lifecycle.Device).Backend().(*backend) }
+
+func runnerOf(x device.Executable) *runner { return x.(*lifecycle.Executable).Runner().(*runner) }
 
 // evaluate runs the only function of p with random state and inputs; no variance
 // is negative.

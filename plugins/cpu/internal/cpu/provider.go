@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
@@ -32,7 +33,15 @@ const mostThreads = 1024
 
 // Open starts a pool of workers.
 func (Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
-	fail := func(format string, args ...any) (device.Device, error) {
+	b, err := open(id, o)
+	if err != nil {
+		return nil, err
+	}
+	return lifecycle.New(b.info, b), nil
+}
+
+func open(id string, o device.Options) (*backend, error) {
+	fail := func(format string, args ...any) (*backend, error) {
 		return nil, device.Errorf("cpu", "Open", device.Invalid, format, args...)
 	}
 	class := o.Kernels
@@ -58,13 +67,13 @@ func (Provider) Open(_ context.Context, id string, o device.Options) (device.Dev
 	}
 	here := machine.System()
 	reached := ratesOf(here, set)
-	d := &Device{info: describe(here, set, threads), calls: device.NewCalls("cpu"),
+	b := &backend{described: describe(here, set, threads),
 		machine: run.Machine{Kernels: set, Schedule: schedule.For(here, reached.Rates),
 			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
 	if reached.note != "" {
-		d.info.Description += "; " + reached.note
+		b.described.Description += "; " + reached.note
 	}
-	return d, nil
+	return b, nil
 }
 
 // describe returns the Info of a device with these kernels on this machine.

@@ -18,7 +18,7 @@ func groupsOf(t *testing.T, c opCase) string {
 		t.Fatal(err)
 	}
 	s := ""
-	for _, nodes := range x.(*Executable).functions["predict"].Groups() {
+	for _, nodes := range runnerOf(x).functions["predict"].Groups() {
 		s += fmt.Sprint(nodes)
 	}
 	return s

@@ -76,7 +76,7 @@ func TestStateInFile(t *testing.T) {
 	input := models.Size{Height: 8, Width: 8, Channels: 3}
 	copied := newTrainer(t, openSet(t, "auto", 2), name, rows, 1, input)
 	viewed := newTrainer(t, openSet(t, "auto", 2), name, rows, 1, input)
-	states := viewed.Executable.(*Executable).memory.States
+	states := runnerOf(viewed.Executable).memory.States
 	large := map[string]tensor.Tensor{}
 	for name, s := range states {
 		if len(s.Value.Bytes) >= run.LeastView {
@@ -103,7 +103,7 @@ func TestStateInFile(t *testing.T) {
 		copied.run(t)
 	}
 	for name, s := range states {
-		same(t, name, s.Value, copied.Executable.(*Executable).memory.States[name].Value)
+		same(t, name, s.Value, runnerOf(copied.Executable).memory.States[name].Value)
 	}
 	if m, _ := tensor.MappedAt(views["layer3.2.conv2.weight"].Bytes); m != nil {
 		t.Error("the file is still mapped although all of it was committed over")

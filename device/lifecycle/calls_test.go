@@ -1,20 +1,22 @@
-package device
+package lifecycle
 
 import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/bnctl/bnctl/device"
 )
 
 // Close ends the call under way, waits for it, and no call begins after it.
 func TestCallsEndWithTheDevice(t *testing.T) {
-	c := NewCalls("mine")
-	ctx, done, err := c.Begin(t.Context(), "Run")
+	c := newCalls("mine")
+	ctx, done, err := c.begin(t.Context(), "Run")
 	if err != nil {
 		t.Fatal(err)
 	}
 	freed := make(chan bool)
-	go c.Close(func() { close(freed) })
+	go c.close(func() { close(freed) })
 	<-ctx.Done()
 	select {
 	case <-freed:
@@ -23,21 +25,21 @@ func TestCallsEndWithTheDevice(t *testing.T) {
 	}
 	done()
 	<-freed
-	if _, _, err := c.Begin(t.Context(), "Run"); !errors.Is(err, Invalid) {
-		t.Errorf("a call of a closed device: %v, want %v", err, Invalid)
+	if _, _, err := c.begin(t.Context(), "Run"); !errors.Is(err, device.Invalid) {
+		t.Errorf("a call of a closed device: %v, want %v", err, device.Invalid)
 	}
-	c.Close(func() {})
+	c.close(func() {})
 }
 
 // A call whose context has ended does not begin, and the next one can.
 func TestCallsOfAnEndedContext(t *testing.T) {
-	c := NewCalls("mine")
+	c := newCalls("mine")
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, _, err := c.Begin(ended, "Read"); !errors.Is(err, Canceled) {
-		t.Errorf("%v, want %v", err, Canceled)
+	if _, _, err := c.begin(ended, "Read"); !errors.Is(err, device.Canceled) {
+		t.Errorf("%v, want %v", err, device.Canceled)
 	}
-	_, done, err := c.Begin(t.Context(), "Read")
+	_, done, err := c.begin(t.Context(), "Read")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,54 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Backend loads the programs of a device. A Backend that is an io.Closer is closed with the
+// device, once, after all its Runners.
+type Backend interface {
+	// Load prepares p, which is valid, to be run within c, its state all zeros. An error that is
+	// a *device.Refused lists the nodes that the device cannot run.
+	Load(p *graph.Program, c device.Capacity) (Runner, error)
+}
+
+// Runner is a loaded program. Its methods are called one at a time, none after Close, with
+// arguments that were checked. They return errors as Errorf makes them, or any others: the
+// device adds its name and the call.
+type Runner interface {
+	// Run runs a function other than graph.Commit. What graph.Train keeps for it is there until
+	// the next run of graph.Train. An error leaves the state as it was.
+	Run(ctx context.Context, s Step) (device.Outcome, error)
+
+	// Commit runs graph.Commit and makes its updates the state. s.Inputs has a zero Tensor
+	// for each input that the last Run of graph.Train has kept. After an error nothing counts as
+	// kept, unless ctx has ended: then Commit may come again, and the state is as it was.
+	Commit(ctx context.Context, s Step) error
+
+	// Needs returns the memory that the program takes.
+	Needs() device.Needs
+
+	// Grow raises the capacity to c, which is nowhere below the former one. The state stays,
+	// and if kept is true what graph.Train has kept. After an error all is as it was.
+	Grow(c device.Capacity, kept bool) error
+
+	// Read returns a copy of a state tensor that the program has.
+	Read(name string) (tensor.Tensor, error)
+
+	// Write copies t, which has the type and shape of the state tensor.
+	Write(name string, t tensor.Tensor) error
+
+	// Close frees the program.
+	Close()
+}
+
+// Step is one run of a function, with what a device knows of it.
+type Step struct {
+	device.Step
+	Func  *graph.Function // of the name Step.Function
+	Group *device.Group   // nil: this device holds all replicas
+}

@@ -1,0 +1,61 @@
+package lifecycle
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// calls makes the calls of a device follow each other, as device.Device asks: one at a time,
+// none after Close, which ends the one under way. A device in the host's process has one.
+type calls struct {
+	device string
+	mu     sync.Mutex      // held by the call under way
+	open   context.Context // ends with the device
+	end    context.CancelFunc
+}
+
+// newCalls returns the calls of an open device. device is its name, for errors.
+func newCalls(device string) *calls {
+	c := &calls{device: device}
+	c.open, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// begin starts a call once no other is under way. It returns the context of the call,
+// which ends with ctx and with the device; done is to be called after the call. An
+// error wraps device.Invalid if the device is closed, device.Canceled if ctx has ended.
+func (c *calls) begin(ctx context.Context, call string) (_ context.Context, done func(), err error) {
+	c.mu.Lock()
+	switch {
+	case c.open.Err() != nil:
+		err = device.Errorf(c.device, call, device.Invalid, "the device is closed")
+	case ctx.Err() != nil:
+		err = device.Errorf(c.device, call, device.Canceled, "%w", ctx.Err())
+	}
+	if err != nil {
+		c.mu.Unlock()
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.open, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		c.mu.Unlock()
+	}, nil
+}
+
+// Close ends the call under way, then runs free. Calls that come later are refused.
+func (c *calls) close(free func()) {
+	c.end()
+	c.between(free)
+}
+
+// between runs f while no call is under way. It may be called after Close.
+func (c *calls) between(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+}

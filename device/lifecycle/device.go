@@ -1,0 +1,95 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Device is an open device. It implements device.Device.
+type Device struct {
+	info    func() device.Info
+	name    string
+	backend Backend
+	calls   *calls
+	group   *device.Group // nil: this device holds all replicas
+	loaded  []*Executable // that are open
+	closed  bool
+}
+
+// New returns the device of a Backend. info returns what Info returns; the name in it is that of
+// errors.
+func New(info func() device.Info, b Backend) *Device {
+	name := info().Name
+	return &Device{info: info, name: name, backend: b, calls: newCalls(name)}
+}
+
+// Info implements device.Device.
+func (d *Device) Info() device.Info { return d.info() }
+
+// Backend returns the Backend of the device.
+func (d *Device) Backend() Backend { return d.backend }
+
+// Load implements device.Device.
+func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	const call = "Load"
+	_, done, err := d.calls.begin(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if err := device.CheckProgram(d.name, p); err != nil {
+		return nil, err
+	}
+	if err := c.Check(); err != nil {
+		return nil, d.invalid(call, err)
+	}
+	r, err := d.backend.Load(p, c)
+	if err != nil {
+		if refused := new(device.Refused); errors.As(err, &refused) {
+			return nil, device.Errorf(d.name, call, device.Unsupported, "%w", err)
+		}
+		return nil, device.Wrap(d.name, call, err)
+	}
+	x := newExecutable(d, p, r, c)
+	d.loaded = append(d.loaded, x)
+	return x, nil
+}
+
+// Join implements device.Device.
+func (d *Device) Join(ctx context.Context, g device.Group) error {
+	const call = "Join"
+	_, done, err := d.calls.begin(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := g.CheckExchange(); err != nil {
+		return d.invalid(call, err)
+	}
+	d.group = &g
+	return nil
+}
+
+// Close implements device.Device: it ends the call under way.
+func (d *Device) Close() (err error) {
+	d.calls.close(func() {
+		for _, x := range slices.Clone(d.loaded) {
+			x.free()
+		}
+		if c, ok := d.backend.(io.Closer); ok && !d.closed {
+			err = c.Close()
+		}
+		d.closed = true
+	})
+	return err
+}
+
+// invalid returns an error of kind Invalid.
+func (d *Device) invalid(call string, err error) error {
+	return device.Errorf(d.name, call, device.Invalid, "%w", err)
+}

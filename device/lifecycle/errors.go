@@ -1,0 +1,36 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Errorf returns an error with a kind, to which the device adds its name and the call. The
+// format may wrap a cause with %w.
+func Errorf(k device.Kind, format string, args ...any) error {
+	return &kindError{k, fmt.Errorf(format, args...)}
+}
+
+// kindError is a cause with a kind, which the text leaves to device.Error.
+type kindError struct {
+	kind device.Kind
+	err  error
+}
+
+func (e *kindError) Error() string { return e.err.Error() }
+
+// Unwrap makes both the kind and the cause visible to errors.Is and errors.As.
+func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }
+
+// CheckMemory returns an error of kind OutOfMemory if want bytes are more than have; 0 is
+// unknown, and enough. word says what have counts: "free", "in all".
+func CheckMemory(want float64, have int64, word string) error {
+	const mib = 1 << 20
+	if have <= 0 || want <= float64(have) {
+		return nil
+	}
+	return Errorf(device.OutOfMemory, "%w", problem.Advise("use a smaller batch",
+		"want %.0f MiB, have %d MiB %s", want/mib, have/mib, word))
+}

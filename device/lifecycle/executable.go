@@ -1,0 +1,136 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Executable is a loaded program and its version. It implements device.Executable.
+type Executable struct {
+	device   *Device
+	program  *graph.Program
+	states   map[string]graph.State // of the program, by name
+	runner   Runner
+	capacity device.Capacity
+	version  device.Version
+	kept     bool // graph.Train has run at this version, and nothing has changed what it keeps
+	closed   bool
+}
+
+// Runner returns the Runner of the program.
+func (x *Executable) Runner() Runner { return x.runner }
+
+func newExecutable(d *Device, p *graph.Program, r Runner, c device.Capacity) *Executable {
+	x := &Executable{device: d, program: p, states: map[string]graph.State{}, runner: r, capacity: c}
+	for _, s := range p.State {
+		x.states[s.Name] = s
+	}
+	return x
+}
+
+// begin starts a call.
+func (x *Executable) begin(ctx context.Context, call string) (context.Context, func(), error) {
+	ctx, done, err := x.device.calls.begin(ctx, call)
+	if err == nil && x.closed {
+		done()
+		return nil, nil, x.device.invalid(call, errors.New("the executable is closed"))
+	}
+	return ctx, done, err
+}
+
+// Needs implements device.Executable.
+func (x *Executable) Needs() device.Needs { return x.runner.Needs() }
+
+// Grow implements device.Executable.
+func (x *Executable) Grow(ctx context.Context, c device.Capacity) error {
+	const call = "Grow"
+	_, done, err := x.begin(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := c.Check(); err != nil {
+		return x.device.invalid(call, err)
+	}
+	c = x.capacity.With(c)
+	if err := x.runner.Grow(c, x.kept); err != nil {
+		return device.Wrap(x.device.name, call, err)
+	}
+	x.capacity = c
+	return nil
+}
+
+// Write implements device.Executable.
+func (x *Executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
+	const call = "Write"
+	_, done, err := x.begin(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s, err := x.declared(name)
+	if err == nil && !fits(s, t) {
+		err = fmt.Errorf("state %s is %s, got %v", name, tensor.Describe(s.DType, s.Shape), t)
+	}
+	if err != nil {
+		return x.device.invalid(call, err)
+	}
+	return device.Wrap(x.device.name, call, x.runner.Write(name, t))
+}
+
+// WriteAll implements device.Executable.
+func (x *Executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
+	return device.WriteEach(ctx, x, names, state)
+}
+
+// Read implements device.Executable.
+func (x *Executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
+	const call = "Read"
+	_, done, err := x.begin(ctx, call)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	defer done()
+	if _, err := x.declared(name); err != nil {
+		return tensor.Tensor{}, x.device.invalid(call, err)
+	}
+	t, err := x.runner.Read(name)
+	return t, device.Wrap(x.device.name, call, err)
+}
+
+// Close implements device.Executable.
+func (x *Executable) Close() error {
+	x.device.calls.between(x.free)
+	return nil
+}
+
+// free closes the Runner, once.
+func (x *Executable) free() {
+	if x.closed {
+		return
+	}
+	x.closed, x.kept = true, false
+	x.runner.Close()
+	x.device.loaded = slices.DeleteFunc(x.device.loaded, func(y *Executable) bool { return y == x })
+}
+
+// declared returns the declaration of a state tensor.
+func (x *Executable) declared(name string) (graph.State, error) {
+	s, ok := x.states[name]
+	if !ok {
+		return s, fmt.Errorf("no state is called %q", name)
+	}
+	return s, nil
+}
+
+// fits reports whether t has the type and shape of a state tensor, and all of its bytes.
+func fits(s graph.State, t tensor.Tensor) bool {
+	return t.DType == s.DType && slices.Equal(t.Shape, s.Shape) &&
+		len(t.Bytes) == tensor.Count(s.Shape)*s.DType.Size()
+}

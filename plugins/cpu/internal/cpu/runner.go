@@ -1,0 +1,75 @@
+package cpu
+
+import (
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// runner is a compiled program. It implements lifecycle.Runner.
+type runner struct {
+	backend   *backend
+	program   *graph.Program
+	memory    *run.Memory
+	functions map[string]*run.Function
+	capacity  device.Capacity
+	allocated bool // for that capacity
+}
+
+// load compiles p.
+func (b *backend) load(p *graph.Program, c device.Capacity) (*runner, error) {
+	r := &runner{backend: b, program: p, memory: run.NewMemory(p.State), functions: map[string]*run.Function{}}
+	if err := checkMemory(float64(r.memory.StateBytes())); err != nil {
+		return nil, err
+	}
+	if err := r.compile(c); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// compile compiles every function, train before commit, and takes the memory of the arena.
+func (r *runner) compile(c device.Capacity) error {
+	var refused device.Refused
+	for _, fn := range r.program.InOrder() {
+		compiled, refusals := plan.Compile(&r.backend.machine, r.memory, fn, r.before(fn.Name), table)
+		r.functions[fn.Name] = compiled
+		refused.Nodes = append(refused.Nodes, refusals...)
+	}
+	if len(refused.Nodes) > 0 {
+		return &refused
+	}
+	return r.Grow(c, false)
+}
+
+// before returns the function that keeps values for another: train for commit, which
+// comes behind it; nil for any other.
+func (r *runner) before(function string) *run.Function {
+	if function == graph.Commit {
+		return r.functions[graph.Train]
+	}
+	return nil
+}
+
+// Write implements lifecycle.Runner.
+func (r *runner) Write(name string, t tensor.Tensor) error {
+	r.memory.States[name].Set(t)
+	return nil
+}
+
+// Read implements lifecycle.Runner.
+func (r *runner) Read(name string) (tensor.Tensor, error) {
+	s := r.memory.States[name]
+	defer s.Rest()
+	s.Bytes()
+	return s.Value.Clone(), nil
+}
+
+// Close implements lifecycle.Runner.
+func (r *runner) Close() {
+	r.memory.Free()
+	r.allocated, r.functions = false, nil
+}

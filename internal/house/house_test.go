@@ -174,6 +174,7 @@ cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor t
 cmd/bnctl: internal/waiting
 
 scripts/internal/report:
+scripts/architecture:
 scripts/benchpeers: scripts/internal/report
 scripts/benchserve: models serialize
 scripts/kerneltable: plugins/gpu

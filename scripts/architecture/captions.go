@@ -1,0 +1,26 @@
+package main
+
+// captions say in a few words what the folders are for.
+var captions = map[string]string{
+	"bnctl":     "the front door of the library",
+	"bn":        "statistics that merge exactly",
+	"cmd":       "the command line",
+	"data":      "sources, pictures, sample order",
+	"device":    "the contract, its wire, its judge",
+	"fleet":     "from --devices to open devices",
+	"graph":     "operations, shapes, gradients",
+	"internal":  "small helpers",
+	"modelfile": "files: open, strip, export, doctor",
+	"models":    "the zoo; what a model is",
+	"parallel":  "replicas over devices, losses",
+	"plugins":   "CPU, CUDA, OpenCL, MPI",
+	"predict":   "answers of a model",
+	"problem":   "errors that say what to do",
+	"serialize": "templates and checkpoints",
+	"server":    "HTTP and gRPC",
+	"tensor":    "shapes and numbers",
+	"train":     "the loop, recipes, checkpoints",
+}
+
+// ground are the folders that all may use. They stand below the others, and no arrow leads to them.
+var ground = []string{"problem", "internal"}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// module begins the paths of our own packages.
+const module = "github.com/bnctl/bnctl"
+
+// graph says which folders a folder needs.
+type graph map[string]map[string]bool
+
+// onlyTests is a package that nothing but tests of plugins imports: it trains on the device that they give it.
+const onlyTests = "plugins/gpu/bitwise"
+
+// imports reads the files below root that are neither tests nor examples, and returns which top folder
+// needs which. Scripts and docs are no part of the program.
+func imports(root string) (graph, error) {
+	needs := graph{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return entered(name, filepath.ToSlash(rel))
+		}
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return nil
+		}
+		return needs.read(name, folder(filepath.ToSlash(filepath.Dir(rel))))
+	})
+	return needs, err
+}
+
+// entered returns fs.SkipDir for a folder that is no part of the program.
+func entered(name, rel string) error {
+	base := filepath.Base(rel)
+	_, nested := os.Stat(filepath.Join(name, "go.mod"))
+	switch {
+	case rel == ".":
+		return nil
+	case rel == "docs", rel == "scripts", rel == onlyTests, nested == nil, base == "testdata",
+		strings.HasPrefix(base, "_"), strings.HasPrefix(base, "."):
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// read adds what a file of a folder imports.
+func (g graph) read(name, from string) error {
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+	if err != nil {
+		return err
+	}
+	if g[from] == nil {
+		g[from] = map[string]bool{}
+	}
+	for _, spec := range f.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		rest, ours := strings.CutPrefix(path, module)
+		if to := folder(strings.TrimPrefix(rest, "/")); ours && to != from {
+			g[from][to] = true
+		}
+	}
+	return nil
+}
+
+// folder is the top folder of a path, "bnctl" for the root itself.
+func folder(path string) string {
+	top, _, _ := strings.Cut(path, "/")
+	if top == "" || top == "." {
+		return "bnctl"
+	}
+	return top
+}

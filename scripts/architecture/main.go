@@ -1,0 +1,42 @@
+// Architecture draws docs/architecture.svg: the folders at the top of the tree, and which needs which, as
+// the imports say. Folders that need others stand above them; of the arrows those are left out that
+// follow from others. Its test says when the picture is no longer true; go run ./scripts/architecture
+// draws it again.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// picture is the file that is drawn.
+const picture = "docs/architecture.svg"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "architecture:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	svg, err := drawn(".")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(picture, []byte(svg), 0o666)
+}
+
+// drawn returns the picture of the tree below root.
+func drawn(root string) (string, error) {
+	needs, err := imports(root)
+	if err != nil {
+		return "", err
+	}
+	for name := range needs {
+		if captions[name] == "" {
+			return "", fmt.Errorf("folder %s has no caption in scripts/architecture/captions.go", name)
+		}
+	}
+	return svg(arranged(needs)), nil
+}

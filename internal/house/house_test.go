@@ -173,6 +173,7 @@ cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/reg
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train train/job
 cmd/bnctl: internal/waiting
 
+docs/examples/pictures:
 scripts/internal/report:
 scripts/architecture:
 scripts/benchpeers: scripts/internal/report

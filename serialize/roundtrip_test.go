@@ -177,3 +177,15 @@ func TestInMemory(t *testing.T) {
 		t.Errorf("damaged: %v", err)
 	}
 }
+
+// What version 1 writes of a model is promised (docs/promises.md): readers of others count on it.
+func TestBytesOfVersion1(t *testing.T) {
+	m := tinyModel(t)
+	sum, err := WriteModel(filepath.Join(t.TempDir(), "m.bnm"), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "ac318872080e447da596c7184b796885cb5a37fd2783bc5ba69be839ec4cf292"; sum != want {
+		t.Errorf("the sum is %s, want %s", sum, want)
+	}
+}

@@ -215,3 +215,20 @@ func TestLinksOfPages(t *testing.T) {
 		t.Errorf("only %d links were found", n)
 	}
 }
+
+// TestIndexHasThePages: docs/README.md leads to every page.
+func TestIndexHasThePages(t *testing.T) {
+	all := pages(t)
+	for name := range all {
+		rel, err := filepath.Rel("docs", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top := name == "README.md" || name == "CONTRIBUTING.md" || name == "docs/README.md"
+		if example := strings.TrimSuffix(rel, "/README.md"); !top &&
+			!strings.Contains(all["docs/README.md"], "]("+rel+")") &&
+			!strings.Contains(all["docs/README.md"], "]("+example+")") {
+			t.Errorf("docs/README.md has no link to %s", name)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -72,31 +73,41 @@ func prepared(t *testing.T, src data.Source) (*train.Recipe, *models.Model) {
 	return r, m.Model
 }
 
+// trainAs trains as a program does that changes the recipe.
+func trainAs(ctx context.Context, o bnctl.TrainOptions, change func(*train.Recipe)) error {
+	run, err := bnctl.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	change(run.Recipe())
+	_, err = run.Train(ctx)
+	return err
+}
+
 // What a library user gets wrong is a problem that names the option.
 func TestMistakes(t *testing.T) {
 	alone(t)
 	src := glyphs(t, "32")
 	for _, c := range []struct {
 		what, field string
-		change      func(*bnctl.TrainOptions)
+		change      func(*bnctl.TrainOptions, *train.Recipe)
 	}{
-		{"zero recipe", "recipe", func(o *bnctl.TrainOptions) { o.Recipe = &train.Recipe{} }},
-		{"no model", "model", func(o *bnctl.TrainOptions) { o.Model = "" }},
-		{"a batch below the replicas", "batch", func(o *bnctl.TrainOptions) { o.Recipe.Batch = 4 }},
-		{"frozen, and new", "bn", func(o *bnctl.TrainOptions) { o.Recipe.BN = "frozen" }},
-		{"too few classes", "data", func(o *bnctl.TrainOptions) { o.Start.Classes = 3 }},
-		{"more devices than replicas", "devices", func(o *bnctl.TrainOptions) { o.Fleet.Devices = "9xref" }},
+		{"no data", "data", func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Source = nil }},
+		{"zero recipe", "recipe", func(_ *bnctl.TrainOptions, r *train.Recipe) { *r = train.Recipe{} }},
+		{"no model", "model", func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Model = "" }},
+		{"a batch below the replicas", "batch", func(_ *bnctl.TrainOptions, r *train.Recipe) { r.Batch = 4 }},
+		{"frozen, and new", "bn", func(_ *bnctl.TrainOptions, r *train.Recipe) { r.BN = "frozen" }},
+		{"too few classes", "data", func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Start.Classes = 3 }},
+		{"more devices than replicas", "devices",
+			func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Fleet.Devices = "9xref" }},
 	} {
-		o := bnctl.TrainOptions{Model: "mlp-bn", Recipe: train.DefaultRecipe("mlp-bn")}
+		o := bnctl.TrainOptions{Model: "mlp-bn", Source: src}
 		o.Fleet.Devices = "ref"
-		c.change(&o)
-		_, err := bnctl.TrainOn(t.Context(), o, src, nil)
+		c.change(&o, &train.Recipe{})
+		err := trainAs(t.Context(), o, func(r *train.Recipe) { c.change(&bnctl.TrainOptions{}, r) })
 		wants(t, c.what, c.field, err)
 	}
-	_, err := bnctl.TrainOn(t.Context(), bnctl.TrainOptions{Model: "mlp-bn"}, nil, nil)
-	wants(t, "nil source", "data", err)
-	_, err = bnctl.Train(t.Context(), bnctl.TrainOptions{Model: "mlp-bn"})
-	wants(t, "no data", "data", err)
 	r, m := prepared(t, src)
 	for _, c := range []struct {
 		what, field string
@@ -113,10 +124,52 @@ func TestMistakes(t *testing.T) {
 		_, err := train.New(t.Context(), c.r, c.m, c.config)
 		wants(t, c.what, c.field, err)
 	}
-	_, err = train.Resume(t.Context(), nil, r, train.Config{Train: src})
+	_, err := train.Resume(t.Context(), nil, r, train.Config{Train: src})
 	wants(t, "no checkpoint", "resume", err)
 	_, err = predict.Open(t.Context(), nil, predict.Options{Batch: 1})
 	wants(t, "nothing to predict with", "model", err)
+}
+
+// What names no place in data, and what means nothing in a resumed run, is refused too.
+func TestMistakesOfDataAndResume(t *testing.T) {
+	src, checkpoint := glyphs(t, "32"), filepath.Join(t.TempDir(), "run.bnc")
+	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:32", Checkpoint: checkpoint,
+		Fleet: fleet.Options{Devices: "ref"}}
+	if err := trainAs(t.Context(), o, func(r *train.Recipe) { r.Steps, r.Epochs = 1, 0 }); err != nil {
+		t.Fatal(err)
+	}
+	resumed := bnctl.TrainOptions{Resume: checkpoint}
+	resumed.Start.Classes = 3
+	for want, o := range map[string]bnctl.TrainOptions{
+		"skip-bad":                             {Model: "mlp-bn", Data: "glyphs:32", SkipBad: "-3"},
+		"samples":                              {Model: "mlp-bn", Source: src, Samples: 33},
+		"val-samples":                          {Model: "mlp-bn", Data: "glyphs:32", Validation: "glyphs:9", ValidationSamples: 10},
+		"classes says how a new model is made": resumed,
+	} {
+		err := trainAs(t.Context(), o, func(*train.Recipe) {})
+		if !problem.IsMistake(err) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want a mistake of %s", err, want)
+		}
+	}
+}
+
+// A run trains once.
+func TestTrainsOnce(t *testing.T) {
+	alone(t)
+	run, err := bnctl.Open(t.Context(), bnctl.TrainOptions{Model: "mlp-bn", Source: glyphs(t, "32"),
+		Fleet: fleet.Options{Devices: "ref"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	run.Recipe().Steps, run.Recipe().Epochs = 1, 0
+	if _, err := run.Train(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Train(t.Context()); !problem.IsMistake(err) {
+		t.Errorf("the second time: %v, want a mistake", err)
+	}
+	run.Close()
 }
 
 // A fleet serves one run, at the precision at which it was opened, until it is closed.
@@ -234,12 +287,12 @@ func TestStoppedInEveryPhase(t *testing.T) {
 				}
 			}
 			at("before")
-			o := bnctl.TrainOptions{Model: "mlp-bn", Recipe: train.DefaultRecipe("mlp-bn"),
-				Checkpoint: filepath.Join(t.TempDir(), "run.bnc"), Output: filepath.Join(t.TempDir(), "run.bnm")}
-			o.Recipe.Batch, o.Recipe.Epochs, o.Fleet.Devices = 16, 2, "2xref"
+			o := bnctl.TrainOptions{Model: "mlp-bn", Output: filepath.Join(t.TempDir(), "run.bnm")}
+			o.Fleet.Devices = "2xref"
 			o.Events = func(e train.Event) { at(e.Event()) }
-			in := slow{src, func() { at("fingerprint") }, func() { at("sample") }}
-			if _, err := bnctl.TrainOn(ctx, o, in, nil); !errors.Is(err, enough) {
+			o.Source = slow{src, func() { at("fingerprint") }, func() { at("sample") }}
+			err := trainAs(ctx, o, func(r *train.Recipe) { r.Batch, r.Epochs = 16, 2 })
+			if !errors.Is(err, enough) {
 				t.Errorf("%v, want the cause", err)
 			}
 		})
@@ -249,10 +302,9 @@ func TestStoppedInEveryPhase(t *testing.T) {
 // Devices that are processes end too, wherever a run is.
 func TestStoppedAtAnyTime(t *testing.T) {
 	run := func(ctx context.Context) error {
-		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Recipe: train.DefaultRecipe("mlp-bn")}
-		o.Recipe.Epochs, o.Fleet.Devices, o.Fleet.Threads = 2, "2xcpu", 1
-		_, err := bnctl.Train(ctx, o)
-		return err
+		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64"}
+		o.Fleet.Devices, o.Fleet.Threads = "2xcpu", 1
+		return trainAs(ctx, o, func(r *train.Recipe) { r.Epochs = 2 })
 	}
 	began := time.Now()
 	if err := run(t.Context()); err != nil {
@@ -273,10 +325,8 @@ func TestStoppedAtAnyTime(t *testing.T) {
 // Predictions can be left at any time.
 func TestPredictionsAreLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
-	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path,
-		Recipe: train.DefaultRecipe("mlp-bn")}
-	o.Recipe.Epochs = 1
-	if _, err := bnctl.Train(t.Context(), o); err != nil {
+	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path}
+	if err := trainAs(t.Context(), o, func(r *train.Recipe) { r.Epochs = 1 }); err != nil {
 		t.Fatal(err)
 	}
 	alone(t)

@@ -3,16 +3,28 @@
 // template that remains. Devices decide how fast, never what: the same recipe
 // gives the same template, bit for bit.
 //
-// The three functions here do what most programs want, with the defaults of the
-// command bnctl. They use packages that a program can also use directly:
+// This is the front door: the command bnctl is a program on top of it. Use Open and
+// Run.Train to train,
+//
+//	run, err := bnctl.Open(ctx, bnctl.TrainOptions{Model: "lenet-bn", Data: "glyphs", Output: "glyphs.bnm"})
+//	run.Recipe().LR = 0.1
+//	template, err := run.Train(ctx)
+//
+// and Predict to predict. What can be done with the file of a model is a call each:
+//
+//	strip.Files(strip.Options{Inputs: []string{"model.pth"}, Output: "model.bnm"})
+//	export.File(ctx, export.Options{Input: "model.bnm", Output: "model.onnx"})
+//	doctor.Examine("model.bnm", modelfile.Options{})
+//
+// They use packages that a program can also use directly:
 //
 //	data       samples: a folder of pictures, CIFAR-10, arrays, or a source of your own
 //	modelfile  a model from any file: bnctl's, PyTorch, ONNX, Keras, TensorFlow, Caffe
+//	           (beneath it strip, export, inspect, doctor)
 //	models     networks of the zoo, or one that you write
-//	train      a recipe, and the run that makes a template of it
+//	train      a recipe, and the session that makes a template of it
 //	fleet      devices from words: "2xcpu", "cuda", "auto"
 //	predict    a model on devices, for arrays or samples, and what its outputs mean
-//	doctor     what is wrong with a model's statistics, and its repair
 //	serialize  templates and checkpoints as files
 //
 // A program that opens CPU devices calls fleet.Serve(os.Args) at the start of
@@ -20,8 +32,8 @@
 // device does not end the program.
 //
 // An error that the caller can correct is a *problem.Error with the option,
-// what is wrong with it and what to do. Nothing here panics or leaves anything
-// running.
+// what is wrong with it and what to do; problem.ErrLocked is wrapped by that of a file
+// that another program writes. Nothing here panics or leaves anything running.
 //
 // docs/library.md has more short programs.
 package bnctl

@@ -2,6 +2,7 @@ package bnctl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -13,9 +14,10 @@ import (
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/doctor"
+	"github.com/bnctl/bnctl/modelfile/export"
 	"github.com/bnctl/bnctl/modelfile/strip"
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -29,17 +31,22 @@ func TestMain(m *testing.M) {
 
 // Two devices train a network on digits. The template is the same on one, or
 // on any others.
-func ExampleTrain() {
+func ExampleOpen() {
+	ctx := context.Background()
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Validation: "glyphs:64"}
 	o.Fleet.Devices = "2xcpu"
-	o.Recipe = train.DefaultRecipe(o.Model)
-	o.Recipe.Epochs = 2
 	o.Events = func(e train.Event) {
 		if e, ok := e.(train.EpochDone); ok {
 			fmt.Println("epoch", e.Epoch, "of", e.Seen, "samples")
 		}
 	}
-	template, err := bnctl.Train(context.Background(), o)
+	run, err := bnctl.Open(ctx, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+	run.Recipe().Epochs = 2
+	template, err := run.Train(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,33 +57,78 @@ func ExampleTrain() {
 	// mlp-bn [0 1 2 3 4 5 6 7 8 9]
 }
 
-// A checkpoint of anybody becomes one clean file: package strip says what it
-// took off.
-func Example_strip() {
-	folder, err := os.MkdirTemp("", "strip")
+// A run that was stopped goes on from its checkpoint: the same call starts it and goes on with
+// it, and the template is that of a run that never stopped.
+func ExampleRun_Train() {
+	folder, err := os.MkdirTemp("", "resume")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	m, err := models.Build("mlp-bn", models.Options{})
-	if err == nil {
-		err = models.Init(m, 0)
+	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Resume: "auto",
+		Output: filepath.Join(folder, "glyphs.bnm")} // and glyphs.bnc, the checkpoint
+	for day := range 2 {
+		ctx, stop := context.WithCancel(context.Background())
+		o.Events = func(e train.Event) {
+			switch e := e.(type) {
+			case train.Started:
+				fmt.Println("from step", e.FirstStep, "to", e.TotalSteps)
+			case train.EpochDone:
+				if day == 0 {
+					stop() // one epoch is enough for today
+				}
+			case train.Finished:
+				fmt.Println("wrote", filepath.Base(e.Model))
+			}
+		}
+		run, err := bnctl.Open(ctx, o)
+		if err != nil {
+			log.Fatal(err)
+		}
+		_, err = run.Train(ctx)
+		fmt.Println("stopped:", errors.Is(err, context.Canceled))
+		run.Close()
+		o.Model = "" // it is in the checkpoint
 	}
-	if err != nil {
-		log.Fatal(err)
-	}
-	checkpoint := filepath.Join(folder, "model.pth")
-	if _, err := formats.SaveModel(checkpoint, m); err != nil {
-		log.Fatal(err)
-	}
-	o := strip.Options{Inputs: []string{checkpoint}, Output: filepath.Join(folder, "model.bnm")}
-	r, err := strip.Files(o)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(r.Architecture, "of", r.Format, "with", r.Parameters, "parameters")
 	// Output:
-	// mlp-bn of pytorch zip with 235530 parameters
+	// from step 0 to 20
+	// stopped: true
+	// from step 2 to 20
+	// wrote glyphs.bnm
+	// stopped: false
+}
+
+// A checkpoint of anybody becomes one clean file, a model a file of another program, and what is
+// wrong with a file is said: a call each, of packages strip, export and doctor.
+func Example_files() {
+	folder, err := os.MkdirTemp("", "files")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	in := func(name string) string { return filepath.Join(folder, name) }
+	glyphsModel(bnctl.TrainOptions{Data: "glyphs:256", Output: in("model.bnm")})
+
+	stripped, err := strip.Files(strip.Options{Inputs: []string{in("model.bnc")}, Output: in("model.pth")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("removed", stripped.Removed.Lines[0])
+	exported, err := export.File(context.Background(), export.Options{Input: in("model.bnm"),
+		Output: in("model.onnx"), FoldBN: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("folded", exported.Folded)
+	report, err := doctor.Examine(in("model.pth"), modelfile.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(report.Findings()), "findings")
+	// Output:
+	// removed 8 replica connections (2 all_reduce, 1 gather, 2 moments, 1 split, 2 track)
+	// folded [bn1 bn2]
+	// 0 findings
 }
 
 // A folder of pictures, and what the model says of each.
@@ -87,10 +139,7 @@ func ExamplePredict() {
 	}
 	defer os.RemoveAll(folder)
 	o := bnctl.PredictOptions{Model: filepath.Join(folder, "glyphs.bnm"), Inputs: []string{picture(folder)}}
-	if _, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:500",
-		Output: o.Model}); err != nil {
-		log.Fatal(err)
-	}
+	glyphsModel(bnctl.TrainOptions{Data: "glyphs:500", Output: o.Model})
 	for p, err := range bnctl.Predict(context.Background(), o) {
 		if err != nil {
 			log.Fatal(err)
@@ -99,6 +148,19 @@ func ExamplePredict() {
 	}
 	// Output:
 	// digit.png is a 3
+}
+
+// glyphsModel trains mlp-bn on glyphs.
+func glyphsModel(o bnctl.TrainOptions) {
+	o.Model = "mlp-bn"
+	run, err := bnctl.Open(context.Background(), o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+	if _, err := run.Train(context.Background()); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // picture draws a digit as a picture in a folder, which it returns.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/doctor"
@@ -19,19 +20,17 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// TestOutputsHaveTheirEndings: no function of the library writes a template that is called
+// TestOutputsHaveTheirExtensions: no function of the library writes a template that is called
 // .onnx, or a checkpoint that is called .pth, whatever the command checks before.
-func TestOutputsHaveTheirEndings(t *testing.T) {
+func TestOutputsHaveTheirExtensions(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
 	trained := func(output, checkpoint string) error {
-		r := train.DefaultRecipe("mlp-bn")
-		r.Steps, r.Epochs, r.Batch, r.Replicas = 1, 0, 16, 2
-		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Recipe: r, Output: in(output),
-			Checkpoint: in(checkpoint)}
-		o.Fleet.Devices = "ref"
-		_, err := bnctl.Train(t.Context(), o)
-		return err
+		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: in(output),
+			Checkpoint: in(checkpoint), Fleet: fleet.Options{Devices: "ref"}}
+		return trainAs(t.Context(), o, func(r *train.Recipe) {
+			r.Steps, r.Epochs, r.Batch, r.Replicas = 1, 0, 16, 2
+		})
 	}
 	if err := trained("m.bnm", "m.bnc"); err != nil {
 		t.Fatal(err)
@@ -48,7 +47,7 @@ func TestOutputsHaveTheirEndings(t *testing.T) {
 		return err
 	}
 	for name, err := range map[string]error{
-		"train to .onnx": trained("x.onnx", "x.bnc"), "train without an ending": trained("x", "x.bnc"),
+		"train to .onnx": trained("x.onnx", "x.bnc"), "train without an extension": trained("x", "x.bnc"),
 		"a checkpoint as .pth": trained("x.bnm", "x.pth"), "strip to .onnx": stripped("x.onnx"),
 		"strip to .h5":  stripped("x.h5"),
 		"save to .onnx": func() error { _, err := formats.SaveModel(in("x.onnx"), m); return err }(),

@@ -7,24 +7,27 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// shown returns what is told the events of the run: the progress, and with
-// --log-dir an event file.
-func (t *trainer) shown(p *progress) (func(train.Event), error) {
-	folder := t.logDir
-	if folder == "" {
-		return p.event, nil
-	}
-	var err error
-	if t.board, err = train.OpenBoard(folder); diskFull(err) {
-		t.out.note("--log-dir %s: %v; the run goes on without", folder, err)
-		return p.event, nil
-	} else if err != nil {
-		return nil, err
-	}
+// events returns what is told the events of the run: the progress, and with --log-dir an
+// event file.
+func (t *trainer) events(p *progress) func(train.Event) {
 	return func(e train.Event) {
 		p.event(e)
-		t.board.Show(e)
-	}, nil
+		if t.board != nil {
+			t.board.Show(e)
+		}
+	}
+}
+
+// openBoard makes the event file of --log-dir.
+func (t *trainer) openBoard() (err error) {
+	if t.logDir == "" {
+		return nil
+	}
+	if t.board, err = train.OpenBoard(t.logDir); diskFull(err) {
+		t.out.note("--log-dir %s: %v; the run goes on without", t.logDir, err)
+		return nil
+	}
+	return err
 }
 
 // diskFull reports whether there was no room for a file: no reason not to train.

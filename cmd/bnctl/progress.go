@@ -41,6 +41,8 @@ func (p *progress) event(e train.Event) {
 		p.line("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
 	case train.StoppedEarly:
 		p.early(e)
+	case train.Finished:
+		reportTrained(p.out, e)
 	case train.CheckpointWritten:
 		if p.out.verbose {
 			p.line("checkpoint %s at step %d", e.Path, e.Step)

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
-	"github.com/bnctl/bnctl/train/job"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/recipefile"
 )
 
 // applyRecipeFile sets the flags of --recipe that the command line leaves open.
@@ -18,7 +18,7 @@ func applyRecipeFile(c *cli.Context) error {
 	if path == "" {
 		return nil
 	}
-	f, err := job.ReadRecipeFile(path)
+	f, err := recipefile.Read(path)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func applyFlags(c *cli.Context, values map[string]string, flags []cli.Flag) erro
 		value := values[name]
 		f := find(flags, name)
 		if _, ok := f.(*cli.BoolFlag); ok {
-			value = job.Boolean(value)
+			value = recipefile.Boolean(value)
 		}
 		if err := cmp.Or(checkValue(f, value), c.Set(name, value)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
-	"github.com/bnctl/bnctl/train/job"
+	"github.com/bnctl/bnctl/train"
 )
 
 func studyCommand() *cli.Command {
@@ -80,7 +80,7 @@ func studyAction(c *cli.Context) error {
 	if err := applyTask(c); err != nil {
 		return err
 	}
-	s := &studyRun{out: outputOf(c), samples: c.Int("samples"), valSamples: c.Int("val-samples")}
+	s := &studyRun{out: outputOf(c)}
 	var err error
 	if s.options, err = studyOptions(c); err != nil {
 		return err
@@ -94,11 +94,12 @@ func studyAction(c *cli.Context) error {
 	if c.String("data") == "" {
 		return misuse("train needs --data, for example --data glyphs")
 	}
-	if s.job, err = trainOptions(c, nil); err != nil {
+	if s.run, err = trainOptions(c, false); err != nil {
 		return err
 	}
-	s.options.Fleet, s.job.Paths.Output = s.job.Fleet, "" // a folder
-	return s.run(c.Context)
+	s.options.Fleet, s.run.Output = s.run.Fleet, "" // a folder
+	s.run.Samples, s.run.ValidationSamples = c.Int("samples"), c.Int("val-samples")
+	return s.all(c.Context, func(r *train.Recipe) error { return fromFlags(c, r, false) })
 }
 
 // applyTask sets the flags that --task stands for and nobody wrote.
@@ -163,7 +164,7 @@ func different(c *cli.Context, flag string, least int) ([]int, error) {
 func commandLine() string {
 	words := []string{"bnctl"}
 	for _, word := range os.Args[1:] {
-		words = append(words, job.Word(word))
+		words = append(words, shellWord(word))
 	}
 	return strings.Join(words, " ")
 }

@@ -3,17 +3,16 @@ package main
 import (
 	"context"
 
+	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/train/job"
+	"github.com/bnctl/bnctl/train"
 )
 
 // studyRun is one call of bnctl study bn.
 type studyRun struct {
-	out                 *output
-	job                 job.Options // what all runs have alike
-	options             experiment.Options
-	samples, valSamples int // to draw; 0: all
+	out     *output
+	run     bnctl.TrainOptions // what all runs have alike
+	options experiment.Options
 }
 
 // again writes table, plots and page of what is there.
@@ -25,25 +24,24 @@ func (s *studyRun) again() error {
 	return s.report(r)
 }
 
-// run settles what all runs have alike, and makes them.
-func (s *studyRun) run(ctx context.Context) error {
-	s.job.Hear = (&trainer{out: s.out}).listener(s.job)
-	j, err := job.Open(ctx, s.job)
+// all prepares what all runs have alike, and makes them. recipe sets what the flags say of the
+// recipe.
+func (s *studyRun) all(ctx context.Context, recipe func(*train.Recipe) error) error {
+	s.run.Observer = (&trainer{out: s.out}).observer(s.run)
+	run, err := bnctl.Open(ctx, s.run)
 	if err != nil {
 		return err
 	}
-	defer j.Close()
-	if j.Data, err = data.Subset(j.Data, s.samples, 0); err != nil {
-		return misuse("--samples: %v", err)
+	defer run.Close()
+	if err := recipe(run.Recipe()); err != nil {
+		return err
 	}
-	if j.Validation, err = data.Subset(j.Validation, s.valSamples, 0); err != nil {
-		return misuse("--val-samples: %v", err)
-	}
-	if err := j.Prepare(ctx); err != nil {
+	p, err := run.Prepare(ctx)
+	if err != nil {
 		return err
 	}
 	o := &s.options
-	o.Data, o.Validation, o.Recipe, o.Model = j.Data, j.Validation, j.Recipe, j.Model
+	o.Data, o.Validation, o.Recipe, o.Model = p.Data, p.Validation, p.Recipe, p.Model
 	o.Found, o.Training, o.Note, o.Option = s.found, s.see, s.out.note, flag
 	r, err := experiment.Run(ctx, *o)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/train"
-	"github.com/bnctl/bnctl/train/job"
 )
 
 func trainCommand() *cli.Command {
@@ -40,27 +39,22 @@ func trainAction(c *cli.Context) error {
 		return err
 	}
 	o := outputOf(c)
-	t := &trainer{out: o,
-		resumed: job.ResumedFrom(c.String("resume"), c.String("checkpoint"), c.String("output")),
-		logDir:  c.String("log-dir"),
-		config: train.Config{Workers: c.Int("workers"), LogEvery: c.Int("log-every"),
-			CheckpointEvery: c.Int("checkpoint-every"), Recompute: c.String("recompute"),
-			DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second))},
-		goOn: func(checkpoint string) string { return goOn(c, checkpoint) }}
 	return onRanks(c, o, func(ctx context.Context, p peers) error {
-		k, err := job.ReadCheckpoint(ctx, p, t.resumed, c.String("resume") == "auto")
+		options := bnctl.TrainOptions{Resume: c.String("resume"), Checkpoint: c.String("checkpoint"),
+			Output: c.String("output"), Peers: p}
+		resumed, err := options.Resumes(ctx)
 		if err != nil {
 			return err
 		}
-		if err := checkTrainFlags(c, k != nil); err != nil {
+		if err := checkTrainFlags(c, resumed); err != nil {
 			return err
 		}
-		options, err := trainOptions(c, k)
-		if err != nil {
+		if options, err = trainOptions(c, resumed); err != nil {
 			return err
 		}
-		options.Peers, options.Checkpoint = p, c.String("checkpoint")
-		return t.run(ctx, options)
+		options.Peers = p
+		t := &trainer{out: o, logDir: c.String("log-dir")}
+		return t.run(ctx, options, func(r *train.Recipe) error { return fromFlags(c, r, resumed) })
 	})
 }
 
@@ -77,46 +71,32 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if !resumed && c.String("data") == "" {
 		return misuse("train needs --data, for example --data glyphs")
 	}
-	if !resumed || c.IsSet("model") {
-		return nil
-	}
-	for _, flag := range []string{"classes", "preprocess", "mean", "std", "arch", "key", "drop", "rename", "labels"} {
-		if c.IsSet(flag) {
-			return misadvise("leave it off to go on with that of the checkpoint",
-				"--%s says how a new model is made", flag)
-		}
-	}
 	return nil
 }
 
-// trainOptions returns what the flags say of a run, new or resumed from k.
-func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err error) {
-	o = job.Options{Model: c.String("model"), Resume: k, Overwrite: c.Bool("overwrite"),
-		Paths:      train.Paths{Data: c.String("data"), Validation: c.String("val"), Output: c.String("output")},
-		Recipe:     func(r *train.Recipe) error { return fromFlags(c, r, k != nil) },
-		AnyKernels: c.IsSet("kernels"), Placement: c.String("placement")}
-	if k != nil && !c.IsSet("model") {
-		o.Model = ""
+// trainOptions returns what the flags say of a run, new or resumed.
+func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error) {
+	o = bnctl.TrainOptions{Data: c.String("data"), Validation: c.String("val"), Output: c.String("output"),
+		Checkpoint: c.String("checkpoint"), CheckpointEvery: c.Int("checkpoint-every"),
+		Overwrite: c.Bool("overwrite"), AnyKernels: c.IsSet("kernels"), Placement: c.String("placement"),
+		Workers: c.Int("workers"), Recompute: c.String("recompute"), LogEvery: c.Int("log-every"),
+		DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second)),
+		SkipBad:       c.String("skip-bad"), Masks: maskOptions(c), Task: c.String("task"),
+		ResumeCommand: func(checkpoint string) string { return goOn(c, checkpoint) }}
+	if !resumed || c.IsSet("model") {
+		o.Model = c.String("model")
 	}
-	if k == nil && o.Paths.Output == "" {
-		if o.Paths.Output, err = job.OutputBeside(o.Model); err != nil {
+	if resumed {
+		o.Resume = c.String("resume")
+	} else if o.Output == "" {
+		if o.Output, err = defaultOutput(o.Model); err != nil {
 			return o, err
 		}
 	}
-	if c.IsSet("skip-bad") {
-		skip, err := skipBad(c)
-		if err != nil {
-			return o, err
-		}
-		o.SkipBad = &skip
-	}
-	o.Task = c.String("task")
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
 	if o.Start.Options, err = modelOptions(c); err != nil {
 		return o, err
 	}
-	o.Masks = maskOptions(c)
-	o.EXIF, o.Interpolation = o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation
 	o.Fleet, err = fleetOptions(c, "", noLimit)
 	return o, err
 }
@@ -124,7 +104,7 @@ func trainOptions(c *cli.Context, k *serialize.Checkpoint) (o job.Options, err e
 // goOn is the command that resumes the run of a checkpoint as it was started:
 // with the flags that the checkpoint does not hold.
 func goOn(c *cli.Context, checkpoint string) string {
-	words := []string{"bnctl train --resume", job.Word(checkpoint)}
+	words := []string{"bnctl train --resume", shellWord(checkpoint)}
 	held := []string{"data", "val", "output", "overwrite"}
 	for _, f := range runFlags() {
 		name := f.Names()[0]
@@ -139,7 +119,7 @@ func goOn(c *cli.Context, checkpoint string) string {
 		if list, ok := c.Value(name).(cli.StringSlice); ok {
 			value = strings.Join(list.Value(), ",")
 		}
-		words = append(words, "--"+name, job.Word(value))
+		words = append(words, "--"+name, shellWord(value))
 	}
 	return strings.Join(words, " ")
 }

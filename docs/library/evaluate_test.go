@@ -12,8 +12,7 @@ import (
 
 func Example_evaluate() {
 	ctx := context.Background()
-	m, err := bnctl.Train(ctx, bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:500"})
-	check(err)
+	m := trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:500"})
 
 	src, err := data.Open(ctx, "glyphs:200", data.Options{Split: data.Test})
 	check(err)

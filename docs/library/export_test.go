@@ -7,22 +7,29 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/export"
 	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 func Example_export() {
-	m, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256"})
-	check(err)
-	folded, norms, err := formats.Fold(m) // batch norms become part of the layer before them
-	check(err)
-	const path = "model.onnx"
-	defer os.Remove(path)
-	_, err = formats.Export(path, folded, formats.ExportOptions{})
-	check(err)
+	const template, onnx, weights = "export.bnm", "export.onnx", "export.safetensors"
+	for _, name := range []string{template, "export.bnc", onnx, weights} {
+		defer os.Remove(name)
+	}
+	m := trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: template})
 
-	again, err := modelfile.Open(path, modelfile.Options{})
+	// Of a file: batch norms become part of the layer before them, and both models are run and compared.
+	r, err := export.File(context.Background(), export.Options{Input: template, Output: onnx, FoldBN: true})
 	check(err)
-	fmt.Println(norms.Into, "are gone;", again.Choice.Format, "with", again.Summary().Parameters, "parameters")
+	again, err := modelfile.Open(onnx, modelfile.Options{})
+	check(err)
+	fmt.Println(r.Folded, "are gone;", again.Choice.Format, "with", again.Summary().Parameters, "parameters")
+
+	// Of a model in memory.
+	folded, _, err := formats.Fold(m)
+	check(err)
+	_, err = formats.Export(weights, folded, formats.ExportOptions{})
+	check(err)
 	// Output:
 	// [bn1 bn2] are gone; onnx with 235146 parameters
 }

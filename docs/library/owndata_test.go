@@ -35,7 +35,11 @@ func (n halves) Fingerprint(context.Context) (string, error) {
 func (n halves) Close() error { return nil }
 
 func Example_ownData() {
-	m, err := bnctl.TrainOn(context.Background(), bnctl.TrainOptions{Model: "mlp-bn"}, halves(256), nil)
+	ctx := context.Background()
+	run, err := bnctl.Open(ctx, bnctl.TrainOptions{Model: "mlp-bn", Source: halves(256)})
+	check(err)
+	defer run.Close()
+	m, err := run.Train(ctx)
 	check(err)
 	fmt.Println(m.Architecture, m.Labels)
 	// Output:

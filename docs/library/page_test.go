@@ -29,7 +29,7 @@ func TestPage(t *testing.T) {
 		}
 		shown = append(shown, name)
 		_, body, _ := strings.Cut(string(program), "\n\n")
-		if strings.HasSuffix(name, "main.go") {
+		if strings.HasPrefix(name, "../examples/") {
 			body = string(program)
 		}
 		return "<!-- " + name + " -->\n```go\n" + body + "```\n"
@@ -41,7 +41,7 @@ func TestPage(t *testing.T) {
 	} else if string(text) != want {
 		t.Errorf("%s differs from its programs; go test ./docs/library -run TestPage -update writes it", page)
 	}
-	if len(shown) != 13 {
-		t.Errorf("%d programs are on the page, want 3 of docs/examples/library and 10: %v", len(shown), shown)
+	if len(shown) != 14 {
+		t.Errorf("%d programs are on the page, want 4 of docs/examples/library and 10: %v", len(shown), shown)
 	}
 }

@@ -9,9 +9,8 @@ import (
 )
 
 func Example_progress() {
-	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Validation: "glyphs:64",
-		Recipe: train.DefaultRecipe("mlp-bn")}
-	o.Recipe.Epochs = 2
+	ctx := context.Background()
+	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Validation: "glyphs:64"}
 	o.Events = func(e train.Event) {
 		switch e := e.(type) {
 		case train.Started:
@@ -22,7 +21,11 @@ func Example_progress() {
 			fmt.Println(e.Device, "is lost; its replicas moved to", e.MovedTo)
 		}
 	}
-	_, err := bnctl.Train(context.Background(), o)
+	run, err := bnctl.Open(ctx, o)
+	check(err)
+	defer run.Close()
+	run.Recipe().Epochs = 2
+	_, err = run.Train(ctx)
 	check(err)
 	// Output:
 	// 4 steps; batch norm sees 128 samples, synchronised over 8 replicas

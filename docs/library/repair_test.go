@@ -10,8 +10,7 @@ import (
 )
 
 func Example_repair() {
-	m, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256"})
-	check(err)
+	m := trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256"})
 	m.State["bn1.running_var"].F32()[0] = float32(math.NaN()) // what an overflow leaves
 
 	sick := doctor.Diagnose(m)

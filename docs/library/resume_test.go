@@ -7,9 +7,6 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl"
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -19,37 +16,30 @@ func Example_resume() {
 	ctx, stop := context.WithCancel(context.Background())
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Checkpoint: checkpoint}
 	o.Events = func(e train.Event) {
-		if _, ok := e.(train.EpochDone); ok {
+		switch e := e.(type) {
+		case train.Started:
+			fmt.Println("from step", e.FirstStep, "to", e.TotalSteps)
+		case train.EpochDone:
 			stop() // the first epoch is enough for today
 		}
 	}
-	_, err := bnctl.Train(ctx, o)
+	run, err := bnctl.Open(ctx, o)
+	check(err)
+	_, err = run.Train(ctx)
 	fmt.Println(errors.Is(err, context.Canceled))
+	run.Close()
 
-	// Tomorrow: the checkpoint knows the recipe and the paths.
-	k, err := serialize.ReadCheckpoint(checkpoint)
+	// Tomorrow: the checkpoint knows the model, the recipe and the paths. Other data is refused.
+	o = bnctl.TrainOptions{Resume: checkpoint, Checkpoint: checkpoint, Events: o.Events}
+	o.Fleet.Devices = "2xcpu"
+	run, err = bnctl.Open(context.Background(), o)
 	check(err)
-	r, err := train.ParseRecipe(k.Recipe)
-	check(err)
-	src, err := data.Open(context.Background(), "glyphs:256", data.Options{})
-	check(err)
-	defer src.Close()
-	check(r.SetData(context.Background(), src, nil)) // other data is refused
-	f, err := fleet.Open(context.Background(), fleet.Options{Devices: "2xcpu"})
-	check(err)
-	defer f.Close()
-	s, err := train.Resume(context.Background(), k, r, train.Config{Train: src, Fleet: f, Checkpoint: checkpoint,
-		Events: func(e train.Event) {
-			if e, ok := e.(train.Started); ok {
-				fmt.Println("from step", e.FirstStep, "to", e.TotalSteps)
-			}
-		}})
-	check(err)
-	defer s.Close()
-	template, err := s.Run(context.Background())
+	defer run.Close()
+	template, err := run.Train(context.Background())
 	check(err)
 	fmt.Println(template.Architecture)
 	// Output:
+	// from step 0 to 20
 	// true
 	// from step 2 to 20
 	// mlp-bn

@@ -1,7 +1,6 @@
 package library_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 
@@ -13,9 +12,7 @@ import (
 func Example_statistics() {
 	const checkpoint = "statistics.bnc"
 	defer os.Remove(checkpoint)
-	_, err := bnctl.Train(context.Background(), bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256",
-		Checkpoint: checkpoint})
-	check(err)
+	trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Checkpoint: checkpoint})
 
 	k, err := serialize.ReadCheckpoint(checkpoint)
 	check(err)

@@ -36,9 +36,9 @@ var unusedNames = map[string]string{
 	"data.Statistics.Smallest": figure,
 	"graph.Cost.RowBytes":      figure,
 	"models.Loaded.Mismatched": figure,
-	"models.Loaded.Unused":     figure,
 	"serialize.Version":        figure,
 
+	"TrainOptions.ValidationSource":  option,
 	"data.Options.CacheBytes":        option,
 	"data.Plan.Prefetch":             option,
 	"data.SkipAll":                   option,

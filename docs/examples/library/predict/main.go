@@ -13,7 +13,7 @@ func main() {
 	if fleet.Serve(os.Args) {
 		return
 	}
-	o := bnctl.PredictOptions{Model: "glyphs.bnm", Inputs: []string{"photos"}}
+	o := bnctl.PredictOptions{Model: "halves.bnm", Inputs: []string{"photos"}}
 	for p, err := range bnctl.Predict(context.Background(), o) {
 		if err != nil {
 			log.Fatal(err)

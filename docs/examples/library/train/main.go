@@ -4,6 +4,7 @@ import (
 	"context"
 	"log"
 	"os"
+	"os/signal"
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/fleet"
@@ -13,9 +14,16 @@ func main() {
 	if fleet.Serve(os.Args) { // the CPU devices are processes of this program
 		return
 	}
-	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:1000", Output: "glyphs.bnm"}
-	o.Fleet.Devices = "2xcpu"
-	if _, err := bnctl.Train(context.Background(), o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	run, err := bnctl.Open(ctx, bnctl.TrainOptions{Model: "mlp-bn", Source: halves(4000),
+		Output: "halves.bnm", Resume: "auto"}) // of halves.bnc, where each epoch leaves a checkpoint
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+	run.Recipe().LR = 0.05
+	if _, err := run.Train(ctx); err != nil {
 		log.Fatal(err)
 	}
 }

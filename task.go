@@ -1,4 +1,4 @@
-package job
+package bnctl
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 )
 
 // checkTask refuses a task that is none, or that is not that of the data.
-func (o *Options) checkTask(info data.Info) error {
+func (o *TrainOptions) checkTask(info data.Info) error {
 	is, labels := "classify", "no masks"
 	if info.Masks {
 		is, labels = "segment", "masks"

@@ -1,4 +1,4 @@
-package job
+package bnctl
 
 import (
 	"github.com/bnctl/bnctl/modelfile"
@@ -7,35 +7,35 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// start makes the model that the options name. The size of pictures that they
+// startModel makes the model that the options name. The size of pictures that they
 // leave open is that of the checkpoint in a resumed run, whatever rule chose it.
-func (j *Job) start(seed uint64) (*modelfile.Started, error) {
-	o := j.o.Start
-	o.Seed, o.Auxiliary = seed, j.Recipe.AuxWeight > 0
-	if j.o.Resume == nil || o.Size != (models.Size{}) || len(o.Input) > 0 {
-		return modelfile.Start(j.o.Model, j.Data.Info(), o)
+func (r *Run) startModel() (*modelfile.Started, error) {
+	o := r.o.Start
+	o.Seed, o.Auxiliary = r.recipe.Seed, r.recipe.AuxWeight > 0
+	if r.from == nil || o.Size != (models.Size{}) || len(o.Input) > 0 {
+		return modelfile.Start(r.o.Model, r.data.Info(), o)
 	}
-	was, err := serialize.Unwrap(j.o.Resume)
+	was, err := serialize.Unwrap(r.from)
 	if err != nil {
 		return nil, err
 	}
 	o.Size, _ = was.Size()
-	m, err := modelfile.Start(j.o.Model, j.Data.Info(), o)
+	m, err := modelfile.Start(r.o.Model, r.data.Info(), o)
 	if err != nil { // it is another model, as its own size will show
 		o.Size = models.Size{}
-		return modelfile.Start(j.o.Model, j.Data.Info(), o)
+		return modelfile.Start(r.o.Model, r.data.Info(), o)
 	}
 	return m, nil
 }
 
 // sameSize refuses another size for a run that goes on with the model of its
 // checkpoint.
-func (j *Job) sameSize() error {
-	want := j.o.Start.Size
-	if want == (models.Size{}) || j.o.Model != "" {
+func (r *Run) sameSize() error {
+	want := r.o.Start.Size
+	if want == (models.Size{}) {
 		return nil
 	}
-	m, err := serialize.Unwrap(j.o.Resume)
+	m, err := serialize.Unwrap(r.from)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package job
+package recipefile
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 // a YAML parser takes minutes for brackets within brackets, and memory without
 // end for aliases of aliases.
 const (
-	maxRecipeBytes  = 64 << 10
-	maxRecipeTokens = 4096
-	maxRecipeDepth  = 4 // of brackets: a list, in a map, in a map, in a document
+	maxBytes  = 64 << 10
+	maxTokens = 4096
+	maxDepth  = 4 // of brackets: a list, in a map, in a map, in a document
 )
 
 // bounded refuses text that no recipe needs, before it is parsed.
 func bounded(text []byte) error {
 	tokens := lexer.Tokenize(string(text))
-	if len(tokens) > maxRecipeTokens {
-		return fmt.Errorf("%s; a recipe has at most %d", problem.Counted(len(tokens), "token"), maxRecipeTokens)
+	if len(tokens) > maxTokens {
+		return fmt.Errorf("%s; a recipe has at most %d", problem.Counted(len(tokens), "token"), maxTokens)
 	}
 	depth, begun, ended, directive := 0, false, 0, 0 // the last two are lines
 	for _, t := range tokens {
@@ -48,9 +48,9 @@ func bounded(text []byte) error {
 			return problem.Advise("write it into a file of its own, or into the first",
 				"line %d: a second document: a recipe is one", ended)
 		}
-		if depth > maxRecipeDepth {
+		if depth > maxDepth {
 			return fmt.Errorf("line %d: brackets more than %d deep; a recipe is flags and lists of words",
-				t.Position.Line, maxRecipeDepth)
+				t.Position.Line, maxDepth)
 		}
 	}
 	return nil

@@ -1,8 +1,7 @@
-package job_test
+package bnctl_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"image"
 	"image/color"
@@ -12,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
-	"github.com/bnctl/bnctl/train/job"
 )
 
 // folderOf writes a picture of 28 x 28 for each name, each of another grey.
@@ -45,20 +44,21 @@ func writePicture(t *testing.T, path string, w, h int, grey byte) {
 	}
 }
 
+// few is a recipe of one step.
+func few(r *train.Recipe) {
+	r.Epochs, r.Steps, r.Batch, r.Replicas, r.Schedule = 0, 1, 2, 1, "constant"
+}
+
 // prepare prepares a run of a few steps of mlp-bn.
-func prepare(t *testing.T, o job.Options) (*job.Job, error) {
+func prepare(t *testing.T, o bnctl.TrainOptions) (*bnctl.Prepared, error) {
 	t.Helper()
-	o.Fleet = fleet.Options{Devices: "ref"}
-	o.Recipe = func(r *train.Recipe) error {
-		r.Epochs, r.Steps, r.Batch, r.Replicas, r.Schedule = 0, 1, 2, 1, "constant"
-		return nil
-	}
-	j, err := job.Open(t.Context(), o)
+	r, err := bnctl.Open(t.Context(), o)
 	if err != nil {
 		return nil, err
 	}
-	t.Cleanup(j.Close)
-	return j, j.Prepare(t.Context())
+	t.Cleanup(r.Close)
+	few(r.Recipe())
+	return r.Prepare(t.Context())
 }
 
 // TestValidationPart: val comes before test, and what a run is evaluated on is in
@@ -73,12 +73,11 @@ func TestValidationPart(t *testing.T) {
 		{"folder:" + dir + "@val", train.Data{Split: "val", Samples: 1}},
 		{"folder:" + dir + "@test", train.Data{Split: "test", Samples: 2}},
 	} {
-		paths := train.Paths{Data: "folder:" + dir, Validation: c.source}
-		j, err := prepare(t, job.Options{Model: "mlp-bn", Paths: paths})
+		r, err := prepare(t, bnctl.TrainOptions{Model: "mlp-bn", Data: "folder:" + dir, Validation: c.source})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := j.Recipe.Validation
+		got := r.Recipe.Validation
 		if got.Split != c.want.Split || got.Samples != c.want.Samples || got.Classes != 2 {
 			t.Errorf("%s: %+v, want %+v", c.source, got, c.want)
 		}
@@ -94,9 +93,9 @@ func TestSeenValidation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer own.Close()
-	for name, o := range map[string]job.Options{
-		"a folder": {Paths: train.Paths{Data: flat, Validation: flat}},
-		"one part": {Paths: train.Paths{Data: "glyphs:30", Validation: "glyphs:20@train"}},
+	for name, o := range map[string]bnctl.TrainOptions{
+		"a folder": {Data: flat, Validation: flat},
+		"one part": {Data: "glyphs:30", Validation: "glyphs:20@train"},
 		"own":      {Source: own, ValidationSource: own},
 	} {
 		o.Model = "mlp-bn"
@@ -117,10 +116,14 @@ func TestResumedValidation(t *testing.T) {
 		{three, "folder@test", "test"}, {three, "folder@val", "val"}, {two, "folder@val", "test"},
 	} {
 		suffix := c.recorded[len("folder"):]
-		k := trained(t, train.Paths{Data: c.source, Validation: c.source + suffix})
+		k := trained(t, bnctl.TrainOptions{Model: "mlp-bn", Data: c.source, Validation: c.source + suffix})
 		const val = `"validation":{"kind":"folder","split":"val"`
 		k.Recipe = bytes.Replace(k.Recipe, []byte(val), []byte(strings.Replace(val, `"val"`, `"`+c.part+`"`, 1)), 1)
-		j, err := prepare(t, job.Options{Resume: k, Paths: train.Paths{Validation: c.source}})
+		path := filepath.Join(t.TempDir(), "k.bnc")
+		if err := serialize.WriteCheckpoint(path, k); err != nil {
+			t.Fatal(err)
+		}
+		r, err := prepare(t, bnctl.TrainOptions{Resume: path, Validation: c.source})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,33 +131,26 @@ func TestResumedValidation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := j.Recipe.Validation; got != was.Validation || got.Split != c.part {
+		if got := r.Recipe.Validation; got != was.Validation || got.Split != c.part {
 			t.Errorf("%s: goes on with %+v", c.part, got)
 		}
 	}
 }
 
 // trained makes a step and returns the checkpoint.
-func trained(t *testing.T, paths train.Paths) *serialize.Checkpoint {
+func trained(t *testing.T, o bnctl.TrainOptions) *serialize.Checkpoint {
 	t.Helper()
-	ctx := context.Background()
-	j, err := prepare(t, job.Options{Model: "mlp-bn", Paths: paths})
+	o.Checkpoint, o.Fleet = filepath.Join(t.TempDir(), "c.bnc"), fleet.Options{Devices: "ref"}
+	r, err := bnctl.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.Checkpoint = filepath.Join(t.TempDir(), "c.bnc")
-	if err := errors.Join(j.Claim(""), j.OpenDevices(ctx)); err != nil {
+	defer r.Close()
+	few(r.Recipe())
+	if _, err := r.Train(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := j.Start(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-	k, err := serialize.ReadCheckpoint(j.Checkpoint)
+	k, err := serialize.ReadCheckpoint(o.Checkpoint)
 	if err != nil {
 		t.Fatal(err)
 	}

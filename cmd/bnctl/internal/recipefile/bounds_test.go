@@ -1,4 +1,4 @@
-package job
+package recipefile
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func TestRecipeBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := ReadRecipeFile(path); err == nil {
+		if _, err := Read(path); err == nil {
 			t.Errorf("%s: read", name)
 		}
 		if took := time.Since(began); took > 5*time.Second {

@@ -1,4 +1,4 @@
-package job
+package bnctl
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// evaluatedOn returns the part of the validation data that is taken if its name
+// validationSplit returns the part of the validation data that is taken if its name
 // does not say: val, or test where there is none. A run of a release that took
 // test goes on with test.
-func (j *Job) evaluatedOn() data.Split {
-	if j.was != nil && j.was.Validation.Split == string(data.Test) {
+func (r *Run) validationSplit() data.Split {
+	if r.previous != nil && r.previous.Validation.Split == string(data.Test) {
 		return data.Test
 	}
 	return data.Val
@@ -20,15 +20,15 @@ func (j *Job) evaluatedOn() data.Split {
 // unseen refuses validation on samples that a new run trains on: what is shown
 // as figures of validation, and decides which weights are best, would be those
 // of training.
-func (j *Job) unseen(ctx context.Context) error {
-	if j.was != nil || j.Validation == nil {
+func (r *Run) unseen(ctx context.Context) error {
+	if r.previous != nil || r.validation == nil {
 		return nil
 	}
-	within, err := data.Within(ctx, j.Validation, j.Data)
+	within, err := data.Within(ctx, r.validation, r.data)
 	if err != nil || !within {
 		return err
 	}
-	return problem.New("val", "", "all of its "+problem.Counted(j.Validation.Info().Len, "sample")+
+	return problem.New("val", "", "all of its "+problem.Counted(r.validation.Info().Len, "sample")+
 		" are samples of {data} too: their figures are those of training",
 		"name a folder or files with other samples, or leave it out")
 }

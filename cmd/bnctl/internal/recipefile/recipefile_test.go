@@ -1,4 +1,4 @@
-package job
+package recipefile
 
 import (
 	"maps"
@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-func recipeOf(t *testing.T, text string) (RecipeFile, error) {
+func recipeOf(t *testing.T, text string) (File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "r.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return ReadRecipeFile(path)
+	return Read(path)
 }
 
-// TestRecipeFile: values are what a command line says, whatever their YAML is.
-func TestRecipeFile(t *testing.T) {
+// TestRead: values are what a command line says, whatever their YAML is.
+func TestRead(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		"recipe: {batch: 8, lr: 0.1@256, decay-all: true}":      {"batch": "8", "lr": "0.1@256", "decay-all": "true"},
 		"# a\n---\nrecipe:\n  freeze: [a.*, b]\n...\n":          {"freeze": "a.*,b"},
@@ -37,8 +37,8 @@ func TestRecipeFile(t *testing.T) {
 	}
 }
 
-// TestBadRecipeFile: what is no recipe, or more than one, is refused in a sentence.
-func TestBadRecipeFile(t *testing.T) {
+// TestBadFile: what is no recipe, or more than one, is refused in a sentence.
+func TestBadFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"recipe: {batch: 4}\n---\nrecipe: {batch: 5}\n":    "line 2: a second document",
 		"recipe: {batch: 4}\n...\nrecipe: {batch: 5}\n":    "line 2: a second document",

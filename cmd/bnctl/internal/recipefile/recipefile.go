@@ -1,4 +1,6 @@
-package job
+// Package recipefile reads the options of a training from a YAML file: each has the name and the
+// value that a command line gives it.
+package recipefile
 
 import (
 	"fmt"
@@ -10,17 +12,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RecipeFile has options by name, with their values as a command line writes
+// File has options by name, with their values as a command line writes
 // them: Recipe those that determine the result, Run the others.
-type RecipeFile struct {
+type File struct {
 	Recipe, Run map[string]string
 }
 
-// ReadRecipeFile reads a RecipeFile in YAML, of at most 64 KiB: one document with
+// Read reads a File in YAML, of at most 64 KiB: one document with
 // the maps recipe and run. The error is a *problem.Error for YAML that no recipe
 // needs, such as aliases.
-func ReadRecipeFile(path string) (f RecipeFile, err error) {
-	text, err := regular.Read(path, maxRecipeBytes)
+func Read(path string) (f File, err error) {
+	text, err := regular.Read(path, maxBytes)
 	if err != nil {
 		return f, problem.Failure("recipe", err.Error(), "").Because(err)
 	}
@@ -33,7 +35,7 @@ func ReadRecipeFile(path string) (f RecipeFile, err error) {
 	return f, nil
 }
 
-func (f *RecipeFile) parse(text []byte) error {
+func (f *File) parse(text []byte) error {
 	var document any
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return err

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// defaultOutput returns the path of the template that nobody has named: a file in the current
+// folder with the name of the model. It is an error if that is the file of the model itself.
+func defaultOutput(model string) (string, error) {
+	name := filepath.Base(model)
+	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
+	there, err1 := os.Stat(path)
+	source, err2 := os.Stat(model)
+	if err1 == nil && err2 == nil && os.SameFile(there, source) {
+		return "", misadvise("give it a name with --output",
+			"without --output the template would be written over --model %s", model)
+	}
+	return path, nil
+}
+
+// shellWord returns s quoted for a shell, if it needs quotes.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

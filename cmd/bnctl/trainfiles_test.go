@@ -1,0 +1,13 @@
+package main
+
+import "testing"
+
+// TestShellWord: what is printed as a command can be pasted into a shell.
+func TestShellWord(t *testing.T) {
+	for text, want := range map[string]string{"cifar.bnc": "cifar.bnc", "a b": "'a b'", "": "''",
+		"it's": `'it'\''s'`, "cuda:0,2xcpu": "cuda:0,2xcpu", "$HOME": "'$HOME'"} {
+		if got := shellWord(text); got != want {
+			t.Errorf("shellWord(%q) = %s, want %s", text, got, want)
+		}
+	}
+}

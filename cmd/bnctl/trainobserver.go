@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+)
+
+// observer prints what is known of a run before it begins.
+func (t *trainer) observer(o bnctl.TrainOptions) bnctl.Observer {
+	return bnctl.Observer{
+		Data:    func(option string, i data.Info) { tellOfFiles(t.out, flag(option), i) },
+		Model:   func(m *modelfile.Started) { tellOfModel(t.out, m, o.Start) },
+		Note:    t.out.note,
+		Unused:  func(unused error) { t.out.note("%v", asFlags(unused)) },
+		Devices: func(f *fleet.Fleet) { tellOfDevices(t.out, f) },
+	}
+}

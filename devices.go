@@ -1,0 +1,59 @@
+package bnctl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// openDevices opens the devices and sets the kernel class of the recipe. It is an error if a
+// resumed run would change the class, unless AnyKernels is set.
+func (r *Run) openDevices(ctx context.Context) (err error) {
+	o := r.o.Fleet
+	o.Precision, o.Most, o.Peers = r.recipe.Precision, r.replicas(), r.o.Peers
+	if r.fleet, err = fleet.Open(ctx, o); err != nil {
+		return err
+	}
+	class, _ := train.KernelClass(r.fleet.Members)
+	if r.from != nil && r.recipe.Kernels != class && !r.o.AnyKernels {
+		return problem.New("", "", fmt.Sprintf("the checkpoint was trained with kernel class %s, these devices "+
+			"have %s, whose bits differ", r.recipe.Kernels, class), "add {kernels} "+class+" to go on all the same")
+	}
+	r.recipe.Kernels = class
+	if r.o.Observer.Devices != nil {
+		r.o.Observer.Devices(r.fleet)
+	}
+	return nil
+}
+
+// start loads the model on the devices. The caller closes the session.
+func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error) {
+	c, err := r.config()
+	if err != nil {
+		return nil, err
+	}
+	if r.from == nil {
+		return train.New(ctx, r.recipe, m, c)
+	}
+	k := *r.from
+	if r.o.AnyKernels { // the change is asked for: no difference
+		was := *r.previous
+		was.Kernels = r.recipe.Kernels
+		k.Recipe = was.JSON()
+	}
+	return train.Resume(ctx, &k, r.recipe, c)
+}
+
+// config returns how the recipe is run.
+func (r *Run) config() (c train.Config, err error) {
+	c = train.Config{Train: r.data, Validation: r.validation, Workers: r.o.Workers, Peers: r.o.Peers,
+		Fleet: r.fleet, BySpeed: r.o.Placement == bySpeed, DeviceTimeout: r.o.DeviceTimeout,
+		Recompute: r.o.Recompute, Checkpoint: r.checkpoint, CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths,
+		GoOn: r.resumeCommand(), Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Events: r.o.Events}
+	c.Placement, err = placement(r.o.Placement, len(r.fleet.Members), r.replicas())
+	return c, err
+}

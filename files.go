@@ -1,0 +1,93 @@
+package bnctl
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// checkpointPath returns the file for checkpoints: checkpoint, or if that is "" the name of
+// the template with the extension .bnc.
+func checkpointPath(checkpoint, output string) string {
+	if checkpoint != "" || output == "" {
+		return checkpoint
+	}
+	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
+}
+
+// checkExtensions returns an error if the extension of a file's name is not that of a
+// template (output) or of a checkpoint. "" is right for both.
+func checkExtensions(output, checkpoint string) error {
+	if output != "" {
+		if err := serialize.CheckName(output, serialize.Template); err != nil {
+			return err
+		}
+	}
+	if checkpoint != "" {
+		return serialize.CheckName(checkpoint, serialize.Training)
+	}
+	return nil
+}
+
+// checkOutputs refuses outputs with other extensions than theirs, and those that are inputs.
+func (r *Run) checkOutputs() error {
+	if err := checkExtensions(r.paths.Output, r.checkpoint); err != nil {
+		return err
+	}
+	for _, path := range []string{r.paths.Output, r.checkpoint} {
+		if err := regular.NotInput(path, r.o.Model, r.o.Start.Init); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockOutputs makes sure that the output files can be written, and locks them against others.
+func (r *Run) lockOutputs() error {
+	if r.follows() {
+		return nil
+	}
+	unlock, err := regular.LockAll(r.paths.Output, r.checkpoint)
+	if err != nil {
+		return err
+	}
+	r.unlock = unlock
+	if r.o.Overwrite || r.from != nil && sameFile(r.checkpoint, r.o.resumePath()) {
+		return nil
+	}
+	return train.Replaceable(r.checkpoint, r.recipe)
+}
+
+func sameFile(a, b string) bool {
+	one, err1 := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// write writes the template and reports that the run is finished. With several ranks only
+// rank 0 writes, and all return when it has.
+func (r *Run) write(ctx context.Context, s *train.Session, m *models.Model) error {
+	if !r.follows() {
+		sum, err := "", error(nil)
+		if r.paths.Output != "" {
+			sum, err = serialize.WriteModel(r.paths.Output, m)
+		}
+		if err != nil {
+			return err
+		}
+		if r.o.Events != nil {
+			r.o.Events(s.Finished(r.paths.Output, sum))
+		}
+	}
+	if r.o.Peers == nil {
+		return nil
+	}
+	_, err := r.o.Peers.Share(context.WithoutCancel(ctx), nil)
+	return err
+}

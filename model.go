@@ -1,0 +1,111 @@
+package bnctl
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// prepare completes the recipe, except for the kernel class, and returns the model of a new run.
+func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
+	if masks := r.masks(); r.o.Source == nil {
+		r.recipe.MaskValues, r.recipe.MaskIgnore = masks.Values, masks.Ignore
+	}
+	if r.from != nil {
+		err = r.compared(ctx)
+	} else {
+		m, err = r.newModel(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.recipe.SetData(ctx, r.data, r.validation); err != nil || r.from == nil {
+		return m, err
+	}
+	if was := r.previous.Validation; was.Fingerprint == r.recipe.Validation.Fingerprint {
+		r.recipe.Validation.Split = was.Split // the same samples: an older release may have called val test
+	}
+	return m, nil
+}
+
+// newModel makes the model of a new run.
+func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
+	m, err := r.sharedModel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := train.Fits(m.Model, r.data, r.validation); err != nil {
+		return nil, err
+	}
+	if err := r.recipe.Moves(m.Model); err != nil {
+		return nil, err
+	}
+	if r.o.Observer.Model != nil {
+		r.o.Observer.Model(m)
+	}
+	if r.recipe.SetModel(m.Model); m.Weights != "" {
+		r.recipe.Init = m.Weights
+	}
+	if r.recipe.EXIF = r.exif(); r.decoder() == "" && r.o.Start.Preprocess.EXIF == "" {
+		r.recipe.EXIF = "" // it is about no file of this run
+	}
+	return m.Model, nil
+}
+
+// compare writes into the recipe of a resumed run which model the options speak
+// of, to be compared with that of the checkpoint.
+func (r *Run) compare() (err error) {
+	if err := r.checkStart(); err != nil {
+		return err
+	}
+	if path := r.o.Start.Init; path != "" {
+		if r.recipe.Init, err = modelfile.Digest(path); err != nil {
+			return err
+		}
+	}
+	if r.o.Model != "" {
+		m, err := r.startModel()
+		if err != nil {
+			return err
+		}
+		scaled := r.recipe.Interpolation
+		r.recipe.SetModel(m.Model)
+		r.recipe.Interpolation = scaled // an option of its own
+		if m.Weights != "" {
+			r.recipe.Init = m.Weights
+		}
+	}
+	if p := r.o.Start.Preprocess; p.Interpolation != "" {
+		r.recipe.Interpolation = p.Interpolation
+	}
+	if p := r.o.Start.Preprocess; p.EXIF != "" {
+		r.recipe.EXIF = p.EXIF
+	}
+	return nil
+}
+
+// checkStart refuses options about a new model for a run that goes on with the model of its
+// checkpoint.
+func (r *Run) checkStart() error {
+	if r.o.Model != "" {
+		return nil
+	}
+	o := &r.o.Start
+	for _, given := range []struct {
+		option string
+		set    bool
+	}{
+		{"classes", o.Classes != 0}, {"preprocess", o.Preprocess.Name != ""}, {"mean", o.Preprocess.Mean != nil},
+		{"std", o.Preprocess.Std != nil}, {"arch", o.Arch != ""}, {"key", o.Key != ""}, {"drop", len(o.Drop) > 0},
+		{"rename", len(o.Rename) > 0}, {"labels", o.Labels != nil},
+	} {
+		if given.set {
+			return problem.New("", "", "{"+given.option+"} says how a new model is made",
+				"leave it off to go on with that of the checkpoint")
+		}
+	}
+	return r.sameSize()
+}

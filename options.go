@@ -1,0 +1,87 @@
+package bnctl
+
+import (
+	"time"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/train"
+)
+
+// TrainOptions say what is trained, with which data and devices, and where the results are
+// written. How it is trained is the Recipe of the Run that Open returns.
+type TrainOptions struct {
+	// Model is a name of the zoo ("lenet-bn", "resnet20"), a graph in text form, or any
+	// model file, whose weights training starts from. A resumed run takes the model of its
+	// checkpoint, and refuses another Model unless it is "".
+	Model string
+	// Start says how the file Model is read, and the number of classes of a new head. Its
+	// Seed and Auxiliary are ignored: the recipe's count. A resumed run takes Init, Size and
+	// of Preprocess EXIF and Interpolation, to compare them with those of its checkpoint.
+	Start modelfile.StartOptions
+
+	// Data is the data to train on, and Validation that for evaluation after each epoch, as
+	// data.Open takes them: "glyphs", "cifar10:PATH", "folder:PATH". Validation "": no
+	// evaluation; in a resumed run "" stands for the data of the checkpoint.
+	Data, Validation string
+	// Source and ValidationSource are data of the caller's own, in the place of these, which are
+	// then only names, kept in checkpoints. The caller closes them. ValidationSource may be nil.
+	Source, ValidationSource data.Source
+	// Samples and ValidationSamples are how many samples of the data are used, drawn by
+	// data.Subset; 0: all.
+	Samples, ValidationSamples int
+	// Task is "segment" for labels that are masks, "classify" for others: other data is
+	// refused. "" accepts both.
+	Task string
+	// SkipBad is how many picture files that cannot be read are left out, as data.ParseSkip
+	// takes it; Masks says what the pixels of masks mean. Zero values: as before in a
+	// resumed run, else none and data.MaskOptions' own.
+	SkipBad string
+	Masks   data.MaskOptions
+
+	// Output is the file of the template, NAME.bnm; "": none is written. In a resumed run
+	// "" stands for that of the checkpoint.
+	Output string
+	// Checkpoint is the file of the run's checkpoints, NAME.bnc; "": the name of Output with .bnc,
+	// or none without Output. That of another recipe is not replaced, unless Overwrite is set.
+	Checkpoint      string
+	CheckpointEvery int // steps between checkpoints; 0: one an epoch
+	Overwrite       bool
+	// Resume is the checkpoint to go on from; "auto": that of Checkpoint, if there is one;
+	// "": none, a new run.
+	Resume string
+
+	// Fleet names the devices. Its Precision and Most are ignored: the recipe's count.
+	Fleet      fleet.Options
+	AnyKernels bool // permits another kernel class in a resumed run
+	// Placement is the number of replicas for each device, "4,2,2", or "speed"; "" is the
+	// default of parallel.Config.
+	Placement string
+	// Peers connects the ranks of the run; nil if there is one. All ranks have the same
+	// options. Only rank 0 reads the model's files, and writes.
+	Peers         *fabric.Peers
+	Workers       int           // goroutines that read and augment; 0: one for each core
+	DeviceTimeout time.Duration // train.Config.DeviceTimeout
+	Recompute     string        // train.Config.Recompute
+
+	LogEvery int               // steps between Stepped events; 0: each
+	Events   func(train.Event) // called with each event of the run; may be nil
+	Observer Observer
+	// ResumeCommand returns what resumes the run of a checkpoint, for messages; nil: "resume
+	// CHECKPOINT".
+	ResumeCommand func(checkpoint string) string
+}
+
+// Observer has functions that are called as soon as something of a run is known, before it
+// has events. Each may be nil.
+type Observer struct {
+	Data    func(option string, i data.Info) // "data" or "val" was opened
+	Model   func(m *modelfile.Started)       // of a new run
+	Note    func(format string, args ...any) // a message for the user
+	Unused  func(err error)                  // a *problem.Error: an option of a new run that has no effect
+	Devices func(f *fleet.Fleet)             // they are open
+	// Begin is called when the model is on the devices, before the first step. An error ends the run.
+	Begin func() error
+}

@@ -1,0 +1,88 @@
+package bnctl
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// follows reports whether this rank leaves files to rank 0.
+func (r *Run) follows() bool { return r.o.Peers != nil && r.o.Peers.Rank() > 0 }
+
+// replicas returns the number of replicas of this rank.
+func (r *Run) replicas() int {
+	all, p := r.recipe.StepReplicas(), r.o.Peers
+	if p == nil || p.Size() > all {
+		return all
+	}
+	return parallel.Split(all, p.Size())[p.Rank()]
+}
+
+// sharedModel returns the model to start from: that of rank 0.
+func (r *Run) sharedModel(ctx context.Context) (*modelfile.Started, error) {
+	p := r.o.Peers
+	if p == nil {
+		return r.startModel()
+	}
+	m, mine := &modelfile.Started{}, []byte(nil)
+	var err error
+	if p.Rank() == 0 {
+		if m, err = r.startModel(); err == nil {
+			mine, err = modelBytes(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b, err := p.Share(ctx, mine)
+	switch {
+	case err != nil || p.Rank() == 0:
+		return m, err
+	case len(b) < digestBytes:
+		return nil, fmt.Errorf("rank 0 has sent a model of %s", problem.Counted(len(b), "byte"))
+	}
+	m.Weights = strings.TrimRight(string(b[:digestBytes]), "\x00")
+	m.Model, err = serialize.ParseModel("the model of rank 0", b[digestBytes:])
+	return m, err
+}
+
+// digestBytes is the length of the digest of the weights' file, before the model itself.
+const digestBytes = 64
+
+// modelBytes returns what is sent of a model: it goes through no file, which a rank that is
+// killed would leave behind.
+func modelBytes(m *modelfile.Started) ([]byte, error) {
+	digest := make([]byte, digestBytes)
+	copy(digest, m.Weights)
+	out := bytes.NewBuffer(digest)
+	err := serialize.EncodeModel(out, m.Model)
+	return out.Bytes(), err
+}
+
+// compared is compare, by rank 0, of which the others take what is about files.
+func (r *Run) compared(ctx context.Context) error {
+	p := r.o.Peers
+	if p == nil || p.Rank() == 0 {
+		if err := r.compare(); err != nil || p == nil {
+			return err
+		}
+	}
+	b, err := p.Share(ctx, r.recipe.JSON())
+	if err != nil {
+		return err
+	}
+	first, err := train.ParseRecipe(b)
+	if err != nil {
+		return err
+	}
+	r.recipe.Init, r.recipe.Model, r.recipe.Graph = first.Init, first.Model, first.Graph
+	r.recipe.Interpolation, r.recipe.EXIF = first.Interpolation, first.EXIF
+	return nil
+}

@@ -1,0 +1,106 @@
+package bnctl
+
+import (
+	"context"
+	"os"
+
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// auto is the Resume of a run that goes on if it has begun.
+const auto = "auto"
+
+// Resumes reports whether Open will go on from a checkpoint: whether Resume names one, or is
+// "auto" and there is one. All ranks get the answer of rank 0.
+func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
+	if o.Resume != auto {
+		return o.Resume != "", nil
+	}
+	if o.Peers == nil {
+		return exists(o.resumePath()), nil
+	}
+	var mine []byte
+	if o.Peers.Rank() == 0 && exists(o.resumePath()) {
+		mine = []byte{1}
+	}
+	b, err := o.Peers.Share(ctx, mine)
+	return len(b) > 0, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && !os.IsNotExist(err)
+}
+
+// resumePath returns the file of the checkpoint to go on from; "" for a new run.
+func (o *TrainOptions) resumePath() string {
+	if o.Resume == auto {
+		return checkpointPath(o.Checkpoint, o.Output)
+	}
+	return o.Resume
+}
+
+// resume reads the checkpoint to go on from, and takes from it what the options leave open.
+func (r *Run) resume(ctx context.Context) (err error) {
+	if r.from, err = r.readCheckpoint(ctx); err != nil {
+		return err
+	}
+	r.paths = train.Paths{Data: r.o.Data, Validation: r.o.Validation, Output: r.o.Output}
+	r.recipe = train.DefaultRecipe(r.o.Model)
+	if r.from != nil {
+		err = r.goOn()
+	}
+	r.checkpoint = checkpointPath(r.o.Checkpoint, r.paths.Output)
+	return err
+}
+
+// goOn takes the paths and the recipe of the checkpoint.
+func (r *Run) goOn() (err error) {
+	if r.previous, err = train.ParseRecipe(r.from.Recipe); err != nil {
+		return err
+	}
+	recipe := *r.previous
+	r.recipe = &recipe
+	was, err := train.PathsOf(r.from)
+	if err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		now *string
+		was string
+	}{{&r.paths.Data, was.Data}, {&r.paths.Validation, was.Validation}, {&r.paths.Output, was.Output}} {
+		if *p.now == "" {
+			*p.now = p.was
+		}
+	}
+	return nil
+}
+
+// readCheckpoint reads the checkpoint to go on from; nil in a new run. With several ranks only
+// rank 0 reads the file, and sends it to the others.
+func (r *Run) readCheckpoint(ctx context.Context) (*serialize.Checkpoint, error) {
+	path, peers := r.o.resumePath(), r.o.Peers
+	there := path != "" && (r.o.Resume != auto || exists(path))
+	if r.o.Resume == "" || peers == nil && !there {
+		return nil, nil
+	}
+	if peers == nil {
+		return serialize.ReadCheckpoint(path)
+	}
+	var mine []byte
+	if peers.Rank() == 0 && there {
+		_, err := serialize.ReadCheckpoint(path)
+		if err == nil {
+			mine, err = os.ReadFile(path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b, err := peers.Share(ctx, mine)
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	return serialize.ParseCheckpoint("the checkpoint of rank 0", b)
+}

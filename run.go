@@ -1,0 +1,177 @@
+package bnctl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Run is a training run: new, or resumed from a checkpoint. One goroutine at a time uses it.
+type Run struct {
+	o                TrainOptions
+	paths            train.Paths // of the options, or of the checkpoint where they have none
+	checkpoint       string      // file to write checkpoints to; ""
+	from             *serialize.Checkpoint
+	previous         *train.Recipe // of from; nil in a new run
+	data, validation data.Source   // validation may be nil
+	recipe           *train.Recipe
+	prepared         *Prepared
+	fleet            *fleet.Fleet
+	unlock           func() // the outputs
+	begun            bool
+}
+
+// Open reads the checkpoint to go on from, if o asks for one, and opens the data. Nothing
+// is trained yet, and the Recipe may be changed. The caller closes the run. The error for
+// an invalid option is a *problem.Error or a *problem.Unknown.
+func Open(ctx context.Context, o TrainOptions) (*Run, error) {
+	r := &Run{o: o, unlock: func() {}}
+	if err := r.open(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Run) open(ctx context.Context) error {
+	if err := r.resume(ctx); err != nil {
+		return err
+	}
+	if r.paths.Data == "" && r.o.Source == nil {
+		return problem.New("data", "", "there is nothing to train on", "name some, for example glyphs")
+	}
+	if err := r.checkOutputs(); err != nil {
+		return err
+	}
+	if err := r.openData(ctx); err != nil {
+		return err
+	}
+	if err := r.o.checkTask(r.data.Info()); err != nil {
+		return err
+	}
+	if err := r.unseen(ctx); err != nil {
+		return err
+	}
+	return r.subset()
+}
+
+// Recipe returns how the run trains: train.DefaultRecipe of the model, or the recipe of the
+// checkpoint, where only some fields may change: see train.Resume. The caller may change it
+// until Prepare or Train, which add the identity of the model and the data.
+func (r *Run) Recipe() *train.Recipe { return r.recipe }
+
+// Prepared is what a run is made of, as train.New takes it. The run closes the data.
+type Prepared struct {
+	Recipe           *train.Recipe // complete, but for the kernel class of the devices
+	Model            *models.Model // nil in a resumed run, whose model is in its checkpoint
+	Data, Validation data.Source   // Validation may be nil
+}
+
+// Prepare makes the model and completes the recipe. It reads all data, for the fingerprints.
+// Train calls it, unless the caller has, to see what will be trained, or to make sessions of it
+// with package train.
+func (r *Run) Prepare(ctx context.Context) (*Prepared, error) {
+	if r.prepared != nil {
+		return r.prepared, nil
+	}
+	m, err := r.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.prepared = &Prepared{Recipe: r.recipe, Model: m, Data: r.data, Validation: r.validation}
+	return r.prepared, nil
+}
+
+// Train trains to the end, once, and returns the template, which it has written to the output.
+// Both outputs are locked meanwhile. When ctx ends Train finishes the current step, writes the
+// checkpoint and returns the context's cause. A template that cannot be written is returned with
+// the error.
+func (r *Run) Train(ctx context.Context) (*models.Model, error) {
+	if r.begun {
+		return nil, problem.New("", "", "this run has trained already", "open another")
+	}
+	r.begun = true
+	p, err := r.Prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkRecipe(); err != nil {
+		return nil, err
+	}
+	if err := r.lockOutputs(); err != nil {
+		return nil, err
+	}
+	if err := r.openDevices(ctx); err != nil {
+		return nil, err
+	}
+	s, err := r.start(ctx, p.Model)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if r.o.Observer.Begin != nil {
+		if err := r.o.Observer.Begin(); err != nil {
+			return nil, err
+		}
+	}
+	m, err := s.Run(ctx)
+	if err != nil {
+		return nil, r.stopped(ctx, err)
+	}
+	return m, r.write(ctx, s, m)
+}
+
+// checkRecipe refuses the recipe of a new run that cannot be, and tells what of it has no effect.
+func (r *Run) checkRecipe() error {
+	if r.from != nil {
+		return nil
+	}
+	if err := r.recipe.Check(); err != nil {
+		return err
+	}
+	for _, unused := range r.recipe.Idle() {
+		if r.o.Observer.Unused != nil {
+			r.o.Observer.Unused(unused)
+		}
+	}
+	return nil
+}
+
+// stopped adds to the error of a run that was told to stop how to go on with it.
+func (r *Run) stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && r.checkpoint != "" {
+		return problem.Advise("go on with "+cmp.Or(r.resumeCommand(), "{resume} "+r.checkpoint), "%w", err)
+	}
+	return err
+}
+
+// resumeCommand returns what resumes the run; "": its checkpoint alone.
+func (r *Run) resumeCommand() string {
+	if r.o.ResumeCommand == nil {
+		return ""
+	}
+	return r.o.ResumeCommand(r.checkpoint)
+}
+
+// Close closes data and devices, and unlocks the outputs. It may be called twice.
+func (r *Run) Close() {
+	for _, s := range []data.Source{r.data, r.validation} {
+		if s != nil && r.o.Source == nil {
+			_ = s.Close() // it was only read
+		}
+	}
+	r.data, r.validation = nil, nil
+	if r.fleet != nil {
+		_ = r.fleet.Close()
+		r.fleet = nil
+	}
+	r.unlock()
+	r.unlock = func() {}
+}

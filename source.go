@@ -1,0 +1,110 @@
+package bnctl
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// openData opens the data that the paths name, or takes that of the caller.
+func (r *Run) openData(ctx context.Context) error {
+	if r.o.Source != nil {
+		r.data, r.validation = r.o.Source, r.o.ValidationSource
+		return nil
+	}
+	o, err := r.dataOptions()
+	if err != nil {
+		return err
+	}
+	if r.data, err = r.openSource(ctx, "data", r.paths.Data, o); err != nil || r.paths.Validation == "" {
+		return err
+	}
+	o.Split = r.validationSplit()
+	r.validation, err = r.openSource(ctx, "val", r.paths.Validation, o)
+	return err
+}
+
+func (r *Run) openSource(ctx context.Context, option, name string, o data.Options) (data.Source, error) {
+	s, err := data.Open(ctx, name, o)
+	if err == nil && r.o.Observer.Data != nil {
+		r.o.Observer.Data(option, s.Info())
+	}
+	return s, err
+}
+
+// dataOptions returns how the data is read, in a resumed run as before where the options do not say.
+func (r *Run) dataOptions() (o data.Options, err error) {
+	o = data.Options{Split: data.Train, EXIF: r.exif() == data.ApplyEXIF, Masks: r.masks()}
+	if o.SkipBad, err = data.ParseSkip(r.o.SkipBad); err != nil {
+		return o, err
+	}
+	if r.o.SkipBad == "" && r.previous != nil {
+		o.SkipBad = max(r.previous.Data.Skipped, r.previous.Validation.Skipped)
+	}
+	o.Array, err = r.arrays()
+	return o, err
+}
+
+// arrays returns what makes samples of the arrays of .npy files, for the model
+// of the options or of the checkpoint.
+func (r *Run) arrays() (fit.Converter, error) {
+	if r.from != nil && r.o.Model == "" {
+		m, err := serialize.Unwrap(r.from)
+		if err != nil {
+			return nil, err
+		}
+		return fit.Arrays(m, r.o.Observer.Note), nil
+	}
+	return modelfile.StartArrays(r.o.Model, r.o.Start, r.o.Observer.Note), nil
+}
+
+// exif returns whether picture files are turned as they say.
+func (r *Run) exif() string {
+	switch exif := r.o.Start.Preprocess.EXIF; {
+	case exif != "":
+		return exif
+	case r.previous != nil:
+		return r.previous.EXIF
+	}
+	return data.ApplyEXIF
+}
+
+// masks returns what the pixels of masks mean.
+func (r *Run) masks() data.MaskOptions {
+	if r.o.Masks == (data.MaskOptions{}) && r.previous != nil {
+		return data.MaskOptions{Values: r.previous.MaskValues, Ignore: r.previous.MaskIgnore}
+	}
+	return r.o.Masks
+}
+
+// subset draws the samples of the data that the options ask for.
+func (r *Run) subset() (err error) {
+	if r.data, err = drawn(r.data, r.o.Samples, "samples"); err != nil || r.validation == nil {
+		return err
+	}
+	r.validation, err = drawn(r.validation, r.o.ValidationSamples, "val-samples")
+	return err
+}
+
+// drawn returns n samples of a source, or all if n is 0.
+func drawn(src data.Source, n int, option string) (data.Source, error) {
+	s, err := data.Subset(src, n, 0)
+	if err != nil {
+		return src, problem.Wrap(option, err)
+	}
+	return s, nil
+}
+
+// decoder returns the version of the decoder that makes the data's pixels; ""
+// if none does.
+func (r *Run) decoder() string {
+	version := r.data.Info().Decoder
+	if version == "" && r.validation != nil {
+		version = r.validation.Info().Decoder
+	}
+	return version
+}

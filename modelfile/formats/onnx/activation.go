@@ -135,3 +135,21 @@ func softmax(c *call) []value {
 }
 
 func logSoftmax(c *call) graph.Value { return c.overAxis(graph.LogSoftmax) }
+
+// celu is alpha * elu(x/alpha), elu with alpha 1.
+func celu(c *call) graph.Value {
+	alpha := short(c.float("alpha", 1))
+	if c.err == nil && !(alpha > 0) {
+		c.fail("alpha is %v, want more than 0", alpha)
+	}
+	v := c.node(graph.Affine, ".in", []graph.Value{c.flow(0)}, "by", 1/alpha)
+	v = c.node(graph.Elu, ".elu", []graph.Value{v}, "alpha", 1.0)
+	return c.node(graph.Affine, "", []graph.Value{v}, "by", alpha)
+}
+
+// mish is x * tanh(softplus(x)).
+func mish(c *call) graph.Value {
+	v := c.node(graph.Softplus, ".softplus", []graph.Value{c.flow(0)})
+	v = c.node(graph.Tanh, ".tanh", []graph.Value{v})
+	return c.node(graph.Mul, "", []graph.Value{c.flow(0), v})
+}

@@ -82,12 +82,13 @@ func (c *call) list(name string, i int) (l []int64, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	n, err := toNumbers(t)
-	if err != nil || n.i == nil && len(n.f) > 0 {
+	if l, err := integersOf(t); err == nil {
+		return l, true
+	} else if t.Count() > 0 { // a list of none may have any type
 		c.fail("operand %d is %v, want integers", i, t)
 		return nil, false
 	}
-	return n.i, true
+	return []int64{}, true
 }
 
 // scalar returns a number that is an attribute in older operator sets and

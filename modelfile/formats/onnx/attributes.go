@@ -22,6 +22,7 @@ const manyOperands = 1 << 16
 const (
 	windowAttributes = "auto_pad dilations kernel_shape pads strides"
 	legacyBroadcast  = "axis broadcast" // of operator set 6
+	reduceAttributes = "axes keepdims noop_with_empty_axes"
 )
 
 // attributes is the table of all operators; docs/formats.md shows it.
@@ -49,18 +50,29 @@ var attributes = map[string]known{
 	"LeakyRelu": {1, "alpha", "consumed_inputs"}, "Elu": {1, "alpha", "consumed_inputs"},
 	"Selu": {1, "alpha gamma", "consumed_inputs"}, "HardSigmoid": {1, "alpha beta", "consumed_inputs"},
 	"PRelu": {2, "", "consumed_inputs"}, "Clip": {3, "max min", "consumed_inputs"},
-	"Softmax": {1, "axis", ""}, "LogSoftmax": {1, "axis", ""},
+	"Softmax": {1, "axis", ""}, "LogSoftmax": {1, "axis", ""}, "Celu": {1, "alpha", ""}, "Mish": {1, "", ""},
+	"Reciprocal": {1, "", "consumed_inputs"}, "Pow": {2, legacyBroadcast, ""},
 
 	"Add": {2, legacyBroadcast, "consumed_inputs"}, "Sub": {2, legacyBroadcast, "consumed_inputs"},
 	"Mul": {2, legacyBroadcast, "consumed_inputs"}, "Div": {2, legacyBroadcast, "consumed_inputs"},
-	"Sum":        {manyOperands, "", "consumed_inputs"},
-	"ReduceMean": {2, "axes keepdims noop_with_empty_axes", ""},
-	// keepdims shapes what is not kept: the scores are.
-	"ArgMax":    {1, "axis select_last_index", "keepdims"},
-	"ReduceMax": {2, "axes keepdims noop_with_empty_axes", ""},
-	"ReduceMin": {2, "axes keepdims noop_with_empty_axes", ""},
-	"LRN":       {1, "alpha beta bias size", ""},
-	"ReduceSum": {2, "axes keepdims noop_with_empty_axes", ""},
+	"Sum":  {manyOperands, "", "consumed_inputs"},
+	"Mean": {manyOperands, "", "consumed_inputs"},
+	"Max":  {manyOperands, "", "consumed_inputs"}, "Min": {manyOperands, "", "consumed_inputs"},
+	"ReduceMean": {2, reduceAttributes, ""}, "ReduceProd": {2, reduceAttributes, ""},
+	"ReduceL1": {2, reduceAttributes, ""}, "ReduceL2": {2, reduceAttributes, ""},
+	"ReduceSumSquare": {2, reduceAttributes, ""}, "ReduceLogSum": {2, reduceAttributes, ""},
+	"ReduceLogSumExp": {2, reduceAttributes, ""},
+
+	// stash_type says in what type the moments are computed.
+	"LayerNormalization":    {3, "axis epsilon", "stash_type"},
+	"GroupNormalization":    {3, "epsilon num_groups", "stash_type"},
+	"InstanceNormalization": {3, "epsilon", "consumed_inputs"},
+	"LpNormalization":       {1, "axis p", ""},
+	"ArgMax":                {1, "axis keepdims select_last_index", ""},
+	"ReduceMax":             {2, reduceAttributes, ""},
+	"ReduceMin":             {2, reduceAttributes, ""},
+	"LRN":                   {1, "alpha beta bias size", ""},
+	"ReduceSum":             {2, reduceAttributes, ""},
 
 	"Concat": {manyOperands, "axis", ""}, "Split": {2, "axis num_outputs split", ""},
 	"Slice":     {5, "axes ends starts", ""},
@@ -81,6 +93,21 @@ var attributes = map[string]known{
 	"Constant": {0, "value value_float value_floats value_int value_ints value_string " +
 		"value_strings sparse_value", ""},
 	"ConstantOfShape": {1, "value", ""}, "Shape": {1, "end start", ""}, "Gather": {2, "axis", ""},
+	"Size": {1, "", ""}, "Range": {3, "", ""}, "OneHot": {3, "axis", ""}, "EyeLike": {1, "dtype k", ""},
+	"NonZero": {1, "", ""}, "CastLike": {2, "", "saturate"},
+	"GatherElements": {2, "axis", ""}, "GatherND": {2, "batch_dims", ""},
+	"ScatterND": {3, "reduction", ""}, "ScatterElements": {3, "axis reduction", ""}, "Scatter": {3, "axis", ""},
+	"Tile": {2, "", ""}, "Where": {3, "", ""}, "Trilu": {2, "upper", ""},
+	"Einsum": {manyOperands, "equation", ""}, "CumSum": {2, "exclusive reverse", ""},
+	// sorted is about an order that is free otherwise.
+	"TopK": {2, "axis k largest", "sorted"}, "ArgMin": {1, "axis keepdims select_last_index", ""},
+	"Sign": {1, "", ""}, "Round": {1, "", ""}, "Sin": {1, "", ""}, "Cos": {1, "", ""}, "Erf": {1, "", ""},
+	"Not": {1, "", ""}, "BitwiseNot": {1, "", ""}, "IsNaN": {1, "", ""},
+	"IsInf": {1, "detect_negative detect_positive", ""}, "Mod": {2, "fmod", ""},
+	"Equal": {2, legacyBroadcast, ""}, "Greater": {2, legacyBroadcast, ""}, "Less": {2, legacyBroadcast, ""},
+	"GreaterOrEqual": {2, "", ""}, "LessOrEqual": {2, "", ""}, "And": {2, legacyBroadcast, ""},
+	"Or": {2, legacyBroadcast, ""}, "Xor": {2, legacyBroadcast, ""},
+	"BitwiseAnd": {2, "", ""}, "BitwiseOr": {2, "", ""}, "BitwiseXor": {2, "", ""},
 	"QuantizeLinear":   {3, "axis block_size", "saturate"},
 	"DequantizeLinear": {3, "axis block_size", ""},
 }
@@ -106,7 +133,7 @@ func listed(names, name string) bool {
 // operands have no counterpart; each is refused by a sentence that names it.
 var refusedValues = map[string]string{
 	"Conv":               "volumes",
-	"ConvTranspose":      "auto_pad other than NOTSET, output_shape; lines",
+	"ConvTranspose":      "volumes; output_shape beyond what kernel and stride give",
 	"MaxPool":            "dilations above 1; the second result, indices",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
 	"Gemm":               "transA; a matrix that is not constant",
@@ -117,7 +144,8 @@ var refusedValues = map[string]string{
 	"ReduceMax":          "axis 0",
 	"ReduceMin":          "axis 0",
 	"ArgMax":             "axes other than 1; anywhere but in front of an output; select_last_index",
-	"Slice":              "steps below 1",
+	"Slice":              "more than 256 elements backwards",
+	"Gather":             "indices that are not constant; more than 256 ranges of an axis",
 	"Squeeze":            "an empty list of axes",
 	"Pad":                "mode wrap",
 	"Transpose":          "a perm that moves axis 0",
@@ -128,7 +156,6 @@ var refusedValues = map[string]string{
 	"Cast":             "to integers",
 	"Dropout":          "training mode",
 	"Constant":         "sparse_value; text",
-	"Gather":           "values, other than constants",
-	"QuantizeLinear":   "block_size; values, other than constants",
-	"DequantizeLinear": "block_size; values, other than constants",
+	"QuantizeLinear":   "block_size",
+	"DequantizeLinear": "block_size",
 }

@@ -8,26 +8,28 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file that fixes the batch to 1 may drop that axis: reshape (1,1000,1,1) to
-// (1000), or (1,8,4) to (8,4). Such a value is bare: here it has rows like any
-// other, and its axes count from the first of those.
+// In a file that fixes the batch to 1 every row is a batch of its own, and its
+// axis of length 1 an axis like any other: it may be dropped, moved, joined
+// along. Values that have it in front are rows without it here; the others are
+// bare: their rows have the whole shape that the file has. A value becomes
+// bare, or gets its batch axis back, by a reshape, where an operator wants it
+// so. Files whose batch is open or longer have no bare values.
 
-// onBare are the operators that a bare value may meet: they count axes by
-// call.axis, or none.
-var onBare = map[string]bool{"Relu": true, "Sigmoid": true, "Tanh": true,
-	"Exp": true, "Log": true, "Sqrt": true,
-	"Softplus": true, "Softsign": true, "Neg": true, "Abs": true, "LeakyRelu": true, "Elu": true, "Selu": true,
-	"HardSigmoid": true, "HardSwish": true, "Clip": true, "Softmax": true, "LogSoftmax": true, "Reshape": true,
-	"Squeeze": true, "Unsqueeze": true, "Flatten": true, "Concat": true, "Slice": true, "Split": true,
-	"ReduceMean": true, "ReduceSum": true, "ReduceMax": true, "ReduceMin": true, "ArgMax": true,
-	"Identity": true, "Cast": true, "Dropout": true, "Shape": true}
+// withBatch are the operators that want the batch axis in front; all others
+// that become nodes take bare values: they count axes by call.axis, or none.
+var withBatch = []string{"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool",
+	"GlobalMaxPool", "GlobalAveragePool", "PRelu", "LRN", "DepthToSpace", "SpaceToDepth", "Resize", "Upsample",
+	"InstanceNormalization", "GroupNormalization"}
+
+func takesBare(op string) bool { return !slices.Contains(withBatch, op) }
 
 // afterPick are the operators that may stand between an ArgMax and the output.
 var afterPick = []string{"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten"}
 
-// checkBare sees whether the operands have their batch axis.
-func (c *call) checkBare(op string) error {
-	with := false
+// meet brings the operands from the input into one form: with their batch
+// axis, or all of them bare.
+func (c *call) meet(op string) error {
+	bare := false
 	for i, x := range c.in {
 		if x.isConstant() {
 			continue
@@ -35,16 +37,44 @@ func (c *call) checkBare(op string) error {
 		if x.picked && (i > 0 || !slices.Contains(afterPick, op)) {
 			return fmt.Errorf("takes the result of an ArgMax, which is supported only as an output")
 		}
-		c.bare = c.bare || x.bare
-		with = with || !x.bare
+		bare = bare || x.bare
 	}
-	switch {
-	case c.bare && !onBare[op]:
-		return fmt.Errorf("of a value that has lost its batch axis is not supported")
-	case c.bare && with:
-		return fmt.Errorf("of values with a batch axis and without one is not supported")
+	if bare && takesBare(op) {
+		c.wholes()
+	} else if bare {
+		c.batched()
 	}
-	return nil
+	return c.err
+}
+
+// wholes makes all operands from the input bare.
+func (c *call) wholes() {
+	c.bare = true
+	for i, x := range c.in {
+		if x.isConstant() || x.bare {
+			continue
+		}
+		x.v = c.node(graph.Reshape, ".whole", []graph.Value{x.v}, "shape", append([]int{1}, c.shapeOf(x)...))
+		x.bare = true
+		c.in[i] = x
+	}
+}
+
+// batched gives all operands from the input their batch axis back.
+func (c *call) batched() {
+	for i, x := range c.in {
+		if x.isConstant() || !x.bare {
+			continue
+		}
+		s := c.shapeOf(x)
+		if len(s) == 0 || s[0] != 1 {
+			c.fail("of a value of the shape %v, which has lost its batch axis, is not supported", s)
+			return
+		}
+		x.v = c.node(graph.Reshape, ".batch", []graph.Value{x.v}, "shape", s[1:])
+		x.bare = false
+		c.in[i] = x
+	}
 }
 
 // bared returns the shape of rows that stand for a whole shape of the file, in
@@ -103,21 +133,10 @@ func argMax(c *call) []value {
 // squeezeWhole is Squeeze of a batch of 1, which may go as any axis of 1.
 func squeezeWhole(c *call, axes []int64, given bool) graph.Value {
 	from, bare := c.whole(), c.bare
-	drop := make([]bool, len(from))
-	for a, n := range from {
-		drop[a] = !given && n == 1
-	}
-	for _, a := range axes {
-		if at := c.foldAxis(a, len(from)); c.err == nil {
-			drop[at] = true
-		}
-	}
+	drop := c.dropped(from, axes, given)
 	var shape []int
 	for a, n := range from {
-		switch {
-		case drop[a] && n != 1:
-			c.fail("axis %d has the length %d", a, n)
-		case !drop[a] && (a > 0 || bare):
+		if !drop[a] && (a > 0 || bare) {
 			shape = append(shape, n)
 		}
 	}

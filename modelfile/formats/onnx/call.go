@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
@@ -19,6 +20,9 @@ type call struct {
 	name string // of the first result, for the graph
 	err  error
 	bare bool // the operands from the input, and then the results, have no batch axis in the file
+	// mixes says that err is about the batch axis, which is no different from
+	// another one where the file fixes the batch to 1.
+	mixes bool
 }
 
 // maker adds the nodes of an operator and returns its results.
@@ -32,42 +36,77 @@ func one(f func(*call) graph.Value) maker {
 // node reads one node: it is computed if all operands are constants, and
 // becomes nodes of the graph otherwise.
 func (r *reader) node(n *onnxpb.NodeProto) error {
-	c := &call{reader: r, n: n}
-	constants := true
-	for _, name := range n.Input {
-		x, ok, err := r.operand(name)
+	if n.OpType == "If" && operator(n) == "If" {
+		return r.branch(n)
+	}
+	c, err := r.call(n)
+	if err != nil {
+		return err
+	}
+	op := operator(n)
+	if makers[op] == nil && folds[op] == nil {
+		return unknown(op)
+	}
+	if err := firstError(attributes[op].check(c), c.meet(op)); err != nil {
+		return err
+	}
+	out := c.run(op)
+	if c.err != nil && c.mixes && c.batch == 1 && !c.bare && takesBare(op) {
+		// What works along the batch axis works on a batch of 1 as a whole.
+		whole, err := r.call(n)
 		if err != nil {
 			return err
 		}
-		if !ok && name != "" {
-			return fmt.Errorf("takes %.80q, which nothing before it makes", name)
+		whole.alone = true
+		whole.wholes()
+		if out = whole.run(op); whole.err != nil {
+			whole.err = c.err
 		}
-		if name == "" {
-			x = value{v: graph.None, logits: graph.None}
-		}
-		c.in = append(c.in, x)
-		constants = constants && x.isConstant()
-	}
-	c.name = nodeName(n)
-	op := operator(n)
-	if err := firstError(attributes[op].check(c), c.checkBare(op)); err != nil {
-		return err
-	}
-	var out []value
-	switch {
-	case (constants || makers[op] == nil) && folds[op] != nil:
-		out = []value{c.fold(folds[op])}
-	case constants || makers[op] == nil:
-		return fmt.Errorf("of constants is not supported")
-	case c.in[0].picked:
-		out = []value{c.in[0]}
-	default:
-		out = makers[op](c)
+		c = whole
 	}
 	if err := firstError(c.err, r.g.Err()); err != nil {
 		return err
 	}
 	return c.store(op, out)
+}
+
+// unknown is the error of an operator that is not read.
+type unknown string
+
+func (u unknown) Error() string { return "operators that are not supported: " + string(u) }
+
+// call returns a node with its operands.
+func (r *reader) call(n *onnxpb.NodeProto) (*call, error) {
+	c := &call{reader: r, n: n, name: nodeName(n)}
+	for _, name := range n.Input {
+		x, ok, err := r.operand(name)
+		if err != nil {
+			return nil, err
+		}
+		if !ok && name != "" {
+			return nil, fmt.Errorf("takes %.80q, which nothing before it makes", name)
+		}
+		if name == "" {
+			x = value{v: graph.None, logits: graph.None}
+		}
+		c.in = append(c.in, x)
+	}
+	return c, nil
+}
+
+// run computes the results of a node, or adds them to the graph.
+func (c *call) run(op string) []value {
+	constants := !slices.ContainsFunc(c.in, func(x value) bool { return !x.isConstant() })
+	switch {
+	case (constants || makers[op] == nil) && folds[op] != nil:
+		return c.fold(folds[op])
+	case constants || makers[op] == nil:
+		c.fail("of constants is not supported")
+		return nil
+	case c.in[0].picked:
+		return []value{c.in[0]}
+	}
+	return makers[op](c)
 }
 
 // nodeName returns the name of a node's first result. Exporters number their
@@ -126,6 +165,12 @@ func (c *call) fail(format string, args ...any) {
 	}
 }
 
+// mix fails because of what works along the batch axis.
+func (c *call) mix(format string, args ...any) {
+	c.mixes = c.mixes || c.err == nil
+	c.fail(format, args...)
+}
+
 // has reports whether operand i is there.
 func (c *call) has(i int) bool { return i < len(c.n.Input) && c.n.Input[i] != "" }
 
@@ -145,6 +190,15 @@ func (c *call) shape(i int) []int {
 		return nil
 	}
 	return c.g.Type(v).Shape
+}
+
+// rank returns the rank that operand i, rows, has in the file.
+func (c *call) rank(i int) int {
+	n := len(c.shape(i))
+	if c.bare {
+		return n
+	}
+	return n + 1
 }
 
 // space returns the shape of operand i, which must be an image or a line.
@@ -189,7 +243,7 @@ func (c *call) axis(a int64, rank int) int {
 	}
 	switch {
 	case a == 0:
-		c.fail("works along the batch axis")
+		c.mix("works along the batch axis")
 	case a < 0 || a > int64(rank):
 		c.fail("axis %d of a tensor of rank %d", a, rank+1)
 	default:

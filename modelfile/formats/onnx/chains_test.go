@@ -46,7 +46,7 @@ func TestWithoutItsBatch(t *testing.T) {
 			op("Reshape", "y s", "z"), op("Transpose", "z", "w", list64("perm", 0, 2, 1))}, "transpose("},
 		{"beside one with its batch", []int64{5, 4},
 			[]*onnxpb.NodeProto{lose, op("Concat", "y x", "z", intAttr("axis", 0))},
-			"of values with a batch axis and without one"},
+			"operand 1 is rows f32[1,5,4], operand 0 rows f32[5,4]"},
 		{"another axis is lost", []int64{5, 1, 4}, []*onnxpb.NodeProto{op("Squeeze", "x", "y", list64("axes", 2)),
 			op("Transpose", "y", "z", list64("perm", 0, 2, 1))}, "transpose("},
 		{"no axis is left", []int64{1}, []*onnxpb.NodeProto{op("Squeeze", "x", "y"), op("Squeeze", "y", "z")},

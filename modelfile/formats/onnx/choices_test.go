@@ -220,7 +220,7 @@ func TestSqueezeOfASingleBatch(t *testing.T) {
 		{[]int64{5, 1, 1}, nil, "shape=[5]"},
 		{[]int64{5, 1, 1}, axes(2), "shape=[5,1]"},
 		{[]int64{5, 1, 3}, axes(0), "shape=[5,1,3]"},
-		{[]int64{5, 1, 3}, axes(1), "axis 1 has the length 5"},
+		{[]int64{5, 1, 3}, axes(1), "axis 1 of [1 5 1 3] is not 1"},
 	} {
 		n := ofX("Squeeze", c.attrs)
 		if got := became(onlyNode(t, 11, n, 1, c.shape, nil)); !strings.Contains(got, c.want) {

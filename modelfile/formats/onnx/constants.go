@@ -24,6 +24,7 @@ func (r *reader) constants(d *decoder, ext *external) error {
 	for _, t := range r.file.Tensors {
 		listed[t.Name] = true
 	}
+	r.decoder, r.external = d, ext
 	need := r.reached()
 	r.done = make([]bool, len(r.src.Node))
 	for i, n := range r.src.Node {
@@ -55,11 +56,26 @@ func (r *reader) reached() []bool {
 	need := make([]bool, len(r.src.Node))
 	for i, n := range slices.Backward(r.src.Node) {
 		need[i] = slices.ContainsFunc(n.Output, func(name string) bool { return name != "" && wanted[name] })
-		for _, name := range n.Input {
-			wanted[name] = wanted[name] || need[i]
+		if need[i] {
+			takes(n, func(name string) { wanted[name] = true })
 		}
 	}
 	return need
+}
+
+// takes calls f for all names that a node takes, inside of its branches too.
+func takes(n *onnxpb.NodeProto, f func(name string)) {
+	for _, name := range n.Input {
+		f(name)
+	}
+	for _, a := range n.Attribute {
+		for _, inner := range a.GetG().GetNode() {
+			takes(inner, f)
+		}
+		for _, o := range a.GetG().GetOutput() {
+			f(o.Name)
+		}
+	}
 }
 
 // keep stores the value of a Constant, and lists it if it is a tensor. One of

@@ -1,6 +1,10 @@
 package onnx
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
 
 // kernelShape returns the shape of the kernel, operand 1, with two axes of space.
 func (c *call) kernelShape(axes int) []int {
@@ -38,23 +42,51 @@ func conv(c *call) graph.Value {
 
 func convTranspose(c *call) graph.Value {
 	s := c.space(0)
-	if len(s) != 3 {
-		c.fail("of lines is not supported")
-	}
-	if c.attribute("output_shape") != nil {
-		c.fail("with output_shape is not supported, only with pads")
-	}
-	if c.text("auto_pad", "NOTSET") != "NOTSET" {
-		c.fail("with auto_pad is not supported, only with pads")
-	}
-	k := c.kernelShape(2)
-	w := c.window(k[2:], []int{1, 1})
-	groups := c.int("group", 1)
+	axes := len(s) - 1
+	k := c.kernelShape(axes)
+	kernel := k[4-axes:]
+	w := c.transposedWindow(kernel, s[1:])
+	groups, more := c.int("group", 1), c.ints("output_padding", axes, 0)
 	if c.err != nil {
 		return graph.None
 	}
-	in := []graph.Value{c.flow(0), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
-	return c.node(graph.ConvTranspose, "", in,
+	w = w.image()
+	in := []graph.Value{c.toImage(c.flow(0), s), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
+	v := c.node(graph.ConvTranspose, "", in,
 		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", groups,
-		"output_pad", c.ints("output_padding", 2, 0))
+		"output_pad", append(make([]int, 2-axes), more...))
+	return c.fromImage(v, axes)
+}
+
+// transposedWindow reads a window whose pads may be said by the size of the
+// result: by auto_pad as many times the operand's as the stride says, or by
+// output_shape.
+func (c *call) transposedWindow(kernel, size []int) window {
+	auto := c.text("auto_pad", "NOTSET")
+	w := c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution
+	var want []int
+	more := c.ints("output_padding", len(size), 0)
+	switch {
+	case c.err != nil:
+		return w
+	case c.attribute("output_shape") != nil:
+		want = c.ints("output_shape", len(size), 0)
+	case auto == "SAME_UPPER" || auto == "SAME_LOWER":
+		for a, n := range size {
+			want = append(want, n*w.stride[a])
+		}
+	}
+	for a, n := range want {
+		total := w.stride[a]*(size[a]-1) + more[a] + w.span(a) - n
+		if total < 0 {
+			c.fail("to a length of %d, which is more than kernel and stride give", n)
+			return w
+		}
+		w.begin[a] = total - total/2
+		if auto == "SAME_UPPER" {
+			w.begin[a] = total / 2
+		}
+		w.end[a] = total - w.begin[a]
+	}
+	return w
 }

@@ -20,8 +20,32 @@ func gemm(c *call) graph.Value {
 		return graph.None
 	}
 	outputs := c.g.Type(weight).Shape[0]
+	if c.bare {
+		return c.bareGemm(weight, outputs)
+	}
 	return c.node(graph.Dense, "", []graph.Value{c.flow(0), weight,
 		c.addend(outputs, float32(c.float("beta", 1)))})
+}
+
+// bareGemm is a Gemm whose rows are an axis of the value.
+func (c *call) bareGemm(weight graph.Value, outputs int) graph.Value {
+	s := c.shape(0)
+	if inputs := c.g.Type(weight).Shape[1]; c.err == nil && (len(s) != 2 || s[1] != inputs) {
+		c.fail("of %v with a matrix of %d inputs", s, inputs)
+	}
+	v := c.along1x1(c.flow(0), weight, []int{s[1], outputs})
+	t, ok := c.constant(2)
+	by := float32(c.float("beta", 1))
+	if !ok || by == 0 || c.err != nil {
+		return v
+	}
+	shape, err := graph.Broadcast(t.Shape, []int{s[0], outputs})
+	if err != nil || !slices.Equal(shape, []int{s[0], outputs}) {
+		c.fail("adds %v to %v", t, []int{s[0], outputs})
+		return graph.None
+	}
+	bias := c.declare(c.n.Input[2], graph.Bias, c.scaled(c.toF32(t), by))
+	return c.node(graph.Add, "", []graph.Value{v, bias})
 }
 
 // matrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
@@ -31,15 +55,25 @@ func (c *call) matrix(b tensor.Tensor, transposed bool, by float32) graph.Value 
 		return graph.None
 	}
 	if !transposed {
-		t = numbers{shape: t.Shape, f: t.F32()}.transposed().tensor()
+		t = turned(t)
 	}
 	return c.declare(c.n.Input[1], graph.Weight, c.scaled(t, by))
 }
 
-// transposed turns a matrix.
-func (n numbers) transposed() numbers {
-	rows, columns := n.shape[0], n.shape[1]
-	return n.picked([]int{columns, rows}, func(at []int) int { return at[1]*columns + at[0] })
+// turned returns a matrix of floats with its axes exchanged.
+func turned(t tensor.Tensor) tensor.Tensor {
+	rows, columns := t.Shape[0], t.Shape[1]
+	out := tensor.New(tensor.F32, columns, rows)
+	from, to := t.F32(), out.F32()
+	const block = 32 // lines of both stay in the cache
+	for r := 0; r < rows; r += block {
+		for k := range columns {
+			for i := r; i < min(r+block, rows); i++ {
+				to[k*rows+i] = from[i*columns+k]
+			}
+		}
+	}
+	return out
 }
 
 func (c *call) scaled(t tensor.Tensor, by float32) tensor.Tensor {
@@ -72,12 +106,77 @@ func (c *call) addend(n int, by float32) graph.Value {
 	return c.declare(c.n.Input[2], graph.Bias, c.scaled(t.Reshape(n), by))
 }
 
-// matMul of rows of one axis with a constant matrix.
+// matMul has one constant operand: of rows of one axis with a matrix it is a
+// dense layer, of others a convolution with a kernel of 1x1.
 func matMul(c *call) graph.Value {
+	if c.in[0].isConstant() {
+		return c.fromTheLeft()
+	}
 	b, ok := c.constant(1)
-	if s := c.shape(0); !ok || len(b.Shape) != 2 || len(s) != 1 {
-		c.fail("other than of vectors with a constant matrix is not supported")
+	if !ok {
+		c.fail("of two values that are computed from the input is not supported")
 		return graph.None
 	}
-	return c.node(graph.Dense, "", []graph.Value{c.flow(0), c.matrix(b, false, 1)})
+	for len(b.Shape) > 2 && b.Shape[0] == 1 && len(b.Shape) <= c.rank(0) {
+		b = b.Reshape(b.Shape[1:]...)
+	}
+	s := c.shape(0)
+	if c.err == nil && (len(s) == 0 || len(b.Shape) < 1 || len(b.Shape) > 2 || s[len(s)-1] != b.Shape[0]) {
+		c.fail("of a value of the shape %v with %v is not supported", s, b)
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	if len(b.Shape) == 2 && len(s) == 1 && !c.bare {
+		return c.node(graph.Dense, "", []graph.Value{c.flow(0), c.matrix(b, false, 1)})
+	}
+	outer := s[:len(s)-1]
+	matrix := b.Reshape(b.Shape[0], b.Count()/max(b.Shape[0], 1))
+	v := c.along1x1(c.flow(0), c.matrix(matrix, false, 1), matrix.Shape)
+	if len(b.Shape) == 2 {
+		outer = append(slices.Clone(outer), b.Shape[1])
+	}
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", outer)
+}
+
+// along1x1 multiplies the last axis of a value with a matrix of a shape
+// (inputs, outputs), whose weight is [outputs, inputs].
+func (c *call) along1x1(x, weight graph.Value, shape []int) graph.Value {
+	if c.err != nil || x == graph.None {
+		return graph.None
+	}
+	in, out := shape[0], shape[1]
+	n := tensor.Count(c.g.Type(x).Shape) / in
+	x = c.node(graph.Reshape, ".rows", []graph.Value{x}, "shape", []int{n, in})
+	x = c.node(graph.Transpose, ".channels", []graph.Value{x}, "perm", []int{1, 0})
+	x = c.kernel1x1(x, weight, in, n, out)
+	return c.node(graph.Transpose, ".product", []graph.Value{x}, "perm", []int{1, 0})
+}
+
+// kernel1x1 multiplies a weight [out, in] with a value [in, n].
+func (c *call) kernel1x1(x, weight graph.Value, in, n, out int) graph.Value {
+	x = c.node(graph.Reshape, ".image", []graph.Value{x}, "shape", []int{in, 1, n})
+	w := c.node(graph.Reshape, ".kernel", []graph.Value{weight}, "shape", []int{out, in, 1, 1})
+	x = c.node(graph.Conv, ".conv", []graph.Value{x, w, graph.None})
+	return c.node(graph.Reshape, ".matrix", []graph.Value{x}, "shape", []int{out, n})
+}
+
+// fromTheLeft is a constant matrix times a matrix of values.
+func (c *call) fromTheLeft() graph.Value {
+	a, _ := c.constant(0)
+	s := c.shape(1)
+	for len(a.Shape) > 2 && a.Shape[0] == 1 && len(a.Shape) <= c.rank(1) {
+		a = a.Reshape(a.Shape[1:]...)
+	}
+	if c.err == nil && (len(a.Shape) != 2 || len(s) < 2 || tensor.Count(s) != s[len(s)-1]*s[len(s)-2] ||
+		s[len(s)-2] != a.Shape[1]) {
+		c.fail("of %v with a value of the shape %v is not supported", a, s)
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	w := c.declare(c.n.Input[0], graph.Weight, c.toF32(a))
+	in, n := s[len(s)-2], s[len(s)-1]
+	v := c.kernel1x1(c.flow(1), w, in, n, a.Shape[0])
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(slices.Clone(s[:len(s)-2]), a.Shape[0], n))
 }

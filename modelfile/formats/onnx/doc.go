@@ -3,7 +3,7 @@
 // Use it where a file is known to be ONNX, or for models in memory; package
 // formats takes files of any format.
 //
-// It reads operator sets 6 to 21. The first axis of the model's one input is
+// It reads operator sets 6 to 22. The first axis of the model's one input is
 // the batch, whatever its length in the file, and no operation may mix its
 // rows. What can be computed from constants and from the shapes of values is
 // computed when the file is read; everything else must have a counterpart in
@@ -16,7 +16,7 @@ package onnx
 // Limits on what a file may ask for.
 const (
 	minOpset    = 6
-	maxOpset    = 21
+	maxOpset    = 22
 	maxNodes    = 1 << 16   // nodes of a graph
 	maxFolded   = 128 << 20 // bytes of constants that are computed, beside foldedTimes the file's size
 	foldedTimes = 4

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -23,18 +24,22 @@ func binary(c *call) graph.Value {
 		return c.withConstant(op, 1, 0)
 	case b.isConstant():
 		return c.withConstant(op, 0, 1)
-	case len(c.shapeOf(a)) != len(c.shapeOf(b)):
-		c.fail("of values of rank %d and %d, whose batch axes do not meet", len(c.shapeOf(a))+1,
-			len(c.shapeOf(b))+1)
 	}
+	c.aligns(0, 1)
 	return c.node(op, "", []graph.Value{a.v, b.v})
+}
+
+// aligns checks that the batch axes of two operands meet, which are aligned at the last axis.
+func (c *call) aligns(i, k int) {
+	if a, b := len(c.shape(i)), len(c.shape(k)); a != b && !c.bare {
+		c.mix("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
+	}
 }
 
 // withConstant joins the value of operand x with the constant k.
 func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
 	t := c.toF32(c.in[k].c)
-	rank := len(c.shape(x)) + 1
-	shape := c.aligned(t.Shape, rank)
+	shape := c.aligned(t.Shape, c.rank(x))
 	if c.err != nil {
 		return graph.None
 	}
@@ -62,13 +67,16 @@ func (c *call) aligned(shape []int, rank int) []int {
 			shape = append(shape, 1)
 		}
 	}
+	if c.bare {
+		return shape
+	}
 	for len(shape) >= rank && len(shape) > 0 {
 		if shape[0] != 1 {
-			c.fail("with a constant that has an axis of %d for the batch", shape[0])
+			c.mix("with a constant that has an axis of %d for the batch", shape[0])
 			return nil
 		}
 		if len(shape) > rank {
-			c.fail("with a constant of rank %d makes more axes than the value has", len(shape))
+			c.mix("with a constant of rank %d makes more axes than the value has", len(shape))
 			return nil
 		}
 		shape = shape[1:]
@@ -95,24 +103,36 @@ func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
 	return graph.None, false
 }
 
-// sum adds values of one rank from left to right.
+// sum adds values and constants from left to right.
 func sum(c *call) graph.Value {
-	if len(c.in) == 2 {
-		c.n.OpType = "Add"
-		return binary(c)
+	return c.fromLeft(func(c *call) graph.Value { return binary(c) }, "Add")
+}
+
+// fromLeft makes an operator of many operands of one of two.
+func (c *call) fromLeft(of func(*call) graph.Value, op string) graph.Value {
+	if len(c.in) == 1 {
+		return c.flow(0)
 	}
-	acc := c.flow(0)
+	acc := c.in[0]
+	name := c.n.Input[0]
 	for i := 1; i < len(c.in); i++ {
-		suffix := ".part"
-		if i == len(c.in)-1 {
-			suffix = ""
+		part := *c
+		part.n = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.n.Input[i]}, Attribute: c.n.Attribute}
+		part.in = []value{acc, c.in[i]}
+		if i < len(c.in)-1 {
+			part.name += ".part"
 		}
-		if len(c.shape(i)) != len(c.shape(0)) {
-			c.fail("of values of different ranks")
+		if acc.isConstant() && c.in[i].isConstant() {
+			c.fail("of two constants before a value is not supported")
+			return graph.None
 		}
-		acc = c.node(graph.Add, suffix, []graph.Value{acc, c.flow(i)})
+		acc = rows(of(&part))
+		if c.err, c.mixes = part.err, part.mixes; c.err != nil {
+			return graph.None
+		}
+		name = part.name
 	}
-	return acc
+	return acc.v
 }
 
 // reduce is ReduceMean and ReduceSum over axes other than the batch.
@@ -133,7 +153,10 @@ func (c *call) reduced() []int {
 	axes, ok := c.list("axes", 1)
 	if !ok || len(axes) == 0 {
 		if c.int("noop_with_empty_axes", 0) == 0 {
-			c.fail("over all axes reduces the batch")
+			if c.bare {
+				return upTo(len(c.shape(0)))
+			}
+			c.mix("over all axes reduces the batch")
 		}
 		return nil
 	}

@@ -6,34 +6,74 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// folds is the closed list of operators that are computed when the file is
-// read: from constants, or, as Shape does, from the shape of a value.
-var folds map[string]func(*call) numbers
+// fold computes the results of a node from constants, or, as Shape does, from
+// the shape of a value. Constants keep the types of the file, but halves, which
+// are f32 here.
+type fold func(*call) []tensor.Tensor
+
+// folds is the closed list of operators that are computed when the file is read.
+var folds map[string]fold
 
 func init() { // the folds refer to the table's users
-	folds = map[string]func(*call) numbers{
-		"Constant": foldConstant, "ConstantOfShape": foldConstantOfShape, "Shape": foldShape,
-		"Identity": foldIdentity, "Cast": foldCast,
-		"QuantizeLinear": foldQuantize, "DequantizeLinear": foldDequantize,
-		"Gather": foldGather, "Slice": foldSlice, "Concat": foldConcat, "Transpose": foldTranspose,
-		"Reshape": foldReshape, "Squeeze": foldSqueeze, "Unsqueeze": foldUnsqueeze,
-		"Add": foldBinary, "Sub": foldBinary, "Mul": foldBinary, "Div": foldBinary,
-		"Neg": foldUnary, "Floor": foldUnary, "Ceil": foldUnary, "Sqrt": foldUnary, "Exp": foldUnary,
+	folds = map[string]fold{
+		"Constant": computes(foldConstant), "ConstantOfShape": computes(foldConstantOfShape),
+		"Shape": computes(foldShape), "Size": computes(foldSize), "Range": computes(foldRange),
+		"OneHot": computes(foldOneHot), "EyeLike": computes(foldEyeLike), "NonZero": computes(foldNonZero),
+		"Identity": computes(foldIdentity), "Cast": computes(foldCast), "CastLike": computes(foldCast),
+		"Dropout": computes(foldIdentity),
+
+		"QuantizeLinear": computes(foldQuantize), "DequantizeLinear": computes(foldDequantize),
+
+		"Gather": computes(foldGather), "GatherElements": computes(foldGatherElements),
+		"GatherND": computes(foldGatherND), "ScatterND": computes(foldScatterND),
+		"ScatterElements": computes(foldScatterElements), "Scatter": computes(foldScatterElements),
+		"Slice": computes(foldSlice), "Concat": computes(foldConcat), "Transpose": computes(foldTranspose),
+		"Split": foldSplit, "Tile": computes(foldTile), "Expand": computes(foldExpand), "Pad": computes(foldPad),
+		"Where": computes(foldWhere), "Trilu": computes(foldTrilu),
+		"Reshape": computes(foldReshape), "Squeeze": computes(foldSqueeze),
+		"Unsqueeze": computes(foldUnsqueeze), "Flatten": computes(foldFlatten),
+
+		"MatMul": computes(foldMatMul), "Gemm": computes(foldGemm), "Einsum": computes(foldEinsum),
+		"CumSum": computes(foldCumSum), "TopK": foldTopK,
+		"ArgMax": computes(foldArg), "ArgMin": computes(foldArg),
+	}
+	for op := range unary {
+		folds[op] = computes(foldUnary)
+	}
+	for op := range binaryFolds {
+		folds[op] = computes(foldBinary)
+	}
+	for op := range reductions {
+		folds[op] = computes(foldReduce)
 	}
 }
 
-// fold computes a constant.
-func (c *call) fold(f func(*call) numbers) value {
-	n := f(c)
-	if c.err != nil {
-		return constant(tensor.Tensor{})
+// computes makes a fold of a function with one result.
+func computes(f func(*call) tensor.Tensor) fold {
+	return func(c *call) []tensor.Tensor { return []tensor.Tensor{f(c)} }
+}
+
+// fold computes constants.
+func (c *call) fold(f fold) []value {
+	var out []value
+	for _, t := range f(c) {
+		out = append(out, constant(t))
 	}
-	return constant(n.tensor())
+	if c.err != nil {
+		return nil
+	}
+	return out
 }
 
 // takes checks that a constant may be computed that has a shape and elements of type d.
 func (c *call) takes(d tensor.DType, shape []int) bool {
+	if c.err != nil {
+		return false
+	}
 	size, err := tensor.Size(d, shape)
+	if err == nil && len(shape) > tensor.MaxRank {
+		err = fmt.Errorf("a result of rank %d", len(shape))
+	}
 	if err != nil {
 		c.fail("%w", err)
 	} else if c.room -= size; c.room < 0 {
@@ -42,32 +82,64 @@ func (c *call) takes(d tensor.DType, shape []int) bool {
 	return c.err == nil
 }
 
+// made returns a new constant if there is room for it.
+func (c *call) made(d tensor.DType, shape []int) tensor.Tensor {
+	if !c.takes(d, shape) {
+		return nothing
+	}
+	return tensor.New(d, shape...)
+}
+
+// pick is picked if there is room for it.
+func (c *call) pick(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+	if !c.takes(t.DType, shape) {
+		return nothing
+	}
+	return picked(t, shape, from)
+}
+
+// nothing is what stands for a constant after an error.
+var nothing = tensor.New(tensor.F32, 0)
+
 func (r *reader) noRoom() error {
 	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and %d times the "+
 		"size of the file", maxFolded>>20, foldedTimes)
 }
 
-// numbers returns operand i of a fold.
-func (c *call) numbers(i int) numbers {
+// must returns operand i of a fold.
+func (c *call) must(i int) tensor.Tensor {
 	t, ok := c.constant(i)
 	if !ok {
 		c.fail("operand %d is absent", i)
-		return numbers{shape: []int{0}}
 	}
-	return c.converted(t)
+	if c.err != nil {
+		return nothing
+	}
+	return t
 }
 
-// converted returns the elements of t; if they have to be copied, there must be room.
-func (c *call) converted(t tensor.Tensor) numbers {
-	if t.DType != tensor.F32 && t.DType != tensor.I64 && !c.takes(computedAs(t.DType), t.Shape) {
-		return numbers{shape: []int{0}}
+// integers reads operand i of a fold, which has integers or truth values.
+func (c *call) integers(i int) (t tensor.Tensor, at func(k int) int64) {
+	t = c.must(i)
+	if c.err == nil {
+		var err error
+		if at, err = integers(t); err != nil {
+			c.fail("operand %d: %w", i, err)
+		}
 	}
-	n, err := toNumbers(t)
-	if err != nil {
-		c.fail("%w", err)
-		return numbers{shape: []int{0}}
+	return t, at
+}
+
+// reals reads operand i of a fold, which has floats.
+func (c *call) reals(i int) (t tensor.Tensor, at func(k int) float64) {
+	t = c.must(i)
+	if c.err == nil {
+		var err error
+		if at, err = reals(t); err != nil {
+			c.fail("operand %d: %w", i, err)
+		}
 	}
-	return n
+	return t, at
 }
 
 // foldAxis is axis for constants, which have no batch axis.
@@ -76,89 +148,89 @@ func (c *call) foldAxis(a int64, rank int) int {
 		a += int64(rank)
 	}
 	if a < 0 || a >= int64(rank) {
-		c.fail("axis %d of a constant of rank %d", a, rank)
+		c.fail("axis %d of a tensor of rank %d", a, rank)
 		return 0
 	}
 	return int(a)
 }
 
-func foldIdentity(c *call) numbers { return c.numbers(0) }
+func foldIdentity(c *call) tensor.Tensor { return c.must(0) }
 
-// foldCast turns integers into floats and back, towards zero. Integers keep the
-// low bits that their type has, as C does it; of bool all but zero is true.
-func foldCast(c *call) numbers {
-	n := c.numbers(0)
+// foldCast turns integers into floats and back, towards zero.
+func foldCast(c *call) tensor.Tensor {
+	t := c.must(0)
 	d, err := dtype(int32(c.int("to", 0)))
+	if c.n.OpType == "CastLike" {
+		d, err = c.must(1).DType, nil
+	}
 	if err != nil {
 		c.fail("%w", err)
 	}
-	if c.err != nil || !c.takes(tensor.I64, n.shape) {
-		return n
+	if d == tensor.F16 || d == tensor.BF16 {
+		d = tensor.F32
 	}
-	if isFloat(d) {
-		return c.toFloats(n)
+	if c.err != nil || t.DType == d {
+		return t
 	}
-	out := numbers{shape: n.shape, i: make([]int64, max(len(n.i), len(n.f)))}
-	for k, v := range n.f {
-		if !(v >= -1<<63 && v < 1<<63) && d != tensor.Bool {
-			c.fail("of %v to an integer has no result", v)
-			return n
+	return c.cast(t, d)
+}
+
+func (c *call) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
+	out := c.made(d, t.Shape)
+	if c.err != nil {
+		return out
+	}
+	if isFloat(t.DType) {
+		at, _ := reals(t)
+		for k := range t.Count() {
+			c.setCast(out, k, at(k))
 		}
-		if out.i[k] = int64(v); d == tensor.Bool && v != 0 {
-			out.i[k] = 1
-		}
+		return out
 	}
-	copy(out.i, n.i)
-	if d != tensor.I64 {
-		c.narrow(out.i, d)
+	at, err := integers(t)
+	if err != nil {
+		c.fail("%w", err)
+		return out
+	}
+	for k := range t.Count() {
+		switch v := at(k); {
+		case isFloat(d):
+			setReal(out, k, float64(c.known(v)))
+		case v == anyBatch && d != tensor.I32 && d != tensor.I64:
+			setInteger(out, k, c.known(v))
+		default:
+			setInteger(out, k, v)
+		}
 	}
 	return out
 }
 
-// toFloats converts integers.
-func (c *call) toFloats(n numbers) numbers {
-	if n.f != nil {
-		return n
-	}
-	f := numbers{shape: n.shape, f: make([]float32, len(n.i))}
-	for k, v := range n.i {
-		c.known(v)
-		f.f[k] = float32(v)
-	}
-	return f
-}
-
-// narrow leaves of integers what a type can hold. The length of the batch fits into 32 bits.
-func (c *call) narrow(l []int64, d tensor.DType) {
-	for k, v := range l {
-		if v == anyBatch && d.Size() >= 4 {
-			continue
+// setCast sets element k to a float.
+func (c *call) setCast(out tensor.Tensor, k int, v float64) {
+	switch d := out.DType; {
+	case isFloat(d):
+		setReal(out, k, v)
+	case d == tensor.Bool:
+		if v != 0 {
+			out.Bytes[k] = 1
 		}
-		c.known(v)
-		switch d {
-		case tensor.Bool:
-			if v != 0 {
-				l[k] = 1
-			}
-		case tensor.I8:
-			l[k] = int64(int8(v))
-		case tensor.U8:
-			l[k] = int64(uint8(v))
-		case tensor.I16:
-			l[k] = int64(int16(v))
-		case tensor.U16:
-			l[k] = int64(uint16(v))
-		case tensor.I32:
-			l[k] = int64(int32(v))
-		case tensor.U32:
-			l[k] = int64(uint32(v))
-		}
+	case !(v >= -1<<63 && v < 1<<63):
+		c.fail("of %v to an integer has no result", v)
+	default:
+		setInteger(out, k, int64(v))
 	}
 }
 
-// known fails if v stands for the length of the batch.
-func (c *call) known(v int64) {
-	if v == anyBatch {
-		c.fail("computes with the length of the batch")
+// known returns v, and 1 for the length of a batch that the file fixes to 1; it
+// fails if v stands for the length of another batch.
+func (c *call) known(v int64) int64 {
+	if v != anyBatch {
+		return v
 	}
+	if c.batch == 1 {
+		c.alone = true
+		return 1
+	}
+	c.fail("computes with the length of the batch")
+	return 1
 }

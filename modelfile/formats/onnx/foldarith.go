@@ -2,101 +2,341 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldUnary(c *call) numbers {
-	n := c.numbers(0)
-	if c.err != nil || !c.takes(n.dtype(), n.shape) {
-		return n
-	}
-	out := n.like(n.shape)
-	for k, v := range n.i {
-		c.known(v)
-		out.i[k] = v
-		if c.n.OpType == "Neg" {
-			out.i[k] = -v
-		}
-	}
-	for k, v := range n.f {
-		out.f[k] = unary(c.n.OpType, v)
-	}
-	return out
+// unary are the functions of one number, by what they make of floats, in
+// float64, and of integers; nil where they have none.
+var unary = map[string]struct {
+	real    func(float64) float64
+	integer func(int64) int64
+}{
+	"Neg":        {func(v float64) float64 { return -v }, func(v int64) int64 { return -v }},
+	"Abs":        {math.Abs, func(v int64) int64 { return max(v, -v) }},
+	"Sign":       {sign[float64], sign[int64]},
+	"Relu":       {func(v float64) float64 { return max(v, 0) }, nil},
+	"Floor":      {math.Floor, nil},
+	"Ceil":       {math.Ceil, nil},
+	"Round":      {math.RoundToEven, nil},
+	"Sqrt":       {math.Sqrt, nil},
+	"Reciprocal": {func(v float64) float64 { return 1 / v }, nil},
+	"Exp":        {tensor.Exp, nil},
+	"Log":        {tensor.Log, nil},
+	"Sin":        {tensor.Sin, nil},
+	"Cos":        {tensor.Cos, nil},
+	"Tanh":       {tensor.Tanh, nil},
+	"Erf":        {math.Erf, nil},
+	"Sigmoid":    {func(v float64) float64 { return 1 / (1 + tensor.Exp(-v)) }, nil},
+	"Not":        {nil, func(v int64) int64 { return 1 - v }},
+	"BitwiseNot": {nil, func(v int64) int64 { return ^v }},
+	"IsNaN":      {func(v float64) float64 { return truth(math.IsNaN(v)) }, nil},
+	"IsInf":      {func(v float64) float64 { return truth(math.IsInf(v, 0)) }, nil},
 }
 
-func unary(op string, v float32) float32 {
-	switch op {
-	case "Neg":
-		return -v
-	case "Floor":
-		return float32(math.Floor(float64(v)))
-	case "Ceil":
-		return float32(math.Ceil(float64(v)))
-	case "Sqrt":
-		return float32(math.Sqrt(float64(v)))
+func sign[T int64 | float64](v T) T {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
 	}
-	return float32(tensor.Exp(float64(v)))
+	return v // zero, or no number
 }
 
-// foldBinary computes Add, Sub, Mul and Div of operands that broadcast.
-func foldBinary(c *call) numbers {
-	a, b := c.numbers(0), c.numbers(1)
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func foldUnary(c *call) tensor.Tensor {
+	f, t := unary[c.n.OpType], c.must(0)
+	floats := isFloat(t.DType)
+	if c.n.OpType == "IsInf" && (c.int("detect_negative", 1) == 0 || c.int("detect_positive", 1) == 0) {
+		c.fail("of one sign alone is not supported")
+	}
+	if floats && f.real == nil || !floats && f.integer == nil || (c.n.OpType == "Not") != (t.DType == tensor.Bool) {
+		c.fail("of constants of %v is not supported", t.DType)
+	}
+	d := t.DType
+	if c.n.OpType == "IsNaN" || c.n.OpType == "IsInf" {
+		d = tensor.Bool
+	}
+	out := c.made(d, t.Shape)
 	if c.err != nil {
-		return a
+		return nothing
 	}
-	if (a.f == nil) != (b.f == nil) {
-		c.fail("operands of different types")
-		return a
-	}
-	shape, err := graph.Broadcast(a.shape, b.shape)
-	if err != nil {
-		c.fail("%w", err)
-	}
-	if c.err != nil || !c.takes(a.dtype(), shape) || !c.takes(a.dtype(), shape) ||
-		!c.takes(a.dtype(), shape) {
-		return a
-	}
-	a, b = a.spread(shape), b.spread(shape)
-	out := a.like(shape)
-	for k := range a.f {
-		out.f[k] = compute(c.n.OpType, a.f[k], b.f[k])
-	}
-	for k := range a.i {
-		c.known(a.i[k])
-		c.known(b.i[k])
-		if b.i[k] == 0 && c.n.OpType == "Div" {
-			c.fail("divides by zero")
-			return out
+	if floats {
+		_, at := c.reals(0)
+		for k := range t.Count() {
+			if v := f.real(at(k)); d == tensor.Bool {
+				setInteger(out, k, int64(v))
+			} else {
+				setReal(out, k, v)
+			}
 		}
-		out.i[k] = compute(c.n.OpType, a.i[k], b.i[k])
+		return out
+	}
+	_, at := c.integers(0)
+	for k := 0; k < t.Count() && c.err == nil; k++ {
+		setInteger(out, k, f.integer(c.known(at(k))))
 	}
 	return out
 }
 
-func compute[T int64 | float32](op string, a, b T) T {
-	switch op {
-	case "Add":
-		return a + b
-	case "Sub":
-		return a - b
-	case "Mul":
-		return a * b
+// binaryFold is a function of two numbers, or of more from left to right.
+type binaryFold struct {
+	real    func(a, b float64) float64
+	integer func(c *call, a, b int64) int64 // of anyBatch too
+	many    bool                            // takes any number of operands
+	tells   bool                            // the result is a truth value
+	mixed   bool                            // the operands may have different types; the result has the first's
+}
+
+var binaryFolds = map[string]binaryFold{
+	"Add": {real: func(a, b float64) float64 { return a + b }, integer: exact(func(a, b int64) int64 { return a + b }, 0)},
+	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: right(func(a, b int64) int64 { return a - b }, 0)},
+	"Mul": {real: func(a, b float64) float64 { return a * b }, integer: exact(func(a, b int64) int64 { return a * b }, 1)},
+	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*call).quotient},
+	"Mod": {real: math.Mod, integer: (*call).modulo},
+	"Pow": {real: power, integer: (*call).integerPower, mixed: true},
+	"Min": {real: smaller, integer: (*call).least, many: true},
+	"Max": {real: larger, integer: (*call).most, many: true},
+	"Sum": {real: func(a, b float64) float64 { return a + b }, many: true},
+
+	"Equal":          tellsIf(func(order int) bool { return order == 0 }),
+	"Greater":        tellsIf(func(order int) bool { return order == 1 }),
+	"GreaterOrEqual": tellsIf(func(order int) bool { return order == 1 || order == 0 }),
+	"Less":           tellsIf(func(order int) bool { return order == -1 }),
+	"LessOrEqual":    tellsIf(func(order int) bool { return order == -1 || order == 0 }),
+
+	"And":        {integer: exact(func(a, b int64) int64 { return a & b }, 1)},
+	"Or":         {integer: exact(func(a, b int64) int64 { return a | b }, 0)},
+	"Xor":        {integer: exact(func(a, b int64) int64 { return a ^ b }, 0)},
+	"BitwiseAnd": {integer: exact(func(a, b int64) int64 { return a & b }, -1)},
+	"BitwiseOr":  {integer: exact(func(a, b int64) int64 { return a | b }, 0)},
+	"BitwiseXor": {integer: exact(func(a, b int64) int64 { return a ^ b }, 0)},
+}
+
+// exact makes a function that leaves the length of the batch as it is beside an
+// operand that changes nothing; right is that for the second operand alone.
+func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
+	return func(c *call, a, b int64) int64 {
+		switch {
+		case a == anyBatch && b == neutral:
+			return a
+		case b == anyBatch && a == neutral:
+			return b
+		}
+		return f(c.known(a), c.known(b))
+	}
+}
+
+func right(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
+	return func(c *call, a, b int64) int64 {
+		if a == anyBatch && b == neutral {
+			return a
+		}
+		return f(c.known(a), c.known(b))
+	}
+}
+
+func (c *call) quotient(a, b int64) int64 {
+	if a == anyBatch && b == 1 {
+		return a
+	}
+	if a, b = c.known(a), c.known(b); b == 0 {
+		c.fail("divides by zero")
+		return 0
 	}
 	return a / b
 }
 
-// spread broadcasts n to a shape.
-func (n numbers) spread(shape []int) numbers {
-	skip, step := len(shape)-len(n.shape), strides(n.shape)
-	return n.picked(shape, func(index []int) int {
-		at := 0
-		for a, length := range n.shape {
-			if length > 1 {
-				at += index[skip+a] * step[a]
-			}
+// modulo has the sign of the divisor, or with fmod that of the dividend.
+func (c *call) modulo(a, b int64) int64 {
+	if a, b = c.known(a), c.known(b); b == 0 {
+		c.fail("divides by zero")
+		return 0
+	}
+	m := a % b
+	if c.int("fmod", 0) == 0 && m != 0 && (m < 0) != (b < 0) {
+		m += b
+	}
+	return m
+}
+
+func (c *call) integerPower(a, b int64) int64 {
+	a, b = c.known(a), c.known(b)
+	if b < 0 || b > 64 {
+		c.fail("an integer to the power of %d is not supported", b)
+		return 0
+	}
+	p := int64(1)
+	for range b {
+		p *= a
+	}
+	return p
+}
+
+// The length of a batch is at least 1.
+func (c *call) most(a, b int64) int64 {
+	if a == anyBatch && b <= 1 || b == a {
+		return a
+	}
+	if b == anyBatch && a <= 1 {
+		return b
+	}
+	return max(c.known(a), c.known(b))
+}
+
+func (c *call) least(a, b int64) int64 {
+	if a == anyBatch && b <= 1 || b == a {
+		return b
+	}
+	if b == anyBatch && a <= 1 {
+		return a
+	}
+	return min(c.known(a), c.known(b))
+}
+
+func smaller(a, b float64) float64 { return min(a, b) }
+func larger(a, b float64) float64  { return max(a, b) }
+
+// power multiplies where the exponent is a small integer, so that it is exact
+// where the product is.
+func power(a, b float64) float64 {
+	if n := math.Abs(b); n == math.Trunc(n) && n <= 64 {
+		p := 1.0
+		for range int(n) {
+			p *= a
 		}
-		return at
+		if b < 0 {
+			return 1 / p
+		}
+		return p
+	}
+	if b == 0.5 || b == -0.5 {
+		if root := math.Sqrt(a); b > 0 {
+			return root
+		} else {
+			return 1 / root
+		}
+	}
+	return math.Pow(a, b)
+}
+
+// tellsIf compares: f tells of the order of two numbers, -1, 0 or 1, or 2 where
+// one is no number.
+func tellsIf(f func(order int) bool) binaryFold {
+	of := func(order int) int64 {
+		if f(order) {
+			return 1
+		}
+		return 0
+	}
+	return binaryFold{tells: true,
+		real: func(a, b float64) float64 { return float64(of(order(a, b))) },
+		integer: func(c *call, a, b int64) int64 {
+			switch {
+			case a == b:
+				return of(0)
+			case a == anyBatch && b < 1:
+				return of(1)
+			case b == anyBatch && a < 1:
+				return of(-1)
+			}
+			return of(order(c.known(a), c.known(b)))
+		}}
+}
+
+func order[T int64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	case a == b:
+		return 0
+	}
+	return 2
+}
+
+// foldBinary computes operators of operands that broadcast.
+func foldBinary(c *call) tensor.Tensor {
+	f := binaryFolds[c.n.OpType]
+	if len(c.in) != 2 && !f.many || len(c.in) == 0 {
+		c.fail("has %d operands, want 2", len(c.in))
+	}
+	acc := c.must(0)
+	for i := 1; i < len(c.in) && c.err == nil; i++ {
+		acc = c.join(f, acc, c.must(i))
+	}
+	return acc
+}
+
+func (c *call) join(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
+	if c.err == nil && f.mixed && a.DType != b.DType {
+		wide := c.join(f, c.cast(a, tensor.F64), c.cast(b, tensor.F64))
+		if c.err != nil {
+			return nothing
+		}
+		return c.cast(wide, a.DType)
+	}
+	boolean := c.n.OpType == "And" || c.n.OpType == "Or" || c.n.OpType == "Xor"
+	floats := isFloat(a.DType)
+	switch {
+	case c.err != nil:
+	case a.DType != b.DType:
+		c.fail("operands of different types, %v and %v", a.DType, b.DType)
+	case c.opset < 7 && c.attribute("axis") != nil && !slices.Equal(a.Shape, b.Shape):
+		c.fail("of constants that broadcast along an axis is not supported")
+	case floats && f.real == nil || !floats && f.integer == nil ||
+		boolean != (a.DType == tensor.Bool) && c.n.OpType != "Equal":
+		c.fail("of constants of %v is not supported", a.DType)
+	}
+	shape, err := graph.Broadcast(a.Shape, b.Shape)
+	if err != nil {
+		c.fail("%w", err)
+	}
+	d := a.DType
+	if f.tells {
+		d = tensor.Bool
+	}
+	out := c.made(d, shape)
+	if c.err != nil {
+		return nothing
+	}
+	c.joined(f, out, a, b)
+	return out
+}
+
+func (c *call) joined(f binaryFold, out, a, b tensor.Tensor) {
+	ofA, ofB := spread(a.Shape, len(out.Shape)), spread(b.Shape, len(out.Shape))
+	if isFloat(a.DType) {
+		x, _ := reals(a)
+		y, _ := reals(b)
+		each(out.Shape, func(k int, index []int) {
+			if v := f.real(x(ofA(index)), y(ofB(index))); f.tells {
+				setInteger(out, k, int64(v))
+			} else {
+				setReal(out, k, v)
+			}
+		})
+		return
+	}
+	x, err := integers(a)
+	y, err2 := integers(b)
+	if err := firstError(err, err2); err != nil {
+		c.fail("%w", err)
+		return
+	}
+	each(out.Shape, func(k int, index []int) {
+		if c.err == nil {
+			setInteger(out, k, f.integer(c, x(ofA(index)), y(ofB(index))))
+		}
 	})
 }

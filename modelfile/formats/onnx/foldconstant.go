@@ -1,50 +1,66 @@
 package onnx
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // foldConstant is asked only for what is no numbers: those are kept when the
 // file is opened.
-func foldConstant(c *call) numbers {
+func foldConstant(c *call) tensor.Tensor {
 	c.fail("its value is text")
-	return numbers{}
+	return nothing
 }
 
-func foldConstantOfShape(c *call) numbers {
-	shape, err := lengths(tensor.I64, c.numbers(0).i)
-	if err != nil {
-		c.fail("%w", err)
+func foldConstantOfShape(c *call) tensor.Tensor {
+	_, at := c.integers(0)
+	if c.err != nil {
+		return nothing
 	}
-	one := numbers{f: []float32{0}}
+	var dims []int64
+	for k := range c.must(0).Count() {
+		dims = append(dims, c.known(at(k)))
+	}
+	one := tensor.Scalar(float32(0))
 	if a := c.attribute("value"); a != nil && a.T != nil {
 		t, err := load(a.T)
-		if err == nil {
-			one, err = toNumbers(t)
+		if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
+			t, err = t.ToF32()
 		}
 		if err != nil || t.Count() != 1 {
 			c.fail("its value is not one number")
+			return nothing
 		}
+		one = t
+		a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(number(t.DType)) // load took it
 	}
-	if c.err != nil || !c.takes(one.dtype(), shape) {
-		return numbers{}
+	shape, err := lengths(one.DType, dims)
+	if err != nil {
+		c.fail("%w", err)
 	}
-	return one.picked(shape, func([]int) int { return 0 })
+	return c.pick(one, shape, func([]int) int { return 0 })
 }
 
-// foldShape gives the shape of a value; the batch stays open, also where the
-// file fixes it.
-func foldShape(c *call) numbers {
+// dims returns the shape of operand 0 in the file; the batch stays open, also
+// where the file fixes it.
+func (c *call) dims() []int64 {
 	if !c.has(0) {
 		c.fail("has no operand")
-		return numbers{}
+		return nil
 	}
-	var all []int64
 	if x := c.in[0]; x.isConstant() {
-		all = widened(x.c.Shape)
+		return widened(x.c.Shape)
+	} else if all := widened(c.shapeOf(x)); x.bare {
+		return all
 	} else {
-		if all = widened(c.shapeOf(x)); !x.bare {
-			all = append([]int64{anyBatch}, all...)
-		}
+		return append([]int64{anyBatch}, all...)
 	}
+}
+
+func foldShape(c *call) tensor.Tensor {
+	all := c.dims()
 	from, to := c.int("start", 0), c.int("end", len(all))
 	if from < 0 {
 		from += len(all)
@@ -53,6 +69,171 @@ func foldShape(c *call) numbers {
 		to += len(all)
 	}
 	from, to = min(max(from, 0), len(all)), min(max(to, 0), len(all))
-	all = all[from:max(from, to)]
-	return numbers{shape: []int{len(all)}, i: append([]int64{}, all...)}
+	all = slices.Clone(all[from:max(from, to)])
+	return tensor.Of(append([]int64{}, all...), len(all))
+}
+
+func foldSize(c *call) tensor.Tensor {
+	n := int64(1)
+	for _, d := range c.dims() {
+		if d = c.known(d); d > 0 && n > math.MaxInt64/d {
+			c.fail("the shape has too many elements")
+			return nothing
+		}
+		n *= d
+	}
+	return tensor.Scalar(n)
+}
+
+// foldRange counts from a number to another one, which is not reached.
+func foldRange(c *call) tensor.Tensor {
+	from, to, by := c.must(0), c.must(1), c.must(2)
+	if c.err == nil && (from.Count() != 1 || to.Count() != 1 || by.Count() != 1 || from.DType != to.DType ||
+		from.DType != by.DType) {
+		c.fail("of %v, %v and %v is not supported, only of three numbers of one type", from, to, by)
+	}
+	if c.err != nil {
+		return nothing
+	}
+	if isFloat(from.DType) {
+		return c.rangeOfReals()
+	}
+	_, a := c.integers(0)
+	_, z := c.integers(1)
+	_, s := c.integers(2)
+	if c.err != nil {
+		return nothing
+	}
+	first, last, step := c.known(a(0)), c.known(z(0)), c.known(s(0))
+	n := math.Ceil((float64(last) - float64(first)) / float64(step))
+	out := c.made(from.DType, []int{c.length(n)})
+	for k := range out.Count() {
+		setInteger(out, k, first+int64(k)*step)
+	}
+	return out
+}
+
+func (c *call) rangeOfReals() tensor.Tensor {
+	from, a := c.reals(0)
+	_, z := c.reals(1)
+	_, s := c.reals(2)
+	if c.err != nil {
+		return nothing
+	}
+	out := c.made(from.DType, []int{c.length(math.Ceil((z(0) - a(0)) / s(0)))})
+	for k := range out.Count() {
+		setReal(out, k, a(0)+float64(float64(k)*s(0)))
+	}
+	return out
+}
+
+// length returns a computed length, at least 0.
+func (c *call) length(n float64) int {
+	if math.IsNaN(n) || n > math.MaxInt32 {
+		c.fail("a length of %v", n)
+		return 0
+	}
+	return int(max(n, 0))
+}
+
+// foldOneHot sets, along a new axis, the place that an index names.
+func foldOneHot(c *call) tensor.Tensor {
+	index, depth, pair := c.must(0), c.must(1), c.must(2)
+	if c.err != nil {
+		return nothing
+	}
+	n, err := c.cast(depth, tensor.I64), error(nil)
+	at, err := integers(index)
+	if err != nil || depth.Count() != 1 || pair.Count() != 2 || c.err != nil {
+		c.fail("of %v to a depth of %v with %v is not supported", index, depth, pair)
+		return nothing
+	}
+	length := n.I64()[0]
+	if length < 1 || length > math.MaxInt32 {
+		c.fail("to a depth of %d", length)
+		return nothing
+	}
+	axis := c.foldAxis(int64(c.int("axis", -1)), len(index.Shape)+1)
+	shape := slices.Insert(slices.Clone(index.Shape), axis, int(length))
+	step := strides(index.Shape)
+	return c.pick(pair, shape, func(to []int) int {
+		k := 0
+		for a, s := range step {
+			if a < axis {
+				k += to[a] * s
+			} else {
+				k += to[a+1] * s
+			}
+		}
+		v := at(k)
+		if v < 0 {
+			v += length
+		}
+		if v == int64(to[axis]) {
+			return 1
+		}
+		return 0
+	})
+}
+
+func foldEyeLike(c *call) tensor.Tensor {
+	if !c.has(0) || !c.in[0].isConstant() || len(c.in[0].c.Shape) != 2 {
+		c.fail("of what is no constant matrix is not supported")
+		return nothing
+	}
+	d := c.in[0].c.DType
+	if c.attribute("dtype") != nil {
+		var err error
+		if d, err = dtype(int32(c.int("dtype", 0))); err != nil {
+			c.fail("%w", err)
+		}
+	}
+	if d == tensor.F16 || d == tensor.BF16 {
+		d = tensor.F32
+	}
+	out, k := c.made(d, c.in[0].c.Shape), c.int("k", 0)
+	if c.err != nil {
+		return nothing
+	}
+	each(out.Shape, func(to int, at []int) {
+		if at[1]-at[0] != k {
+			return
+		}
+		if isFloat(d) {
+			setReal(out, to, 1)
+		} else {
+			setInteger(out, to, 1)
+		}
+	})
+	return out
+}
+
+// foldNonZero lists the indices of what is not zero, an axis in a row.
+func foldNonZero(c *call) tensor.Tensor {
+	t := c.must(0)
+	if c.err != nil {
+		return nothing
+	}
+	zero := make([]byte, t.DType.Size())
+	negative := t.DType == tensor.F32 || t.DType == tensor.F64 // -0 is 0
+	var found [][]int
+	each(t.Shape, func(k int, at []int) {
+		b := slices.Clone(t.Bytes[k*len(zero) : (k+1)*len(zero)])
+		if negative {
+			b[len(b)-1] &= 0x7f
+		}
+		if !slices.Equal(b, zero) {
+			found = append(found, slices.Clone(at))
+		}
+	})
+	out := c.made(tensor.I64, []int{len(t.Shape), len(found)})
+	if c.err != nil {
+		return nothing
+	}
+	for n, at := range found {
+		for a, i := range at {
+			out.I64()[a*len(found)+n] = int64(i)
+		}
+	}
+	return out
 }

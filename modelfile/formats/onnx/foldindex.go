@@ -6,59 +6,216 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldGather(c *call) numbers {
-	n, index := c.numbers(0), c.numbers(1)
-	if c.err != nil || index.f != nil {
-		c.fail("its indices are not integers")
-		return n
-	}
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(n.shape))
+// places reads operand i as indices of an axis of n elements, the negative ones from its end.
+func (c *call) places(i, n int) (t tensor.Tensor, at []int) {
+	t, read := c.integers(i)
 	if c.err != nil {
-		return n
+		return nothing, nil
 	}
-	for _, i := range index.i {
-		if i < -int64(n.shape[axis]) || i >= int64(n.shape[axis]) {
-			c.fail("index %d of an axis of %d", i, n.shape[axis])
-			return n
+	at = make([]int, t.Count())
+	for k := range at {
+		v := c.known(read(k))
+		if v < -int64(n) || v >= int64(n) {
+			c.fail("index %d of an axis of %d", v, n)
+			return nothing, nil
 		}
+		if v < 0 {
+			v += int64(n)
+		}
+		at[k] = int(v)
 	}
-	shape := slices.Concat(n.shape[:axis], index.shape, n.shape[axis+1:])
-	if !c.takes(n.dtype(), shape) {
-		return n
+	return t, at
+}
+
+func foldGather(c *call) tensor.Tensor {
+	t := c.must(0)
+	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
+	if c.err != nil {
+		return nothing
 	}
-	step, inner := strides(n.shape), strides(index.shape)
-	return n.picked(shape, func(at []int) int {
+	index, places := c.places(1, t.Shape[axis])
+	shape := slices.Concat(t.Shape[:axis], index.Shape, t.Shape[axis+1:])
+	step, inner := strides(t.Shape), strides(index.Shape)
+	return c.pick(t, shape, func(at []int) int {
 		from, which := 0, 0
 		for a := range at {
 			switch {
 			case a < axis:
 				from += at[a] * step[a]
-			case a < axis+len(index.shape):
+			case a < axis+len(index.Shape):
 				which += at[a] * inner[a-axis]
 			default:
-				from += at[a] * step[a-len(index.shape)+1]
+				from += at[a] * step[a-len(index.Shape)+1]
 			}
 		}
-		i := int(index.i[which])
-		if i < 0 {
-			i += n.shape[axis]
-		}
-		return from + i*step[axis]
+		return from + places[which]*step[axis]
 	})
 }
 
-func foldSlice(c *call) numbers {
-	n := c.numbers(0)
-	spans := c.spans(n.shape, func(a int64) int { return c.foldAxis(a, len(n.shape)) })
+func foldGatherElements(c *call) tensor.Tensor {
+	t := c.must(0)
+	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
+	if c.err != nil {
+		return nothing
+	}
+	index, places := c.places(1, t.Shape[axis])
+	if !c.within(index.Shape, t.Shape, axis) {
+		return nothing
+	}
+	step, k := strides(t.Shape), -1
+	return c.pick(t, index.Shape, func(at []int) int {
+		k++
+		from := places[k] * step[axis]
+		for a := range at {
+			if a != axis {
+				from += at[a] * step[a]
+			}
+		}
+		return from
+	})
+}
+
+// within checks that indices lie inside a shape on all axes but one.
+func (c *call) within(index, shape []int, axis int) bool {
+	ok := len(index) == len(shape)
+	for a := range index {
+		ok = ok && (a == axis || index[a] <= shape[a])
+	}
+	if !ok {
+		c.fail("indices of the shape %v for %v", index, shape)
+	}
+	return c.err == nil
+}
+
+// tuples reads operand 1 as tuples of indices into the first axes of a shape
+// behind some axes in common: where each begins, and how long what it names is.
+func (c *call) tuples(shape []int, common int) (begins []int, block int) {
+	index, at := c.integers(1)
+	rank := len(index.Shape)
+	if c.err == nil && (rank <= common || len(shape) < common ||
+		!slices.Equal(index.Shape[:common], shape[:common]) || index.Shape[rank-1] > len(shape)-common ||
+		index.Shape[rank-1] == 0) {
+		c.fail("indices of the shape %v for %v", index.Shape, shape)
+	}
+	if c.err != nil {
+		return nil, 0
+	}
+	n, step := index.Shape[rank-1], strides(shape)
+	block = tensor.Count(shape[common+n:])
+	count := index.Count() / n
+	each := count / max(tensor.Count(index.Shape[:common]), 1)
+	for k := range count {
+		begin := k / max(each, 1) * tensor.Count(shape[common:])
+		for i := range n {
+			v, length := c.known(at(k*n+i)), int64(shape[common+i])
+			if v < -length || v >= length {
+				c.fail("index %d of an axis of %d", v, length)
+				return nil, 0
+			}
+			begin += int((v+length)%length) * step[common+i]
+		}
+		begins = append(begins, begin)
+	}
+	return begins, block
+}
+
+func foldGatherND(c *call) tensor.Tensor {
+	t, common := c.must(0), c.int("batch_dims", 0)
+	if common < 0 {
+		c.fail("batch_dims is %d", common)
+	}
+	if c.err != nil {
+		return nothing
+	}
+	begins, block := c.tuples(t.Shape, common)
+	if c.err != nil {
+		return nothing
+	}
+	index := c.in[1].c.Shape
+	last := len(index) - 1
+	out := c.made(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
+	for k := 0; k < len(begins) && c.err == nil; k++ {
+		for i := range block {
+			move(out, k*block+i, t, begins[k]+i)
+		}
+	}
+	return out
+}
+
+// replaces checks the attribute reduction of what scatters.
+func (c *call) replaces() bool {
+	if r := c.text("reduction", "none"); r != "none" {
+		c.fail("with the reduction %.40q is not supported", r)
+	}
+	return c.err == nil
+}
+
+func foldScatterND(c *call) tensor.Tensor {
+	t, updates := c.must(0), c.must(2)
+	begins, block := c.tuples(t.Shape, 0)
+	if !c.replaces() {
+		return nothing
+	}
+	if updates.DType != t.DType || updates.Count() != len(begins)*block {
+		c.fail("updates %v for %d places of %v", updates, len(begins), t)
+	}
+	out := c.made(t.DType, t.Shape)
+	if c.err != nil {
+		return nothing
+	}
+	copy(out.Bytes, t.Bytes)
+	for k, begin := range begins {
+		for i := range block {
+			move(out, begin+i, updates, k*block+i)
+		}
+	}
+	return out
+}
+
+func foldScatterElements(c *call) tensor.Tensor {
+	t, updates := c.must(0), c.must(2)
+	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
+	if !c.replaces() {
+		return nothing
+	}
+	index, places := c.places(1, t.Shape[axis])
+	if !c.within(index.Shape, t.Shape, axis) {
+		return nothing
+	}
+	if updates.DType != t.DType || !slices.Equal(updates.Shape, index.Shape) {
+		c.fail("updates %v for indices of %v", updates, index.Shape)
+	}
+	out := c.made(t.DType, t.Shape)
+	if c.err != nil {
+		return nothing
+	}
+	copy(out.Bytes, t.Bytes)
+	step := strides(t.Shape)
+	each(index.Shape, func(k int, at []int) {
+		to := places[k] * step[axis]
+		for a := range at {
+			if a != axis {
+				to += at[a] * step[a]
+			}
+		}
+		move(out, to, updates, k)
+	})
+	return out
+}
+
+func foldSlice(c *call) tensor.Tensor {
+	t := c.must(0)
+	spans := c.spans(t.Shape, func(a int64) int { return c.foldAxis(a, len(t.Shape)) })
+	return c.sliced(t, spans)
+}
+
+func (c *call) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
 	shape := make([]int, len(spans))
 	for a, s := range spans {
 		shape[a] = s.count
 	}
-	if c.err != nil || !c.takes(n.dtype(), shape) {
-		return n
-	}
-	step := strides(n.shape)
-	return n.picked(shape, func(at []int) int {
+	step := strides(t.Shape)
+	return c.pick(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
 			from += (spans[a].begin + at[a]*spans[a].step) * step[a]
@@ -67,52 +224,67 @@ func foldSlice(c *call) numbers {
 	})
 }
 
-// foldConcat joins along the first axis, which is how shapes are joined, or any other.
-func foldConcat(c *call) numbers {
-	all := make([]numbers, max(len(c.in), 1)) // without operands the first is missed
-	for i := range all {
-		all[i] = c.numbers(i)
-	}
+func foldSplit(c *call) []tensor.Tensor {
+	t := c.must(0)
+	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
-		return numbers{}
+		return nil
 	}
-	axis := c.foldAxis(int64(c.int("axis", 1)), len(all[0].shape))
-	shape := slices.Clone(all[0].shape)
-	for i, n := range all[1:] {
-		same := len(n.shape) == len(shape) && (n.f == nil) == (all[0].f == nil)
-		for a := range shape {
-			same = same && (a == axis || n.shape[a] == shape[a])
-		}
-		if !same || c.err != nil {
-			c.fail("operand %d has the shape %v or type, operand 0 %v", i+1, n.shape, shape)
-			return numbers{}
-		}
-		shape[axis] += n.shape[axis]
+	var out []tensor.Tensor
+	for _, spans := range c.parts(t.Shape, axis) {
+		out = append(out, c.sliced(t, spans))
 	}
-	if c.err != nil || !c.takes(all[0].dtype(), shape) {
-		return numbers{}
-	}
-	return joined(all, shape, axis)
+	return out
 }
 
-func joined(all []numbers, shape []int, axis int) numbers {
-	out := all[0].like(shape)
-	outer, to := tensor.Count(shape[:axis]), 0
-	for o := range outer {
-		for _, n := range all {
-			block := tensor.Count(n.shape[axis:])
-			for k := range block {
-				n.put(out, to, o*block+k)
-				to++
-			}
+// foldConcat joins along the first axis, which is how shapes are joined, or any other.
+func foldConcat(c *call) tensor.Tensor {
+	all := make([]tensor.Tensor, max(len(c.in), 1)) // without operands the first is missed
+	for i := range all {
+		all[i] = c.must(i)
+	}
+	if c.err != nil {
+		return nothing
+	}
+	axis := c.foldAxis(int64(c.int("axis", 1)), len(all[0].Shape))
+	shape := slices.Clone(all[0].Shape)
+	for i, t := range all[1:] {
+		same := len(t.Shape) == len(shape) && t.DType == all[0].DType
+		for a := range shape {
+			same = same && (a == axis || t.Shape[a] == shape[a])
+		}
+		if !same || c.err != nil {
+			c.fail("operand %d is %v, operand 0 %v", i+1, t, all[0])
+			return nothing
+		}
+		shape[axis] += t.Shape[axis]
+	}
+	out := c.made(all[0].DType, shape)
+	if c.err != nil {
+		return nothing
+	}
+	to, size := 0, out.DType.Size()
+	for o := range tensor.Count(shape[:axis]) {
+		for _, t := range all {
+			block := tensor.Count(t.Shape[axis:]) * size
+			to += copy(out.Bytes[to:], t.Bytes[o*block:(o+1)*block])
 		}
 	}
 	return out
 }
 
-func foldTranspose(c *call) numbers {
-	n := c.numbers(0)
-	rank := len(n.shape)
+func foldTranspose(c *call) tensor.Tensor {
+	t := c.must(0)
+	perm := c.permutation(len(t.Shape))
+	if c.err != nil {
+		return nothing
+	}
+	return c.transposed(t, perm)
+}
+
+// permutation reads the order in which the axes of a rank are to stand; the
+// attribute is absent where they are turned around.
+func (c *call) permutation(rank int) []int {
 	perm := make([]int, rank)
 	for a := range perm {
 		perm[a] = rank - 1 - a
@@ -120,19 +292,22 @@ func foldTranspose(c *call) numbers {
 	if c.attribute("perm") != nil {
 		perm = c.ints("perm", rank, 0)
 	}
-	shape := make([]int, rank)
 	for i, a := range perm {
 		if a < 0 || a >= rank || slices.Contains(perm[:i], a) {
 			c.fail("attribute perm is %v for rank %d", perm, rank)
-			return n
+			return upTo(rank)
 		}
-		shape[i] = n.shape[a]
 	}
-	if c.err != nil || !c.takes(n.dtype(), shape) {
-		return n
+	return perm
+}
+
+func (c *call) transposed(t tensor.Tensor, perm []int) tensor.Tensor {
+	shape := make([]int, len(perm))
+	for i, a := range perm {
+		shape[i] = t.Shape[a]
 	}
-	step := strides(n.shape)
-	return n.picked(shape, func(at []int) int {
+	step := strides(t.Shape)
+	return c.pick(t, shape, func(at []int) int {
 		from := 0
 		for i, a := range perm {
 			from += at[i] * step[a]

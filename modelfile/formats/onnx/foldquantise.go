@@ -8,64 +8,49 @@ import (
 
 // foldDequantize turns the integers of quantised weights into floats:
 // (x-zero)*scale, where both are one number or one for each place of an axis.
-func foldDequantize(c *call) numbers {
-	x, _ := c.constant(0)
+func foldDequantize(c *call) tensor.Tensor {
+	x, at := c.integers(0)
 	q := c.quantisation(tensor.U8)
-	if c.err != nil || !c.takes(tensor.F32, x.Shape) {
-		return numbers{}
-	}
-	out := numbers{shape: x.Shape, f: make([]float32, x.Count())}
-	switch x.DType {
-	case tensor.I8:
-		dequantise(out.f, tensor.View[int8](x), &q)
-	case tensor.U8:
-		dequantise(out.f, x.U8(), &q)
-	case tensor.I16:
-		dequantise(out.f, tensor.View[int16](x), &q)
-	case tensor.U16:
-		dequantise(out.f, tensor.View[uint16](x), &q)
-	case tensor.I32:
-		dequantise(out.f, x.I32(), &q)
-	case tensor.I64: // what was computed here
-		dequantise(out.f, x.I64(), &q)
-	default:
+	if c.err == nil && x.DType == tensor.Bool {
 		c.fail("of %v is not supported, only of integers", x.DType)
+	}
+	out := c.made(tensor.F32, x.Shape)
+	if c.err != nil {
+		return nothing
+	}
+	for k := range out.F32() {
+		i := q.at(k)
+		out.F32()[k] = float32(at(k)-q.zero[i]) * q.scale[i]
 	}
 	return out
 }
 
-func dequantise[T int8 | uint8 | int16 | uint16 | int32 | int64](out []float32, x []T, q *quantisation) {
-	for k, v := range x {
-		at := q.at(k)
-		out[k] = float32(int64(v)-q.zero[at]) * q.scale[at]
-	}
-}
-
 // foldQuantize rounds floats to integers, half to even, and clips them to
 // their type: what is quantised and dequantised again has lost as much here.
-func foldQuantize(c *call) numbers {
-	x, q := c.numbers(0), c.quantisation(tensor.U8)
-	if c.err == nil && x.f == nil {
-		c.fail("of %v is not supported, only of floats", c.in[0].c.DType)
+func foldQuantize(c *call) tensor.Tensor {
+	x, q := c.must(0), c.quantisation(tensor.U8)
+	if c.err == nil && x.DType != tensor.F32 {
+		c.fail("of %v is not supported, only of floats", x.DType)
 	}
-	if c.err != nil || !c.takes(tensor.I64, x.shape) {
-		return numbers{}
+	out := c.made(q.d, x.Shape)
+	if c.err != nil {
+		return nothing
 	}
-	out := numbers{shape: x.shape, i: make([]int64, len(x.f))}
-	for k, v := range x.f {
-		at := q.at(k)
-		n := math.RoundToEven(float64(v/q.scale[at])) + float64(q.zero[at])
+	for k, v := range x.F32() {
+		i := q.at(k)
+		n := math.RoundToEven(float64(v/q.scale[i])) + float64(q.zero[i])
 		if math.IsNaN(n) {
 			c.fail("of what is no number has no result")
-			return numbers{}
+			return nothing
 		}
-		out.i[k] = int64(min(max(n, float64(q.least)), float64(q.most)))
+		setInteger(out, k, int64(min(max(n, float64(q.least)), float64(q.most))))
 	}
 	return out
 }
 
 // quantisation says how the elements of a tensor are quantised.
 type quantisation struct {
+	d           tensor.DType // of the integers
 	scale       []float32
 	zero        []int64
 	each, inner int // places of the axis, elements of one of them; 1 and 1 for one scale
@@ -77,10 +62,15 @@ func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 // quantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
 func (c *call) quantisation(otherwise tensor.DType) quantisation {
-	scale := c.numbers(1)
-	zero, d := numbers{i: make([]int64, max(len(scale.f), 1))}, otherwise
+	scale := c.toF32(c.must(1))
+	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
 	if c.has(2) {
-		zero, d = c.numbers(2), c.in[2].c.DType
+		t := c.must(2)
+		var err error
+		if zero, err = integersOf(t); err != nil {
+			c.fail("%w", err)
+		}
+		d = t.DType
 	}
 	if c.int("block_size", 0) != 0 {
 		c.fail("in blocks (block_size) is not supported")
@@ -91,7 +81,11 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 	if !ok {
 		c.fail("to %v is not supported", d)
 	}
-	q := quantisation{scale: scale.f, zero: zero.i, each: 1, inner: 1, least: limits[0], most: limits[1]}
+	q := quantisation{d: d, each: 1, inner: 1, least: limits[0], most: limits[1], zero: zero}
+	if c.err != nil {
+		return q
+	}
+	q.scale = scale.F32()
 	if len(q.scale) == 0 || len(q.zero) != len(q.scale) {
 		c.fail("%d scales and %d zero points", len(q.scale), len(q.zero))
 		return q

@@ -1,42 +1,82 @@
 package onnx
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"slices"
 
-func foldReshape(c *call) numbers {
-	n := c.numbers(0)
-	target, _ := c.list("shape", 1)
-	shape, err := resolve(target, n.shape, c.int("allowzero", 0) != 0)
-	if err != nil {
-		c.fail("%w", err)
-		return n
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func foldReshape(c *call) tensor.Tensor {
+	t := c.must(0)
+	target, ok := c.list("shape", 1)
+	for i := range target {
+		target[i] = c.known(target[i])
 	}
-	n.shape = shape
-	return n
+	shape, err := resolve(target, t.Shape, c.int("allowzero", 0) != 0)
+	if !ok {
+		c.fail("without a shape")
+	} else if err != nil {
+		c.fail("%w", err)
+	}
+	if c.err != nil {
+		return nothing
+	}
+	return t.Reshape(shape...)
 }
 
-func foldSqueeze(c *call) numbers {
-	n := c.numbers(0)
+func foldFlatten(c *call) tensor.Tensor {
+	t, axis := c.must(0), c.int("axis", 1)
+	if axis < 0 {
+		axis += len(t.Shape)
+	}
+	if axis < 0 || axis > len(t.Shape) {
+		c.fail("at axis %d of a constant of rank %d", axis, len(t.Shape))
+	}
+	if c.err != nil {
+		return nothing
+	}
+	return t.Reshape(tensor.Count(t.Shape[:axis]), tensor.Count(t.Shape[axis:]))
+}
+
+func foldSqueeze(c *call) tensor.Tensor {
+	t := c.must(0)
 	axes, given := c.squeezed()
-	drop := make([]bool, len(n.shape))
-	for a, length := range n.shape {
-		drop[a] = !given && length == 1
+	shape := c.without(t.Shape, axes, given)
+	if c.err != nil {
+		return nothing
 	}
-	for _, a := range axes {
-		if at := c.foldAxis(a, len(n.shape)); c.err == nil {
-			drop[at] = true
-		}
-	}
-	var shape []int
-	for a, length := range n.shape {
-		if drop[a] && length != 1 {
-			c.fail("axis %d of %v is not 1", a, n.shape)
-		}
+	return t.Reshape(shape...)
+}
+
+// without returns a shape without axes of length 1: those given, or all.
+func (c *call) without(from []int, axes []int64, given bool) (shape []int) {
+	drop := c.dropped(from, axes, given)
+	for a, length := range from {
 		if !drop[a] {
 			shape = append(shape, length)
 		}
 	}
-	n.shape = shape
-	return n
+	return shape
+}
+
+// dropped tells which axes of length 1 go: those given, or all.
+func (c *call) dropped(from []int, axes []int64, given bool) []bool {
+	drop := make([]bool, len(from))
+	for a, length := range from {
+		drop[a] = !given && length == 1
+	}
+	for _, a := range axes {
+		if at := c.foldAxis(a, len(from)); c.err == nil {
+			drop[at] = true
+		}
+	}
+	for a, length := range from {
+		if drop[a] && length != 1 {
+			c.fail("axis %d of %v is not 1", a, from)
+		}
+	}
+	return drop
 }
 
 // squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
@@ -49,15 +89,15 @@ func (c *call) squeezed() (axes []int64, given bool) {
 	return axes, given
 }
 
-func foldUnsqueeze(c *call) numbers {
-	n := c.numbers(0)
+func foldUnsqueeze(c *call) tensor.Tensor {
+	t := c.must(0)
 	axes, _ := c.list("axes", 1)
-	rank := len(n.shape) + len(axes)
+	rank := len(t.Shape) + len(axes)
 	if rank > tensor.MaxRank {
 		c.fail("a result of rank %d", rank)
 	}
 	if c.err != nil {
-		return n
+		return nothing
 	}
 	shape := make([]int, rank)
 	for _, a := range axes {
@@ -65,7 +105,7 @@ func foldUnsqueeze(c *call) numbers {
 			shape[at]++
 		}
 	}
-	rest := n.shape
+	rest := t.Shape
 	for a := range shape {
 		switch {
 		case shape[a] > 1:
@@ -74,6 +114,196 @@ func foldUnsqueeze(c *call) numbers {
 			shape[a], rest = rest[0], rest[1:]
 		}
 	}
-	n.shape = shape
-	return n
+	if c.err != nil {
+		return nothing
+	}
+	return t.Reshape(shape...)
+}
+
+// foldExpand broadcasts to a shape.
+func foldExpand(c *call) tensor.Tensor {
+	t := c.must(0)
+	l, _ := c.list("shape", 1)
+	for i := range l {
+		l[i] = c.known(l[i])
+	}
+	to, err := lengths(t.DType, l)
+	if err == nil {
+		to, err = graph.Broadcast(t.Shape, to)
+	}
+	if err != nil {
+		c.fail("%w", err)
+	}
+	if c.err != nil {
+		return nothing
+	}
+	return c.pick(t, to, spread(t.Shape, len(to)))
+}
+
+func foldTile(c *call) tensor.Tensor {
+	t := c.must(0)
+	times, _ := c.list("repeats", 1)
+	if c.err == nil && len(times) != len(t.Shape) {
+		c.fail("%d repeats for %d axes", len(times), len(t.Shape))
+	}
+	if c.err != nil {
+		return nothing
+	}
+	shape := slices.Clone(t.Shape)
+	for a, n := range times {
+		if n = c.known(n); n < 0 || n > 1<<30 || n > 0 && shape[a] > 1<<30/int(n) {
+			c.fail("repeats are %s", printed(times))
+			return nothing
+		}
+		shape[a] *= int(n)
+	}
+	step := strides(t.Shape)
+	return c.pick(t, shape, func(at []int) int {
+		from := 0
+		for a := range at {
+			from += at[a] % t.Shape[a] * step[a]
+		}
+		return from
+	})
+}
+
+// foldPad adds elements at the ends of axes, or cuts some.
+func foldPad(c *call) tensor.Tensor {
+	t := c.must(0)
+	before, after := c.padding(len(t.Shape), func(a int64) int { return c.foldAxis(a, len(t.Shape)) }, len(t.Shape))
+	mode := c.text("mode", "constant")
+	if c.err != nil {
+		return nothing
+	}
+	shape := slices.Clone(t.Shape)
+	for a, n := range t.Shape {
+		shape[a] += before[a] + after[a]
+		most := max(before[a], after[a])
+		switch {
+		case shape[a] < 0 || mode != "constant" && most > 0 && n == 0 || mode == "reflect" && most >= n && most > 0:
+			c.fail("%d and %d elements at the ends of an axis of %d", before[a], after[a], n)
+			return nothing
+		}
+	}
+	step := strides(t.Shape)
+	outside := false
+	fill := c.filling(t)
+	out := c.pick(t, shape, func(at []int) int {
+		from := 0
+		outside = false
+		for a := range at {
+			i, ok := inner(at[a]-before[a], t.Shape[a], mode)
+			outside = outside || !ok
+			from += i * step[a]
+		}
+		if outside {
+			return -1
+		}
+		return from
+	})
+	if c.err == nil && mode == "constant" {
+		each(shape, func(k int, at []int) {
+			for a := range at {
+				if i := at[a] - before[a]; i < 0 || i >= t.Shape[a] {
+					move(out, k, fill, 0)
+				}
+			}
+		})
+	}
+	return out
+}
+
+// filling returns the number with which a constant is padded, of its type.
+func (c *call) filling(t tensor.Tensor) tensor.Tensor {
+	if fill, ok := c.constant(2); ok {
+		if fill.Count() != 1 || fill.DType != t.DType {
+			c.fail("with %v around %v is not supported", fill, t)
+		}
+		return fill
+	}
+	fill := tensor.New(t.DType)
+	if v := c.float("value", 0); v != 0 && isFloat(t.DType) {
+		setReal(fill, 0, v)
+	} else if v != 0 {
+		c.fail("with %v around %v is not supported", v, t)
+	}
+	return fill
+}
+
+// inner returns which element of an axis of n a mode puts at a place; ok is
+// false where that is none.
+func inner(i, n int, mode string) (at int, ok bool) {
+	inside := i >= 0 && i < n
+	switch {
+	case inside:
+		return i, true
+	case mode == "edge":
+		return min(max(i, 0), n-1), true
+	case mode == "reflect" && i < 0:
+		return -i, true
+	case mode == "reflect":
+		return 2*(n-1) - i, true
+	case mode == "wrap":
+		return ((i % n) + n) % n, true
+	}
+	return 0, false
+}
+
+// foldWhere takes elements of one constant or another one.
+func foldWhere(c *call) tensor.Tensor {
+	test, yes, no := c.must(0), c.must(1), c.must(2)
+	if c.err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
+		c.fail("of %v, %v and %v", test, yes, no)
+	}
+	shape, err := graph.Broadcast(yes.Shape, no.Shape)
+	if err == nil {
+		shape, err = graph.Broadcast(test.Shape, shape)
+	}
+	if err != nil {
+		c.fail("%w", err)
+	}
+	out := c.made(yes.DType, shape)
+	if c.err != nil {
+		return nothing
+	}
+	ofTest, ofYes, ofNo := spread(test.Shape, len(shape)), spread(yes.Shape, len(shape)), spread(no.Shape, len(shape))
+	each(shape, func(k int, at []int) {
+		if test.Bytes[ofTest(at)] != 0 {
+			move(out, k, yes, ofYes(at))
+		} else {
+			move(out, k, no, ofNo(at))
+		}
+	})
+	return out
+}
+
+// foldTrilu leaves the upper or the lower triangle of matrices.
+func foldTrilu(c *call) tensor.Tensor {
+	t, k, upper := c.must(0), int64(0), c.int("upper", 1) != 0
+	if c.has(1) {
+		l, _ := c.list("k", 1)
+		if len(l) != 1 {
+			c.fail("k is %v", l)
+			return nothing
+		}
+		k = l[0]
+	}
+	rank := len(t.Shape)
+	if c.err == nil && rank < 2 {
+		c.fail("of a constant of rank %d", rank)
+	}
+	if c.err != nil {
+		return nothing
+	}
+	step := strides(t.Shape)
+	return c.pick(t, t.Shape, func(at []int) int {
+		from := 0
+		for a := range at {
+			from += at[a] * step[a]
+		}
+		if d := int64(at[rank-1] - at[rank-2]); upper && d < k || !upper && d > k {
+			return -1
+		}
+		return from
+	})
 }

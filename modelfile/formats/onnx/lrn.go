@@ -47,11 +47,16 @@ func (c *call) power(v graph.Value, p float64) graph.Value {
 // extreme is ReduceMax and ReduceMin: a pool over each axis as the height of
 // an image, of the negative values for the smallest.
 func extreme(c *call) graph.Value {
-	at, s := c.reduced(), slices.Clone(c.shape(0))
+	at, s := c.reduced(), c.shape(0)
 	if c.err != nil {
 		return graph.None
 	}
-	v, least := c.flow(0), c.n.OpType == "ReduceMin"
+	return c.dropAxes(c.pooled(c.flow(0), s, at, c.n.OpType == "ReduceMin"), s, at)
+}
+
+// pooled returns the largest, or the least, along axes, as an image of as many elements.
+func (c *call) pooled(v graph.Value, shape, at []int, least bool) graph.Value {
+	s := slices.Clone(shape)
 	if least {
 		v = c.node(graph.Affine, ".negative", []graph.Value{v}, "by", -1.0)
 	}
@@ -65,10 +70,5 @@ func extreme(c *call) graph.Value {
 	if least {
 		v = c.node(graph.Affine, ".positive", []graph.Value{v}, "by", -1.0)
 	}
-	if c.int("keepdims", 1) == 0 {
-		for _, a := range slices.Backward(at) {
-			s = slices.Delete(s, a, a+1)
-		}
-	}
-	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
+	return v
 }

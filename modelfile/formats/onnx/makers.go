@@ -17,20 +17,29 @@ func init() { // the makers refer to the table's users
 		"Softplus": one(plain(graph.Softplus)), "HardSwish": one(plain(graph.HardSwish)),
 		"Exp": one(plain(graph.Exp)), "Log": one(plain(graph.Log)), "Sqrt": one(plain(graph.Sqrt)),
 		"LeakyRelu": one(leakyRelu), "Elu": one(elu), "Selu": one(selu), "HardSigmoid": one(hardSigmoid),
+		"Celu": one(celu), "Mish": one(mish), "Reciprocal": one(reciprocal), "Pow": one(pow),
 		"PRelu": one(prelu), "Clip": one(clip), "Neg": one(negate), "Abs": one(abs), "Softsign": one(softsign),
 		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
 
 		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
+		"Mean": one(mean), "Max": one(largest), "Min": one(least), "Where": choice,
 		"ReduceMean": one(reduce), "ReduceSum": one(reduce),
-		"ReduceMax": one(extreme), "ReduceMin": one(extreme), "LRN": one(lrn),
+		"ReduceMax": one(extreme), "ReduceMin": one(extreme), "ReduceProd": one(reduceProd),
+		"ReduceL1": one(reduceOf), "ReduceL2": one(reduceOf), "ReduceSumSquare": one(reduceOf),
+		"ReduceLogSum": one(reduceOf), "ReduceLogSumExp": one(reduceOf),
 
-		"Concat": one(concat), "Slice": one(slice), "Split": split, "Pad": one(pad),
+		"LRN": one(lrn), "LayerNormalization": one(layerNorm), "GroupNormalization": one(groupNorm),
+		"InstanceNormalization": one(instanceNorm), "LpNormalization": one(lpNorm),
+
+		"Concat": one(concat), "Slice": one(slice), "Gather": one(gather), "Tile": one(tile),
+		"Split": split, "Pad": one(pad),
 		"Transpose": one(transpose), "Expand": one(expand), "Reshape": one(reshape), "Flatten": one(flatten),
 		"Squeeze": one(squeeze), "Unsqueeze": one(unsqueeze),
 		"DepthToSpace": one(depthToSpace), "SpaceToDepth": one(spaceToDepth),
 		"Resize": one(resize), "Upsample": one(resize),
 
-		"ArgMax": argMax, "Identity": same, "Cast": cast, "Dropout": one(dropout),
+		"ArgMax": argMax, "Identity": same, "Cast": cast, "CastLike": castLike,
+		"Dropout": one(dropout),
 	}
 }
 
@@ -49,6 +58,16 @@ func same(c *call) []value {
 func cast(c *call) []value {
 	if d, err := dtype(int32(c.int("to", 0))); err != nil || !isFloat(d) {
 		c.fail("of values to %v is not supported", d)
+	}
+	return same(c)
+}
+
+// castLike passes on a value beside a constant of floats.
+func castLike(c *call) []value {
+	if c.has(1) && c.in[1].isConstant() && !isFloat(c.in[1].c.DType) {
+		c.fail("of values to %v is not supported", c.in[1].c.DType)
+	} else if !c.has(1) {
+		c.fail("operand 1 is absent")
 	}
 	return same(c)
 }

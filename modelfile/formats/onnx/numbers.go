@@ -2,52 +2,111 @@ package onnx
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // anyBatch stands for the length of the batch in computations with shapes. It
-// may be moved around but not computed with.
-const anyBatch = -1<<63 + 20221121
+// may be moved around, and computed with where the result does not depend on
+// it; in integers of 32 bits it is anyBatch32.
+const (
+	anyBatch   = -1<<63 + 20221121
+	anyBatch32 = -1<<31 + 20221121
+)
 
-// numbers are the elements of a constant: integers or floats.
-type numbers struct {
-	shape []int
-	i     []int64
-	f     []float32
-	t     tensor.Tensor // whose memory i or f is, if it is that of a tensor
-}
-
-func toNumbers(t tensor.Tensor) (numbers, error) {
-	n := numbers{shape: t.Shape}
+// integers returns what reads the elements of a constant of integers or truth values.
+func integers(t tensor.Tensor) (func(k int) int64, error) {
 	switch t.DType {
 	case tensor.I64:
-		n.i, n.t = t.I64(), t
-	case tensor.F32:
-		n.f, n.t = t.F32(), t
+		v := t.I64()
+		return func(k int) int64 { return v[k] }, nil
 	case tensor.I32:
-		n.i = widened(t.I32())
+		v := t.I32()
+		return func(k int) int64 {
+			if v[k] == anyBatch32 {
+				return anyBatch
+			}
+			return int64(v[k])
+		}, nil
 	case tensor.I16:
-		n.i = widened(tensor.View[int16](t))
+		return widening[int16](t), nil
 	case tensor.I8:
-		n.i = widened(tensor.View[int8](t))
+		return widening[int8](t), nil
 	case tensor.U8:
-		n.i = widened(t.U8())
+		return widening[uint8](t), nil
 	case tensor.U16:
-		n.i = widened(tensor.View[uint16](t))
+		return widening[uint16](t), nil
+	case tensor.U32:
+		return widening[uint32](t), nil
 	case tensor.Bool:
-		n.i = widened(t.Bytes)
-	case tensor.F64, tensor.F16, tensor.BF16:
-		f, err := t.ToF32()
-		n.f = f.F32()
-		return n, err
-	default:
-		return n, fmt.Errorf("computing with %v is not supported", t.DType)
+		return func(k int) int64 { return int64(t.Bytes[k]) }, nil
+	case tensor.U64:
+		v := tensor.View[uint64](t)
+		for _, n := range v {
+			if n > math.MaxInt64 {
+				return nil, fmt.Errorf("computing with %d of %v is not supported", n, t.DType)
+			}
+		}
+		return func(k int) int64 { return int64(v[k]) }, nil
 	}
-	return n, nil
+	return nil, fmt.Errorf("computing with %v is not supported, want integers", t.DType)
 }
 
-func widened[T int | int32 | int16 | int8 | uint16 | uint8](v []T) []int64 {
+func widening[T int16 | int8 | uint8 | uint16 | uint32](t tensor.Tensor) func(k int) int64 {
+	v := tensor.View[T](t)
+	return func(k int) int64 { return int64(v[k]) }
+}
+
+// reals returns what reads the elements of a constant of floats; halves have become f32.
+func reals(t tensor.Tensor) (func(k int) float64, error) {
+	switch t.DType {
+	case tensor.F32:
+		v := t.F32()
+		return func(k int) float64 { return float64(v[k]) }, nil
+	case tensor.F64:
+		v := t.F64()
+		return func(k int) float64 { return v[k] }, nil
+	}
+	return nil, fmt.Errorf("computing with %v is not supported, want floats", t.DType)
+}
+
+// setReal sets element k of a constant of floats.
+func setReal(t tensor.Tensor, k int, v float64) {
+	if t.DType == tensor.F64 {
+		t.F64()[k] = v
+		return
+	}
+	t.F32()[k] = float32(v)
+}
+
+// setInteger sets element k of a constant of integers to the low bits of v that
+// its type has, as C does it; of truth values all but zero is true.
+func setInteger(t tensor.Tensor, k int, v int64) {
+	switch {
+	case t.DType == tensor.Bool && v != 0:
+		t.Bytes[k] = 1
+	case t.DType == tensor.I32 && v == anyBatch:
+		t.I32()[k] = anyBatch32
+	default:
+		putBits(t, k, uint64(v))
+	}
+}
+
+// integersOf returns the elements of a constant of integers.
+func integersOf(t tensor.Tensor) ([]int64, error) {
+	at, err := integers(t)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, t.Count())
+	for k := range out {
+		out[k] = at(k)
+	}
+	return out, nil
+}
+
+func widened[T int | int32](v []T) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {
 		out[i] = int64(x)
@@ -55,56 +114,29 @@ func widened[T int | int32 | int16 | int8 | uint16 | uint8](v []T) []int64 {
 	return out
 }
 
-func (n numbers) tensor() tensor.Tensor {
-	if !n.t.IsZero() {
-		return n.t.Reshape(n.shape...)
-	}
-	if n.f != nil {
-		return tensor.Of(n.f, n.shape...)
-	}
-	return tensor.Of(n.i, n.shape...)
+// picked returns a tensor of a shape whose element at an index comes from the
+// place in t that from gives; of a negative place it is zero.
+func picked(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+	out := tensor.New(t.DType, shape...)
+	each(shape, func(to int, index []int) {
+		if k := from(index); k >= 0 {
+			move(out, to, t, k)
+		}
+	})
+	return out
 }
 
-// dtype returns the type of the elements.
-func (n numbers) dtype() tensor.DType {
-	if n.f != nil {
-		return tensor.F32
-	}
-	return tensor.I64
+// move copies element from of t to element to of dst, which has its type.
+func move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
+	n := t.DType.Size()
+	copy(dst.Bytes[to*n:(to+1)*n], t.Bytes[from*n:])
 }
 
-// computedAs returns the type in which constants of type d are computed with.
-func computedAs(d tensor.DType) tensor.DType {
-	if isFloat(d) {
-		return tensor.F32
-	}
-	return tensor.I64
-}
-
-// like returns numbers of the same type with a new shape.
-func (n numbers) like(shape []int) numbers {
-	if n.f != nil {
-		return numbers{shape: shape, f: make([]float32, tensor.Count(shape))}
-	}
-	return numbers{shape: shape, i: make([]int64, tensor.Count(shape))}
-}
-
-// put sets element to of dst to element from of n.
-func (n numbers) put(dst numbers, to, from int) {
-	if n.f != nil {
-		dst.f[to] = n.f[from]
-	} else {
-		dst.i[to] = n.i[from]
-	}
-}
-
-// picked returns numbers of a shape whose element at an index comes from the
-// place in n that from gives.
-func (n numbers) picked(shape []int, from func(index []int) int) numbers {
-	out := n.like(shape)
+// each calls f for all elements of a shape in their order.
+func each(shape []int, f func(k int, index []int)) {
 	index := make([]int, len(shape))
-	for to := range tensor.Count(shape) {
-		n.put(out, to, from(index))
+	for k := range tensor.Count(shape) {
+		f(k, index)
 		for a := len(shape) - 1; a >= 0; a-- {
 			if index[a]++; index[a] < shape[a] {
 				break
@@ -112,7 +144,6 @@ func (n numbers) picked(shape []int, from func(index []int) int) numbers {
 			index[a] = 0
 		}
 	}
-	return out
 }
 
 // strides returns how far elements lie apart along every axis.
@@ -123,4 +154,22 @@ func strides(shape []int) []int {
 		n *= shape[a]
 	}
 	return out
+}
+
+// spread returns where in a tensor of a shape the element lies that meets an
+// index of a shape to which it broadcasts.
+func spread(shape []int, rank int) func(index []int) int {
+	skip, step := rank-len(shape), strides(shape)
+	for a, n := range shape {
+		if n == 1 {
+			step[a] = 0
+		}
+	}
+	return func(index []int) int {
+		at := 0
+		for a := range step {
+			at += index[skip+a] * step[a]
+		}
+		return at
+	}
 }

@@ -10,7 +10,7 @@ import (
 // edge. A negative length cuts.
 func pad(c *call) graph.Value {
 	s := c.shape(0)
-	before, after := c.padding(len(s))
+	before, after := c.padding(len(s)+1, func(a int64) int { return c.axis(a, len(s)) }, len(s))
 	if c.err != nil {
 		return graph.None
 	}
@@ -34,11 +34,12 @@ func pad(c *call) graph.Value {
 	return graph.None
 }
 
-// padding reads the lengths at both ends of the axes of a value of a rank.
-func (c *call) padding(rank int) (before, after []int) {
-	before, after = make([]int, rank), make([]int, rank)
+// padding reads the lengths at both ends of rank axes, of which n are places
+// here: axis maps an axis of ONNX to one of them.
+func (c *call) padding(rank int, axis func(int64) int, places int) (before, after []int) {
+	before, after = make([]int, places), make([]int, places)
 	pads, _ := c.list("pads", 1)
-	n := rank + 1
+	n := rank
 	axes, given := c.list("axes", 3)
 	if given {
 		n = len(axes)
@@ -56,7 +57,7 @@ func (c *call) padding(rank int) (before, after []int) {
 		case min(b, e) < -1<<30 || max(b, e) > 1<<30:
 			c.fail("pads are %v", pads)
 		case b != 0 || e != 0:
-			if at := c.axis(a, rank); c.err == nil {
+			if at := axis(a); c.err == nil {
 				before[at], after[at] = int(b), int(e)
 			}
 		}

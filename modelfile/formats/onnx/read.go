@@ -83,6 +83,9 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 		metadata[p.Key] = p.Value
 	}
 	file.Label(metadata)
+	if err := inline(m, opset); err != nil {
+		return nil, err
+	}
 	r := newReader(m, opset, int(size), file)
 	r.given = o.Input
 	if err := r.initializers(d, ext); err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
@@ -31,6 +30,11 @@ type reader struct {
 	room   int               // bytes that constants may still take that are computed
 	given  []int             // the shape of a sample, from outside; nil if it is not given
 	done   []bool            // nodes that need no more than the constants
+	alone  bool              // something takes the file's batch of 1 for an axis like any other
+	lost   map[string]bool   // what nodes that were refused would have made
+
+	decoder  *decoder // where the elements of tensors are
+	external *external
 
 	computed map[string]bool // tensors of the file that nodes make of others
 }
@@ -42,7 +46,7 @@ type value struct {
 	file   *foreign.Tensor // the constant, still in the file
 	logits graph.Value     // what a softmax made v of; graph.None otherwise
 	op     string          // the operator that made v
-	bare   bool            // the file's batch of 1 was dropped: axis 0 is the first of the rows
+	bare   bool            // the rows have the whole shape of the file, whose batch is 1
 	picked bool            // v are the scores that an ArgMax picks from
 }
 
@@ -107,23 +111,19 @@ func (r *reader) operand(name string) (value, bool, error) {
 
 // model builds the template.
 func (r *reader) model() (*models.Model, error) {
-	need, err := r.needed()
-	if err != nil {
-		return nil, err
-	}
+	need := r.reached()
 	if err := r.input(need); err != nil {
 		return nil, err
 	}
-	for i, n := range r.src.Node {
-		if !need[i] || r.done[i] {
-			continue
-		}
-		if err := r.node(n); err != nil {
-			return nil, fmt.Errorf("node %d (%.80s %.80s): %w", i, n.OpType, strings.Join(n.Output, ","), err)
-		}
+	if err := r.nodes(need); err != nil {
+		return nil, err
 	}
 	if err := r.outputs(); err != nil {
 		return nil, err
+	}
+	if r.alone {
+		r.file.Find(r.src.Input[0].Name, "the file fixes the batch to 1 and computes along its axis; here every "+
+			"row is a batch of its own", "")
 	}
 	main, err := r.g.Function()
 	if err != nil {
@@ -141,24 +141,46 @@ func (r *reader) model() (*models.Model, error) {
 	return m, nil
 }
 
-// needed marks the nodes that lead to an output, and refuses the operators
-// among them that have no counterpart, all at once. Nodes come in an order in
-// which they can run: whatever takes a later result belongs to a cycle.
-func (r *reader) needed() ([]bool, error) {
-	need := r.reached()
-	var unknown []string
-	seen := map[string]bool{}
+// nodes adds the nodes that are needed to the graph. What is not supported is
+// refused at once: a node behind one that was refused is judged by its
+// operator and its attributes alone.
+func (r *reader) nodes(need []bool) error {
+	r.lost = map[string]bool{}
+	var all refusals
 	for i, n := range r.src.Node {
-		if op := operator(n); need[i] && makers[op] == nil && folds[op] == nil && !seen[op] {
-			seen[op] = true
-			unknown = append(unknown, op)
+		if !need[i] || r.done[i] {
+			continue
+		}
+		var err error
+		lost := slices.ContainsFunc(n.Input, func(name string) bool { return r.lost[name] })
+		if lost {
+			err = judge(n)
+		} else {
+			err = r.node(n)
+		}
+		if err != nil {
+			all.add(i, n, err)
+		}
+		for _, name := range n.Output {
+			r.lost[name] = name != "" && (lost || err != nil)
+		}
+		if r.g.Err() != nil {
+			break // nothing can be added any more
 		}
 	}
-	if len(unknown) > 0 {
-		slices.Sort(unknown)
-		return nil, fmt.Errorf("operators that are not supported: %.400s", strings.Join(unknown, ", "))
+	return all.error()
+}
+
+// judge refuses a node whose operands are not known.
+func judge(n *onnxpb.NodeProto) error {
+	op := operator(n)
+	if op == "If" {
+		return nil // its condition would say which nodes run
 	}
-	return need, nil
+	if makers[op] == nil && folds[op] == nil {
+		return unknown(op)
+	}
+	return attributes[op].check(&call{n: n})
 }
 
 // operator names a node's operator, with its domain if that is not the standard's.

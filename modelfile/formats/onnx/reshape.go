@@ -58,7 +58,7 @@ func reshape(c *call) graph.Value {
 		if c.single() {
 			return reshapeWhole(c, target)
 		}
-		c.fail("to %s mixes the rows of the batch", printed(target))
+		c.mix("to %s mixes the rows of the batch", printed(target))
 		return graph.None
 	}
 	shape, err := resolve(rest, from, true)
@@ -180,13 +180,17 @@ func expand(c *call) graph.Value {
 	from := c.shape(0)
 	l, _ := c.list("shape", 1)
 	rank := len(from) + 1
-	if len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != anyBatch {
-		c.fail("to %s changes the batch", printed(l))
+	if !c.bare && (len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != anyBatch &&
+		(c.batch == 0 || l[0] != c.batch)) {
+		c.mix("to %s changes the batch", printed(l))
 		return graph.None
 	}
+	if !c.bare {
+		l = l[max(len(l)-len(from), 0):]
+	}
 	var to []int
-	for _, n := range l[max(len(l)-len(from), 0):] {
-		to = append(to, int(min(max(n, 0), 1<<30)))
+	for _, n := range l {
+		to = append(to, int(min(max(c.known(n), 0), 1<<30)))
 	}
 	shape, err := graph.Broadcast(from, to)
 	if err != nil {

@@ -1,6 +1,7 @@
 package onnx
 
 // span is a range of an axis: begin, begin+step, ... before end, of count elements.
+// A negative step goes backwards; end may be -1 then.
 type span struct{ begin, end, step, count int }
 
 // spans reads the ranges of a Slice over a shape; axes maps an axis of ONNX to one of the shape.
@@ -34,20 +35,38 @@ func (c *call) spans(shape []int, axes func(int64) int) []span {
 
 // span clips a range to an axis of n elements as Python does.
 func (c *call) span(start, end, step int64, n int) span {
-	c.known(start)
-	c.known(end)
-	if step < 1 || step > 1<<30 {
-		c.fail("a step of %d; steps forward are supported", step)
+	start, end = c.known(start), c.known(end)
+	step = min(max(step, -1<<30), 1<<30) // no axis is longer
+	if step == 0 {
+		c.fail("a step of 0")
 		return span{step: 1}
+	}
+	least, most := int64(0), int64(n)
+	if step < 0 {
+		least, most = -1, int64(n)-1
 	}
 	clip := func(i int64) int {
 		if i < 0 {
 			i += int64(n)
 		}
-		return int(min(max(i, 0), int64(n)))
+		return int(min(max(i, least), most))
 	}
 	s := span{begin: clip(start), end: clip(end), step: int(step)}
+	if step < 0 {
+		s.end = min(s.begin, s.end)
+		s.count = (s.begin - s.end - s.step - 1) / -s.step
+		return s
+	}
 	s.end = max(s.begin, s.end)
 	s.count = (s.end - s.begin + s.step - 1) / s.step
 	return s
+}
+
+// places returns the elements of a span.
+func (s span) places() []int {
+	at := make([]int, s.count)
+	for i := range at {
+		at[i] = s.begin + i*s.step
+	}
+	return at
 }

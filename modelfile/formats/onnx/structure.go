@@ -7,13 +7,20 @@ import (
 )
 
 func transpose(c *call) graph.Value {
-	rank := len(c.shape(0)) + 1
-	if c.attribute("perm") == nil {
-		c.fail("without perm moves the batch axis")
+	rank := c.rank(0)
+	perm := c.permutation(rank)
+	if c.bare {
+		return c.node(graph.Transpose, "", []graph.Value{c.flow(0)}, "perm", perm)
 	}
-	perm := c.ints("perm", rank, 0)
-	if c.err == nil && perm[0] != 0 {
-		c.fail("moves the batch axis: perm is %v", perm)
+	switch {
+	case c.err != nil:
+	case c.attribute("perm") == nil && rank > 1:
+		c.mix("without perm moves the batch axis")
+	case perm[0] != 0:
+		c.mix("moves the batch axis: perm is %v", perm)
+	}
+	if c.err != nil {
+		return graph.None
 	}
 	for i := range perm {
 		perm[i]--
@@ -22,10 +29,10 @@ func transpose(c *call) graph.Value {
 }
 
 func concat(c *call) graph.Value {
-	axis := c.axis(int64(c.int("axis", 1)), len(c.shape(0)))
+	axis := c.axis(int64(c.int("axis", 1)), len(c.firstShape()))
 	var in []graph.Value
 	for i := range c.in {
-		in = append(in, c.flow(i))
+		in = append(in, c.value(i, len(c.firstShape())))
 	}
 	return c.node(graph.Concat, "", in, "axis", axis)
 }
@@ -33,7 +40,51 @@ func concat(c *call) graph.Value {
 func slice(c *call) graph.Value {
 	s := c.shape(0)
 	spans := c.spans(s, func(a int64) int { return c.axis(a, len(s)) })
+	for a, s := range spans {
+		if s.step < 0 { // one axis after the other
+			x := c.taken(c.flow(0), a, s.places(), ".turned")
+			if c.err != nil {
+				return graph.None
+			}
+			c.in[0].v = x
+			spans[a] = span{end: s.count, step: 1, count: s.count}
+		}
+	}
 	return c.cut("", spans)
+}
+
+// taken picks places of an axis of a value, in their order. Places that follow
+// on each other in equal steps are one slice.
+func (c *call) taken(x graph.Value, axis int, at []int, suffix string) graph.Value {
+	if c.err != nil || x == graph.None {
+		return graph.None
+	}
+	s := c.g.Type(x).Shape
+	var in []graph.Value
+	for len(at) > 0 {
+		n, step := 1, 1
+		if len(at) > 1 && at[1] > at[0] {
+			step = at[1] - at[0]
+			for n < len(at) && at[n]-at[n-1] == step {
+				n++
+			}
+		}
+		if len(in) == maxExtend {
+			c.fail("picks more than %d ranges of an axis", maxExtend)
+			return graph.None
+		}
+		begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
+		begin[axis], end[axis], steps[axis] = at[0], at[n-1]+1, step
+		if step == 1 {
+			steps = nil
+		}
+		in = append(in, c.node(graph.Slice, suffix, []graph.Value{x}, "begin", begin, "end", end, "step", steps))
+		at = at[n:]
+	}
+	if len(in) == 1 {
+		return in[0]
+	}
+	return c.node(graph.Concat, suffix, in, "axis", axis)
 }
 
 // cut adds a slice of the operand.
@@ -48,14 +99,24 @@ func (c *call) cut(suffix string, spans []span) graph.Value {
 	return c.node(graph.Slice, suffix, []graph.Value{c.flow(0)}, "begin", begin, "end", end, "step", step)
 }
 
-// split cuts an axis into parts: of given lengths, or as many equal ones as there are results.
+// split cuts an axis into parts.
 func split(c *call) []value {
 	s := c.shape(0)
 	axis := c.axis(int64(c.int("axis", 0)), len(s))
-	parts, given := c.list("split", 1)
 	if c.err != nil {
 		return nil
 	}
+	var out []value
+	for _, spans := range c.parts(s, axis) {
+		out = append(out, rows(c.cut("", spans)))
+	}
+	return out
+}
+
+// parts returns the ranges of an axis of a Split: of given lengths, or as many
+// equal ones as there are results.
+func (c *call) parts(s []int, axis int) (all [][]span) {
+	parts, given := c.list("split", 1)
 	if n := len(c.n.Output); !given && n > 0 {
 		each := int64(ceil(s[axis], n))
 		for i := range int64(n) {
@@ -66,23 +127,22 @@ func split(c *call) []value {
 		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, parts)
 		return nil
 	}
-	var out []value
 	at := int64(0)
 	for _, n := range parts {
 		spans := make([]span, len(s))
 		for a := range s {
-			spans[a] = span{end: s[a], step: 1}
+			spans[a] = span{end: s[a], step: 1, count: s[a]}
 		}
 		if n < 1 || n > int64(s[axis])-at {
 			c.fail("into parts of %v of an axis of %d", parts, s[axis])
-			return out
+			return nil
 		}
-		spans[axis].begin, spans[axis].end = int(at), int(at+n)
+		spans[axis] = span{int(at), int(at + n), 1, int(n)}
 		at += n
-		out = append(out, rows(c.cut("", spans)))
+		all = append(all, spans)
 	}
 	if at != int64(s[axis]) {
 		c.fail("into parts of %v of an axis of %d", parts, s[axis])
 	}
-	return out
+	return all
 }

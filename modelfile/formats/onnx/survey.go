@@ -37,8 +37,8 @@ var (
 	entryMessage  = fields{1: text, 2: text}
 	tensorMessage = fields{1: numeric, 4: raw, 5: numeric, 7: numeric, 8: text, 9: raw, 10: raw, 11: numeric,
 		13: list(entryMessage)}
-	attributeMessage = fields{1: text, 4: raw, 5: list(tensorMessage), 7: raw, 8: numeric}
-	nodeMessage      = fields{1: text, 2: text, 3: text, 4: text, 5: list(attributeMessage), 7: text}
+	attributeMessage = fields{1: text, 4: raw, 5: list(tensorMessage), 7: raw, 8: numeric, 21: text}
+	nodeMessage      = fields{1: text, 2: text, 3: text, 4: text, 5: list(attributeMessage), 7: text, 8: text}
 	dimMessage       = fields{1: numeric, 2: text}
 	shapeMessage     = fields{1: list(dimMessage)}
 	arrayMessage     = fields{1: numeric, 2: list(shapeMessage)}
@@ -46,9 +46,16 @@ var (
 	valueMessage     = fields{1: text, 2: list(typeMessage)}
 	graphMessage     = fields{1: list(nodeMessage), 2: text, 5: list(tensorMessage),
 		11: list(valueMessage), 12: list(valueMessage)}
+	functionMessage = fields{1: text, 4: text, 5: text, 6: text, 7: list(nodeMessage), 9: list(entryMessage),
+		10: text, 11: list(attributeMessage), 13: text}
 	modelMessage = fields{2: text, 3: text, 7: list(graphMessage), 8: list(entryMessage),
-		14: list(entryMessage)}
+		14: list(entryMessage), 25: list(functionMessage)}
 )
+
+func init() { attributeMessage[6] = list(graphMessage) } // what If runs
+
+// maxDepth bounds how deep messages lie in each other.
+const maxDepth = 64
 
 func list(m fields) field { return field{messageField, m} }
 
@@ -57,8 +64,14 @@ func list(m fields) field { return field{messageField, m} }
 const messageCost = 320
 
 // survey walks a message and returns an upper bound of the memory that it
-// takes decoded. The walk is linear: messages do not contain themselves.
-func survey(b []byte, m fields, base int) (cost int, err error) {
+// takes decoded. The walk is linear: it goes over a message once for each
+// message around it, of which there are at most maxDepth.
+func survey(b []byte, m fields, base int) (cost int, err error) { return surveyed(b, m, base, 0) }
+
+func surveyed(b []byte, m fields, base, depth int) (cost int, err error) {
+	if depth > maxDepth {
+		return 0, fmt.Errorf("offset %d: messages lie more than %d deep in each other", base, maxDepth)
+	}
 	cost = messageCost
 	for at := 0; at < len(b); {
 		number, wire, n := protowire.ConsumeTag(b[at:])
@@ -72,7 +85,7 @@ func survey(b []byte, m fields, base int) (cost int, err error) {
 		}
 		f, known := m[number]
 		if known {
-			c, err := f.cost(wire, b[at:at+size], base+at)
+			c, err := f.cost(wire, b[at:at+size], base+at, depth)
 			if err != nil {
 				return 0, err
 			}
@@ -84,14 +97,14 @@ func survey(b []byte, m fields, base int) (cost int, err error) {
 }
 
 // cost returns the memory of one occurrence of a field.
-func (f field) cost(wire protowire.Type, b []byte, base int) (int, error) {
+func (f field) cost(wire protowire.Type, b []byte, base, depth int) (int, error) {
 	if wire != protowire.BytesType {
 		return 16, nil // one number, and the growth of its list
 	}
 	body, _ := protowire.ConsumeBytes(b)
 	switch f.kind {
 	case messageField:
-		return survey(body, f.of, base+len(b)-len(body))
+		return surveyed(body, f.of, base+len(b)-len(body), depth+1)
 	case stringField:
 		return 48 + len(body), nil
 	case numberField:

@@ -60,7 +60,7 @@ put("open-size", "say it with input 2,224,224", model([relu], shape=("N", 2, "H"
 put("open-conv", "say it with input 2,224,224", model([node("Conv", ["x", "w"], ["c"]), node("GlobalAveragePool", ["c"], ["p"]), node("Flatten", ["p"], ["y"])],
                                                      [kernel], shape=("N", 2, "height", "width")))
 put("huge-input", "too large", model([relu], shape=("N", 1 << 30, 1 << 30, 1 << 30)))
-put("unknown", "If, MadeUp, com.example.Relu", model([node("MadeUp", ["x"], ["a"]), node("Relu", ["a"], ["b"], domain="com.example"), node("If", ["b"], ["y"])]))
+put("unknown", "operators that are not supported: MadeUp (1), com.example.Relu (1)", model([node("MadeUp", ["x"], ["a"]), node("Relu", ["a"], ["b"], domain="com.example"), node("If", ["b"], ["y"])]))
 
 # Types that are not what they seem.
 put("kernel-ints", "is not supported", model([node("Conv", ["x", "w"], ["y"])], [tensor("w", np.array([b"a", b"b"], object))]))

@@ -1,0 +1,150 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// gather picks the places of an axis that constants name; one alone loses the axis.
+func gather(c *call) graph.Value {
+	s := c.shape(0)
+	axis := c.axis(int64(c.int("axis", 0)), len(s))
+	if c.err != nil {
+		return graph.None
+	}
+	index, at := c.places(1, s[axis])
+	if c.err == nil && len(at) == 0 {
+		c.fail("of no place of axis %d", axis)
+	}
+	shape := slices.Concat(s[:axis], index.Shape, s[axis+1:])
+	if c.err != nil || len(index.Shape) == 1 {
+		return c.taken(c.flow(0), axis, at, "")
+	}
+	v := c.taken(c.flow(0), axis, at, ".taken")
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
+}
+
+// tile repeats a value along axes.
+func tile(c *call) graph.Value {
+	s := c.shape(0)
+	times, _ := c.list("repeats", 1)
+	if c.err == nil && len(times) != c.rank(0) {
+		c.fail("%d repeats for %d axes", len(times), c.rank(0))
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	if !c.bare {
+		if times[0] != 1 {
+			c.mix("repeats the batch %d times", times[0])
+			return graph.None
+		}
+		times = times[1:]
+	}
+	x := c.flow(0)
+	for a := range s {
+		n := c.known(times[a])
+		if n < 1 || n > maxExtend {
+			c.fail("repeats are %s, want 1 to %d", printed(times), maxExtend)
+			return graph.None
+		}
+		if n > 1 {
+			x = c.node(graph.Concat, ".tiled", slices.Repeat([]graph.Value{x}, int(n)), "axis", a)
+		}
+	}
+	return x
+}
+
+// choice takes one of two operands whole: the condition is a constant.
+func choice(c *call) []value {
+	test, ok := c.constant(0)
+	if !ok || c.err != nil {
+		c.fail("with a condition that is computed from the input is not supported")
+		return nil
+	}
+	yes, no := slices.Contains(test.Bytes, 1), slices.Contains(test.Bytes, 0)
+	if yes == no {
+		c.fail("of elements of both operands is not supported")
+		return nil
+	}
+	k := 2
+	if yes {
+		k = 1
+	}
+	x := c.value(k, len(c.firstShape()))
+	shape := c.g.Type(x).Shape
+	for i, other := range c.in {
+		s := other.c.Shape
+		if i == k {
+			continue
+		}
+		if !other.isConstant() {
+			s = c.shapeOf(other)
+		} else if !c.bare {
+			s = c.aligned(s, len(shape)+1)
+		}
+		if c.err != nil {
+			return nil
+		}
+		var err error
+		if shape, err = graph.Broadcast(shape, s); err != nil {
+			c.fail("%w", err)
+			return nil
+		}
+	}
+	return []value{rows(c.node(graph.BroadcastTo, "", []graph.Value{x}, "shape", shape))}
+}
+
+// firstShape returns the shape of the rows of the first operand that has rows.
+func (c *call) firstShape() []int {
+	for _, x := range c.in {
+		if !x.isConstant() {
+			return c.shapeOf(x)
+		}
+	}
+	c.fail("has no operand that is computed from the input")
+	return nil
+}
+
+// value returns operand i as rows, whose rank is that of the other operands: a
+// constant becomes the same in every row.
+func (c *call) value(i, rank int) graph.Value {
+	if i < len(c.in) && c.has(i) && c.in[i].isConstant() {
+		shape := c.in[i].c.Shape
+		if !c.bare {
+			shape = c.aligned(shape, rank+1)
+		}
+		if c.err != nil {
+			return graph.None
+		}
+		return c.inRows(i, shape)
+	}
+	return c.flow(i)
+}
+
+// inRows adds the constant i to zeros that are made of some value: what it is,
+// held to [0, 0].
+func (c *call) inRows(i int, shape []int) graph.Value {
+	var from graph.Value = graph.None
+	for _, x := range c.in {
+		if !x.isConstant() {
+			from = x.v
+			break
+		}
+	}
+	s := c.g.Type(from).Shape
+	if tensor.Count(s) == 0 {
+		c.fail("beside a value without elements is not supported")
+		return graph.None
+	}
+	if len(s) > 0 {
+		from = c.node(graph.Slice, ".one", []graph.Value{from}, "begin", make([]int, len(s)), "end",
+			slices.Repeat([]int{1}, len(s)))
+	}
+	v := c.node(graph.Reshape, ".number", []graph.Value{from}, "shape", slices.Repeat([]int{1}, len(shape)))
+	v = c.node(graph.Clip, ".zero", []graph.Value{v}, "min", 0.0, "max", 0.0)
+	v = c.node(graph.BroadcastTo, ".zeros", []graph.Value{v}, "shape", shape)
+	return c.node(graph.Add, ".constant", []graph.Value{v, c.state(i, graph.Constant, shape...)})
+}

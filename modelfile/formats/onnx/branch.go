@@ -1,0 +1,78 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// branch reads an If whose condition is a constant: the nodes of the branch
+// that it takes are nodes of the graph, which may take any value around them.
+func (r *reader) branch(n *onnxpb.NodeProto) error {
+	c, err := r.call(n)
+	if err != nil {
+		return err
+	}
+	if len(c.in) != 1 || !c.in[0].isConstant() {
+		return fmt.Errorf("whose condition is computed from the input is not supported")
+	}
+	if c.in[0].c.Count() != 1 {
+		return fmt.Errorf("its condition is %v, want one truth value", c.in[0].c)
+	}
+	name := "else_branch"
+	if c.in[0].c.Bytes[0] != 0 {
+		name = "then_branch"
+	}
+	a := c.attribute(name)
+	if a == nil || a.G == nil || len(a.G.Output) < len(n.Output) {
+		return fmt.Errorf("has no %s with %d results", name, len(n.Output))
+	}
+	if err := r.inside(a.G); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for i, out := range n.Output {
+		x, ok := r.values[a.G.Output[i].Name]
+		if !ok {
+			return fmt.Errorf("%s: nothing makes %.80q", name, a.G.Output[i].Name)
+		}
+		if err := r.name(out, x); out != "" && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inside reads the nodes of a branch.
+func (r *reader) inside(g *onnxpb.GraphProto) error {
+	for _, p := range g.Initializer {
+		t, err := r.decoder.initializer(p, r.external)
+		if err != nil {
+			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
+		}
+		if err := r.name(p.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
+			return err
+		}
+	}
+	for i, n := range g.Node {
+		var err error
+		if operator(n) == "Constant" && len(n.Output) == 1 {
+			err = r.hold(n)
+		} else {
+			err = r.node(n)
+		}
+		if err != nil {
+			return fmt.Errorf("node %d (%.80s %.80s): %w", i, n.OpType, first(n.Output, ""), err)
+		}
+	}
+	return nil
+}
+
+// hold stores the value of a Constant inside a branch.
+func (r *reader) hold(n *onnxpb.NodeProto) error {
+	t, ok, err := r.decoder.constant(n, r.external)
+	if err != nil || !ok {
+		return err
+	}
+	return r.name(t.Name, value{v: graph.None, file: &t, logits: graph.None})
+}

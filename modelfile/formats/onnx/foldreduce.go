@@ -1,0 +1,292 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// reduction folds the numbers along axes into one, from a first value, and ends
+// with a function of that and their count.
+type reduction struct {
+	first float64
+	add   func(acc, v float64) float64
+	end   func(acc float64, n int) float64
+	empty bool // has a result without any number
+}
+
+func same64(acc float64, _ int) float64 { return acc }
+
+func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
+
+func plus(acc, v float64) float64 { return acc + v }
+
+var reductions = map[string]reduction{
+	"ReduceSum":       {0, plus, same64, true},
+	"ReduceMean":      {0, plus, func(acc float64, n int) float64 { return acc / float64(n) }, false},
+	"ReduceProd":      {1, func(acc, v float64) float64 { return acc * v }, same64, true},
+	"ReduceMax":       {math.Inf(-1), larger, same64, false},
+	"ReduceMin":       {math.Inf(1), smaller, same64, false},
+	"ReduceL1":        {0, func(acc, v float64) float64 { return acc + math.Abs(v) }, same64, true},
+	"ReduceL2":        {0, addSquare, func(acc float64, _ int) float64 { return math.Sqrt(acc) }, true},
+	"ReduceSumSquare": {0, addSquare, same64, true},
+	"ReduceLogSum":    {0, plus, func(acc float64, _ int) float64 { return tensor.Log(acc) }, false},
+}
+
+// integerReductions are those that integers have, in integers.
+var integerReductions = map[string]struct {
+	first int64
+	add   func(acc, v int64) int64
+}{
+	"ReduceSum":       {0, func(acc, v int64) int64 { return acc + v }},
+	"ReduceProd":      {1, func(acc, v int64) int64 { return acc * v }},
+	"ReduceMax":       {math.MinInt64, func(acc, v int64) int64 { return max(acc, v) }},
+	"ReduceMin":       {math.MaxInt64, func(acc, v int64) int64 { return min(acc, v) }},
+	"ReduceL1":        {0, func(acc, v int64) int64 { return acc + max(v, -v) }},
+	"ReduceSumSquare": {0, func(acc, v int64) int64 { return acc + v*v }},
+}
+
+// foldedAxes returns which axes of a constant an operator reduces.
+func (c *call) foldedAxes(rank int) []bool {
+	axes, ok := c.list("axes", 1)
+	gone := make([]bool, rank)
+	if !ok || len(axes) == 0 {
+		all := c.int("noop_with_empty_axes", 0) == 0
+		for a := range gone {
+			gone[a] = all
+		}
+		return gone
+	}
+	for _, a := range axes {
+		if at := c.foldAxis(a, rank); c.err == nil {
+			gone[at] = true
+		}
+	}
+	return gone
+}
+
+// left returns a shape without axes: as lengths of 1, and as it is after keepdims.
+func (c *call) left(shape []int, gone []bool) (ones, kept []int) {
+	ones = slices.Clone(shape)
+	for a, n := range shape {
+		if gone[a] {
+			ones[a] = 1
+		}
+		if !gone[a] || c.int("keepdims", 1) != 0 {
+			kept = append(kept, ones[a])
+		}
+		_ = n
+	}
+	return ones, kept
+}
+
+func foldReduce(c *call) tensor.Tensor {
+	t, f := c.must(0), reductions[c.n.OpType]
+	gone := c.foldedAxes(len(t.Shape))
+	if c.err != nil {
+		return nothing
+	}
+	ones, kept := c.left(t.Shape, gone)
+	if !f.empty && t.Count() == 0 && tensor.Count(ones) > 0 {
+		c.fail("over an axis without elements, %v of %v", axesOf(gone), t.Shape)
+	}
+	if isFloat(t.DType) {
+		return c.reduceReals(t, f, ones, kept)
+	}
+	whole, ok := integerReductions[c.n.OpType]
+	if !ok {
+		c.fail("of constants of %v is not supported", t.DType)
+	}
+	out := c.made(t.DType, kept)
+	_, at := c.integers(0)
+	if c.err != nil {
+		return nothing
+	}
+	acc := slices.Repeat([]int64{whole.first}, out.Count())
+	to := spread(ones, len(ones))
+	each(t.Shape, func(k int, index []int) {
+		if i := to(index); c.err == nil {
+			acc[i] = whole.add(acc[i], c.known(at(k)))
+		}
+	})
+	for k, v := range acc {
+		setInteger(out, k, v)
+	}
+	return out
+}
+
+func axesOf(gone []bool) (axes []int) {
+	for a, g := range gone {
+		if g {
+			axes = append(axes, a)
+		}
+	}
+	return axes
+}
+
+// reduceReals sums in float64 and rounds once.
+func (c *call) reduceReals(t tensor.Tensor, f reduction, ones, kept []int) tensor.Tensor {
+	out := c.made(t.DType, kept)
+	if c.err != nil || !c.takes(tensor.F64, kept) {
+		return nothing
+	}
+	acc := slices.Repeat([]float64{f.first}, out.Count())
+	n := t.Count() / max(out.Count(), 1)
+	at, _ := reals(t)
+	to := spread(ones, len(ones))
+	each(t.Shape, func(k int, index []int) {
+		i := to(index)
+		acc[i] = f.add(acc[i], at(k))
+	})
+	for k, v := range acc {
+		setReal(out, k, f.end(v, n))
+	}
+	return out
+}
+
+// along returns the elements of a constant along an axis, for each of the
+// places beside it: the place of the first, how many, how far apart.
+func along(shape []int, axis int, f func(first, n, step int)) {
+	step, block := tensor.Count(shape[axis+1:]), tensor.Count(shape[axis:])
+	for outer := range tensor.Count(shape[:axis]) {
+		for inner := range step {
+			f(outer*block+inner, shape[axis], step)
+		}
+	}
+}
+
+func foldCumSum(c *call) tensor.Tensor {
+	t := c.must(0)
+	l, _ := c.list("axis", 1)
+	if len(l) != 1 {
+		c.fail("along %v, want one axis", l)
+		return nothing
+	}
+	axis := c.foldAxis(l[0], len(t.Shape))
+	out := c.made(t.DType, t.Shape)
+	if c.err != nil {
+		return nothing
+	}
+	later, back := c.int("exclusive", 0) != 0, c.int("reverse", 0) != 0
+	add := c.adding(out, t)
+	along(t.Shape, axis, func(first, n, step int) {
+		if back {
+			first, step = first+(n-1)*step, -step
+		}
+		for i := range n {
+			at := first + i*step
+			switch {
+			case i == 0 && later: // stays zero
+			case i == 0:
+				move(out, at, t, at)
+			case later:
+				add(at, at-step, at-step)
+			default:
+				add(at, at-step, at)
+			}
+		}
+	})
+	return out
+}
+
+// adding returns what sets element to of out to its element a plus element b of t.
+func (c *call) adding(out, t tensor.Tensor) func(to, a, b int) {
+	if isFloat(t.DType) {
+		x, _ := reals(out)
+		y, _ := reals(t)
+		return func(to, a, b int) { setReal(out, to, x(a)+y(b)) }
+	}
+	x, err := integers(out)
+	y, err2 := integers(t)
+	if err := firstError(err, err2); err != nil {
+		c.fail("%w", err)
+		return func(int, int, int) {}
+	}
+	return func(to, a, b int) { setInteger(out, to, c.known(x(a))+c.known(y(b))) }
+}
+
+// before returns what tells whether element a of t goes before element b: the
+// larger, or the smaller; of equal ones the first.
+func (c *call) before(t tensor.Tensor, largest bool) func(a, b int) int {
+	by := func(order int) int {
+		if largest {
+			return -order
+		}
+		return order
+	}
+	if isFloat(t.DType) {
+		at, _ := reals(t)
+		return func(a, b int) int { return by(order(at(a), at(b)) % 2) }
+	}
+	at, err := integers(t)
+	if err != nil {
+		c.fail("%w", err)
+		return func(int, int) int { return 0 }
+	}
+	return func(a, b int) int { return by(order(c.known(at(a)), c.known(at(b)))) }
+}
+
+func foldArg(c *call) tensor.Tensor {
+	t := c.must(0)
+	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
+	if c.err != nil {
+		return nothing
+	}
+	gone := make([]bool, len(t.Shape))
+	gone[axis] = true
+	_, kept := c.left(t.Shape, gone)
+	if t.Shape[axis] == 0 {
+		c.fail("over an axis without elements, %d of %v", axis, t.Shape)
+	}
+	out, less := c.made(tensor.I64, kept), c.before(t, c.n.OpType == "ArgMax")
+	if c.err != nil {
+		return nothing
+	}
+	k, last := 0, c.int("select_last_index", 0) != 0
+	along(t.Shape, axis, func(first, n, step int) {
+		best := 0
+		for i := 1; i < n; i++ {
+			if o := less(first+i*step, first+best*step); o < 0 || o == 0 && last {
+				best = i
+			}
+		}
+		out.I64()[k] = int64(best)
+		k++
+	})
+	return out
+}
+
+func foldTopK(c *call) []tensor.Tensor {
+	t := c.must(0)
+	l, ok := c.list("k", 1)
+	if a := c.attribute("k"); a != nil { // up to operator set 9
+		l = []int64{int64(c.int("k", 0))}
+	}
+	axis := c.foldAxis(int64(c.int("axis", -1)), len(t.Shape))
+	if c.err != nil || !ok || len(l) != 1 || l[0] < 0 || l[0] > int64(t.Shape[axis]) {
+		c.fail("of %v from %v is not supported", l, t)
+		return nil
+	}
+	n := int(l[0])
+	shape := slices.Clone(t.Shape)
+	shape[axis] = n
+	values, places := c.made(t.DType, shape), c.made(tensor.I64, shape)
+	less := c.before(t, c.int("largest", 1) != 0)
+	if c.err != nil {
+		return nil
+	}
+	inner := tensor.Count(shape[axis+1:])
+	k := 0
+	along(t.Shape, axis, func(first, length, step int) {
+		all := upTo(length)
+		slices.SortStableFunc(all, func(a, b int) int { return less(first+a*step, first+b*step) })
+		at := k/max(inner, 1)*n*inner + k%max(inner, 1)
+		for i, a := range all[:n] {
+			move(values, at+i*inner, t, first+a*step)
+			places.I64()[at+i*inner] = int64(a)
+		}
+		k++
+	})
+	return []tensor.Tensor{values, places}
+}

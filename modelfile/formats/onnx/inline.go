@@ -1,0 +1,179 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// A file may make operators of others: local functions. Their nodes take the
+// place of the node that calls them, under names of their own.
+
+// inliner replaces calls by the nodes of what they call.
+type inliner struct {
+	functions map[string]*onnxpb.FunctionProto
+	opset     int
+	nodes     int // so far, of all graphs
+	calls     int
+}
+
+// inline replaces all calls of local functions in a model.
+func inline(m *onnxpb.ModelProto, opset int) error {
+	if len(m.Functions) == 0 {
+		return nil
+	}
+	l := inliner{functions: map[string]*onnxpb.FunctionProto{}, opset: opset}
+	for _, f := range m.Functions {
+		l.functions[called(f.Domain, f.Name, f.Overload)] = f
+	}
+	var err error
+	m.Graph.Node, err = l.all(m.Graph.Node, 0)
+	return err
+}
+
+func called(domain, name, overload string) string {
+	if domain == "ai.onnx" {
+		domain = ""
+	}
+	return domain + ":" + name + ":" + overload
+}
+
+// all replaces the calls among nodes, and in their branches.
+func (l *inliner) all(nodes []*onnxpb.NodeProto, depth int) (out []*onnxpb.NodeProto, err error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("local functions and branches lie more than %d deep in each other", maxDepth)
+	}
+	for _, n := range nodes {
+		if l.nodes++; l.nodes > maxNodes {
+			return nil, fmt.Errorf("more than %d nodes with those of local functions", maxNodes)
+		}
+		f := l.functions[called(n.Domain, n.OpType, n.Overload)]
+		if f == nil {
+			for _, a := range n.Attribute {
+				if a.G == nil {
+					continue
+				}
+				if a.G.Node, err = l.all(a.G.Node, depth+1); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, n)
+			continue
+		}
+		body, err := l.body(f, n)
+		if err != nil {
+			return nil, fmt.Errorf("local function %.80q: %w", f.Name, err)
+		}
+		if body, err = l.all(body, depth+1); err != nil {
+			return nil, err
+		}
+		out = append(out, body...)
+	}
+	return out, nil
+}
+
+// body returns the nodes of f as the node n calls them.
+func (l *inliner) body(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxpb.NodeProto, error) {
+	for _, o := range f.OpsetImport {
+		if (o.Domain == "" || o.Domain == "ai.onnx") && o.Version != int64(l.opset) {
+			return nil, fmt.Errorf("of operator set %d in a model of %d is not supported", o.Version, l.opset)
+		}
+	}
+	if len(n.Input) > len(f.Input) || len(n.Output) > len(f.Output) {
+		return nil, fmt.Errorf("is called with %d operands for %d results; it has %d and %d", len(n.Input),
+			len(n.Output), len(f.Input), len(f.Output))
+	}
+	l.calls++
+	c := calling{attributes: map[string]*onnxpb.AttributeProto{}, names: map[string]string{"": ""},
+		prefix: fmt.Sprintf("%s.%d.", f.Name, l.calls)}
+	for _, a := range f.AttributeProto {
+		c.attributes[a.Name] = a
+	}
+	for _, a := range n.Attribute {
+		c.attributes[a.Name] = a
+	}
+	for i, name := range f.Input {
+		c.names[name] = ""
+		if i < len(n.Input) {
+			c.names[name] = n.Input[i]
+		}
+	}
+	for i, name := range f.Output {
+		if _, passed := c.names[name]; passed {
+			return nil, fmt.Errorf("passes %.80q on as a result, which is not supported", name)
+		}
+		if i < len(n.Output) && n.Output[i] != "" {
+			c.names[name] = n.Output[i]
+		}
+	}
+	if l.nodes+len(f.Node) > maxNodes {
+		return nil, fmt.Errorf("more than %d nodes with those of local functions", maxNodes)
+	}
+	return c.copies(f.Node), nil
+}
+
+// calling is one call of a function.
+type calling struct {
+	attributes map[string]*onnxpb.AttributeProto // that the call gives, and defaults
+	names      map[string]string                 // of values outside, by those inside
+	prefix     string                            // of all other names
+}
+
+func (c *calling) name(inside string) string {
+	outside, ok := c.names[inside]
+	if !ok {
+		outside = c.prefix + inside
+		c.names[inside] = outside
+	}
+	return outside
+}
+
+// copies returns nodes with the names and the attributes of the call.
+func (c *calling) copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
+	var out []*onnxpb.NodeProto
+	for _, from := range nodes {
+		n := &onnxpb.NodeProto{OpType: from.OpType, Domain: from.Domain, Overload: from.Overload, Name: from.Name}
+		for _, name := range from.Input {
+			n.Input = append(n.Input, c.name(name))
+		}
+		for _, name := range from.Output {
+			n.Output = append(n.Output, c.name(name))
+		}
+		for _, a := range from.Attribute {
+			if a = c.attribute(a); a != nil {
+				n.Attribute = append(n.Attribute, a)
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// attribute returns an attribute of a node inside, nil if the call does not
+// give the one that it is.
+func (c *calling) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
+	if a.RefAttrName != "" {
+		given := c.attributes[a.RefAttrName]
+		if given == nil {
+			return nil
+		}
+		given = proto.Clone(given).(*onnxpb.AttributeProto)
+		given.Name = a.Name
+		return given
+	}
+	a = proto.Clone(a).(*onnxpb.AttributeProto)
+	if a.G != nil {
+		inner := calling{c.attributes, maps.Clone(c.names), c.prefix}
+		a.G.Node = inner.copies(a.G.Node)
+		for _, t := range a.G.Initializer {
+			t.Name = inner.name(t.Name)
+		}
+		for _, o := range a.G.Output {
+			o.Name = inner.name(o.Name)
+		}
+	}
+	return a
+}

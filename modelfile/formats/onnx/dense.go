@@ -178,5 +178,6 @@ func (c *call) fromTheLeft() graph.Value {
 	w := c.declare(c.n.Input[0], graph.Weight, c.toF32(a))
 	in, n := s[len(s)-2], s[len(s)-1]
 	v := c.kernel1x1(c.flow(1), w, in, n, a.Shape[0])
-	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(slices.Clone(s[:len(s)-2]), a.Shape[0], n))
+	shape := append(slices.Clone(s[:len(s)-2]), a.Shape[0], n)
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }

@@ -59,7 +59,8 @@ func foldUnary(c *call) tensor.Tensor {
 	if c.n.OpType == "IsInf" && (c.int("detect_negative", 1) == 0 || c.int("detect_positive", 1) == 0) {
 		c.fail("of one sign alone is not supported")
 	}
-	if floats && f.real == nil || !floats && f.integer == nil || (c.n.OpType == "Not") != (t.DType == tensor.Bool) {
+	if floats && f.real == nil || !floats && f.integer == nil ||
+		(c.n.OpType == "Not") != (t.DType == tensor.Bool) {
 		c.fail("of constants of %v is not supported", t.DType)
 	}
 	d := t.DType
@@ -98,15 +99,16 @@ type binaryFold struct {
 }
 
 var binaryFolds = map[string]binaryFold{
-	"Add": {real: func(a, b float64) float64 { return a + b }, integer: exact(func(a, b int64) int64 { return a + b }, 0)},
-	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: right(func(a, b int64) int64 { return a - b }, 0)},
-	"Mul": {real: func(a, b float64) float64 { return a * b }, integer: exact(func(a, b int64) int64 { return a * b }, 1)},
+	"Add": {real: plus, integer: exact(func(a, b int64) int64 { return a + b }, 0)},
+	"Sub": {real: func(a, b float64) float64 { return a - b },
+		integer: right(func(a, b int64) int64 { return a - b }, 0)},
+	"Mul": {real: times, integer: exact(func(a, b int64) int64 { return a * b }, 1)},
 	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*call).quotient},
 	"Mod": {real: math.Mod, integer: (*call).modulo},
 	"Pow": {real: power, integer: (*call).integerPower, mixed: true},
 	"Min": {real: smaller, integer: (*call).least, many: true},
 	"Max": {real: larger, integer: (*call).most, many: true},
-	"Sum": {real: func(a, b float64) float64 { return a + b }, many: true},
+	"Sum": {real: plus, many: true},
 
 	"Equal":          tellsIf(func(order int) bool { return order == 0 }),
 	"Greater":        tellsIf(func(order int) bool { return order == 1 }),
@@ -203,6 +205,8 @@ func (c *call) least(a, b int64) int64 {
 	return min(c.known(a), c.known(b))
 }
 
+func plus(a, b float64) float64    { return a + b }
+func times(a, b float64) float64   { return a * b }
 func smaller(a, b float64) float64 { return min(a, b) }
 func larger(a, b float64) float64  { return max(a, b) }
 

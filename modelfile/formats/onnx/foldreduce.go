@@ -20,12 +20,10 @@ func same64(acc float64, _ int) float64 { return acc }
 
 func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
 
-func plus(acc, v float64) float64 { return acc + v }
-
 var reductions = map[string]reduction{
 	"ReduceSum":       {0, plus, same64, true},
 	"ReduceMean":      {0, plus, func(acc float64, n int) float64 { return acc / float64(n) }, false},
-	"ReduceProd":      {1, func(acc, v float64) float64 { return acc * v }, same64, true},
+	"ReduceProd":      {1, times, same64, true},
 	"ReduceMax":       {math.Inf(-1), larger, same64, false},
 	"ReduceMin":       {math.Inf(1), smaller, same64, false},
 	"ReduceL1":        {0, func(acc, v float64) float64 { return acc + math.Abs(v) }, same64, true},

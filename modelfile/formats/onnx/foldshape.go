@@ -170,7 +170,8 @@ func foldTile(c *call) tensor.Tensor {
 // foldPad adds elements at the ends of axes, or cuts some.
 func foldPad(c *call) tensor.Tensor {
 	t := c.must(0)
-	before, after := c.padding(len(t.Shape), func(a int64) int { return c.foldAxis(a, len(t.Shape)) }, len(t.Shape))
+	rank := len(t.Shape)
+	before, after := c.padding(rank, func(a int64) int { return c.foldAxis(a, rank) }, rank)
 	mode := c.text("mode", "constant")
 	if c.err != nil {
 		return nothing
@@ -266,7 +267,8 @@ func foldWhere(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	ofTest, ofYes, ofNo := spread(test.Shape, len(shape)), spread(yes.Shape, len(shape)), spread(no.Shape, len(shape))
+	rank := len(shape)
+	ofTest, ofYes, ofNo := spread(test.Shape, rank), spread(yes.Shape, rank), spread(no.Shape, rank)
 	each(shape, func(k int, at []int) {
 		if test.Bytes[ofTest(at)] != 0 {
 			move(out, k, yes, ofYes(at))

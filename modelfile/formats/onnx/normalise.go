@@ -85,7 +85,8 @@ func instanceNorm(c *call) graph.Value {
 // inGroups normalises over groups of channels; scale and bias have a shape
 // beside the groups or beside the value.
 func (c *call) inGroups(s []int, groups int, scales []int) graph.Value {
-	v := c.node(graph.Reshape, ".groups", []graph.Value{c.flow(0)}, "shape", []int{groups, tensor.Count(s) / groups})
+	split := []int{groups, tensor.Count(s) / groups}
+	v := c.node(graph.Reshape, ".groups", []graph.Value{c.flow(0)}, "shape", split)
 	v = c.normalised(v, []int{1}, short(c.float("epsilon", 1e-5)))
 	if len(scales) == 2 && len(s) != 2 {
 		v = c.affinely(v, scales)

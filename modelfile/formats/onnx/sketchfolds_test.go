@@ -164,7 +164,8 @@ func drawTuples(s *sketch, n *onnxpb.NodeProto, x operand) {
 	}
 	n.Input = append(n.Input, s.keep(index))
 	if n.OpType == "ScatterND" {
-		n.Input = append(n.Input, s.filled(x.dtype, append([]int{count}, x.shape[min(k, len(x.shape)):]...)...).name)
+		shape := append([]int{count}, x.shape[min(k, len(x.shape)):]...)
+		n.Input = append(n.Input, s.filled(x.dtype, shape...).name)
 	}
 }
 

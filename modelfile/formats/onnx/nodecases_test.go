@@ -1,0 +1,128 @@
+package onnx
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// policies are what no network in prediction has or what bnctl does not want
+// to do, by the sentences that refuse it.
+var policies = []string{"works along the batch axis", "moves the batch axis", "reduces the batch",
+	"mixes the rows", "changes the batch", "repeats the batch", "whose batch axes do not meet",
+	"for the batch", "makes more axes than the value has", "could take the batch's", "inputs; 1 is supported",
+	"training mode", "Loop", "Scan", "LSTM", "GRU", "RNN", "Sequence", "Optional", "NonMaxSuppression", "Adagrad",
+	"Adam", "Momentum", "Bernoulli", "RandomUniform", "RandomNormal", "Multinomial", "Gradient",
+	"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss", "is not computed from the input",
+	"a scalar has no axis", "its type is", "data of the type", "works on the batch", "StringNormalizer",
+	"with indices is not supported", "a length of 0"}
+
+// TestNodeCases runs ONNX's backend cases of single operators that
+// testdata/node_cases.py wrote into the folder BNCTL_NODE_CASES: those whose
+// first input and results are f32, other inputs being constants.
+func TestNodeCases(t *testing.T) {
+	root := os.Getenv("BNCTL_NODE_CASES")
+	if root == "" {
+		t.Skip("BNCTL_NODE_CASES is not set")
+	}
+	dirs, err := filepath.Glob(root + "/*/model.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed, policy, wrong := 0, map[string]int{}, 0
+	refused := map[string][]string{}
+	for _, path := range dirs {
+		dir := filepath.Dir(path)
+		name := filepath.Base(dir)
+		ran, err := nodeCase(dir)
+		because := func(s string) bool { return err != nil && strings.Contains(err.Error(), s) }
+		switch i := slices.IndexFunc(policies, because); {
+		case strings.HasPrefix(name, "test_resize_downsample_scales_") && strings.HasSuffix(name, "_align_corners"):
+			policy["scales, not rounded sizes, place pixels, as in ONNX Runtime"]++
+		case err == errOther:
+		case err == nil:
+			passed++
+		case ran:
+			wrong++
+			t.Errorf("%s: %v", name, err)
+		case i >= 0:
+			policy[policies[i]]++
+		default:
+			refused[err.Error()] = append(refused[err.Error()], name)
+		}
+	}
+	n := 0
+	for _, why := range slices.Sorted(maps.Keys(refused)) {
+		n += len(refused[why])
+		t.Logf("%d: %s: %.200s", len(refused[why]), why, strings.Join(refused[why], " "))
+	}
+	t.Logf("passed %d, refused %d, wrong %d: %.1f %%; by policy %v", passed, n, wrong,
+		100*float64(passed)/float64(max(passed+n+wrong, 1)), policy)
+}
+
+var errOther = fmt.Errorf("not of f32")
+
+// nodeCase reports whether the model was read and run, and what is wrong.
+func nodeCase(dir string) (ran bool, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, "model.onnx"))
+	if err != nil {
+		return false, err
+	}
+	m := &onnxpb.ModelProto{}
+	if err := proto.Unmarshal(b, m); err != nil {
+		return false, err
+	}
+	float := int32(onnxpb.TensorProto_FLOAT)
+	kind := func(v *onnxpb.ValueInfoProto) int32 { return v.GetType().GetTensorType().GetElemType() }
+	if len(m.Graph.Input) == 0 || kind(m.Graph.Input[0]) != float || kind(m.Graph.Output[0]) != float {
+		return false, errOther
+	}
+	for i, in := range m.Graph.Input[1:] {
+		raw, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("test_data_set_0/input_%d.pb", i+1)))
+		p := &onnxpb.TensorProto{}
+		if err != nil || proto.Unmarshal(raw, p) != nil {
+			return false, errOther
+		}
+		p.Name = in.Name
+		m.Graph.Initializer = append(m.Graph.Initializer, p)
+	}
+	if b, err = proto.Marshal(m); err != nil {
+		return false, err
+	}
+	f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
+	if err == nil {
+		err = f.NoModel
+	}
+	if err != nil {
+		return false, err
+	}
+	x, err := protoTensor(filepath.Join(dir, "test_data_set_0/input_0.pb"))
+	if err != nil {
+		return false, errOther
+	}
+	got, err := eval(f.Model, x)
+	if err != nil {
+		return true, err
+	}
+	k := 0
+	for i, o := range m.Graph.Output {
+		want, err := protoTensor(filepath.Join(dir, fmt.Sprintf("test_data_set_0/output_%d.pb", i)))
+		if err != nil || kind(o) != float {
+			return true, err
+		}
+		if err := agrees(got[k], want.Shape, "float32", want.Bytes, false); err != nil {
+			return true, fmt.Errorf("output %d: %w", i, err)
+		}
+		k++
+	}
+	return true, nil
+}

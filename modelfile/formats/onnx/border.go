@@ -71,7 +71,7 @@ func (r *reader) outputs() error {
 			r.g.Output(names.Free("scores"), x.v, false)
 		default:
 			if s := r.shapeOf(x); x.bare && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
-				name := r.g.Free(foreign.Clean(o.Name, "output") + ".batch")
+				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])
 			}
 			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)

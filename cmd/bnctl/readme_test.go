@@ -169,11 +169,12 @@ func TestReadmeHasTheCommands(t *testing.T) {
 	}
 }
 
-// TestFlagsOfReadmeExist reads all code spans of README, but those of the
-// column that tells what other programs call it.
+// TestFlagsOfReadmeExist reads all code spans of README and of the page for those who come from other
+// programs, except the column that tells what these call it.
 func TestFlagsOfReadmeExist(t *testing.T) {
 	program, n := &cli.Command{Subcommands: commands()}, 0
-	for line := range strings.Lines(fences.ReplaceAllString(pages(t)["README.md"], "")) {
+	text := pages(t)["README.md"] + pages(t)["docs/coming-from.md"]
+	for line := range strings.Lines(fences.ReplaceAllString(text, "")) {
 		if cells := strings.Split(line, " | "); len(cells) == 2 {
 			line = cells[1]
 		}

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// tutorial is what someone does who follows docs/tutorial.md.
+// tutorial is a reader of docs/tutorial.md at a terminal.
 type tutorial struct {
 	t      *testing.T
 	folder string

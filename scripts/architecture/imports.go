@@ -16,7 +16,7 @@ const module = "github.com/bnctl/bnctl"
 // graph says which folders a folder needs.
 type graph map[string]map[string]bool
 
-// onlyTests is a package that nothing but tests of plugins imports: it trains on the device that they give it.
+// onlyTests is a package that only tests of plugins import: it trains on the device that they give it.
 const onlyTests = "plugins/gpu/bitwise"
 
 // imports reads the files below root that are neither tests nor examples, and returns which top folder

@@ -69,9 +69,9 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := "before\n<!-- x.json infer -->\nold\n<!-- end -->\nafter\n"
-	want := "before\n<!-- x.json infer -->\n| infer | ours | theirs | is | must | aim | FMA |\n" +
-		"|---|---|---|---|---|---|---|\n" +
-		"| a, img/s | 30.0 (30.0 to 30.0) | X 20.0 (10.0 to 40.0) | 1.50 | 1.3 | 2 | |\n" +
+	want := "before\n<!-- x.json infer -->\n| infer (must 1.3, aim 2) | ours | theirs | is | FMA |\n" +
+		"|---|---|---|---|---|\n" +
+		"| a, img/s | 30.0 (30.0 to 30.0) | X 20.0 (10.0 to 40.0) | 1.50 | |\n" +
 		"\nP · 2026-11-26 · `c`\n<!-- end -->\nafter\n"
 	if got, err := printed(root, page); err != nil || got != want {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)

@@ -46,26 +46,30 @@ func line(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
-// Compared is the table of a group of comparisons, as Markdown.
+// Compared is the table of a group of comparisons, as Markdown. What a ratio must be, and the aim, stand in
+// the heading: they are those of the group.
 func (m *Measurement) Compared(group string) string {
 	var b strings.Builder
-	line(&b, []string{group, "ours", "theirs", "is", "must", "aim", "FMA"})
-	b.WriteString("|---|---|---|---|---|---|---|\n")
+	s, title := m.Summed(group), group
+	if s.Rows > 0 {
+		title = fmt.Sprintf("%s (must %g, aim %g)", group, s.Must, s.Aim)
+	}
+	line(&b, []string{title, "ours", "theirs", "is", "FMA"})
+	b.WriteString("|---|---|---|---|---|\n")
 	for _, c := range m.Group(group) {
-		theirs, ratio, must, aim := "", "", c.Note, ""
+		theirs, ratio := "", c.Note
 		if len(c.Theirs) > 0 {
-			theirs = c.Against + " " + c.Theirs.String()
-			ratio, must, aim = rated(c.Ratio(), c.Must), fmt.Sprintf("%g", c.Must), fmt.Sprintf("%g", c.Aim)
+			theirs, ratio = c.Against+" "+c.Theirs.String(), rated(c.Ratio(), c.Must)
 		}
 		fma := ""
 		if c.FMA[0] > 0 {
 			fma = fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])
 		}
-		line(&b, []string{c.Name + ", " + c.Unit, c.Ours.String(), theirs, ratio, must, aim, fma})
+		line(&b, []string{c.Name + ", " + c.Unit, c.Ours.String(), theirs, ratio, fma})
 	}
-	if s := m.Summed(group); s.Rows > 2 {
+	if s.Rows > 2 {
 		line(&b, []string{fmt.Sprintf("**geometric mean of %d** (least %.2f)", s.Rows, s.Least), "", "",
-			fmt.Sprintf("**%.2f**", s.Mean), fmt.Sprintf("%g", s.Must), fmt.Sprintf("%g", s.Aim), ""})
+			fmt.Sprintf("**%.2f**", s.Mean), ""})
 	}
 	return b.String()
 }

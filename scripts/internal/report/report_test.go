@@ -26,7 +26,7 @@ func TestCompared(t *testing.T) {
 	m := Measurement{Comparisons: []Comparison{row("img/s", false, 300, 100), row("s", true, 4, 3),
 		row("s", true, 4, 6)}}
 	table := m.Compared("infer")
-	for _, want := range []string{"| 3.00 |", "| **0.75** |", "geometric mean of 3** (least 0.75) | | | **1.50**"} {
+	for _, want := range []string{"| 3.00 |", "| **0.75** |", "geometric mean of 3** (least 0.75) | | | **1.50** | |", "| infer (must 1.3, aim 2) |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is missing in\n%s", want, table)
 		}

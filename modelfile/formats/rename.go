@@ -32,8 +32,8 @@ func parseRenaming(text string) (renaming, error) {
 		group := m[1] + m[2]
 		if n, err := strconv.Atoi(group); m[0] != "$$" && (err != nil || n > re.NumSubexp()) &&
 			re.SubexpIndex(group) < 0 {
-			return renaming{}, notRenamed(text, fmt.Sprintf("%s stands for no group of the pattern, which has %d", m[0],
-				re.NumSubexp()), "write ${1} where a letter or a digit follows")
+			return renaming{}, notRenamed(text, fmt.Sprintf("%s stands for no group of the pattern, which has %d",
+				m[0], re.NumSubexp()), "write ${1} where a letter or a digit follows")
 		}
 	}
 	return renaming{text, re, name}, nil

@@ -8,6 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
 )
 
 func inZoo(name string) bool {
@@ -38,6 +40,9 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 		}
 		return models.WithSize(m, o.Size.Height, o.Size.Width)
 	}
+	if m, err := o.ofGraph(name); m != nil || err != nil {
+		return m, err
+	}
 	a, err := models.Lookup(name)
 	if err != nil {
 		return nil, err
@@ -56,6 +61,35 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	}
 	m.Preprocess = models.Preprocess{}
 	return m, nil
+}
+
+// ofGraph returns the model of a file of another program that holds a graph, an ONNX file say, without its
+// weights having a say: nil if there is no such file.
+func (o *Options) ofGraph(path string) (*models.Model, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil // a name of the zoo
+	}
+	ours, err := Own(path)
+	if err != nil {
+		return nil, err
+	}
+	if ours {
+		m, err := serialize.ReadModel(path)
+		if err != nil {
+			return nil, err
+		}
+		return m, o.keepsSize(m)
+	}
+	f, err := formats.Open(path, formats.Options{Input: o.Input})
+	if err != nil {
+		return nil, problem.New("arch", path, "it holds no graph that is read", "").Because(err)
+	}
+	defer f.Close()
+	if f.Model == nil {
+		return nil, problem.New("arch", path, "a file of tensors alone, without a graph",
+			"name one of the zoo, a graph in text form, or an ONNX file")
+	}
+	return f.Model, nil
 }
 
 // drawn returns the model of a graph in text form, whose own image operation

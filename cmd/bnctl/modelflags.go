@@ -14,7 +14,7 @@ import (
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "arch",
-			Usage: "`NAME` of the zoo, a graph file, a Keras .json or Caffe's deploy.prototxt: what a file holds"},
+			Usage: "`NAME` of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds"},
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
 			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,10 +15,12 @@ import (
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	png := pngOf(t, 8, 8, 7)
+	damaged := bytes.Clone(png)
+	damaged[len(png)-20]++
 	for name, content := range map[string][]byte{
 		"a/0.png": nil, "a/1.png": png, "b/0.png": []byte("text"),
 		"b/1.png": png,
-		"b/2.png": png[:len(png)-20], "c/0.png": []byte("text"), "b/readme": []byte("text"),
+		"b/2.png": damaged, "c/0.png": []byte("text"), "b/readme": []byte("text"),
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

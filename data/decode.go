@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
@@ -38,9 +37,17 @@ var codecs = []struct {
 	{"PNG", "\x89PNG\r\n\x1a\n", sizeBy(png.DecodeConfig), rowsOfPNG},
 	{"WebP", "RIFF????WEBPVP8", sizeBy(webp.DecodeConfig), rowsOfWebP},
 	{"BMP", "BM????\x00\x00\x00\x00", sizeBy(bmp.DecodeConfig), rowsBy(bmp.Decode)},
-	{"TIFF", "II\x2a\x00", sizeBy(tiff.DecodeConfig), rowsBy(tiff.Decode)},
-	{"TIFF", "MM\x00\x2a", sizeBy(tiff.DecodeConfig), rowsBy(tiff.Decode)},
+	{"TIFF", "II\x2a\x00", sizeOfTIFF, rowsOfTIFF},
+	{"TIFF", "MM\x00\x2a", sizeOfTIFF, rowsOfTIFF},
+	{"GIF", "GIF8?a", sizeOfGIF, rowsOfGIF},
+	{"PGM", "P2", sizeOfNetpbm, rowsOfNetpbm},
+	{"PPM", "P3", sizeOfNetpbm, rowsOfNetpbm},
+	{"PGM", "P5", sizeOfNetpbm, rowsOfNetpbm},
+	{"PPM", "P6", sizeOfNetpbm, rowsOfNetpbm},
 }
+
+// knownPictures names the formats.
+const knownPictures = "JPEG, PNG, WebP, GIF, BMP, TIFF, PPM or PGM"
 
 func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, []byte) (int, int, error) {
 	return func(ctx context.Context, file []byte) (height, width int, err error) {
@@ -61,7 +68,8 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 
 // pictureEndings are the names of files that count as pictures in folders and
 // archives; what is in the file decides its format.
-var pictureEndings = []string{".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
+var pictureEndings = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm",
+	".pgm", ".pnm"}
 
 // isPicture reports whether a file name has the ending of a picture.
 func isPicture(name string) bool {
@@ -99,8 +107,8 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	return h, w, nil
 }
 
-// decodePicture returns the picture of a JPEG, PNG, WebP, BMP or TIFF file in RGB, u8
-// [height, width, 3]. Grey, palette and CMYK become RGB, 16 bits become 8,
+// decodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width, 3];
+// the first of several. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
 // checked before anything is decoded. With exif, the picture is turned as the file's
 // EXIF orientation says; Pillow and torchvision do not do that by default. When ctx
@@ -129,7 +137,7 @@ func codecOf(file []byte) (int, error) {
 	if len(file) == 0 {
 		return 0, errors.New("the file is empty")
 	}
-	return 0, errors.New("this is not a JPEG, PNG, WebP, BMP or TIFF picture")
+	return 0, errors.New("this is not a " + knownPictures + " picture")
 }
 
 func begins(file []byte, pattern string) bool {
@@ -155,6 +163,12 @@ func caught(err *error) {
 func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()
 	dst := make([]byte, 3*b.Dx())
+	var colours [256][3]byte
+	if m, ok := img.(*image.Paletted); ok {
+		for i, c := range m.Palette[:min(len(m.Palette), 256)] {
+			colours[i] = rgbOf(c)
+		}
+	}
 	return eachRow(ctx, b.Dy(), func(y int) {
 		switch m := img.(type) {
 		case *image.Gray:
@@ -163,6 +177,8 @@ func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 			rowFour(dst, m.Pix[y*m.Stride:])
 		case *image.NRGBA:
 			rowFour(dst, m.Pix[y*m.Stride:])
+		case *image.Paletted:
+			rowOfIndices(dst, m.Pix[y*m.Stride:], &colours)
 		default:
 			rowAny(dst, img, b.Min.X, b.Min.Y+y)
 		}
@@ -181,6 +197,12 @@ func rowGrey(dst, src []byte) {
 func rowFour(dst, src []byte) {
 	for x := range len(dst) / 3 {
 		copy(dst[3*x:3*x+3], src[4*x:])
+	}
+}
+
+func rowOfIndices(dst, src []byte, colours *[256][3]byte) {
+	for x := range len(dst) / 3 {
+		copy(dst[3*x:3*x+3], colours[src[x]][:])
 	}
 }
 

@@ -33,10 +33,7 @@ func orientation(file []byte, format string) int {
 			return string(head[4:8]), int(binary.BigEndian.Uint32(head))
 		}, 4, 1))
 	case "WebP":
-		// A chunk is its name, its length and its data, padded to even.
-		tags := chunk(file, 12, "EXIF", func(head []byte) (string, int) {
-			return string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
-		}, 0, 2)
+		tags := webpChunk(file, webpHead, "EXIF")
 		return orientationTag(bytes.TrimPrefix(tags, []byte("Exif\x00\x00")))
 	case "TIFF":
 		return orientationTag(file)

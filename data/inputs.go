@@ -16,7 +16,8 @@ import (
 
 // OpenInputs returns a source of inputs for prediction: picture files, folders and
 // archives with pictures at any depth (in the order of their names), .npy files of
-// shape [samples, ...], and data specs. It has the samples of all inputs, one input
+// shape [samples, ...], data specs, and one picture or array that comes through a pipe, the standard
+// input if it is called "-". It has the samples of all inputs, one input
 // after the other; the name of a sample is its path or its member of an archive. There
 // are no labels, unless the only input is a spec. Options.Unopened is called for an
 // input that cannot be opened. It is an error if an argument is not an input of these
@@ -57,18 +58,25 @@ func openInput(ctx context.Context, input string, opt Options) (Source, error) {
 	if isSpec(input) {
 		return Open(ctx, input, opt)
 	}
-	if path.Ext(input) == ".npy" {
+	switch {
+	case isPipe(input):
+		return openPipe(ctx, input, opt)
+	case path.Ext(input) == ".npy":
 		m, err := openArray(input, opt)
 		if err != nil {
 			return nil, err
 		}
-		m.info.Kind, m.name = "npy", input+":"
-		return m, nil
+		return arrayInput(m, input), nil
 	}
 	t, err := inputTree(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", input, err)
 	}
+	return pictureInput(t, input, opt), nil
+}
+
+// pictureInput is the source of the pictures of a tree, an input of that name.
+func pictureInput(t *tree, input string, opt Options) Source {
 	samples := make([]classed, len(t.members))
 	for i, m := range t.members {
 		samples[i] = classed{member: m, rest: m.name}
@@ -78,7 +86,13 @@ func openInput(ctx context.Context, input string, opt Options) (Source, error) {
 	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: decoderVersion,
 		EXIF: opt.EXIF}
 	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close,
-		exif: opt.EXIF}, nil
+		exif: opt.EXIF}
+}
+
+// arrayInput names the samples of an array after the input.
+func arrayInput(m *memory, input string) Source {
+	m.info.Kind, m.name = "npy", input+":"
+	return m
 }
 
 // inputTree lists the pictures of a folder or archive, or the one file.

@@ -8,6 +8,9 @@ import (
 	"image/color"
 	"image/png"
 
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -16,34 +19,59 @@ import (
 // chunk.
 const pngBits = 24
 
-// decode returns the classes of the pixels of a PNG file, u8 [height, width];
-// ignored is none. Without a table of colours a pixel is what the file stores:
-// an index into the palette, or a grey value of up to 8 bits as it is.
+// maskFormats names what masks may be.
+const maskFormats = "PNG, GIF, BMP, TIFF or PGM"
+
+// decode returns the classes of the pixels of a file, u8 [height, width]; ignored is none.
+// Without a table of colours a pixel is what the file stores: an index into the palette, or
+// a grey value of up to 8 bits as it is.
 func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return t, err
 	}
-	switch name := codecs[codec].name; {
-	case name == "JPEG":
+	name := codecs[codec].name
+	tags, _ := openDirectory(file)
+	switch {
+	case name == "JPEG", name == "TIFF" && tags.inJPEG():
 		return t, problem.Advise("save it as PNG",
 			"it is a JPEG, whose compression changes pixels, and with them classes")
-	case name != "PNG":
-		return t, fmt.Errorf("it is a %s; masks are PNG", name)
+	case name == "WebP" || name == "PPM":
+		return t, fmt.Errorf("it is a %s; masks are %s", name, maskFormats)
 	}
 	h, w, err := pictureSize(ctx, file, false)
 	if err != nil {
 		return t, err
 	}
 	defer caught(&err)
-	if err := plausible(file, "PNG", h, w); err != nil {
+	if err := plausible(file, name, h, w); err != nil {
 		return t, err
 	}
-	img, err := png.Decode(attend(ctx, file))
+	img, bits, err := decodeMask(ctx, file, name)
 	if err != nil {
 		return t, cutShort(err)
 	}
-	return c.classes(ctx, img, int(file[pngBits]))
+	return c.classes(ctx, img, bits)
+}
+
+// decodeMask returns the pixels of a file of a format as it stores them, and how many bits a sample has.
+func decodeMask(ctx context.Context, file []byte, format string) (img image.Image, bits int, err error) {
+	switch format {
+	case "PNG":
+		img, err = png.Decode(attend(ctx, file))
+		return img, int(file[pngBits]), err
+	case "GIF":
+		img, err = firstOfGIF(ctx, file)
+	case "BMP":
+		img, err = bmp.Decode(attend(ctx, file))
+	case "TIFF":
+		d, _ := openDirectory(file)
+		img, err = tiff.Decode(attend(ctx, file))
+		return img, d.number(tiffBits, 1), err
+	case "PGM":
+		img, err = greyOfNetpbm(file)
+	}
+	return img, 8, err
 }
 
 // classes returns the classes of a decoded picture; bits is its depth.
@@ -59,7 +87,10 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		of = func(x, y int) (int16, error) {
 			return c.ofByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return rgbOf(m.At(x, y)) })
 		}
-	case *image.RGBA: // without alpha
+	case *image.RGBA: // PNG has no alpha there
+		if !m.Opaque() {
+			return t, alphaInMask()
+		}
 		if c.colours == nil {
 			return t, problem.Advise("add a table of colours, masks:IMAGES,MASKS,TABLE, with a line "+
 				"RED GREEN BLUE NAME for each class", "its pixels are colours, not class numbers")
@@ -68,8 +99,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 	case *image.Gray16, *image.RGBA64:
 		return t, errors.New("it has 16 bits a pixel; masks have 8 at most")
 	default:
-		return t, problem.Advise("save it without",
-			"it has an alpha channel, so that pixels may be of two classes")
+		return t, alphaInMask()
 	}
 	for i := range t.Bytes {
 		x, y := i%b.Dx(), i/b.Dx()
@@ -83,6 +113,10 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		t.Bytes[i] = byte(class) // noClass is ignored
 	}
 	return t, nil
+}
+
+func alphaInMask() error {
+	return problem.Advise("save it without", "it has an alpha channel, so that pixels may be of two classes")
 }
 
 // ofByte returns the class of a pixel that is stored as a byte: of the value, or

@@ -208,7 +208,7 @@ func TestNPYSourceBad(t *testing.T) {
 	wantError(t, err, "no parts")
 }
 
-func mustRead(t *testing.T, name string) []byte {
+func mustRead(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {

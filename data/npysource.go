@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -44,6 +45,11 @@ func openArray(name string, opt Options) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	return arraySource(name, x, opt)
+}
+
+// arraySource is openArray for the array x of the file.
+func arraySource(name string, x tensor.Tensor, opt Options) (m *memory, err error) {
 	if len(x.Shape) == 0 || x.Count() == 0 {
 		return nil, fmt.Errorf("%s: %v holds no samples; want [samples, ...]", name, x)
 	}
@@ -74,7 +80,12 @@ func readNPYFile(name string) (tensor.Tensor, error) {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, plain(err))
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<20)
+	return onlyArray(name, f)
+}
+
+// onlyArray reads an array behind which nothing comes.
+func onlyArray(name string, src io.Reader) (tensor.Tensor, error) {
+	r := bufio.NewReaderSize(src, 1<<20)
 	t, err := ReadNPY(r)
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, err)

@@ -25,12 +25,25 @@ func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 		return given + 2*int64(p.rowBytes()+1) + unpacker, nil
 	case name == "WebP" && f.file[15] != ' ': // VP8L, or VP8X, which may have alpha
 		return given + 12*int64(f.w)*int64(f.h), nil
+	case name == "PPM" || name == "PGM":
+		const number = 8 // an int for each sample of a row
+		return given + number*given, nil
+	case name == "GIF": // the indices of the picture, and of the screen
+		return given + 2*int64(f.w)*int64(f.h), nil
+	case name == "TIFF" && f.special():
+		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil
 	default:
 		c, _, err := image.DecodeConfig(attend(ctx, f.file))
 		// Beside the picture there are passes of a PNG, or a strip of a TIFF while it grows.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
 		return given + int64(max(times, 1)*pixelBytes(c.ColorModel))*int64(f.w)*int64(f.h), err
 	}
+}
+
+// special reports whether a TIFF is read by rowsOfJPEG or rowsOfInks.
+func (f *pictureFile) special() bool {
+	d, ok := openDirectory(f.file)
+	return ok && (d.inJPEG() || d.inInks())
 }
 
 // pixelBytes returns how many bytes a pixel takes in an image of that model.

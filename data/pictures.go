@@ -80,7 +80,7 @@ func kindsOf(samples []classed) map[string]int {
 }
 
 // findShape looks at the sizes of all pictures, unless they are very many, and
-// sets info.Shape if they are equal. Files that are no pictures are an error
+// sets info.Shape if they are equal. Files that are no pictures, or are cut short, are an error
 // here, unless they may be left out; one that is damaged further on is found
 // when its turn comes, and here if it may be left out.
 func (p *pictures) findShape(ctx context.Context, opt Options) error {
@@ -113,13 +113,13 @@ func (p *pictures) findShape(ctx context.Context, opt Options) error {
 }
 
 // sizeOf returns height and width of a picture, which is decoded as a whole if
-// bad ones may be left out.
+// bad ones may be left out, or if its end is missing.
 func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, err error) {
 	file, err := p.samples[i].read()
 	if err != nil {
 		return 0, 0, err
 	}
-	if h, w, err = pictureSize(ctx, file, p.exif); err == nil && opt.SkipBad != 0 {
+	if h, w, err = pictureSize(ctx, file, p.exif); err == nil && (opt.SkipBad != 0 || !ends(file)) {
 		_, err = decodePicture(ctx, file, p.exif)
 	}
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 
 // goldens reads an archive of testdata/jpeg.py: files by name, and what Pillow
 // says of them.
-func goldens(t *testing.T, name string, about any) map[string][]byte {
+func goldens(t testing.TB, name string, about any) map[string][]byte {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(mustRead(t, "testdata/"+name)))
 	if err != nil {

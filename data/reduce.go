@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Decode writes to dst what Apply makes of the picture in a JPEG, PNG, WebP, BMP or TIFF
+// Decode writes to dst what Apply makes of the picture in a
 // file, bit for bit, and never holds that picture in RGB: its rows are scaled as they
 // are decoded. With exif, the picture is turned as the file's EXIF orientation says; t
 // has no augmentation.

@@ -7,8 +7,15 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// rowsOfWebP decodes a WebP to the pixels that Pillow with libwebp has.
+// rowsOfWebP decodes a WebP to the pixels that Pillow with libwebp has, the first picture of
+// one that moves.
 func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
+	switch first, err := animatedWebP(file); {
+	case err != nil:
+		return err
+	case first != nil:
+		return first.rows(ctx, each)
+	}
 	img, err := webp.Decode(attend(ctx, file))
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ outputs. All formats write the same values.
    bnctl predict cifar.bnm cat.jpg dog.png
    bnctl predict cifar.bnm photos/ archive.zip --top 3 --devices 2xcpu
    bnctl predict glyphs.bnm glyphs:10 --json
+   curl URL | bnctl predict cifar.bnm -
    bnctl predict resnet18.pth cat.jpg --preprocess imagenet
    bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy
    bnctl predict detector.onnx x.npy -o y.npy     # y.scores.npy, y.boxes.npy

@@ -1,0 +1,188 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"strconv"
+)
+
+// netpbm is a PPM or PGM file: a header of text, and a number for each sample of each pixel, row by row, as
+// text or as one or two bytes, the higher first. GTSRB has its pictures so.
+type netpbm struct {
+	h, w, channels int
+	most           int // the number that stands for white
+	text           bool
+	rest           []byte // behind the header
+}
+
+// maxDigits is how long a number may be, as in Pillow.
+const maxDigits = 10
+
+// openNetpbm reads the header of a file of kind P2 (PGM in text), P3 (PPM in text), P5 or P6.
+func openNetpbm(file []byte) (p *netpbm, err error) {
+	p = &netpbm{channels: 1, text: file[1] <= '3', rest: file[2:]}
+	if file[1] == '3' || file[1] == '6' {
+		p.channels = 3
+	}
+	for _, field := range []*int{&p.w, &p.h, &p.most} {
+		if *field, err = p.number(); err != nil {
+			return nil, err
+		}
+	}
+	if p.w < 1 || p.h < 1 || p.most < 1 || p.most > 65535 {
+		return nil, fmt.Errorf("%d x %d pixels of 0 to %d; want a size above 0, and at most 65535", p.w, p.h,
+			p.most)
+	}
+	if !p.text {
+		if len(p.rest) == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		p.rest = p.rest[1:] // one blank ends the header
+	}
+	return p, nil
+}
+
+// number reads the next number of text, behind blanks and comments, which go from # to the end of the line.
+func (p *netpbm) number() (int, error) {
+	for len(p.rest) > 0 {
+		switch c := p.rest[0]; {
+		case c == '#':
+			_, p.rest, _ = bytes.Cut(p.rest, []byte("\n"))
+		case isBlank(c):
+			p.rest = p.rest[1:]
+		default:
+			n := 0
+			for n < len(p.rest) && n <= maxDigits && !isBlank(p.rest[n]) && p.rest[n] != '#' {
+				n++
+			}
+			v, err := strconv.ParseUint(string(p.rest[:n]), 10, 31)
+			if err != nil {
+				return 0, fmt.Errorf("%q, want a number", p.rest[:n])
+			}
+			p.rest = p.rest[n:]
+			return int(v), nil
+		}
+	}
+	return 0, io.ErrUnexpectedEOF
+}
+
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// sizeOfNetpbm reads the size, and refuses a file that is shorter than its pixels.
+func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error) {
+	p, err := openNetpbm(file)
+	if err != nil {
+		return 0, 0, err
+	}
+	least := 2 // a digit and a blank
+	if !p.text {
+		least = p.width()
+	}
+	if p.w > maxPixels/p.h || p.h*p.w*p.channels*least > len(p.rest)+1 {
+		if p.w > maxPixels/p.h {
+			return p.h, p.w, nil // refused by its size
+		}
+		return 0, 0, io.ErrUnexpectedEOF
+	}
+	return p.h, p.w, nil
+}
+
+// width returns the bytes of a sample.
+func (p *netpbm) width() int {
+	if p.most > 255 {
+		return 2
+	}
+	return 1
+}
+
+// row reads the samples of the next row.
+func (p *netpbm) row(dst []int) error {
+	if p.text {
+		for i := range dst {
+			v, err := p.number()
+			if err != nil {
+				return err
+			}
+			dst[i] = v
+		}
+	} else {
+		n := p.width()
+		if len(p.rest) < n*len(dst) {
+			return io.ErrUnexpectedEOF
+		}
+		for i := range dst {
+			dst[i] = int(p.rest[n*i])
+			if n == 2 {
+				dst[i] = dst[i]<<8 | int(p.rest[2*i+1])
+			}
+		}
+		p.rest = p.rest[n*len(dst):]
+	}
+	for i, v := range dst {
+		if v > p.most {
+			if p.text {
+				return fmt.Errorf("a sample of %d, and the largest is said to be %d", v, p.most)
+			}
+			dst[i] = p.most // as Pillow
+		}
+	}
+	return nil
+}
+
+// rowsOfNetpbm gives the pixels; what stands for white becomes 255.
+func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
+	p, err := openNetpbm(file)
+	if err != nil {
+		return err
+	}
+	samples, pixels := make([]int, p.w*p.channels), make([]byte, 3*p.w)
+	for y := range p.h {
+		if err := ended(ctx); err != nil {
+			return err
+		}
+		if err := p.row(samples); err != nil {
+			return err
+		}
+		for x := range p.w {
+			for c := range 3 {
+				pixels[3*x+c] = p.scaled(samples[p.channels*x+c*(p.channels-1)/2])
+			}
+		}
+		each(y, pixels)
+	}
+	return nil
+}
+
+// scaled returns 255 v / most, rounded, to even where both are as near.
+func (p *netpbm) scaled(v int) byte {
+	q, r := v*255/p.most, v*255%p.most
+	if 2*r > p.most || 2*r == p.most && q%2 == 1 {
+		q++
+	}
+	return byte(q)
+}
+
+// greyOfNetpbm returns the numbers of a PGM as they are: those of the classes of a mask.
+func greyOfNetpbm(file []byte) (image.Image, error) {
+	p, err := openNetpbm(file)
+	if err != nil {
+		return nil, err
+	}
+	if p.channels != 1 || p.most > 255 {
+		return nil, errors.New("a PGM of numbers up to 255 is wanted")
+	}
+	img, samples := image.NewGray(image.Rect(0, 0, p.w, p.h)), make([]int, p.w)
+	for y := range p.h {
+		if err := p.row(samples); err != nil {
+			return nil, err
+		}
+		for x, v := range samples {
+			img.Pix[y*img.Stride+x] = byte(v)
+		}
+	}
+	return img, nil
+}

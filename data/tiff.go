@@ -1,0 +1,148 @@
+package data
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+
+	"golang.org/x/image/tiff"
+)
+
+// Tags of a TIFF, and what two of them may say (TIFF 6.0).
+const (
+	tiffWidth, tiffHeight   = 256, 257
+	tiffBits                = 258
+	tiffCompression         = 259
+	tiffPhotometric         = 262
+	tiffStripOffsets        = 273
+	tiffSamples             = 277
+	tiffRowsPerStrip        = 278
+	tiffPlanar              = 284
+	tiffTileWidth           = 322
+	tiffTileHeight          = 323
+	tiffTileOffsets         = 324
+	tiffExtraSamples        = 338
+	tiffJPEGTables          = 347
+	compressedJPEG          = 7
+	seenRGB, seenCMYK       = 2, 5
+	seenBlackIsZero, seenYC = 1, 6
+	unassociatedAlpha       = 2
+)
+
+// number returns the first number of a tag, or another where there is none.
+func (d *directory) number(tag, otherwise int) int {
+	for entry := range d.entries() {
+		if d.tag(entry) == tag {
+			if v := d.numbers(entry, 1); len(v) == 1 {
+				return int(v[0])
+			}
+		}
+	}
+	return otherwise
+}
+
+// all returns the numbers of a tag.
+func (d *directory) all(tag int) []uint64 {
+	for entry := range d.entries() {
+		if d.tag(entry) == tag {
+			return d.numbers(entry, len(d.file))
+		}
+	}
+	return nil
+}
+
+func sizeOfTIFF(ctx context.Context, file []byte) (height, width int, err error) {
+	d, ok := openDirectory(file)
+	if ok && (d.inJPEG() || d.inInks()) {
+		return d.number(tiffHeight, 0), d.number(tiffWidth, 0), nil
+	}
+	return sizeBy(tiff.DecodeConfig)(ctx, file)
+}
+
+func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
+	d, ok := openDirectory(file)
+	switch {
+	case ok && d.inJPEG():
+		return d.rowsOfJPEG(ctx, each)
+	case ok && d.inInks():
+		return d.rowsOfInks(ctx, each)
+	}
+	return rowsBy(tiff.Decode)(ctx, file, each)
+}
+
+// inInks reports whether the pixels are cyan, magenta, yellow and black.
+func (d *directory) inInks() bool { return d.number(tiffPhotometric, 0) == seenCMYK && !d.inJPEG() }
+
+// rowsOfInks decodes a TIFF in CMYK: as red, green, blue and an alpha channel, which are four
+// bytes too, and what they are makes no difference until here.
+func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
+	if n := d.number(tiffSamples, 1); n != 4 || d.number(tiffPlanar, 1) != 1 || d.number(tiffBits, 1) != 8 {
+		return fmt.Errorf("CMYK of %d samples of %d bits; four of 8 bits, one behind the other, are read", n,
+			d.number(tiffBits, 1))
+	}
+	img, err := tiff.Decode(attend(ctx, d.asColours()))
+	if err != nil {
+		return err
+	}
+	inks, ok := img.(*image.NRGBA)
+	if !ok {
+		return errors.New("CMYK whose pixels are not of four bytes")
+	}
+	b := inks.Bounds()
+	row, white := make([]byte, 3*b.Dx()), make([]byte, b.Dx())
+	return eachRow(ctx, b.Dy(), func(y int) {
+		for x := range white {
+			pixel := inks.Pix[y*inks.Stride+4*x:][:4]
+			copy(row[3*x:], pixel[:3])
+			white[x] = 255 - pixel[3]
+		}
+		printed(row, white)
+		each(y, row)
+	})
+}
+
+// asColours returns the file with a directory behind it that says that its four samples are RGB and alpha.
+func (d *directory) asColours() []byte {
+	file := slices.Clone(d.file)
+	if len(file)%2 == 1 {
+		file = append(file, 0)
+	}
+	d.order.PutUint32(file[4:], uint32(len(file)))
+	number := func(b []byte, tag, value int) []byte {
+		b = d.append16(b, tag)
+		b = d.append16(b, tiffShort)
+		b = d.append32(b, 1)
+		return d.append16(d.append16(b, value), 0)
+	}
+	var entries [][]byte
+	for entry := range d.entries() {
+		switch tag := d.tag(entry); tag {
+		case tiffPhotometric:
+			entries = append(entries, number(nil, tag, seenRGB))
+		case tiffExtraSamples:
+		default:
+			entries = append(entries, d.file[entry:entry+12])
+		}
+	}
+	at := slices.IndexFunc(entries, func(e []byte) bool { return int(d.order.Uint16(e)) > tiffExtraSamples })
+	if at < 0 {
+		at = len(entries)
+	}
+	entries = slices.Insert(entries, at, number(nil, tiffExtraSamples, unassociatedAlpha))
+	file = d.append16(file, len(entries))
+	for _, e := range entries {
+		file = append(file, e...)
+	}
+	return d.append32(file, 0)
+}
+
+func (d *directory) append16(b []byte, v int) []byte {
+	return d.order.(binary.AppendByteOrder).AppendUint16(b, uint16(v))
+}
+
+func (d *directory) append32(b []byte, v int) []byte {
+	return d.order.(binary.AppendByteOrder).AppendUint32(b, uint32(v))
+}

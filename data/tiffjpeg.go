@@ -1,0 +1,125 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/bnctl/bnctl/data/internal/jpeg"
+)
+
+// inJPEG reports whether each strip, or tile, is a JPEG (TIFF Technical Note 2).
+func (d *directory) inJPEG() bool { return d.number(tiffCompression, 1) == compressedJPEG }
+
+// pieces are the strips or tiles of a TIFF.
+type pieces struct {
+	h, w            int // of the picture
+	pieceH, pieceW  int
+	across          int
+	offsets, counts []uint64
+	tables          []byte // what the JPEGs have in common
+	colours         byte   // what Adobe's segment says of them
+}
+
+// openPieces reads where the JPEGs are.
+func (d *directory) openPieces() (*pieces, error) {
+	p := &pieces{h: d.number(tiffHeight, 0), w: d.number(tiffWidth, 0), tables: d.bytes(tiffJPEGTables)}
+	switch seen := d.number(tiffPhotometric, 0); {
+	case seen == seenYC:
+		p.colours = 1
+	case seen != seenRGB && seen != seenBlackIsZero:
+		return nil, fmt.Errorf("JPEG in TIFF of photometric interpretation %d; grey, RGB and YCbCr are read", seen)
+	}
+	if d.number(tiffPlanar, 1) != 1 {
+		return nil, fmt.Errorf("JPEG in TIFF with a plane for each colour is not read")
+	}
+	p.pieceW, p.pieceH = p.w, min(d.number(tiffRowsPerStrip, p.h), p.h)
+	p.offsets, p.counts = d.all(tiffStripOffsets), d.all(tiffStripByteCounts)
+	if offsets := d.all(tiffTileOffsets); offsets != nil {
+		p.pieceW, p.pieceH = d.number(tiffTileWidth, 0), d.number(tiffTileHeight, 0)
+		p.offsets, p.counts = offsets, d.all(tiffTileByteCounts)
+	}
+	if p.pieceW < 1 || p.pieceH < 1 || p.pieceW > maxPixels/p.pieceH {
+		return nil, fmt.Errorf("strips or tiles of %d x %d pixels", p.pieceW, p.pieceH)
+	}
+	p.across = (p.w + p.pieceW - 1) / p.pieceW
+	n := p.across * ((p.h + p.pieceH - 1) / p.pieceH)
+	if len(p.offsets) < n || len(p.counts) < n {
+		return nil, fmt.Errorf("%d strips or tiles, want %d", min(len(p.offsets), len(p.counts)), n)
+	}
+	if padded := n * p.pieceW * p.pieceH; padded > 4*p.w*p.h+freePixels {
+		return nil, fmt.Errorf("tiles of %d pixels for a picture of %d", padded, p.w*p.h)
+	}
+	return p, nil
+}
+
+// bytes returns the bytes of a tag.
+func (d *directory) bytes(tag int) []byte {
+	for entry := range d.entries() {
+		if d.tag(entry) != tag {
+			continue
+		}
+		n, at := int64(d.order.Uint32(d.file[entry+4:])), int64(d.order.Uint32(d.file[entry+8:]))
+		if n > 4 && at+n <= int64(len(d.file)) {
+			return d.file[at : at+n]
+		}
+	}
+	return nil
+}
+
+// rowsOfJPEG decodes piece by piece.
+func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
+	p, err := d.openPieces()
+	if err != nil {
+		return err
+	}
+	band := make([]byte, 3*p.w*p.pieceH)
+	for y0 := 0; y0 < p.h; y0 += p.pieceH {
+		rows := min(p.pieceH, p.h-y0)
+		for i := range p.across {
+			if err := p.decode(ctx, d.file, y0/p.pieceH*p.across+i, rows, band[3*i*p.pieceW:]); err != nil {
+				return err
+			}
+		}
+		for y := range rows {
+			each(y0+y, band[3*y*p.w:][:3*p.w])
+		}
+	}
+	return nil
+}
+
+// decode writes the pixels of piece i to dst, whose rows are as long as those of the picture.
+func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byte) error {
+	at, n := p.offsets[i], p.counts[i]
+	if at > uint64(len(file)) || n > uint64(len(file))-at {
+		return io.ErrUnexpectedEOF
+	}
+	whole := p.join(file[at : at+n])
+	h, w, err := jpeg.Size(ctx, whole)
+	if err != nil {
+		return err
+	}
+	if w != p.pieceW || h != rows && h != p.pieceH {
+		return fmt.Errorf("strip or tile %d has %d x %d pixels, want %d x %d", i, w, h, p.pieceW, rows)
+	}
+	if err := plausibleJPEG(whole); err != nil {
+		return err
+	}
+	wide := min(p.pieceW, p.w-i%p.across*p.pieceW)
+	return rowsOfJPEG(ctx, whole, func(y int, pixels []byte) {
+		if y < rows {
+			copy(dst[3*y*p.w:], pixels[:3*wide])
+		}
+	})
+}
+
+// join makes a JPEG of its own of one: with the tables that all have in common, and with the segment of
+// Adobe that says which colours the samples are.
+func (p *pieces) join(piece []byte) []byte {
+	start, end := []byte{0xff, 0xd8}, []byte{0xff, 0xd9}
+	whole := append(bytes.Clone(start), "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00"...)
+	whole = append(whole, p.colours)
+	whole = append(whole, bytes.TrimSuffix(bytes.TrimPrefix(p.tables, start), end)...)
+	return append(whole, bytes.TrimPrefix(piece, start)...)
+}

@@ -1,0 +1,91 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"golang.org/x/image/webp"
+)
+
+// webpHead is how many bytes of a WebP stand before its first chunk.
+const webpHead = 12
+
+// webpChunk returns the data of the first chunk of a name behind a place: a chunk is its name, its length and
+// its data, padded to even.
+func webpChunk(file []byte, at int, name string) []byte {
+	return chunk(file, at, name, func(head []byte) (string, int) {
+		return string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
+	}, 0, 2)
+}
+
+// frame is the first picture of an animated WebP, and where on the canvas it is.
+type frame struct {
+	file                    []byte // a WebP of its own
+	x, y, w, h              int
+	canvasWidth, canvasRows int
+}
+
+// animatedWebP returns the first picture of an animation; nil if the file is none.
+func animatedWebP(file []byte) (*frame, error) {
+	const animation, head = 1 << 1, 16
+	about := webpChunk(file, webpHead, "VP8X")
+	if len(about) < 10 || about[0]&animation == 0 {
+		return nil, nil
+	}
+	body := webpChunk(file, webpHead, "ANMF")
+	if len(body) < head {
+		return nil, errors.New("an animation without pictures")
+	}
+	f := &frame{x: 2 * number24(body), y: 2 * number24(body[3:]), w: number24(body[6:]) + 1,
+		h: number24(body[9:]) + 1, canvasWidth: number24(about[4:]) + 1, canvasRows: number24(about[7:]) + 1}
+	if f.x+f.w > f.canvasWidth || f.y+f.h > f.canvasRows {
+		return nil, fmt.Errorf("a picture of %d x %d at %d, %d of a canvas of %d x %d", f.w, f.h, f.x, f.y,
+			f.canvasWidth, f.canvasRows)
+	}
+	for _, name := range []string{"VP8 ", "VP8L"} { // beside VP8 an alpha channel may stand, which is ignored
+		if image := webpChunk(body, head, name); image != nil {
+			f.file = webpOf(name, image)
+		}
+	}
+	c, err := webp.DecodeConfig(bytes.NewReader(f.file))
+	if err == nil && (c.Width != f.w || c.Height != f.h) {
+		err = fmt.Errorf("a picture of %d x %d, said to be of %d x %d", c.Width, c.Height, f.w, f.h)
+	}
+	return f, err
+}
+
+// number24 reads a number of three bytes.
+func number24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+
+// webpOf makes a file of one chunk.
+func webpOf(name string, image []byte) []byte {
+	padded := (len(image) + 1) / 2 * 2
+	file := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(webpHead+padded))
+	file = append(file, "WEBP"+name...)
+	file = binary.LittleEndian.AppendUint32(file, uint32(len(image)))
+	return append(append(file, image...), make([]byte, padded-len(image))...)
+}
+
+// rows gives the pixels of the canvas: what the picture leaves open is black.
+func (f *frame) rows(ctx context.Context, each eachPixels) error {
+	row := make([]byte, 3*f.canvasWidth)
+	blank := func(from, to int) {
+		for y := from; y < to && ctx.Err() == nil; y++ {
+			clear(row)
+			each(y, row)
+		}
+	}
+	blank(0, f.y)
+	err := rowsOfWebP(ctx, f.file, func(y int, pixels []byte) {
+		clear(row)
+		copy(row[3*f.x:], pixels[:3*f.w])
+		each(f.y+y, row)
+	})
+	if err == nil {
+		blank(f.y+f.h, f.canvasRows)
+	}
+	return err
+}

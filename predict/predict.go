@@ -34,24 +34,38 @@ type Options struct {
 	Back func(device string)
 }
 
-// Predictor is a model on devices. One goroutine at a time uses it, but for Predict,
-// of its Driver, which takes rows [N, ...] and returns each output with N rows; All
-// and Evaluate read a source.
+// Predictor is a model on devices. One goroutine at a time uses it, except that
+// several may call Predict. Predict takes rows that are at hand; All and Evaluate
+// read a source.
 type Predictor struct {
-	*parallel.Driver
 	Model *models.Model
 	Fleet *fleet.Fleet // the devices, which Close closes
 
-	peers *fabric.Peers
-	batch int // of all ranks
+	driver *parallel.Driver // of which it predicts and nothing else
+	peers  *fabric.Peers
+	batch  int // of all ranks
 }
+
+// Predict returns the outputs of the model for rows of x, [N, ...]: each with N rows.
+// What a row yields depends neither on the other rows nor on the device. An error that
+// wraps parallel.NoDevices says that the predictor is of no more use.
+//
+// With Options.Peers all ranks call it with the same rows, of which each needs to have
+// its own share only, and all get all outputs.
+func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	return p.driver.Predict(ctx, x)
+}
+
+// Ahead reports whether a Predict that is called while another is under way reaches
+// the devices before that ends.
+func (p *Predictor) Ahead() bool { return p.driver.Ahead() }
 
 // Rows returns how many rows Predict runs at once at most.
 func (p *Predictor) Rows() int {
 	if p.peers != nil {
 		return p.batch
 	}
-	return p.Driver.Rows()
+	return p.driver.Rows()
 }
 
 // Follows reports whether this is a rank whose predictions rank 0 writes.
@@ -91,7 +105,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 		return Runner(ctx, fleet.Options{Devices: "cpu"})(m, x)
 	}
 	if err = o.agree(ctx, m, &c); err == nil {
-		p.Driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, c)
+		p.driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Fleet.Close())
@@ -119,7 +133,7 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 }
 
 // Close frees the executables and closes the devices. The error joins those of both.
-func (p *Predictor) Close() error { return errors.Join(p.Driver.Close(), p.Fleet.Close()) }
+func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
 
 // Terms are what outputs depend on beside model and input: on the same terms they
 // have the same bits.

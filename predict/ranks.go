@@ -84,7 +84,7 @@ func (p *Predictor) wanted() func(data.Position, int) func(row int) bool {
 		return nil
 	}
 	return func(_ data.Position, rows int) func(row int) bool {
-		from, to := p.OwnRows(rows)
+		from, to := p.driver.OwnRows(rows)
 		return func(row int) bool { return row >= from && row < to }
 	}
 }

@@ -40,7 +40,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 	if err := train.Fits(m.Model, r.data, r.validation); err != nil {
 		return nil, err
 	}
-	if err := r.recipe.Moves(m.Model); err != nil {
+	if err := r.recipe.CheckDecay(m.Model); err != nil {
 		return nil, err
 	}
 	if r.o.Observer.Model != nil {

@@ -136,7 +136,7 @@ func (r *Run) checkRecipe() error {
 	if err := r.recipe.Check(); err != nil {
 		return err
 	}
-	for _, unused := range r.recipe.Idle() {
+	for _, unused := range r.recipe.Ineffective() {
 		if r.o.Observer.Unused != nil {
 			r.o.Observer.Unused(unused)
 		}

@@ -77,8 +77,8 @@ func TestPredictionsAtOnce(t *testing.T) {
 			opened.Add(1)
 			return ahead(refs(t, 1)[0].Device, 7, &most), nil
 		}
-		d := predicting(t, members, Config{Reopen: again, Lost: func(LossEvent) { died.Add(1) },
-			Back: func(BackEvent) { back.Add(1) }})
+		d := predicting(t, members, Config{Reopen: again, Lost: func(LostDevice) { died.Add(1) },
+			Back: func(RejoinedDevice) { back.Add(1) }})
 		if !d.Ahead() {
 			t.Error("its devices take runs ahead")
 		}

@@ -45,7 +45,7 @@ func TestNobodyIsLostWhoIsRight(t *testing.T) {
 				members[i].Device = classed{members[i].Device, fmt.Sprint("class", i)}
 			}
 			how.options.Replicas = 5
-			how.config.Lost = func(e LossEvent) { t.Errorf("%s, %v: %s is lost: %v", how.name, foreign, e.Device, e.Reason) }
+			how.config.Lost = func(e LostDevice) { t.Errorf("%s, %v: %s is lost: %v", how.name, foreign, e.Device, e.Reason) }
 			d, err := Open(t.Context(), program(t, m, how.options), m.State, members, withSizes(how.config))
 			if err != nil {
 				t.Fatal(err)
@@ -71,9 +71,9 @@ func TestNobodyIsLostWhoIsRight(t *testing.T) {
 func advancedBy(t *testing.T, d *Driver, start map[string]tensor.Tensor, local bool, steps int) (
 	map[string]tensor.Tensor, error) {
 	t.Helper()
-	var l *Local
+	var l *LocalSGD
 	if local {
-		l = NewLocal(d, start)
+		l = NewLocalSGD(d, start)
 	}
 	for i := range steps {
 		b := batchOf(20-i%7, 5, Keep, 20)

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// gain is by how much a step has to become shorter for replicas to be moved.
-const gain = 1.15
+// minSpeedup is by how much a step has to become shorter for replicas to be moved.
+const minSpeedup = 1.15
 
 // Balance places the replicas anew, in proportion to how fast the devices
 // were since the last call, if that makes a step clearly shorter and the
@@ -18,12 +18,12 @@ const gain = 1.15
 // Config says BySpeed.
 func (g *Group) Balance(ctx context.Context) (bool, error) {
 	paces, ok := g.members.measured()
-	if !ok || g.placement.pins(g.members) || g.mixed && !g.bySpeed {
+	if !ok || g.placement.Pins(len(g.members)) || g.mixed && !g.bySpeed {
 		return false, nil
 	}
 	p := &g.placement
-	ranges, err := p.bySpeed(paces, g.members.least())
-	if err != nil || float64(p.longestShare(ranges, paces)*gain) > p.longestShare(g.members.replicas(), paces) {
+	ranges, err := p.BySpeed(paces, g.members.least())
+	if err != nil || float64(p.LongestShare(ranges, paces)*minSpeedup) > p.LongestShare(g.members.replicas(), paces) {
 		return false, err
 	}
 	if err := g.grow(ctx, ranges); err != nil {
@@ -36,15 +36,15 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 		m.pace.speed = paces[i]
 	}
 	g.stale = true
-	return true, p.assign(g.members)
+	return true, g.assign()
 }
 
 // grow makes the members ready for a placement. A member that is lost is
 // found out by the next run.
 func (g *Group) grow(ctx context.Context, ranges [][]int) error {
-	capacities := g.placement.capacities(ranges)
+	capacities := g.placement.Capacities(ranges)
 	for i, m := range g.members {
-		err := g.limits.call(m, func() error { return m.exe.Grow(ctx, capacities[i]) })
+		err := g.timeouts.call(m, func() error { return m.exe.Grow(ctx, capacities[i]) })
 		var l *lost
 		if err != nil && (errors.Is(err, device.OutOfMemory) || !errors.As(err, &l)) {
 			return m.named(err)

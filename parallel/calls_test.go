@@ -217,15 +217,15 @@ func callsAfterALoss(t *testing.T) {
 	devices := tellers(members)
 	again := tellers(refs(t, 1))[0]
 	comes := make(chan struct{})
-	var back []BackEvent
-	var gone []LossEvent
+	var back []RejoinedDevice
+	var gone []LostDevice
 	d := opened(t, members, Config{
 		Reopen: func(context.Context, string) (device.Device, error) {
 			<-comes
 			return again, nil
 		},
-		Back: func(e BackEvent) { back = append(back, e) },
-		Lost: func(e LossEvent) { gone = append(gone, e) },
+		Back: func(e RejoinedDevice) { back = append(back, e) },
+		Lost: func(e LostDevice) { gone = append(gone, e) },
 	})
 	learn(t, d)
 	say(t, "Open and a step", devices[:1],
@@ -246,7 +246,7 @@ func callsAfterALoss(t *testing.T) {
 			"train 5 [4 4 4], commit 1", all),
 		fmt.Sprintf("read x%d, grow 10x2, join 3 as 1 of [[0 1 2] [3 4]], train 4 [4 4], commit 2, "+
 			"train 5 [4 4], commit 3", all))
-	if len(back) != 1 || back[0] != (BackEvent{"ref0", 2}) {
+	if len(back) != 1 || back[0] != (RejoinedDevice{"ref0", 2}) {
 		t.Errorf("back: %+v", back)
 	}
 	if err := d.Close(); err != nil {
@@ -268,7 +268,7 @@ func TestCallsOfALocalStep(t *testing.T) {
 	}
 	defer d.Close()
 	say(t, "Open", devices, fmt.Sprintf("load 12x3, write %d", all), fmt.Sprintf("load 10x2, write %d", all))
-	l, b := NewLocal(d, m.State), batchOf(13, 5, Pad, 20) // 4, 4, 4, 1, 0
+	l, b := NewLocalSGD(d, m.State), batchOf(13, 5, Pad, 20) // 4, 4, 4, 1, 0
 	b.Inverses = []float32{0.25, 0.25, 0.25, 1, 1}
 	for range 2 {
 		if _, err := l.Step(t.Context(), b, device.Hyper{"lr": 0.1}); err != nil {

@@ -30,13 +30,13 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	}
 	if err == nil {
 		d.underWay.believed.Store(false)
-		err = d.agree(ctx, false)
+		err = d.compareStates(ctx, false)
 	}
 	return err
 }
 
 // regrouped: not all members have what the last Step kept.
-func (d *Driver) regrouped() { d.kept, d.agreed.from, d.agreed.next = false, d.version, d.version+1 }
+func (d *Driver) regrouped() { d.kept, d.checks.from, d.checks.next = false, d.version, d.version+1 }
 
 // movedOn: between a Step and its Commit other ranks may have committed.
 func (d *Driver) movedOn() bool { return d.version > 0 || d.stepped }

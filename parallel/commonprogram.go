@@ -46,8 +46,8 @@ type loading struct {
 }
 
 // loadOnce loads the program on all members that lack it, at once.
-func (p *commonProgram) loadOnce(ctx context.Context, ms members, limits *limits) (l loading) {
-	for i, err := range ms.all(func(_ int, m *member) error { return p.loadOn(ctx, m, limits) }) {
+func (p *commonProgram) loadOnce(ctx context.Context, ms members, t *timeouts) (l loading) {
+	for i, err := range ms.all(func(_ int, m *member) error { return p.loadOn(ctx, m, t) }) {
 		var r *device.Refused
 		var gone *lost
 		switch {
@@ -70,11 +70,11 @@ func (p *commonProgram) loadOnce(ctx context.Context, ms members, limits *limits
 }
 
 // loadOn loads the program on a member, unless it has it.
-func (p *commonProgram) loadOn(ctx context.Context, m *member, limits *limits) error {
+func (p *commonProgram) loadOn(ctx context.Context, m *member, t *timeouts) error {
 	if m.exe != nil {
 		return nil
 	}
-	return limits.load(m, func() error {
+	return t.load(m, func() error {
 		exe, err := m.Device.Load(ctx, p.Program, m.capacity)
 		if err == nil {
 			m.exe = exe

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
 // meeting is what a group knows of the place where its devices meet: a hub in this
@@ -26,7 +27,7 @@ type communicator struct {
 	replicas   int            // of all ranks
 	local      bool           // devices never meet: Config.Local
 	toldSlower func(why error)
-	limits     *limits
+	timeouts   *timeouts
 
 	hub        meeting        // where the members meet
 	meeting    device.Meeting // the hub, if the host is not in the middle
@@ -34,11 +35,11 @@ type communicator struct {
 	generation uint64
 }
 
-func newCommunicator(c Config, ranks rankReplicas, l *limits) communicator {
+func newCommunicator(c Config, ranks placement.Ranks, l *timeouts) communicator {
 	m := communicator{rendezvous: c.Rendezvous, replicas: c.Replicas, local: c.Local, toldSlower: c.Slower,
-		limits: l}
+		timeouts: l}
 	if c.Peers != nil {
-		m.uplink = fabric.NewUplink(c.Peers, ranks.counts)
+		m.uplink = fabric.NewUplink(c.Peers, ranks.Counts())
 	}
 	return m
 }
@@ -109,7 +110,7 @@ func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank in
 	for rank, m := range ms {
 		to := of(rank)
 		to.Generation, to.Rank, to.Replicas, to.Tree = c.generation, rank, replicas, c.replicas
-		if err := c.limits.call(m, func() error { return m.Device.Join(ctx, to) }); err != nil {
+		if err := c.timeouts.call(m, func() error { return m.Device.Join(ctx, to) }); err != nil {
 			return m.named(err)
 		}
 	}

@@ -37,7 +37,7 @@ type Config struct {
 	BySpeed bool
 	// Template: one device makes every update, and the others get its state.
 	Template bool
-	// Local: replicas have weights of their own, which a Local keeps, and their
+	// Local: replicas have weights of their own, which a LocalSGD keeps, and their
 	// devices never meet.
 	Local bool
 	// Reopen opens a lost device again, by its name. It is called until it succeeds,
@@ -52,9 +52,9 @@ type Config struct {
 	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
 	// device is wrong. nil: there is none.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
-	Slower  func(why error) // called if devices that could exchange directly do not
-	Lost    func(LossEvent) // called for every lost device
-	Back    func(BackEvent) // called for every device that takes part again
+	Slower  func(why error)      // called if devices that could exchange directly do not
+	Lost    func(LostDevice)     // called for every lost device
+	Back    func(RejoinedDevice) // called for every device that takes part again
 }
 
 const defaultTimeout = 30 * time.Second

@@ -14,7 +14,7 @@
 // batch, Commit makes the next weights of it, Predict, Moments, State and Write
 // do what they say. Who runs that is its Group: the members, the replicas that
 // each holds (placement), where they exchange (communicator) and how long they
-// may take (limits). All members load one program (commonProgram).
+// may take (timeouts). All members load one program (commonProgram).
 //
 // A recovery keeps the group going. It drops a member that is lost; its replicas
 // move to the others, the driver repeats the run, and the device is opened again
@@ -25,7 +25,7 @@
 // # Weights
 //
 // A Driver keeps one set of weights and sums gradients along the canonical tree
-// of package collective. Late makes gradients wait for some steps; Local gives
+// of package collective. StaleGradients makes gradients wait for some steps; LocalSGD gives
 // each replica weights of its own.
 //
 // # Ranks

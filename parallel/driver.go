@@ -20,13 +20,13 @@ type Driver struct {
 	group    *Group
 	program  *commonProgram
 	recovery *recovery
-	ranks    *ranks         // nil without peers
+	ranks    *rankGroup     // nil without peers
 	version  device.Version // of the state on all members
 	stepped  bool           // a Step waits for its Commit
 	kept     bool           // and the members hold its gradients
 	spoiled  error          // of a Commit that was not finite: there is no state any more
 	ledger   *ledger
-	agreed   agreement // of the members, on the state
+	checks   stateChecks // of the members, on the state
 
 	predicted int       // rows of all calls of Predict that have returned outputs
 	underWay  *underWay // predictions
@@ -44,7 +44,7 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}, underWay: newUnderWay()}
 	d.recovery = newRecovery(g, d.program, c, d, d.ledger)
 	if c.Peers != nil {
-		d.ranks = &ranks{peers: c.Peers, recovery: d.recovery, program: d.program}
+		d.ranks = &rankGroup{peers: c.Peers, recovery: d.recovery, program: d.program}
 	}
 	full := withZeros(p, state)
 	d.ledger.begin(0, full)

@@ -112,7 +112,7 @@ func rankEmptied(t *testing.T, c Config, first Member, meanwhile func(d *Driver)
 		if c.Peers = p; p.Rank() == 1 {
 			members = refs(t, 1)
 			members[0].Device = &mortal{Device: members[0].Device, dies: 2}
-			c.Lost = func(LossEvent) { lost++ }
+			c.Lost = func(LostDevice) { lost++ }
 		}
 		d, err := Open(t.Context(), program(t, small(t), Options{Replicas: 5}), small(t).State, members, c)
 		if err != nil {

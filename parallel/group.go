@@ -8,20 +8,21 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
 // Group is the devices that take part in a run: its members, the replicas that
 // each of them holds (placement), where they exchange (communicator) and how long
-// they may take (limits). Who is lost leaves it, and who comes back joins it: that
+// they may take (timeouts). Who is lost leaves it, and who comes back joins it: that
 // is the business of a recovery. None of this changes a bit.
 //
 // What the devices compute is the business of a Driver. All methods are called by
 // one goroutine at a time, but for eachBehind.
 type Group struct {
 	members   members
-	placement placement
+	placement placement.Placement
 	comm      communicator
-	limits    *limits
+	timeouts  *timeouts
 	runs      uint64 // counts the runs of the members: Step.Number
 	stale     bool   // membership changed since the last join
 	mixed     bool   // the devices of Open are of several kernel classes
@@ -31,21 +32,45 @@ type Group struct {
 // newGroup returns the group of some devices, each with its replicas, on which
 // nothing is loaded yet.
 func newGroup(devices []Member, c Config) (*Group, error) {
-	ranks, err := newRankReplicas(c)
+	ranks, err := ranksOf(c)
 	if err != nil {
 		return nil, err
 	}
-	limits := &limits{timeout: c.timeout()}
-	g := &Group{placement: newPlacement(c, ranks), comm: newCommunicator(c, ranks, limits), limits: limits,
+	t := &timeouts{timeout: c.timeout()}
+	g := &Group{placement: placement.New(ranks, c.Placement, c.Batch, c.Replicas),
+		comm: newCommunicator(c, ranks, t), timeouts: t,
 		bySpeed: c.BySpeed}
 	for i, m := range devices {
 		g.members = append(g.members, &member{Member: m, order: i})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
 	}
-	if err := g.placement.check(g.members); err != nil {
+	if err := g.placement.Check(g.members.names()); err != nil {
 		return nil, err
 	}
-	return g, g.placement.assign(g.members)
+	return g, g.assign()
+}
+
+// ranksOf returns which replicas each rank of a run holds.
+func ranksOf(c Config) (placement.Ranks, error) {
+	switch {
+	case c.Peers == nil:
+		return placement.SingleProcess(c.Replicas), nil
+	case c.Local:
+		return placement.Ranks{}, fmt.Errorf("replicas with weights of their own are not kept on several ranks")
+	}
+	return placement.NewRanks(c.Replicas, c.Peers.Rank(), c.Peers.Size())
+}
+
+// assign gives every member its replicas.
+func (g *Group) assign() error {
+	ranges, err := g.placement.Ranges(g.members.speeds(), g.members.least())
+	if err != nil {
+		return err
+	}
+	for i, c := range g.placement.Capacities(ranges) {
+		g.members[i].replicas, g.members[i].capacity = ranges[i], c
+	}
+	return nil
 }
 
 // Devices returns the names of the present members, by rank.
@@ -59,7 +84,7 @@ func (g *Group) DeviceOf(replica int) string {
 			return m.Name
 		}
 	}
-	if rank, ok := g.placement.ranks.holder(replica); ok {
+	if rank, ok := g.placement.Ranks().Holder(replica); ok {
 		return fmt.Sprintf("of rank %d", rank)
 	}
 	return ""
@@ -75,7 +100,7 @@ func (g *Group) Placement() []int {
 }
 
 // Replicas returns the range of replicas that the devices of this rank hold.
-func (g *Group) Replicas() (from, to int) { return g.placement.ranks.own() }
+func (g *Group) Replicas() (from, to int) { return g.placement.Ranks().Own() }
 
 // admit makes m a member.
 func (g *Group) admit(m *member) { g.members, g.stale = g.members.with(m), true }
@@ -86,7 +111,7 @@ func (g *Group) remove(m *member) { g.members, g.stale = g.members.without(m), t
 // regroup places the replicas on the present members and makes a new
 // generation.
 func (g *Group) regroup(ctx context.Context) error {
-	if err := g.placement.assign(g.members); err != nil {
+	if err := g.assign(); err != nil {
 		return err
 	}
 	err := g.eachAlone(func(_ int, m *member) error { return m.exe.Grow(ctx, m.capacity) })
@@ -106,15 +131,15 @@ func (g *Group) join(ctx context.Context) error {
 // runTogether calls f for every member at once: f runs a function in which
 // members wait for each other. When one fails the others are called off, and the
 // group has to be formed anew. A member that keeps the others waiting for too
-// long is lost: see watch.
-func (g *Group) runTogether(f func(rank int, m *member, w *watch) error) error {
-	w := g.limits.watch(g.members, g.comm.hub)
+// long is lost: see watchdog.
+func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) error {
+	w := g.timeouts.watch(g.members, g.comm.hub)
 	defer w.stop()
 	defer g.comm.settle()
 	err := g.members.each(func(rank int, m *member) error {
 		if err := f(rank, m, w); err != nil {
 			g.comm.hub.Abort(m.named(err))
-			return g.limits.mark(m, err)
+			return g.timeouts.mark(m, err)
 		}
 		w.finished(rank)
 		return nil
@@ -123,7 +148,7 @@ func (g *Group) runTogether(f func(rank int, m *member, w *watch) error) error {
 		g.stale = true // the hub is spent
 		return err
 	}
-	g.limits.took(w.elapsed())
+	g.timeouts.took(w.elapsed())
 	return nil
 }
 
@@ -136,7 +161,7 @@ func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 // eachBehind is eachAlone where the members have that many calls to end before.
 func (g *Group) eachBehind(calls int, f func(rank int, m *member) error) error {
 	return g.members.each(func(rank int, m *member) error {
-		return g.limits.behind(m, calls, func() error { return f(rank, m) })
+		return g.timeouts.behind(m, calls, func() error { return f(rank, m) })
 	})
 }
 

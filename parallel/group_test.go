@@ -13,30 +13,41 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // groupOf returns a group of members; counts has the number of replicas of
 // each.
 func groupOf(c Config, counts ...int) *Group {
-	g := &Group{placement: newPlacement(c, rankReplicas{count: c.Replicas})}
-	for i, replicas := range ranges(counts) {
+	g := &Group{placement: placement.New(placement.SingleProcess(c.Replicas), c.Placement, c.Batch, c.Replicas)}
+	for i, replicas := range placement.Ranges(counts) {
 		g.members = append(g.members, &member{Member: Member{Name: fmt.Sprint("d", i)}, replicas: replicas})
 	}
 	return g
 }
 
+// ranksOn returns the ranks of a run as one of them sees them.
+func ranksOn(t *testing.T, replicas, rank, ranks int) placement.Ranks {
+	t.Helper()
+	r, err := placement.NewRanks(replicas, rank, ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestDeviceOf names the device of a replica of this rank, and the rank of one of another.
 func TestDeviceOf(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2)
-	g.placement.ranks.counts = []int{3, 2, 1} // this is rank 0
-	want := []string{"d0", "d1", "d1", "of rank 1", "of rank 1", "of rank 2", "", ""}
+	g.placement = placement.New(ranksOn(t, 7, 0, 3), nil, 7, 7) // 3, 2, 2; this is rank 0
+	want := []string{"d0", "d1", "d1", "of rank 1", "of rank 1", "of rank 2", "of rank 2", ""}
 	for replica, name := range want {
 		if got := g.DeviceOf(replica); got != name {
 			t.Errorf("replica %d is on %q, want %q", replica, got, name)
 		}
 	}
-	g.placement.ranks.first, g.placement.ranks.count = 3, 2
+	g.placement = placement.New(ranksOn(t, 7, 1, 3), nil, 7, 7)
 	if from, to := g.Replicas(); from != 3 || to != 5 {
 		t.Errorf("replicas %d to %d, want 3 to 5", from, to)
 	}
@@ -45,9 +56,8 @@ func TestDeviceOf(t *testing.T) {
 // The replicas of a rank follow those of the ranks before it, wherever its devices hold them.
 func TestReplicasOfARank(t *testing.T) {
 	for _, counts := range [][]int{nil, {2, 1}} {
-		second := rankReplicas{counts: []int{3, 3}, first: 3, count: 3}
-		p := placement{ranks: second, counts: counts, batch: 12, total: 6}
-		ranges, err := p.ranges(watched(2))
+		p := placement.New(ranksOn(t, 6, 1, 2), counts, 12, 6)
+		ranges, err := p.Ranges(nil, []int{1, 1})
 		if want := [][]int{{3, 4}, {5}}; err != nil || fmt.Sprint(ranges) != fmt.Sprint(want) {
 			t.Errorf("placement %v: %v, %v, want %v", counts, ranges, err, want)
 		}
@@ -101,7 +111,7 @@ func TestRunsAreTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := opened(t, refs(t, 2), Config{Timeout: 20 * time.Second}).group
 		began := time.Now()
-		err := g.runTogether(func(rank int, m *member, _ *watch) error {
+		err := g.runTogether(func(rank int, m *member, _ *watchdog) error {
 			for range 100 * rank {
 				if m.hung.Load() {
 					return errPlanted
@@ -114,15 +124,15 @@ func TestRunsAreTimed(t *testing.T) {
 		if took := time.Since(began); !errors.As(err, &l) || l.member != g.members[1] || took > 25*time.Second {
 			t.Errorf("after %v: %v", took, err)
 		}
-		if g.limits.longest != 0 || !g.stale {
-			t.Errorf("a run that failed took %v, a new group is needed: %v", g.limits.longest, g.stale)
+		if g.timeouts.longest != 0 || !g.stale {
+			t.Errorf("a run that failed took %v, a new group is needed: %v", g.timeouts.longest, g.stale)
 		}
 		for _, d := range []time.Duration{3 * time.Second, time.Second} {
-			if err := g.runTogether(func(int, *member, *watch) error {
+			if err := g.runTogether(func(int, *member, *watchdog) error {
 				time.Sleep(d)
 				return nil
-			}); err != nil || g.limits.longest != 3*time.Second {
-				t.Errorf("a run of %v: longest %v, %v", d, g.limits.longest, err)
+			}); err != nil || g.timeouts.longest != 3*time.Second {
+				t.Errorf("a run of %v: longest %v, %v", d, g.timeouts.longest, err)
 			}
 		}
 	})
@@ -130,21 +140,21 @@ func TestRunsAreTimed(t *testing.T) {
 
 // A call that waits for no other device may take ten times as long as the longest step beyond the time-out;
 // loading may take a minute at least, whatever the steps took.
-func TestLimitsOfCalls(t *testing.T) {
+func TestTimeoutsOfCalls(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
-		limits limits
-		load   bool
-		may    time.Duration
+		timeouts timeouts
+		load     bool
+		may      time.Duration
 	}{
-		{limits{timeout: 5 * s}, false, 5 * s}, {limits{timeout: 5 * s, longest: 2 * s}, false, 25 * s},
-		{limits{timeout: 5 * s, longest: 200 * s}, true, 60 * s}, {limits{timeout: 90 * s}, true, 90 * s},
+		{timeouts{timeout: 5 * s}, false, 5 * s}, {timeouts{timeout: 5 * s, longest: 2 * s}, false, 25 * s},
+		{timeouts{timeout: 5 * s, longest: 200 * s}, true, 60 * s}, {timeouts{timeout: 90 * s}, true, 90 * s},
 	} {
 		for _, late := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				m, f := &member{Member: Member{Name: "slow", Device: &closing{}}}, c.limits.call
+				m, f := &member{Member: Member{Name: "slow", Device: &closing{}}}, c.timeouts.call
 				if c.load {
-					f = c.limits.load
+					f = c.timeouts.load
 				}
 				err := f(m, func() error {
 					time.Sleep(c.may - s/2)
@@ -160,7 +170,7 @@ func TestLimitsOfCalls(t *testing.T) {
 				if errors.As(err, &l) != late || m.hung.Load() != late || (m.Device.(*closing).closed == 1) != late {
 					t.Errorf("%+v: late %v: %v, closed %d times", c, late, err, m.Device.(*closing).closed)
 				}
-				if late && (!errors.Is(err, device.Lost) || !strings.Contains(err.Error(), c.limits.timeout.String())) {
+				if late && (!errors.Is(err, device.Lost) || !strings.Contains(err.Error(), c.timeouts.timeout.String())) {
 					t.Errorf("%+v: %v", c, err)
 				}
 			})
@@ -170,7 +180,7 @@ func TestLimitsOfCalls(t *testing.T) {
 
 // An error says that a device is lost if it is, or has no memory for what it did before.
 func TestWhatIsALoss(t *testing.T) {
-	m, l := &member{}, &limits{}
+	m, l := &member{}, &timeouts{}
 	full, gone := device.Errorf("d", "Run", device.OutOfMemory, "full"), device.Errorf("d", "Run", device.Lost, "gone")
 	for _, c := range []struct {
 		err            error
@@ -215,7 +225,7 @@ func TestCapacities(t *testing.T) {
 			{Rows: 18, Replicas: 6}}},
 	} {
 		g := groupOf(Config{Batch: c.batch, Replicas: 8}, c.counts...)
-		if got := g.placement.capacities(g.members.replicas()); !slices.Equal(got, c.want) {
+		if got := g.placement.Capacities(g.members.replicas()); !slices.Equal(got, c.want) {
 			t.Errorf("batch %d on %v: %+v, want %+v", c.batch, c.counts, got, c.want)
 		}
 	}
@@ -260,11 +270,11 @@ func TestMeasured(t *testing.T) {
 	if paces, ok := g.members.measured(); ok {
 		t.Errorf("a device that never had a replica is measured: %v", paces)
 	}
-	if got := g.placement.longestShare([][]int{{0, 1}, {2}, nil}, []float64{1, 1, 1}); got != 0 {
+	if got := g.placement.LongestShare([][]int{{0, 1}, {2}, nil}, []float64{1, 1, 1}); got != 0 {
 		t.Errorf("a batch without rows takes %g s", got)
 	}
-	g.placement.batch = 12
-	if got := g.placement.longestShare([][]int{{0, 1}, {2}, nil}, []float64{4, 1, 1}); got != 4 {
+	g.placement = placement.New(placement.SingleProcess(3), nil, 12, 3)
+	if got := g.placement.LongestShare([][]int{{0, 1}, {2}, nil}, []float64{4, 1, 1}); got != 4 {
 		t.Errorf("8 rows at 4 a second and 4 at 1 take %g s, want 4", got)
 	}
 }
@@ -318,15 +328,15 @@ func TestWithZeros(t *testing.T) {
 // TestPlaceRefuses and a tie goes to the first.
 func TestPlace(t *testing.T) {
 	for _, c := range [][2]int{{3, 0}, {3, 4}} {
-		if _, err := place(c[0], c[1], nil, nil); err == nil {
+		if _, err := placement.BySpeed(c[0], c[1], nil, nil); err == nil {
 			t.Errorf("%d replicas on %d devices", c[0], c[1])
 		}
 	}
-	got, err := place(3, 2, []float64{5, 5}, nil)
+	got, err := placement.BySpeed(3, 2, []float64{5, 5}, nil)
 	if err != nil || len(got[0]) != 2 || len(got[1]) != 1 {
 		t.Errorf("3 replicas on two devices that are alike: %v, %v", got, err)
 	}
-	if got, err := place(3, 3, nil, nil); err != nil || len(got) != 3 {
+	if got, err := placement.BySpeed(3, 3, nil, nil); err != nil || len(got) != 3 {
 		t.Errorf("a replica each: %v, %v", got, err)
 	}
 }

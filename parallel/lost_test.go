@@ -96,11 +96,11 @@ func TestLostAtEveryCall(t *testing.T) {
 	} {
 		lostAt(t, func(dying Member) error {
 			lost, back := 0, 0
-			config := Config{Template: c.template, Lost: func(e LossEvent) {
+			config := Config{Template: c.template, Lost: func(e LostDevice) {
 				if lost++; e.Device != "dying" || !errors.Is(e.Reason, device.Lost) || len(e.MovedTo) != c.devices-1 {
 					t.Errorf("%s: %+v", c.name, e)
 				}
-			}, Back: func(e BackEvent) { back++ }}
+			}, Back: func(e RejoinedDevice) { back++ }}
 			if c.ret {
 				config.Reopen = func(context.Context, string) (device.Device, error) { return refs(t, 1)[0].Device, nil }
 			}

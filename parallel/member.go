@@ -28,7 +28,7 @@ type member struct {
 	steps   int            // finished since it was opened
 	pace    pace
 	written device.Version // of the driver, which broadcast brought
-	updates device.Version // of replicas that a Local made on it: the version of the executable
+	updates device.Version // of replicas that a LocalSGD made on it: the version of the executable
 }
 
 // commit commits at the driver's version v.

@@ -129,7 +129,7 @@ func callsOf(t *testing.T, stride int64, blind bool, f func(m Member, at int64) 
 
 // An error of a device, at whatever call, is that of the run, and no device counts as lost.
 func TestNoErrorIsPassedOver(t *testing.T) {
-	lost := Config{Lost: func(e LossEvent) { t.Errorf("%s counts as lost: %v", e.Device, e.Reason) }}
+	lost := Config{Lost: func(e LostDevice) { t.Errorf("%s counts as lost: %v", e.Device, e.Reason) }}
 	for _, devices := range []int{1, 2} {
 		for _, template := range []bool{false, true} {
 			c := lost

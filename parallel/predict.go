@@ -77,7 +77,7 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 		if err == nil {
 			err = d.group.eachBehind(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
 			if err == nil {
-				err = d.doubt(ctx, p)
+				err = d.checkOutputs(ctx, p)
 			}
 			err = d.endPrediction(ctx, p, err)
 		}

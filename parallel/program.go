@@ -33,8 +33,8 @@ type Loss struct {
 	Auxiliary float64
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
-	// Apart: gradients are returned replica by replica, and not kept summed.
-	Apart bool
+	// PerReplica: gradients are returned replica by replica, and not kept summed.
+	PerReplica bool
 }
 
 // Gradient names the whole gradient that the training function keeps for a
@@ -47,7 +47,7 @@ func momentsOf(layer string) string { return momentsPrefix + layer }
 // TrainFunction makes the training function of a wrapped graph: the forward
 // pass, loss and hits, the gradients of the trained tensors (whole, kept on
 // the device) and the moments of every tracked batch norm, replica by replica.
-// Its exchanges are arranged: see arrange.
+// Its exchanges are arranged: see reorder.
 func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	t, err := forward(graph.Train, wrapped, l)
 	if err != nil {
@@ -60,7 +60,7 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return arrange(f, wrapped.State)
+	return reorder(f, wrapped.State)
 }
 
 // EstimateFunction makes the function that returns nothing but the moments of
@@ -81,7 +81,7 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 	if f, err = graph.Prune(f, wrapped.State); err != nil {
 		return nil, err
 	}
-	return arrange(f, wrapped.State)
+	return reorder(f, wrapped.State)
 }
 
 // Estimate names the function that EstimateFunction makes.
@@ -241,7 +241,7 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 		if sums[i], ok = grads[wrt[i]]; !ok {
 			return problem.Advise("freeze it", "graph %s: %s does not influence the loss", t.From.Name, name)
 		}
-		if !t.loss.Apart {
+		if !t.loss.PerReplica {
 			sums[i] = whole(name+".grad", sums[i])
 		} else if t.Builder.Type(sums[i]).Kind != graph.Replica {
 			return fmt.Errorf("graph %s: the gradient of %s exists over all replicas only", t.From.Name, name)
@@ -253,7 +253,7 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 		t.Builder.Output(m.Name, m.Value, false)
 	}
 	for i, name := range t.loss.Trained {
-		t.Builder.Output(Gradient(name), sums[i], !t.loss.Apart)
+		t.Builder.Output(Gradient(name), sums[i], !t.loss.PerReplica)
 	}
 	return t.Builder.Err()
 }

@@ -302,7 +302,7 @@ func TestAuxiliaryLoss(t *testing.T) {
 // Gradients apart are those of each replica, and outputs; others are sums, and kept.
 func TestGradientsApart(t *testing.T) {
 	whole := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}})
-	apart := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}, Apart: true})
+	apart := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}, PerReplica: true})
 	if o := whole.Outputs[2]; !o.Keep || whole.Values[o.Value].Type.Kind != graph.Whole {
 		t.Errorf("%+v of %v", o, whole.Values[o.Value].Type)
 	}
@@ -366,7 +366,7 @@ func TestTrainRefuses(t *testing.T) {
 	}{
 		{frozenNorm, Loss{Trained: []string{"fc.weight"}, Auxiliary: 1}, "has no output aux"},
 		{other, Loss{Trained: []string{"fc.weight"}, Auxiliary: 1}, "output aux of graph main has shape [3 1]"},
-		{frozenNorm, Loss{Trained: []string{"n.weight"}, Apart: true}, "n.weight exists over all replicas only"},
+		{frozenNorm, Loss{Trained: []string{"n.weight"}, PerReplica: true}, "n.weight exists over all replicas only"},
 		{frozenNorm, Loss{Trained: []string{"absent"}}, "state absent is not declared"},
 	} {
 		_, err := TrainFunction(wrapped(t, bn.Sync, c.text), c.loss)

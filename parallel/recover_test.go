@@ -83,9 +83,9 @@ func TestLostDeviceChangesNothing(t *testing.T) {
 	}
 	for _, inCommit := range []bool{false, true} {
 		for dies := 1; dies <= 4; dies++ {
-			members, events := refs(t, 3), []LossEvent{}
+			members, events := refs(t, 3), []LostDevice{}
 			members[1].Device = &mortal{Device: members[1].Device, dies: dies, inCommit: inCommit}
-			got, err := trainSteps(t, members, Config{Lost: func(e LossEvent) { events = append(events, e) }})
+			got, err := trainSteps(t, members, Config{Lost: func(e LostDevice) { events = append(events, e) }})
 			if err != nil {
 				t.Fatalf("dies at run %d, in commit %v: %v", dies, inCommit, err)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// LossEvent reports a lost device.
-type LossEvent struct {
+// LostDevice reports a lost device.
+type LostDevice struct {
 	Device  string
 	Step    uint64 // version of the state
 	Reason  error
@@ -32,14 +32,14 @@ var FleetClosed = errors.New("the fleet is closed")
 // that they are opened again, and takes in those that come back. If all were lost it
 // repeats on the next one what the ledger has.
 type recovery struct {
-	group    *Group
-	program  *commonProgram
-	stepper  stepper
-	ledger   *ledger
-	config   Config
-	reopener reopener
-	losses   lossCount
-	tally    tally
+	group       *Group
+	program     *commonProgram
+	stepper     stepper
+	ledger      *ledger
+	config      Config
+	reopener    reopener
+	losses      lossCount
+	lossHistory lossHistory
 }
 
 // stepper makes the steps of a run and has its state: a Driver. A recovery asks it
@@ -58,7 +58,7 @@ type stepper interface {
 
 func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *recovery {
 	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c, reopener: newReopener(),
-		tally: tally{}}
+		lossHistory: lossHistory{}}
 }
 
 // after makes the group ready to run again after err, or returns why it
@@ -100,7 +100,7 @@ func (r *recovery) drop(err error) error {
 		excluded = r.excluded(l.member)
 	}
 	if r.config.Lost != nil {
-		r.config.Lost(LossEvent{Device: l.member.Name, Step: uint64(r.stepper.Version()), Reason: l.err,
+		r.config.Lost(LostDevice{Device: l.member.Name, Step: uint64(r.stepper.Version()), Reason: l.err,
 			MovedTo: r.group.Devices(), Excluded: excluded})
 	}
 	if excluded != "" {

@@ -15,14 +15,14 @@ type Result struct {
 	Correct float64         // labels met
 	Counted float64         // labels that are not ignored
 	Moments []tensor.Tensor // per tracked batch norm, in graph order: f64 [R, 1+2C]
-	// Gradients are those of the trained tensors, f32 [R, ...], with Loss.Apart.
+	// Gradients are those of the trained tensors, f32 [R, ...], with Loss.PerReplica.
 	Gradients []tensor.Tensor
 	Timing    Timing
 	// Stop: the context of some rank has ended. With peers a step is not left
 	// undone for that: all ranks stop after the same one.
 	Stop bool
 	// Ranks is what each rank has done; nil without peers.
-	Ranks []Share
+	Ranks []RankStats
 }
 
 // resultOf puts the members' outputs together: whole ones are the same

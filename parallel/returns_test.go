@@ -180,10 +180,10 @@ func TestOutOfMemoryIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []LossEvent
+	var events []LostDevice
 	members := refs(t, 3)
 	members[2].Device = &mayfly{members[2].Device, 2, device.OutOfMemory}
-	got, err := steps(opened(t, members, Config{Lost: func(e LossEvent) { events = append(events, e) }}), 4)
+	got, err := steps(opened(t, members, Config{Lost: func(e LostDevice) { events = append(events, e) }}), 4)
 	if err != nil || got != want {
 		t.Errorf("loss %v, %v; on one device %v", got, err, want)
 	}

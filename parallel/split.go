@@ -3,19 +3,17 @@ package parallel
 import (
 	"fmt"
 	"slices"
+
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
 // Split cuts rows into contiguous slices for the replicas. Sizes differ by at
 // most one, larger first: 10 over 4 is 3, 3, 2, 2. Empty slices are legal.
-func Split(rows, replicas int) []int {
-	sizes := make([]int, replicas)
-	for i := range sizes {
-		sizes[i] = rows / replicas
-		if i < rows%replicas {
-			sizes[i]++
-		}
-	}
-	return sizes
+func Split(rows, replicas int) []int { return placement.Split(rows, replicas) }
+
+// PlaceCounts gives each device as many replicas as counts says, in contiguous ranges.
+func PlaceCounts(replicas int, counts []int) ([][]int, error) {
+	return placement.ByCounts(replicas, counts)
 }
 
 // Tail says what becomes of the last, incomplete batch of an epoch.

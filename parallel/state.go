@@ -46,7 +46,7 @@ func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
 // ranks call it.
 func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err error) {
 	if d.ranks == nil || d.spoiled != nil {
-		if err := d.agree(ctx, true); err != nil && d.spoiled == nil {
+		if err := d.compareStates(ctx, true); err != nil && d.spoiled == nil {
 			return nil, err
 		}
 		return d.present(ctx)
@@ -70,7 +70,7 @@ func (d *Driver) present(ctx context.Context) (map[string]tensor.Tensor, error) 
 		}
 		var state map[string]tensor.Tensor
 		m := d.group.members[0]
-		err := d.group.limits.call(m, func() (err error) {
+		err := d.group.timeouts.call(m, func() (err error) {
 			state, err = d.program.read(ctx, m)
 			return err
 		})

@@ -15,9 +15,9 @@ type Batch struct {
 	Rows    map[string]tensor.Tensor // rows inputs of the function by name
 	Inverse float32                  // 1/denominator of the loss
 	Sizes   []int                    // rows of each replica
-	// Inverses is 1/denominator of each replica's own rows: for a Local.
+	// Inverses is 1/denominator of each replica's own rows: for a LocalSGD.
 	Inverses []float32
-	// Waited is how long this rank has waited for the batch. Share reports it to all ranks.
+	// Waited is how long this rank has waited for the batch. RankStats reports it to all ranks.
 	Waited time.Duration
 }
 
@@ -65,7 +65,7 @@ func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.
 		return nil, Timing{}, err
 	}
 	outs := make([]device.Outcome, len(d.group.members))
-	err := d.group.runTogether(func(rank int, m *member, _ *watch) error {
+	err := d.group.runTogether(func(rank int, m *member, _ *watchdog) error {
 		out, err := m.exe.Run(ctx, b.step(f, d.group.runs, m.replicas))
 		if err != nil {
 			return err

@@ -44,8 +44,8 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 		d    Driver
 		want bool
 	}{
-		{Driver{}, false}, {Driver{config: reopens()}, true}, {Driver{ranks: &ranks{}}, false},
-		{Driver{config: reopens(), ranks: &ranks{}}, false},
+		{Driver{}, false}, {Driver{config: reopens()}, true}, {Driver{ranks: &rankGroup{}}, false},
+		{Driver{config: reopens(), ranks: &rankGroup{}}, false},
 	} {
 		if c.d.keepsLedger() != c.want {
 			t.Errorf("opened again: %v, ranks: %v: a ledger is kept: %v", c.d.config.Reopen != nil, c.d.ranks != nil,
@@ -80,7 +80,7 @@ func TestWhatGetsOn(t *testing.T) {
 			return err
 		}},
 		{"Local.Step", true, 5, func(d *Driver) error {
-			_, err := NewLocal(d, small(t).State).Step(t.Context(), b, nil)
+			_, err := NewLocalSGD(d, small(t).State).Step(t.Context(), b, nil)
 			return err
 		}},
 	} {
@@ -128,7 +128,7 @@ func TestErrorsOfRegrouping(t *testing.T) {
 			return err
 		}},
 		{"Local.Step", true, 0, func(d *Driver) error {
-			_, err := NewLocal(d, small(t).State).Step(t.Context(), b, nil)
+			_, err := NewLocalSGD(d, small(t).State).Step(t.Context(), b, nil)
 			return err
 		}},
 	} {

@@ -24,8 +24,8 @@ func TestParseSyncEnds(t *testing.T) {
 // There may be as many ranks as replicas, each with one.
 func TestAsManyRanksAsReplicas(t *testing.T) {
 	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
-		r, err := newRankReplicas(Config{Peers: p, Replicas: 3})
-		return fmt.Sprint(r.own()), err
+		r, err := ranksOf(Config{Peers: p, Replicas: 3})
+		return fmt.Sprint(r.Own()), err
 	})
 	if want := []string{"0 1", "1 2", "2 3"}; err != nil || !slices.Equal(said, want) {
 		t.Errorf("%v, %v", said, err)

@@ -167,7 +167,7 @@ func withSizes(c Config) Config {
 // Not before a commit that was not made: see Driver.commit.
 func TestGradientsThatWereLostOnARank(t *testing.T) {
 	d := opened(t, refs(t, 1), Config{})
-	d.stepped, d.ranks, d.version = true, &ranks{}, 3
+	d.stepped, d.ranks, d.version = true, &rankGroup{}, 3
 	if err := d.Commit(t.Context(), nil); !errors.Is(err, NoDevices) || d.Version() != 3 ||
 		!strings.Contains(err.Error(), "of step 4") {
 		t.Errorf("%v, version %d", err, d.Version())

@@ -124,10 +124,10 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 		c.Reopen = f.Reopen
 	}
 	if o.Lost != nil {
-		c.Lost = func(e parallel.LossEvent) { o.Lost(e.Device, e.Reason) }
+		c.Lost = func(e parallel.LostDevice) { o.Lost(e.Device, e.Reason) }
 	}
 	if o.Back != nil {
-		c.Back = func(e parallel.BackEvent) { o.Back(e.Device) }
+		c.Back = func(e parallel.RejoinedDevice) { o.Back(e.Device) }
 	}
 	return c
 }

@@ -28,8 +28,8 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	if done.Gap, err = s.gap(ctx); err != nil {
 		return err
 	}
-	done.Late = s.trainer.progress.Late
-	done.Merged, done.Waited = s.trainer.statistics.lateness()
+	done.Staleness = s.trainer.progress.Staleness
+	done.Merged, done.Waited = s.trainer.statistics.staleness()
 	s.plan.emit(done)
 	if err := s.balance(ctx); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 }
 
 // EvaluateWith evaluates the current weights with other running statistics
-// (those of Beside) on the validation data.
+// (those of ExtraStatistics) on the validation data.
 func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (
 	*Evaluation, error) {
 	if err := s.trainer.weights.show(ctx, statistics); err != nil {

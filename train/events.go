@@ -80,7 +80,7 @@ type EpochDone struct {
 	Merged        int64    `json:"merged,omitempty"`  // observations of replicas so far, with async:S
 	Waited        int64    `json:"waited,omitempty"`  // steps that these waited, in total
 
-	Late *parallel.Lateness `json:"late_gradients,omitempty"` // with --weight-sync async:S
+	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with --weight-sync async:S
 
 	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }
@@ -173,7 +173,7 @@ type meter struct {
 	input, sync      time.Duration
 	loss             float64
 	correct, counted float64
-	ranks            []parallel.Share
+	ranks            []parallel.RankStats
 }
 
 func newMeter() meter { return meter{since: time.Now()} }

@@ -22,10 +22,10 @@ func (r *Recipe) hasAuxiliary(g *graph.Graph) error {
 		"start from a model of the zoo that has an auxiliary head, or leave it out")
 }
 
-// Moves refuses a model for a new run whose batch norms would keep their running
+// CheckDecay refuses a model for a new run whose batch norms would keep their running
 // statistics as they are (decay 1), unless r means to keep them or estimates
 // them anew. The error is a *problem.Error of model.
-func (r *Recipe) Moves(m *models.Model) error {
+func (r *Recipe) CheckDecay(m *models.Model) error {
 	if r.BN == bn.Frozen || r.BNPrecise > 0 {
 		return nil
 	}

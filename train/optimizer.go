@@ -39,7 +39,7 @@ func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.F
 	grads := make([]graph.Value, len(trained))
 	for i, name := range trained {
 		s := c.state(name)
-		if r.apart() {
+		if r.perReplicaGradients() {
 			grads[i] = c.b.Declare(parallel.DueState(s))
 			continue
 		}

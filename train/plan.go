@@ -121,7 +121,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
 		Weights: classWeights, Auxiliary: r.AuxWeight,
-		Seed: int64(r.Seed), Trained: trained, Apart: r.apart()})
+		Seed: int64(r.Seed), Trained: trained, PerReplica: r.perReplicaGradients()})
 	if err != nil {
 		return nil, err
 	}

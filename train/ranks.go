@@ -29,7 +29,7 @@ func (p *plan) takeRank() error {
 	if p.config.Peers == nil {
 		return nil
 	}
-	if p.recipe.local() || p.recipe.apart() {
+	if p.recipe.local() || p.recipe.perReplicaGradients() {
 		return problem.New("weight-sync", string(p.recipe.WeightSync), "it is not there over several ranks",
 			"use {weight-sync} allreduce or template")
 	}

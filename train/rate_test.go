@@ -54,7 +54,7 @@ func TestShares(t *testing.T) {
 	m = newMeter()
 	m.since = time.Now().Add(-10 * time.Second)
 	for range 2 {
-		m.add([]parallel.Share{{Rows: 30, Bytes: 1e6, Waited: time.Second, Blocked: time.Second / 2},
+		m.add([]parallel.RankStats{{Rows: 30, Bytes: 1e6, Waited: time.Second, Blocked: time.Second / 2},
 			{Rows: 1, Bytes: 0}})
 	}
 	all := m.shares()

@@ -119,16 +119,16 @@ func TestReportOfWhatComesLate(t *testing.T) {
 		told, end := b.epochs(t, stop)
 		last := told[len(told)-1]
 		const all = 2 * (4 + 4 + 3)
-		if last.Late == nil || last.Late.Applied+last.Late.Left() != all || end.Dropped != last.Late.Left() {
-			t.Fatalf("stopped at %d: gradients %+v, dropped %d; want %d in all", stop, last.Late, end.Dropped, all)
+		if last.Staleness == nil || last.Staleness.Applied+last.Staleness.Left() != all || end.Dropped != last.Staleness.Left() {
+			t.Fatalf("stopped at %d: gradients %+v, dropped %d; want %d in all", stop, last.Staleness, end.Dropped, all)
 		}
-		if last.Late.Left() == 0 || last.Late.Waited == 0 {
-			t.Errorf("stopped at %d: gradients %+v: none was late", stop, last.Late)
+		if last.Staleness.Left() == 0 || last.Staleness.Waited == 0 {
+			t.Errorf("stopped at %d: gradients %+v: none was late", stop, last.Staleness)
 		}
 		if last.Merged == 0 || last.Merged > all || last.Waited == 0 || last.Waited > 2*last.Merged {
 			t.Errorf("stopped at %d: merged %d, waited %d", stop, last.Merged, last.Waited)
 		}
-		if first := told[0]; first.Late.Applied >= last.Late.Applied || first.Merged >= last.Merged {
+		if first := told[0]; first.Staleness.Applied >= last.Staleness.Applied || first.Merged >= last.Merged {
 			t.Errorf("stopped at %d: the counts of the first epoch are those of both", stop)
 		}
 	}

@@ -42,7 +42,7 @@ type Progress struct {
 	BestStep int     `json:"best_step"` // 0: none yet
 	Best     float64 `json:"best"`      // figure of the best
 
-	Late *parallel.Lateness `json:"late,omitempty"` // of gradients, with --weight-sync async:S
+	Staleness *parallel.Staleness `json:"late,omitempty"` // of gradients, with --weight-sync async:S
 }
 
 // New returns a session that is ready to run r from m, whose state is
@@ -187,7 +187,7 @@ func (s *Session) withAverages(state map[string]tensor.Tensor) map[string]tensor
 	return state
 }
 
-func (s *Session) lost(e parallel.LossEvent) {
+func (s *Session) lost(e parallel.LostDevice) {
 	i := slices.IndexFunc(s.losses, func(l Losses) bool { return l.Device == e.Device })
 	if i < 0 {
 		i, s.losses = len(s.losses), append(s.losses, Losses{Device: e.Device})
@@ -202,7 +202,7 @@ func (s *Session) lost(e parallel.LossEvent) {
 		Excluded: e.Excluded})
 }
 
-func (s *Session) back(e parallel.BackEvent) {
+func (s *Session) back(e parallel.RejoinedDevice) {
 	s.plan.emit(DeviceBack{Device: e.Device, Step: s.trainer.progress.Step})
 }
 
@@ -210,9 +210,11 @@ func (s *Session) slower(why error) {
 	s.plan.emit(AtHost{Level: device.Stream, Reason: why.Error()})
 }
 
-// Beside returns the current running statistics of Config.Besides, in that
+// ExtraStatistics returns the current running statistics of Config.ExtraStatistics, in that
 // order, by the names of state tensors.
-func (s *Session) Beside() ([]map[string]tensor.Tensor, error) { return s.trainer.statistics.beside() }
+func (s *Session) ExtraStatistics() ([]map[string]tensor.Tensor, error) {
+	return s.trainer.statistics.extra()
+}
 
 // Close frees the session's memory on the devices and gives them back. It may
 // be called twice.

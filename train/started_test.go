@@ -24,9 +24,9 @@ func TestRunsThatCannotStart(t *testing.T) {
 	for want, change := range map[string]func(*bench, *Config){
 		"recompute": func(_ *bench, c *Config) { c.Recompute = "x" },
 		"is no name, or there twice": func(b *bench, c *Config) {
-			c.Besides = []Keeping{{"a", bn.Pooled, bn.EveryStep}, {"a", bn.Mean, bn.EveryStep}}
+			c.ExtraStatistics = []StatisticsConfig{{"a", bn.Pooled, bn.EveryStep}, {"a", bn.Mean, bn.EveryStep}}
 		},
-		"a/b": func(b *bench, c *Config) { c.Besides = []Keeping{{"a/b", bn.Pooled, bn.EveryStep}} },
+		"a/b": func(b *bench, c *Config) { c.ExtraStatistics = []StatisticsConfig{{"a/b", bn.Pooled, bn.EveryStep}} },
 		"lr":  func(b *bench, c *Config) { b.recipe.LR = 0 },
 	} {
 		b := newBench(t, 24)
@@ -123,7 +123,7 @@ func TestDevicesAreToldOf(t *testing.T) {
 	s := sessionOf(&plan{config: c})
 	s.trainer.progress.Step = 3
 	s.slower(errPlanted)
-	s.back(parallel.BackEvent{Device: "a"})
+	s.back(parallel.RejoinedDevice{Device: "a"})
 	want := []Event{AtHost{Level: device.Stream, Reason: errPlanted.Error()}, DeviceBack{Device: "a", Step: 3}}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %+v, want %+v", told, want)

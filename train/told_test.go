@@ -205,7 +205,7 @@ func TestMoves(t *testing.T) {
 				n.Attrs = n.Attrs.With("decay", c.decay).With("cumulative", c.cumulative)
 			}
 		}
-		if err := r.Moves(m); (err != nil) != c.refused {
+		if err := r.CheckDecay(m); (err != nil) != c.refused {
 			t.Errorf("decay %g, cumulative %v, %s: %v", c.decay, c.cumulative, r.BN, err)
 		}
 	}

@@ -33,7 +33,7 @@ type trainer struct {
 // step runs one batch, checks what came back and commits it.
 func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
 	if t.plan.recipe.BNMin == "running" && len(t.statistics) > 0 {
-		live, err := t.statistics[0].Live()
+		live, err := t.statistics[0].running.Live()
 		if err != nil {
 			return parallel.Result{}, err
 		}
@@ -60,7 +60,7 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 	if err := t.weights.commit(ctx, o, result); err != nil {
 		return result, t.refused(err)
 	}
-	t.statistics, t.progress.Late = next, t.weights.lateness()
+	t.statistics, t.progress.Staleness = next, t.weights.staleness()
 	return result, nil
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // weights is the weights of a run, kept together in one of the ways of
-// parallel.Sync: by the driver alone (summedWeights), with gradients that come
-// late (lateWeights), or by each replica for itself (localWeights).
+// parallel.Sync: by the driver alone (allReduceWeights), with gradients that come
+// late (asyncWeights), or by each replica for itself (localWeights).
 type weights interface {
 	// step trains on a batch. Nothing of it counts before commit.
 	step(ctx context.Context, o optimizerStep) (parallel.Result, error)
@@ -32,9 +32,9 @@ type weights interface {
 	// with some running statistics.
 	show(ctx context.Context, statistics map[string]tensor.Tensor) error
 
-	// lateness counts the gradients that come late; nil if none ever does, or before
+	// staleness counts the gradients that come late; nil if none ever does, or before
 	// the first step.
-	lateness() *parallel.Lateness
+	staleness() *parallel.Staleness
 	// pack adds to a checkpoint what a resumed run needs beside state.
 	pack(k *serialize.Checkpoint)
 	// restore is the inverse of pack, for a run that has come to p.
@@ -51,46 +51,47 @@ type optimizerStep struct {
 // startWeights returns the weights of a run that begins with some state, which
 // the driver has.
 func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) weights {
-	all := summedWeights{d}
+	all := allReduceWeights{d}
 	if span, late := p.recipe.WeightSync.Span(); late {
-		return &lateWeights{summedWeights: all, waiting: parallel.NewLate(p.trainedState(), p.recipe.Seed, span)}
+		waiting := parallel.NewStaleGradients(p.trainedState(), p.recipe.Seed, span)
+		return &asyncWeights{allReduceWeights: all, waiting: waiting}
 	}
 	if period, local := p.recipe.WeightSync.Period(); local {
-		return &localWeights{driver: d, replicas: parallel.NewLocal(d, state), period: period}
+		return &localWeights{driver: d, replicas: parallel.NewLocalSGD(d, state), period: period}
 	}
 	return all
 }
 
-// summedWeights is the same in all replicas: each update is made from the sum of
+// allReduceWeights is the same in all replicas: each update is made from the sum of
 // the gradients of its step.
-type summedWeights struct{ driver *parallel.Driver }
+type allReduceWeights struct{ driver *parallel.Driver }
 
-func (w summedWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {
+func (w allReduceWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {
 	return w.driver.Step(ctx, o.batch)
 }
 
-func (w summedWeights) commit(ctx context.Context, o optimizerStep, _ parallel.Result) error {
+func (w allReduceWeights) commit(ctx context.Context, o optimizerStep, _ parallel.Result) error {
 	return w.driver.Commit(ctx, o.hyper)
 }
 
-func (w summedWeights) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+func (w allReduceWeights) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
 	return w.driver.Step(ctx, b)
 }
 
-func (w summedWeights) state(ctx context.Context) (map[string]tensor.Tensor, error) {
+func (w allReduceWeights) state(ctx context.Context) (map[string]tensor.Tensor, error) {
 	return w.driver.State(ctx)
 }
 
-func (w summedWeights) snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+func (w allReduceWeights) snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
 	return w.driver.Snapshot(ctx)
 }
 
-func (w summedWeights) atHost() bool { return false }
+func (w allReduceWeights) atHost() bool { return false }
 
-func (w summedWeights) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
+func (w allReduceWeights) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
 	return w.driver.Write(ctx, statistics)
 }
 
-func (w summedWeights) lateness() *parallel.Lateness                   { return nil }
-func (w summedWeights) pack(*serialize.Checkpoint)                     {}
-func (w summedWeights) restore(*serialize.Checkpoint, *Progress) error { return nil }
+func (w allReduceWeights) staleness() *parallel.Staleness                 { return nil }
+func (w allReduceWeights) pack(*serialize.Checkpoint)                     {}
+func (w allReduceWeights) restore(*serialize.Checkpoint, *Progress) error { return nil }

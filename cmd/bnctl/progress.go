@@ -113,7 +113,7 @@ func (p *progress) epoch(e train.EpochDone) {
 			counted(int(e.Merged), "step"),
 			float64(e.Waited)/float64(e.Merged))
 	}
-	if l := e.Late; l != nil && l.Applied > 0 {
+	if l := e.Staleness; l != nil && l.Applied > 0 {
 		p.line("gradients: %d applied, %.1f steps late on average; %d wait", l.Applied,
 			float64(l.Waited)/float64(l.Applied), l.Left())
 	}

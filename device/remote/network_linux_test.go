@@ -125,7 +125,7 @@ func BenchmarkRecovery(b *testing.B) {
 	for b.Loop() {
 		var killed, lost time.Time
 		c := parallel.Config{Replicas: 8, Batch: 64, Rendezvous: remote.Rendezvous{},
-			Lost: func(parallel.LossEvent) { lost = time.Now() }}
+			Lost: func(parallel.LostDevice) { lost = time.Now() }}
 		first, second := open(b, plugin), open(b, plugin)
 		d, err := parallel.Open(ctx, p, m.State, []parallel.Member{{Name: "cpu:0", Device: first},
 			{Name: "cpu:1", Device: second}}, c)

@@ -64,6 +64,8 @@ data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 serialize: bn graph models problem internal/regular tensor
 parallel: internal/awake bn device/collective device device/fabric graph tensor problem
+parallel: parallel/internal/placement
+parallel/internal/placement: device
 train/internal/tfevents:
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents

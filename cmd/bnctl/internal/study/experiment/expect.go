@@ -68,7 +68,7 @@ func (s *runner) durationOf(at study.Setting, step float64) study.Duration {
 	}
 	scores, estimated := 1, 0
 	if at.Arm == study.Replica {
-		scores, estimated = len(s.besides(at))+1, s.recipeOf(at, 0).BNPrecise
+		scores, estimated = len(s.extraStatistics(at))+1, s.recipeOf(at, 0).BNPrecise
 	}
 	samples := (evaluations+scores)*r.Validation.Samples + estimated
 	steps := float64(r.TotalSteps()) + float64(samples)/float64(3*r.Batch)

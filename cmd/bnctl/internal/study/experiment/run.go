@@ -233,12 +233,12 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *train.Recipe {
 	return &r
 }
 
-// besides is the statistics that a run with replica batch norm carries.
-func (s *runner) besides(at study.Setting) []train.Keeping {
+// extraStatistics is the statistics that a run with replica batch norm carries.
+func (s *runner) extraStatistics(at study.Setting) []train.StatisticsConfig {
 	if at.Arm != study.Replica {
 		return nil
 	}
-	return []train.Keeping{
+	return []train.StatisticsConfig{
 		{Name: "pooled", Rule: bn.Pooled, Update: bn.EveryStep},
 		{Name: "mean", Rule: bn.Mean, Update: bn.EveryStep},
 		{Name: "first", Rule: bn.First, Update: bn.EveryStep},

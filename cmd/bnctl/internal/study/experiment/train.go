@@ -72,7 +72,7 @@ func (s *runner) digestOf(at study.Setting, seed uint64) string {
 	if r.BNPrecise > 0 && r.Augment != "none" {
 		text = append(text, "estimated on augmented images"...) // once it was on plain ones
 	}
-	for _, k := range s.besides(at) {
+	for _, k := range s.extraStatistics(at) {
 		text = append(text, k.Name...)
 	}
 	return sum(text)
@@ -137,7 +137,7 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 // configOf says how a run is made; what its epochs tell goes into run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
-		Fleet: devices, Besides: s.besides(at), LogEvery: 1 << 30, Option: s.o.Option,
+		Fleet: devices, ExtraStatistics: s.extraStatistics(at), LogEvery: 1 << 30, Option: s.o.Option,
 		Events: func(e train.Event) { s.see(e, run) }}
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
@@ -165,10 +165,10 @@ func (s *runner) score(ctx context.Context, session *train.Session, made *models
 	if run.Arm == study.Replica {
 		precise := sets[0]
 		names = nil
-		if sets, err = session.Beside(); err != nil {
+		if sets, err = session.ExtraStatistics(); err != nil {
 			return err
 		}
-		for _, k := range s.besides(run.Setting) {
+		for _, k := range s.extraStatistics(run.Setting) {
 			names = append(names, k.Name)
 		}
 		run.Retained = retained(layers, sets[slices.Index(names, "mean")], sets[slices.Index(names, "pooled")])

@@ -1,0 +1,68 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// broadcast is an update that one device makes for others: for all in the way
+// Template, else for those whose own would not have the same bits.
+type broadcast struct {
+	driver *Driver
+	state  map[string]tensor.Tensor // that the update made; nil before it
+}
+
+// run makes the next version on every member that has not got it yet. After
+// an error it can be run again, without the member that was lost.
+func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
+	d := b.driver
+	if b.state == nil {
+		leader := d.group.members.leader()
+		if err := d.group.timeouts.call(leader, func() error { return b.update(ctx, leader, h) }); err != nil {
+			return fmt.Errorf("%s: %w", leader.Name, err)
+		}
+	}
+	return d.group.eachAlone(func(_ int, m *member) error {
+		switch {
+		case m.written > d.version:
+			return nil
+		case !d.config.Template && m.exact():
+			return m.commit(ctx, d.version, h)
+		}
+		return b.send(ctx, m)
+	})
+}
+
+// update commits on one member and reads what that changed: weights, and the
+// optimizer's tensors, so that any other can take its place.
+func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error {
+	d := b.driver
+	if err := m.commit(ctx, d.version, h); err != nil {
+		return err
+	}
+	state := map[string]tensor.Tensor{}
+	for _, u := range d.program.Function(graph.Commit).Updates {
+		t, err := m.exe.Read(ctx, u.State)
+		if err != nil {
+			return err
+		}
+		state[u.State] = t
+	}
+	b.state, m.written = state, d.version+1
+	return finiteUpdates(m, d.program.Program, state)
+}
+
+// send writes the next version to a member that does not commit: its
+// executable stays at its version, which from now on means one more.
+func (b *broadcast) send(ctx context.Context, m *member) error {
+	if err := b.driver.program.write(ctx, m, b.state); err != nil {
+		return err
+	}
+	m.base++
+	m.written = b.driver.version + 1
+	return nil
+}

@@ -1,0 +1,131 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// stateChecks says when all members are found to hold the same state. They all make the same
+// updates, so one that leaves a tensor out, or computes another, is wrong, and what it says of
+// its step afterwards makes another template.
+type stateChecks struct {
+	at   device.Version // of the last time
+	next device.Version // of the next
+	from device.Version // since which the members are the same devices
+}
+
+// maxCheckInterval is how many commits lie between two comparisons at most.
+const maxCheckInterval = 256
+
+// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8 and so on,
+// and wherever the state is read (now). Members that have another state than most are lost, if
+// nothing came of it yet. It looks at runs with devices of other makers alone: what bnctl's own
+// devices say is held against the judge in its tests.
+func (d *Driver) compareStates(ctx context.Context, now bool) error {
+	due := d.version >= d.checks.next || now && d.version > d.checks.at
+	foreign := slices.ContainsFunc(d.group.members, func(m *member) bool { return m.Foreign })
+	if !due || !foreign || d.ranks != nil || d.version == 0 {
+		return nil
+	}
+	for len(d.group.members) > 1 {
+		wrong, err := d.disagreeing(ctx)
+		if err == nil && len(wrong) == 0 {
+			break
+		}
+		if err == nil {
+			if well := wrong[0].member.well; d.version-well > 1 {
+				return fmt.Errorf("%w; after step %d it was: what came between cannot be trusted", wrong[0], well)
+			}
+			err = wrong[0]
+		}
+		if err := d.recovery.replaceLost(ctx, err); err != nil {
+			return err
+		}
+	}
+	for _, m := range d.group.members {
+		m.well = d.version
+	}
+	apart := max(1, min(d.version-d.checks.from, maxCheckInterval))
+	d.checks.at, d.checks.next = d.version, d.version+apart
+	return nil
+}
+
+// disagreeing returns who holds other state than most, each a *lost. Of two equal parts that with a
+// device of bnctl's own is right.
+func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
+	ms, seed := d.group.members, maphash.MakeSeed()
+	for _, s := range d.program.State {
+		sums := make([]uint64, len(ms))
+		err := d.group.eachAlone(func(rank int, m *member) error {
+			t, err := m.exe.Read(ctx, s.Name)
+			if err == nil {
+				sums[rank] = maphash.Bytes(seed, t.Bytes)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if right, ok := ms.prevailing(sums); !ok {
+			return nil, fmt.Errorf("after step %d %s hold different values of %s, so one of them is wrong; the judge "+
+				"of plugins finds which", d.version, strings.Join(ms.names(), " and "), s.Name)
+		} else {
+			wrong = append(wrong, ms.others(sums, right, s.Name, d.version)...)
+		}
+		if len(wrong) > 0 {
+			return wrong, nil
+		}
+	}
+	return nil, nil
+}
+
+// prevailing returns the sum of most members, counting those of other makers less.
+func (ms members) prevailing(sums []uint64) (right uint64, ok bool) {
+	weight, best := map[uint64]int{}, 0
+	for rank, m := range ms {
+		w := 2
+		if !m.Foreign {
+			w = 3 // two of other makers outvote one, one does not
+		}
+		weight[sums[rank]] += w
+	}
+	for sum, w := range weight {
+		switch {
+		case w > best:
+			right, best, ok = sum, w, true
+		case w == best:
+			ok = false
+		}
+	}
+	return right, ok
+}
+
+// others returns who has another sum of a tensor.
+func (ms members) others(sums []uint64, right uint64, name string, v device.Version) (wrong []*lost) {
+	for rank, m := range ms {
+		if sums[rank] != right {
+			wrong = append(wrong, &lost{m, device.Errorf(m.Name, "Commit", device.Lost,
+				"after step %d %s is not what %s", v, name, ms.holders(sums, right))})
+		}
+	}
+	return wrong
+}
+
+// holders names the members that have a sum, and says that they do.
+func (ms members) holders(sums []uint64, sum uint64) string {
+	var names []string
+	for rank, m := range ms {
+		if sums[rank] == sum {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 1 {
+		return names[0] + " has"
+	}
+	return strings.Join(names, ", ") + " have"
+}

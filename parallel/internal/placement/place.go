@@ -1,0 +1,72 @@
+package placement
+
+import "fmt"
+
+// Split cuts rows into contiguous slices for the replicas. Sizes differ by at
+// most one, larger first: 10 over 4 is 3, 3, 2, 2. Empty slices are legal.
+func Split(rows, replicas int) []int {
+	sizes := make([]int, replicas)
+	for i := range sizes {
+		sizes[i] = rows / replicas
+		if i < rows%replicas {
+			sizes[i]++
+		}
+	}
+	return sizes
+}
+
+// BySpeed gives each device a contiguous range of the replicas, in proportion to
+// its speed, and at least as many as least says: one so slow that the others are
+// done sooner without it may have none. With no speeds known (nil) all are alike.
+func BySpeed(replicas, devices int, speed []float64, least []int) ([][]int, error) {
+	if devices < 1 || devices > replicas {
+		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device",
+			devices, replicas)
+	}
+	if speed == nil {
+		return Ranges(Split(replicas, devices)), nil
+	}
+	counts := make([]int, devices)
+	copy(counts, least)
+	left := replicas
+	for _, n := range counts {
+		left -= n
+	}
+	for range left { // each further replica goes where it finishes first
+		best := 0
+		for i := range counts {
+			if float64(counts[i]+1)/speed[i] < float64(counts[best]+1)/speed[best] {
+				best = i
+			}
+		}
+		counts[best]++
+	}
+	return Ranges(counts), nil
+}
+
+// ByCounts gives each device as many replicas as counts says.
+func ByCounts(replicas int, counts []int) ([][]int, error) {
+	total := 0
+	for i, n := range counts {
+		if n < 0 {
+			return nil, fmt.Errorf("placement gives device %d %d replicas", i, n)
+		}
+		total += n
+	}
+	if total != replicas {
+		return nil, fmt.Errorf("placement covers %d of %d replicas", total, replicas)
+	}
+	return Ranges(counts), nil
+}
+
+// Ranges returns contiguous ranges of so many replicas, from 0 on.
+func Ranges(counts []int) [][]int {
+	out, next := make([][]int, len(counts)), 0
+	for i, n := range counts {
+		for range n {
+			out[i] = append(out[i], next)
+			next++
+		}
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package placement
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// Placement says which of this rank's replicas each device holds. Devices are given
+// by what the placement depends on: how many there are, their speeds, and how many
+// replicas each has at least.
+type Placement struct {
+	ranks  Ranks
+	counts []int // as the user wants it; nil if it is free
+	batch  int   // rows of a full one
+	total  int   // replicas of all ranks
+}
+
+// New returns a placement of replicas on the devices of a rank. counts is how many
+// each device gets while all of them take part; nil: as their speeds are.
+func New(ranks Ranks, counts []int, batch, replicas int) Placement {
+	return Placement{ranks, counts, batch, replicas}
+}
+
+// Ranks returns which replicas each rank holds.
+func (p *Placement) Ranks() Ranks { return p.ranks }
+
+// Check refuses counts that do not fit the devices of these names.
+func (p *Placement) Check(names []string) error {
+	if p.counts == nil {
+		return nil
+	}
+	if len(p.counts) != len(names) {
+		return fmt.Errorf("placement %v is for %d devices, there are %d: %v",
+			p.counts, len(p.counts), len(names), names)
+	}
+	_, err := ByCounts(p.ranks.count, p.counts)
+	return err
+}
+
+// Pins reports whether the counts hold for so many devices: all take part.
+func (p *Placement) Pins(devices int) bool { return p.counts != nil && len(p.counts) == devices }
+
+// Ranges returns the replicas that devices shall have: as the counts say, or else as
+// their speeds are.
+func (p *Placement) Ranges(speeds []float64, least []int) ([][]int, error) {
+	if !p.Pins(len(least)) {
+		return p.BySpeed(speeds, least)
+	}
+	ranges, err := ByCounts(p.ranks.count, p.counts)
+	p.ranks.shift(ranges)
+	return ranges, err
+}
+
+// BySpeed returns the replicas that devices of these speeds shall have: see func BySpeed.
+func (p *Placement) BySpeed(speeds []float64, least []int) ([][]int, error) {
+	ranges, err := BySpeed(p.ranks.count, len(least), speeds, least)
+	p.ranks.shift(ranges)
+	return ranges, err
+}
+
+// rows returns how many rows of a full batch each of the ranges has.
+func (p *Placement) rows(ranges [][]int) []int {
+	full := Split(p.batch, p.total)
+	rows := make([]int, len(ranges))
+	for i, replicas := range ranges {
+		for _, r := range replicas {
+			rows[i] += full[r]
+		}
+	}
+	return rows
+}
+
+// LongestShare returns how long the slowest device takes for a full batch, in seconds;
+// speeds are rows per second.
+func (p *Placement) LongestShare(ranges [][]int, speeds []float64) float64 {
+	longest := 0.0
+	for i, rows := range p.rows(ranges) {
+		longest = max(longest, float64(rows)/speeds[i])
+	}
+	return longest
+}
+
+// Capacities returns what the devices must be able to run.
+func (p *Placement) Capacities(ranges [][]int) []device.Capacity {
+	// Predict shares rows evenly, whatever the replicas.
+	total, shares := 0, p.rows(ranges)
+	for _, rows := range shares {
+		total += rows
+	}
+	share := (total + len(ranges) - 1) / len(ranges)
+	var all []device.Capacity
+	for i, rows := range shares {
+		all = append(all, device.Capacity{Rows: max(rows, share), Replicas: max(len(ranges[i]), 1)})
+	}
+	return all
+}

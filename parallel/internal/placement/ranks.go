@@ -1,0 +1,60 @@
+package placement
+
+import "fmt"
+
+// Ranks says which replicas each rank holds: a range of them, as even as can be.
+// A process without ranks beside it holds all.
+type Ranks struct {
+	counts []int // replicas of all ranks; nil for a single process
+	first  int   // replica of this rank
+	count  int   // of this rank
+}
+
+// SingleProcess returns the ranks of a run of one process, which holds all replicas.
+func SingleProcess(replicas int) Ranks { return Ranks{count: replicas} }
+
+// NewRanks returns what each of several ranks holds, as rank sees it.
+func NewRanks(replicas, rank, ranks int) (r Ranks, err error) {
+	if ranks > replicas {
+		return r, fmt.Errorf("%d ranks for %d replicas: there must be at least one replica for each rank", ranks,
+			replicas)
+	}
+	r.counts = Split(replicas, ranks)
+	from, to := r.Of(rank)
+	r.first, r.count = from, to-from
+	return r, nil
+}
+
+// Counts returns how many replicas each rank holds; nil for a single process.
+func (r Ranks) Counts() []int { return r.counts }
+
+// Of returns the replicas of a rank.
+func (r Ranks) Of(rank int) (from, to int) {
+	for _, n := range r.counts[:rank] {
+		from += n
+	}
+	return from, from + r.counts[rank]
+}
+
+// Own returns the replicas of this rank.
+func (r Ranks) Own() (from, to int) { return r.first, r.first + r.count }
+
+// Holder returns the rank that holds a replica; ok is false for a single process, and
+// if there is no such replica.
+func (r Ranks) Holder(replica int) (rank int, ok bool) {
+	for rank := range r.counts {
+		if from, to := r.Of(rank); from <= replica && replica < to {
+			return rank, true
+		}
+	}
+	return 0, false
+}
+
+// shift moves ranges that begin at 0 to the replicas of this rank.
+func (r Ranks) shift(ranges [][]int) {
+	for _, replicas := range ranges {
+		for i := range replicas {
+			replicas[i] += r.first
+		}
+	}
+}

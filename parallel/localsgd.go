@@ -1,0 +1,156 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// LocalSGD is the replicas of the way Sync "periodic:K": each trains weights of
+// its own on its own rows, and from time to time all get their average (local
+// SGD). The host keeps what each has; a device is lent it for a step. So a
+// device that is lost takes nothing with it, and nothing has to be repeated
+// but the replicas that it had not finished.
+//
+// Its driver has Config.Local, and does not Step or Commit itself.
+type LocalSGD struct {
+	driver *Driver
+	own    []string                   // the tensors that an update changes
+	common map[string]tensor.Tensor   // all state, as it was at the start
+	states []map[string]tensor.Tensor // own, by replica
+	since  int                        // steps since all had the same
+	mean   map[string]tensor.Tensor   // of states; nil until somebody asks
+	next   []advanced                 // what the last Step made, by replica
+}
+
+// NewLocalSGD returns replicas that all have the same state.
+func NewLocalSGD(d *Driver, state map[string]tensor.Tensor) *LocalSGD {
+	l := &LocalSGD{driver: d, common: withZeros(d.program.Program, state)}
+	for _, u := range d.program.Function(graph.Commit).Updates {
+		l.own = append(l.own, u.State)
+	}
+	l.assign(l.part(l.common))
+	return l
+}
+
+// part returns what replicas have of their own.
+func (l *LocalSGD) part(state map[string]tensor.Tensor) map[string]tensor.Tensor {
+	own := make(map[string]tensor.Tensor, len(l.own))
+	for _, name := range l.own {
+		own[name] = state[name]
+	}
+	return own
+}
+
+// assign gives every replica the same state.
+func (l *LocalSGD) assign(own map[string]tensor.Tensor) {
+	l.mean, l.since = own, 0
+	l.states = make([]map[string]tensor.Tensor, l.driver.config.Replicas)
+	for r := range l.states {
+		l.states[r] = own
+	}
+}
+
+// Step trains every replica on its rows, with 1/denominator of its own. What
+// that makes of the replicas counts from Commit on. A replica without rows
+// stays as it is.
+func (l *LocalSGD) Step(ctx context.Context, b Batch, h device.Hyper) (Result, error) {
+	return l.run(ctx, b, l.states, h)
+}
+
+// DryRun runs the training function with the average of all replicas and changes nothing.
+func (l *LocalSGD) DryRun(ctx context.Context, b Batch) (Result, error) {
+	states := make([]map[string]tensor.Tensor, len(l.states))
+	for r := range states {
+		states[r] = l.average()
+	}
+	return l.run(ctx, b, states, nil)
+}
+
+// Commit makes what the last Step found the state of the replicas.
+func (l *LocalSGD) Commit() {
+	for r, n := range l.next {
+		l.states[r] = n.state
+	}
+	l.next, l.mean = nil, nil
+	l.since++
+}
+
+// Average gives every replica the average of all.
+func (l *LocalSGD) Average() { l.assign(l.average()) }
+
+// Replicas returns how many replicas there are.
+func (l *LocalSGD) Replicas() int { return len(l.states) }
+
+// State returns all state with the average of the replicas: the model that is
+// trained. It asks no device.
+func (l *LocalSGD) State() map[string]tensor.Tensor {
+	state := maps.Clone(l.common)
+	maps.Copy(state, l.average())
+	return state
+}
+
+// Own returns what each replica has of its own; nil if all have the same.
+func (l *LocalSGD) Own() []map[string]tensor.Tensor {
+	if l.since == 0 {
+		return nil
+	}
+	return slices.Clone(l.states)
+}
+
+// Restore gives every replica what Own returned since steps after all had
+// the same weights.
+func (l *LocalSGD) Restore(own []map[string]tensor.Tensor, since int) error {
+	if len(own) != len(l.states) {
+		return fmt.Errorf("weights of %d replicas, there are %d", len(own), len(l.states))
+	}
+	for r, state := range own {
+		if len(state) != len(l.own) {
+			return fmt.Errorf("replica %d has %d tensors of its own, want %d", r, len(state), len(l.own))
+		}
+		for _, name := range l.own {
+			if t, want := state[name], l.common[name]; t.DType != want.DType || !slices.Equal(t.Shape, want.Shape) {
+				return fmt.Errorf("replica %d has %s as %v, want %v", r, name, t, want)
+			}
+		}
+	}
+	l.states, l.since, l.mean = slices.Clone(own), since, nil
+	return nil
+}
+
+// average returns the mean of what the replicas have: of each tensor summed in
+// float64 along the canonical tree, divided and rounded once. Replicas without
+// rows count like all others.
+func (l *LocalSGD) average() map[string]tensor.Tensor {
+	if l.mean != nil {
+		return l.mean
+	}
+	l.mean = make(map[string]tensor.Tensor, len(l.own))
+	for _, name := range l.own {
+		sum := collective.Reduce(collective.Sum, collective.Root(len(l.states)), func(r int) tensor.Tensor {
+			return widened(l.states[r][name])
+		}).F64()
+		mean := tensor.New(tensor.F32, l.common[name].Shape...)
+		for i, v := range sum {
+			mean.F32()[i] = float32(v / float64(len(l.states)))
+		}
+		l.mean[name] = mean
+	}
+	return l.mean
+}
+
+// widened returns a float32 tensor in float64.
+func widened(t tensor.Tensor) tensor.Tensor {
+	wide := tensor.New(tensor.F64, t.Shape...)
+	to := wide.F64()
+	for i, v := range t.F32() {
+		to[i] = float64(v)
+	}
+	return wide
+}

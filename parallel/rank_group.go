@@ -1,0 +1,150 @@
+package parallel
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// RankError is why a run ends on all ranks.
+type RankError struct {
+	Rank   int
+	Text   string // what is wrong there
+	Advice string // what to do; "" if Text leaves no doubt
+}
+
+// OneKind is what to do about ranks whose devices differ in what they can.
+const OneKind = "use devices of one kind on all ranks"
+
+func (e *RankError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the *problem.Error.
+func (e *RankError) Unwrap() error {
+	return problem.Failure("", fmt.Sprintf("rank %d: %s", e.Rank, e.Text), e.Advice)
+}
+
+// rankGroup is the processes of a run, as one of them sees them: after every run
+// each tells the others how it fared, and none goes on before it has heard all.
+type rankGroup struct {
+	peers    *fabric.Peers
+	recovery *recovery
+	program  *commonProgram
+	sent     int64 // bytes to other ranks, up to the last run
+}
+
+// sameProgram returns an error unless all ranks have the same program: what some
+// device of a rank refuses is decomposed there.
+func (r *rankGroup) sameProgram(ctx context.Context) error {
+	sum := sha256.Sum256(r.program.Text())
+	all, err := r.peers.Gather(ctx, sum[:])
+	for rank, theirs := range all {
+		if !bytes.Equal(theirs, sum[:]) {
+			return &RankError{rank, "its devices run another program, as some of them lack an operation", OneKind}
+		}
+	}
+	return err
+}
+
+// together makes a run with all ranks: f is what this one does of it. What f
+// returns becomes that of all ranks, one after the other.
+func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]tensor.Tensor, error)) (
+	[]report, error) {
+	var failed error // of this rank
+	for {
+		var rows []tensor.Tensor
+		if failed == nil && len(r.recovery.group.members) == 0 {
+			failed = &emptied{NoDevices}
+		}
+		if failed == nil {
+			rows, failed = f()
+		}
+		all, again, err := r.agree(ctx, *mine, failed, rows)
+		if !again {
+			return all, err
+		}
+		if failed = r.recoverHere(ctx, failed); slices.ContainsFunc(all, report.empty) {
+			if failed, err = r.refill(ctx, all, failed); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// recoverHere makes the devices of this rank ready to run again, or returns why
+// it cannot.
+func (r *rankGroup) recoverHere(ctx context.Context, failed error) error {
+	var l *lost
+	switch {
+	case isEmptied(failed):
+		return failed // one is to be waited for: see refill
+	case !errors.As(failed, &l):
+		return nil // another rank's device
+	}
+	return r.recovery.after(ctx, failed)
+}
+
+// agree exchanges the verdicts of all ranks: mine and failed are this rank's.
+// moments become those of all replicas. It reports whether all have to run once
+// more. The error is that of the first rank that cannot go on, or why the fabric
+// has ended.
+func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, moments []tensor.Tensor) (
+	all []report, again bool, err error) {
+	peers := r.peers
+	if failed != nil {
+		if err := peers.Ended(); err != nil {
+			return nil, false, err
+		}
+		mine.Empty = isEmptied(failed)
+		if mine.Retry = r.repairable(failed); !mine.Retry {
+			mine.Fatal, mine.Advice = problem.Split(failed)
+		}
+		if err := peers.CallOff(ctx, failed.Error()); err != nil {
+			return nil, false, errors.Join(failed, err)
+		}
+	}
+	if all, err = gather(ctx, peers, mine, moments); err != nil {
+		return nil, false, errors.Join(failed, err)
+	}
+	for rank, v := range all {
+		if v.Fatal != "" && rank == peers.Rank() {
+			return nil, false, failed
+		}
+		if v.Fatal != "" {
+			return nil, false, &RankError{rank, v.Fatal, v.Advice}
+		}
+		if v.Of != mine.Of && !v.Empty && !mine.Empty {
+			text := fmt.Sprintf("it is at %s, rank %d at %s", v.Of, peers.Rank(), mine.Of)
+			return nil, false, &RankError{rank, text, ""}
+		}
+		again = again || v.Retry
+	}
+	if again {
+		return all, true, nil
+	}
+	for i := range moments {
+		moments[i] = joined(all, i, moments[i])
+	}
+	return all, false, nil
+}
+
+// repairable reports whether a run that failed can be made once more: a device
+// was lost here, or another rank has called it off.
+func (r *rankGroup) repairable(failed error) bool {
+	var l *lost
+	switch {
+	case isEmptied(failed):
+		return true
+	case errors.Is(failed, NoDevices):
+		return false
+	case errors.As(failed, &l):
+		return true
+	}
+	return r.recovery.group.calledOff(failed)
+}

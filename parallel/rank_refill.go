@@ -1,0 +1,112 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// emptied is the error of a rank that has lost its last device and may get
+// another, to which the other ranks send the state.
+type emptied struct{ error }
+
+func (e *emptied) Unwrap() error { return e.error }
+
+func isEmptied(err error) bool {
+	var e *emptied
+	return errors.As(err, &e)
+}
+
+func (r report) empty() bool { return r.Empty }
+
+// refill waits for a device on every rank that has none, and gives it the state
+// of the lowest rank that has it: no step was committed that not all ranks have.
+// failed is why this rank cannot run now; what it returns is that too.
+func (r *rankGroup) refill(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
+	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
+	if source < 0 {
+		return nil, fmt.Errorf("%w on any rank", NoDevices)
+	}
+	peers := r.peers
+	mine := all[peers.Rank()].Empty
+	var came *member
+	missing := ""
+	if mine {
+		var err error
+		if came, err = r.awaitDevice(ctx, failed); err != nil {
+			missing = err.Error()
+		}
+	}
+	if err := r.allFound(ctx, missing); err != nil {
+		return nil, err
+	}
+	var state []byte
+	if peers.Rank() == source {
+		have, err := r.recovery.stepper.present(ctx)
+		if err != nil {
+			return nil, err
+		}
+		state = r.packed(have)
+	}
+	states, err := peers.Gather(ctx, state)
+	if err != nil || !mine {
+		return failed, err
+	}
+	got, err := r.unpacked(states[source])
+	if err != nil {
+		return nil, fmt.Errorf("rank %d: %w", source, err)
+	}
+	lostAgain, fatal := r.recovery.rejoin(ctx, came, r.recovery.stepper.Version(), got)
+	if lostAgain != nil && !isEmptied(lostAgain) {
+		lostAgain = &emptied{lostAgain}
+	}
+	return lostAgain, fatal
+}
+
+// awaitDevice returns the next device that is opened again on this rank.
+func (r *rankGroup) awaitDevice(ctx context.Context, cause error) (*member, error) {
+	if err := r.recovery.countLastLoss(cause); err != nil {
+		return nil, err
+	}
+	return r.recovery.nextWithin(ctx, cause)
+}
+
+// allFound returns an error if a rank has got no device: missing says why.
+func (r *rankGroup) allFound(ctx context.Context, missing string) error {
+	all, err := r.peers.Gather(ctx, []byte(missing))
+	for rank, text := range all {
+		if len(text) > 0 {
+			return &RankError{rank, string(text), ""}
+		}
+	}
+	return err
+}
+
+// packed returns the bytes of a state in the order of the program's table.
+func (r *rankGroup) packed(state map[string]tensor.Tensor) []byte {
+	var out []byte
+	for _, s := range r.program.State {
+		out = append(out, state[s.Name].Bytes...)
+	}
+	return out
+}
+
+func (r *rankGroup) unpacked(b []byte) (map[string]tensor.Tensor, error) {
+	state := map[string]tensor.Tensor{}
+	for _, s := range r.program.State {
+		t := tensor.New(s.DType, s.Shape...)
+		if len(b) < len(t.Bytes) {
+			return nil, fmt.Errorf("it has sent a part of its state")
+		}
+		b = b[copy(t.Bytes, b):]
+		state[s.Name] = t
+	}
+	if len(b) > 0 {
+		return nil, device.Errorf("", "", device.Invalid, "it has sent %d bytes too many of its state", len(b))
+	}
+	return state, nil
+}

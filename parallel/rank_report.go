@@ -1,0 +1,118 @@
+package parallel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// verdict is the outcome of a run on one rank.
+type verdict struct {
+	Of     string `json:"of"`               // the run: all ranks make the same
+	Retry  bool   `json:"retry,omitempty"`  // not all of its devices have: once more
+	Fatal  string `json:"fatal,omitempty"`  // why it cannot go on
+	Advice string `json:"advice,omitempty"` // what to do about Fatal
+	Empty  bool   `json:"empty,omitempty"`  // it has no device, and waits for one
+	Stop   bool   `json:"stop,omitempty"`   // its context has ended
+	RankStats
+}
+
+// RankStats is what a rank has done of a run.
+type RankStats struct {
+	Rows    int           `json:"rows"`
+	Waited  time.Duration `json:"waited"`  // for input: Batch.Waited
+	Blocked time.Duration `json:"blocked"` // in exchanges, the mean over its devices
+	Bytes   int64         `json:"bytes"`   // that it has sent to other ranks since the run before
+}
+
+// share returns what this rank has done.
+func (r *rankGroup) share(b Batch, t Timing) RankStats {
+	rows := 0
+	from, to := r.recovery.group.Replicas()
+	for _, n := range b.Sizes[from:to] {
+		rows += n
+	}
+	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
+	s := RankStats{Rows: rows, Waited: b.Waited, Blocked: t.Blocked, Bytes: sent - r.sent}
+	r.sent = sent
+	return s
+}
+
+// report is a rank's message after a run: its verdict and its replicas'
+// moments.
+type report struct {
+	verdict
+	moments [][]byte
+}
+
+// gather brings the reports of all ranks together, by rank.
+func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor.Tensor) ([]report, error) {
+	b, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, 0)
+	for _, m := range moments {
+		b = append(b, m.Bytes...)
+	}
+	records, err := p.Gather(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]report, len(records))
+	for rank, record := range records {
+		if err := all[rank].parse(record, moments); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	return all, nil
+}
+
+// parse reads what gather sends; like is the moments of this rank, whose rows
+// are as long as those of the others.
+func (r *report) parse(record []byte, like []tensor.Tensor) error {
+	end := 0
+	for end < len(record) && record[end] != 0 {
+		end++
+	}
+	if end == len(record) {
+		return fmt.Errorf("a report of %d bytes has no end", len(record))
+	}
+	if err := json.Unmarshal(record[:end], &r.verdict); err != nil {
+		return fmt.Errorf("a report: %w", err)
+	}
+	rest, row := record[end+1:], 0
+	for _, m := range like {
+		row += tensor.Count(m.Shape[1:]) * m.DType.Size()
+	}
+	if r.Retry || r.Fatal != "" || row == 0 {
+		return nil // there are no moments
+	}
+	replicas := len(rest) / row
+	for _, m := range like {
+		n := replicas * tensor.Count(m.Shape[1:]) * m.DType.Size()
+		r.moments, rest = append(r.moments, rest[:n]), rest[n:]
+	}
+	if len(rest) != 0 {
+		return fmt.Errorf("a report has %d bytes too many", len(rest))
+	}
+	return nil
+}
+
+// joined returns moments i of all ranks, one after the other; like is those of one.
+func joined(all []report, i int, like tensor.Tensor) tensor.Tensor {
+	var bytes []byte
+	for _, r := range all {
+		bytes = append(bytes, r.moments[i]...)
+	}
+	shape := append([]int{0}, like.Shape[1:]...)
+	shape[0] = len(bytes) / (tensor.Count(like.Shape[1:]) * like.DType.Size())
+	out := tensor.New(like.DType, shape...)
+	copy(out.Bytes, bytes)
+	return out
+}

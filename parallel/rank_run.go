@@ -1,0 +1,60 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// runOverRanks runs f on a batch on all ranks, again and again as long as one of
+// them loses a device. No rank returns a result before all have one.
+func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
+	mine := verdict{Of: fmt.Sprintf("%s of version %d", f.Name, d.version), Stop: ctx.Err() != nil}
+	ctx = context.WithoutCancel(ctx)
+	var r Result
+	all, err := d.ranks.together(ctx, &mine, func() ([]tensor.Tensor, error) {
+		outs, t, err := d.run(ctx, f, b)
+		if err != nil {
+			return nil, err
+		}
+		r = resultOf(f, outs, t)
+		mine.RankStats = d.ranks.share(b, t)
+		return r.Moments, nil
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	for _, v := range all {
+		r.Stop, r.Ranks = r.Stop || v.Stop, append(r.Ranks, v.RankStats)
+	}
+	d.kept = f.Name == graph.Train
+	return r, nil
+}
+
+// OwnRows returns which rows of a batch this rank predicts, [from, to). With fewer
+// rows than ranks, and without peers, it is all of them.
+func (d *Driver) OwnRows(rows int) (from, to int) {
+	p := d.config.Peers
+	if p == nil || rows < p.Size() {
+		return 0, rows
+	}
+	return rows * p.Rank() / p.Size(), rows * (p.Rank() + 1) / p.Size()
+}
+
+// predictOverRanks predicts this rank's share, and gathers those of all.
+func (d *Driver) predictOverRanks(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	from, to := d.OwnRows(x.Shape[0])
+	var outs []tensor.Tensor
+	shared := to-from < x.Shape[0]
+	mine := verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0])}
+	_, err := d.ranks.together(ctx, &mine, func() (_ []tensor.Tensor, err error) {
+		outs, err = d.predictHere(ctx, x.Rows(from, to))
+		if !shared {
+			return nil, err
+		}
+		return outs, err
+	})
+	return outs, err
+}

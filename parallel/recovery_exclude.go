@@ -1,0 +1,67 @@
+package parallel
+
+import (
+	"fmt"
+	"time"
+)
+
+// A device that is lost again and again within some runs of the group is not opened any more,
+// while there are others: one that hangs costs them Config.Timeout every time, and counts more
+// than one that dies.
+const (
+	tallyRuns  = 50
+	mostTally  = 9
+	hangCounts = 3
+)
+
+// lossHistory has the losses of each device, by name.
+type lossHistory map[string][]loss
+
+// loss is one of them: the number of the group's run, and how much it counts.
+type loss struct {
+	run    uint64
+	counts int
+}
+
+// add notes a loss at a run. It returns how many there were in the runs that count, and how
+// much they count together.
+func (t lossHistory) add(name string, run uint64, hung bool) (times, counts int) {
+	l := loss{run, 1}
+	if hung {
+		l.counts = hangCounts
+	}
+	var recent []loss
+	for _, old := range append(t[name], l) {
+		if old.run+tallyRuns > run {
+			recent = append(recent, old)
+			counts += old.counts
+		}
+	}
+	t[name] = recent
+	return len(recent), counts
+}
+
+// excluded says why a device that was lost is not opened any more; "" if it is. One without
+// others beside it is opened in any case, and so is one that has not taken part yet: lossCount
+// has those. Pauses are shorter than a run without devices waits.
+func (r *recovery) excluded(m *member) string {
+	if len(r.group.members) == 0 || r.group.runs == 0 {
+		return ""
+	}
+	times, counts := r.lossHistory.add(m.Name, r.group.runs, m.hung.Load())
+	if times > 1 {
+		m.again = min(firstPause<<min(times-2, 10), lastPause, r.config.timeout()/4)
+	}
+	if counts < mostTally {
+		return ""
+	}
+	return fmt.Sprintf("lost %d times within %d runs: it is not opened again", times, tallyRuns)
+}
+
+// rest returns how long a lost device is left alone before it is opened again.
+func (m *member) rest() time.Duration {
+	if m.steps > 0 {
+		return m.again
+	}
+	return max(m.again, min(max(2*m.pause, firstPause), lastPause))
+}

@@ -1,0 +1,117 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/internal/awake"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// RejoinedDevice reports a lost device that takes part again.
+type RejoinedDevice struct {
+	Device string
+	Step   uint64 // version of the state
+}
+
+// rejoinPending makes the devices members that were opened again since the last step.
+func (r *recovery) rejoinPending(ctx context.Context) error {
+	for r.reopener.hasPending() {
+		state, err := r.stepper.present(ctx)
+		if err != nil {
+			return err
+		}
+		if !r.reopener.hasPending() {
+			break // it is a member since all others were lost meanwhile
+		}
+		m, err := r.reopener.next(ctx)
+		if err == nil {
+			_, err = r.rejoin(ctx, m, r.stepper.Version(), state)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitOne waits for a device when none is left, and brings it to the present
+// state. cause is why the last one was lost. It gives up when none comes
+// within the time-out, or when too many came and got no further.
+func (r *recovery) awaitOne(ctx context.Context, cause error) error {
+	for err := cause; len(r.group.members) == 0; {
+		if err := r.countLastLoss(err); err != nil {
+			return err
+		}
+		m, missed := r.nextWithin(ctx, err)
+		if missed != nil {
+			return missed
+		}
+		var fatal error
+		if err, fatal = r.rejoinAlone(ctx, m); fatal != nil {
+			return fatal
+		}
+	}
+	return nil
+}
+
+// nextWithin returns the next device to come back within the time-out. cause is
+// why the last one was lost.
+func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error) {
+	waiting, stop := awake.WithTimeout(ctx, r.config.timeout())
+	defer stop()
+	m, err := r.reopener.next(waiting)
+	switch {
+	case err == nil:
+		return m, nil
+	case errors.Is(err, FleetClosed):
+		return nil, fmt.Errorf("%w: %w", NoDevices, err)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("%w, and none came back within %v: %w", NoDevices, r.config.timeout(), cause)
+}
+
+// rejoinAlone makes m a member when there is no other, and brings it to the
+// present state. lost is why it was lost once more; fatal, why the run cannot go on.
+func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal error) {
+	if lost, fatal = r.rejoin(ctx, m, r.ledger.version, r.ledger.state); lost != nil || fatal != nil {
+		return lost, fatal
+	}
+	if err := r.regroup(ctx); err != nil {
+		return err, r.drop(err)
+	}
+	if lost = r.replay(ctx, m); lost != nil {
+		return lost, r.drop(lost)
+	}
+	return nil, nil
+}
+
+// rejoin makes a device that was opened again a member, with the program and
+// a state of version v. failed is why it was lost once more; fatal, why the run
+// cannot go on.
+func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (
+	failed, fatal error) {
+	r.reopener.devices = append(r.reopener.devices, m.Device)
+	m.base, m.well = v, v
+	r.group.admit(m)
+	err := r.group.assign()
+	if err == nil {
+		err = r.group.timeouts.call(m, func() (err error) {
+			if m.exe, err = m.Device.Load(ctx, r.program.Program, m.capacity); err != nil {
+				return err
+			}
+			return r.program.write(ctx, m, state)
+		})
+	}
+	if err != nil {
+		failed = &lost{m, m.named(err)}
+		return failed, r.drop(failed)
+	}
+	if r.config.Back != nil {
+		r.config.Back(RejoinedDevice{Device: m.Name, Step: uint64(v)})
+	}
+	return nil, nil
+}

@@ -1,0 +1,55 @@
+package parallel
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// reached returns a number that changes when a step, or a replay, gets further.
+func (r *recovery) reached() device.Version { return r.stepper.Version() + r.ledger.version }
+
+// replay brings m, the only member, from the ledger's snapshot to the present state.
+// It renews the snapshot after every stride steps.
+func (r *recovery) replay(ctx context.Context, m *member) error {
+	for done := 0; done < len(r.ledger.entries); {
+		v := r.ledger.version + device.Version(done)
+		err := r.group.timeouts.call(m, func() error { return r.repeat(ctx, m, v, r.ledger.entries[done]) })
+		if err != nil {
+			return err
+		}
+		if done++; r.ledger.stride > 0 && done == r.ledger.stride {
+			if err := r.renew(ctx, m, done); err != nil {
+				return err
+			}
+			done = 0
+		}
+	}
+	return r.group.timeouts.call(m, func() error { return r.program.write(ctx, m, r.ledger.writes) })
+}
+
+// renew makes the state of a member that has repeated these steps the snapshot.
+func (r *recovery) renew(ctx context.Context, m *member, steps int) error {
+	return r.group.timeouts.call(m, func() error {
+		state, err := r.program.read(ctx, m)
+		if err == nil {
+			r.ledger.advance(steps, state)
+		}
+		return err
+	})
+}
+
+// repeat makes one step of the ledger again.
+func (r *recovery) repeat(ctx context.Context, m *member, v device.Version, e entry) error {
+	if err := r.program.write(ctx, m, e.writes); err != nil {
+		return err
+	}
+	r.group.runs++
+	step := e.batch.step(r.program.Function(graph.Train), r.group.runs, m.replicas)
+	if _, err := m.exe.Run(ctx, step); err != nil {
+		return err
+	}
+	m.steps++
+	return m.commit(ctx, v, e.hyper)
+}

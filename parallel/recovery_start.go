@@ -1,0 +1,79 @@
+package parallel
+
+import "context"
+
+// load loads the program on all members. Operations that some member
+// refuses are decomposed in the program of all. So a member that is lost here is
+// waited for.
+func (r *recovery) load(ctx context.Context) error {
+	for {
+		l := r.program.loadOnce(ctx, r.group.members, r.group.timeouts)
+		fresh := r.program.fresh(l.refused)
+		switch {
+		case l.err != nil:
+			return l.err
+		case l.refusal != nil && len(fresh) == 0:
+			return l.refusal // names device and nodes
+		case l.refusal == nil && len(l.gone) == 0:
+			return nil
+		}
+		if err := r.replace(ctx, l.gone); err != nil {
+			return err
+		}
+		if len(fresh) == 0 {
+			continue
+		}
+		if r.program.decompose(fresh) != nil {
+			return l.refusal
+		}
+		if err := r.group.members.free(); err != nil {
+			return err
+		}
+	}
+}
+
+// replace drops members that were lost before they took part, and waits until
+// they are opened again. It goes on without those that do not come in time, or
+// again and again are lost, as long as there are others.
+func (r *recovery) replace(ctx context.Context, gone []error) error {
+	for _, err := range gone {
+		if err := r.drop(err); err != nil {
+			return err
+		}
+		r.losses.count++
+	}
+	for range gone {
+		if r.config.Reopen == nil || r.losses.tooMany() && len(r.group.members) > 0 {
+			break
+		}
+		if r.losses.tooMany() {
+			return r.countLastLoss(gone[0])
+		}
+		m, err := r.nextWithin(ctx, gone[0])
+		if err != nil && (ctx.Err() != nil || len(r.group.members) == 0) {
+			return err
+		}
+		if err != nil {
+			break
+		}
+		r.reopener.devices = append(r.reopener.devices, m.Device)
+		r.group.admit(m)
+		if r.config.Back != nil {
+			r.config.Back(RejoinedDevice{Device: m.Name})
+		}
+	}
+	return r.group.assign()
+}
+
+// form forms the first group of the members that are there, each with the state.
+func (r *recovery) form(ctx context.Context) error {
+	form := r.group.join
+	if r.group.stale { // somebody was lost, and the others hold more than they were loaded for
+		form = r.regroup
+	}
+	if err := r.after(ctx, form(ctx)); err != nil {
+		return err
+	}
+	r.progressed()
+	return nil
+}

@@ -1,0 +1,38 @@
+package parallel
+
+import "slices"
+
+// Staleness counts the gradients of a StaleGradients: one for each replica and step.
+type Staleness struct {
+	Applied int64 `json:"applied"` // so far
+	Waited  int64 `json:"waited"`  // steps that these waited, in total
+	// Waiting is those that are due 1, 2, ... steps from now.
+	Waiting []Due `json:"waiting"`
+}
+
+// Due is gradients that are due in one step, and how many steps they will
+// have waited by then in total.
+type Due struct {
+	Count int64 `json:"count"`
+	Steps int64 `json:"steps"`
+}
+
+// Left returns how many gradients wait. Those that wait when a run ends are
+// never applied: its last step is the last update.
+func (l Staleness) Left() int64 {
+	var n int64
+	for _, d := range l.Waiting {
+		n += d.Count
+	}
+	return n
+}
+
+// next counts a step whose gradients come with these delays.
+func (l Staleness) next(delays []int) Staleness {
+	due := append(slices.Clone(l.Waiting), Due{}) // this step first
+	for _, d := range delays {
+		due[d].Count++
+		due[d].Steps += int64(d)
+	}
+	return Staleness{l.Applied + due[0].Count, l.Waited + due[0].Steps, due[1:]}
+}

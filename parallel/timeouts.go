@@ -1,0 +1,78 @@
+package parallel
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/internal/awake"
+)
+
+// timeoutFactor is how many times the longest step so far a run may take, beyond
+// the time-out, if no other device is there to wait for it.
+const timeoutFactor = 10
+
+// loadTimeout is how long the first Load may take at least: a device may have
+// to compile what it runs.
+const loadTimeout = time.Minute
+
+// timeouts are the times after which a device whose call has not ended counts as
+// lost.
+type timeouts struct {
+	timeout time.Duration // Config.Timeout
+	longest time.Duration // of the steps so far
+}
+
+// took notes how long a step took.
+func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
+
+// call calls f, which waits for no other device, and gives m up if that takes
+// much longer than a step.
+func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, f) }
+
+// behind is call where the device has that many calls to end before.
+func (l *timeouts) behind(m *member, calls int, f func() error) error {
+	t := awake.AfterFunc(time.Duration(1+calls)*(l.timeout+timeoutFactor*l.longest), m.giveUp)
+	defer t.Stop()
+	return l.mark(m, f())
+}
+
+// load calls f, which loads a program on m, and gives m up if that takes too long.
+func (l *timeouts) load(m *member, f func() error) error {
+	t := awake.AfterFunc(max(l.timeout, loadTimeout), m.giveUp)
+	defer t.Stop()
+	return l.markGone(m, f())
+}
+
+// lost marks the error of a member that is gone.
+type lost struct {
+	member *member
+	err    error
+}
+
+func (l *lost) Error() string { return l.err.Error() }
+func (l *lost) Unwrap() error { return l.err }
+
+// mark wraps an error of m so that recovery knows whom it is about. A device
+// that has too little memory for what it did before, or for the replicas of a
+// lost one, is of no more use than one that died.
+func (l *timeouts) mark(m *member, err error) error {
+	if errors.Is(err, device.OutOfMemory) {
+		return &lost{m, err}
+	}
+	return l.markGone(m, err)
+}
+
+// markGone is mark where too little memory is an error as others are.
+func (l *timeouts) markGone(m *member, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case m.hung.Load():
+		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v",
+			l.timeout)}
+	case errors.Is(err, device.Lost):
+		return &lost{m, err}
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package parallel
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bnctl/bnctl/internal/awake"
+)
+
+// watchdog gives up devices that keep a run waiting: the host alone declares a
+// device lost, from who has not come, never from who waits.
+type watchdog struct {
+	members members
+	hub     meeting
+	done    []atomic.Bool // by rank: the run has returned
+	parts   atomic.Int64  // of runs that are finished, where a run has some
+	timeout time.Duration
+	longest time.Duration
+	clock   *awake.Clock // since the run began
+	beyond  atomic.Int64 // of it, nanoseconds in which all members waited for other ranks
+	quit    chan struct{}
+	wait    sync.WaitGroup
+}
+
+// watch starts to watch a run of members that meet at a hub.
+func (l *timeouts) watch(ms members, hub meeting) *watchdog {
+	w := &watchdog{members: ms, hub: hub, done: make([]atomic.Bool, len(ms)),
+		timeout: l.timeout, longest: l.longest, clock: awake.Start(l.timeout), quit: make(chan struct{})}
+	w.wait.Go(w.run)
+	return w
+}
+
+func (w *watchdog) run() {
+	tick := time.NewTicker(w.clock.Interval())
+	defer tick.Stop()
+	since, before, last := time.Duration(0), time.Duration(0), ""
+	for {
+		select {
+		case <-w.quit:
+			return
+		case <-tick.C:
+		}
+		at := w.clock.Elapsed()
+		if missing := w.hub.Missing(); missing != nil && len(missing) == 0 {
+			w.beyond.Add(int64(at - before))
+		}
+		before = at
+		late, picture := w.late(w.elapsed())
+		if picture != last {
+			since, last = at, picture
+		}
+		if len(late) > 0 && at-since >= w.timeout {
+			w.giveUp(late)
+			return
+		}
+	}
+}
+
+// late returns the ranks that somebody waits for when the run has taken so long, and a
+// picture that changes as long as it makes progress.
+func (w *watchdog) late(at time.Duration) (ranks []int, picture string) {
+	missing := w.hub.Missing()
+	var running []int
+	for rank := range w.members {
+		if !w.done[rank].Load() {
+			running = append(running, rank)
+		}
+	}
+	picture = fmt.Sprint(w.hub.Exchanges(), w.parts.Load(), missing, running)
+	switch {
+	case missing != nil:
+		return missing, picture
+	case len(running) < len(w.members):
+		return running, picture
+	case w.longest > 0 && at > timeoutFactor*w.longest:
+		return running, picture
+	}
+	return nil, picture
+}
+
+// giveUp ends the calls of members that hang.
+func (w *watchdog) giveUp(ranks []int) {
+	for _, rank := range ranks {
+		w.members[rank].giveUp()
+	}
+}
+
+// finished notes that a member is done.
+func (w *watchdog) finished(rank int) { w.done[rank].Store(true) }
+
+// elapsed returns how long the run has taken, without what it has waited for other
+// ranks: one of them may be replacing a device, and what it takes says nothing of
+// how long a device of this rank may take.
+func (w *watchdog) elapsed() time.Duration { return w.clock.Elapsed() - time.Duration(w.beyond.Load()) }
+
+// stop ends the watch.
+func (w *watchdog) stop() {
+	close(w.quit)
+	w.wait.Wait()
+}

@@ -1,0 +1,45 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// RanksLine returns a line of text with the figures of each rank; "" if there
+// is one rank.
+func RanksLine(ranks []RankShare) string {
+	var parts []string
+	for i, r := range ranks {
+		parts = append(parts, fmt.Sprintf("%d: %s, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,
+			problem.Counted(int(r.Rows), "row"), r.Throughput, 100*r.InputWait, 100*r.SyncWait, float64(r.Bytes)/1e6))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "ranks " + strings.Join(parts, " · ")
+}
+
+// add adds what ranks have done of a step.
+func (m *meter) add(ranks []parallel.RankStats) {
+	if m.ranks == nil {
+		m.ranks = make([]parallel.RankStats, len(ranks))
+	}
+	for i, r := range ranks {
+		of := &m.ranks[i]
+		of.Rows, of.Bytes = of.Rows+r.Rows, of.Bytes+r.Bytes
+		of.Waited, of.Blocked = of.Waited+r.Waited, of.Blocked+r.Blocked
+	}
+}
+
+// shares returns what ranks have done.
+func (m *meter) shares() []RankShare {
+	var out []RankShare
+	for _, r := range m.ranks {
+		out = append(out, RankShare{Rows: r.Rows, Throughput: float64(r.Rows) / m.elapsed().Seconds(),
+			InputWait: m.share(r.Waited), SyncWait: m.share(r.Blocked), Bytes: r.Bytes})
+	}
+	return out
+}

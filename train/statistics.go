@@ -1,0 +1,181 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// StatisticsConfig is a way of keeping running statistics, by rule and time of the
+// update.
+type StatisticsConfig struct {
+	Name   string // of its sets of tensors in checkpoints; "" for the way of the recipe
+	Rule   bn.Rule
+	Update bn.Update
+}
+
+func (k StatisticsConfig) prefix() string {
+	if k.Name == "" {
+		return ""
+	}
+	return "beside/" + k.Name + "/"
+}
+
+// running is the running statistics of a run, kept in one of the ways of
+// StatisticsConfig. A step makes others (next), which become those of the run when it is
+// committed.
+type running interface {
+	// next returns them after one more step with these moments, checked with
+	// bn.Check. The error is a *bn.NonFinite if float32 does not hold them.
+	next(moments []tensor.Tensor) (running, error)
+	// Live returns what a replica that is too small normalises with.
+	Live() (map[string]tensor.Tensor, error)
+	// Final returns what a template made now gets.
+	Final() (map[string]tensor.Tensor, error)
+	// pack adds to a checkpoint what a resumed run needs: sets and attachments
+	// whose names begin with prefix.
+	pack(prefix string, k *serialize.Checkpoint) error
+	// restore is the inverse of pack.
+	restore(prefix string, k *serialize.Checkpoint) error
+}
+
+// tracked is running statistics and how they are kept.
+type tracked struct {
+	how     StatisticsConfig
+	running running
+}
+
+// statistics is the running statistics of a run: those of the recipe first,
+// then the extra ones. There are none in frozen mode.
+type statistics []tracked
+
+// newStatistics starts the statistics of a recipe, and the extra ones, from a state.
+func newStatistics(p *plan, state map[string]tensor.Tensor) (statistics, error) {
+	if len(p.layers) == 0 {
+		return nil, nil
+	}
+	var all statistics
+	r := p.recipe
+	for _, how := range append([]StatisticsConfig{{"", r.BNStats, r.BNUpdate}}, p.config.ExtraStatistics...) {
+		if all.has(how.Name) || strings.Contains(how.Name, "/") { // of its sets in a checkpoint
+			return nil, fmt.Errorf("statistics beside those of the recipe: %q is no name, or there twice", how.Name)
+		}
+		one, err := newRunningStatistics(p, how, state)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tracked{how, one})
+	}
+	return all, nil
+}
+
+func (s statistics) has(name string) bool {
+	return slices.ContainsFunc(s, func(t tracked) bool { return t.how.Name == name })
+}
+
+// newRunningStatistics makes statistics that start from a state.
+func newRunningStatistics(p *plan, how StatisticsConfig, state map[string]tensor.Tensor) (running, error) {
+	if how.Update == bn.PostHoc {
+		r, err := bn.NewReplicas(p.layers, state, p.recipe.StepReplicas())
+		return &replicaStatistics{r, how.Rule}, err
+	}
+	if span, ok := how.Update.Span(); ok {
+		a, err := bn.NewAsync(p.layers, state, p.recipe.Seed, span)
+		return &asyncStatistics{a}, err
+	}
+	r, err := bn.New(p.layers, state, p.recipe.BN, how.Rule)
+	return &stepStatistics{r}, err
+}
+
+// final returns what a template made now gets; nothing in frozen mode.
+func (s statistics) final() (map[string]tensor.Tensor, error) {
+	if len(s) == 0 {
+		return nil, nil
+	}
+	return s[0].running.Final()
+}
+
+// next returns all statistics after one more step with these moments.
+func (s statistics) next(moments []tensor.Tensor) (statistics, error) {
+	next := slices.Clone(s)
+	for i, t := range s {
+		var err error
+		if next[i].running, err = t.running.next(moments); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// extra returns what a template gets of all but the first, in order.
+func (s statistics) extra() ([]map[string]tensor.Tensor, error) {
+	var all []map[string]tensor.Tensor
+	for _, t := range s[min(1, len(s)):] {
+		final, err := t.running.Final()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.how.Name, err)
+		}
+		all = append(all, final)
+	}
+	return all, nil
+}
+
+// pack puts all statistics into a checkpoint.
+func (s statistics) pack(k *serialize.Checkpoint) error {
+	for _, t := range s {
+		if err := t.running.pack(t.how.prefix(), k); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(k.Sets, func(a, b serialize.Set) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// restore takes all statistics from a checkpoint.
+func (s statistics) restore(k *serialize.Checkpoint) error {
+	for _, t := range s {
+		if err := t.running.restore(t.how.prefix(), k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepStatistics changes with every step.
+type stepStatistics struct{ values *bn.Statistics }
+
+func (r *stepStatistics) Live() (map[string]tensor.Tensor, error)  { return r.values.Tensors(), nil }
+func (r *stepStatistics) Final() (map[string]tensor.Tensor, error) { return r.values.Tensors(), nil }
+
+func (r *stepStatistics) next(moments []tensor.Tensor) (running, error) {
+	next, err := r.values.Next(moments)
+	return &stepStatistics{next}, err
+}
+
+func (r *stepStatistics) pack(prefix string, k *serialize.Checkpoint) error {
+	packSet(r.values, prefix+serialize.SetRunning, k)
+	return nil
+}
+
+func (r *stepStatistics) restore(prefix string, k *serialize.Checkpoint) error {
+	return restoreSet(r.values, prefix+serialize.SetRunning, k)
+}
+
+func packSet(s *bn.Statistics, name string, k *serialize.Checkpoint) {
+	k.Sets = append(k.Sets, serialize.Set{Name: name, Updates: s.Updates(), Tensors: s.Tensors()})
+}
+
+func restoreSet(s *bn.Statistics, name string, k *serialize.Checkpoint) error {
+	set := k.Set(name)
+	if set == nil {
+		return fmt.Errorf("checkpoint: the statistics %s are missing", name)
+	}
+	if err := s.Restore(set.Tensors, set.Updates); err != nil {
+		return fmt.Errorf("checkpoint: %s: %w", name, err)
+	}
+	return nil
+}

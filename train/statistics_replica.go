@@ -1,0 +1,47 @@
+package train
+
+import (
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// replicaStatistics is statistics that each replica keeps for itself; they are merged
+// by a rule whenever the model is used.
+type replicaStatistics struct {
+	replicas *bn.Replicas
+	rule     bn.Rule
+}
+
+func (r *replicaStatistics) Live() (map[string]tensor.Tensor, error) {
+	return r.replicas.Merged(r.rule)
+}
+func (r *replicaStatistics) Final() (map[string]tensor.Tensor, error) {
+	return r.replicas.Merged(r.rule)
+}
+
+// What is merged of them has to be held by float32 as well.
+func (r *replicaStatistics) next(moments []tensor.Tensor) (running, error) {
+	next, err := r.replicas.Next(moments)
+	if err != nil {
+		return nil, err
+	}
+	_, err = next.Merged(r.rule)
+	return &replicaStatistics{next, r.rule}, err
+}
+
+func (r *replicaStatistics) pack(prefix string, k *serialize.Checkpoint) error {
+	for i, own := range r.replicas.PerReplica {
+		packSet(own, prefix+serialize.ReplicaSet(i), k)
+	}
+	return nil
+}
+
+func (r *replicaStatistics) restore(prefix string, k *serialize.Checkpoint) error {
+	for i, own := range r.replicas.PerReplica {
+		if err := restoreSet(own, prefix+serialize.ReplicaSet(i), k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

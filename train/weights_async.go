@@ -1,0 +1,84 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// setStaleGradients names the set of a checkpoint with the gradients that wait.
+const setStaleGradients = "late"
+
+// perReplicaGradients reports whether gradients come back replica by replica, and updates
+// take them from the state.
+func (r *Recipe) perReplicaGradients() bool {
+	_, late := r.WeightSync.Span()
+	return late
+}
+
+// trainedState declares the tensors that training changes.
+func (p *plan) trainedState() []graph.State {
+	var trained []graph.State
+	for _, name := range p.trained {
+		for _, st := range p.template.Graph.State {
+			if st.Name == name {
+				trained = append(trained, st)
+			}
+		}
+	}
+	return trained
+}
+
+// asyncWeights is the same in all replicas: each update is made from the
+// gradients that are due in its step.
+type asyncWeights struct {
+	allReduceWeights
+	waiting *parallel.StaleGradients
+	counts  *parallel.Staleness // of waiting; nil before the first step
+}
+
+// commit makes the next version of the state from what is due in a step.
+func (w *asyncWeights) commit(ctx context.Context, o optimizerStep, found parallel.Result) error {
+	due, next, err := w.waiting.Next(o.number, found.Gradients, o.batch.Sizes)
+	if err != nil {
+		return err
+	}
+	if err := w.driver.Write(ctx, due); err != nil {
+		return err
+	}
+	if err := w.driver.Commit(ctx, o.hyper); err != nil {
+		return err
+	}
+	counts := next.Staleness()
+	w.waiting, w.counts = next, &counts
+	return nil
+}
+
+func (w *asyncWeights) staleness() *parallel.Staleness { return w.counts }
+
+// pack puts the gradients that wait into a checkpoint. Their counts are part of
+// the progress.
+func (w *asyncWeights) pack(k *serialize.Checkpoint) {
+	if t := w.waiting.Tensors(); len(t) > 0 {
+		k.Sets = append(k.Sets, serialize.Set{Name: setStaleGradients, Tensors: t})
+	}
+}
+
+func (w *asyncWeights) restore(k *serialize.Checkpoint, p *Progress) (err error) {
+	if p.Staleness == nil {
+		return nil
+	}
+	var waiting map[string]tensor.Tensor
+	if set := k.Set(setStaleGradients); set != nil {
+		waiting = set.Tensors
+	}
+	if w.waiting, err = w.waiting.Restored(waiting, *p.Staleness); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	w.counts = p.Staleness
+	return nil
+}

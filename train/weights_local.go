@@ -1,0 +1,97 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// local reports whether replicas have weights of their own.
+func (r *Recipe) local() bool {
+	_, ok := r.WeightSync.Period()
+	return ok
+}
+
+// localWeights is weights of each replica for itself. They are averaged at the
+// end of every period; in between their average is the model that is trained.
+type localWeights struct {
+	driver   *parallel.Driver
+	replicas *parallel.LocalSGD
+	period   int // steps
+}
+
+// sinceAverage returns for how many steps replicas have been on their own
+// after a step.
+func sinceAverage(r *Recipe, step int) int {
+	period, ok := r.WeightSync.Period()
+	if !ok {
+		return 0
+	}
+	return step % period
+}
+
+func (w *localWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {
+	return w.replicas.Step(ctx, o.batch, o.hyper)
+}
+
+// commit gives all replicas their average if the step is the last of a period.
+func (w *localWeights) commit(_ context.Context, o optimizerStep, _ parallel.Result) error {
+	w.replicas.Commit()
+	if (o.number+1)%w.period == 0 {
+		w.replicas.Average()
+	}
+	return nil
+}
+
+func (w *localWeights) dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
+	return w.replicas.DryRun(ctx, b)
+}
+
+func (w *localWeights) state(context.Context) (map[string]tensor.Tensor, error) {
+	return w.replicas.State(), nil
+}
+
+func (w *localWeights) snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+	return w.state(ctx)
+}
+
+func (w *localWeights) atHost() bool { return true }
+
+// show averages the replicas for the devices, and leaves them as they are.
+func (w *localWeights) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
+	state := w.replicas.State()
+	maps.Copy(state, statistics)
+	return w.driver.Write(ctx, state)
+}
+
+func (w *localWeights) staleness() *parallel.Staleness { return nil }
+
+// pack puts what replicas have of their own into a checkpoint.
+func (w *localWeights) pack(k *serialize.Checkpoint) {
+	for r, own := range w.replicas.Own() {
+		k.Sets = append(k.Sets, serialize.Set{Name: serialize.WeightSet(r), Tensors: own})
+	}
+}
+
+func (w *localWeights) restore(k *serialize.Checkpoint, p *Progress) error {
+	since := p.Step % w.period
+	if since == 0 {
+		return nil
+	}
+	var own []map[string]tensor.Tensor
+	for r := range w.replicas.Replicas() {
+		set := k.Set(serialize.WeightSet(r))
+		if set == nil {
+			return fmt.Errorf("checkpoint: the weights of replica %d are missing", r)
+		}
+		own = append(own, set.Tensors)
+	}
+	if err := w.replicas.Restore(own, since); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}

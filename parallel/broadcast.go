@@ -9,6 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Devices whose updates have the bits of the definition (device.ExactUpdates) may all update
+// for themselves. Others get the state of one that has:
+//
+//	leader   commit --> read updates --+--> others: write, and count the version
+//	                                   +--> exact ones commit for themselves
+
 // broadcast is an update that one device makes for others: for all in the way
 // Template, else for those whose own would not have the same bits.
 type broadcast struct {

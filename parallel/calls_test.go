@@ -191,7 +191,7 @@ func TestCallsOfAStep(t *testing.T) {
 		fmt.Sprintf("train 1 [4 4], write %d, train 2 [4 4], write %[1]d", updated))
 }
 
-// Who has got the weights of a step does not get them again when another is lost.
+// A device that has the weights of a step does not get them again when another is lost.
 func TestWeightsAreSentOnce(t *testing.T) {
 	all, updated := stateOf(t)
 	members := refs(t, 2)

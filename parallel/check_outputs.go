@@ -9,6 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// A prediction that is infinite or NaN is right if the model says so and wrong if a device
+// does. A device of bnctl's own computes the row once more, and decides.
+
 // checkOutputs looks at what devices of other makers predicted. An output that is infinite or NaN may be
 // the model's: where the referee has finite numbers for the row the device is lost. Once the
 // referee has none either it is not asked again until the next commit.

@@ -10,6 +10,10 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
+// Devices of other makers are believed in so far as they agree. Every member hashes its
+// state now and then (after 1, 2, 4, ... commits, and wherever it is read), and those that
+// have another hash than most are lost. bnctl's own devices count for one and a half.
+
 // stateChecks says when all members are found to hold the same state. They all make the same
 // updates, so one that leaves a tensor out, or computes another, is wrong, and what it says of
 // its step afterwards makes another template.
@@ -55,8 +59,8 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	return nil
 }
 
-// disagreeing returns who holds other state than most, each a *lost. Of two equal parts that with a
-// device of bnctl's own is right.
+// disagreeing returns the members that hold other state than most, each a *lost. Of two
+// equal parts that with a device of bnctl's own is right.
 func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	ms, seed := d.group.members, maphash.MakeSeed()
 	for _, s := range d.program.State {
@@ -105,7 +109,7 @@ func (ms members) prevailing(sums []uint64) (right uint64, ok bool) {
 	return right, ok
 }
 
-// others returns who has another sum of a tensor.
+// others returns the members that have another sum of a tensor.
 func (ms members) others(sums []uint64, right uint64, name string, v device.Version) (wrong []*lost) {
 	for rank, m := range ms {
 		if sums[rank] != right {

@@ -113,7 +113,7 @@ func sameState(a, b map[string]tensor.Tensor) bool {
 	return len(a) == len(b)
 }
 
-// Two devices of other makers that hold different values are both named: nobody knows who is right.
+// Two devices of other makers that hold different values are both named: nothing tells which is right.
 func TestDevicesThatDisagreeAreNamed(t *testing.T) {
 	members := refs(t, 2)
 	for i := range members {

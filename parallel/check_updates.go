@@ -8,6 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// An update that is infinite or NaN must not become a version. Devices with
+// device.FiniteUpdates look for themselves, while the weights are in the cache; for the
+// others the host reads the state once after every commit.
+
 // checksUpdates reports whether a member's commits find updates that are not finite.
 func (m *member) checksUpdates() bool { return m.Device.Info().Has(device.FiniteUpdates) }
 

@@ -10,6 +10,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+// A commit has to be all or nothing over all members, though each does it for itself. It is
+// deterministic, so a member that fails while others succeed is lost, not the
+// step: it rejoins with the state of one that succeeded. A commit that is not finite fails
+// on all of them alike, since all make the same update.
+
 // Commit makes the next version of the state on every device from the
 // gradients of the last step. A device that is lost here is dropped; the
 // others have the new version all the same. It does not stop half-way when ctx ends.
@@ -41,10 +46,10 @@ func (d *Driver) regrouped() { d.kept, d.checks.from, d.checks.next = false, d.v
 // movedOn: between a Step and its Commit other ranks may have committed.
 func (d *Driver) movedOn() bool { return d.version > 0 || d.stepped }
 
-// commit is Commit but for what it finds out afterwards.
+// commit is Commit without what that finds out afterwards.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
-		if d.stepped && !d.kept { // those who did were lost, at a Write before, or here
+		if d.stepped && !d.kept { // the members that did were lost, at a Write before, or here
 			if d.ranks != nil {
 				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
 			}

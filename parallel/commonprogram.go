@@ -11,6 +11,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Loading is a negotiation. Each device may refuse nodes that it cannot run; the program
+// is then decomposed for all, and loaded again, until all take it or a device refuses what
+// cannot be decomposed further:
+//
+//	load on all --> refused ops --> decompose them in the whole program --+
+//	     ^                                                                |
+//	     +----------------------------------------------------------------+
+
 // commonProgram is the program that all members load. Operations that some member
 // refuses are decomposed in it: what the devices compute must not depend on which
 // of them takes part.

@@ -10,6 +10,21 @@ import (
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
+// Where members exchange depends on what all of them can:
+//
+//	Stream    every device talks to the host, which adds (a collective.Hub)
+//	CollShm   devices meet in shared memory by themselves (a device.Meeting)
+//
+//	        stream                      shm
+//	   dev0   dev1   dev2        dev0 --- dev1 --- dev2
+//	     \\     |     /
+//	       hub in the host          the host watches which is missing
+//	         |
+//	      uplink to other ranks     (with ranks always through the host)
+//
+// A generation is one formation of the group: after a member was lost or came back,
+// values of an older generation are refused.
+
 // meeting is what a group knows of the place where its devices meet: a hub in this
 // process, or a device.Meeting.
 type meeting interface {

@@ -65,7 +65,7 @@ func (f far) Join(ctx context.Context, g device.Group) error {
 	return f.Device.Join(ctx, g)
 }
 
-// TestGroupsMeetWhereAllCan looks at the level of groups, at who is told why it
+// TestGroupsMeetWhereAllCan looks at the level of groups, at what is told of why it
 // is not the best, and at the result, which is the same.
 func TestGroupsMeetWhereAllCan(t *testing.T) {
 	want, err := steps(opened(t, refs(t, 1), Config{}), 3)
@@ -132,7 +132,7 @@ func TestNobodyIsToldWhy(t *testing.T) {
 	}
 }
 
-// The host is left out where there is a place to meet, more than one device, no other rank, and nobody who
+// The host is left out where there is a place to meet, more than one device, no other rank, and nothing that
 // lacks the level.
 func TestLevel(t *testing.T) {
 	reach := func(levels ...string) *member {
@@ -165,7 +165,7 @@ func (slow) Nodes() []collective.Node { return []collective.Node{{From: 0, To: 1
 
 func (s slow) Complete(context.Context, collective.Tag, []collective.Reduction) error { return <-s.end }
 
-// A group is settled when the last exchange with other ranks is over, and knows who called it off.
+// A group is settled when the last exchange with other ranks is over, and knows which rank called it off.
 func TestSettled(t *testing.T) {
 	for end, off := range map[error]bool{errPlanted: false, collective.Aborted: true} {
 		synctest.Test(t, func(t *testing.T) {

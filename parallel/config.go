@@ -10,6 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Nothing in a Config changes a result, except BySpeed on devices of several kernel
+// classes, and Local, which is another way of training.
+
 // Member is a device that takes part in a run.
 type Member struct {
 	Name   string

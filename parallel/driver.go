@@ -10,6 +10,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// The life of a step, and what is left after an error in it:
+//
+//	Step    every member runs graph.Train on its replicas; gradients stay there (kept)
+//	        after an error: state as before, the step may be made again
+//	Commit  every member updates its state, version v becomes v+1
+//	        after an error: some members may have updated; those are lost, or the driver
+//	        has no state any more (spoiled)
+//
+// Between both the caller may look at the moments and the loss, and decide not to
+// commit.
+
 // Driver runs a program in lock-step on the devices of a Group: it steps,
 // commits and predicts, and has the state. A step in which a device is lost runs
 // again with the same inputs. If all are lost, the first to come back repeats
@@ -70,6 +81,9 @@ func (d *Driver) start(ctx context.Context, state map[string]tensor.Tensor) erro
 	return d.recovery.form(ctx)
 }
 
+// State that the caller does not give begins as zeros: momentum and other tensors of the
+// optimizer.
+
 // withZeros adds zeros for the tensors that state lacks.
 func withZeros(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	full := make(map[string]tensor.Tensor, len(p.State))
@@ -83,7 +97,7 @@ func withZeros(p *graph.Program, state map[string]tensor.Tensor) map[string]tens
 	return full
 }
 
-// Group returns who takes part.
+// Group returns the devices that take part.
 func (d *Driver) Group() *Group { return d.group }
 
 // Version counts the commits since Open.

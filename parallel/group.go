@@ -11,13 +11,21 @@ import (
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
+// A group forms in three moves, each of which may lose a member and begin again: replicas
+// are placed (assign), executables get the memory for them (Grow), and the members of a
+// new generation learn of each other (join).
+//
+//	admit, remove --> stale --> regroup: assign, Grow, join --> runs
+//	                    ^                                        |
+//	                    +---------- a member is lost ------------+
+
 // Group is the devices that take part in a run: its members, the replicas that
 // each of them holds (placement), where they exchange (communicator) and how long
-// they may take (timeouts). Who is lost leaves it, and who comes back joins it: that
+// they may take (timeouts). A lost device leaves it, and joins it when it comes back: that
 // is the business of a recovery. None of this changes a bit.
 //
 // What the devices compute is the business of a Driver. All methods are called by
-// one goroutine at a time, but for eachBehind.
+// one goroutine at a time, except eachBehind.
 type Group struct {
 	members   members
 	placement placement.Placement
@@ -130,7 +138,7 @@ func (g *Group) join(ctx context.Context) error {
 
 // runTogether calls f for every member at once: f runs a function in which
 // members wait for each other. When one fails the others are called off, and the
-// group has to be formed anew. A member that keeps the others waiting for too
+// group has to be formed again. A member that keeps the others waiting for too
 // long is lost: see watchdog.
 func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) error {
 	w := g.timeouts.watch(g.members, g.comm.hub)

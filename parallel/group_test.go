@@ -105,7 +105,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// Who runs on when another has finished is waited for as long as anybody; how long a run took is known from
+// A member that runs on when another has finished is waited for as long as any; how long a run took is known from
 // then on, but not of one that failed.
 func TestRunsAreTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestCapacities(t *testing.T) {
 	}
 }
 
-// TestMeasured counts from one call to the next, and wants all who have replicas to have
+// TestMeasured counts from one call to the next, and wants all members with replicas to have
 // trained.
 func TestMeasured(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2, 0)

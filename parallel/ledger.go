@@ -8,6 +8,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// The ledger is what a replay needs: the state at some version, and for every step since
+// then what led to the next.
+//
+//	version      v            v+1           v+2          v+3 (present)
+//	          snapshot
+//	entries      | writes       | writes      | writes
+//	             | batch        | batch       | batch        hyper: learning rate and so on
+//	             | hyper        | hyper       | hyper
+//	             +------------->+------------>+----------->
+//
+// Steps are deterministic, so repeating them on any device gives the same state. A caller
+// takes a new snapshot when it has become long (Driver.SnapshotDue). Without
+// Config.Reopen nothing would come back, and there is no ledger; with several ranks the
+// other ranks have the state.
+
 // A ledger is longer than it should be from these numbers of steps, or of bytes of input, on.
 const (
 	ledgerSteps = 50

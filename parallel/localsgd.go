@@ -12,6 +12,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Local SGD: devices are lent the weights of one replica after the other, and the average
+// is the model.
+//
+//	replica 0   w ---step--- w0 ---step--- w0' \
+//	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
+//	replica 2   w ---step--- w2 ---step--- w2' /
+
 // LocalSGD is the replicas of the way Sync "periodic:K": each trains weights of
 // its own on its own rows, and from time to time all get their average (local
 // SGD). The host keeps what each has; a device is lent it for a step. So a

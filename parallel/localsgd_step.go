@@ -13,6 +13,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// A device takes one replica at a time: it is written the replica's weights, runs, commits
+// and is read. Replicas that were done before a device was lost are not done again.
+
 // advanced is a replica after a step.
 type advanced struct {
 	done    bool

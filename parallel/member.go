@@ -10,6 +10,13 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
+// An executable counts versions from 0 when it is loaded; the driver counts from Open.
+// base is the difference, so that a device that joined later answers to the same version:
+//
+//	driver       0   1   2   3   4   5
+//	first        0   1   2   3   4   5      base 0
+//	rejoined                 0   1   2      base 3
+
 // member is a device with the program loaded on it.
 type member struct {
 	// The group's:

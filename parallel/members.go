@@ -10,6 +10,9 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
+// The list is never changed in place: what runs on the members of one generation goes on
+// with the list that it has, while a recovery makes the next.
+
 // members is the devices of a group, by rank. A change of membership makes a new
 // slice.
 type members []*member
@@ -21,7 +24,7 @@ func (ms members) with(m *member) members {
 	return all
 }
 
-// without returns the members but for one.
+// without returns the members except one.
 func (ms members) without(gone *member) members {
 	return slices.DeleteFunc(slices.Clone(ms), func(m *member) bool { return m == gone })
 }

@@ -12,6 +12,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Predictions need no group: rows are cut evenly over the members, each runs its share, and
+// nothing is exchanged. Two may be under way where the devices take runs ahead, so that
+// the next rows are there when a device is done:
+//
+//	call 1    copy in | run | copy out
+//	call 2              copy in | run | copy out
+//
+// While one is under way the group stays as it is: a recovery waits for the others (over).
+
 // Rows returns how many rows Predict runs at once at most.
 func (d *Driver) Rows() int {
 	share := d.group.members[0].capacity.Rows
@@ -50,7 +59,7 @@ func (d *Driver) Ahead() bool {
 // underWay counts the predictions that are under way. While there is one the group
 // does not change.
 type underWay struct {
-	mu    sync.Mutex // held by who begins or ends one, and by who changes the group
+	mu    sync.Mutex // held while one begins or ends, and while the group changes
 	count int
 	ended *sync.Cond // the last has ended
 	// believed: outputs that are not finite are the model's.
@@ -63,7 +72,7 @@ func newUnderWay() *underWay {
 	return u
 }
 
-// over waits until none is under way. u.mu is held, but while it waits.
+// over waits until no prediction is under way. u.mu is held, except while it waits.
 func (u *underWay) over() {
 	for u.count > 0 {
 		u.ended.Wait()

@@ -81,7 +81,7 @@ func (e *notingExe) Run(ctx context.Context, s device.Step) (device.Outcome, err
 	return e.Executable.Run(ctx, s)
 }
 
-// Only the run that reaches the number of samples is the last, and none is where nobody
+// Only the run that reaches the number of samples is the last, and no run is where nobody
 // knows that number.
 func TestPredictSaysWhichRunIsLast(t *testing.T) {
 	x := batchOf(20, 5, Keep, 20).Rows["x"]

@@ -10,6 +10,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// The training function is one pass over a batch for the replicas that a device holds.
+// Kinds say what is there once for each row, for each replica, or once:
+//
+//	inputs                 rows: x, labels, ident       whole: inverse (1/denominator)
+//	forward                rows    --Moments-->         replica moments --AllReduce--> whole
+//	loss                   rows    --SoftmaxXent-->     replica loss, hits --AllReduce--> whole
+//	backward               rows    --ConvGradWeight-->  replica gradients --AllReduce--> whole
+//	outputs                whole loss, correct          replica moments
+//	kept for commit        whole gradients "grad:NAME"
+//
+// The commit function (package train) reads the kept gradients and the state, and its
+// updates are the next version. predict and estimate are forward passes alone.
+
 // Names of inputs and outputs of the training function.
 const (
 	InputLabels  = "labels"  // rows i32[...]: -1 is ignored
@@ -65,7 +78,7 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 
 // EstimateFunction makes the function that returns nothing but the moments of
 // every tracked batch norm: the forward pass of training. With it statistics
-// are estimated anew for given weights.
+// are estimated again for given weights.
 func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 	t, err := forward(Estimate, wrapped, Loss{})
 	if err != nil {

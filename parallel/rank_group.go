@@ -13,6 +13,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Ranks agree after every run, so that no rank goes on with a result that another does not
+// have:
+//
+//	rank 0   run ok ----- verdict: ok ----\\               /-- run again
+//	rank 1   device lost, verdict: retry --+-- gather ---+-- recover, run again
+//	rank 2   run ok ----- verdict: ok ----/               \\-- run again
+//
+// A rank that cannot go on says Fatal, and all end with its text.
+
 // RankError is why a run ends on all ranks.
 type RankError struct {
 	Rank   int

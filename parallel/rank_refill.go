@@ -10,6 +10,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// A rank without any device cannot compute, and its replicas cannot move to other ranks.
+// So all wait until it has one again, and the lowest rank that has the state sends it:
+//
+//	rank 0   has it   ---- state ----+
+//	rank 1   has it                  |  the others gather it, and drop it
+//	rank 2   empty    <--------------+  rejoin, and the run is made again
+
 // emptied is the error of a rank that has lost its last device and may get
 // another, to which the other ranks send the state.
 type emptied struct{ error }

@@ -11,6 +11,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// A report is one message: the verdict as JSON, a zero byte, then the moments of the
+// replicas of the rank as they lie in memory, layer after layer:
+//
+//	| {"of":"train of version 7", ...} | 0 | moments of layer 0 | moments of layer 1 | ...
+
 // verdict is the outcome of a run on one rank.
 type verdict struct {
 	Of     string `json:"of"`               // the run: all ranks make the same

@@ -8,6 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// With several ranks a run is made together: each rank runs its own replicas, then all
+// exchange reports, and the moments of all replicas become those of the result.
+//
+//	rank 0   replicas 0..3   moments 0..3 --+
+//	rank 1   replicas 4..7   moments 4..7 --+--> 0..7, on both
+//
+// Gradients and the loss are summed within the run, by the exchanges of the program.
+
 // runOverRanks runs f on a batch on all ranks, again and again as long as one of
 // them loses a device. No rank returns a result before all have one.
 func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (Result, error) {

@@ -9,6 +9,25 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// What happens when a run fails because of a device:
+//
+//	run fails -- not about a device --> the caller gets the error
+//	   |
+//	   v
+//	drop the member  ----------------> reopener opens it again, after pauses that grow
+//	   |                                     |
+//	   v                                     v
+//	others left? -- yes --> regroup:      ready, before the next run: rejoin with
+//	   | no                 replicas      the state of another member
+//	   v                    move, the
+//	awaitOne: the first     run repeats
+//	to come back gets the
+//	ledger's snapshot and
+//	repeats its steps (replay)
+//
+// Nothing was committed by a run that failed, so the repeated one finds what the first
+// would have found.
+
 // LostDevice reports a lost device.
 type LostDevice struct {
 	Device  string
@@ -42,6 +61,9 @@ type recovery struct {
 	lossHistory lossHistory
 }
 
+// A recovery knows the steps of a run only through this: it asks for the state to give to
+// a device, and tells that members changed.
+
 // stepper makes the steps of a run and has its state: a Driver. A recovery asks it
 // for what a device must have to take part.
 type stepper interface {
@@ -62,7 +84,7 @@ func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *re
 }
 
 // after makes the group ready to run again after err, or returns why it
-// cannot: err is not about a lost device, or none is left and none comes back.
+// cannot: err is not about a lost device, or no member is left and no device comes back.
 func (r *recovery) after(ctx context.Context, err error) error {
 	for err != nil {
 		if err := r.replaceLost(ctx, err); err != nil {
@@ -116,7 +138,7 @@ func (r *recovery) drop(err error) error {
 	return nil
 }
 
-// ready takes in who came back and forms the group anew if it changed: what
+// ready takes in devices that came back and forms the group again if it changed: what
 // comes before every run.
 func (r *recovery) ready(ctx context.Context) error {
 	if err := r.rejoinPending(ctx); err != nil || !r.group.stale {

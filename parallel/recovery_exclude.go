@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// Losses are counted over the last 50 runs; a hang counts three, for it costs the others the
+// time-out:
+//
+//	runs     1 ....... 12 ...... 30 ...... 47          counts
+//	lost          x         x          h               1 + 1 + 3 = 5 of 9
+
 // A device that is lost again and again within some runs of the group is not opened any more,
 // while there are others: one that hangs costs them Config.Timeout every time, and counts more
 // than one that dies.

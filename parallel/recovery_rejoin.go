@@ -10,6 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// A device that comes back gets the program, the placement and the state, in this order; only
+// then do the others wait for it.
+
 // RejoinedDevice reports a lost device that takes part again.
 type RejoinedDevice struct {
 	Device string
@@ -37,7 +40,7 @@ func (r *recovery) rejoinPending(ctx context.Context) error {
 	return nil
 }
 
-// awaitOne waits for a device when none is left, and brings it to the present
+// awaitOne waits for a device when no member is left, and brings it to the present
 // state. cause is why the last one was lost. It gives up when none comes
 // within the time-out, or when too many came and got no further.
 func (r *recovery) awaitOne(ctx context.Context, cause error) error {

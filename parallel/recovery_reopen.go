@@ -10,6 +10,14 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
+// A goroutine for each lost device opens it again. It hands the device over and ends; the
+// driver's goroutine takes it in between two runs (rejoin), so that no member appears while
+// a run is under way.
+//
+//	lost --> pause --> open --error--> longer pause --> open ...
+//	                     |
+//	                     ok --> reopened (channel) --> pending --> member
+
 // A device that dies without having finished a step, or soon after another time, is opened
 // again after a pause that doubles every time.
 const (

@@ -2,6 +2,9 @@ package parallel
 
 import "context"
 
+// Before the first step there is no state to lose, so that a device that dies is waited for
+// instead of replaced: the run should begin as it was asked for.
+
 // load loads the program on all members. Operations that some member
 // refuses are decomposed in the program of all. So a member that is lost here is
 // waited for.

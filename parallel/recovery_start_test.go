@@ -129,7 +129,7 @@ type unfreeableExe struct{ device.Executable }
 
 func (unfreeableExe) Close() error { return errPlanted }
 
-// TestErrorsOfFreeing: who has loaded a program that others refuse gives it back, and whatever is wrong with
+// TestErrorsOfFreeing: a device that has loaded a program which others refuse gives it back, and whatever is wrong with
 // that ends the run; so does what is wrong in the end.
 func TestErrorsOfFreeing(t *testing.T) {
 	members := refs(t, 2)
@@ -152,7 +152,7 @@ func TestNoMemoryAtTheStart(t *testing.T) {
 	}
 }
 
-// TestLostBeforeItRefused: what the devices compute does not depend on who
+// TestLostBeforeItRefused: what the devices compute does not depend on which
 // died before it could say what it cannot do.
 func TestLostBeforeItRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+// Exchanges cost a round trip each, so that few large ones are better than many small
+// ones, and an exchange that nothing waits for is free while the devices compute:
+//
+//	as written    bn1 X bn2 X ... grad3 X grad2 X grad1 X
+//	reordered     bn1, bn2 (independent) X ... grad3 grad2 [X bucket] grad1 [X bucket]
+//
+// Gradients leave in buckets, as soon as one is full, while the backward pass goes on
+// (the gradient bucketing of PyTorch's DistributedDataParallel).
+
 // reorder returns f with its nodes in another order, which makes its exchanges
 // fewer and lets the long ones be under way while the devices compute:
 // neighbouring layers that do not depend on each other meet once, and

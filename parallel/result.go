@@ -9,6 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Outputs of kind whole are equal on all members, and the first is taken; those of kind
+// replica are put together in the order of replicas, which is that of members:
+//
+//	member 0   moments of r0, r1        Result.Moments[layer]   r0 r1 r2
+//	member 1   moments of r2
+
 // Result is what a step yields.
 type Result struct {
 	Loss    float64         // sum of cross-entropies over the batch

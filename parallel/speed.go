@@ -7,6 +7,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+// Placement by speed wants rows per second of a device at work, so waiting for others is
+// left out. The first measurement may be of steps in which a device compiles, and counts
+// less: see least.
+
 // pace is the measured speed of a device in training.
 type pace struct {
 	rows  int           // since the last Balance
@@ -58,7 +62,7 @@ func (ms members) least() []int {
 }
 
 // speeds returns the known speeds of the members, their mean for those that
-// are not known; nil if none is.
+// are not known; nil if all are not.
 func (ms members) speeds() []float64 {
 	sum, known := 0.0, 0
 	for _, m := range ms {

@@ -16,6 +16,14 @@ func PlaceCounts(replicas int, counts []int) ([][]int, error) {
 	return placement.ByCounts(replicas, counts)
 }
 
+// An epoch rarely divides by the batch. The policies for 10 rows of a batch of 16 over 4
+// replicas:
+//
+//	keep     3 3 2 2      split as it is
+//	pad      4 4 2 0      placed as in a full batch; the rest is not computed
+//	repeat   4 4 4 4      the first 6 rows once more
+//	drop     0 0 0 0      left out
+
 // Tail says what becomes of the last, incomplete batch of an epoch.
 type Tail string
 

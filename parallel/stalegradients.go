@@ -10,6 +10,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// For a span of 2, each gradient is due in the step that made it or one or two later, as
+// drawn from the seed:
+//
+//	step              0      1      2      3
+//	replica 0      g0 ---------> due          (2 late)
+//	replica 1      g0 due                     (at once)
+//	replica 0             g1 --> due          (1 late)
+//	update            sum    sum    sum: g0 of r0, then g1 of r0, then ...
+
 // StaleGradients holds the gradients that wait with Sync "async:S": those of replica r in
 // step t are applied with the update of step t + delay(seed, r, t), at most S
 // steps later. The delays are drawn from the seed, so the result is the same on
@@ -88,7 +97,8 @@ func (l *StaleGradients) delay(step, r int) int {
 }
 
 // add returns sums with the gradients of some replicas added to them.
-func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) bool) ([]tensor.Tensor, error) {
+func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) bool) (
+	[]tensor.Tensor, error) {
 	out := make([]tensor.Tensor, len(sums))
 	for i, g := range gradients {
 		part := collective.Reduce(collective.Sum, collective.Root(g.Shape[0]), func(r int) tensor.Tensor {
@@ -144,7 +154,8 @@ func (l *StaleGradients) name(k, i int) string { return fmt.Sprintf("%d/%s", k+1
 
 // Restored returns a StaleGradients in which what Tensors returned waits, with the counts
 // of Staleness.
-func (l *StaleGradients) Restored(waiting map[string]tensor.Tensor, counts Staleness) (*StaleGradients, error) {
+func (l *StaleGradients) Restored(waiting map[string]tensor.Tensor, counts Staleness) (
+	*StaleGradients, error) {
 	if len(counts.Waiting) != len(l.waiting) {
 		return nil, fmt.Errorf("gradients are counted for %d steps, want %d", len(counts.Waiting), len(l.waiting))
 	}

@@ -2,6 +2,9 @@ package parallel
 
 import "slices"
 
+// Waiting[k] is what is due k+1 steps from now; every step takes the first and moves the
+// others up.
+
 // Staleness counts the gradients of a StaleGradients: one for each replica and step.
 type Staleness struct {
 	Applied int64 `json:"applied"` // so far

@@ -7,6 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// All members hold the same state, so that one is read and all are written.
+
 // Write sets state tensors on every device, at the current version.
 func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) error {
 	d.ledger.write(state)

@@ -10,6 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Rows of a batch follow each other in the order of the replicas, so that the share of a
+// member, whose replicas are neighbours, is one slice of every input:
+//
+//	Sizes    3     3     2     2          replicas 1 and 2 on one member:
+//	rows   | 0 1 2 | 3 4 5 | 6 7 | 8 9 |  rows [3, 8), device.Step.Rows = 3, 2
+
 // Batch is the input of one step: the rows of all replicas in replica order.
 type Batch struct {
 	Rows    map[string]tensor.Tensor // rows inputs of the function by name

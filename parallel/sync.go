@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// The ways differ in when a gradient reaches the weights of a replica:
+//
+//	allreduce     at once, in every replica          one set of weights, one result
+//	template      at once, by one device's update    the same bits
+//	async:S       up to S steps later                one set of weights, another result
+//	periodic:K    its own at once, others' at the    R sets of weights, averaged
+//	              end of K steps
+
 // Sync says how the weights of the replicas are kept together: "allreduce",
 // "template", "periodic:K" with K steps between averages, or "async:S" with a
 // span of S steps.

@@ -8,6 +8,14 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
+// Two limits decide that a device hangs. Where others wait for it, Config.Timeout without
+// any progress is enough. Where it works alone (a load, a read, a commit) there is nothing
+// to compare with, except the longest step so far:
+//
+//	waited for by others    Timeout
+//	alone                   Timeout + 10 x longest step, for every call before it too
+//	the first load          a minute at least: a device may compile
+
 // timeoutFactor is how many times the longest step so far a run may take, beyond
 // the time-out, if no other device is there to wait for it.
 const timeoutFactor = 10

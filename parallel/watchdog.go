@@ -9,8 +9,13 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
+// A device that hangs cannot be told from one that computes for long, except by what the
+// others do: if all but some have come to an exchange, or have returned, and nothing
+// changes for the time-out, those are given up. A device that is alone is measured by
+// its own longest step (timeoutFactor).
+
 // watchdog gives up devices that keep a run waiting: the host alone declares a
-// device lost, from who has not come, never from who waits.
+// device lost, by which of them has not come, never by one that waits.
 type watchdog struct {
 	members members
 	hub     meeting

@@ -38,7 +38,7 @@ func watched(n int) (ms members) {
 	return ms
 }
 
-// Who is waited for is late: who has not come to an exchange, who runs while another is done, and all if
+// A member that is waited for is late: one that has not come to an exchange, one that runs while another is done, and all if
 // they take ten times as long as the longest step. A picture changes with any progress.
 func TestWhoIsLate(t *testing.T) {
 	const s = time.Second

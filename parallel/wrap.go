@@ -7,6 +7,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+// A template knows nothing of replicas; wrapping writes into its graph what training adds,
+// as nodes, so that stripping is a matter of taking these out again:
+//
+//	template    x ---------- conv ---------------- batch_norm ------------------- y
+//	wrapped     x -- split -- conv -- moments -- all_reduce -- normalise -- gather -- y
+//	                                     |
+//	                                   track      (the running statistics)
+
 // Options says how a template is wrapped.
 type Options struct {
 	Replicas   int

@@ -29,7 +29,7 @@ func (a *Answers) Finite(outs []tensor.Tensor) bool {
 }
 
 // PixelClasses returns the class of each pixel of scores, f32 [C,H,W], of an output of
-// that name: the first of equal ones. That a pixel says none is a *NotFinite error.
+// that name: the first of equal ones. A pixel without a class is a *NotFinite error.
 func PixelClasses(output string, scores tensor.Tensor) ([]byte, error) {
 	wide, places := scores.Shape[2], scores.Shape[1]*scores.Shape[2]
 	pixel, classes := make([]float32, scores.Shape[0]), make([]byte, places)

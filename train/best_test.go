@@ -148,7 +148,7 @@ func TestMovesAreTold(t *testing.T) {
 	}
 }
 
-// Without weights the loss of a step is taken as it is; weights that are all 1 give it but for
+// Without weights the loss of a step is taken as it is; weights that are all 1 give it except for
 // the rounding of a mean.
 func TestLossOfLabels(t *testing.T) {
 	const labels = 49

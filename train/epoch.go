@@ -11,7 +11,7 @@ import (
 // best is the state that served best on the validation data.
 type best struct{ state map[string]tensor.Tensor }
 
-// endEpoch evaluates, tells of the epoch and starts the sums anew.
+// endEpoch evaluates, tells of the epoch and starts the sums again.
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.trainer.progress, s.plan.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// estimate computes the statistics of every batch norm anew for the weights
+// estimate computes the statistics of every batch norm again for the weights
 // in state, of the first samples of the training data in the order of epoch 0.
 // They are augmented as in training, for it is such images that the weights
 // were trained with (as fvcore's update_bn_stats and PyTorch's update_bn take

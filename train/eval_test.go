@@ -132,7 +132,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Of rows that other ranks predict none is read.
+// No row that another rank predicts is read.
 func TestWantedRows(t *testing.T) {
 	if (&EvalOptions{}).wanted() != nil {
 		t.Error("there are no other ranks, and not all rows are wanted")

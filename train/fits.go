@@ -24,7 +24,7 @@ func (r *Recipe) hasAuxiliary(g *graph.Graph) error {
 
 // CheckDecay refuses a model for a new run whose batch norms would keep their running
 // statistics as they are (decay 1), unless r means to keep them or estimates
-// them anew. The error is a *problem.Error of model.
+// them again. The error is a *problem.Error of model.
 func (r *Recipe) CheckDecay(m *models.Model) error {
 	if r.BN == bn.Frozen || r.BNPrecise > 0 {
 		return nil

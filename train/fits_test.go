@@ -73,7 +73,7 @@ func TestTransformOfData(t *testing.T) {
 	}
 }
 
-// Advice on masks is for who has masks and a model without pixels.
+// Advice on masks is for data with masks and a model without pixels.
 func TestAdviceOnLabels(t *testing.T) {
 	pixels := written(t, pixelGraph)
 	whole := written(t, strings.NewReplacer("return scores rows = bn", "m = reduce_mean(bn, axes=[0,1])\n"+

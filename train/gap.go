@@ -82,7 +82,7 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 func (g *Gap) large() bool { return g.Running > 0.1+float64(1.5*g.Batch) }
 
 // adviceOn says what to do about a large gap. Statistics that are estimated
-// anew at the end need none.
+// again at the end need no advice.
 func (s *Session) adviceOn(g *Gap) string {
 	r := s.plan.recipe
 	if !g.large() || s.estimateOver() > 0 {

@@ -159,7 +159,7 @@ func (e *doomedExe) Read(ctx context.Context, name string) (t tensor.Tensor, err
 	return t, err
 }
 
-// Run takes longer on the first device, so that replicas are placed anew.
+// Run takes longer on the first device, so that replicas are placed again.
 func (e *doomedExe) Run(ctx context.Context, s device.Step) (o device.Outcome, err error) {
 	err = e.d.call("Run "+s.Function, func() error {
 		o, err = e.Executable.Run(ctx, s)
@@ -188,7 +188,7 @@ func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 		c.Workers, c.Reopen, c.CheckpointEvery = 1, s.open, 100
 		for i := range devices {
 			d, err := s.open(context.Background(), fmt.Sprint(i))
-			if err != nil { // opened again by who opens the first devices
+			if err != nil { // opened again as the first devices are
 				d, err = s.open(context.Background(), fmt.Sprint(i))
 			}
 			if err != nil {

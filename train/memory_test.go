@@ -62,7 +62,7 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// Memory is tight where some device has less than its share of a batch takes; none is said to be free where
+// Memory is tight where some device has less than its share of a batch takes; no memory is said to be free where
 // that is not known.
 func TestTight(t *testing.T) {
 	b := newBench(t, 24)

@@ -84,7 +84,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 	}
 }
 
-// The same at the end of a run that estimates its statistics anew.
+// The same at the end of a run that estimates its statistics again.
 func TestEstimateBeyondFloat32(t *testing.T) {
 	b := newBench(t, 64)
 	b.recipe.BNPrecise = 32

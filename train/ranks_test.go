@@ -204,7 +204,7 @@ func (c counting) Sample(ctx context.Context, i int) (t tensor.Tensor, err error
 	return c.Source.Sample(ctx, i)
 }
 
-// TestRanksReadTheirShare: together they read every sample once, but for the
+// TestRanksReadTheirShare: together they read every sample once, except for the
 // batches that are looked at once more at the end of an epoch.
 func TestRanksReadTheirShare(t *testing.T) {
 	b := newBench(t, 16*12)

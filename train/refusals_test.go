@@ -62,7 +62,7 @@ func TestPlansThatAreRefused(t *testing.T) {
 	}
 }
 
-// A program has estimate where statistics are estimated anew, and only there.
+// A program has estimate where statistics are estimated again, and only there.
 func TestFunctionsOfAProgram(t *testing.T) {
 	for _, c := range []struct {
 		change   func(*Recipe)

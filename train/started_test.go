@@ -145,7 +145,7 @@ func TestLastCheckpointCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Statistics are estimated anew at the end for averages, if there are statistics, and where the recipe says so.
+// Statistics are estimated again at the end for averages, if there are statistics, and where the recipe says so.
 func TestEstimateOver(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Recipe)
@@ -173,7 +173,7 @@ type estimators func() (parallel.Result, error)
 
 func (f estimators) Moments(context.Context, parallel.Batch) (parallel.Result, error) { return f() }
 
-// What goes wrong while statistics are estimated anew ends it: data, devices, moments that are no numbers.
+// What goes wrong while statistics are estimated again ends it: data, devices, moments that are no numbers.
 func TestReestimationEndsWithErrors(t *testing.T) {
 	b := newBench(t, 24)
 	layers := []bn.Layer{{Name: "bn", Channels: 1, Elements: 1, Mean: "mean", Variance: "var"}}

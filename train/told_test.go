@@ -183,7 +183,7 @@ func TestWhatBatchNormSees(t *testing.T) {
 }
 
 // What comes into training moves its running statistics, unless it is to keep them or
-// estimates them anew.
+// estimates them again.
 func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		decay      float64

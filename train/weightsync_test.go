@@ -51,7 +51,7 @@ func TestWaysThatEqualAllReduce(t *testing.T) {
 }
 
 // Replicas of equal size that meet after every step, with plain SGD, are what
-// summing gradients is, but for rounding.
+// summing gradients is, except for rounding.
 func TestMeetingAtEveryStepIsAllReduce(t *testing.T) {
 	plain := func(w parallel.Sync) *bench {
 		b := newSyncBench(t, w)

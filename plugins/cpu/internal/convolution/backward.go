@@ -6,6 +6,13 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// The gradient for the input and the transposed convolution are one product: every
+// output spreads its value over the window that it saw. Computed from the other side, an
+// input pixel collects from the outputs whose windows it was in, which are the same taps
+// for all pixels of a phase: stride 2, kernel 3, padding 1 has four phases with 1, 2, 2
+// and 4 of the 9 taps.
+
+// buildConvGradInput is the gradient of a convolution for its input.
 func buildConvGradInput(c *plan.Compiler) run.Action {
 	dy, weight, dx := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c, dx.Shape, dy.Shape)
@@ -15,6 +22,8 @@ func buildConvGradInput(c *plan.Compiler) run.Action {
 	return backward(c, g, dy, plain(weight), dx)
 }
 
+// buildConvTranspose is the transposed convolution, whose weight is [C][O/groups][kh][kw]:
+// that of the convolution whose gradient it is.
 func buildConvTranspose(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	g := geometryOf(c, y.Shape, x.Shape)

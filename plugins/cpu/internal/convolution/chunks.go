@@ -7,6 +7,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
+// A chunk is as many rows as have about 4096 positions, a function of the shape. The
+// sums of chunks meet in the order of the canonical tree (package collective):
+//
+//	chunks   0   1   2   3   4        room, in blocks of n sums:
+//	          \ /     \ /    |          block 0: the node that is being made
+//	           +       +     |          block 1: its right child
+//	            \     /     /           block 2: the right child of that
+//	               +      /            so log2(chunks) blocks are enough
+//	                \    /
+//	                  +
+
 // chunkPositions is how many positions of a result a chain of products is to
 // have at least before the next chain begins.
 const chunkPositions = 4096

@@ -7,6 +7,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// A weight's gradient sums over all positions of all rows of a replica. No result may
+// depend on how many workers there are, so the sum is cut by the shape alone: chunks of
+// rows (chunks.go), each one chain from +0, whose sums are added along the canonical
+// tree. Workers divide what has no sum between them: panels, groups, replicas, and
+// where these are too few, taps.
+//
+//	task = (replica, group, panel, taps t0..t1)
+//	         for each chunk of rows:  for each row:  for some positions:  for each tap: Gradient
+
+// buildConvGradWeight is the gradient of a convolution for its weight, one for each replica.
 func buildConvGradWeight(c *plan.Compiler) run.Action {
 	x, dy, dw := c.In(0), c.In(1), c.Out(0)
 	g := geometryOf(c, x.Shape, dy.Shape)

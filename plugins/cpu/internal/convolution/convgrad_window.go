@@ -7,6 +7,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
+// Positions whose input is padding add 0 to a sum and may be left out, unless the
+// gradient there is infinite or NaN, or the sum is -0: then the definition is computed.
+
 // gradientOf computes the weight gradient of a window for some rows at a time:
 // units of (panel, taps).
 type gradientOf struct {

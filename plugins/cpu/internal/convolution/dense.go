@@ -9,6 +9,15 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// A dense product has no positions of its own: the rows of the batch are the positions of
+// a window with one tap, 48 at a time, so that weights are read once for that many rows.
+//
+//	         K                     N
+//	row 0  [ x ]
+//	row 1  [ x ]     *     K  [ weights ]       task: 48 rows, one panel of 64 columns
+//	...    [ x ]
+//	row 47 [ x ]
+
 // denseRows is how many rows of a dense product are the positions of a window.
 const denseRows = 48
 
@@ -91,11 +100,14 @@ func (p *product) applyDense(f *run.Frame, d *denseWindows, o operands) {
 	})
 }
 
+// buildDense is x * weight^T + bias, as PyTorch's Linear: the weight is [N][K], so that
+// value k of column c lies at c*K + k.
 func buildDense(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return dense(c, "dense", x, filterOf(c), y, 1, x.Count)
 }
 
+// buildDenseGradInput is dy * weight: the same matrix, read the other way.
 func buildDenseGradInput(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	return dense(c, "dense backward", dy, plain(c.In(1)), dx, dx.Count, 1)

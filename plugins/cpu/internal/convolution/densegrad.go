@@ -11,6 +11,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// The gradient of a dense weight is a product over rows, dw[o][k] = sum of dy[o] * x[k].
+// Replicas are its leaves, and where nothing but an all-reduce reads it the sums of
+// neighbouring replicas are added while they are in the cache:
+//
+//	replicas   0     1     2     3          a block of sums for each level of the tree:
+//	           \     |     |     /          0 is added to by 1 (join), then 2 and 3 go
+//	            +-0-1-+   +-2-3-+           to level 1 and are added to level 0
+//	                 \     /
+//	                 0 .. 3                  written once
+
+// buildDenseGradWeight is the gradient of a dense product for its weight.
 func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	dw := c.Out(0)
 	x, roundX := c.Operand(c.In(0))

@@ -6,6 +6,13 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Depthwise convolutions have no sum over channels: every channel is multiplied with its
+// own taps, so vectors run along the channels, and weights lie as [taps][C].
+//
+//	taps first    out[p][:] += in[p,t][:] * w[t][:]     for t in taps (any geometry)
+//	along rows    a block of up to 7 neighbouring results, its columns held in
+//	              registers (kernel.DepthwiseRows: kernels 3 and 5 wide)
+
 // pixels returns the geometry as if there were one group: runs are whole pixels.
 func (g *Geometry) pixels() *Geometry {
 	p := *g

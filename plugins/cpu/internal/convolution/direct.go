@@ -6,6 +6,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// A direct convolution reads a padded image line by line and fetches every value once
+// for all three columns of the kernel, which makes it quicker than windows where there
+// are few channels.
+//
+//	padded line   | x0 | x1 | x2 | x3 | x4 |         result p = 1:
+//	kernel row    | j0   j1   j2 |                    x1*j0 + x2*j1 + x3*j2
+//
+// The gradient for the input is the direct convolution of the flipped geometry: input
+// and output change places, and the kernel is turned by half a turn.
+
 // flipped returns the convolution that computes the gradient for the input of
 // one with stride 1, and whether there is one: padding may not exceed the kernel.
 func (g *Geometry) flipped() (*Geometry, bool) {

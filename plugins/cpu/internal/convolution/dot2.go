@@ -6,6 +6,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// At precision bf16 products are of pairs: VDPBF16PS multiplies two neighbouring values
+// of a run with two weights and adds both to one float32 sum. Weights are rounded to
+// bfloat16 and packed in pairs, [taps][run/2][channels][2]:
+//
+//	run      k0 k1 | k2 k3 | ...
+//	weights  (o0: k0 k1) (o1: k0 k1) ... (o63: k0 k1)       one row for a pair of values
+//
+// Where matrix units have the shape they take the same rows as tiles of 16 channels by
+// 16 pairs. An operand that is stored as float32 is narrowed into the worker's memory
+// first; what is stored as bfloat16 is read where it lies.
+
 // dot2Product computes pairs of rows, as product does windows. The scales of a
 // folded batch norm multiply the sums.
 type dot2Product struct {
@@ -77,6 +88,9 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 	o.in, o.end = o.in[in:], o.end.From(out)
 	return o
 }
+
+// What a product by pairs reads and writes may be halves, each by itself: images are read
+// as they lie, and only matrix units, which write float32, leave their result wide.
 
 // asHalves returns what pairs take as halves: no results that matrix units compute.
 func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value {

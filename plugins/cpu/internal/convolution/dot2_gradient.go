@@ -7,6 +7,15 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// In a gradient the sum runs over positions, so the pairs are of neighbouring positions,
+// which lie C values apart. They are interleaved first, once for all taps:
+//
+//	line of the image       p0: c0 c1 c2 ..   p1: c0 c1 c2 ..   p2: ...
+//	interleaved             (p0 p1) of c0, (p0 p1) of c1, ...   (p2 p3) of c0, ...
+//
+// and the same of the result's gradient. Which positions make a pair is a function of
+// the shape: see pairLines.
+
 // dot2Gradient is the weight gradient of a convolution by pairs of positions.
 type dot2Gradient struct {
 	*Geometry

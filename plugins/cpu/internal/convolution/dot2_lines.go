@@ -1,5 +1,13 @@
 package convolution
 
+// Lines are rows of the result, or all of a small image. A tap that sees the input moved
+// by an even number of pixels finds the same pairs some pairs further on; the others
+// have pairs of their own:
+//
+//	input    x0 x1 x2 x3 x4 x5
+//	even     (x0 x1)(x2 x3)(x4 x5)       columns 0 and 2 of the kernel
+//	odd         (x1 x2)(x3 x4)(x5 0)     column 1
+
 // pairLines says how the positions of a convolution's result go together in
 // pairs, for its weight gradient: neighbours in lines, which are rows of the
 // result, or all of it where that is small. Lines of both operands are

@@ -5,6 +5,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Images with few channels (3 of a picture) are padded to whole lines first, as for
+// float32 (paddedRows): then a row of the kernel is one run of kw*C values instead of
+// kw short ones, and C is made even, since pairs lie side by side in a run.
+//
+//	| 0 0 0 0 | r g b 0 | r g b 0 | ... | 0 0 0 0 |      a run: 3 pixels of 4 values
+
 // evenChannels returns the geometry with one channel more, which is 0, if there
 // is an odd number of them: so that runs are even.
 func (g *Geometry) evenChannels() *Geometry {

@@ -5,6 +5,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// A task interleaves as many lines of as many images as stay in the cache (together), and
+// then adds their products for every tap. A segment is lines of one image; what is
+// interleaved of it lies as
+//
+//	halves   | x of segment 0 | dy of segment 0 | x of segment 1 | dy of segment 1 | ...
+
 // dot2Task computes the gradients of a group's weights for a panel, from output
 // channel first on, of values [k0, k1) that columns [j0, j1) of the kernel see.
 // Segments of images have both operands interleaved; then every tap adds the

@@ -9,6 +9,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Folding a batch norm changes the weights' bits and is part of the definition of the
+// kernel class (class.Fold): it happens in every run, at the same place, whatever else
+// is fused.
+
 // filter is what a convolution or a dense product multiplies with and adds: a
 // weight and a bias as they are, or with the batch norm that follows folded
 // into them, per output channel:

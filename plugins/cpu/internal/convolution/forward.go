@@ -11,6 +11,13 @@ import (
 // key tells geometries apart whose packed weights differ.
 func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
+// Groups are parts: the window is the same for all, shifted to the group's first channels
+// of image, result and weights.
+//
+//	image pixel    | group 0: cg values | group 1: cg values |
+//	result pixel   | group 0: og values | group 1: og values |
+
+// buildConv is the convolution itself, by the algorithm of its layer.
 func buildConv(c *plan.Compiler) run.Action {
 	x, y, filter := c.In(0), c.Out(0), filterOf(c)
 	g := geometryOf(c, x.Shape, y.Shape)

@@ -6,6 +6,23 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Implicit GEMM is the matrix product that a convolution is when its windows are laid
+// out as rows (im2col), without laying them out: the offsets of a kernel.Window say where
+// each run begins.
+//
+//	positions        taps * C                O
+//	    p0     [ run | run | ... ]     [ panel | panel ]        [ out ]
+//	    p1     [ run | run | ... ]  *  [       |       ]   =    [ out ]
+//	    ...      read where they lie     packed (pack.go)
+//
+// A part is one window with its weights: one for each group, and for the gradient one
+// for each phase of each group. A unit is one panel of one part, the least piece of
+// work: some positions of it are a call of the kernel.
+//
+//	row of the batch     unit 0          unit 1          unit 2
+//	                  |===========|===========|======|
+//	pieces for 3      |-- w0 --|-- w1 --|-- w2 --|         row, cut at whole tiles
+
 // product computes windows of rows: each part of its pack with the input and
 // the output shifted to the part's first channels.
 type product struct {
@@ -102,7 +119,7 @@ func (p *product) biasOf(u unit) []float32 {
 	return p.bias[p.biasFrom[u.part]:]
 }
 
-// row computes piece of pieces of one row: as many values of as many units, but for whole tiles.
+// row computes piece of pieces of one row: as many values of as many units, in whole tiles.
 func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int) {
 	all := 0
 	for _, u := range p.units {
@@ -179,6 +196,13 @@ func (p *product) work() (ns int) {
 	}
 	return ns
 }
+
+// Where weights are heavy the loops are turned round: a task is one unit for some rows, so
+// that a worker reads a panel once for all of them.
+//
+//	rows few             every row is cut for the workers (row)
+//	kernels with slabs   applySlabs
+//	else                 tasks = units x blocks of rows
 
 // apply computes all rows, several for each time that the weights are read.
 func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {

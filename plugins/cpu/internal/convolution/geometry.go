@@ -9,6 +9,19 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// One geometry serves the three products of a convolution, which read and write the same
+// images with the same windows:
+//
+//	forward    y [H'][W'][O]  = windows of x [H][W][C] * weight
+//	backward   dx [H][W][C]   = windows of dy [H'][W'][O] * weight, turned   (phases)
+//	gradient   dweight        = windows of x, transposed, * dy
+//
+// For example kernel 3x3, stride 2, padding 1: the result at (y, x) sees
+//
+//	row    2y-1  2y  2y+1         x: . . o . . o . .       every other column begins a window
+//	column 2x-1  2x  2x+1            |_____|               rows and columns outside are -1
+//	                                     |_____|
+
 // Geometry is the geometry of a convolution from an input [H][W][C] to an output
 // [H'][W'][O], whichever of its three products is to be computed.
 type Geometry struct {
@@ -99,6 +112,15 @@ func (g *Geometry) paddedHeight() int { return g.h + g.Pad[0] + g.Pad[2] }
 // paddedLen returns the values of a padded image.
 func (g *Geometry) paddedLen() int { return g.paddedHeight() * g.paddedWidth() * g.c }
 
+// A padded image has its zeros in memory, so that no tap needs to look whether it is
+// inside, at the price of a copy. It pays where runs are short: few channels, or many
+// taps for each of them (narrow).
+//
+//	0 0 0 0 0
+//	0 a b c 0      paddedWidth = left + w + right
+//	0 d e f 0
+//	0 0 0 0 0
+
 // pad copies an image into the middle of a padded one and clears its border.
 func (g *Geometry) pad(padded, image []float32) {
 	row, wide := g.w*g.c, g.paddedWidth()*g.c
@@ -176,6 +198,13 @@ func (g *Geometry) narrowAt() (at []int, step int) {
 	}
 	return at, g.c * g.taps
 }
+
+// With stride 2 an input pixel is seen only by taps of the same parity:
+//
+//	kernel   0 1 2        phase (0,0): taps 4            1 of 9
+//	         3 4 5        phase (0,1): taps 3 5          2
+//	         6 7 8        phase (1,0): taps 1 7          2
+//	                      phase (1,1): taps 0 2 6 8      4       (padding 1)
 
 // phase is the positions of the input that see the same taps of the kernel:
 // those with the same remainder by the stride.

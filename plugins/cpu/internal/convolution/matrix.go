@@ -8,6 +8,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Matrix units (AMX) multiply tiles of 16 positions by 32 values of bfloat16 with tiles of
+// 16 channels. At float32 each operand is the sum of three bfloat16 that hold its 24
+// bits, and the six largest of the nine products are added:
+//
+//	x = x1 + x2 + x3      x*w  =  x1w1 + x1w2 + x2w1 + x2w2 + x1w3 + x3w1  + less than 2^-25
+//	    8    8    8 bits
+//
+// That holds while no value is so large or so small that a part of it cannot be
+// represented: kernel.Extent says so of weights, MatrixF32 of positions, and those are
+// computed by windows.
+
 // matrixPack is the weights of a product, in three parts for matrix units, in
 // class amx. What these cannot compute within the precision of float32 is left
 // to the windows of the product.
@@ -104,7 +115,7 @@ func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 }
 
 // panelsAtOnce returns how many panels a unit of matrix units has: for each unit
-// positions are staged anew, but the units of heavy weights are what workers share.
+// positions are staged again, but the units of heavy weights are what workers share.
 func panelsAtOnce(weights int64, light int) int {
 	if weights > int64(light) {
 		return 2

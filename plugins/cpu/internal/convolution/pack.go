@@ -8,6 +8,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Packed weights outlive a run: they are made again when a state tensor that they come
+// from has another stamp. In the last run of a program heavy weights need not stay, and
+// pass through memory that all layers have one after the other (lend, pass).
+
 // pack is a matrix of weights in the order in which kernels read it. It is
 // made again when the weights have changed.
 type pack struct {

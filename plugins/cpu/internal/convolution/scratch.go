@@ -2,6 +2,8 @@ package convolution
 
 import "github.com/bnctl/bnctl/plugins/cpu/internal/run"
 
+// Packages below know no tiles and segments, so a worker keeps them as Own, of any type.
+
 // scratch is what a worker keeps for convolutions from task to task, so that
 // nothing is allocated in a step.
 type scratch struct {

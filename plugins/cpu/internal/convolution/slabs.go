@@ -8,6 +8,15 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Where weights are heavy and images small, positions of all rows are numbered through
+// and cut into equal slabs of up to 96, on whole tiles. A slab lays its input side by side once, and then all
+// panels pass by: weights come from memory once for a slab instead of once for a row.
+//
+//	rows       row 0 (49)     row 1 (49)     row 2 (49)
+//	positions  0 ......... 48 49 ........ 97 98 ....... 146
+//	slabs      |--- slab 0 (72) ----|------ slab 1 (75) ----|
+//	tasks      slab 0: panels 0-3, panels 4-7;  slab 1: panels 0-3, panels 4-7
+
 // slabs are the tasks of one part of a product: the positions of all rows are divided
 // into count slabs, the panels into cuts parts.
 type slabs struct{ part, positions, count, cuts int }

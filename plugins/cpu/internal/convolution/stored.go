@@ -7,6 +7,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Code that treats maps of float32 and of bfloat16 alike takes stored: one of two
+// slices, whichever the map has. Which it is is known once for a run.
+
 // stored is values that are bfloat16 and what lies behind them in memory, in
 // two bytes each or, if half is nil, as float32.
 type stored struct {

@@ -7,6 +7,27 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// A convolution by Winograd tiles is, for each tile of Side x Side results, a product
+// of transformed inputs with transformed weights, element by element: F(4x4, 3x3) takes
+// 36 multiplications where the convolution takes 144. Over channels and tiles these are
+// Frequencies() matrix products:
+//
+//	image              tile 6x6           v[f]                 m[f]             result 4x4
+//	+--+--+--+--+     +-----------+     tiles x C           tiles x O          +-------+
+//	|  |  |  |  |     |  . . . .  |     36 matrices         36 matrices        |       |
+//	+--+--+--+--+ --> |  . . . .  | --> input transform --> * u[f], C x O  --> |       |
+//	|  |  |  |  |     |  . . . .  |     (WinogradInput)     (WinogradProduct)  +-------+
+//	+--+--+--+--+     +-----------+                                            output transform
+//	rows of tiles     padded: overlaps                                         (WinogradOutput)
+//	                  its neighbours
+//
+// A worker treats some rows of tiles at a time (blocks), so that v and m of them stay in
+// its cache: all tiles are transformed, then for every panel of output channels come
+// its products and the output transform. The transforms add numbers of different
+// size; where that would cost precision a tile (winograd_apart.go), or all of them
+// (winogradPack.apart), are computed by windows instead. Which ones depends on values
+// and never on how the work is cut.
+
 // winograd is a convolution by tiles (kernel.Winograd) of each of its phases
 // (class.Layer.Phase). Tiles whose operands lie too far apart are computed by windows:
 // see suspects.
@@ -117,7 +138,8 @@ func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, 
 	}
 }
 
-// blocks computes rows [from, to) of the tiles of an image, some at a time.
+// blocks computes rows [from, to) of the tiles of an image, some at a time:
+// as many as keep transformed tiles and products in the worker's cache.
 func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to int) {
 	for step := k.lightRows(f.Schedule.LightTiles, f.Schedule.Tiles); from < to; from += step {
 		k.newTiles(f, w, o, from, min(from+step, to)).do(0, k.Panels())

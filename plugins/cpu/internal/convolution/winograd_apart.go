@@ -6,6 +6,17 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
+// What is inspected is blocks of 2 x 2 pixels over all channels: the sum of the sizes
+// of their values, and the largest of them. A tile is even if every block that it sees
+// adds up to its largest value at least, and that is neither tiny nor huge
+// (class.EvenTile). Then the transform, whose errors are relative to the largest value
+// of the tile, is no worse than a window, whose errors are relative to its products.
+//
+//	tile 6x6           blocks            neighbours share blocks, which are measured once
+//	+--+--+--+         b00 b01 b02
+//	|  |  |  |  -->    b10 b11 b12  -->  largest of 9 values, least of 9 sums
+//	+--+--+--+         b20 b21 b22
+
 // inspect adds to suspects those tiles in rows [from, to) of the phase in the
 // padded rows that windows must compute. Whether a tile is one depends on that tile
 // alone: which tiles are inspected together depends on threads and neighbours.

@@ -6,6 +6,22 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// The gradient of a kernel by tiles transforms the same tiles of the input as the
+// convolution, and the tiles of the result's gradient to the same points. Then
+//
+//	sums[f]  C x O  +=  v[f]^T  C x tiles  *  d[f]  tiles x O         for every frequency
+//	gradient [taps][C][O]  =  transform of sums[all frequencies]      once for a chunk
+//
+// so that the sums over all positions are sums over tiles, with 36 instead of 144
+// multiplications for 4 x 4 results and 9 taps.
+//
+//	replica    chunk 0         chunk 1         chunk 2      some rows each (chunks.go)
+//	           |||||||         |||||||         |||||||      rows of tiles, some at a time
+//	             sums            sums            sums
+//	             grad            grad            grad       leaves of the canonical tree
+//	               \______________/               /
+//	                      +_______________________/          join
+
 // winogradGradient is the weight gradient of a convolution by tiles
 // (kernel.WinogradTaps), chunk by chunk. It treats a chunk's rows of tiles in
 // order, some of them at a time: it transforms them, and then every frequency adds

@@ -6,6 +6,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Where a forward tile is judged by its pixels, a gradient is judged by channels, since it
+// sums over pixels: see class.EvenChannel.
+
 // gradientGuard finds the operands that lie too far apart for tiles: the
 // error of a tile is relative to its largest values, that of a window to the
 // products that it adds. A weight's gradient sums over the positions of one

@@ -6,6 +6,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Operands of a row may be float32 or bfloat16 of two bytes. Tiles widen what they read
+// when they pad it, and narrow what they write when a panel is done, so that the halves
+// cost no pass of their own.
+
 // tileOperands is what tiles read and write of one image or several.
 type tileOperands struct {
 	in, out stored

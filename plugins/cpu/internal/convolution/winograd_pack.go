@@ -9,6 +9,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// Transformed weights lie as [panel][frequency][C][32 output channels]: for one panel
+// and frequency a matrix that WinogradProduct reads from front to back, with gaps behind
+// it so that frequencies do not meet in one set of a cache.
+//
+//	weights [O][C][3][3] --gather--> taps [9][C+1][32] --transform--> data [36][C][32]
+
 // winogradPack is the transformed weights of a convolution by tiles.
 type winogradPack struct {
 	kernel.Winograd

@@ -1,5 +1,15 @@
 package convolution
 
+// A convolution with dilation d sees, from one pixel, only pixels whose rows and columns
+// have the same remainder by d. So it is d*d ordinary convolutions side by side, of the
+// phases; for d = 2:
+//
+//	image          phase (0,0)   (0,1)   (1,0)   (1,1)
+//	a b a b a b      a a a       b b b   c c c   d d d
+//	c d c d c d      a a a       b b b   c c c   d d d
+//	a b a b a b
+//	c d c d c d
+
 // phases are the ordinary convolutions that one with dilation is made of
 // (class.Layer.Phase), without dilation one: itself. A phase is treated as an image is:
 // those of image i have the numbers i*every*every and on, phase (py, px) that number plus

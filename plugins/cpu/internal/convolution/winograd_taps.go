@@ -6,6 +6,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// The work on a chunk is cut into tasks by channels, never by positions: every sum has
+// one owner, which adds its tiles in order.
+//
+//	           output channels: panels of 64
+//	input    +--------+--------+--------+
+//	channels | task 0 | task 3 | task 6 |    16 or 32 input channels each
+//	         +--------+--------+--------+
+//	         | task 1 | task 4 | task 7 |
+//	         +--------+--------+--------+
+
 // tapsTask computes, for one chunk, the gradient of input channels [k0, k1) and
 // a panel of width output channels: one of a number of tasks.
 type tapsTask struct {
@@ -112,7 +122,7 @@ func (t *tapsTask) unpack(taps []float32) {
 	t.f.Kernels.Scatter(to, t.orders[t.k1-t.k0], t.c*t.Taps(), taps, t.width, t.width)
 }
 
-// mend computes anew, by windows, those gradients that tiles do not compute well.
+// mend computes again, by windows, those gradients that tiles do not compute well.
 func (t *tapsTask) mend(taps []float32) {
 	for k := t.k0; k < t.k1; {
 		to := k

@@ -5,6 +5,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
+// A block of tiles lies in a worker's memory as follows; from and to count rows of tiles
+// over all phases and images, so that small images fill a block together.
+//
+//	paddedRows   lines of the image that rows of tiles see, with a border of zeros
+//	v            transformed tiles,  [frequency][tile][C]
+//	m            products of a panel, [frequency][tile][32 output channels]
+//	edge         results of a row of tiles that reach beyond the image: what lies inside
+//	             of it is copied, the rest is dropped
+//	lines        results as float32 where they are stored as bfloat16, narrowed at the end
+
 // tiles is a block of rows of tiles, which may reach over several phases and images,
 // and a worker's memory for it.
 type tiles struct {

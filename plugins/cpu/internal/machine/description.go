@@ -46,7 +46,7 @@ func (d Description) Lines() []string {
 	return lines
 }
 
-// String returns the cache's size and who shares it.
+// String returns the cache's size and how many cores share it.
 func (c Cache) String() string {
 	switch {
 	case c.Bytes == 0:

@@ -4,6 +4,13 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
+// In a chain without a course all actions compute the same spans:
+//
+//	span     0 .. 11      12 .. 23     24 .. 35
+//	conv1      1             4            7
+//	relu       2             5            8         the order in which a worker computes
+//	add        3             6            9
+
 // A chain is neighbouring actions [first, last) of a group: one that computes
 // spans of positions and those behind it that need only the same positions of
 // what comes before. A few positions pass through all of them while they are

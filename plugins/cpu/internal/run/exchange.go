@@ -7,6 +7,13 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
+// An exchange is begun and awaited apart, so that a device computes meanwhile:
+//
+//	moments     begin | groups that do not need them | await | normalise ...
+//	gradients   begin | rest of the backward pass ............... settle, at the end
+//
+// Both lanes have an order of their own, which is the same on all members.
+
 // Exchange is an action that meets the other devices of the group: it begins an
 // all-reduce of values of the replicas, and is waited for later (await, settle).
 // The parts that this device holds are combined along the canonical tree before

@@ -8,6 +8,17 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+// Gathering changes the order of nodes, never what depends on what. Actions by rows are
+// put into one group as long as nothing in it has to be whole before the next can
+// begin; an action that does its work at once is put off until the group ends, and an
+// exchange until what it needs is there:
+//
+//	nodes    a(rows) b(rows) W(at once, reads b) c(rows) s(sums of c) X(exchange of s) d(rows, reads X)
+//	groups   [a b c s] [X begins] [W] [X is waited for] [d]
+//
+// W runs while the exchange is under way. Exchanges of gradients, which nothing in the
+// function reads, are waited for at its end (Frame.settle).
+
 // scheduler gathers nodes into groups. Actions by rows are put together;
 // others that nothing in the group waits for are put off till it ends.
 type scheduler struct {

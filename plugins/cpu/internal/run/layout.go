@@ -7,6 +7,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Times are groups, and a slot is taken from the group that makes a value to the last that
+// reads it. Slots whose times do not overlap share memory (place, in slot.go):
+//
+//	time (group)   1    2    3    4    5
+//	x              ======
+//	y                   ===========
+//	z                             ======       z lies where x lay
+//
+// A value that only one group of rows knows needs no slot in the arena: it has one in the
+// lanes, of one row each, where times are the chains of the group.
+
 // lay gives every value that the function computes a place: in the arena from
 // the group that makes it to the last that reads it, or, if only its own group
 // knows it, in the memory that a row has while it passes through the group.

@@ -7,6 +7,21 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
+// A chain is neighbours in a group that let a part of a row pass through all of them
+// while it is in the nearest cache. Pointwise actions see only the positions that they
+// compute, so any span will do. An action that sees more (a 3x3 kernel: Needs) has the
+// ones before it go ahead: a course, a list of steps with the stretch of each.
+//
+//	step        conv1 (3x3)      relu         conv2 (3x3)
+//	 0          rows 0..4        0..4         0..3
+//	 1          rows 5..8        5..8         4..7
+//	 2          rows 9..10       9..10        8..10
+//
+// What is ahead is kept until the last step that needs it. If nothing outside of the
+// chain reads it, a ring of a few image rows in the worker's own memory is enough:
+//
+//	ring of 6 rows    | 6 | 7 | 8 | 3 | 4 | 5 |     row y lies at y mod 6
+
 // chainer divides the actions of a group into chains.
 type chainer struct {
 	fn       *Function

@@ -7,6 +7,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Rows of rank 2 and more lie with their first axis, the channels, last: [positions][channels],
+// what oneDNN calls nhwc. In terms of a kernel a position is a pixel, or one element of a
+// sequence. Everything else lies in the order of its shape.
+//
+//	logical f32[3,2,2]      c0: a b / c d    c1: e f / g h    c2: i j / k l
+//	in memory               a e i | b f j | c g k | d h l
+//
+// A row may be whole in the arena, in a lane while it passes through its group, or a few
+// image rows of it in a ring. A bf16 program keeps it in two bytes an element (a half)
+// where all that read it can take that; otherwise a float32 copy, its wide, lies in the lane.
+
 // Value is what the compiler knows of one value of a function.
 type Value struct {
 	graph.Type

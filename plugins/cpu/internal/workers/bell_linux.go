@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bell wakes those who sleep: by a futex, because a goroutine that waits in
+// bell wakes sleeping workers: by a futex, because a goroutine that waits in
 // any other way is put to its thread again by the scheduler, which takes
 // longer than many a layer.
 type bell struct {
-	sleepers atomic.Int32  // who sleep or are about to
+	sleepers atomic.Int32  // workers that sleep or are about to
 	rung     atomic.Uint32 // how often while somebody slept
 }
 
@@ -23,7 +23,7 @@ const (
 	futexWake = 1 | 128
 )
 
-// ring wakes who sleeps. If nobody does it costs nothing.
+// ring wakes all sleepers. Without any it costs nothing.
 func (b *bell) ring() {
 	if b.sleepers.Load() != 0 {
 		b.rung.Add(1)
@@ -32,7 +32,7 @@ func (b *bell) ring() {
 }
 
 // sleep returns when the bell has been rung, at once if there is no reason to
-// sleep any more, and sometimes for none. It begins with short sleeps: who stays
+// sleep any more, and sometimes for none. It begins with short sleeps: a worker that stays
 // longer than 10 milliseconds in the system calls Go's monitor to the scene, and
 // that then looks every 20 microseconds, on a core where somebody computes.
 func (b *bell) sleep(over func() bool) {
@@ -54,7 +54,7 @@ func (b *bell) sleep(over func() bool) {
 }
 
 // futex makes the system call. Its errors say that the value has changed or
-// that a signal came: who sleeps looks again in each case.
+// that a signal came: a sleeper looks again in each case.
 func (b *bell) futex(op int, value uint32, limit *unix.Timespec) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
 		uintptr(unsafe.Pointer(limit)), 0, 0)

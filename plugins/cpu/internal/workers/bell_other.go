@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 )
 
-// bell wakes those who sleep.
+// bell wakes sleeping workers.
 type bell struct {
-	sleepers atomic.Int32 // who sleep or are about to
+	sleepers atomic.Int32 // workers that sleep or are about to
 	mu       sync.Mutex
 	rung     chan struct{} // closed when the bell is rung; nil if nobody sleeps
 }
 
-// ring wakes who sleeps. If nobody does it costs nothing.
+// ring wakes all sleepers. Without any it costs nothing.
 func (b *bell) ring() {
 	if b.sleepers.Load() == 0 {
 		return

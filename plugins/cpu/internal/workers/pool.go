@@ -10,20 +10,20 @@ import (
 // others are helpers. While a run is under way they stay awake, since the next
 // work is microseconds off; between runs they soon sleep.
 //
-// A job is given away by one word that everybody watches: who takes a task
-// makes it smaller. Nobody waits for a helper that has taken none: one that
+// A job is given away by one atomic word: a worker takes a task by making it
+// smaller. The caller never waits for a helper that has taken none: one that
 // sleeps, or has lost its core, costs nothing.
 type Pool struct {
 	Workers []*Worker
 	running sync.WaitGroup
 
-	// The job. Whoever has taken a task reads it; it is written when all its
+	// The job. A worker that has taken a task reads it; it is written when all its
 	// tasks are done.
 	do    func(w *Worker, task int)
 	tasks int
 
 	_      [cacheLine]byte
-	open   atomic.Uint64 // number of the job << 32 | its tasks that nobody has taken
+	open   atomic.Uint64 // number of the job << 32 | its tasks that are not taken
 	_      [cacheLine]byte
 	undone atomic.Int64 // tasks of the job
 	_      [cacheLine]byte
@@ -77,7 +77,7 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	}
 }
 
-// take takes tasks until none is left, and reports whether it got any.
+// take takes tasks until all are taken, and reports whether it got any.
 func (p *Pool) take(w *Worker) bool {
 	took := int64(0)
 	for {
@@ -97,7 +97,7 @@ func (p *Pool) take(w *Worker) bool {
 	return took > 0
 }
 
-// How long who waits stays awake: a helper between runs, and everybody while a
+// How long a waiting worker stays awake: a helper between runs, and everybody while a
 // run is under way. To be woken up takes some ten microseconds.
 const (
 	awake     = 50 * time.Microsecond

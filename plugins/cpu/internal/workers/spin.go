@@ -2,7 +2,7 @@ package workers
 
 import "time"
 
-// spin is a wait that stays awake. At first who waits only looks; then it
+// spin is a wait that stays awake. At first the waiter only looks; then it
 // lets others have the core between two looks, since what it waits for may
 // need that core.
 type spin struct {

@@ -110,6 +110,10 @@ func (ms members) all(f func(rank int, m *member) error) []error {
 	return errs
 }
 
+// Kernels of different makers round differently. If one of two members rounds as the
+// definition does, and the other as it likes, their weights would part after the first
+// update: one of them updates for both.
+
 // leader returns the member that makes updates for others: one whose updates
 // are exact, if there is one.
 func (ms members) leader() *member {

@@ -46,7 +46,8 @@ func predictWithDevicesThatReturn(t *testing.T) {
 		var opened, back atomic.Int64
 		members := refs(t, devices)
 		members[0].Device = &mayfly{members[0].Device, 4, device.Lost}
-		d := predicting(t, members, Config{Reopen: mayflies(t, 4, &opened), Back: func(RejoinedDevice) { back.Add(1) }})
+		d := predicting(t, members, Config{Reopen: mayflies(t, 4, &opened),
+			Back: func(RejoinedDevice) { back.Add(1) }})
 		for range 40 {
 			time.Sleep(firstPause)
 			got, err := d.Predict(t.Context(), x)

@@ -53,7 +53,7 @@ type Slices struct {
 	Dropped  int   // rows that are left out; then all sizes are 0
 }
 
-// Rows returns the rows of all replicas together.
+// Rows returns the rows of all replicas together: those that are computed.
 func (s Slices) Rows() int {
 	n := 0
 	for _, k := range s.Sizes {

@@ -107,7 +107,8 @@ func TestLateGradientsGoOn(t *testing.T) {
 		"of another span":   {"4/w": tensor.New(tensor.F32, 2)},
 		"of another shape":  {"1/w": tensor.New(tensor.F32, 3)},
 	} {
-		if _, err := NewStaleGradients(lateTrained, 3, 3).Restored(waiting, Staleness{Waiting: make([]Due, 3)}); err == nil {
+		none := Staleness{Waiting: make([]Due, 3)}
+		if _, err := NewStaleGradients(lateTrained, 3, 3).Restored(waiting, none); err == nil {
 			t.Errorf("gradients %s: no error", name)
 		}
 	}

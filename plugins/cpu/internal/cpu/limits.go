@@ -47,7 +47,7 @@ func ratesOf(here machine.Description, set *kernel.Set) rates {
 	if r, ok := known.Load(set.Name); ok {
 		return r.(rates)
 	}
-	r, note := machine.Kept(machine.Folder(), here, set.Name, set.Peak)
+	r, note := machine.LoadOrMeasure(machine.Folder(), here, set.Name, set.Peak)
 	known.Store(set.Name, rates{r, note})
 	return rates{r, note}
 }

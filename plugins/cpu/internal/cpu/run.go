@@ -15,7 +15,7 @@ func (r *runner) Run(ctx context.Context, s lifecycle.Step) (device.Outcome, err
 	if err := f.Run(fn); err != nil {
 		return device.Outcome{}, err
 	}
-	out := device.Outcome{Blocked: f.Blocked(), Nodes: f.Profile().Nodes(s.Func)}
+	out := device.Outcome{Blocked: f.Blocked(), Nodes: f.Times(s.Func)}
 	for _, o := range fn.Graph().Outputs {
 		if !o.Keep {
 			out.Outputs = append(out.Outputs, f.TakeOut(fn.Value(o.Value)))

@@ -92,7 +92,7 @@ func TestKept(t *testing.T) {
 	get := func(what string, wantMeasured int, wantNote string, d Description, kernels string) Rates {
 		t.Helper()
 		measured = 0
-		r, note := Kept(folder, d, kernels, peak)
+		r, note := LoadOrMeasure(folder, d, kernels, peak)
 		if measured != wantMeasured || !strings.HasPrefix(note, wantNote) || note != "" && wantNote == "" {
 			t.Errorf("%s: measured %d times, want %d; note %q, want %q", what, measured, wantMeasured, note, wantNote)
 		}
@@ -135,7 +135,7 @@ func TestMeasuredAgain(t *testing.T) {
 	path := filepath.Join(folder, fileOf(d.Processor, "avx2"))
 	// no machine reads that much of L2: it stays
 	slow := Rates{Flops: 1e7, L2: 1e15, L3: 2e6, Memory: 2e6, Write: 2e6, Copy: 2e6}
-	if err := write(path, kept{Format: format, Of: d, By: "avx2", Rates: slow}); err != nil {
+	if err := write(path, ratesFile{Format: format, Of: d, By: "avx2", Rates: slow}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range measurements + 2 {
@@ -144,7 +144,7 @@ func TestMeasuredAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured = 0
-		r, note := Kept(folder, d, "avx2", peak)
+		r, note := LoadOrMeasure(folder, d, "avx2", peak)
 		if again := measured > 0; again != (i < measurements) || note != "" {
 			t.Errorf("start %d: measured: %v, note %q", i, again, note)
 		}
@@ -152,7 +152,7 @@ func TestMeasuredAgain(t *testing.T) {
 			t.Errorf("start %d: %+v, first %+v: not the best of both", i, r, slow)
 		}
 		measured = 0
-		if just, _ := Kept(folder, d, "avx2", peak); measured > 0 || just != r {
+		if just, _ := LoadOrMeasure(folder, d, "avx2", peak); measured > 0 || just != r {
 			t.Errorf("start %d: measured twice within a minute", i)
 		}
 	}
@@ -166,7 +166,7 @@ func TestNotKept(t *testing.T) {
 	}
 	peak := func(rounds int) int { time.Sleep(time.Microsecond); return 1e4 * rounds }
 	for folder, want := range map[string]string{"": "there is no folder", filepath.Join(file, "x"): "what is measured is not kept: "} {
-		if r, note := Kept(folder, System(), "avx2", peak); r.Memory < 1e6 || !strings.HasPrefix(note, want) {
+		if r, note := LoadOrMeasure(folder, System(), "avx2", peak); r.Memory < 1e6 || !strings.HasPrefix(note, want) {
 			t.Errorf("%q: %+v, %q", folder, r, note)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// kept is a file of measured rates.
-type kept struct {
+// ratesFile is a file of measured rates.
+type ratesFile struct {
 	Format int         `json:"format"`
 	Of     Description `json:"of"`
 	By     string      `json:"by"` // the kernels that were measured
@@ -31,11 +31,11 @@ const (
 	apart        = time.Minute
 )
 
-// Kept returns the rates of a machine: those in a folder, which may be "" for
+// LoadOrMeasure returns the rates of a machine: those in a folder, which may be "" for
 // none, if they were measured on this machine by these kernels, often enough or
 // just now; else measured now and kept there, the better of each. note says in a sentence why they could
 // not be kept, "" if all is well: a folder that cannot be written costs the measurement alone.
-func Kept(folder string, d Description, kernels string, peak func(rounds int) int) (r Rates, note string) {
+func LoadOrMeasure(folder string, d Description, kernels string, peak func(rounds int) int) (r Rates, note string) {
 	path := filepath.Join(folder, fileOf(d.Processor, kernels))
 	k, age, ok := load(path)
 	ok = ok && folder != "" && k.suits(d, kernels)
@@ -51,7 +51,7 @@ func Kept(folder string, d Description, kernels string, peak func(rounds int) in
 	if folder == "" {
 		return r, "there is no folder for what is measured"
 	}
-	if err := write(path, kept{format, d, kernels, r, k.Times + 1}); err != nil {
+	if err := write(path, ratesFile{format, d, kernels, r, k.Times + 1}); err != nil {
 		return r, "what is measured is not kept: " + err.Error()
 	}
 	return r, ""
@@ -78,21 +78,21 @@ func fileOf(processor, kernels string) string {
 }
 
 // load reads a file of rates and says how long ago it was written; not if it is broken.
-func load(path string) (k kept, age time.Duration, ok bool) {
+func load(path string) (k ratesFile, age time.Duration, ok bool) {
 	b, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(b, &k) != nil {
-		return kept{}, 0, false
+		return ratesFile{}, 0, false
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return kept{}, 0, false
+		return ratesFile{}, 0, false
 	}
 	return k, time.Since(info.ModTime()), true
 }
 
 // suits reports whether the rates are those of a machine: the same processor with
 // the same caches, whatever part of its cores may be used.
-func (k *kept) suits(d Description, kernels string) bool {
+func (k *ratesFile) suits(d Description, kernels string) bool {
 	r := k.Rates
 	for _, rate := range []float64{r.Flops, r.L2, r.L3, r.Memory, r.Write, r.Copy} {
 		if !(rate > 1e6 && rate < 1e16) {
@@ -104,7 +104,7 @@ func (k *kept) suits(d Description, kernels string) bool {
 }
 
 // write keeps k in a file, all at once.
-func write(path string, k kept) error {
+func write(path string, k ratesFile) error {
 	b, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
 		return err

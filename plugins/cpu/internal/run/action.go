@@ -45,8 +45,8 @@ func Halves(values ...*Value) bool {
 	return !slices.ContainsFunc(values, func(v *Value) bool { return v != nil && !v.half })
 }
 
-// Runner is an action that is a group of its own.
-type Runner interface {
+// runner is an action that is a group of its own.
+type runner interface {
 	Action
 	run(f *Frame) error
 }

@@ -54,7 +54,7 @@ func reduction(f *Frame, n *Reduced, leaves int, held []int, pieces []piece) (
 		if f.Rows[i] == 0 {
 			return nil
 		}
-		return replicas[i*n.From.Size() : (i+1)*n.From.Size()]
+		return replicas[i*n.From.size() : (i+1)*n.From.size()]
 	}
 	for _, node := range collective.Cover(leaves, held) {
 		part := collective.Part{Node: node}
@@ -86,7 +86,7 @@ type piece struct {
 
 // cut adds the pieces of one node: moments are merged whole, sums are cut.
 func (n *Reduced) cut(pieces []piece, node collective.Node, leaf func(int) []byte) []piece {
-	size, step := n.To.Size(), 32<<10
+	size, step := n.To.size(), 32<<10
 	if n.Op == collective.MergeMoments {
 		step = size
 	}

@@ -48,7 +48,7 @@ func (f *Frame) Update(fn *Function) {
 		if v.state != s {
 			copy(s.Value.Bytes, f.Bytes(v))
 		}
-		s.Stamp++
+		s.stamp++
 	}
 }
 

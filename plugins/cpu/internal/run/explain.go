@@ -42,7 +42,7 @@ func (fn *Function) names(nodes []int) string {
 }
 
 // reason returns why an action does its work at once, if that was a choice.
-func reason(r Runner) string {
+func reason(r runner) string {
 	a, ok := r.(*AtOnce)
 	if !ok || a.Weights == 0 {
 		return ""

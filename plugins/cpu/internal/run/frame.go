@@ -26,7 +26,7 @@ type Frame struct {
 	memory  *Memory
 	ctx     context.Context
 	inputs  []tensor.Tensor
-	profile Profile // nil unless it was asked for
+	profile profile // nil unless it was asked for
 
 	number   uint64                   // of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
@@ -59,14 +59,10 @@ func (m *Memory) Start(ctx context.Context, on *Machine, s device.Step) *Frame {
 		f.Starts[r+1] = f.Starts[r] + n
 	}
 	if s.Profile {
-		f.profile = Profile{}
+		f.profile = profile{}
 	}
 	return f
 }
-
-// Profile returns how the time of the run divided among nodes; nil unless the step
-// asked for it.
-func (f *Frame) Profile() Profile { return f.profile }
 
 // Blocked returns how long the run has waited for other devices.
 func (f *Frame) Blocked() time.Duration { return f.blocked }
@@ -100,7 +96,7 @@ func (f *Frame) Bytes(v *Value) []byte {
 	case v.slot == nil:
 		return f.inputs[v.input].Bytes
 	}
-	return f.memory.arena[v.slot.offset:][:v.Size()*f.Units(v.Kind)]
+	return f.memory.arena[v.slot.offset:][:v.size()*f.Units(v.Kind)]
 }
 
 // Unit returns the unit of v that goes with unit i of kind k: the same row, the
@@ -126,7 +122,7 @@ func (f *Frame) place(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	case v.Kind != k:
 		i = f.Replica(i)
 	}
-	return f.Bytes(v)[i*v.Size() : (i+1)*v.Size()]
+	return f.Bytes(v)[i*v.size() : (i+1)*v.size()]
 }
 
 // At returns the float32 of v that go with row i.

@@ -18,7 +18,7 @@ package run
 // Where there are fewer rows than workers, each row is cut instead (cut).
 type group struct {
 	nodes   []int
-	alone   Runner    // the action that is not by rows; nil in a group of rows
+	alone   runner    // the action that is not by rows; nil in a group of rows
 	actions []*ByRows // of a group of rows
 	chains  []chain   // of actions
 	local   []*Slot   // of values that only this group knows; times are chains

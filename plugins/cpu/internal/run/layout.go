@@ -112,11 +112,11 @@ func (l *layout) slot(v *Value, from, to int) {
 	v.slot = &Slot{from: from, to: to}
 	switch v.Kind {
 	case graph.Rows:
-		v.slot.perRow = v.Size()
+		v.slot.perRow = v.size()
 	case graph.Replica:
-		v.slot.perReplica = v.Size()
+		v.slot.perReplica = v.size()
 	default:
-		v.slot.fixed = v.Size()
+		v.slot.fixed = v.size()
 	}
 	l.fn.slots = append(l.fn.slots, v.slot)
 }

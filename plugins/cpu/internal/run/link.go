@@ -125,13 +125,13 @@ func (l *chainer) last() *chain { return &l.group.chains[len(l.group.chains)-1] 
 // the least from memory is best.
 func (l *chainer) ahead(k int) int {
 	maker := l.maker(l.reads(k)[0], k)
-	if maker < l.last().first || l.result(maker).Size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
+	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
 		return k
 	}
 	best, least := k, l.schedule.Course
 	inside := func(i int) bool { return l.ends[i] <= k && l.group.actions[i].Block == 0 }
 	for first := maker; first >= l.last().first && inside(first); first-- {
-		if n := l.operand(first).Size() + l.held(first, k+1); n < least {
+		if n := l.operand(first).size() + l.held(first, k+1); n < least {
 			best, least = first, n
 		}
 	}

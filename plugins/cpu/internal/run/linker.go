@@ -63,7 +63,7 @@ func (l *Linker) Temp(node int, fixed, perReplica, perRow int) *Slot {
 // TempValue returns a value like v in temporary memory of a node.
 func (l *Linker) TempValue(node int, v *Value) *Value {
 	t := *v
-	t.slot, t.state, t.input, t.local = l.Temp(node, 0, 0, v.Size()), nil, -1, false
+	t.slot, t.state, t.input, t.local = l.Temp(node, 0, 0, v.size()), nil, -1, false
 	return &t
 }
 

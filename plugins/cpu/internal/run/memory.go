@@ -38,7 +38,7 @@ type Packed interface {
 func NewMemory(state []graph.State) *Memory {
 	m := &Memory{States: map[string]*State{}, packs: map[string]Packed{}, blank: true}
 	for _, s := range state {
-		m.States[s.Name] = &State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, Stamp: 1}
+		m.States[s.Name] = &State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, stamp: 1}
 	}
 	m.reserve = newReserve(m.StateBytes())
 	return m
@@ -47,7 +47,7 @@ func NewMemory(state []graph.State) *Memory {
 // StateBytes returns the size of all state.
 func (m *Memory) StateBytes() (n int) {
 	for _, s := range m.States {
-		n += s.Size()
+		n += s.size()
 	}
 	return n
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Profile says how the time of a run divides among nodes, by the first result
+// profile says how the time of a run divides among nodes, by the first result
 // of each. Nodes that were made part of others are not in it.
-type Profile map[graph.Value]time.Duration
+type profile map[graph.Value]time.Duration
 
 // run executes a group and divides its time among its nodes as the time of
 // the workers divides. Rows pass through several nodes one after the other, so
 // that the clock is read for every row and node: a profiled run is slower.
-func (p Profile) run(f *Frame, g *group, fn *Function) error {
+func (p profile) run(f *Frame, g *group, fn *Function) error {
 	began := time.Now()
 	timed := *g
 	timed.actions = slices.Clone(g.actions)
@@ -67,8 +67,10 @@ func (a *ByRows) timed(spent *atomic.Int64) *ByRows {
 	return &t
 }
 
-// Nodes returns the profile in the order of the nodes of fn, as it was given.
-func (p Profile) Nodes(fn *graph.Function) []time.Duration {
+// Times returns how the time of the run divided among the nodes of fn, as it was given;
+// nil unless the step asked for a profile.
+func (f *Frame) Times(fn *graph.Function) []time.Duration {
+	p := f.profile
 	if p == nil {
 		return nil
 	}

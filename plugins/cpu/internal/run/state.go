@@ -10,7 +10,7 @@ import (
 // State is a state tensor and the count of its changes.
 type State struct {
 	Value tensor.Tensor // without bytes as long as nobody has looked at the zeros
-	Stamp uint64
+	stamp uint64
 	file  *tensor.Mapped // which value is a view of; nil: the memory is its own
 }
 
@@ -21,7 +21,7 @@ const LeastView = 64 << 10
 // Set gives the state the value of t, which has its type. A large tensor in a
 // mapped file is not copied: weights are packed once, and then not looked at.
 func (s *State) Set(t tensor.Tensor) {
-	s.Stamp++
+	s.stamp++
 	file, at := tensor.MappedAt(t.Bytes)
 	if file == nil || len(t.Bytes) < LeastView || at%tensor.Alignment != 0 {
 		s.leave()
@@ -41,8 +41,8 @@ func (s *State) Bytes() []byte {
 	return s.Value.Bytes
 }
 
-// Size returns the length of the elements in bytes.
-func (s *State) Size() int { return s.Value.Count() * s.Value.DType.Size() }
+// size returns the length of the elements in bytes.
+func (s *State) size() int { return s.Value.Count() * s.Value.DType.Size() }
 
 // Own gives the state memory of its own, which may be written to.
 func (s *State) Own() {
@@ -83,11 +83,11 @@ func Changes(values ...*Value) func() bool {
 	return func() bool {
 		changed := false
 		for i, v := range values {
-			if v.state == nil || stamps[i] != v.state.Stamp {
+			if v.state == nil || stamps[i] != v.state.stamp {
 				changed = true
 			}
 			if v.state != nil {
-				stamps[i] = v.state.Stamp
+				stamps[i] = v.state.stamp
 			}
 		}
 		return changed

@@ -58,8 +58,8 @@ func (v *Value) width() int {
 	return v.DType.Size()
 }
 
-// Size returns the bytes of one unit.
-func (v *Value) Size() int { return v.Count * v.width() }
+// size returns the bytes of one unit.
+func (v *Value) size() int { return v.Count * v.width() }
 
 // Kept returns how many elements of one unit are kept at a time.
 func (v *Value) Kept() int {
@@ -77,7 +77,7 @@ func (v *Value) held() int { return v.Kept() * v.width() }
 func (v *Value) Reach(rows int) (bytes, held int) {
 	bytes, held = v.held(), v.held()
 	if v.state == nil && v.Kind == graph.Rows {
-		bytes = v.Size() * rows
+		bytes = v.size() * rows
 		if !v.local {
 			held = bytes
 		}
@@ -117,7 +117,7 @@ func (v *Value) IsHalf() bool { return v.half }
 func (v *Value) IsState() bool { return v.state != nil }
 
 // Stamp returns a number that grows with every change of a state tensor.
-func (v *Value) Stamp() uint64 { return v.state.Stamp }
+func (v *Value) Stamp() uint64 { return v.state.stamp }
 
 // Ring returns how many positions are kept, position p where p mod Ring lies; 0: all
 // are.

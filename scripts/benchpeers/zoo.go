@@ -6,7 +6,8 @@ import "fmt"
 func graphFile(name string) string { return "GRAPH:" + name }
 
 // zoo are the networks whose activations are not relu alone.
-var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", "shufflenetv2", "yolov8n", "yolox-nano"}
+var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", "shufflenetv2", "yolov8n",
+	"yolox-nano"}
 
 // zooInferRows are predictions of the zoo against the best of two ONNX Runtimes, from one file.
 func zooInferRows() (list []row) {

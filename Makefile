@@ -36,6 +36,10 @@ test-arm64: build ## README's recipe trained by an arm64 build, class fma by NEO
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
 	GO=$(GO) sh scripts/arm64.sh bin/bnctl $(RECIPE)
 
+.PHONY: test-activations
+test-activations: ## exp, log, sigmoid, tanh and the activations of all 2^32 float32: their error, and the kernels of this machine by bits (half an hour of two cores)
+	BNCTL_ACTIVATIONS=full $(GO) test -timeout 3h -count=1 -v -run 'Elementary|ActivationsOfAllNumbers' ./device/class ./plugins/cpu/internal/kernel
+
 .PHONY: test-amx
 test-amx: ## kernels and device in class amx; its instructions are emulated where the processor has none (Linux, gcc, a processor with AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .

@@ -36,14 +36,16 @@ var activations = []struct {
 	}, false},
 }
 
-// TestActivations holds the definitions to package math, and the derivatives to
-// differences of these: device/ref and the CPU device share the definitions, so
+// TestActivations holds the definitions to package math, the derivatives to
+// differences of these, and the functions of float32 to those of float64: device/ref and the CPU device share the definitions, so
 // that neither can judge the other.
 func TestActivations(t *testing.T) {
 	const h = 1e-6
 	for _, a := range activations {
-		f := class.Activation(&graph.Node{Op: a.op, Attrs: a.attrs})
-		d := class.Derivative(&graph.Node{Op: graph.ActivationGrad, Attrs: a.attrs.With("of", a.op.String())})
+		node := &graph.Node{Op: a.op, Attrs: a.attrs}
+		slope := &graph.Node{Op: graph.ActivationGrad, Attrs: a.attrs.With("of", a.op.String())}
+		f, d := class.Activation(node), class.Derivative(slope)
+		f32, d32 := class.Activation32(node), class.Derivative32(slope)
 		for x := -8.025; x < 8; x += 0.11 { // at no kink
 			want := a.f(x)
 			if got := f(x); !(math.Abs(got-want) <= 1e-14*math.Max(1, math.Abs(want))) {
@@ -56,6 +58,12 @@ func TestActivations(t *testing.T) {
 			slope := (a.f(x+h) - a.f(x-h)) / (2 * h)
 			if got := d(saved); !(math.Abs(got-slope) <= 1e-8) {
 				t.Errorf("slope of %v at %g is %g, want %g", a.op, x, got, slope)
+			}
+			if got := float64(f32(float32(x))); !(math.Abs(got-want) <= 1e-6*math.Max(1, math.Abs(want))) {
+				t.Errorf("%v(%g) is %g on float32, want %g", a.op, x, got, want)
+			}
+			if got := float64(d32(float32(saved))); !(math.Abs(got-slope) <= 2e-6) {
+				t.Errorf("slope of %v at %g is %g on float32, want %g", a.op, x, got, slope)
 			}
 		}
 		if !math.IsNaN(f(math.NaN())) {

@@ -48,6 +48,14 @@ var unusedNames = map[string]string{
 	"modelfile/formats/keras.ReadFrom": inBytes,
 	"modelfile/formats/torch.ReadFrom": inBytes,
 
+	"device/class.Exp":     devices,
+	"device/class.Expm1":   devices,
+	"device/class.Log":     devices,
+	"device/class.Log1p":   devices,
+	"device/class.Sigmoid": devices,
+	"device/class.Tanh":    devices,
+	"device/class.Erf":     devices,
+
 	"graph.Op.Decomposes":     devices,
 	"graph.Op.Differentiable": devices,
 

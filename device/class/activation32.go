@@ -1,0 +1,142 @@
+package class
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Activation32 returns the function of an activation node, or of exp, log or affine, on float32,
+// which defines the result of each element in every class but Ref. Those that are made of others
+// are defined as the chain of their parts, each rounded, so that it makes no difference whether a
+// graph says silu or x * sigmoid(x). Attributes are rounded to float32 first. What bounds a value
+// keeps -0 and NaN. NaN stays NaN.
+func Activation32(n *graph.Node) func(float32) float32 {
+	a, b := Numbers(n, n.Op)
+	switch n.Op {
+	case graph.LeakyRelu:
+		return func(x float32) float32 { return either32(x >= 0, x, a*x) }
+	case graph.Elu:
+		return func(x float32) float32 {
+			if x > 0 {
+				return x
+			}
+			return a * Expm1(x)
+		}
+	case graph.Sigmoid:
+		return Sigmoid
+	case graph.HardSigmoid:
+		return hardSigmoid(a, b)
+	case graph.Silu:
+		return func(x float32) float32 { return x * Sigmoid(x) }
+	case graph.HardSwish:
+		gate := hardSigmoid(a, b)
+		return func(x float32) float32 { return x * gate(x) }
+	case graph.Tanh:
+		return Tanh
+	case graph.Softplus:
+		return func(x float32) float32 { return either32(x < 0, 0, x) + Log1p(Exp(-abs(x))) }
+	case graph.Exp:
+		return Exp
+	case graph.Log:
+		return Log
+	case graph.Affine:
+		return func(x float32) float32 { return float32(a*x) + b }
+	}
+	return bounded(a, b) // Relu, Relu6, Clip
+}
+
+// Numbers returns the two numbers that an activation has, the node's own or, of a gradient,
+// those of the node that it is the gradient of: bounds, or those of its attributes.
+func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
+	switch of {
+	case graph.Relu:
+		return 0, float32(math.Inf(1))
+	case graph.Relu6:
+		return 0, 6
+	case graph.LeakyRelu, graph.Elu:
+		return float32(n.Float("alpha")), 0
+	case graph.HardSigmoid:
+		return float32(n.Float("alpha")), float32(n.Float("beta"))
+	case graph.HardSwish:
+		return 1. / 6, 0.5
+	case graph.Affine:
+		return float32(n.Float("by")), float32(n.Float("add"))
+	case graph.Clip:
+		return float32(n.Float("min")), float32(n.Float("max"))
+	}
+	return 0, 0
+}
+
+// bounded returns the function that bounds its argument.
+func bounded(low, high float32) func(float32) float32 {
+	return func(x float32) float32 {
+		if x < low {
+			x = low
+		}
+		if x > high {
+			x = high
+		}
+		return x
+	}
+}
+
+// hardSigmoid rounds the product and the sum.
+func hardSigmoid(a, b float32) func(float32) float32 {
+	bound := bounded(0, 1)
+	return func(x float32) float32 { return bound(float32(a*x) + b) }
+}
+
+// Derivative32 returns the derivative of the activation of an ActivationGrad node
+// on float32, as Derivative does. The gradient is the derivative times that of the result, rounded; of
+// relu and relu6 it is that of the result, or +0.
+func Derivative32(n *graph.Node) func(float32) float32 {
+	of, _ := graph.ActivationNamed(n.Text("of"))
+	a, b := Numbers(n, of)
+	switch of {
+	case graph.Relu:
+		return func(y float32) float32 { return either32(y > 0, 1, 0) }
+	case graph.Relu6:
+		return func(y float32) float32 { return either32(y > 0 && y < 6, 1, 0) }
+	case graph.LeakyRelu:
+		return func(x float32) float32 { return either32(x >= 0, 1, a) }
+	case graph.Elu:
+		return func(x float32) float32 {
+			if x >= 0 {
+				return 1
+			}
+			return a * Exp(x)
+		}
+	case graph.Sigmoid:
+		return func(y float32) float32 { return y * (1 - y) }
+	case graph.HardSigmoid:
+		return func(x float32) float32 {
+			t := float32(a*x) + b
+			return either32(t >= 0 && t < 1, a, 0)
+		}
+	case graph.Silu:
+		return func(x float32) float32 {
+			s := Sigmoid(x)
+			return s * Fuse(x, 1-s, 1)
+		}
+	case graph.HardSwish:
+		return func(x float32) float32 {
+			p := float32(a * x)
+			t := p + b
+			return either32(t < 0, 0, either32(t >= 1, 1, t+p))
+		}
+	case graph.Tanh:
+		return func(y float32) float32 { return Fuse(-y, y, 1) }
+	case graph.Softplus:
+		return Sigmoid
+	}
+	return func(x float32) float32 { return either32(x >= a && x < b, 1, 0) } // Clip
+}
+
+// either32 returns a where the condition holds, else b.
+func either32(condition bool, a, b float32) float32 {
+	if condition {
+		return a
+	}
+	return b
+}

@@ -19,6 +19,11 @@ var definitions = map[graph.Op]func(*call){
 	graph.NormaliseGradSums: defineNormaliseGradSums, graph.NormaliseGradInput: defineNormaliseGradInput,
 	graph.ChannelSum: defineChannelSum, graph.GlobalAvgPool: defineGlobalAvgPool,
 
+	graph.LeakyRelu: defineActivation, graph.Elu: defineActivation, graph.Sigmoid: defineActivation,
+	graph.HardSigmoid: defineActivation, graph.Silu: defineActivation, graph.HardSwish: defineActivation,
+	graph.Tanh: defineActivation, graph.Softplus: defineActivation, graph.Clip: defineActivation,
+	graph.Exp: defineActivation, graph.Log: defineActivation,
+
 	graph.ActivationGrad: defineActivationGrad, graph.SoftmaxXent: defineSoftmaxXent,
 	graph.MaxPoolGrad: defineMaxPoolGrad, graph.AvgPoolGrad: defineAvgPoolGrad,
 }

@@ -1,13 +1,36 @@
 package ref
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// defineActivation: functions of float32 by their definitions.
+func defineActivation(c *call) {
+	if c.in(0).typ.DType != tensor.F32 {
+		if elementary[c.Op] != nil {
+			unary(c)
+		} else {
+			activation(c)
+		}
+		return
+	}
+	f := class.Activation32(c.Node)
+	for i, v := range c.in(0).f {
+		c.out(0).f[i] = float64(f(float32(v)))
+	}
+}
 
 // defineActivationGrad: of relu and relu6 the gradient where it passes, else +0.
 func defineActivationGrad(c *call) {
 	y, dy, dx := c.in(0).f, c.in(1).f, c.out(0).f
 	of, _ := graph.ActivationNamed(c.Text("of"))
 	if of != graph.Relu && of != graph.Relu6 {
-		activationGrad(c)
+		d := class.Derivative32(c.Node)
+		for i, v := range y {
+			dx[i] = float64(d(float32(v)) * float32(dy[i]))
+		}
 		return
 	}
 	for i, v := range y {

@@ -31,6 +31,8 @@ func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 		return n.Float("alpha"), 0
 	case graph.HardSigmoid:
 		return n.Float("alpha"), n.Float("beta")
+	case graph.HardSwish:
+		return 1. / 6, 0.5
 	case graph.Clip:
 		return n.Float("min"), n.Float("max")
 	case graph.Affine:

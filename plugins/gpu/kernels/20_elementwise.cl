@@ -25,30 +25,7 @@ KERNEL unary64(int first, IN double *x, OUT double *y, int n, int op, double a, 
 
 KERNEL unary32(int first, IN float *x, OUT float *y, int n, int op, double a, double b) {
 	EACH(e, unit, n);
-	float v = x[unit * n + e], r;
-	switch (op) {
-	case 50: r = v < 0.0f ? 0.0f : v; break;
-	case 51: r = v < 0.0f ? 0.0f : v > 6.0f ? 6.0f : v; break;
-	case 87: r = (float)a * v + (float)b; break;
-	default: r = (float)unary(op, (double)v, a, b);
-	}
-	y[unit * n + e] = r;
-}
-
-// derivative of an activation by what it saves.
-FUNCTION double derivative(int op, double x, double a, double b) {
-	double s;
-	switch (op) {
-	case 52: return x >= 0.0 ? 1.0 : a;
-	case 53: return x >= 0.0 ? 1.0 : a * exp_of(x);
-	case 54: return x * (1.0 - x);
-	case 55: s = a * x + b; return s >= 0.0 && s < 1.0 ? a : 0.0;
-	case 56: s = sigmoid(x); return s * (1.0 + x * (1.0 - s));
-	case 57: return x < -3.0 ? 0.0 : x < 3.0 ? (2.0 * x + 3.0) / 6.0 : 1.0;
-	case 58: return 1.0 - x * x;
-	case 59: return sigmoid(x);
-	}
-	return x >= a && x < b ? 1.0 : 0.0; // 88
+	y[unit * n + e] = function32(op, x[unit * n + e], (float)a, (float)b);
 }
 
 KERNEL activation_gradient(int first, IN float *x, IN float *dy, OUT float *dx, int n, int op, double a,
@@ -60,7 +37,7 @@ KERNEL activation_gradient(int first, IN float *x, IN float *dy, OUT float *dx, 
 	case 50: dx[i] = v > 0.0f ? g : 0.0f; return;
 	case 51: dx[i] = v > 0.0f && v < 6.0f ? g : 0.0f; return;
 	}
-	dx[i] = (float)(derivative(op, (double)v, a, b) * (double)g);
+	dx[i] = derivative32(op, v, (float)a, (float)b) * g;
 }
 
 // index is where the element of a unit lies by strides: table has the shape

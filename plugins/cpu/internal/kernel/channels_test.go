@@ -85,8 +85,7 @@ func TestElementwise(t *testing.T) {
 			}
 		}
 		run := func(s *Set) []float32 {
-			y := make([]float32, 6*n)
-			s.HardSwish(y[5*n:], a)
+			y := make([]float32, 5*n)
 			s.Relu6(y[3*n:4*n], a)
 			s.Relu6Gradient(y[4*n:5*n], a, b)
 			s.Relu(y[:n], a)
@@ -99,27 +98,6 @@ func TestElementwise(t *testing.T) {
 			if got := run(s); !sameBits(got, want) {
 				t.Errorf("%s: %d elements: differs from the definition", s.Name, n)
 			}
-		}
-	}
-}
-
-func TestHardSwishIsItsDefinition(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	x := []float32{0, float32(negativeZero), float32(nan), -3, 3, -3.0000002, -2.9999998, 2.9999998, 1e-45,
-		float32(math.Inf(1)), float32(math.Inf(-1)), 3e38, -3e38}
-	for len(x) < 1001 {
-		x = append(x, float32(r.NormFloat64()*4))
-	}
-	want := make([]float32, len(x))
-	for i, v := range x {
-		d := float64(v)
-		want[i] = float32(d * math.Min(math.Max(d+3, 0), 6) / 6)
-	}
-	for _, s := range append(vectorSets(), Generic) {
-		got := make([]float32, len(x))
-		s.HardSwish(got, x)
-		if !sameBits(got, want) {
-			t.Errorf("%s: differs from x*min(max(x+3, 0), 6)/6", s.Name)
 		}
 	}
 }

@@ -12,7 +12,6 @@ type elements struct {
 	relu6         func(y *float32, x *float32, count int)
 	relu6Gradient func(dx *float32, y *float32, dy *float32, count int)
 	add           func(y *float32, a *float32, b *float32, count int)
-	hardSwish     func(y *float32, x *float32, count int) // nil: none
 
 	sgd [2][2]sgdStep // with weight decay, with Nesterov's momentum; nil: none
 }
@@ -87,21 +86,6 @@ func (s *Set) Relu6Gradient(dx, y, dy []float32) {
 			g = 0
 		}
 		dx[n+i] = g
-	}
-}
-
-// HardSwish sets y to x*min(max(x+3, 0), 6)/6, computed in float64; NaN stays NaN. y may be x.
-func (s *Set) HardSwish(y, x []float32) {
-	x = x[:len(y)]
-	n := s.elements.whole(len(y))
-	if n > 0 && s.elements.hardSwish != nil {
-		s.elements.hardSwish(&y[0], &x[0], n)
-	} else {
-		n = 0
-	}
-	for i, v := range x[n:] {
-		d := float64(v)
-		y[n+i] = float32(d * min(max(d+3, 0), 6) / 6)
 	}
 }
 

@@ -57,6 +57,3 @@ func sgdDecayAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32,
 
 //go:noescape
 func sgdDecayNesterovAVX2(w1 *float32, v1 *float32, w *float32, dw *float32, v *float32, momentum float32, decay float32, rate float32, count int)
-
-//go:noescape
-func hardSwishAVX2(y *float32, x *float32, count int)

@@ -31,11 +31,13 @@ import (
 //go:generate go run -C _asm . directpairs
 //go:generate go run -C _asm . matrix
 //go:generate go run -C _asm . gather
+//go:generate go run -C _asm . activation
 //go:generate go run -C _asm ./neon window
 //go:generate go run -C _asm ./neon gradient
 //go:generate go run -C _asm ./neon direct
 //go:generate go run -C _asm ./neon depthwise
 //go:generate go run -C _asm ./neon elementwise
+//go:generate go run -C _asm ./neon activation
 //go:generate go run -C _asm ./neon channels
 //go:generate go run -C _asm ./neon pooling
 //go:generate go run -C _asm ./neon winograd
@@ -67,6 +69,7 @@ type Set struct {
 	depthwise         []depthwiseTiles // widest first
 	depthwiseRows     []depthwiseRowTiles
 	elements          *elements
+	activations       *activations
 	pools             *pools
 	mixes             *mixKernel
 	directs           *directTiles

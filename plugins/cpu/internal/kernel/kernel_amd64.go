@@ -11,7 +11,8 @@ func native() []*Set {
 		sets = append(sets, &Set{Name: "avx512", Class: "fma", fused: true,
 			window: windowAVX512, gradient: gradientAVX512, denseGradient: denseGradientAVX512,
 			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
-			depthwise: depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
+			activations: &activationsAVX512,
+			depthwise:   depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
 			gathers: &gathersAVX512, pools: &poolsAVX512, mixes: &mixesAVX2, directs: &directsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
 		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
@@ -25,7 +26,7 @@ func native() []*Set {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
 			window: windowAVX2, gradient: gradientAVX2, stagedGradient: &stagedGradientAVX2,
 			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
-			sumHalves: sumHalvesAVX2, elements: &elementsAVX2,
+			sumHalves: sumHalvesAVX2, elements: &elementsAVX2, activations: &activationsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
 			gathers: &gathersAVX2, pools: &poolsAVX2, mixes: &mixesAVX2, directs: &directsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,

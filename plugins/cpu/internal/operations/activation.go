@@ -3,6 +3,7 @@ package operations
 import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -12,10 +13,18 @@ import (
 var activationOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Relu: buildRelu, graph.Relu6: buildRelu, graph.LeakyRelu: buildActivation,
 	graph.Elu: buildActivation, graph.Sigmoid: buildActivation, graph.HardSigmoid: buildActivation,
-	graph.Silu: buildActivation, graph.HardSwish: buildHardSwish, graph.Tanh: buildActivation,
+	graph.Silu: buildActivation, graph.HardSwish: buildActivation, graph.Tanh: buildActivation,
 	graph.Softplus: buildActivation, graph.Clip: buildActivation, graph.ActivationGrad: buildActivationGrad,
 	graph.Prelu: buildPrelu, graph.PreluGradInput: buildPreluGradInput,
 	graph.PreluGradSlope: buildPreluGradSlope,
+}
+
+// functions are the operations that package kernel has as functions of one element.
+var functions = map[graph.Op]kernel.Function{
+	graph.Exp: kernel.Exp, graph.Log: kernel.Log, graph.Sigmoid: kernel.Sigmoid, graph.Tanh: kernel.Tanh,
+	graph.Silu: kernel.Silu, graph.Softplus: kernel.Softplus, graph.Elu: kernel.Elu,
+	graph.LeakyRelu: kernel.LeakyRelu, graph.HardSigmoid: kernel.HardSigmoid,
+	graph.HardSwish: kernel.HardSwish, graph.Clip: kernel.Clip, graph.Affine: kernel.AffineOf,
 }
 
 func buildRelu(c *plan.Compiler) run.Action {
@@ -28,11 +37,14 @@ func buildRelu(c *plan.Compiler) run.Action {
 	return spans(c, func(y []float32, x [][]float32) { c.Kernels().Relu(y, x[0]) })
 }
 
-func buildHardSwish(c *plan.Compiler) run.Action {
+func buildActivation(c *plan.Compiler) run.Action {
 	if c.In(0).DType == tensor.F64 {
-		return buildActivation(c)
+		return unary(c, class.Activation(c.Node()))
 	}
-	return spans(c, func(y []float32, x [][]float32) { c.Kernels().HardSwish(y, x[0]) })
+	kernels, of := c.Kernels(), functions[c.Node().Op]
+	f := class.Activation32(c.Node())
+	a, b := class.Numbers(c.Node(), c.Node().Op)
+	return spans(c, func(y []float32, x [][]float32) { kernels.Apply(of, y, x[0], a, b, f) })
 }
 
 // spans returns an action that works element by element on operands that lie
@@ -60,10 +72,7 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	return run.ByUnit(y.Kind, a)
 }
 
-// buildActivation computes in float64, element by element.
-func buildActivation(c *plan.Compiler) run.Action { return unary(c, class.Activation(c.Node())) }
-
-// unary applies fn to every element of operand 0.
+// unary applies fn, in float64, to every element of operand 0.
 func unary(c *plan.Compiler, fn func(float64) float64) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return run.ByUnit(y.Kind, &run.ByRows{Work: 5 * y.Count,
@@ -92,11 +101,10 @@ func buildActivationGrad(c *plan.Compiler) run.Action {
 	case graph.Relu6:
 		return spans(c, func(dx []float32, x [][]float32) { kernels.Relu6Gradient(dx, x[0], x[1]) })
 	default:
-		d := class.Derivative(c.Node())
+		d := class.Derivative32(c.Node())
+		a, b := class.Numbers(c.Node(), of)
 		return spans(c, func(dx []float32, x [][]float32) {
-			for i, v := range x[0] {
-				dx[i] = float32(d(float64(v)) * float64(x[1][i]))
-			}
+			kernels.ApplyGradient(functions[of], dx, x[0], x[1], a, b, d)
 		})
 	}
 }

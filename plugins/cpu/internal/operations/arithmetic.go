@@ -17,8 +17,8 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Sub:        buildBinary,
 	graph.Mul:        buildBinary,
 	graph.Div:        buildBinary,
-	graph.Exp:        func(c *plan.Compiler) run.Action { return unary(c, tensor.Exp) },
-	graph.Log:        func(c *plan.Compiler) run.Action { return unary(c, tensor.Log) },
+	graph.Exp:        func(c *plan.Compiler) run.Action { return elementary(c, tensor.Exp) },
+	graph.Log:        func(c *plan.Compiler) run.Action { return elementary(c, tensor.Log) },
 	graph.Sqrt:       func(c *plan.Compiler) run.Action { return unary(c, math.Sqrt) },
 	graph.Affine:     buildAffine,
 	graph.ReduceSum:  buildReduce,
@@ -26,32 +26,44 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Dropout:    buildDropout,
 }
 
+// elementary computes a function that package kernel has, of float64 by f.
+func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
+	if c.In(0).DType == tensor.F64 {
+		return unary(c, f)
+	}
+	return buildActivation(c)
+}
+
 // buildAffine rounds the product and the sum.
 func buildAffine(c *plan.Compiler) run.Action {
 	by, add := c.Node().Float("by"), c.Node().Float("add")
-	if c.In(0).DType == tensor.F64 {
-		return unary(c, func(x float64) float64 { return float64(by*x) + add })
-	}
-	return spans(c, func(y []float32, x [][]float32) {
-		for i, v := range x[0] {
-			y[i] = float32(float32(by)*v) + float32(add)
-		}
-	})
+	return elementary(c, func(x float64) float64 { return float64(by*x) + add })
 }
 
 func buildBinary(c *plan.Compiler) run.Action {
-	a, b, y := c.In(0), c.In(1), c.Out(0)
+	a, b, y, do := c.In(0), c.In(1), c.Out(0), combination(c.Kernels(), c.Node().Op)
 	switch {
 	case y.DType == tensor.F64:
-		return binaryAction(a, b, y, arithmetic[float64](c.Node().Op))
-	case c.Node().Op == graph.Add && sameLayout(a, y) && sameLayout(b, y):
-		return spans(c, func(y []float32, x [][]float32) { c.Kernels().Add(y, x[0], x[1]) })
+		return binaryAction(a, b, y, arithmetic[float64](c.Node().Op), nil)
+	case sameLayout(a, y) && sameLayout(b, y):
+		return spans(c, func(y []float32, x [][]float32) { do(y, x[0], x[1]) })
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && ofChannels(b, y):
 		return scaled(c, a, b)
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && ofRowsChannels(b, y):
 		return scaledByRows(a, b, y)
+	case c.Node().Op == graph.Mul && y.Last && sameLayout(b, y) && ofRowsChannels(a, y):
+		return scaledByRows(b, a, y)
 	}
-	return binaryAction(a, b, y, arithmetic[float32](c.Node().Op))
+	return binaryAction(a, b, y, arithmetic[float32](c.Node().Op), do)
+}
+
+// combination returns what computes an operation of as many elements of each operand.
+func combination(kernels *kernel.Set, op graph.Op) func(y, a, b []float32) {
+	of := map[graph.Op]kernel.Operation{graph.Sub: kernel.Sub, graph.Mul: kernel.Mul, graph.Div: kernel.Div}[op]
+	if op == graph.Add {
+		return kernels.Add
+	}
+	return func(y, a, b []float32) { kernels.Combine(of, y, a, b) }
 }
 
 // sameLayout reports whether elements of a and y lie at the same places.
@@ -72,20 +84,20 @@ func ofRowsChannels(b, y *run.Value) bool {
 }
 
 // scaledByRows multiplies the channels of each row of x with the elements of that
-// row of s, as squeeze and excitation does.
+// row of s, as squeeze and excitation does: see scaled.
 func scaledByRows(x, s, y *run.Value) run.Action {
-	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 5,
-		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-			from, to := run.Span(piece, pieces, y.Positions)
-			in, out := run.View[float32](f.Unit(x, w, y.Kind, i)), run.View[float32](f.Unit(y, w, y.Kind, i))
-			by := run.View[float32](f.Unit(s, w, y.Kind, i))[:y.Channels]
-			for at := from; at < to; at++ {
-				v, u := out[at*y.Channels:][:len(by)], in[at*y.Channels:][:len(by)]
-				for ch, b := range by {
-					v[ch] = u[ch] * b
-				}
-			}
-		}})
+	zeros := kernel.NewAffine(y.Channels)
+	for ch := range y.Channels {
+		zeros.Set(ch, 0, 0, math.Copysign(0, -1))
+	}
+	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		a := zeros
+		a.By = f.At(s, w, i)
+		from, to = from*y.Channels, to*y.Channels
+		f.Kernels.Normalise(f.At(y, w, i)[from:to], f.At(x, w, i)[from:to], a, kernel.Epilogue{})
+	}
+	return run.BySpan(&run.ByRows{Work: y.Count / 8,
+		Spans: run.Spans{Span: span, Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true}})
 }
 
 // scaled multiplies the channels of x with elements of s, as the gradient of a
@@ -115,17 +127,56 @@ func arithmetic[T float32 | float64](op graph.Op) func(a, b T) T {
 }
 
 // binaryAction computes unit by unit of y; operands broadcast over the shape,
-// and those of a kind with fewer units go with every unit of theirs.
-func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T) run.Action {
+// and those of a kind with fewer units go with every unit of theirs. do computes as many
+// elements as lie side by side, if there is such a function.
+func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
+	do func(y, a, b []T)) run.Action {
 	strides, strideA, strideB := y.Strides(), broadcast(a, y.Shape), broadcast(b, y.Shape)
 	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		u, v := run.View[T](f.Unit(a, w, y.Kind, i)), run.View[T](f.Unit(b, w, y.Kind, i))
 		out := run.View[T](f.Unit(y, w, y.Kind, i))
+		one := new(repeated[T])
 		run.Walk(y.Shape, strides, strideA, strideB, func(n, k, p, q, stepK, stepP, stepQ int) {
+			if do != nil && n >= fewElements && stepK == 1 && max(stepP, stepQ) == 1 {
+				one.each(out[k:k+n], u[p:], v[q:], stepP, stepQ, do)
+				return
+			}
 			for range n {
 				out[k] = fn(u[p], v[q])
 				k, p, q = k+stepK, p+stepP, q+stepQ
 			}
 		})
 	}})
+}
+
+// fewElements are computed one by one.
+const fewElements = 8
+
+// repeated is the room for an element that an operand has for many of the other's.
+type repeated[T float32 | float64] [256]T
+
+// each computes elements that lie side by side, those of an operand with step 0 all the same.
+func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) {
+	fill := func(x []T) []T {
+		some := r[:min(len(y), len(r))]
+		for i := range some {
+			some[i] = x[0]
+		}
+		return some
+	}
+	if stepA == 0 {
+		a = fill(a)
+	}
+	if stepB == 0 {
+		b = fill(b)
+	}
+	if stepA == stepB {
+		do(y, a, b)
+		return
+	}
+	for len(y) > 0 {
+		n := min(len(y), len(r))
+		do(y[:n], a, b)
+		y, a, b = y[n:], a[n*stepA:], b[n*stepB:]
+	}
 }

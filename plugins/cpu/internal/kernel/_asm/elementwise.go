@@ -49,27 +49,6 @@ func elementwise() {
 		})
 		sgd(set)
 	}
-	hardSwish()
-}
-
-// hardSwish writes x*min(max(x+3, 0), 6)/6 of contiguous elements, in float64, for
-// all sets: its divisions take the time, and their number is the same.
-func hardSwish() {
-	low, high, three, sixes := reg.Y1, reg.Y4, reg.Y3, reg.Y2
-	each(avx2, "hardSwish", []string{"y", "x"}, func(v, zero reg.VecPhysical, p []reg.GPPhysical) {
-		for i, half := range []reg.VecPhysical{low, high} {
-			x := reg.Y5
-			VCVTPS2PD(operand.Mem{Base: p[1], Disp: 16 * i}, x)
-			VADDPD(three, x, half)
-			VMAXPD(half, zero, half)
-			VMINPD(half, sixes, half)
-			VMULPD(half, x, half)
-			VDIVPD(sixes, half, half)
-		}
-		VCVTPD2PSY(low, reg.X1)
-		VCVTPD2PSY(high, reg.X4)
-		VINSERTF128(operand.Imm(1), reg.X4, v, v)
-	})
 }
 
 // The predicates "first > second" and "first < second", false for NaN, quiet.
@@ -85,13 +64,6 @@ func six(set isa) {
 	VBROADCASTSS(reg.X2, set.regs[2])
 }
 
-// double broadcasts a float64, given by its upper half, to register i.
-func double(set isa, upper uint32, i int) {
-	MOVQ(operand.U64(uint64(upper)<<32), reg.RAX)
-	MOVQ(reg.RAX, reg.X5)
-	VBROADCASTSD(reg.X5, set.regs[i])
-}
-
 // each writes a loop that stores what body leaves in v to the first pointer.
 func each(set isa, name string, params []string, body func(v, zero reg.VecPhysical, p []reg.GPPhysical)) {
 	signature := ""
@@ -102,10 +74,6 @@ func each(set isa, name string, params []string, body func(v, zero reg.VecPhysic
 	Pragma("noescape")
 	if strings.HasPrefix(name, "relu6") {
 		six(set)
-	}
-	if name == "hardSwish" {
-		double(set, 0x40180000, 2) // 6
-		double(set, 0x40080000, 3) // 3
 	}
 	for i, p := range params {
 		MOVQ(param(p), pointers[i])

@@ -34,6 +34,7 @@ var families = map[string]func(){
 	"directpairs":      directpairs,
 	"matrix":           matrix,
 	"gather":           gather,
+	"activation":       activation,
 }
 
 func main() {

@@ -20,6 +20,7 @@ var families = map[string]func(*file){
 	"direct":           direct,
 	"depthwise":        depthwise,
 	"elementwise":      elementwise,
+	"activation":       activation,
 	"channels":         channels,
 	"pooling":          pooling,
 	"winograd":         winograd,

@@ -1,0 +1,64 @@
+package devicetest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// branches are where a function of one element has branches: near zero, where polynomials
+// end, at kinks, and where an exponential overflows or vanishes.
+var branches = []float64{0, 0x1p-149, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, 1.5, 2.5, 3, 4,
+	6, 12, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, math.MaxFloat32, math.Inf(1)}
+
+// branched fills a tensor with branches of either sign and their neighbours, NaN among them, and
+// numbers of all sizes.
+func branched(d *tensor.Draws, t tensor.Tensor) {
+	inf := float32(math.Inf(1))
+	set(t, func(i int) float64 {
+		if i%(6*len(branches)+3) == 6*len(branches) {
+			return math.NaN()
+		}
+		if i >= 6*len(branches) {
+			return d.Normal() * math.Exp2(float64(d.Intn(60)-50))
+		}
+		v := float32(branches[i/6])
+		v = [3]float32{v, math.Nextafter32(v, inf), math.Nextafter32(v, -inf)}[i%3]
+		return math.Copysign(float64(v), float64(i/3%2)-0.5)
+	})
+}
+
+// functionProbes are all functions of one element, and operations of two that broadcast.
+func functionProbes() []probe {
+	var all []probe
+	x := rows(7*len(branches) + 1).with(branched)
+	for _, f := range []struct {
+		op    graph.Op
+		attrs []any
+	}{
+		{graph.LeakyRelu, []any{"alpha", 0.1}}, {graph.Elu, []any{"alpha", 0.7}}, {graph.Sigmoid, nil},
+		{graph.HardSigmoid, []any{"alpha", 0.2, "beta", 0.45}}, {graph.Silu, nil}, {graph.HardSwish, nil},
+		{graph.Tanh, nil}, {graph.Softplus, nil}, {graph.Clip, []any{"min", -1.5, "max", 2.5}},
+	} {
+		grad := append([]any{"of", f.op.String()}, f.attrs...)
+		all = append(all,
+			probe{"branches", f.op, f.attrs, []operand{x}, bits},
+			probe{f.op.String() + ", branches", graph.ActivationGrad, grad,
+				[]operand{x, rows(7*len(branches) + 1).with(special)}, bits},
+			probe{"35 channels of 5x3", f.op, f.attrs, []operand{rows(35, 5, 3).with(spread)}, bits})
+	}
+	all = append(all, probe{"branches", graph.Exp, nil, []operand{x}, bits},
+		probe{"branches", graph.Log, nil, []operand{x}, bits})
+	for _, o := range []graph.Op{graph.Add, graph.Sub, graph.Mul, graph.Div} {
+		maps := rows(35, 5, 3).with(special)
+		for _, other := range []operand{rows(35, 5, 3), rows(35, 1, 1), whole(35, 1, 1), rows(1, 5, 3),
+			rows(1, 1, 1), rows(35, 1, 3), whole(3)} {
+			name := fmt.Sprintf("35x5x3 and %v %v", other.typ.Kind, other.typ.Shape)
+			all = append(all, probe{name, o, nil, []operand{maps, other.with(special)}, bits},
+				probe{name + ", exchanged", o, nil, []operand{other.with(special), maps}, bits})
+		}
+	}
+	return all
+}

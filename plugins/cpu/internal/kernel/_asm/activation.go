@@ -1,0 +1,295 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel/_asm/formula"
+)
+
+// activation writes loops over contiguous elements, whose count is a multiple of the lanes.
+// Constants lie in a table, each as often as a vector of 64 bytes has lanes.
+func activation() {
+	for _, set := range []isa{avx512, avx2} {
+		for _, f := range formula.All(set.bytes == 64) {
+			newEvaluation(set, f).write()
+		}
+	}
+}
+
+// evaluation is the loop of a formula.
+type evaluation struct {
+	isa
+	*formula.Formula
+	regs  *formula.Registers
+	masks *formula.Registers // of AVX-512
+	rows  []reg.GPPhysical   // the result and the operands
+	table reg.GPPhysical
+	spare []int // registers that a step has taken for constants
+}
+
+// temporaries is how many registers values have at least.
+const temporaries = 7
+
+func newEvaluation(set isa, f *formula.Formula) *evaluation {
+	n := len(f.Operands) + 1
+	e := &evaluation{isa: set, Formula: f, rows: pointers[:n], table: pointers[n]}
+	e.regs = f.Assign(len(set.regs), temporaries, wanted)
+	e.masks = f.Assign(7, 7, func(formula.Step) []formula.Value { return nil })
+	return e
+}
+
+// wanted are the arguments that no instruction takes from memory.
+func wanted(s formula.Step) []formula.Value {
+	switch s.Op {
+	case formula.Subtract, formula.Divide, formula.Less, formula.AtLeast, formula.Equal:
+		return s.Args[:1]
+	case formula.Least, formula.Most, formula.Without:
+		return s.Args[1:]
+	case formula.MultiplySubtract, formula.Select:
+		return s.Args[2:]
+	}
+	return nil
+}
+
+func (e *evaluation) write() {
+	signature := e.Result + ", "
+	for _, o := range e.Operands {
+		signature += o + ", "
+	}
+	TEXT(e.Formula.Name+e.isa.name, NOSPLIT, "func("+signature+"table *float32, n0, n1 float32, count int)")
+	Pragma("noescape")
+	for i, p := range append([]string{e.Result}, e.Operands...) {
+		MOVQ(param(p), e.rows[i])
+	}
+	MOVQ(param("table"), e.table)
+	count := pointers[len(e.rows)+1]
+	MOVQ(param("count"), count)
+	for _, v := range e.regs.Kept() {
+		r, _ := e.regs.Of(v)
+		if s := e.Steps[v]; s.Op == formula.Number {
+			VBROADCASTSS(param(fmt.Sprint("n", s.Index)), e.isa.regs[r])
+		} else {
+			VMOVUPS(e.constant(s), e.isa.regs[r])
+		}
+	}
+	Label("some")
+	for i, s := range e.Steps {
+		if s.Op != formula.Number && s.Op != formula.Constant {
+			e.step(i, s)
+		}
+	}
+	result, _ := e.regs.Of(formula.Value(len(e.Steps) - 1))
+	VMOVUPS(e.isa.regs[result], operand.Mem{Base: e.rows[0]})
+	for _, p := range e.rows {
+		ADDQ(operand.Imm(uint64(e.bytes)), p)
+	}
+	SUBQ(operand.Imm(uint64(e.bytes/4)), count)
+	JNE(operand.LabelRef("some"))
+	VZEROUPPER()
+	RET()
+}
+
+// constant is where a constant lies.
+func (e *evaluation) constant(s formula.Step) operand.Mem {
+	return operand.Mem{Base: e.table, Disp: 64 * s.Index}
+}
+
+// memory returns a value as an operand that may lie in memory.
+func (e *evaluation) memory(v formula.Value) operand.Op {
+	if r, ok := e.regs.Of(v); ok {
+		return e.isa.regs[r]
+	}
+	return e.constant(e.Steps[v])
+}
+
+// register returns the register of a value; a constant without one gets it for this step.
+func (e *evaluation) register(v formula.Value) reg.VecPhysical {
+	if r, ok := e.regs.Of(v); ok {
+		return e.isa.regs[r]
+	}
+	r := e.regs.Take()
+	e.spare = append(e.spare, r)
+	VMOVUPS(e.constant(e.Steps[v]), e.isa.regs[r])
+	return e.isa.regs[r]
+}
+
+// mask returns the register of a mask of AVX-512.
+func (e *evaluation) mask(v formula.Value) reg.Register {
+	r, _ := e.masks.Of(v)
+	return []reg.Register{reg.K1, reg.K2, reg.K3, reg.K4, reg.K5, reg.K6, reg.K7}[r]
+}
+
+// step writes a step.
+func (e *evaluation) step(i int, s formula.Step) {
+	v := formula.Value(i)
+	switch {
+	case s.Op == formula.MultiplyAdd || s.Op == formula.MultiplySubtract:
+		e.fused(i, s)
+	case s.Mask() && e.bytes == 64:
+		r := e.masks.Take()
+		e.masks.Set(v, r)
+		e.compare(s, e.inputs(s), e.mask(v))
+		e.masks.End(i, r)
+		e.regs.End(i, -1)
+	default:
+		inputs := e.inputs(s)
+		e.regs.End(i, -1)
+		r := e.regs.Take()
+		e.regs.Set(v, r)
+		e.plain(s, inputs, e.isa.regs[r])
+		if e.bytes == 64 {
+			e.masks.End(i, -1)
+		}
+	}
+	for _, r := range e.spare {
+		e.regs.Free(r)
+	}
+	e.spare = nil
+}
+
+// inputs are the arguments of a step as its instruction takes them.
+func (e *evaluation) inputs(s formula.Step) []operand.Op {
+	needed := wanted(s)
+	inputs := make([]operand.Op, len(s.Args))
+	for k, v := range s.Args {
+		switch {
+		case e.Steps[v].Mask() && e.bytes == 64:
+			inputs[k] = e.mask(v)
+		case slices.Contains(needed, v):
+			inputs[k] = e.register(v)
+		default:
+			inputs[k] = e.memory(v)
+		}
+	}
+	if commutes(s.Op) {
+		if _, ok := inputs[0].(operand.Mem); ok {
+			inputs[0], inputs[1] = inputs[1], inputs[0]
+		}
+	}
+	return inputs
+}
+
+// commutes reports whether the arguments of an operation may change places.
+func commutes(o formula.Op) bool {
+	switch o {
+	case formula.Add, formula.Multiply, formula.And, formula.Or, formula.AddBits:
+		return true
+	}
+	return false
+}
+
+// plain writes an operation whose result may lie where an argument does.
+func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) {
+	wide := e.bytes == 64
+	switch s.Op {
+	case formula.Operand:
+		VMOVUPS(operand.Mem{Base: e.rows[1+s.Index]}, to)
+	case formula.Add:
+		VADDPS(in[1], in[0], to)
+	case formula.Subtract:
+		VSUBPS(in[1], in[0], to)
+	case formula.Multiply:
+		VMULPS(in[1], in[0], to)
+	case formula.Divide:
+		VDIVPS(in[1], in[0], to)
+	case formula.Least: // the first wins where it is NaN, or both are zeros
+		VMINPS(in[0], in[1], to)
+	case formula.Most:
+		VMAXPS(in[0], in[1], to)
+	case formula.Without:
+		pick(wide, VPANDND, VANDNPS)(in[0], in[1], to)
+	case formula.And:
+		pick(wide, VPANDD, VANDPS)(in[1], in[0], to)
+	case formula.Or:
+		pick(wide, VPORD, VORPS)(in[1], in[0], to)
+	case formula.AddBits:
+		VPADDD(in[1], in[0], to)
+	case formula.SubtractBits:
+		VPSUBD(in[1], in[0], to)
+	case formula.Left:
+		VPSLLD(operand.Imm(uint64(s.Index)), in[0], to)
+	case formula.Right:
+		VPSRAD(operand.Imm(uint64(s.Index)), in[0], to)
+	case formula.Float:
+		VCVTDQ2PS(in[0], to)
+	case formula.Scale:
+		VSCALEFPS(in[1], in[0], to)
+	case formula.Select:
+		if wide {
+			VBLENDMPS(in[1], in[2], in[0], to)
+		} else {
+			VBLENDVPS(in[0], in[1], in[2], to)
+		}
+	default:
+		e.compare(s, in, to)
+	}
+}
+
+// pick returns the instruction of AVX-512 or of AVX2.
+func pick(wide bool, a, b func(...operand.Op)) func(...operand.Op) {
+	if wide {
+		return a
+	}
+	return b
+}
+
+// atLeast is the predicate "first >= second", false for NaN, quiet.
+const atLeast = 0x1d
+
+// compare sets a mask.
+func (e *evaluation) compare(s formula.Step, in []operand.Op, to operand.Op) {
+	if s.Op == formula.Both {
+		if e.bytes == 64 {
+			KANDW(in[0], in[1], to)
+		} else {
+			VANDPS(in[0], in[1], to)
+		}
+		return
+	}
+	predicate := map[formula.Op]uint64{formula.Less: less, formula.AtLeast: atLeast, formula.Equal: equal}[s.Op]
+	VCMPPS(operand.Imm(predicate), in[1], in[0], to)
+}
+
+// fused writes a multiply-add: over the addend if that is not wanted any more, else over a factor
+// or a copy of one.
+func (e *evaluation) fused(i int, s formula.Step) {
+	a, b, c := s.Args[0], s.Args[1], s.Args[2]
+	over231, over213, over132 := VFMADD231PS, VFMADD213PS, VFMADD132PS
+	if s.Op == formula.MultiplySubtract {
+		over231, over213, over132 = VFNMADD231PS, VFNMADD213PS, VFNMADD132PS
+	}
+	if !e.regs.Dies(a, i) && e.regs.Dies(b, i) {
+		a, b = b, a
+	}
+	_, held := e.regs.Of(c)
+	var to int
+	switch {
+	case e.regs.Dies(c, i) && c != a && c != b:
+		to, _ = e.regs.Of(c)
+		if _, ok := e.regs.Of(a); !ok {
+			a, b = b, a
+		}
+		over231(e.memory(b), e.register(a), e.isa.regs[to])
+	case e.regs.Dies(a, i) && a != b && a != c:
+		to, _ = e.regs.Of(a)
+		if held {
+			over132(e.memory(b), e.register(c), e.isa.regs[to])
+		} else {
+			over213(e.memory(c), e.register(b), e.isa.regs[to])
+		}
+	default:
+		to = e.regs.Take()
+		VMOVUPS(e.memory(c), e.isa.regs[to])
+		if _, ok := e.regs.Of(a); !ok {
+			a, b = b, a
+		}
+		over231(e.memory(b), e.register(a), e.isa.regs[to])
+	}
+	e.regs.Set(formula.Value(i), to)
+	e.regs.End(i, to)
+}

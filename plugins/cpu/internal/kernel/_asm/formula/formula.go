@@ -1,0 +1,145 @@
+// Package formula is the functions of one element as lists of steps, from which the generators
+// of all processors write loops. device/class/elementary.go and activation32.go state what is
+// computed; a step here is one operation there.
+package formula
+
+import "slices"
+
+// Op is what a step does with its arguments a, b and c.
+type Op int
+
+const (
+	Operand  Op = iota // element of operand Index
+	Number             // number Index, which the caller gives
+	Constant           // Constants[Index]
+
+	MultiplyAdd      // a*b + c, rounded once
+	MultiplySubtract // c - a*b, rounded once
+	Add
+	Subtract // a - b
+	Multiply
+	Divide // a / b
+	Least  // b if a > b, else a: NaN and the sign of a zero stay
+	Most   // b if a < b, else a
+
+	Without // the bits of a that b does not have
+	And     // the bits that a and b have
+	Or      // the bits that a or b has
+
+	AddBits      // a + b, as whole numbers
+	SubtractBits // a - b, as whole numbers
+	Left         // a << Index, as whole numbers
+	Right        // a >> Index, as whole numbers with a sign
+	Float        // a whole number as float32
+
+	Scale // a * 2^b, rounded once, where the processor has an instruction for it
+
+	// Masks, of comparisons that are false for NaN.
+	Less    // a < b
+	AtLeast // a >= b
+	Equal   // a == b
+	Both    // masks a and b
+	Select  // b where mask a holds, else c
+)
+
+// Value is the result of a step, by its number.
+type Value int
+
+// Step is one operation.
+type Step struct {
+	Op    Op
+	Args  []Value
+	Index int
+}
+
+// Mask reports whether the step's result is a mask.
+func (s Step) Mask() bool { return s.Op >= Less && s.Op <= Both }
+
+// Formula is a function of an element of each operand; the last step is its result.
+type Formula struct {
+	Name     string
+	Operands []string // what they are called; the result is Result
+	Result   string
+	Numbers  int
+	Steps    []Step
+
+	scales bool // the processor has Scale
+}
+
+// Last returns for each step the last one that has it as an argument.
+func (f *Formula) Last() []int {
+	last := make([]int, len(f.Steps))
+	for i, s := range f.Steps {
+		for _, v := range s.Args {
+			last[v] = i
+		}
+	}
+	last[len(last)-1] = len(last)
+	return last
+}
+
+// Constants are the names of the constants, in the order of the table that the functions are
+// given: kernel.constants.
+var Constants = []string{
+	"log2e", "round", "-ln2hi", "-ln2lo", "ln2", "one", "half", "-half", "zero", "two64", "sign",
+	"expLeast", "expMost", "-expLeast", "expm1Least", "-two", "third", "normal", "two23", "-23", "thirdBits",
+	"exponent", "largest", "-inf", "nan", "tanhNear", "erfNear", "erfMost",
+	"exp0", "exp1", "exp2", "exp3", "exp4",
+	"log0", "log1", "log2", "log3", "log4", "log5", "log6", "log7", "log8",
+	"tanh0", "tanh1", "tanh2", "tanh3", "tanh4",
+	"erf0", "erf1", "erf2", "erf3", "erf4", "erf5", "erf6",
+	"erfc0", "erfc1", "erfc2", "erfc3", "erfc4", "erfc5", "erfc6",
+}
+
+// step appends a step, or returns one that is the same.
+func (f *Formula) step(op Op, index int, args ...Value) Value {
+	s := Step{op, args, index}
+	if i := slices.IndexFunc(f.Steps, func(t Step) bool {
+		return t.Op == op && t.Index == index && slices.Equal(t.Args, args)
+	}); i >= 0 {
+		return Value(i)
+	}
+	f.Steps = append(f.Steps, s)
+	return Value(len(f.Steps) - 1)
+}
+
+func (f *Formula) operand(i int) Value { return f.step(Operand, i) }
+
+func (f *Formula) number(i int) Value {
+	f.Numbers = max(f.Numbers, i+1)
+	return f.step(Number, i)
+}
+
+func (f *Formula) constant(name string) Value {
+	i := slices.Index(Constants, name)
+	if i < 0 {
+		panic("formula: no constant " + name)
+	}
+	return f.step(Constant, i)
+}
+
+// fma is a*b + c.
+func (f *Formula) fma(a, b, c Value) Value { return f.step(MultiplyAdd, 0, a, b, c) }
+
+// do is an operation of two values.
+func (f *Formula) do(op Op, args ...Value) Value { return f.step(op, 0, args...) }
+
+// polynomial evaluates a series of n coefficients.
+func (f *Formula) polynomial(x Value, series string, n int) Value {
+	sum := f.constant(series + "0")
+	for i := 1; i < n; i++ {
+		sum = f.fma(sum, x, f.constant(series+string(rune('0'+i))))
+	}
+	return sum
+}
+
+// absolute is x without its sign.
+func (f *Formula) absolute(x Value) Value { return f.do(Without, x, f.constant("sign")) }
+
+// signed is v, whose sign is clear if positive, else replaced, with the sign of x.
+func (f *Formula) signed(v, x Value, positive bool) Value {
+	if !positive {
+		v = f.absolute(v)
+	}
+	return f.do(Or, v, f.do(And, x, f.constant("sign")))
+}

@@ -1,0 +1,192 @@
+package formula
+
+// All returns the formulas, for a processor with or without an instruction for Scale.
+func All(scales bool) []*Formula {
+	var all []*Formula
+	for _, e := range elements {
+		f := &Formula{Name: e.name, Operands: []string{"x"}, Result: "y", scales: scales}
+		e.of(f, f.operand(0))
+		all = append(all, f)
+	}
+	for _, e := range gradients {
+		f := &Formula{Name: e.name + "Gradient", Operands: []string{"x", "dy"}, Result: "dx", scales: scales}
+		d := e.of(f, f.operand(0))
+		f.do(Multiply, d, f.operand(1))
+		all = append(all, f)
+	}
+	for _, e := range binaries {
+		f := &Formula{Name: e.name, Operands: []string{"a", "b"}, Result: "y", scales: scales}
+		f.do(e.op, f.operand(0), f.operand(1))
+		all = append(all, f)
+	}
+	return all
+}
+
+var binaries = []struct {
+	name string
+	op   Op
+}{{"sub", Subtract}, {"mul", Multiply}, {"div", Divide}}
+
+// elements are the functions of x.
+var elements = []struct {
+	name string
+	of   func(f *Formula, x Value) Value
+}{
+	{"exp", (*Formula).exp},
+	{"log", (*Formula).log},
+	{"sigmoid", (*Formula).sigmoid},
+	{"tanh", (*Formula).tanh},
+	{"silu", func(f *Formula, x Value) Value { return f.do(Multiply, x, f.sigmoid(x)) }},
+	{"softplus", (*Formula).softplus},
+	{"elu", func(f *Formula, x Value) Value {
+		below := f.do(Multiply, f.number(0), f.expm1(x))
+		return f.do(Select, f.do(Less, f.constant("zero"), x), x, below)
+	}},
+	{"leakyRelu", func(f *Formula, x Value) Value {
+		return f.do(Select, f.do(AtLeast, x, f.constant("zero")), x, f.do(Multiply, f.number(0), x))
+	}},
+	{"hardSigmoid", (*Formula).hardSigmoid},
+	{"hardSwish", func(f *Formula, x Value) Value { return f.do(Multiply, x, f.hardSigmoid(x)) }},
+	{"clip", func(f *Formula, x Value) Value { return f.bounded(x, f.number(0), f.number(1)) }},
+	{"affine", func(f *Formula, x Value) Value {
+		return f.do(Add, f.do(Multiply, f.number(0), x), f.number(1))
+	}},
+}
+
+// gradients are the derivatives, by what the activation saves.
+var gradients = []struct {
+	name string
+	of   func(f *Formula, x Value) Value
+}{
+	{"sigmoid", func(f *Formula, y Value) Value {
+		return f.do(Multiply, y, f.do(Subtract, f.constant("one"), y))
+	}},
+	{"tanh", func(f *Formula, y Value) Value { return f.do(MultiplySubtract, y, y, f.constant("one")) }},
+	{"silu", func(f *Formula, x Value) Value {
+		s, one := f.sigmoid(x), f.constant("one")
+		return f.do(Multiply, s, f.fma(x, f.do(Subtract, one, s), one))
+	}},
+	{"softplus", (*Formula).sigmoid},
+	{"elu", func(f *Formula, x Value) Value {
+		below := f.do(Multiply, f.number(0), f.exp(x))
+		return f.do(Select, f.do(AtLeast, x, f.constant("zero")), f.constant("one"), below)
+	}},
+	{"leakyRelu", func(f *Formula, x Value) Value {
+		return f.do(Select, f.do(AtLeast, x, f.constant("zero")), f.constant("one"), f.number(0))
+	}},
+	{"hardSigmoid", func(f *Formula, x Value) Value {
+		t := f.do(Add, f.do(Multiply, f.number(0), x), f.number(1))
+		return f.within(t, f.constant("zero"), f.constant("one"), f.number(0))
+	}},
+	{"hardSwish", func(f *Formula, x Value) Value {
+		p, zero, one := f.do(Multiply, f.number(0), x), f.constant("zero"), f.constant("one")
+		t := f.do(Add, p, f.number(1))
+		d := f.do(Select, f.do(AtLeast, t, one), one, f.do(Add, t, p))
+		return f.do(Select, f.do(Less, t, zero), zero, d)
+	}},
+	{"clip", func(f *Formula, x Value) Value {
+		return f.within(x, f.number(0), f.number(1), f.constant("one"))
+	}},
+}
+
+// within is d where x >= low and x < high, else 0.
+func (f *Formula) within(x, low, high, d Value) Value {
+	mask := f.do(Both, f.do(AtLeast, x, low), f.do(Less, x, high))
+	return f.do(Select, mask, d, f.constant("zero"))
+}
+
+func (f *Formula) bounded(x, low, high Value) Value { return f.do(Least, f.do(Most, x, low), high) }
+
+func (f *Formula) hardSigmoid(x Value) Value {
+	t := f.do(Add, f.do(Multiply, f.number(0), x), f.number(1))
+	return f.bounded(t, f.constant("zero"), f.constant("one"))
+}
+
+// parts are those of class.expParts: n as float32, n as the last bits of a float32, and r.
+func (f *Formula) parts(x Value) (n, bits, r Value) {
+	round := f.constant("round")
+	bits = f.fma(x, f.constant("log2e"), round)
+	n = f.do(Subtract, bits, round)
+	r = f.fma(n, f.constant("-ln2lo"), f.fma(n, f.constant("-ln2hi"), x))
+	return n, bits, r
+}
+
+// power is 2^n times a power of two whose bits are given: those of the number that rounded n are a
+// multiple of 2^9 more than n.
+func (f *Formula) power(bits, times Value) Value {
+	return f.do(AddBits, f.step(Left, 23, bits), times)
+}
+
+// exponential is e^x of a bounded x.
+func (f *Formula) exponential(x Value) Value {
+	one := f.constant("one")
+	n, bits, r := f.parts(x)
+	p := f.fma(r, f.fma(r, f.polynomial(r, "exp", 5), one), one)
+	if f.scales {
+		return f.do(Scale, p, n)
+	}
+	most := f.step(Right, 1, bits)
+	p = f.do(Multiply, p, f.power(most, one))
+	return f.do(Multiply, p, f.power(f.do(SubtractBits, bits, most), one))
+}
+
+func (f *Formula) exp(x Value) Value {
+	return f.exponential(f.bounded(x, f.constant("expLeast"), f.constant("expMost")))
+}
+
+// nearExp is class.nearExp.
+func (f *Formula) nearExp(r Value) Value {
+	return f.fma(f.do(Multiply, r, r), f.polynomial(r, "exp", 5), r)
+}
+
+func (f *Formula) expm1(x Value) Value {
+	_, bits, r := f.parts(f.do(Most, x, f.constant("expm1Least")))
+	power := f.power(bits, f.constant("one"))
+	m := f.fma(f.nearExp(r), power, f.do(Subtract, power, f.constant("one")))
+	return f.signed(m, x, false)
+}
+
+func (f *Formula) sigmoid(x Value) Value {
+	scale := f.constant("two64")
+	_, bits, r := f.parts(f.do(Least, f.absolute(x), f.constant("-expLeast")))
+	power := f.power(bits, scale)
+	s := f.do(Divide, scale, f.fma(f.nearExp(r), power, f.do(Add, power, scale)))
+	return f.do(Select, f.do(Less, x, f.constant("zero")), s, f.do(Subtract, f.constant("one"), s))
+}
+
+func (f *Formula) tanh(x Value) Value {
+	a, one := f.absolute(x), f.constant("one")
+	s := f.do(Multiply, a, a)
+	near := f.fma(a, f.do(Multiply, s, f.polynomial(s, "tanh", 5)), a)
+	z := f.exponential(f.do(Most, f.do(Multiply, a, f.constant("-two")), f.constant("expLeast")))
+	far := f.do(Subtract, one, f.do(Divide, f.do(Add, z, z), f.do(Add, one, z)))
+	return f.signed(f.do(Select, f.do(Less, a, f.constant("tanhNear")), near, far), x, true)
+}
+
+// nearLog is class.nearLog.
+func (f *Formula) nearLog(x Value) Value {
+	return f.fma(f.do(Multiply, x, x), f.polynomial(x, "log", 9), x)
+}
+
+func (f *Formula) log(x Value) Value {
+	zero := f.constant("zero")
+	small := f.do(Less, x, f.constant("normal"))
+	v := f.do(Select, small, f.do(Multiply, x, f.constant("two23")), x)
+	n := f.do(Select, small, f.constant("-23"), zero)
+	above := f.do(SubtractBits, v, f.constant("thirdBits"))
+	n = f.do(Add, n, f.do(Float, f.step(Right, 23, above)))
+	v = f.do(SubtractBits, v, f.do(And, above, f.constant("exponent")))
+	y := f.fma(n, f.constant("ln2"), f.nearLog(f.do(Subtract, v, f.constant("one"))))
+	y = f.do(Select, f.do(Less, f.constant("largest"), x), x, y)
+	y = f.do(Select, f.do(Equal, x, zero), f.constant("-inf"), y)
+	return f.do(Select, f.do(AtLeast, x, zero), y, f.constant("nan"))
+}
+
+func (f *Formula) softplus(x Value) Value {
+	zero, half := f.constant("zero"), f.constant("half")
+	z := f.exponential(f.do(Most, f.do(Or, x, f.constant("sign")), f.constant("expLeast")))
+	far := f.do(Less, f.constant("third"), z)
+	y := f.nearLog(f.do(Select, far, f.fma(z, half, f.constant("-half")), z))
+	y = f.do(Select, far, f.do(Add, f.constant("ln2"), y), y)
+	return f.do(Add, f.do(Select, f.do(Less, x, zero), zero, x), y)
+}

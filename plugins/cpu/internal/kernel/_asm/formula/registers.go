@@ -1,0 +1,92 @@
+package formula
+
+import "slices"
+
+// Registers says in which vector register each value lies. Numbers and constants that have one
+// keep it; the others are free again after the last step that has them as an argument.
+type Registers struct {
+	formula *Formula
+	last    []int
+	of      map[Value]int
+	kept    map[Value]bool
+	free    []int
+}
+
+// Assign gives registers to what a loop keeps: all numbers, and constants while more than spare of
+// the n registers are free, those first that wanted names: what instructions do not take from memory.
+func (f *Formula) Assign(n, spare int, wanted func(Step) []Value) *Registers {
+	r := &Registers{formula: f, last: f.Last(), of: map[Value]int{}, kept: map[Value]bool{}}
+	for i := range n {
+		r.free = append(r.free, i)
+	}
+	keep := func(v Value, op Op) {
+		if f.Steps[v].Op == op && !r.kept[v] && (op == Number || len(r.free) > spare) {
+			r.of[v], r.kept[v] = r.Take(), true
+		}
+	}
+	for _, op := range []Op{Number, Constant} {
+		for _, s := range f.Steps {
+			for _, v := range wanted(s) {
+				keep(v, op)
+			}
+		}
+		for v := range f.Steps {
+			keep(Value(v), op)
+		}
+	}
+	return r
+}
+
+// Kept returns the values that a loop keeps, in order.
+func (r *Registers) Kept() []Value {
+	var all []Value
+	for v := range r.formula.Steps {
+		if r.kept[Value(v)] {
+			all = append(all, Value(v))
+		}
+	}
+	return all
+}
+
+// Take returns a free register.
+func (r *Registers) Take() int {
+	if len(r.free) == 0 {
+		panic("formula: " + r.formula.Name + " has too many values")
+	}
+	i := r.free[0]
+	r.free = r.free[1:]
+	return i
+}
+
+// Free gives a register back.
+func (r *Registers) Free(i int) { r.free = append([]int{i}, r.free...) }
+
+// Of returns the register of a value; there may be none for a constant.
+func (r *Registers) Of(v Value) (i int, ok bool) {
+	i, ok = r.of[v]
+	return i, ok
+}
+
+// Set says where the result of a step lies.
+func (r *Registers) Set(v Value, i int) { r.of[v] = i }
+
+// Dies reports whether nothing reads v, an argument of a step, after that.
+func (r *Registers) Dies(v Value, step int) bool {
+	_, ok := r.of[v]
+	return ok && !r.kept[v] && r.last[v] == step
+}
+
+// End frees the registers of those arguments of a step that die there, but for the one that
+// the result is in, if that is one of them.
+func (r *Registers) End(step int, result int) {
+	args := slices.Clone(r.formula.Steps[step].Args)
+	slices.Sort(args)
+	for _, v := range slices.Compact(args) {
+		if r.Dies(v, step) {
+			if r.of[v] != result {
+				r.Free(r.of[v])
+			}
+			delete(r.of, v)
+		}
+	}
+}

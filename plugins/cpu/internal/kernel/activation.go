@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/device/class"
+)
+
+// Function is a function of one element, with two numbers. Package class defines it.
+type Function int
+
+// The functions of x, and the derivatives times dy, by what the activation saves.
+const (
+	Exp Function = iota
+	Log
+	Sigmoid
+	Tanh
+	Silu
+	Softplus
+	Elu
+	LeakyRelu
+	HardSigmoid
+	HardSwish
+	Clip
+	AffineOf
+	functions // how many there are
+)
+
+// Operation is an operation of two elements.
+type Operation int
+
+// The operations.
+const (
+	Sub Operation = iota
+	Mul
+	Div
+	operations
+)
+
+// unaryKernel and binaryKernel are loops over whole vectors.
+type (
+	unaryKernel  func(y, x, table *float32, a, b float32, count int)
+	binaryKernel func(y, a, b, table *float32, n0, n1 float32, count int)
+)
+
+// activations is the assembly for functions, whose vectors have that number of lanes; it
+// takes constants from a table, each tableLanes times.
+type activations struct {
+	lanes     int
+	functions [functions]unaryKernel
+	gradients [functions]binaryKernel // nil where no activation is the function
+	binaries  [operations]binaryKernel
+}
+
+const tableLanes = 16
+
+// constants are those of formula.Constants, in its order.
+var constants = table(slices.Concat([]float32{
+	class.Log2E, class.Round, -class.Ln2Hi, -class.Ln2Lo, class.Ln2, 1, 0.5, -0.5, 0, class.SigmoidScale,
+	float32(math.Copysign(0, -1)), class.ExpLeast, class.ExpMost, -class.ExpLeast, class.Expm1Least, -2, 1. / 3,
+	0x1p-126, 0x1p23, -23, math.Float32frombits(class.ThirdBits), float32(math.Inf(-1)), math.MaxFloat32,
+	float32(math.Inf(-1)), float32(math.NaN()), class.TanhNear, class.ErfNear, class.ErfMost},
+	class.ExpSeries[:], class.LogSeries[:], class.TanhSeries[:], class.ErfSeries[:], class.ErfcSeries[:]))
+
+// table repeats every constant for the lanes of a vector.
+func table(constants []float32) (all []float32) {
+	for _, c := range constants {
+		all = append(all, slices.Repeat([]float32{c}, tableLanes)...)
+	}
+	return all
+}
+
+// padding is where the last elements, which do not fill a vector, are put.
+type padding [3][tableLanes]float32
+
+var paddings = sync.Pool{New: func() any { return new(padding) }}
+
+// Apply sets y to the function of x, which definition computes, too: it is taken where
+// there is no assembly. y may be x.
+func (s *Set) Apply(f Function, y, x []float32, a, b float32, definition func(float32) float32) {
+	x = x[:len(y)]
+	if s.activations == nil {
+		for i, v := range x {
+			y[i] = definition(v)
+		}
+		return
+	}
+	do, n := s.activations.functions[f], len(y)/s.activations.lanes*s.activations.lanes
+	if n > 0 {
+		do(&y[0], &x[0], &constants[0], a, b, n)
+	}
+	if n < len(y) {
+		p := paddings.Get().(*padding)
+		copy(p[0][:], x[n:])
+		do(&p[1][0], &p[0][0], &constants[0], a, b, s.activations.lanes)
+		copy(y[n:], p[1][:])
+		paddings.Put(p)
+	}
+}
+
+// ApplyGradient sets dx to the derivative at x, which derivative computes, too, times dy, rounded. dx may
+// be x or dy.
+func (s *Set) ApplyGradient(f Function, dx, x, dy []float32, a, b float32,
+	derivative func(float32) float32) {
+	if s.activations == nil {
+		for i, v := range x[:len(dx)] {
+			dx[i] = derivative(v) * dy[i]
+		}
+		return
+	}
+	s.activations.two(s.activations.gradients[f], dx, x, dy, a, b)
+}
+
+// Combine sets y to an operation of a and b. y may be a or b.
+func (s *Set) Combine(o Operation, y, a, b []float32) {
+	if s.activations != nil {
+		s.activations.two(s.activations.binaries[o], y, a, b, 0, 0)
+		return
+	}
+	for i, v := range a[:len(y)] {
+		switch o {
+		case Sub:
+			y[i] = v - b[i]
+		case Mul:
+			y[i] = v * b[i]
+		case Div:
+			y[i] = v / b[i]
+		}
+	}
+}
+
+// two computes the elements of two operands.
+func (k *activations) two(do binaryKernel, y, a, b []float32, n0, n1 float32) {
+	a, b = a[:len(y)], b[:len(y)]
+	n := len(y) / k.lanes * k.lanes
+	if n > 0 {
+		do(&y[0], &a[0], &b[0], &constants[0], n0, n1, n)
+	}
+	if n < len(y) {
+		p := paddings.Get().(*padding)
+		copy(p[0][:], a[n:])
+		copy(p[1][:], b[n:])
+		do(&p[2][0], &p[0][0], &p[1][0], &constants[0], n0, n1, k.lanes)
+		copy(y[n:], p[2][:])
+		paddings.Put(p)
+	}
+}

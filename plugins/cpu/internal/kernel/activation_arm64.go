@@ -1,0 +1,33 @@
+//go:build !purego
+
+package kernel
+
+var activationsNEON = activations{
+	lanes: 4,
+	functions: [functions]unaryKernel{
+		Exp:         expNEON,
+		Log:         logNEON,
+		Sigmoid:     sigmoidNEON,
+		Tanh:        tanhNEON,
+		Silu:        siluNEON,
+		Softplus:    softplusNEON,
+		Elu:         eluNEON,
+		LeakyRelu:   leakyReluNEON,
+		HardSigmoid: hardSigmoidNEON,
+		HardSwish:   hardSwishNEON,
+		Clip:        clipNEON,
+		AffineOf:    affineNEON,
+	},
+	gradients: [functions]binaryKernel{
+		Sigmoid:     sigmoidGradientNEON,
+		Tanh:        tanhGradientNEON,
+		Silu:        siluGradientNEON,
+		Softplus:    softplusGradientNEON,
+		Elu:         eluGradientNEON,
+		LeakyRelu:   leakyReluGradientNEON,
+		HardSigmoid: hardSigmoidGradientNEON,
+		HardSwish:   hardSwishGradientNEON,
+		Clip:        clipGradientNEON,
+	},
+	binaries: [operations]binaryKernel{Sub: subNEON, Mul: mulNEON, Div: divNEON},
+}

@@ -1,0 +1,191 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// nodeFunction is a function and the node that package class defines it by.
+type nodeFunction struct {
+	f         Function
+	op        graph.Op
+	numbers   graph.Attrs
+	hasSlopes bool
+}
+
+// defined are all of them.
+var defined = []nodeFunction{
+	{Exp, graph.Exp, nil, false}, {Log, graph.Log, nil, false}, {Sigmoid, graph.Sigmoid, nil, true},
+	{Tanh, graph.Tanh, nil, true}, {Silu, graph.Silu, nil, true}, {Softplus, graph.Softplus, nil, true},
+	{Elu, graph.Elu, graph.Attrs{}.With("alpha", 0.7), true},
+	{LeakyRelu, graph.LeakyRelu, graph.Attrs{}.With("alpha", 0.1), true},
+	{HardSigmoid, graph.HardSigmoid, graph.Attrs{}.With("alpha", 0.2).With("beta", 0.45), true},
+	{HardSwish, graph.HardSwish, nil, true},
+	{Clip, graph.Clip, graph.Attrs{}.With("min", -1.5).With("max", 2.5), true},
+	{AffineOf, graph.Affine, graph.Attrs{}.With("by", 0.3).With("add", -0.7), false},
+}
+
+// edges are where functions have branches, with their neighbours.
+func edges() (all []float32) {
+	inf := float32(math.Inf(1))
+	for _, v := range []float32{0, 1e-45, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, 1.5, 2.25, 2.5,
+		3, 4, 6, 12, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, math.MaxFloat32, inf} {
+		for _, u := range []float32{v, math.Nextafter32(v, inf), math.Nextafter32(v, -inf)} {
+			all = append(all, u, -u)
+		}
+	}
+	return append(all, float32(math.NaN()))
+}
+
+// TestActivations compares every set with the definitions, on edges and numbers of all sizes, in
+// pieces of every length.
+func TestActivations(t *testing.T) {
+	r := rand.New(rand.NewPCG(38, 1))
+	x := edges()
+	for range 3000 {
+		x = append(x, math.Float32frombits(r.Uint32()), float32(5*r.NormFloat64()))
+	}
+	dy := make([]float32, len(x))
+	for i := range dy {
+		dy[i] = float32(r.NormFloat64())
+	}
+	for _, s := range append(Sets(), definition) {
+		for _, d := range defined {
+			f, g, a, b := d.of()
+			t.Run(fmt.Sprintf("%s/%v", s.Name, d.op), func(t *testing.T) {
+				for n := 0; n < len(x); n += 1 + n/3 {
+					piece, slopes := x[len(x)-n:], dy[:n]
+					want, y := make([]float32, n), guarded(r, n)
+					definition.Apply(d.f, want, piece, a, b, f)
+					s.Apply(d.f, y, piece, a, b, f)
+					same(t, piece, y, want)
+					s.Apply(d.f, copied(y, piece), y, a, b, f)
+					same(t, piece, y, want)
+					if d.hasSlopes {
+						definition.ApplyGradient(d.f, want, piece, slopes, a, b, g)
+						s.ApplyGradient(d.f, y, piece, slopes, a, b, g)
+						same(t, piece, y, want)
+						s.ApplyGradient(d.f, copied(y, slopes), piece, y, a, b, g)
+						same(t, piece, y, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// copied returns y, which it sets to x.
+func copied(y, x []float32) []float32 {
+	copy(y, x)
+	return y
+}
+
+// same fails where got is not want.
+func same(t *testing.T, x, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if !sameBits(got[i:i+1], want[i:i+1]) {
+			t.Fatalf("of %g (%#08x), element %d of %d: got %g, want %g", x[i], math.Float32bits(x[i]), i, len(x),
+				got[i], want[i])
+		}
+	}
+}
+
+// of returns the definitions of a function and of its derivative, and the two numbers.
+func (d nodeFunction) of() (f, slope func(float32) float32, a, b float32) {
+	n := &graph.Node{Op: d.op, Attrs: d.numbers}
+	if d.hasSlopes {
+		slope = class.Derivative32(&graph.Node{Op: graph.ActivationGrad,
+			Attrs: d.numbers.With("of", d.op.String())})
+	}
+	a, b = class.Numbers(n, d.op)
+	return class.Activation32(n), slope, a, b
+}
+
+// TestCombine compares the operations of two elements.
+func TestCombine(t *testing.T) {
+	r := rand.New(rand.NewPCG(38, 2))
+	a := edges()
+	b := slices.Clone(a)
+	r.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+	for _, s := range Sets() {
+		for _, o := range []Operation{Sub, Mul, Div} {
+			for n := range len(a) {
+				want, y := make([]float32, n), guarded(r, n)
+				definition.Combine(o, want, a[:n], b)
+				s.Combine(o, y, a[:n], b)
+				same(t, a, y, want)
+			}
+		}
+	}
+}
+
+// TestActivationsOfAllNumbers compares the assembly of this machine with the definitions: of
+// every float32 if BNCTL_ACTIVATIONS is full.
+func TestActivationsOfAllNumbers(t *testing.T) {
+	step := 65537
+	if os.Getenv("BNCTL_ACTIVATIONS") == "full" {
+		step = 1
+	}
+	const some = 4096
+	for _, d := range defined {
+		t.Run(d.op.String(), func(t *testing.T) {
+			t.Parallel()
+			f, g, a, b := d.of()
+			x, want, y, one := make([]float32, some), make([]float32, some), make([]float32, some),
+				slices.Repeat([]float32{1}, some)
+			for at := 0; at < 1<<32; at += some * step {
+				for i := range x {
+					x[i] = math.Float32frombits(uint32(at + i*step))
+				}
+				definition.Apply(d.f, want, x, a, b, f)
+				for _, s := range vectorSets() {
+					s.Apply(d.f, y, x, a, b, f)
+					same(t, x, y, want)
+				}
+				if !d.hasSlopes {
+					continue
+				}
+				definition.ApplyGradient(d.f, want, x, one, a, b, g)
+				for _, s := range vectorSets() {
+					s.ApplyGradient(d.f, y, x, one, a, b, g)
+					same(t, x, y, want)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkActivations(b *testing.B) {
+	const n = 8192
+	x, y := make([]float32, n), make([]float32, n)
+	for i := range x {
+		x[i] = float32(i%97)/8 - 6
+	}
+	for _, s := range vectorSets() {
+		for _, d := range defined {
+			f, g, n0, n1 := d.of()
+			b.Run(fmt.Sprintf("%s/%v", s.Name, d.op), func(b *testing.B) {
+				b.SetBytes(n)
+				for b.Loop() {
+					s.Apply(d.f, y, x, n0, n1, f)
+				}
+			})
+			if d.hasSlopes {
+				b.Run(fmt.Sprintf("%s/%v gradient", s.Name, d.op), func(b *testing.B) {
+					b.SetBytes(n)
+					for b.Loop() {
+						s.ApplyGradient(d.f, y, x, x, n0, n1, g)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+// The functions of float32 of package class, operation by operation; x2^n adds n to
+// exponents: the last bits of what rounds a number to a whole one are that number.
+#define LOG2E 0x1.715476p+0f
+#define LN2_HI 0x1.62e4p-1f
+#define LN2_LO 0x1.7f7d1cp-20f
+#define LN2 0x1.62e43p-1f
+#define ROUND 0x1.8p23f
+#define SIGMOID_SCALE 0x1p-64f
+#define EXP_LEAST -104.0f
+#define EXP_MOST 89.0f
+#define EXPM1_LEAST -20.0f
+#define THIRD_BITS 0x3f2aaaabu
+#define TANH_NEAR 0.55f
+#define SIGNED(v, x) FLOAT(BITS(ABS(v)) | (BITS(x) & 0x80000000u))
+#define POWER(bits, by) FLOAT((BITS(bits) << 23) + BITS(by))
+
+// least and most keep NaN and the sign of zero.
+FUNCTION float least(float x, float bound) { return x > bound ? bound : x; }
+
+FUNCTION float most(float x, float bound) { return x < bound ? bound : x; }
+
+// exp_part sets bits and returns r with x = n*log(2) + r.
+FUNCTION float exp_part(float x, float *bits) {
+	*bits = FMA(x, LOG2E, ROUND);
+	float n = *bits - ROUND;
+	return FMA(n, -LN2_LO, FMA(n, -LN2_HI, x));
+}
+
+FUNCTION float exp_series(float r) {
+	float s = FMA(0x1.6b9a9cp-10f, r, 0x1.12257ap-07f);
+	s = FMA(s, r, 0x1.5556f4p-05f);
+	s = FMA(s, r, 0x1.5554b4p-03f);
+	return FMA(s, r, 0x1.fffffep-02f);
+}
+
+FUNCTION float near_exp(float r) { return FMA(r * r, exp_series(r), r); }
+
+FUNCTION float exp32(float x) {
+	float bits, r = exp_part(least(most(x, EXP_LEAST), EXP_MOST), &bits);
+	float p = FMA(r, FMA(r, exp_series(r), 1.0f), 1.0f);
+	float some = FLOAT((uint)((int)BITS(bits) >> 1));
+	return p * POWER(some, 1.0f) * FLOAT(((BITS(bits) - BITS(some)) << 23) + BITS(1.0f));
+}
+
+FUNCTION float expm1_32(float x) {
+	float bits, r = exp_part(most(x, EXPM1_LEAST), &bits);
+	float power = POWER(bits, 1.0f), m = FMA(near_exp(r), power, power - 1.0f);
+	return x != x ? x : SIGNED(m, x);
+}
+
+FUNCTION float near_log(float f) {
+	float s = FMA(-0x1.07c07ep-03f, f, 0x1.1e73d6p-03f);
+	s = FMA(s, f, -0x1.f33254p-04f);
+	s = FMA(s, f, 0x1.1ed42p-03f);
+	s = FMA(s, f, -0x1.559c8ap-03f);
+	s = FMA(s, f, 0x1.99d05ep-03f);
+	s = FMA(s, f, -0x1.fffef8p-03f);
+	s = FMA(s, f, 0x1.555506p-02f);
+	s = FMA(s, f, -0x1p-01f);
+	return FMA(f * f, s, f);
+}
+
+FUNCTION float log32(float x) {
+	if (!(x >= 0.0f))
+		return FLOAT(0x7fc00000u);
+	if (x == 0.0f)
+		return FLOAT(0xff800000u);
+	if (BITS(x) == 0x7f800000u)
+		return x;
+	float n = 0.0f, v = x;
+	if (x < 0x1p-126f) {
+		v = x * 0x1p23f;
+		n = -23.0f;
+	}
+	int power = (int)(BITS(v) - THIRD_BITS) >> 23;
+	float f = FLOAT(BITS(v) - ((uint)power << 23)) - 1.0f;
+	return FMA(n + (float)power, LN2, near_log(f));
+}
+
+FUNCTION float sigmoid32(float x) {
+	float bits, r = exp_part(least(ABS(x), -EXP_LEAST), &bits);
+	float power = POWER(bits, SIGMOID_SCALE);
+	float s = DIV(SIGMOID_SCALE, FMA(near_exp(r), power, power + SIGMOID_SCALE));
+	return x < 0.0f ? s : 1.0f - s;
+}
+
+FUNCTION float tanh32(float x) {
+	float a = ABS(x);
+	if (a < TANH_NEAR) {
+		float s = a * a, t = FMA(-0x1.996076p-08f, s, 0x1.58ed5p-06f);
+		t = FMA(t, s, -0x1.b91f28p-05f);
+		t = FMA(t, s, 0x1.110cfp-03f);
+		t = FMA(t, s, -0x1.55554ap-02f);
+		return SIGNED(FMA(a, s * t, a), x);
+	}
+	float z = exp32(-2.0f * a);
+	return SIGNED(1.0f - DIV(z + z, 1.0f + z), x);
+}
+
+FUNCTION float softplus32(float x) {
+	float z = exp32(-ABS(x)), y;
+	if (z > 0x1.555556p-2f)
+		y = LN2 + near_log(FMA(z, 0.5f, -0.5f));
+	else
+		y = near_log(z);
+	return (x < 0.0f ? 0.0f : x) + y;
+}
+
+FUNCTION float hard_sigmoid32(float x, float a, float b) { return least(most(a * x + b, 0.0f), 1.0f); }
+
+// function32 is package class's Activation32. The numbers are those of package gpu.
+FUNCTION float function32(int op, float x, float a, float b) {
+	switch (op) {
+	case 52: return x >= 0.0f ? x : a * x;
+	case 53: return x > 0.0f ? x : a * expm1_32(x);
+	case 54: return sigmoid32(x);
+	case 55: return hard_sigmoid32(x, a, b);
+	case 56: return x * sigmoid32(x);
+	case 57: return x * hard_sigmoid32(x, a, b);
+	case 58: return tanh32(x);
+	case 59: return softplus32(x);
+	case 84: return exp32(x);
+	case 85: return log32(x);
+	case 86: return (float)SQRT64((double)x);
+	case 87: return a * x + b;
+	}
+	return least(most(x, a), b); // 50, 51 and 88
+}
+
+// derivative32 is package class's Derivative32.
+FUNCTION float derivative32(int op, float x, float a, float b) {
+	float s;
+	switch (op) {
+	case 52: return x >= 0.0f ? 1.0f : a;
+	case 53: return x >= 0.0f ? 1.0f : a * exp32(x);
+	case 54: return x * (1.0f - x);
+	case 55: s = a * x + b; return s >= 0.0f && s < 1.0f ? a : 0.0f;
+	case 56: s = sigmoid32(x); return s * FMA(x, 1.0f - s, 1.0f);
+	case 57: s = a * x + b; return s < 0.0f ? 0.0f : s >= 1.0f ? 1.0f : s + a * x;
+	case 58: return FMA(-x, x, 1.0f);
+	case 59: return sigmoid32(x);
+	}
+	return x >= a && x < b ? 1.0f : 0.0f; // 88
+}

@@ -20,8 +20,8 @@ type Fused struct {
 	Most  float32
 }
 
-// Fuse returns fn with batch norms made part of the products before them (class.Fold),
-// and then the additions and activations that follow a product or a
+// Fuse returns fn with batch norms made part of the products before them (class.Fold), products of a
+// value and its gate made one node, and then the additions and activations that follow a product or a
 // normalisation, and nothing else reads it, part of that. The latter have the
 // bits that the nodes one by one would give. What was fused is by the result,
 // which is that of the last node taken in.
@@ -30,6 +30,11 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	u := newFuser(fn)
 	for v, n := range norms {
 		u.fused[v] = Fused{Given: n.Product, Norm: &n}
+	}
+	for i, n := range fn.Nodes {
+		if n.Op == graph.Mul {
+			u.gated(i)
+		}
 	}
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {
 		for i, n := range fn.Nodes {
@@ -85,6 +90,33 @@ func (u *fuser) result() *graph.Function {
 	}
 	u.fn.Nodes = nodes
 	return u.fn
+}
+
+// gated makes the product of x and sigmoid(x) one silu, and that of x and its hard_sigmoid
+// one hard_swish, which are defined as these products. Nothing else may read the gate.
+func (u *fuser) gated(i int) {
+	for k, x := range u.fn.Nodes[i].In {
+		gate := u.fn.Nodes[i].In[1-k]
+		if !u.rows(x) || !u.rows(gate) || !u.alone(gate, graph.Sigmoid, graph.HardSigmoid) {
+			continue
+		}
+		n := &u.fn.Nodes[u.made[gate]]
+		op := graph.Silu
+		if n.Op == graph.HardSigmoid {
+			op = graph.HardSwish
+			a, b := class.Numbers(n, n.Op)
+			c, d := class.Numbers(n, op)
+			if a != c || b != d {
+				continue
+			}
+		}
+		if n.In[0] == x {
+			u.fn.Nodes[i] = graph.Node{Op: op, In: []graph.Value{x}, Out: u.fn.Nodes[i].Out}
+			u.gone[u.made[gate]] = true
+			u.uses[x]--
+			return
+		}
+	}
 }
 
 // node tries to make node i the end of the one that makes its operand.

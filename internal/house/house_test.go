@@ -189,6 +189,31 @@ scripts/turns:
 scripts/mutate:
 `
 
+// outside states which modules of others may be imported where, by prefixes of
+// their paths: gRPC stays behind the plugin protocol and the server, the library
+// of flags in the command, and calls without cgo in the plugins.
+var outside = map[string][]string{
+	"google.golang.org/grpc":       {"device/", "server/", "scripts/benchserve/"},
+	"github.com/urfave/cli":        {"cmd/"},
+	"github.com/ebitengine/purego": {"plugins/"},
+	"github.com/prometheus":        {"server/"},
+	"go.opentelemetry.io":          {"server/"},
+	"github.com/vmihailenco":       {"serialize/"},
+	"gonum.org/v1/plot":            {"cmd/bnctl/internal/study/"},
+	"github.com/hashicorp":         {"device/"},
+}
+
+// thirdParty returns the folders that may import a package of another module; nil if
+// all may.
+func thirdParty(imp string) []string {
+	for prefix, folders := range outside {
+		if strings.HasPrefix(imp, prefix) {
+			return folders
+		}
+	}
+	return nil
+}
+
 func TestLayers(t *testing.T) {
 	const module = "github.com/bnctl/bnctl"
 	allowed := map[string][]string{}
@@ -236,6 +261,10 @@ func TestLayers(t *testing.T) {
 			}
 			if ours && !slices.Contains(may, dep) {
 				t.Errorf("%s: package %s may not import %s", name, pkg, dep)
+			}
+			if folders := thirdParty(imp); folders != nil && !under(pkg+"/", folders...) {
+				t.Errorf("%s: package %s may not import %s: packages below %s may", name, pkg, imp,
+					strings.Join(folders, ", "))
 			}
 			used[pkg][dep] = true
 		}

@@ -25,7 +25,7 @@ func (e *NonFinite) Error() string {
 		where += fmt.Sprintf("replica %d: ", e.Replica)
 	}
 	wrong := fmt.Sprintf("is %g", e.Value)
-	if finite(e.Value) && e.Value > 0 {
+	if tensor.IsFinite(e.Value) && e.Value > 0 {
 		wrong = fmt.Sprintf("would be %.3g, and float32 ends at 3.4e+38", e.Value)
 	}
 	return fmt.Sprintf("%schannel %d: the %s %s (%s affected)", where, e.Channel, e.What, wrong,
@@ -75,11 +75,11 @@ func (l *Layer) check(replica int, m []float64) error {
 	mean, q := m[1:1+l.Channels], m[1+l.Channels:]
 	for c := range mean {
 		what, v := "mean", mean[c]
-		if finite(v) {
+		if tensor.IsFinite(v) {
 			what, v = "variance", q[c]/n
 		}
 		switch {
-		case finite(v) && (what == "mean" || v >= 0):
+		case tensor.IsFinite(v) && (what == "mean" || v >= 0):
 		case first == nil:
 			first = &NonFinite{Layer: l.Name, Replica: replica, Channel: c, What: what, Value: v, Channels: 1}
 		default:
@@ -91,8 +91,6 @@ func (l *Layer) check(replica int, m []float64) error {
 	}
 	return first
 }
-
-func finite(v float64) bool { return v-v == 0 }
 
 // rounded returns statistics as they are stored, and what of them float32 does
 // not hold: the first channel of the means, or else of the variances.
@@ -106,7 +104,7 @@ func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonF
 		for c, x := range s.from {
 			s.to[c] = float32(x)
 			switch {
-			case finite(float64(s.to[c])):
+			case tensor.IsFinite(float64(s.to[c])):
 			case bad == nil:
 				bad = &NonFinite{Layer: l.Name, Replica: -1, Channel: c, What: s.what, Value: x, Channels: 1}
 			case bad.What == s.what:

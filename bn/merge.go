@@ -65,12 +65,12 @@ func normalisedWeights(k int, weights []float64) ([]float64, error) {
 		if weights != nil {
 			w[i] = weights[i]
 		}
-		if !(w[i] >= 0) || !finite(w[i]) {
+		if !(w[i] >= 0) || !tensor.IsFinite(w[i]) {
 			return nil, fmt.Errorf("bn: weight %d of the statistics is %g", i, w[i])
 		}
 		sum += w[i]
 	}
-	if !(sum > 0) || !finite(sum) {
+	if !(sum > 0) || !tensor.IsFinite(sum) {
 		return nil, fmt.Errorf("bn: the weights of the statistics sum to %g", sum)
 	}
 	for i := range w {

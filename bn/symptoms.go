@@ -3,6 +3,8 @@ package bn
 import (
 	"fmt"
 	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Thresholds of the warnings.
@@ -43,7 +45,7 @@ func gammas(n *Norm) []float32 {
 	return n.Gamma.F32()
 }
 
-func notFinite(v float32) bool { return !finite(float64(v)) }
+func notFinite(v float32) bool { return !tensor.IsFinite(float64(v)) }
 
 // symptoms lists them in the order in which they are reported. No channel has
 // two of one tensor.

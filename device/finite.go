@@ -16,7 +16,7 @@ func Finite(name string, t tensor.Tensor) error {
 	}
 	first, count := -1, 0
 	for i, v := range t.F32() {
-		if v-v != 0 {
+		if !tensor.IsFinite(v) {
 			count++
 			if first < 0 {
 				first = i

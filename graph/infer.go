@@ -80,15 +80,6 @@ func (c *inference) channels(i int) ([]int, int, error) {
 	return s, s[0], nil
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // check fills in and checks the types of n's results: arity, attributes,
 // kinds, types and shapes. The error does not name the node.
 func check(f *Function, n *Node) ([]Type, error) {

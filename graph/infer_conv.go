@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bnctl/bnctl/tensor"
@@ -41,7 +42,7 @@ func inferConv(c *inference) error {
 		return err
 	}
 	w, err := c.window(k[2], k[3])
-	if err := firstError(err, c.bias(2, k[0])); err != nil {
+	if err := cmp.Or(err, c.bias(2, k[0])); err != nil {
 		return err
 	}
 	if err := checkGroups(w.Groups, x[0], k[0], k[1]); err != nil {
@@ -121,7 +122,7 @@ func inferConvTranspose(c *inference) error {
 		return err
 	}
 	out := k[1] * w.Groups
-	if err := firstError(checkGroups(w.Groups, out, x[0], k[1]), c.bias(2, out)); err != nil {
+	if err := cmp.Or(checkGroups(w.Groups, out, x[0], k[1]), c.bias(2, out)); err != nil {
 		return err
 	}
 	if x[0] != k[0] {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -77,7 +78,7 @@ func Broadcast(a, b []int) ([]int, error) {
 
 func inferPrelu(c *inference) error {
 	x, channels, err := c.channels(0)
-	if err := firstError(err, c.want(1, Whole, tensor.F32, []int{channels})); err != nil {
+	if err := cmp.Or(err, c.want(1, Whole, tensor.F32, []int{channels})); err != nil {
 		return err
 	}
 	return c.yield(Rows, tensor.F32, x...)
@@ -85,7 +86,7 @@ func inferPrelu(c *inference) error {
 
 func inferPreluGradInput(c *inference) error {
 	x, channels, err := c.channels(0)
-	if err := firstError(err, c.want(1, Whole, tensor.F32, []int{channels}),
+	if err := cmp.Or(err, c.want(1, Whole, tensor.F32, []int{channels}),
 		c.want(2, Rows, tensor.F32, x)); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func inferPreluGradInput(c *inference) error {
 
 func inferPreluGradSlope(c *inference) error {
 	x, channels, err := c.channels(0)
-	if err := firstError(err, c.want(1, Rows, tensor.F32, x)); err != nil {
+	if err := cmp.Or(err, c.want(1, Rows, tensor.F32, x)); err != nil {
 		return err
 	}
 	return c.yield(Replica, tensor.F32, channels)

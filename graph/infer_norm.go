@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,7 @@ func inferNormalise(c *inference) error {
 	if err != nil {
 		return err
 	}
-	if err := firstError(c.moments(1, channels), c.want(2, Whole, tensor.F32, []int{channels}),
+	if err := cmp.Or(c.moments(1, channels), c.want(2, Whole, tensor.F32, []int{channels}),
 		c.want(3, Whole, tensor.F32, []int{channels}), c.eps()); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func inferNormaliseGradSums(c *inference) error {
 	if err != nil {
 		return err
 	}
-	if err := firstError(c.want(1, Rows, tensor.F32, x), c.moments(2, channels)); err != nil {
+	if err := cmp.Or(c.want(1, Rows, tensor.F32, x), c.moments(2, channels)); err != nil {
 		return err
 	}
 	return c.yield(Replica, tensor.F64, 2*channels)
@@ -89,10 +90,10 @@ func inferNormaliseGradInput(c *inference) error {
 	if err != nil {
 		return err
 	}
-	if err := firstError(c.want(1, Rows, tensor.F32, x), c.moments(2, channels)); err != nil {
+	if err := cmp.Or(c.want(1, Rows, tensor.F32, x), c.moments(2, channels)); err != nil {
 		return err
 	}
-	if err := firstError(c.want(3, c.in(2).Kind, tensor.F64, []int{2 * channels}),
+	if err := cmp.Or(c.want(3, c.in(2).Kind, tensor.F64, []int{2 * channels}),
 		c.want(4, Whole, tensor.F32, []int{channels}), c.eps()); err != nil {
 		return err
 	}
@@ -108,10 +109,10 @@ func inferNormaliseGradParams(c *inference) error {
 	if s.Kind == Rows || m.Kind == Replica && s.Kind == Whole {
 		return fmt.Errorf("operand 1 is %v, want sums of the kind of the moments, or of replicas", s)
 	}
-	if err := firstError(c.want(1, s.Kind, tensor.F64, []int{2 * channels}), c.eps()); err != nil {
+	if err := cmp.Or(c.want(1, s.Kind, tensor.F64, []int{2 * channels}), c.eps()); err != nil {
 		return err
 	}
-	return firstError(c.yield(s.Kind, tensor.F32, channels), c.yield(s.Kind, tensor.F32, channels))
+	return cmp.Or(c.yield(s.Kind, tensor.F32, channels), c.yield(s.Kind, tensor.F32, channels))
 }
 
 func (c *inference) track() error {
@@ -131,7 +132,7 @@ func inferBatchNorm(c *inference) error {
 			return err
 		}
 	}
-	if err := firstError(c.eps(), c.track()); err != nil {
+	if err := cmp.Or(c.eps(), c.track()); err != nil {
 		return err
 	}
 	return c.yield(Rows, tensor.F32, x...)
@@ -143,7 +144,7 @@ func inferTrack(c *inference) error {
 		return fmt.Errorf("operand 0 is %v, want moments", m)
 	}
 	shape := []int{m.Shape[0] / 2}
-	if err := firstError(c.want(1, Whole, tensor.F32, shape), c.want(2, Whole, tensor.F32, shape),
+	if err := cmp.Or(c.want(1, Whole, tensor.F32, shape), c.want(2, Whole, tensor.F32, shape),
 		c.track()); err != nil {
 		return err
 	}

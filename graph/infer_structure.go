@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -150,7 +151,7 @@ func (c *inference) resize(key string) error {
 		return err
 	}
 	size, err := c.wantInts(key, 2, 1)
-	if err := firstError(err, c.oneOf("mode", "nearest", "bilinear")); err != nil {
+	if err := cmp.Or(err, c.oneOf("mode", "nearest", "bilinear")); err != nil {
 		return err
 	}
 	return c.yield(Rows, tensor.F32, x[0], size[0], size[1])

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -56,7 +57,7 @@ func inferSoftmaxXent(c *inference) error {
 
 func inferSoftmaxXentGrad(c *inference) error {
 	x, err := c.labels()
-	if err := firstError(err, c.want(2, Whole, tensor.F32, []int{})); err != nil {
+	if err := cmp.Or(err, c.want(2, Whole, tensor.F32, []int{})); err != nil {
 		return err
 	}
 	if err := c.target(); err != nil {
@@ -112,7 +113,7 @@ func inferSumSquares(c *inference) error {
 }
 
 func inferTrustRatio(c *inference) error {
-	err := firstError(c.want(0, Whole, tensor.F64, []int{}), c.want(1, Whole, tensor.F64, []int{}))
+	err := cmp.Or(c.want(0, Whole, tensor.F64, []int{}), c.want(1, Whole, tensor.F64, []int{}))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"reflect"
@@ -143,13 +144,13 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if g, err := ParseGraph(text); err == nil {
 			again, err := ParseGraph(g.Text())
-			if err := firstError(err, g.Check()); err != nil || !reflect.DeepEqual(again, g) {
+			if err := cmp.Or(err, g.Check()); err != nil || !reflect.DeepEqual(again, g) {
 				t.Fatalf("%v\n%s", err, g.Text())
 			}
 		}
 		if p, err := ParseProgram(text); err == nil {
 			again, err := ParseProgram(p.Text())
-			if err := firstError(err, p.Check()); err != nil || !reflect.DeepEqual(again, p) {
+			if err := cmp.Or(err, p.Check()); err != nil || !reflect.DeepEqual(again, p) {
 				t.Fatalf("%v\n%s", err, p.Text())
 			}
 		}

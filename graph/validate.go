@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,11 +29,11 @@ func stateTypes(state []State) map[string]State {
 }
 
 func (f *Function) check(state map[string]State) error {
-	if err := firstError(checkName(f.Name), f.checkSize()); err != nil {
+	if err := cmp.Or(checkName(f.Name), f.checkSize()); err != nil {
 		return err
 	}
 	defined := make([]bool, len(f.Values)) // the values that are no node's result
-	if err := firstError(f.checkValues(state, defined), f.checkInputs(defined)); err != nil {
+	if err := cmp.Or(f.checkValues(state, defined), f.checkInputs(defined)); err != nil {
 		return err
 	}
 	if err := f.checkNodes(defined); err != nil {

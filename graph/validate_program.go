@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Check returns nil if g is valid: its state and its function are valid, and
 // the function has neither updates nor kept outputs, which only programs have.
@@ -8,7 +11,7 @@ func (g *Graph) Check() error {
 	if g.Main == nil {
 		return fmt.Errorf("graph %s has no function", g.Name)
 	}
-	err := firstError(checkTitle(g.Name), checkStates(g.State), g.checkForm())
+	err := cmp.Or(checkTitle(g.Name), checkStates(g.State), g.checkForm())
 	if err == nil {
 		err = g.Main.Check(g.State)
 	}
@@ -43,7 +46,7 @@ func (g *Graph) checkForm() error {
 //  3. only Commit updates state, and its inputs are outputs that Train keeps,
 //     of the same name and type, or hyper-parameters: whole scalars.
 func (p *Program) Check() error {
-	err := firstError(checkTitle(p.Name), checkStates(p.State))
+	err := cmp.Or(checkTitle(p.Name), checkStates(p.State))
 	if err == nil {
 		err = p.checkFunctions()
 	}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -49,7 +50,7 @@ func checkStates(table []State) error {
 }
 
 func checkState(s *State) error {
-	if err := firstError(checkName(s.Name), checkType(Type{Whole, s.DType, s.Shape})); err != nil {
+	if err := cmp.Or(checkName(s.Name), checkType(Type{Whole, s.DType, s.Shape})); err != nil {
 		return err
 	}
 	if !slices.Contains(roles, s.Role) {

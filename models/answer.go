@@ -123,5 +123,5 @@ func (m *Model) EndsWithProduct(output int) bool {
 // the largest is finite. A logit of -Inf among others is a probability of 0, and allowed.
 func HasArgmax[F float32 | float64](scores []F) bool {
 	top := slices.Max(scores) // NaN if one is
-	return top-top == 0
+	return tensor.IsFinite(top)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Image holds the attributes of an image operation, which computes (x*Scale - Mean) /
@@ -49,7 +50,7 @@ func (i Image) Check(channels int) error {
 			return problem.New(l.option, numbers(l.v), problem.Counted(len(l.v), "number")+" for "+
 				problem.Counted(channels, "channel"), "give one for each channel"+repeated(l.option, l.v, channels))
 		}
-		if k := slices.IndexFunc(l.v, func(v float64) bool { return v-v != 0 }); k >= 0 {
+		if k := slices.IndexFunc(l.v, func(v float64) bool { return !tensor.IsFinite(v) }); k >= 0 {
 			return problem.New(l.option, numbers(l.v), fmt.Sprintf("%g is not finite", l.v[k]), "")
 		}
 	}

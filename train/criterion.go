@@ -3,6 +3,8 @@ package train
 import (
 	"math"
 	"strings"
+
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // criterion is the figure of an evaluation that says which weights are best, and
@@ -22,7 +24,7 @@ func criterionOf(save string) criterion {
 func (c criterion) figure(e *Evaluation) float64 {
 	switch c {
 	case "loss":
-		if loss := e.Loss(); loss-loss == 0 {
+		if loss := e.Loss(); tensor.IsFinite(loss) {
 			return loss
 		}
 		return math.MaxFloat64

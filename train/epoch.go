@@ -98,7 +98,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		overlap := e.MeanOverlap()
 		done.ValMIoU = &overlap
 	}
-	if loss-loss != 0 { // not finite: as bad as can be
+	if !tensor.IsFinite(loss) { // not finite: as bad as can be
 		done.Warning = s.plan.config.called(fmt.Sprintf("the validation loss is %v: with running "+
 			"statistics the model yields what is no number; %s, or look at the validation data", loss, gentler))
 	}

@@ -1,6 +1,10 @@
 package train
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // Figure is a number that may be NaN or infinite, such as the loss of a model
 // with a bad batch norm. In JSON it is null then.
@@ -8,7 +12,7 @@ type Figure float64
 
 // MarshalJSON implements json.Marshaler.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	if f-f != 0 { // NaN for infinities and NaN
+	if !tensor.IsFinite(float64(f)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(f))

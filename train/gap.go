@@ -3,11 +3,11 @@ package train
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Gap compares the loss of a model in training with its loss in evaluation, on
@@ -71,7 +71,7 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 		return nil, err
 	}
 	g := &Gap{Batch: ratio(s.plan.perLabel(b, trained), trained.Counted), Running: used.Loss()}
-	if sum := g.Batch + g.Running; math.IsNaN(sum) || math.IsInf(sum, 0) {
+	if sum := g.Batch + g.Running; !tensor.IsFinite(sum) {
 		return nil, nil
 	}
 	g.Advice = s.adviceOn(g)

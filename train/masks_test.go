@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // maskBench trains the network "masks" on scenes, augmented and weighed as
@@ -71,7 +72,7 @@ func (b *bench) tellingTemplate(t *testing.T, devices int) (sum, told string) {
 	}
 	for name, v := range m.State {
 		for _, x := range v.F32() {
-			if x-x != 0 {
+			if !tensor.IsFinite(x) {
 				t.Fatalf("%d devices: %s holds %g", devices, name, x)
 			}
 		}
@@ -153,7 +154,7 @@ func (b *bench) emptyBatches(t *testing.T, c Config) {
 	}
 	for name, v := range m.State {
 		for _, x := range v.F32() {
-			if x-x != 0 {
+			if !tensor.IsFinite(x) {
 				t.Fatalf("%s holds %g", name, x)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
@@ -49,7 +48,7 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 	if err := bn.Check(t.plan.layers, result.Moments); err != nil {
 		return result, t.located(err)
 	}
-	if math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0) {
+	if !tensor.IsFinite(result.Loss) {
 		return result, problem.Failure("lr", fmt.Sprintf("step %d: the loss is %v; nothing was committed",
 			t.progress.Step+1, result.Loss), gentler)
 	}

@@ -132,7 +132,7 @@ func finite(t tensor.Tensor) bool {
 		} else {
 			v = float64(t.F32()[i])
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !tensor.IsFinite(v) {
 			return false
 		}
 	}

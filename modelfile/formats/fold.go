@@ -105,7 +105,7 @@ func checkFold(m *models.Model, norm, layer *graph.Node, users [][]int) error {
 			return fmt.Errorf("a parameter is not part of the model's state")
 		}
 		for i, x := range t.F32() {
-			if x-x != 0 || v == norm.In[4] && x < 0 { // x-x is NaN for infinities and NaN
+			if !tensor.IsFinite(x) || v == norm.In[4] && x < 0 {
 				return problem.Advise("re-estimate the statistics first", "%s of channel %d is %g", name, i, x)
 			}
 		}

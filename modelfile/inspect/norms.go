@@ -57,7 +57,7 @@ func finite(t tensor.Tensor, others *int) []float64 {
 	}
 	var out []float64
 	for _, v := range t.F32() {
-		if x := float64(v); x-x == 0 {
+		if x := float64(v); tensor.IsFinite(x) {
 			out = append(out, x)
 		} else {
 			*others++

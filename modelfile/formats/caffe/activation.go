@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,7 +90,7 @@ func power(c *call) error {
 	exponent, err1 := c.p.float(1, 1)
 	by, err2 := c.p.float(2, 1)
 	add, err3 := c.p.float(3, 0)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	if exponent != 1 {
@@ -109,7 +110,7 @@ const (
 func eltwise(c *call) error {
 	how, err1 := c.p.uint(1, eltwiseSum)
 	coefficients, err2 := c.p.floats(2)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	op := map[int]graph.Op{eltwiseProduct: graph.Mul, eltwiseSum: graph.Add, eltwiseMax: graph.MaxPool}[how]

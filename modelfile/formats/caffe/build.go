@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,7 +73,7 @@ func (b *build) layer(i int, l *layer) error {
 		return nil
 	}
 	if k.make != nil {
-		if err := firstError(l.checkRules(), l.checkSettings(k)); err != nil {
+		if err := cmp.Or(l.checkRules(), l.checkSettings(k)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,7 +36,7 @@ func convolution(c *call) error {
 	groups, err1 := c.p.uint(5, 1)
 	out, err2 := c.p.uint(1, 0)
 	hasBias, err3 := c.p.uint(2, 1)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	s := c.shape(0)
@@ -67,7 +68,7 @@ func innerProduct(c *call) error {
 	hasBias, err2 := c.p.uint(2, 1)
 	turned, err3 := c.p.uint(6, 0)
 	axis, err4 := c.p.axis(5, 1, len(c.shape(0))+1)
-	if err := firstError(err1, err2, err3, err4); err != nil {
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return err
 	}
 	if axis != 1 || out < 1 {
@@ -116,7 +117,7 @@ func (c *call) flat() graph.Value {
 func flatten(c *call) error {
 	axis, err1 := c.p.axis(1, 1, len(c.shape(0))+1)
 	end, err2 := c.p.axis(2, -1, len(c.shape(0))+1)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	if axis != 1 || end != len(c.shape(0)) {
@@ -159,7 +160,7 @@ func slice(c *call) error {
 	s := c.shape(0)
 	old, err1 := c.p.uint(1, 1)
 	points, err2 := c.p.uints(2)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	axis, err := c.p.axis(3, old, len(s)+1)
@@ -188,13 +189,4 @@ func slice(c *call) error {
 		begin[axis-1] = end[axis-1]
 	}
 	return c.Err()
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ func batchNorm(c *call) error {
 	eps, err1 := c.p.float(3, 1e-5)
 	decay, err2 := c.decay()
 	running, err3 := c.p.uint(1, 1)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	if running == 0 && c.net.phase == train {
@@ -179,7 +180,7 @@ func (c *call) scaleBy() error {
 	rank := len(c.shape(0))
 	axis, err1 := c.p.axis(1, 1, rank+1)
 	withBias, err2 := c.p.uint(4, 0)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	by := c.shape(1)
@@ -218,7 +219,7 @@ func (c *call) perChannel() ([]int, error) {
 	rank := len(c.shape(0))
 	axis, err1 := c.p.axis(1, 1, rank+1)
 	axes, err2 := c.p.signed(2, 1)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return nil, err
 	}
 	if axes < 0 {

@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -109,7 +110,7 @@ func (p param) pair(repeated, height, width, def int) ([2]int, error) {
 	v, err1 := p.uints(repeated)
 	h, err2 := p.uint(height, none)
 	w, err3 := p.uint(width, none)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return [2]int{}, err
 	}
 	switch n := len(v); {

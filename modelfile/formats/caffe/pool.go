@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
@@ -16,7 +17,7 @@ func pooling(c *call) error {
 	}
 	how, err1 := c.p.uint(1, 0)
 	global, err2 := c.p.uint(12, 0)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	if how > 1 {
@@ -28,7 +29,7 @@ func pooling(c *call) error {
 	kernel, err1 := c.p.pair(2, 5, 6, 0)
 	stride, err2 := c.p.pair(3, 7, 8, 1)
 	pad, err3 := c.p.pair(4, 9, 10, 0)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	if min(kernel[0], kernel[1], stride[0], stride[1]) < 1 {
@@ -48,7 +49,7 @@ func pooling(c *call) error {
 func (c *call) roundsDown(kernel, stride, pad [2]int) (bool, error) {
 	round, err1 := c.p.uint(13, -1)
 	up, err2 := c.p.uint(1013, -1)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return false, err
 	}
 	even := true

@@ -2,6 +2,7 @@ package caffe
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -157,7 +158,7 @@ func (l *layer) readBlob(dst []byte, i int) error {
 	}
 	v, err1 := l.blobs[i].load(l.blobs[i].shape...)
 	factor, err2 := l.blobs[2].load(1)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	divide(v.F32(), factor.F32()[0])

@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
@@ -19,7 +20,7 @@ func lrn(c *call) error {
 	beta, err3 := c.p.float(3, 0.75)
 	region, err4 := c.p.uint(4, 0)
 	k, err5 := c.p.float(5, 1)
-	if err := firstError(err1, err2, err3, err4, err5); err != nil {
+	if err := cmp.Or(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
 	if len(s) != 3 || size < 1 || size%2 == 0 || region > withinChannel {
@@ -54,7 +55,7 @@ func normalize(c *call) error {
 	across, err1 := c.p.uint(1, 1)
 	shared, err2 := c.p.uint(3, 1)
 	eps, err3 := c.p.float(4, 1e-10)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	if len(s) != 3 {

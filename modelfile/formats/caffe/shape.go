@@ -1,6 +1,7 @@
 package caffe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,7 +17,7 @@ func reshape(c *call) error {
 	from, err1 := c.p.axis(2, 0, len(in)+1)
 	count, err2 := c.p.axis(3, -1, len(in)-from+1)
 	dims, err3 := c.p.lengths(1)
-	if err := firstError(err1, err2, err3); err != nil {
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	to := from + count
@@ -97,7 +98,7 @@ const maxTiles = 256
 func tile(c *call) error {
 	axis, err1 := c.p.axis(1, 1, len(c.shape(0))+1)
 	n, err2 := c.p.uint(2, 0)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	if axis == 0 || n < 1 || n > maxTiles {
@@ -113,7 +114,7 @@ func crop(c *call) error {
 	s, like := c.shape(0), c.shape(1)
 	axis, err1 := c.p.axis(1, 2, len(s)+1)
 	offsets, err2 := c.p.uints(2)
-	if err := firstError(err1, err2); err != nil {
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	n := len(s) + 1 - axis

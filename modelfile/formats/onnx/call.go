@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}
-	if err := firstError(attributes[op].check(c), c.meet(op)); err != nil {
+	if err := cmp.Or(attributes[op].check(c), c.meet(op)); err != nil {
 		return err
 	}
 	out := c.run(op)
@@ -64,7 +65,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		}
 		c = whole
 	}
-	if err := firstError(c.err, r.g.Err()); err != nil {
+	if err := cmp.Or(c.err, r.g.Err()); err != nil {
 		return err
 	}
 	return c.store(op, out)
@@ -147,15 +148,6 @@ func (r *reader) name(name string, x value) error {
 		return fmt.Errorf("makes %.80q a second time", name)
 	}
 	r.values[name] = x
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -334,7 +335,7 @@ func (c *call) joined(f binaryFold, out, a, b tensor.Tensor) {
 	}
 	x, err := integers(a)
 	y, err2 := integers(b)
-	if err := firstError(err, err2); err != nil {
+	if err := cmp.Or(err, err2); err != nil {
 		c.fail("%w", err)
 		return
 	}

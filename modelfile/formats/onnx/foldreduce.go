@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -197,7 +198,7 @@ func (c *call) adding(out, t tensor.Tensor) func(to, a, b int) {
 	}
 	x, err := integers(out)
 	y, err2 := integers(t)
-	if err := firstError(err, err2); err != nil {
+	if err := cmp.Or(err, err2); err != nil {
 		c.fail("%w", err)
 		return func(int, int, int) {}
 	}

@@ -3,7 +3,6 @@ package protocol
 import (
 	"encoding/binary"
 	"encoding/json"
-	"math"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -70,14 +69,14 @@ func (t *Tensor) elements() (any, error) {
 	switch v.DType {
 	case tensor.F32:
 		for _, x := range v.F32() {
-			if x-x != 0 {
+			if !tensor.IsFinite(x) {
 				return nil, t.notFinite(float64(x))
 			}
 		}
 		return v.F32(), nil
 	case tensor.F64:
 		for _, x := range v.F64() {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
+			if !tensor.IsFinite(x) {
 				return nil, t.notFinite(x)
 			}
 		}

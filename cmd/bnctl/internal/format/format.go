@@ -64,7 +64,7 @@ func (s share) String() string { return strconv.FormatFloat(float64(s), 'g', -1,
 
 // MarshalJSON implements json.Marshaler.
 func (s share) MarshalJSON() ([]byte, error) {
-	if s-s != 0 {
+	if !tensor.IsFinite(float32(s)) {
 		return []byte("null"), nil
 	}
 	return []byte(s.String()), nil

@@ -55,7 +55,7 @@ func (w *jsonPredictions) End() error { return nil }
 func elements(t tensor.Tensor) []any {
 	values := make([]any, t.Count())
 	for i, s := range numbers(t) {
-		if v, err := strconv.ParseFloat(s, 64); err == nil && v-v == 0 {
+		if v, err := strconv.ParseFloat(s, 64); err == nil && tensor.IsFinite(v) {
 			values[i] = jsonNumber(s)
 		}
 	}

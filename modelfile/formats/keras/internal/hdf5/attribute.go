@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 )
 
@@ -56,7 +57,7 @@ func (c *cursor) attribute(name string) (p parts, found bool) {
 		return p, false
 	}
 	p.t, p.shape = t.datatype(), s.dataspace()
-	c.err = firstError(c.err, t.err, s.err)
+	c.err = cmp.Or(c.err, t.err, s.err)
 	p.data = held(c.rest())
 	return p, c.err == nil
 }

@@ -1,6 +1,9 @@
 package hdf5
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // The layouts of a data set (IV.A.2.i).
 const (
@@ -36,7 +39,7 @@ func (o *Object) data() (Value, error) {
 	}
 	s, t, l := space.cursor(), kind.cursor(), layout.cursor()
 	p := parts{shape: s.dataspace(), t: t.datatype()}
-	if err := firstError(s.err, t.err); err != nil {
+	if err := cmp.Or(s.err, t.err); err != nil {
 		return Value{}, err
 	}
 	var err error

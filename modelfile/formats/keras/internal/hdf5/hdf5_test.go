@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,7 +191,7 @@ func readAll(b []byte) error {
 		}
 		seen[o] = true
 		var first error
-		keep := func(err error) { first = firstError(first, err) }
+		keep := func(err error) { first = cmp.Or(first, err) }
 		for _, name := range []string{"keras_version", "names", "layer_names", "weight_names"} {
 			v, ok, err := o.Attribute(name)
 			keep(err)

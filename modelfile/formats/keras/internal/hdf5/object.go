@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -110,7 +111,7 @@ func (o *Object) messages(b extent, count int) (more []extent, err error) {
 		if m.kind == msgContinuation {
 			t := m.cursor()
 			more = append(more, extent{t.u64(), t.u64()})
-			c.err = firstError(c.err, t.err)
+			c.err = cmp.Or(c.err, t.err)
 		}
 		if c.err != nil {
 			return nil, c.err
@@ -118,15 +119,6 @@ func (o *Object) messages(b extent, count int) (more []extent, err error) {
 		o.msgs = append(o.msgs, m)
 	}
 	return more, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // find returns the message of a kind, nil if there is none.

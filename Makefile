@@ -1,4 +1,5 @@
 # Every target runs from a clean checkout. Only Go is needed for build, test and check.
+# scripts/README.md says what each target and script does, and what it needs.
 
 GO ?= go
 # urfave/cli without its writers of Markdown and man pages, which nothing here uses.
@@ -7,7 +8,7 @@ TAGS = urfave_cli_no_docs
 PATIENT = -timeout 30m
 
 .PHONY: build
-build: ## bin/bnctl (static), bin/bnctl-device-cuda, bin/bnctl-device-opencl and bin/bnctl-fabric-mpi
+build: ## bin/bnctl (static), the plugins for CUDA and OpenCL, the fabric for MPI
 	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o bin/bnctl ./cmd/bnctl
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cuda ./plugins/cuda/bnctl-device-cuda
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-opencl ./plugins/opencl/bnctl-device-opencl
@@ -19,7 +20,7 @@ test: ## all tests that need nothing but Go
 	$(GO) test $(PATIENT) ./...
 
 .PHONY: check
-check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race detector, pure Go, other machines
+check: ## what CI runs in addition: gofmt, staticcheck, race detector, pure Go, other machines
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
 	$(GO) tool staticcheck ./...
 	$(GO) test $(PATIENT) -short -tags purego ./parallel ./train $$($(GO) list ./plugins/cpu/... | grep -v '/internal/cpu$$')
@@ -29,9 +30,9 @@ check: ## what CI runs besides: formatting, staticcheck (staticcheck.conf), race
 	GO=$(GO) sh scripts/systems.sh
 	GO=$(GO) sh scripts/machines.sh
 
-# RECIPE='--epochs 2 --val glyphs' trains the whole (an hour of one core by qemu), whose sum is README's.
+# RECIPE picks the recipe: see scripts/README.md.
 .PHONY: test-arm64
-test-arm64: build ## README's recipe trained by an arm64 build, class fma by NEON, under qemu-user, which it installs (Debian): the bytes of this machine (minutes)
+test-arm64: build ## README's recipe by an arm64 build under qemu-user: the same bytes (minutes)
 	command -v qemu-aarch64 >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
 	GO=$(GO) sh scripts/arm64.sh bin/bnctl $(RECIPE)
@@ -41,28 +42,28 @@ test-activations: ## exp, log, sigmoid, tanh and the activations of all 2^32 flo
 	BNCTL_ACTIVATIONS=full $(GO) test -timeout 3h -count=1 -v -run 'Elementary|ActivationsOfAllNumbers' ./device/class ./plugins/cpu/internal/kernel
 
 .PHONY: test-amx
-test-amx: ## kernels and device in class amx; its instructions are emulated where the processor has none (Linux, gcc, a processor with AVX512_BF16)
+test-amx: ## kernels and CPU device in class amx (Linux, gcc, AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .
 	CGO_ENABLED=1 $(GO) vet -tags amxemulation ./plugins/cpu/...
 	CGO_ENABLED=1 $(GO) test $(PATIENT) $$(grep -qw amx_bf16 /proc/cpuinfo || echo -tags amxemulation) ./plugins/cpu/...
 
 .PHONY: test-opencl
-test-opencl: ## the OpenCL device on the processor, which PoCL makes a device of; installs PoCL (Debian)
+test-opencl: ## the OpenCL device on PoCL, which it installs (Debian)
 	clinfo -l 2>/dev/null | grep -q Device || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends clinfo pocl-opencl-icd ocl-icd-libopencl1; }
 	$(GO) vet -tags opencl ./plugins/opencl/...
 	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
 
 .PHONY: bench-opencl
-bench-opencl: ## resnet20 and mobilenetv2 on the OpenCL device and in the CPU device's classes: processor time of an image, and the host's part of it (minutes)
+bench-opencl: ## networks on the OpenCL device beside the CPU device (minutes)
 	$(GO) test $(PATIENT) -tags opencl -run '^$$' -bench Networks -benchtime 1x ./plugins/opencl/internal/opencl
 
 .PHONY: kernel-table
-kernel-table: ## the kernels of GPUs, estimated of their PTX: shared memory, registers, bytes, the share of fused multiply-adds
+kernel-table: ## the kernels of GPUs, estimated from their PTX
 	@$(GO) run ./scripts/kerneltable
 
 .PHONY: test-mpi
-test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian): the fabric's rules, recipes, kill and resume, bad input
+test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian)
 	command -v mpirun.openmpi >/dev/null && command -v mpirun.mpich >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
 		openmpi-bin libopenmpi3 mpich libmpich12; }
@@ -71,59 +72,59 @@ test-mpi: build ## ranks under Open MPI and MPICH, which it installs (Debian): t
 	bash scripts/mpi.sh short bin/bnctl
 
 .PHONY: sweep-mpi
-sweep-mpi: build ## twelve recipes on 1 to 4 ranks of 1 and 2 devices, both MPI libraries, killed and resumed (half an hour)
+sweep-mpi: build ## twelve recipes on 1 to 4 ranks, killed and resumed (half an hour)
 	bash scripts/mpi.sh sweep bin/bnctl
 
 .PHONY: bench-mpi
-bench-mpi: build ## what ranks cost: messages and exchanges by the microsecond, two ranks beside two devices (three minutes)
+bench-mpi: build ## what messages, exchanges and steps of ranks cost (three minutes)
 	$(GO) test -tags mpi -c -o bin/mpi.test ./plugins/mpi
 	$(GO) build -o bin/turns ./scripts/turns
 	bash scripts/costmpi.sh bin/bnctl bin/mpi.test bin/turns
 
 .PHONY: test-ptx
-test-ptx: ## the CUDA device on a machine in Go that runs PTX: all cases of the judge, lenet-bn (minutes; some are in test)
+test-ptx: ## the CUDA device on an interpreter of PTX: all conformance cases (minutes)
 	BNCTL_PTX=full $(GO) test $(PATIENT) -count=1 ./plugins/cuda/...
 
 .PHONY: test-mutants
-test-mutants: ## one ulp planted in everything that the kernels of GPUs store and in the guards of tiles: the judge finds each (minutes; a few are in test)
+test-mutants: ## one ulp planted in each store of a GPU kernel must be found (minutes)
 	BNCTL_PTX=mutants $(GO) test $(PATIENT) -count=1 -v -run TestMutants ./plugins/cuda/internal/cuda
 
 .PHONY: cuda-binary
-cuda-binary: ## bin/cuda.test, which can be copied to a machine with an NVIDIA GPU (one file; it needs a C library and the driver)
+cuda-binary: ## bin/cuda.test, for a machine with an NVIDIA GPU
 	$(GO) vet -tags cuda ./plugins/cuda/internal/cuda
 	CGO_ENABLED=0 $(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
 	bin/cuda.test -test.run TestBinary
 
 .PHONY: test-cuda
-test-cuda: cuda-binary ## on a machine with an NVIDIA GPU: the judge, cases and training by bits
+test-cuda: cuda-binary ## conformance, cases and training by bits, with an NVIDIA GPU
 	bin/cuda.test -test.run Hardware -test.v -test.timeout 60m
 
 .PHONY: bench-cuda
-bench-cuda: cuda-binary ## on a machine with an NVIDIA GPU: images/s of resnet50 and mobilenetv2, figures of the kernels
+bench-cuda: cuda-binary ## images/s and figures of kernels, with an NVIDIA GPU
 	bin/cuda.test -test.run '^$$' -test.bench Hardware -test.timeout 60m
 
 .PHONY: chaos-mpi
-chaos-mpi: build ## machines in namespaces: 20 devices killed, 10 ranks killed or cut off, the same template (Linux, root, half an hour)
+chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, root, half an hour)
 	bash scripts/chaosmpi.sh bin/bnctl
 
 .PHONY: test-peers
-test-peers: ## goldens made again by PyTorch and others, formats read by their own programs, grpcurl asks serve; installs them
+test-peers: ## goldens and formats against PyTorch and others, which it installs
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
-# ROWS=infer,infer-untuned,infer-bf16,train,train-layers,train-bf16,pixels-train,pixels-infer,devices,process,cold,input picks groups of rows, ONLY='resnet20.*batch 8' rows by name; WITHOUT=xnnpack leaves peers out; PYTHON= the reader's own; ISA=avx2 holds all sides to AVX2; JSON= keeps the figures for make results.
+# ROWS, ONLY, WITHOUT, PYTHON, ISA and JSON: see scripts/README.md.
 .PHONY: bench-peers
-bench-peers: build ## side by side with ONNX Runtime, oneDNN and PyTorch, which it installs (as root the newer ones too, in a Debian 13 beside the system); prints tables
+bench-peers: build ## speed beside ONNX Runtime, oneDNN and PyTorch, which it installs
 	$(GO) run ./scripts/benchpeers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh $(ISA))" -isa "$(ISA)" \
 		-debian13 "$$(sh scripts/debian13.sh)" -python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)" -without "$(WITHOUT)" -json "$(JSON)"
 
 # NETWORKS=resnet20 picks networks.
 .PHONY: bench-serve
-bench-serve: build ## serve under open-loop load beside bench, the device on core 1, front and load on core 0 (Linux, 8 minutes)
+bench-serve: build ## serve under open-loop load (Linux, 8 minutes)
 	$(GO) build -o bin/benchserve ./scripts/benchserve
 	taskset -c 0 bin/benchserve -device 1 $(if $(NETWORKS),-networks "$(NETWORKS)")
 
 .PHONY: bench-serve-peers
-bench-serve-peers: build ## serve beside ONNX Runtime behind Node's http and PyTorch behind FastAPI, which it installs (6 minutes)
+bench-serve-peers: build ## serve beside Node and FastAPI, which it installs (6 minutes)
 	/usr/bin/python3 -c 'import fastapi, uvicorn' 2>/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-fastapi python3-uvicorn python3-httptools; }
 	$(GO) build -o bin/benchserve ./scripts/benchserve
@@ -131,7 +132,7 @@ bench-serve-peers: build ## serve beside ONNX Runtime behind Node's http and PyT
 		$(if $(NETWORKS),-networks "$(NETWORKS)")
 
 .PHONY: results
-results: ## the tables of docs/results and README.md, printed from the measurements that are kept there (docs/results/*.json)
+results: ## the tables of docs/results and README.md, from docs/results/*.json
 	$(GO) run ./scripts/results
 
 .PHONY: bench
@@ -139,37 +140,37 @@ bench: ## kernels, devices and the wire
 	$(GO) test -run '^$$' -bench . -benchtime 0.3s ./plugins/cpu/... ./device/... ./data
 
 .PHONY: generate
-generate: ## generated code, from protobuf and assembly generators, and PTX by clang-14; must leave the tree clean
+generate: ## generated code; must leave the tree clean
 	$(GO) generate ./...
 
 .PHONY: generate-check
-generate-check: ## generated code is what its generators make (needs protoc and clang-14, as generate does)
+generate-check: ## generated code is what its generators make
 	GO=$(GO) sh scripts/generated.sh
 
 .PHONY: sweep
-sweep: build ## one template per recipe in every mode on any devices, threads, levels and placements, killed and resumed (minutes)
+sweep: build ## one template per recipe in every mode and placement (minutes)
 	bash scripts/sweep.sh bin/bnctl
 
 .PHONY: chaos
-chaos: ## resnet20 on CIFAR-10: 100 devices killed, 10 stopped, the host killed 10 times, the same template (minutes; a short one is in test)
+chaos: ## 100 devices and 10 hosts killed, the same template (minutes)
 	BNCTL_CHAOS=full $(GO) test -count=1 -run TestKilledAtEveryCall -v $(PATIENT) ./train
 	BNCTL_CHAOS=full $(GO) test -count=1 -run TestChaos -v -timeout 30m ./cmd/bnctl
 
 .PHONY: leak
-leak: ## goroutines, files, threads and memory of host and devices at step 1,000 and 10,000 (minutes; a short one is in test)
+leak: ## goroutines, files, threads and memory do not grow (minutes)
 	BNCTL_LEAK=full $(GO) test -count=1 -run TestNothingGrows -v $(PATIENT) ./cmd/bnctl
 
 .PHONY: serve-long
-serve-long: ## 1,000 interleavings with devices killed, 100 reloads, 10,000 malformed requests and 200 slow clients (2 minutes; short ones are in test)
+serve-long: ## interleavings, reloads, malformed requests, slow clients (2 minutes)
 	BNCTL_SERVE=full $(GO) test -count=1 -run "Killed|Reloads|Malformed" -v $(PATIENT) ./server
 
 .PHONY: test-web
-test-web: build ## the page of serve in headless Chromium, by keyboard, drop and paste, and looked at by axe-core; installs them (Debian, npm). docs/serving.png is its bin/web/page.png
+test-web: build ## the page of serve in headless Chromium, which it installs (Debian, npm)
 	rm -rf bin/web && mkdir -p bin/web && bin/bnctl demo --quiet --keep bin/web
 	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/glyphs.bnm bin/web/page.png
 
 .PHONY: test-container
-test-container: build ## the image of server/deploy/Dockerfile, built by buildah around bin/bnctl and probed in a chroot; installs buildah (Debian, as root)
+test-container: build ## the image of server/deploy/Dockerfile (Debian, root)
 	sh scripts/container.sh bin/bnctl
 
 .PHONY: fuzz

@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
 // BenchmarkDecodeCIFAR is per JPEG of 32x32.
 func BenchmarkDecodeCIFAR(b *testing.B) {
-	src, err := Open(b.Context(), "cifar10:"+needs(b, "cifar10/cifar10-jpg.tar.gz"),
+	src, err := Open(b.Context(), "cifar10:"+shareddata.File(b, "cifar10/cifar10-jpg.tar.gz"),
 		Options{Split: Test, CacheBytes: -1})
 	if err != nil {
 		b.Fatal(err)

@@ -5,24 +5,15 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
-const shared = "../../shared/data/"
-
-// needs skips a test whose data is not beside the checkout.
-func needs(t testing.TB, name string) string {
-	t.Helper()
-	if _, err := os.Stat(shared + name); err != nil {
-		t.Skipf("needs %s, which is not part of the repository", shared+name)
-	}
-	return shared + name
-}
-
 func TestRealCIFAR10(t *testing.T) {
-	path := needs(t, "cifar10/cifar10-jpg.tar.gz")
+	path := shareddata.File(t, "cifar10/cifar10-jpg.tar.gz")
 	for split, n := range map[Split]int{Train: 50000, Test: 10000} {
 		src := open(t, "cifar10:"+path, Options{Split: split})
 		info := src.Info()
@@ -53,7 +44,7 @@ func TestRealCIFAR10(t *testing.T) {
 
 // The 500 raw records were decoded with Pillow: the pixels are the same.
 func TestRealDecodingAgreesWithPillow(t *testing.T) {
-	archive, records := needs(t, "cifar10/cifar10-jpg.tar.gz"), needs(t, "cifar10/cifar10_test500_pil.bin")
+	archive, records := shareddata.File(t, "cifar10/cifar10-jpg.tar.gz"), shareddata.File(t, "cifar10/cifar10_test500_pil.bin")
 	jpegs, raw := open(t, "cifar10:"+archive, Options{Split: Test}), open(t, "cifar10:"+records, Options{})
 	if raw.Info().Len != 500 {
 		t.Fatalf("%d records, want 500", raw.Info().Len)
@@ -78,7 +69,7 @@ func TestRealDecodingAgreesWithPillow(t *testing.T) {
 }
 
 func TestRealMNIST(t *testing.T) {
-	path := needs(t, "mnist/train-images-idx3-ubyte.gz")[:len(shared+"mnist")]
+	path := filepath.Dir(shareddata.File(t, "mnist/train-images-idx3-ubyte.gz"))
 	for split, n := range map[Split]int{Train: 60000, Test: 10000} {
 		src := open(t, "mnist:"+path, Options{Split: split})
 		if info := src.Info(); info.Len != n || !slices.Equal(info.Shape, []int{28, 28, 1}) {

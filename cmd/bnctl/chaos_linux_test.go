@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
 // ordeal is what a run has to survive.
@@ -37,10 +39,7 @@ func TestChaos(t *testing.T) {
 	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, rests: 1, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
 	if os.Getenv("BNCTL_CHAOS") == "full" {
-		archive, err := filepath.Abs(shared + "/cifar10/cifar10-jpg.tar.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := shareddata.File(t, "cifar10/cifar10-jpg.tar.gz")
 		o = ordeal{devices: "4xcpu", steps: 300, kills: 100, stops: 10, ends: 10, dawns: 33, rests: 5,
 			timeout: 3 * time.Second, seed: 1,
 			recipe: []string{"--model", "resnet20", "--data", "cifar10:" + archive, "--batch", "32", "--lr", "0.05"}}

@@ -23,6 +23,7 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -49,20 +50,18 @@ func (nowhere) Join(string, serve.Host) (serve.Station, error) {
 	return nil, errors.New("there is no network here")
 }
 
-// shared is the folder with the test data, $DATA in scripts; [data] says
-// whether it is there.
-const shared = "../../../shared/data"
-
 // TestScripts runs testdata/script: what users type and what they see. Beside
-// testscript's own commands there are those of scriptCommands.
+// testscript's own commands there are those of scriptCommands. $DATA is the folder of shareddata, and
+// [data] says whether it is there.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			data, _ := shareddata.Folder()
 			e.Setenv("XDG_DATA_HOME", e.Getenv("WORK")+"/xdg")
-			for name, dir := range map[string]string{"DATA": shared, "KERAS": "../../modelfile/formats/keras/testdata",
+			for name, dir := range map[string]string{"DATA": data, "KERAS": "../../modelfile/formats/keras/testdata",
 				"ONNX": "../../modelfile/formats/onnx/testdata", "TORCH": "../../modelfile/formats/torch/testdata",
 				"CAFFE": "../../modelfile/formats/caffe/testdata/cases", "TF": "../../modelfile/formats/tensorflow/testdata/cases"} {
 				path, err := filepath.Abs(dir)
@@ -74,11 +73,11 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			_, err := os.Stat(shared)
 			if name != "data" {
 				return false, fmt.Errorf("unknown condition %s", name)
 			}
-			return err == nil, nil
+			_, ok := shareddata.Folder()
+			return ok, nil
 		},
 		Cmds: scriptCommands,
 	})

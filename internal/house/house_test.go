@@ -28,6 +28,7 @@ internal/memory:
 internal/legible:
 internal/waiting: internal/legible
 internal/house:
+internal/shareddata:
 tensor: internal/regular
 graph: tensor
 device/collective: tensor

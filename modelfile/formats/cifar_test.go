@@ -3,11 +3,11 @@ package formats
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -40,11 +40,11 @@ func TestPublishedLogits(t *testing.T) {
 
 func worstLogit(t *testing.T, m *models.Model, logits string, stride int) float64 {
 	t.Helper()
-	records, err := os.ReadFile(filepath.Join(shared, "cifar10/cifar10_test500_pil.bin"))
+	records, err := os.ReadFile(shareddata.File(t, "cifar10/cifar10_test500_pil.bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Open(filepath.Join(shared, "cifar10", logits))
+	file, err := os.Open(shareddata.File(t, "cifar10/"+logits))
 	if err != nil {
 		t.Fatal(err)
 	}

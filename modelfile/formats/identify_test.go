@@ -2,26 +2,19 @@ package formats
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// shared is where the shared test data lies, if it is there.
-const shared = "../../../shared/data"
-
 func checkpoint(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join(shared, "checkpoints", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the folder of shared test data is not beside this checkout")
-	}
-	return path
+	return shareddata.File(t, "checkpoints/"+name)
 }
 
 // stateOf builds an architecture with new weights and returns its tensors,

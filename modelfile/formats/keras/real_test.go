@@ -10,20 +10,11 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/modelfile/formats/keras/internal/hdf5"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-const shared = "../../../../shared/data/"
-
-// need skips a test if the folder of test data is absent.
-func need(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("the folder shared/data beside the repository is absent")
-	}
-}
 
 func model(t *testing.T, path string) *models.Model {
 	t.Helper()
@@ -107,13 +98,12 @@ func channelsFirst(x tensor.Tensor) tensor.Tensor { return permuted(x, []int{0, 
 // TestResnet8 compares the model of MLPerf Tiny with what Keras answers to
 // every tenth of 500 images, whose pixels it takes as they are.
 func TestResnet8(t *testing.T) {
-	need(t)
-	m := model(t, shared+"checkpoints/keras/mlperf_tiny_resnet8.h5")
-	all, err := os.ReadFile(shared + "cifar10/cifar10_test500_pil.bin")
+	m := model(t, shareddata.File(t, "checkpoints/keras/mlperf_tiny_resnet8.h5"))
+	all, err := os.ReadFile(shareddata.File(t, "cifar10/cifar10_test500_pil.bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	probs := npy(t, shared+"cifar10/mlperftiny_resnet8_probs_test500_pil.npy")
+	probs := npy(t, shareddata.File(t, "cifar10/mlperftiny_resnet8_probs_test500_pil.npy"))
 	const record, step = 3073, 10
 	n := len(all) / record / step
 	x, want := tensor.New(tensor.F32, n, 3, 32, 32), tensor.New(tensor.F32, n, 10)
@@ -129,9 +119,8 @@ func TestResnet8(t *testing.T) {
 // TestMultiGPU: the file holds the same weights in the graph that Keras 2.2.4
 // writes for multi_gpu_model(gpus=2).
 func TestMultiGPU(t *testing.T) {
-	need(t)
-	plain := model(t, shared+"checkpoints/keras/mlperf_tiny_resnet8.h5")
-	f, err := Read(shared+"checkpoints/keras/resnet8_multi_gpu2_keras2.2.4.h5", Options{})
+	plain := model(t, shareddata.File(t, "checkpoints/keras/mlperf_tiny_resnet8.h5"))
+	f, err := Read(shareddata.File(t, "checkpoints/keras/resnet8_multi_gpu2_keras2.2.4.h5"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +142,7 @@ func TestMultiGPU(t *testing.T) {
 
 // TestMiniXception: the input is that of INPUTS.md.
 func TestMiniXception(t *testing.T) {
-	need(t)
-	const file = shared + "checkpoints/keras/fer2013_mini_XCEPTION.102-0.66"
+	file := shareddata.File(t, "checkpoints/keras") + "/fer2013_mini_XCEPTION.102-0.66"
 	x := tensor.New(tensor.F32, 4, 64, 64, 1)
 	for i := range x.F32() {
 		x.F32()[i] = float32(-1 + 2*float64(uint32(i)*2654435761)/(1<<32))
@@ -164,8 +152,7 @@ func TestMiniXception(t *testing.T) {
 }
 
 func TestCNNBatchNorm(t *testing.T) {
-	need(t)
-	dir := filepath.Join(shared, "checkpoints/keras/dl4j_cnn_batch_norm")
+	dir := shareddata.File(t, "checkpoints/keras/dl4j_cnn_batch_norm")
 	m := model(t, filepath.Join(dir, "cnn_batch_norm.h5"))
 	x, err := npy(t, filepath.Join(dir, "input.npy")).ToF32()
 	if err != nil {

@@ -13,20 +13,11 @@ import (
 
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-const shared = "../../../../shared/data/"
-
-// need skips a test if the folder of test data is absent.
-func need(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("the folder shared/data beside the repository is absent")
-	}
-}
 
 // opened reads a model; what of it is not supported is the error.
 func opened(path string) (*models.Model, error) {
@@ -99,8 +90,7 @@ var refused = map[string]string{
 
 // TestConformance runs ONNX's own backend test cases.
 func TestConformance(t *testing.T) {
-	need(t)
-	dirs, err := filepath.Glob(shared + "onnx-conformance/*/*/model.onnx")
+	dirs, err := filepath.Glob(shareddata.File(t, "onnx-conformance") + "/*/*/model.onnx")
 	if err != nil || len(dirs) < 50 {
 		t.Fatalf("%d cases, %v", len(dirs), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/modelfile/formats/keras"
 	"github.com/bnctl/bnctl/models"
 )
@@ -57,11 +58,10 @@ func TestFromKeras(t *testing.T) {
 // TestPeerFromKeras: the same in ONNX Runtime, with real models.
 func TestPeerFromKeras(t *testing.T) {
 	needPeers(t)
-	need(t)
 	for _, path := range []string{"../keras/testdata/layers.h5", "../keras/testdata/lines.h5",
-		shared + "checkpoints/keras/mlperf_tiny_resnet8.h5",
-		shared + "checkpoints/keras/fer2013_mini_XCEPTION.102-0.66.hdf5",
-		shared + "checkpoints/keras/dl4j_cnn_batch_norm/cnn_batch_norm.h5"} {
+		shareddata.File(t, "checkpoints/keras/mlperf_tiny_resnet8.h5"),
+		shareddata.File(t, "checkpoints/keras/fer2013_mini_XCEPTION.102-0.66.hdf5"),
+		shareddata.File(t, "checkpoints/keras/dl4j_cnn_batch_norm/cnn_batch_norm.h5")} {
 		t.Run(path, func(t *testing.T) { compareORT(t, fromKeras(t, path)) })
 	}
 }

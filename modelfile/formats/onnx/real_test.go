@@ -7,21 +7,21 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-const rfb = shared + "checkpoints/onnx/version-RFB-320.onnx"
+const rfb = "checkpoints/onnx/version-RFB-320.onnx"
 
 // TestRFBTensors: the face detector has the tensors of the PyTorch checkpoint
 // that it was exported from.
 func TestRFBTensors(t *testing.T) {
-	need(t)
-	f, err := Read(rfb, Options{})
+	f, err := Read(shareddata.File(t, rfb), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := torch.Read(shared+"checkpoints/pytorch/version-RFB-320.pth", torch.Options{})
+	p, err := torch.Read(shareddata.File(t, "checkpoints/pytorch/version-RFB-320.pth"), torch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,7 @@ func TestRFBTensors(t *testing.T) {
 // TestRFBOutputs compares with every 40th row of ONNX Runtime's answer;
 // testdata/rfb.py made them.
 func TestRFBOutputs(t *testing.T) {
-	need(t)
-	f, err := Read(rfb, Options{})
+	f, err := Read(shareddata.File(t, rfb), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,18 +3,14 @@ package tensorflow
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
-const kws = "../../../../shared/data/checkpoints/tensorflow/kws_ref_model"
-
 func TestKeywordSpotting(t *testing.T) {
-	if _, err := os.Stat(kws); err != nil {
-		t.Skip("the folder of shared test data is not beside this checkout")
-	}
-	index, err := Locate(kws)
+	index, err := Locate(shareddata.File(t, "checkpoints/tensorflow/kws_ref_model"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/internal/shareddata"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
-
-// data is where the shared test data lies, if it is there.
-const data = "../../../../shared/data"
 
 // goldens reads a file of testdata: what PyTorch sees in each file.
 func goldens(t *testing.T, name string) map[string]string {
@@ -62,10 +60,11 @@ func TestReadsWhatPyTorchReads(t *testing.T) {
 	for name, want := range goldens(t, "goldens.txt") {
 		path, shared := strings.CutPrefix(name, "data/")
 		if shared {
-			if _, err := os.Stat(data); err != nil {
+			folder, ok := shareddata.Folder()
+			if !ok {
 				continue // TestSharedData says so
 			}
-			path = filepath.Join(data, path)
+			path = filepath.Join(folder, path)
 		} else {
 			path = filepath.Join("testdata", path)
 		}
@@ -87,10 +86,7 @@ func TestReadsWhatPyTorchReads(t *testing.T) {
 }
 
 func TestSharedData(t *testing.T) {
-	if _, err := os.Stat(data); err != nil {
-		t.Skip("the folder of shared test data is not beside this checkout")
-	}
-	f, err := Read(filepath.Join(data, "format-cases/pytorch/burn/tar_weight_bias.tar"), Options{})
+	f, err := Read(shareddata.File(t, "format-cases/pytorch/burn/tar_weight_bias.tar"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,12 +44,12 @@ func (a *Async) delay(r, t int) int {
 // moments that are due are merged. Errors are those of Statistics.Next, also about pending moments,
 // which a checkpoint would contain; a never changes.
 func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
-	kept := make([]tensor.Tensor, len(moments))
+	clones := make([]tensor.Tensor, len(moments))
 	for i, m := range moments {
-		kept[i] = m.Clone()
+		clones[i] = m.Clone()
 	}
 	next := a.clone()
-	if err := next.advance(kept); err != nil {
+	if err := next.advance(clones); err != nil {
 		return nil, err
 	}
 	if next.pendingNearOverflow() {
@@ -141,15 +141,15 @@ func (a *Async) mergeDue(i int) []float64 {
 			continue
 		}
 		due := a.dueIn(k)
-		part := pool(moments[i], func(r int, n float64) bool {
-			late := due(r, n)
-			if late && i == 0 {
+		merged := pool(moments[i], func(r int, n float64) bool {
+			delayed := due(r, n)
+			if delayed && i == 0 {
 				a.Merged++
 				a.TotalDelay += int64(len(a.history) - 1 - k)
 			}
-			return late
+			return delayed
 		})
-		collective.Merge(total, total, part)
+		collective.Merge(total, total, merged)
 	}
 	return total
 }

@@ -101,7 +101,7 @@ func (n *Norm) allChannels(s Severity, problem string, r remedy) Finding {
 }
 
 // Stale returns the fault of a layer, or of a tensor of one, whose statistics have to
-// be estimated anew.
+// be estimated again.
 func Stale(layer, problem string) Finding {
 	return Finding{layer, nil, problem, Fault, reestimate.advice, true}
 }

@@ -20,11 +20,11 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 	}
 	r := &Replicas{layers: layers}
 	for i := range replicas {
-		own, err := newForReplica(layers, state, i)
+		s, err := newForReplica(layers, state, i)
 		if err != nil {
 			return nil, err
 		}
-		r.PerReplica = append(r.PerReplica, own)
+		r.PerReplica = append(r.PerReplica, s)
 	}
 	return r, nil
 }
@@ -34,12 +34,12 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 // Statistics.Next.
 func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 	next := &Replicas{layers: r.layers}
-	for _, own := range r.PerReplica {
-		own, err := own.Next(moments)
+	for _, old := range r.PerReplica {
+		s, err := old.Next(moments)
 		if err != nil {
 			return nil, err
 		}
-		next.PerReplica = append(next.PerReplica, own)
+		next.PerReplica = append(next.PerReplica, s)
 	}
 	return next, nil
 }
@@ -49,10 +49,10 @@ func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 // *NonFinite if the result overflows float32.
 func (r *Replicas) Merged(rule Rule) (map[string]tensor.Tensor, error) {
 	var seen, all []map[string]tensor.Tensor
-	for _, own := range r.PerReplica {
-		t := own.Tensors()
+	for _, s := range r.PerReplica {
+		t := s.Tensors()
 		all = append(all, t)
-		if own.updated() {
+		if s.updated() {
 			seen = append(seen, t)
 		}
 	}

@@ -19,14 +19,14 @@ type Bad struct {
 
 // BadFiles is the error that lists all bad files of a source.
 type BadFiles struct {
-	All []Bad
-	Of  int // number of files, good and bad
+	All   []Bad
+	Total int // number of files, good and bad
 }
 
 func (e *BadFiles) Error() string {
 	const most = 100
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s are bad:", len(e.All), problem.Counted(e.Of, "file"))
+	fmt.Fprintf(&b, "%d of %s are bad:", len(e.All), problem.Counted(e.Total, "file"))
 	for _, bad := range e.All[:min(len(e.All), most)] {
 		fmt.Fprintf(&b, "\n   member %s: %v", bad.Name, bad.Err)
 	}
@@ -38,7 +38,7 @@ func (e *BadFiles) Error() string {
 
 // advice says what to do about them.
 func (e *BadFiles) advice() *problem.Error {
-	if len(e.All) == e.Of {
+	if len(e.All) == e.Total {
 		return problem.Failure("", "mend or remove them", "")
 	}
 	return problem.Failure("", "mend or remove them", fmt.Sprintf("or add {skip-bad} %d", len(e.All)))
@@ -79,7 +79,7 @@ func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad
 	found := map[int]error{}
 	err := eachSample(len(p.samples), func(i int) error { // it goes on after an error of check
 		err := check(i)
-		if err := ended(ctx); err != nil {
+		if err := contextErr(ctx); err != nil {
 			return err
 		}
 		if err != nil {
@@ -101,9 +101,9 @@ func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad
 	return bad, nil
 }
 
-// leaveOut takes bad files out of the samples, if there are no more than the
+// removeBad takes bad files out of the samples, if there are no more than the
 // options allow. Classes stay what they are: labels do not depend on it.
-func (p *pictures) leaveOut(bad []Bad, opt Options) error {
+func (p *pictures) removeBad(bad []Bad, opt Options) error {
 	if len(bad) == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (p *pictures) leaveOut(bad []Bad, opt Options) error {
 		isBad[b.Name] = true
 	}
 	var labels []int32
-	var samples []classed
+	var samples []sampleFile
 	for i, s := range p.samples {
 		if !isBad[s.name] {
 			samples = append(samples, s)

@@ -28,7 +28,7 @@ type Batch struct {
 	mu        sync.Mutex
 	err       error // of the first row that has one
 	failedRow int
-	bad       map[int]error // of rows, with Plan.GoOn
+	bad       map[int]error // of rows, with Plan.SkipErrors
 }
 
 // Len returns the number of samples.
@@ -116,7 +116,7 @@ func (b *Batch) note(row int, err error) {
 }
 
 // Bad returns why a row could not be read; nil if it could. Such a row is all zeros.
-// There are none without Plan.GoOn.
+// There are none without Plan.SkipErrors.
 func (b *Batch) Bad(row int) error { return b.bad[row] }
 
 // done counts rows that were dealt with.

@@ -9,24 +9,24 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// plausible refuses a file that is too small for the pixels that it claims, or
+// checkSize refuses a file that is too small for the pixels that it claims, or
 // too much work for its size: a few bytes can ask for gigabytes and minutes in
 // every format.
-func plausible(file []byte, format string, h, w int) error {
+func checkSize(file []byte, format string, h, w int) error {
 	if w*h > freePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
 			w, h, problem.Counted(len(file), "byte"), freePixels, maxPixelsPerByte)
 	}
 	switch format {
 	case "JPEG":
-		return plausibleJPEG(file)
+		return checkJPEGSize(file)
 	case "TIFF":
-		return plausibleTIFF(file)
+		return checkTIFFSize(file)
 	}
 	return nil
 }
 
-func plausibleJPEG(file []byte) error {
+func checkJPEGSize(file []byte) error {
 	blocks, visits := jpeg.Work(file)
 	if blocks/8 > len(file) { // each takes a bit or more
 		return fmt.Errorf("%s of 8 x 8 pixels in %s; the file is cut short", problem.Counted(blocks, "block"),
@@ -46,10 +46,10 @@ const (
 	tiffTileByteCounts  = 325
 )
 
-// plausibleTIFF refuses a TIFF whose strips or tiles stand for the same bytes: any
+// checkTIFFSize refuses a TIFF whose strips or tiles stand for the same bytes: any
 // number of them may, and each is read as a whole. How much they unpack to
 // is bounded by the decoder.
-func plausibleTIFF(file []byte) error {
+func checkTIFFSize(file []byte) error {
 	d, ok := openDirectory(file)
 	if !ok {
 		return nil // the decoder will say so

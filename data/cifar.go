@@ -46,7 +46,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 	if !slices.Equal(p.info.Classes, cifarClasses) {
 		p.Close()
 		return nil, problem.Advise(fmt.Sprintf("open it as folder:%s", s.path),
-			"its class folders are %s, not those of CIFAR-10", someOf(p.info.Classes))
+			"its class folders are %s, not those of CIFAR-10", firstNames(p.info.Classes))
 	}
 	p.size = []int{cifarSide, cifarSide}
 	if err := p.findShape(ctx, opt); err != nil {
@@ -57,7 +57,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// openCIFARFile opens one file of records, which has no parts.
+// openCIFARFile opens one file of records, which has no splits.
 func openCIFARFile(s spec) (Source, error) {
 	if s.explicit {
 		return nil, problem.Advise("leave the suffix off", "@%s: a single file has no parts", s.split)

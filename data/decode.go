@@ -51,14 +51,14 @@ const knownPictures = "JPEG, PNG, WebP, GIF, BMP, TIFF, PPM or PGM"
 
 func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, []byte) (int, int, error) {
 	return func(ctx context.Context, file []byte) (height, width int, err error) {
-		c, err := config(attend(ctx, file))
+		c, err := config(withContext(ctx, file))
 		return c.Height, c.Width, err
 	}
 }
 
 func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 	return func(ctx context.Context, file []byte, each eachPixels) error {
-		img, err := decode(attend(ctx, file))
+		img, err := decode(withContext(ctx, file))
 		if err != nil {
 			return err
 		}
@@ -66,14 +66,14 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 	}
 }
 
-// pictureEndings are the names of files that count as pictures in folders and
+// pictureExtensions are the names of files that count as pictures in folders and
 // archives; what is in the file decides its format.
-var pictureEndings = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm",
+var pictureExtensions = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm",
 	".pgm", ".pnm"}
 
 // isPicture reports whether a file name has the ending of a picture.
 func isPicture(name string) bool {
-	return slices.Contains(pictureEndings, strings.ToLower(path.Ext(name)))
+	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
 }
 
 // decoderVersion is a number that changes with the pixels that picture files
@@ -89,9 +89,9 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	defer caught(&err)
+	defer recoverError(&err)
 	h, w, err = codecs[codec].size(ctx, file)
-	if err := ended(ctx); err != nil {
+	if err := contextErr(ctx); err != nil {
 		return 0, 0, err
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func decodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor
 	h, w := f.size()
 	t = tensor.New(tensor.U8, h, w, 3)
 	picture := plane{h, w, 3, t.Bytes}
-	if err := f.each(ctx, func(y int, pixels []byte) { f.place(picture, y, pixels) }); err != nil {
+	if err := f.each(ctx, func(y int, pixels []byte) { f.writeRow(picture, y, pixels) }); err != nil {
 		return tensor.Tensor{}, err
 	}
 	return t, nil
@@ -153,7 +153,7 @@ func begins(file []byte, pattern string) bool {
 }
 
 // caught turns a panic of a decoder on hostile bytes into an error.
-func caught(err *error) {
+func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the picture is damaged: %v", p)
 	}

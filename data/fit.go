@@ -67,7 +67,7 @@ func (t Transform) within(h, w int) (scaledW, scaledH int) {
 	return max(1, w*t.Height/h), t.Height
 }
 
-// starts returns where windows of a side begin on a length: evenly, but for the
+// starts returns where windows of a side begin on a length: evenly, except for the
 // last, which ends with it.
 func starts(length, side int, overlap float64) []int {
 	step, at := max(1, int(float64(side)*(1-overlap))), []int{0}

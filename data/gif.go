@@ -37,7 +37,7 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := gif.Decode(attend(ctx, file))
+	decoded, err := gif.Decode(withContext(ctx, file))
 	if err != nil {
 		return nil, err
 	}

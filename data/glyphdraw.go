@@ -26,9 +26,9 @@ func drawPose(d *tensor.Draws) pose {
 	shear := d.Between(-0.2, 0.2)
 	sin, cos := tensor.Sin(angle), tensor.Cos(angle)
 	fixed := func(v float64) int { return int(math.Floor(float64(v*one) + 0.5)) }
-	wide := float64(cells * aspect)
+	width := float64(cells * aspect)
 	p := pose{
-		xx: fixed(wide * (cos + float64(shear*sin))), xy: fixed(wide * (float64(shear*cos) - sin)),
+		xx: fixed(width * (cos + float64(shear*sin))), xy: fixed(width * (float64(shear*cos) - sin)),
 		yx: fixed(cells * sin), yy: fixed(cells * cos),
 	}
 	// The middle of the picture, shifted, shows the middle of the master.

@@ -26,7 +26,7 @@ func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, erro
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
-	all := &joined{}
+	all := &concatenated{}
 	var bad []error
 	for _, input := range inputs {
 		src, err := openInput(ctx, input, opt)
@@ -42,14 +42,14 @@ func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, erro
 			return nil, err
 		}
 	}
-	if len(all.parts) == 0 {
+	if len(all.sources) == 0 {
 		return nil, errors.Join(bad...)
 	}
 	for _, err := range bad {
 		opt.Unopened(err)
 	}
-	if len(all.parts) == 1 {
-		return all.parts[0], nil
+	if len(all.sources) == 1 {
+		return all.sources[0], nil
 	}
 	return all, nil
 }
@@ -77,12 +77,12 @@ func openInput(ctx context.Context, input string, opt Options) (Source, error) {
 
 // pictureInput is the source of the pictures of a tree, an input of that name.
 func pictureInput(t *tree, input string, opt Options) Source {
-	samples := make([]classed, len(t.members))
+	samples := make([]sampleFile, len(t.members))
 	for i, m := range t.members {
-		samples[i] = classed{member: m, rest: m.name}
+		samples[i] = sampleFile{member: m, rest: m.name}
 		samples[i].name = filepath.Join(input, m.name)
 	}
-	slices.SortFunc(samples, func(a, b classed) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(samples, func(a, b sampleFile) int { return cmp.Compare(a.name, b.name) })
 	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: decoderVersion,
 		EXIF: opt.EXIF}
 	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close,

@@ -12,11 +12,11 @@ func jitter(p plane, d *tensor.Draws) {
 	factor := func() int { return int(jitterOne * d.Between(0.6, 1.4)) }
 	brightness, contrast, saturation := factor(), factor(), factor()
 	for i, v := range p.pix {
-		p.pix[i] = away(0, int(v), brightness)
+		p.pix[i] = blend(0, int(v), brightness)
 	}
 	mean := meanGrey(p)
 	for i, v := range p.pix {
-		p.pix[i] = away(mean, int(v), contrast)
+		p.pix[i] = blend(mean, int(v), contrast)
 	}
 	if p.c != 3 {
 		return
@@ -24,13 +24,13 @@ func jitter(p plane, d *tensor.Draws) {
 	for i := 0; i < len(p.pix); i += 3 {
 		grey := luma(p.pix[i:])
 		for k := i; k < i+3; k++ {
-			p.pix[k] = away(grey, int(p.pix[k]), saturation)
+			p.pix[k] = blend(grey, int(p.pix[k]), saturation)
 		}
 	}
 }
 
-// away returns base + factor*(v-base), rounded and cut to a byte.
-func away(base, v, factor int) byte {
+// blend returns base + factor*(v-base), rounded and cut to a byte.
+func blend(base, v, factor int) byte {
 	return byte(min(max(base+((v-base)*factor+jitterOne/2)>>16, 0), 255))
 }
 

@@ -23,7 +23,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 			known-- // the last of an odd row is mixed with samples that are to come
 		}
 		for ; next < known; next++ {
-			if err := ended(ctx); err != nil {
+			if err := contextErr(ctx); err != nil {
 				return err
 			}
 			for i, u := range planes {
@@ -50,10 +50,10 @@ func toPixels(dst []byte, rows [][]byte, space jpeg.Space) {
 		for i, v := range dst {
 			dst[i] = 255 - v // stored inverted
 		}
-		printed(dst, rows[3])
+		multiplyBlack(dst, rows[3])
 	case jpeg.YCbCrK:
 		rowYCC(dst, rows[0], rows[1], rows[2]) // twice inverted
-		printed(dst, rows[3])
+		multiplyBlack(dst, rows[3])
 	}
 }
 
@@ -89,10 +89,10 @@ func clamped(v int32) byte {
 	return byte(v)
 }
 
-// printed turns a row of cyan, magenta and yellow into RGB, as Pillow does
+// multiplyBlack turns a row of cyan, magenta and yellow into RGB, as Pillow does
 // (cmyk2rgb): each ink takes its share of what black, which is stored inverted,
 // leaves.
-func printed(row, notBlack []byte) {
+func multiplyBlack(row, notBlack []byte) {
 	for x, white := range notBlack {
 		for i, ink := range row[3*x : 3*x+3] {
 			product := int(ink)*int(white) + 128

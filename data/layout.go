@@ -11,40 +11,40 @@ import (
 
 // layout is what a tree of class folders means.
 type layout struct {
-	parts map[Split][]classed // "" alone if there are none
+	splits map[Split][]sampleFile // "" alone if there are none
 }
 
-// classed is a member with the class folder it lies in.
-type classed struct {
+// sampleFile is a member with the class folder it lies in.
+type sampleFile struct {
 	member
 	class string
 	rest  string // name below the class folder
 	mask  member // of a source of masks
 }
 
-// layoutOf sorts members into parts and classes. Folders that everything lies
+// layoutOf sorts members into splits and classes. Folders that everything lies
 // in (as in an archive of one folder) don't count.
 func layoutOf(members []member) (layout, error) {
-	paths := split(members)
+	paths := splitPaths(members)
 	top := commonFolders(paths, 3)
-	parts, err := partsOf(paths, top, true)
+	splits, err := splitsOf(paths, top, true)
 	if err != nil {
 		return layout{}, err
 	}
-	l := layout{parts: map[Split][]classed{}}
+	l := layout{splits: map[Split][]sampleFile{}}
 	for i, p := range paths {
-		p, part := p[top:], Split("")
-		if parts != nil {
-			part, p = parts[p[0]], p[1:]
+		p, split := p[top:], Split("")
+		if splits != nil {
+			split, p = splits[p[0]], p[1:]
 		}
 		if len(p) < 2 {
 			return layout{}, fmt.Errorf("member %s lies in no class folder; want CLASS/NAME", members[i].name)
 		}
-		l.parts[part] = append(l.parts[part],
-			classed{member: members[i], class: p[0], rest: strings.Join(p[1:], "/")})
+		l.splits[split] = append(l.splits[split],
+			sampleFile{member: members[i], class: p[0], rest: strings.Join(p[1:], "/")})
 	}
-	for _, samples := range l.parts {
-		slices.SortFunc(samples, func(a, b classed) int {
+	for _, samples := range l.splits {
+		slices.SortFunc(samples, func(a, b sampleFile) int {
 			return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.rest, b.rest))
 		})
 	}
@@ -52,47 +52,47 @@ func layoutOf(members []member) (layout, error) {
 }
 
 // pick returns the samples of the split that s asks for, and the name of the
-// part they come from.
-func (l layout) pick(s spec) ([]classed, Split, error) {
-	if whole, ok := l.parts[""]; ok {
+// split they come from.
+func (l layout) pick(s spec) ([]sampleFile, Split, error) {
+	if whole, ok := l.splits[""]; ok {
 		if s.explicit {
 			return nil, "", problem.Advise("leave the suffix off",
 				"@%s: there are no train/, val/ and test/ here", s.split)
 		}
 		return whole, "", nil
 	}
-	if len(l.parts) == 0 {
+	if len(l.splits) == 0 {
 		return nil, "", fmt.Errorf("no pictures in it, no files that end with %s",
-			strings.Join(pictureEndings, " "))
+			strings.Join(pictureExtensions, " "))
 	}
 	if err := l.noNewClasses(); err != nil {
 		return nil, "", err
 	}
-	for _, part := range s.parts() {
-		if samples, ok := l.parts[part]; ok {
-			return samples, part, nil
+	for _, split := range s.splits() {
+		if samples, ok := l.splits[split]; ok {
+			return samples, split, nil
 		}
 	}
 	advice := fmt.Sprintf("ask for @%s, or add a folder %s/", l.some(), s.split)
-	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.parts()), " or "))
+	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.splits()), " or "))
 }
 
-// some returns a part that there is, the one to evaluate on first.
+// some returns a split that there is, the one to evaluate on first.
 func (l layout) some() Split {
-	for _, part := range []Split{Val, Test, Train} {
-		if _, ok := l.parts[part]; ok {
-			return part
+	for _, split := range []Split{Val, Test, Train} {
+		if _, ok := l.splits[split]; ok {
+			return split
 		}
 	}
 	return ""
 }
 
 // classes returns the names of the classes by number: those of train, or of all
-// parts where there is no train. The other parts may lack some.
+// splits where there is no train. The other splits may lack some.
 func (l layout) classes() []string {
-	all := l.parts[Train]
+	all := l.splits[Train]
 	if all == nil {
-		for _, samples := range l.parts {
+		for _, samples := range l.splits {
 			all = append(all, samples...)
 		}
 	}
@@ -107,20 +107,20 @@ func (l layout) classes() []string {
 // noNewClasses refuses a class to evaluate on that is none to train on.
 func (l layout) noNewClasses() error {
 	known := l.classes()
-	for _, part := range []Split{Val, Test} {
-		fresh := slices.DeleteFunc(classesOf(l.parts[part]), func(c string) bool {
+	for _, split := range []Split{Val, Test} {
+		fresh := slices.DeleteFunc(classesOf(l.splits[split]), func(c string) bool {
 			return slices.Contains(known, c)
 		})
 		if len(fresh) > 0 {
 			return problem.Advise("add it there, or take it out",
-				"%s/ has a class that train/ lacks: %s", part, someOf(fresh))
+				"%s/ has a class that train/ lacks: %s", split, firstNames(fresh))
 		}
 	}
 	return nil
 }
 
 // classesOf returns the classes of sorted samples, in order.
-func classesOf(samples []classed) []string {
+func classesOf(samples []sampleFile) []string {
 	var names []string
 	for _, s := range samples {
 		if len(names) == 0 || names[len(names)-1] != s.class {
@@ -130,8 +130,8 @@ func classesOf(samples []classed) []string {
 	return names
 }
 
-// someOf lists a few names and counts the rest.
-func someOf(names []string) string {
+// firstNames lists a few names and counts the rest.
+func firstNames(names []string) string {
 	const few = 5
 	if len(names) <= few {
 		return strings.Join(names, ", ")

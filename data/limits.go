@@ -24,8 +24,8 @@ const (
 	defaultCacheBytes = 1 << 30
 )
 
-// looksAtAll reports whether all of n pictures are looked at when a source is
+// checksAllSizes reports whether all of n pictures are looked at when a source is
 // opened. Of more than maxSizesChecked they are not, for it takes minutes: their
 // faults are found, by name, when their turn comes. Those that may be left out
 // have to be known before the first batch, whatever it takes.
-func (o Options) looksAtAll(n int) bool { return n <= maxSizesChecked || o.SkipBad != 0 }
+func (o Options) checksAllSizes(n int) bool { return n <= maxSizesChecked || o.SkipBad != 0 }

@@ -22,10 +22,10 @@ type Plan struct {
 	Start     Position // the first batch
 	Workers   int      // goroutines that read and transform; 0: one per core
 	Prefetch  int      // batches made ahead of the reader; 0: 3
-	// Wanted says which rows of a batch are read. The others have labels, and their
+	// Select says which rows of a batch are read. The others have labels, and their
 	// elements are undefined. nil: all rows.
-	Wanted func(at Position, rows int) func(row int) bool
-	GoOn   bool // a sample that cannot be read is a Batch.Bad row instead of an error
+	Select     func(at Position, rows int) func(row int) bool
+	SkipErrors bool // a sample that cannot be read is a Batch.Bad row instead of an error
 }
 
 // Position is the place of a batch in a run: its epoch and its number in the epoch,
@@ -159,7 +159,7 @@ func (l *Loader) dispatch() {
 		for index := first; index < l.batches(); index++ {
 			from := index * l.plan.Batch
 			b := l.batch(epoch, index, order[from:min(from+l.plan.Batch, len(order))])
-			if !l.hand(b) {
+			if !l.send(b) {
 				return
 			}
 		}
@@ -174,9 +174,9 @@ func (l *Loader) order(epoch int) []int {
 	return inOrder(l.info.Len)
 }
 
-// hand gives b to the reader and its rows to the workers; false if the loader
+// send gives b to the reader and its rows to the workers; false if the loader
 // was closed.
-func (l *Loader) hand(b *Batch) bool {
+func (l *Loader) send(b *Batch) bool {
 	select {
 	case l.ready <- b:
 	case <-l.ctx.Done():
@@ -184,8 +184,8 @@ func (l *Loader) hand(b *Batch) bool {
 	}
 	rows := b.Len()
 	var wanted func(row int) bool
-	if l.plan.Wanted != nil {
-		wanted = l.plan.Wanted(b.Position, rows)
+	if l.plan.Select != nil {
+		wanted = l.plan.Select(b.Position, rows)
 	}
 	step := l.rowsPerJob()
 	for from := 0; from < rows; from += step {
@@ -214,7 +214,7 @@ func (l *Loader) work() {
 			if l.ctx.Err() != nil {
 				err = context.Cause(l.ctx)
 			}
-			if err != nil && l.plan.GoOn && l.ctx.Err() == nil {
+			if err != nil && l.plan.SkipErrors && l.ctx.Err() == nil {
 				j.batch.note(row, err)
 				continue
 			}

@@ -60,8 +60,8 @@ func (t Transform) placeMask(dst, src plane, d *tensor.Draws) {
 		randomFlip(dst, d)
 	case SegmentAugment:
 		v := t.drawView(dst, src, d)
-		v.fill(dst, ignored, func(part plane, window box) {
-			nearest(part, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		v.fill(dst, ignored, func(visible plane, window box) {
+			nearest(visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
 		})
 		randomFlip(dst, d)
 	default:
@@ -115,17 +115,17 @@ func offset(spare int, d *tensor.Draws) int {
 
 // fill fills dst with beyond where the view has no picture; draw makes the part
 // that does, which is the given window of the scaled picture.
-func (v view) fill(dst plane, beyond byte, draw func(part plane, window box)) {
+func (v view) fill(dst plane, beyond byte, draw func(visible plane, window box)) {
 	window := box{max(v.x, 0), max(v.y, 0), min(v.w, dst.w), min(v.h, dst.h)}
-	part := plane{window.h, window.w, dst.c, dst.pix}
+	visible := plane{window.h, window.w, dst.c, dst.pix}
 	if window.w == dst.w && window.h == dst.h {
-		draw(part, window)
+		draw(visible, window)
 		return
 	}
-	part.pix = make([]byte, window.w*window.h*dst.c)
-	draw(part, window)
+	visible.pix = make([]byte, window.w*window.h*dst.c)
+	draw(visible, window)
 	copy(dst.pix, bytes.Repeat([]byte{beyond}, len(dst.pix)))
 	for y := range window.h {
-		copy(dst.row(y + max(-v.y, 0))[max(-v.x, 0)*dst.c:], part.row(y))
+		copy(dst.row(y + max(-v.y, 0))[max(-v.x, 0)*dst.c:], visible.row(y))
 	}
 }

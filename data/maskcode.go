@@ -58,7 +58,7 @@ func newMaskCode(o MaskOptions) (*maskCode, error) {
 	return c, c.ignore(o)
 }
 
-// clear makes all values unknown, but for 255, which is no class.
+// clear makes all values unknown, except for 255, which is no class.
 func (c *maskCode) clear() {
 	for v := range c.values {
 		c.values[v] = unknown
@@ -93,8 +93,8 @@ func (c *maskCode) ignore(o MaskOptions) error {
 // maskValues reads different values of bytes, separated by commas.
 func maskValues(field, text string) (values []int, err error) {
 	seen := map[int]bool{}
-	for part := range strings.SplitSeq(text, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(part))
+	for item := range strings.SplitSeq(text, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil || v < 0 || v > 255 || seen[v] {
 			return nil, problem.New(field, strconv.Quote(text), "want different numbers from 0 to 255, as 0,255", "")
 		}
@@ -103,8 +103,8 @@ func maskValues(field, text string) (values []int, err error) {
 	return values, nil
 }
 
-// ofValue returns the class of a value, or noClass.
-func (c *maskCode) ofValue(v byte) (int16, error) {
+// classOfValue returns the class of a value, or noClass.
+func (c *maskCode) classOfValue(v byte) (int16, error) {
 	class := c.values[v]
 	switch {
 	case class != unknown:
@@ -115,8 +115,8 @@ func (c *maskCode) ofValue(v byte) (int16, error) {
 	return 0, fmt.Errorf("is %d, which is no class: those are %s", v, c.classValues())
 }
 
-// ofColour returns the class of a colour, or noClass.
-func (c *maskCode) ofColour(rgb [3]byte) (int16, error) {
+// classOfColour returns the class of a colour, or noClass.
+func (c *maskCode) classOfColour(rgb [3]byte) (int16, error) {
 	class, ok := c.colours[rgb]
 	if !ok {
 		return 0, fmt.Errorf("has the colour %d %d %d, which the table lacks", rgb[0], rgb[1], rgb[2])
@@ -132,5 +132,5 @@ func (c *maskCode) classValues() string {
 			texts = append(texts, strconv.Itoa(v))
 		}
 	}
-	return someOf(texts)
+	return firstNames(texts)
 }

@@ -43,8 +43,8 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 	if err != nil {
 		return t, err
 	}
-	defer caught(&err)
-	if err := plausible(file, name, h, w); err != nil {
+	defer recoverError(&err)
+	if err := checkSize(file, name, h, w); err != nil {
 		return t, err
 	}
 	img, bits, err := decodeMask(ctx, file, name)
@@ -58,15 +58,15 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 func decodeMask(ctx context.Context, file []byte, format string) (img image.Image, bits int, err error) {
 	switch format {
 	case "PNG":
-		img, err = png.Decode(attend(ctx, file))
+		img, err = png.Decode(withContext(ctx, file))
 		return img, int(file[pngBits]), err
 	case "GIF":
 		img, err = firstOfGIF(ctx, file)
 	case "BMP":
-		img, err = bmp.Decode(attend(ctx, file))
+		img, err = bmp.Decode(withContext(ctx, file))
 	case "TIFF":
 		d, _ := openDirectory(file)
-		img, err = tiff.Decode(attend(ctx, file))
+		img, err = tiff.Decode(withContext(ctx, file))
 		return img, d.number(tiffBits, 1), err
 	case "PGM":
 		img, err = greyOfNetpbm(file)
@@ -82,10 +82,12 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 	switch m := img.(type) {
 	case *image.Gray:
 		one := byte(255 / (1<<bits - 1)) // few bits come as 8
-		of = func(x, y int) (int16, error) { return c.ofByte(m.Pix[m.PixOffset(x, y)]/one, grey(m.GrayAt(x, y).Y)) }
+		of = func(x, y int) (int16, error) {
+			return c.classOfByte(m.Pix[m.PixOffset(x, y)]/one, grey(m.GrayAt(x, y).Y))
+		}
 	case *image.Paletted:
 		of = func(x, y int) (int16, error) {
-			return c.ofByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return rgbOf(m.At(x, y)) })
+			return c.classOfByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return rgbOf(m.At(x, y)) })
 		}
 	case *image.RGBA: // PNG has no alpha there
 		if !m.Opaque() {
@@ -95,7 +97,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 			return t, problem.Advise("add a table of colours, masks:IMAGES,MASKS,TABLE, with a line "+
 				"RED GREEN BLUE NAME for each class", "its pixels are colours, not class numbers")
 		}
-		of = func(x, y int) (int16, error) { return c.ofColour(rgbOf(m.At(x, y))) }
+		of = func(x, y int) (int16, error) { return c.classOfColour(rgbOf(m.At(x, y))) }
 	case *image.Gray16, *image.RGBA64:
 		return t, errors.New("it has 16 bits a pixel; masks have 8 at most")
 	default:
@@ -121,11 +123,11 @@ func alphaInMask() error {
 
 // ofByte returns the class of a pixel that is stored as a byte: of the value, or
 // of the colour that it stands for if there is a table of colours.
-func (c *maskCode) ofByte(v byte, colour func() [3]byte) (int16, error) {
+func (c *maskCode) classOfByte(v byte, colour func() [3]byte) (int16, error) {
 	if c.colours != nil {
-		return c.ofColour(colour())
+		return c.classOfColour(colour())
 	}
-	return c.ofValue(v)
+	return c.classOfValue(v)
 }
 
 func grey(v byte) func() [3]byte { return func() [3]byte { return [3]byte{v, v, v} } }

@@ -10,72 +10,72 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// placed is a member by its part ("" if there are none) and its name there
+// keyedFile is a member by its split ("" if there are none) and its name there
 // without ending.
-type placed struct {
+type keyedFile struct {
 	member
-	part Split
-	key  string
+	split Split
+	key   string
 }
 
-// placeAll leaves off folders that hold everything, and endings.
-func placeAll(members []member) ([]placed, error) {
-	paths := split(members)
+// keyFiles leaves off folders that hold everything, and endings.
+func keyFiles(members []member) ([]keyedFile, error) {
+	paths := splitPaths(members)
 	top := commonFolders(paths, 2)
-	parts, err := partsOf(paths, top, false)
+	splits, err := splitsOf(paths, top, false)
 	if err != nil {
 		return nil, err
 	}
-	var all []placed
+	var all []keyedFile
 	for i, p := range paths {
-		p, part := p[top:], Split("")
-		if parts != nil {
-			part, p = parts[p[0]], p[1:]
+		p, split := p[top:], Split("")
+		if splits != nil {
+			split, p = splits[p[0]], p[1:]
 		}
 		key := strings.Join(p, "/")
-		all = append(all, placed{members[i], part, strings.TrimSuffix(key, path.Ext(key))})
+		all = append(all, keyedFile{members[i], split, strings.TrimSuffix(key, path.Ext(key))})
 	}
 	return all, nil
 }
 
-// pairs puts pictures and masks of the same part and name together, sorted by
+// pairs puts pictures and masks of the same split and name together, sorted by
 // name. Masks may all have one ending to their names that pictures have not, as
 // in a_L.png for a.jpg. What lacks its partner is there without.
-func pairs(pictures, masks []placed) layout {
-	type place struct {
-		part Split
-		key  string
+func pairs(pictures, masks []keyedFile) layout {
+	type pairKey struct {
+		split Split
+		key   string
 	}
-	both := map[place]*classed{}
+	both := map[pairKey]*sampleFile{}
 	for _, p := range pictures {
-		both[place{p.part, p.key}] = &classed{member: p.member, rest: p.key}
+		both[pairKey{p.split, p.key}] = &sampleFile{member: p.member, rest: p.key}
 	}
-	ending := maskEnding(pictures, masks)
+	suffix := maskSuffix(pictures, masks)
 	for _, m := range masks {
-		at := place{m.part, strings.TrimSuffix(m.key, ending)}
+		at := pairKey{m.split, strings.TrimSuffix(m.key, suffix)}
 		if both[at] == nil {
-			both[at] = &classed{member: member{name: m.name}, rest: at.key}
+			both[at] = &sampleFile{member: member{name: m.name}, rest: at.key}
 		}
 		both[at].mask = m.member
 	}
-	l := layout{parts: map[Split][]classed{}}
+	l := layout{splits: map[Split][]sampleFile{}}
 	for at, c := range both {
-		l.parts[at.part] = append(l.parts[at.part], *c)
+		l.splits[at.split] = append(l.splits[at.split], *c)
 	}
-	for _, samples := range l.parts {
-		slices.SortFunc(samples, func(a, b classed) int { return strings.Compare(a.rest, b.rest) })
+	for _, samples := range l.splits {
+		slices.SortFunc(samples, func(a, b sampleFile) int { return strings.Compare(a.rest, b.rest) })
 	}
 	return l
 }
 
-// maskEnding returns what the names of all masks end with beyond those of
+// maskSuffix returns what the names of all masks end with beyond those of
 // pictures: "" where a picture is called like a mask.
-func maskEnding(pictures, masks []placed) string {
+func maskSuffix(pictures, masks []keyedFile) string {
 	keys := map[string]bool{}
 	for _, p := range pictures {
 		keys[p.key] = true
 	}
-	ending := ""
+	suffix := ""
 	for i, m := range masks {
 		if keys[m.key] {
 			return ""
@@ -83,36 +83,36 @@ func maskEnding(pictures, masks []placed) string {
 		if i > 0 {
 			continue
 		}
-		for n := len(m.key) - 1; n > 0 && ending == ""; n-- {
+		for n := len(m.key) - 1; n > 0 && suffix == ""; n-- {
 			if keys[m.key[:n]] {
-				ending = m.key[n:]
+				suffix = m.key[n:]
 			}
 		}
 	}
 	for _, m := range masks {
-		if !strings.HasSuffix(m.key, ending) {
+		if !strings.HasSuffix(m.key, suffix) {
 			return ""
 		}
 	}
-	return ending
+	return suffix
 }
 
-// byLists returns the samples in the parts that lists of names, with or without
+// byLists returns the samples in the splits that lists of names, with or without
 // ending and folder, say. A name that is not there is a sample without picture.
 func (l layout) byLists(lists map[Split]string) (layout, error) {
-	if len(l.parts) > 1 || len(l.parts) == 1 && l.parts[""] == nil {
+	if len(l.splits) > 1 || len(l.splits) == 1 && l.splits[""] == nil {
 		return l, fmt.Errorf("there are folders %s and lists; want one of them",
-			strings.Join(foldersOf(slices.Sorted(maps.Keys(l.parts))), ", "))
+			strings.Join(foldersOf(slices.Sorted(maps.Keys(l.splits))), ", "))
 	}
-	byName := map[string]classed{}
-	for _, c := range l.parts[""] {
+	byName := map[string]sampleFile{}
+	for _, c := range l.splits[""] {
 		byName[path.Base(c.rest)] = c
 	}
-	for _, c := range l.parts[""] {
+	for _, c := range l.splits[""] {
 		byName[c.rest] = c
 	}
-	out := layout{parts: map[Split][]classed{}}
-	for part, text := range lists {
+	out := layout{splits: map[Split][]sampleFile{}}
+	for split, text := range lists {
 		for line := range strings.Lines(text) {
 			name := strings.TrimSpace(line)
 			if name == "" {
@@ -123,9 +123,9 @@ func (l layout) byLists(lists map[Split]string) (layout, error) {
 				c, ok = byName[strings.TrimSuffix(name, path.Ext(name))]
 			}
 			if !ok {
-				c = classed{member: member{name: name}, rest: name}
+				c = sampleFile{member: member{name: name}, rest: name}
 			}
-			out.parts[part] = append(out.parts[part], c)
+			out.splits[split] = append(out.splits[split], c)
 		}
 	}
 	return out, nil
@@ -143,25 +143,25 @@ func takeLists(members []member, lists map[Split]string) ([]member, error) {
 		if err != nil {
 			return nil, fmt.Errorf("member %s: %w", m.name, err)
 		}
-		part := listed(m.name)
-		if was, ok := lists[part]; ok && was != string(text) {
+		split := splitOfList(m.name)
+		if was, ok := lists[split]; ok && was != string(text) {
 			return nil, problem.Advise("leave one of them", "%s is a second list of the part %s, and says another",
-				m.name, part)
+				m.name, split)
 		}
-		lists[part] = string(text)
+		lists[split] = string(text)
 	}
 	return rest, nil
 }
 
-// listed returns the part whose names a file lists, as train.txt does; "" if it
+// splitOfList returns the split whose names a file lists, as train.txt does; "" if it
 // is no list.
-func listed(name string) Split {
-	part, ok := strings.CutSuffix(path.Base(name), ".txt")
+func splitOfList(name string) Split {
+	list, ok := strings.CutSuffix(path.Base(name), ".txt")
 	if !ok {
 		return ""
 	}
-	return partOf(part)
+	return splitOf(list)
 }
 
-// isList reports whether a file lists the names of a part.
-func isList(name string) bool { return listed(name) != "" }
+// isList reports whether a file lists the names of a split.
+func isList(name string) bool { return splitOfList(name) != "" }

@@ -63,13 +63,13 @@ func closeAll(trees []*tree) (err error) {
 // maskLayout pairs the pictures of the first tree with the masks of the second.
 func maskLayout(trees [2]*tree) (layout, error) {
 	lists := map[Split]string{}
-	var all [2][]placed
+	var all [2][]keyedFile
 	for i, t := range trees {
 		members, err := takeLists(t.members, lists)
 		if err != nil {
 			return layout{}, err
 		}
-		if all[i], err = placeAll(members); err != nil {
+		if all[i], err = keyFiles(members); err != nil {
 			return layout{}, err
 		}
 	}
@@ -93,7 +93,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
 		Masks: true, Classes: code.names, Decoder: decoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
-	p.info.Instead = s.instead(split)
+	p.info.Requested = s.requested(split)
 	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
 	m := &masks{pictures: p, code: code}
 	if err := m.survey(ctx, l, opt); err != nil {
@@ -110,7 +110,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 // classes are known: sizes, partners, pixels of no class. It finds how many
 // classes there are.
 func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
-	if !opt.looksAtAll(len(m.samples)) && m.code.names != nil {
+	if !opt.checksAllSizes(len(m.samples)) && m.code.names != nil {
 		return nil
 	}
 	var mu sync.Mutex
@@ -136,7 +136,7 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 		return nil
 	})
 	if err == nil {
-		err = m.leaveOut(bad, opt)
+		err = m.removeBad(bad, opt)
 	}
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 
 // misfit is the error about a mask of another size than its picture, which may be
 // because one of them was turned and the other was not.
-func (m *masks) misfit(ctx context.Context, s classed, mask, picture []int) error {
+func (m *masks) misfit(ctx context.Context, s sampleFile, mask, picture []int) error {
 	text := fmt.Sprintf("its mask %s is of %d x %d pixels, and it is of %d x %d", s.mask.name, mask[1], mask[0],
 		picture[1], picture[0])
 	file, err := s.read()
@@ -187,7 +187,7 @@ func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, e
 }
 
 // count refuses masks without classes. Where nothing says how many classes there
-// are, it is as many as the masks of all parts have.
+// are, it is as many as the masks of all splits have.
 func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options) error {
 	if !slices.Contains(seen[:ignored], true) {
 		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")
@@ -195,9 +195,9 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 	if m.code.names != nil {
 		return nil
 	}
-	for _, part := range l.parts {
-		for _, s := range part {
-			if mask, err := m.readMask(ctx, s); err == nil { // else its part says so when it is opened
+	for _, split := range l.splits {
+		for _, s := range split {
+			if mask, err := m.readMask(ctx, s); err == nil { // else its split says so when it is opened
 				for _, class := range mask.Bytes {
 					seen[class] = true
 				}
@@ -226,7 +226,7 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 }
 
 // readMask returns the classes of a sample's pixels.
-func (m *masks) readMask(ctx context.Context, s classed) (tensor.Tensor, error) {
+func (m *masks) readMask(ctx context.Context, s sampleFile) (tensor.Tensor, error) {
 	if s.mask.read == nil {
 		return tensor.Tensor{}, errors.New("there is no mask of this name")
 	}

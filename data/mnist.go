@@ -58,13 +58,13 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 }
 
 // openIDX reads stem-ending, stem.ending (both names are about) or their .gz.
-func openIDX(dir, stem, ending string) (tensor.Tensor, error) {
+func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return tensor.Tensor{}, plain(err)
 	} else if !info.IsDir() {
 		return tensor.Tensor{}, errors.New("this is no folder; want one with the four IDX files")
 	}
-	for _, name := range []string{stem + "-" + ending, stem + "." + ending} {
+	for _, name := range []string{stem + "-" + suffix, stem + "." + suffix} {
 		for _, name := range []string{name, name + ".gz"} {
 			f, err := regular.Open(filepath.Join(dir, name))
 			if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func openIDX(dir, stem, ending string) (tensor.Tensor, error) {
 			return t, nil
 		}
 	}
-	return tensor.Tensor{}, fmt.Errorf("%s-%s (or with .gz) is missing", stem, ending)
+	return tensor.Tensor{}, fmt.Errorf("%s-%s (or with .gz) is missing", stem, suffix)
 }
 
 // readIDXFile reads an IDX file, unpacking it if it is gzipped.

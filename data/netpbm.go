@@ -141,7 +141,7 @@ func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
 	}
 	samples, pixels := make([]int, p.w*p.channels), make([]byte, 3*p.w)
 	for y := range p.h {
-		if err := ended(ctx); err != nil {
+		if err := contextErr(ctx); err != nil {
 			return err
 		}
 		if err := p.row(samples); err != nil {

@@ -25,8 +25,8 @@ func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, e
 	if err != nil {
 		return nil, err
 	}
-	defer caught(&err)
-	if err := plausible(file, codecs[codec].name, h, w); err != nil {
+	defer recoverError(&err)
+	if err := checkSize(file, codecs[codec].name, h, w); err != nil {
 		return nil, fmt.Errorf("%s: %w", codecs[codec].name, err)
 	}
 	f = &pictureFile{file, codec, h, w, upright}
@@ -49,13 +49,13 @@ func (f *pictureFile) swapped() bool { return f.orientation > 4 }
 
 // each decodes the file, row by row.
 func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
-	defer caught(&err)
+	defer recoverError(&err)
 	rows := 0
 	err = codecs[f.codec].rows(ctx, f.file, func(y int, pixels []byte) {
 		rows++
 		each(y, pixels[:3*f.w])
 	})
-	if err := ended(ctx); err != nil {
+	if err := contextErr(ctx); err != nil {
 		return err
 	}
 	if err == nil && rows != f.h {
@@ -85,7 +85,7 @@ func (f *pictureFile) line(y int) (at int, backwards bool) {
 }
 
 // place writes row y of the file to where it is in the picture.
-func (f *pictureFile) place(picture plane, y int, pixels []byte) {
+func (f *pictureFile) writeRow(picture plane, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {
 		reverse(pixels)

@@ -33,7 +33,7 @@ func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 	case name == "TIFF" && f.special():
 		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil
 	default:
-		c, _, err := image.DecodeConfig(attend(ctx, f.file))
+		c, _, err := image.DecodeConfig(withContext(ctx, f.file))
 		// Beside the picture there are passes of a PNG, or a strip of a TIFF while it grows.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
 		return given + int64(max(times, 1)*pixelBytes(c.ColorModel))*int64(f.w)*int64(f.h), err

@@ -14,7 +14,7 @@ import (
 // pictures is a source of encoded pictures, decoded at need.
 type pictures struct {
 	info    Info
-	samples []classed
+	samples []sampleFile
 	labels  []int32
 	cache   *cache
 	close   func() error
@@ -60,7 +60,7 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 		DType: tensor.U8, Labelled: true, Classes: l.classes(), Decoder: decoderVersion,
 		EXIF: opt.EXIF,
 	}
-	p.info.Instead = s.instead(split)
+	p.info.Requested = s.requested(split)
 	p.info.Ignored, p.info.Empty, p.info.Kinds = t.ignored, t.empty, kindsOf(samples)
 	p.labels = make([]int32, len(samples))
 	for i, c := range samples {
@@ -71,7 +71,7 @@ func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
 }
 
 // kindsOf counts the endings of files.
-func kindsOf(samples []classed) map[string]int {
+func kindsOf(samples []sampleFile) map[string]int {
 	kinds := map[string]int{}
 	for _, s := range samples {
 		kinds[strings.ToLower(path.Ext(s.name))]++
@@ -84,7 +84,7 @@ func kindsOf(samples []classed) map[string]int {
 // here, unless they may be left out; one that is damaged further on is found
 // when its turn comes, and here if it may be left out.
 func (p *pictures) findShape(ctx context.Context, opt Options) error {
-	if !opt.looksAtAll(len(p.samples)) {
+	if !opt.checksAllSizes(len(p.samples)) {
 		return nil
 	}
 	var mu sync.Mutex
@@ -99,7 +99,7 @@ func (p *pictures) findShape(ctx context.Context, opt Options) error {
 		return err
 	})
 	if err == nil {
-		err = p.leaveOut(bad, opt)
+		err = p.removeBad(bad, opt)
 	}
 	if err != nil {
 		return err
@@ -167,8 +167,8 @@ func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tens
 // transformed implements transformer: a large picture is scaled as it is decoded, all
 // others are kept.
 func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
-	if kept := p.cache.slots[i].Load(); kept != nil {
-		t.Apply(dst, *kept, nil)
+	if cached := p.cache.slots[i].Load(); cached != nil {
+		t.Apply(dst, *cached, nil)
 		return nil
 	}
 	file, err := p.samples[i].read()

@@ -24,7 +24,7 @@ func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	raw, before := make([]byte, p.rowBytes()+1), make([]byte, p.rowBytes()+1)
 	pixels := make([]byte, 3*p.w)
 	for y := range p.h {
-		if err := ended(ctx); err != nil {
+		if err := contextErr(ctx); err != nil {
 			return err
 		}
 		if _, err := io.ReadFull(p.unpacked, raw); err != nil {
@@ -103,7 +103,7 @@ func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 				return nil, errPNG
 			}
 			p.data = body
-			p.unpacked, err = zlib.NewReader(attended{ctx, p})
+			p.unpacked, err = zlib.NewReader(contextReader{ctx, p})
 			return p, err
 		}
 	}

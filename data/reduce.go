@@ -185,8 +185,8 @@ type transformer interface {
 	transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error
 }
 
-// transformedIn is transformed of a source that a transformer consists of.
-func transformedIn(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
+// transformSample is transformed of a source that a transformer consists of.
+func transformSample(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
 	if src, ok := src.(transformer); ok {
 		return src.transformed(ctx, i, t, dst)
 	}
@@ -197,15 +197,15 @@ func transformedIn(ctx context.Context, src Source, i int, t Transform, dst tens
 	return err
 }
 
-func (j *joined) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
+func (j *concatenated) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
 	src, i := j.at(i)
-	return transformedIn(ctx, src, i, t, dst)
+	return transformSample(ctx, src, i, t, dst)
 }
 
 func (s *subset) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
-	return transformedIn(ctx, s.Source, s.chosen[i], t, dst)
+	return transformSample(ctx, s.Source, s.chosen[i], t, dst)
 }
 
-func (r *renumbered) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
-	return transformedIn(ctx, r.Source, i, t, dst)
+func (r *relabelled) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
+	return transformSample(ctx, r.Source, i, t, dst)
 }

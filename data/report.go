@@ -64,7 +64,7 @@ func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	}
 	if i := src.Info(); most != SkipAll && len(i.Skipped) > most {
 		src.Close()
-		return nil, fmt.Errorf("%s: %w", spec, &BadFiles{All: i.Skipped, Of: i.Len + len(i.Skipped)})
+		return nil, fmt.Errorf("%s: %w", spec, &BadFiles{All: i.Skipped, Total: i.Len + len(i.Skipped)})
 	}
 	return src, nil
 }

@@ -51,8 +51,8 @@ type Source interface {
 // Info describes a source.
 type Info struct {
 	Kind       string         // the part of the spec before the colon: "cifar10"
-	Split      Split          // which part of the data this is; "" if it has no parts
-	Instead    Split          // the part that was asked for, if there is none and Split stands in for it
+	Split      Split          // which split of the data this is; "" if it has no splits
+	Requested  Split          // the split that was asked for, if there is none and Split stands in for it
 	Len        int            // samples
 	DType      tensor.DType   // U8: pictures; F32: arrays
 	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or are not known
@@ -72,12 +72,12 @@ type Info struct {
 // Pictures reports whether the samples are pictures, u8 of shape H,W,C.
 func (i Info) Pictures() bool { return i.DType == tensor.U8 }
 
-// Split names a part of a data set.
+// Split names a split of a data set.
 type Split string
 
-// The parts that a suffix of a spec can pick. Without a suffix Val stands for Test
-// where there is no val, as in published data that has two parts. Test stands for
-// val where there is no test, with a suffix too; Info.Instead says so.
+// The splits that a suffix of a spec can pick. Without a suffix Val stands for Test
+// where there is no val, as in published data that has two splits. Test stands for
+// val where there is no test, with a suffix too; Info.Requested says so.
 const (
 	Train Split = "train"
 	Val   Split = "val"
@@ -93,8 +93,8 @@ const (
 
 // Options says how Open and OpenInputs read data.
 type Options struct {
-	// Split is the part that a spec without suffix stands for; "" is Train. Data
-	// without parts is taken whole.
+	// Split is the split that a spec without suffix stands for; "" is Train. Data
+	// without splits is taken whole.
 	Split Split
 	// SkipBad is how many bad picture files may be left out, or SkipAll. If it is not
 	// 0, Open decodes all picture files.

@@ -81,7 +81,7 @@ func isSpec(text string) bool {
 //	voc:PATH          PASCAL VOC, folder or archive: JPEGImages, SegmentationClass
 //	                  and ImageSets/Segmentation
 //
-// A suffix @train, @val or @test picks a part. An error wraps ErrSpec if the spec is
+// A suffix @train, @val or @test picks a split. An error wraps ErrSpec if the spec is
 // not of this form; any other error is about the data, or that of the context.
 func Open(ctx context.Context, text string, opt Options) (Source, error) {
 	s := spec{split: opt.Split}

@@ -56,14 +56,14 @@ type channelSums struct {
 func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	info := src.Info()
 	const perPart = 64 // samples
-	parts := make([]channelSums, (info.Len+perPart-1)/perPart)
-	err := eachSample(len(parts), func(k int) error {
+	chunks := make([]channelSums, (info.Len+perPart-1)/perPart)
+	err := eachSample(len(chunks), func(k int) error {
 		for i := k * perPart; i < min((k+1)*perPart, info.Len); i++ {
 			t, err := src.Sample(ctx, i)
 			if err != nil {
 				return err
 			}
-			parts[k].add(t)
+			chunks[k].add(t)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -73,8 +73,8 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	if err != nil {
 		return err
 	}
-	total := parts[0]
-	for _, p := range parts[1:] {
+	total := chunks[0]
+	for _, p := range chunks[1:] {
 		total.merge(p)
 	}
 	channels := 3

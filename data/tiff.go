@@ -83,7 +83,7 @@ func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 		return fmt.Errorf("CMYK of %d samples of %d bits; four of 8 bits, one behind the other, are read", n,
 			d.number(tiffBits, 1))
 	}
-	img, err := tiff.Decode(attend(ctx, d.asColours()))
+	img, err := tiff.Decode(withContext(ctx, d.asColours()))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 			copy(row[3*x:], pixel[:3])
 			white[x] = 255 - pixel[3]
 		}
-		printed(row, white)
+		multiplyBlack(row, white)
 		each(y, row)
 	})
 }

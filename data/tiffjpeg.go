@@ -103,7 +103,7 @@ func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byt
 	if w != p.pieceW || h != rows && h != p.pieceH {
 		return fmt.Errorf("strip or tile %d has %d x %d pixels, want %d x %d", i, w, h, p.pieceW, rows)
 	}
-	if err := plausibleJPEG(whole); err != nil {
+	if err := checkJPEGSize(whole); err != nil {
 		return err
 	}
 	wide := min(p.pieceW, p.w-i%p.across*p.pieceW)

@@ -90,14 +90,14 @@ func (t Transform) Shape(info Info) ([]int, error) {
 // Transform.Shape returns. The random numbers of d choose the augmentation; if d is
 // nil there is none.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
-	t.write(dst, picture, func(out, src plane) { t.place(out, src, d) })
+	t.write(dst, picture, func(out, src plane) { t.augment(out, src, d) })
 }
 
 // applyView writes what a view shows of a picture to dst; what lies beyond it is black.
 func (t Transform) applyView(dst, picture tensor.Tensor, v view) {
 	t.write(dst, picture, func(out, src plane) {
-		v.fill(out, 0, func(part plane, window box) {
-			resample(t.Filter, part, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		v.fill(out, 0, func(visible plane, window box) {
+			resample(t.Filter, visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
 		})
 	})
 }
@@ -122,7 +122,7 @@ func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src plane)) 
 }
 
 // place fills dst from src, which has as many channels.
-func (t Transform) place(dst, src plane, d *tensor.Draws) {
+func (t Transform) augment(dst, src plane, d *tensor.Draws) {
 	switch t.Augment {
 	case CIFARAugment:
 		if src.h != dst.h || src.w != dst.w || t.Resize != 0 {
@@ -137,8 +137,8 @@ func (t Transform) place(dst, src plane, d *tensor.Draws) {
 		randomFlip(dst, d)
 	case SegmentAugment:
 		v := t.drawView(dst, src, d)
-		v.fill(dst, 0, func(part plane, window box) {
-			resample(t.Filter, part, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		v.fill(dst, 0, func(visible plane, window box) {
+			resample(t.Filter, visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
 		})
 		randomFlip(dst, d)
 		jitter(dst, d)

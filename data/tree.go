@@ -32,11 +32,11 @@ type tree struct {
 }
 
 // ignore counts a file that is not wanted.
-func (t *tree) ignore(ending string) {
+func (t *tree) ignore(extension string) {
 	if t.ignored == nil {
 		t.ignored = map[string]int{}
 	}
-	t.ignored[ending]++
+	t.ignored[extension]++
 }
 
 // counting makes keep count what it does not keep.
@@ -77,10 +77,10 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 		return openZip(f, info.Size(), keep) // which keeps f
 	case kind == "gzip":
 		defer f.Close()
-		return readTarGz(attended{ctx, f}, info.Size(), keep)
+		return readTarGz(contextReader{ctx, f}, info.Size(), keep)
 	case kind == "tar":
 		defer f.Close()
-		return readTar(attended{ctx, f}, keep)
+		return readTar(contextReader{ctx, f}, keep)
 	default:
 		err = errors.New("this is neither a folder nor a .tar, .tar.gz or .zip archive")
 	}
@@ -194,8 +194,8 @@ func readBounded(r io.Reader, limit int64) ([]byte, error) {
 // hidden reports whether some part of a name begins with a dot, or whether it
 // is what macOS adds to archives.
 func hidden(name string) bool {
-	for part := range strings.SplitSeq(name, "/") {
-		if strings.HasPrefix(part, ".") || part == "__MACOSX" {
+	for element := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(element, ".") || element == "__MACOSX" {
 			return true
 		}
 	}

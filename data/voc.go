@@ -46,8 +46,8 @@ func openVOC(ctx context.Context, s spec, opt Options) (Source, error) {
 	if _, err := takeLists(of["ImageSets/Segmentation"], lists); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
-	pictures, err1 := placeAll(of["JPEGImages"])
-	masks, err2 := placeAll(of["SegmentationClass"])
+	pictures, err1 := keyFiles(of["JPEGImages"])
+	masks, err2 := keyFiles(of["SegmentationClass"])
 	l, err := pairs(pictures, masks).byLists(lists)
 	if err = errors.Join(err1, err2, err); err != nil {
 		return nil, errors.Join(err, t.close())

@@ -16,7 +16,7 @@ func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	case first != nil:
 		return first.rows(ctx, each)
 	}
-	img, err := webp.Decode(attend(ctx, file))
+	img, err := webp.Decode(withContext(ctx, file))
 	if err != nil {
 		return err
 	}

@@ -79,12 +79,12 @@ func (w *Windows) measure(ctx context.Context) error {
 			w.sizes[i] = [2]int{shape[0], shape[1]}
 			return nil
 		}
-		high, wide, err := sizeIn(ctx, w.Source, i)
+		high, width, err := sizeIn(ctx, w.Source, i)
 		if err != nil {
-			high, wide = w.t.Height, w.t.Width
+			high, width = w.t.Height, w.t.Width
 		}
-		w.sizes[i] = [2]int{high, wide}
-		return ended(ctx)
+		w.sizes[i] = [2]int{high, width}
+		return contextErr(ctx)
 	})
 }
 
@@ -108,7 +108,7 @@ func (p *pictures) measure(ctx context.Context, i int) (h, w int, err error) {
 	return pictureSize(ctx, file, p.exif)
 }
 
-func (j *joined) measure(ctx context.Context, i int) (h, w int, err error) {
+func (j *concatenated) measure(ctx context.Context, i int) (h, w int, err error) {
 	src, i := j.at(i)
 	return sizeIn(ctx, src, i)
 }

@@ -69,7 +69,7 @@ func picturesOf(s Source) *pictures {
 // amongFiles returns what looks for a file of inner among those of outer of its
 // size, first among those of its name.
 func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error) {
-	ofSize := map[int64][]classed{}
+	ofSize := map[int64][]sampleFile{}
 	for _, s := range outer.samples {
 		if s.read != nil { // a mask may lack its picture
 			ofSize[s.size] = append(ofSize[s.size], s)
@@ -89,7 +89,7 @@ func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error)
 				if (s.rest == mine.rest) != sameName {
 					continue
 				}
-				if err := ended(ctx); err != nil {
+				if err := contextErr(ctx); err != nil {
 					return false, err
 				}
 				theirs, err := s.read()

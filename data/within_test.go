@@ -88,8 +88,8 @@ func TestWithinArchives(t *testing.T) {
 // a part val that is asked for by name is not there.
 func TestSplitsOfPublishedData(t *testing.T) {
 	cifar := "cifar10:" + unpack(t, cifarBatches())
-	if i := open(t, cifar, Options{Split: Val}).Info(); i.Split != Test || i.Instead != "" {
-		t.Errorf("validation on %q instead of %q", i.Split, i.Instead)
+	if i := open(t, cifar, Options{Split: Val}).Info(); i.Split != Test || i.Requested != "" {
+		t.Errorf("validation on %q instead of %q", i.Split, i.Requested)
 	}
 	if i := open(t, "glyphs", Options{Split: Val}).Info(); i.Split != Test || i.Len != 1000 {
 		t.Errorf("validation on %d samples of %q", i.Len, i.Split)

@@ -62,8 +62,8 @@ func decomposeGlobalAvgPool(r *rewriter) {
 // global_avg_pool_grad spreads dy/(H*W).
 func decomposeGlobalAvgPoolGrad(r *rewriter) {
 	size := r.node.Ints("size")
-	part := r.op(Affine, "part", []Value{r.in(0)}, "by", 1/(float64(size[0])*float64(size[1])))
-	r.last(BroadcastTo, []Value{part}, "shape", append(r.Builder.Type(part).Shape[:1:1], size...))
+	scaled := r.op(Affine, "part", []Value{r.in(0)}, "by", 1/(float64(size[0])*float64(size[1])))
+	r.last(BroadcastTo, []Value{scaled}, "shape", append(r.Builder.Type(scaled).Shape[:1:1], size...))
 }
 
 // channel_sum sums over the trailing axes, then over rows.
@@ -90,8 +90,8 @@ func decomposeUpsample(r *rewriter) {
 	}
 	apart := r.op(Reshape, "apart", []Value{x}, "shape", []int{s[0], s[1], 1, s[2], 1})
 	repeated := []int{s[0], s[1], size[0] / s[1], s[2], size[1] / s[2]}
-	wide := r.op(BroadcastTo, "wide", []Value{apart}, "shape", repeated)
-	r.last(Reshape, []Value{wide}, "shape", []int{s[0], size[0], size[1]})
+	repeats := r.op(BroadcastTo, "wide", []Value{apart}, "shape", repeated)
+	r.last(Reshape, []Value{repeats}, "shape", []int{s[0], size[0], size[1]})
 }
 
 // slice_grad with steps of 1 pads.

@@ -50,13 +50,13 @@ type gradient struct {
 	from    Function          // the function as it was; the nodes of b move as it grows
 	needed  []bool            // by value of from: depends on wrt
 	maker   []int             // by value of from: the node that makes it, or -1
-	parts   map[Value][]Value // the contributions to the gradient of a value so far
+	terms   map[Value][]Value // the contributions to the gradient of a value so far
 	node    *Node             // the node being differentiated
 	nodePos int
 }
 
 func newGradient(b *Builder, wrt []Value) *gradient {
-	g := &gradient{b: b, from: *b.fn, parts: map[Value][]Value{}}
+	g := &gradient{b: b, from: *b.fn, terms: map[Value][]Value{}}
 	g.needed = make([]bool, len(g.from.Values))
 	g.maker = slices.Repeat([]int{-1}, len(g.from.Values))
 	for _, v := range wrt {
@@ -85,7 +85,7 @@ func (g *gradient) seed(seeds map[Value]Value) {
 		if got := g.b.Type(seeds[v]); !equalType(got, want) {
 			g.b.fail("the seed of %s is %v, want %v", g.from.Values[v].Name, got, want)
 		}
-		g.parts[v] = []Value{seeds[v]}
+		g.terms[v] = []Value{seeds[v]}
 	}
 }
 
@@ -118,20 +118,20 @@ func (g *gradient) fail(format string, args ...any) Value {
 
 // sum returns the gradient of v from all contributions so far, None if there are none.
 func (g *gradient) sum(v Value) Value {
-	parts := g.parts[v]
-	if len(parts) == 0 {
+	terms := g.terms[v]
+	if len(terms) == 0 {
 		return None
 	}
 	name := g.from.Values[v].Name
 	if g.from.Values[v].State != "" {
 		name = g.from.Values[v].State // without the @
 	}
-	total := parts[0]
-	for _, p := range parts[1:] {
+	total := terms[0]
+	for _, p := range terms[1:] {
 		total, p = g.alike(name, total, p)
 		total = g.b.Op(Add, g.b.UniqueName(name+".dy"), []Value{total, p})
 	}
-	g.parts[v] = []Value{total}
+	g.terms[v] = []Value{total}
 	return total
 }
 
@@ -159,7 +159,7 @@ func (g *gradient) give(i int, dx Value) {
 		g.fail("operand %d is %v, and gradients do not pass through values of replicas", i, g.b.Type(v))
 		return
 	}
-	g.parts[v] = append(g.parts[v], dx)
+	g.terms[v] = append(g.terms[v], dx)
 }
 
 func (g *gradient) shape(v Value) []int { return g.b.Type(v).Shape }

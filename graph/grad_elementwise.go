@@ -120,11 +120,11 @@ func gradReduceMean(g *gradient, dy Value) {
 func (g *gradient) spread(dy Value) Value {
 	x := g.shape(g.node.In[0])
 	if !g.node.Bool("keep") {
-		kept := slices.Clone(x)
+		withOnes := slices.Clone(x)
 		for _, a := range g.node.Ints("axes") {
-			kept[a] = 1
+			withOnes[a] = 1
 		}
-		dy = g.op(Reshape, "dx", Attrs{}.With("shape", kept), dy)
+		dy = g.op(Reshape, "dx", Attrs{}.With("shape", withOnes), dy)
 	}
 	return g.op(BroadcastTo, "dx", Attrs{}.With("shape", x), dy)
 }

@@ -206,7 +206,7 @@ func (f *Function) recomputed(state []State, back, cuts []bool) (*Function, erro
 }
 
 // between returns the nodes of the forward pass whose results lie between cuts, by
-// result: all that have rows, but for those that a segment reads of another.
+// result: all that have rows, except for those that a segment reads of another.
 func (f *Function) between(back, cuts []bool) map[Value]*Node {
 	segment, at := make([]int, len(f.Nodes)), 0
 	for i := range f.Nodes {

@@ -53,8 +53,8 @@ type writer struct {
 	next Value // the first value that the lines so far do not bring about
 }
 
-func (w *writer) put(parts ...string) {
-	for _, s := range parts {
+func (w *writer) put(texts ...string) {
+	for _, s := range texts {
 		w.b = append(w.b, s...)
 	}
 }

@@ -111,17 +111,17 @@ func (f *Function) checkRole() error {
 }
 
 func (p *Program) checkCommit(f *Function) error {
-	kept := map[string]Type{}
+	retained := map[string]Type{}
 	if train := p.Function(Train); train != nil {
 		for _, o := range train.Outputs {
 			if o.Keep {
-				kept[o.Name] = train.Values[o.Value].Type
+				retained[o.Name] = train.Values[o.Value].Type
 			}
 		}
 	}
 	for _, v := range f.Inputs {
 		name, got := f.Values[v].Name, f.Values[v].Type
-		want, ok := kept[name]
+		want, ok := retained[name]
 		if ok && !equalType(got, want) {
 			return fmt.Errorf("input %s is %v, %s keeps %v", name, got, Train, want)
 		}

@@ -14,11 +14,11 @@ type Window struct {
 // input of length n. It is less than 1 if the window does not fit.
 func (w Window) Extent(axis, n int) int {
 	span := w.Dilation[axis]*(w.Kernel[axis]-1) + 1
-	room := n + w.Pad[axis] + w.Pad[axis+2] - span
-	if room < 0 {
+	positions := n + w.Pad[axis] + w.Pad[axis+2] - span
+	if positions < 0 {
 		return 0
 	}
-	return room/w.Stride[axis] + 1
+	return positions/w.Stride[axis] + 1
 }
 
 // window reads the window attributes of a convolution with the given kernel.

@@ -119,8 +119,8 @@ func (m *Model) EndsWithProduct(output int) bool {
 	}
 }
 
-// HasArgmax reports whether scores or probabilities of classes have a largest one: none is NaN, and
-// the largest is finite. A logit of -Inf among others is a probability of 0, and allowed.
+// HasArgmax reports whether scores or probabilities of classes have a largest one: no score is NaN,
+// and the largest is finite. A logit of -Inf among others is a probability of 0, and allowed.
 func HasArgmax[F float32 | float64](scores []F) bool {
 	top := slices.Max(scores) // NaN if one is
 	return tensor.IsFinite(top)

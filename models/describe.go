@@ -13,7 +13,7 @@ type Description struct {
 	Layers     []Layer `json:"layers,omitempty"`
 }
 
-// Describe returns the model of a with its default options but for height and width,
+// Describe returns the model of a with its default options except for height and width,
 // unless these are zero, without state, and its description without layers.
 func (a Architecture) Describe(size Size) (*Model, Description, error) {
 	if size != (Size{}) {

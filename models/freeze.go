@@ -9,7 +9,7 @@ import (
 
 // Frozen returns the names of the trained tensors that match one of the
 // patterns (path.Match: "*" matches any characters, "layer1.*" a stage).
-// Training does not change them. A pattern that matches none is an error.
+// Training does not change them. A pattern without a match is an error.
 func Frozen(state []graph.State, patterns []string) (map[string]bool, error) {
 	frozen := map[string]bool{}
 	for _, p := range patterns {

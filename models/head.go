@@ -27,7 +27,7 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 		return m, nil
 	}
 	g := &graph.Graph{Name: m.Graph.Name, State: h.resized(m.Graph.State), Main: f}
-	g, err := graph.ParseGraph(g.Text()) // infers all shapes anew
+	g, err := graph.ParseGraph(g.Text()) // infers all shapes again
 	if err != nil {
 		return nil, fmt.Errorf("model %s with a head for %s: %w", m.Architecture,
 			problem.Counted(classes, "class"), err)

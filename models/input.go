@@ -64,7 +64,7 @@ func WithChannelsLast(m *Model) (*Model, error) {
 // lastChannels turns the shape [C,H,W] into [H,W,C].
 func lastChannels(shape []int) []int { return []int{shape[1], shape[2], shape[0]} }
 
-// free returns name, or a name like it, that no value of m has, but for the
+// free returns name, or a name like it, that no value of m has, except for the
 // result of its image operation.
 func (m *Model) free(name string) string {
 	f, image := m.Graph.Main, m.imageNode()

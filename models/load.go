@@ -22,12 +22,12 @@ type Loaded struct {
 // they were".
 func (l Loaded) String() string {
 	s := problem.Counted(len(l.Matched), "tensor") + " taken"
-	for _, part := range []struct {
+	for _, list := range []struct {
 		names []string
 		what  string
 	}{{l.Missing, "not in the file"}, {l.Mismatched, "of another shape"}, {l.Unused, "of the file not used"}} {
-		if len(part.names) > 0 {
-			s += fmt.Sprintf(", %d %s (%s)", len(part.names), part.what, some(part.names))
+		if len(list.names) > 0 {
+			s += fmt.Sprintf(", %d %s (%s)", len(list.names), list.what, some(list.names))
 		}
 	}
 	return s
@@ -35,11 +35,11 @@ func (l Loaded) String() string {
 
 // some lists the first names.
 func some(names []string) string {
-	const shown = 3
+	const most = 3
 	s := ""
 	for i, n := range names {
 		switch {
-		case i == shown:
+		case i == most:
 			return s + ", ..."
 		case i > 0:
 			s += ", "

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PermutationByLabel returns, for each row of a head whose classes had the names was, from
-// which row it is taken where the first classes have the names now: a label takes
-// its row along. A label that is new takes the row that was there, if none is taken
-// from it, or else the first that is left. The rows of labels that are no more follow.
+// PermutationByLabel returns, for each row of a head, from which row of the old head it is taken:
+// was are the old names of the classes, now the new names of the first ones. A label takes its row
+// along. A new label takes the row that was at its index, if no other label takes that, or else the
+// first that is left. The rows of labels that are gone follow.
 func PermutationByLabel(was, now []string) []int {
 	from, taken := make([]int, len(was)), make([]bool, len(was))
 	for i := range from {

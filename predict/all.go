@@ -45,8 +45,9 @@ func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 // on every rank.
 func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform, r Reading,
 	each func(sample int, outputs []tensor.Tensor, wrong error) error) error {
-	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers, GoOn: r.GoOn,
-		Transform: t, Wanted: p.wanted()})
+	l, err := data.NewLoader(ctx, src, data.Plan{Batch: p.Rows(), Epochs: 1, Workers: r.Workers,
+		SkipErrors: r.GoOn,
+		Transform:  t, Select: p.wanted()})
 	if err != nil {
 		return err
 	}

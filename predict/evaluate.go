@@ -28,7 +28,7 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 		if text := k.String(); text != "" && note != nil {
 			note("%s", text)
 		}
-		src = data.Classed(src, k.To, k.Names)
+		src = data.Relabel(src, k.To, k.Names)
 		named := *m
 		named.Labels = k.Names
 		m = &named

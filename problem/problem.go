@@ -84,12 +84,12 @@ var option = regexp.MustCompile(`\{[a-z]+(-[a-z]+)*\}`)
 // program's user has for it: a command line's call returns "--devices" for
 // "devices".
 func (e *Error) WithOptionNames(call func(option string) string) *Error {
-	called := *e
+	renamed := *e
 	if e.Field != "" {
-		called.Field = call(e.Field)
+		renamed.Field = call(e.Field)
 	}
-	called.Text, called.Advice = ReplaceOptions(e.Text, call), ReplaceOptions(e.Advice, call)
-	return &called
+	renamed.Text, renamed.Advice = ReplaceOptions(e.Text, call), ReplaceOptions(e.Advice, call)
+	return &renamed
 }
 
 // ReplaceOptions returns a text with the options in it, which are in braces, by the names that

@@ -76,14 +76,14 @@ func (e *entry) bytes(data []byte, end int64) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	if err := e.place(data, end, int64(size)); err != nil {
+	if err := e.checkOffset(data, end, int64(size)); err != nil {
 		return tensor.Tensor{}, err
 	}
 	return tensor.FromBytes(d, e.Shape, data[e.Offset:e.Offset+int64(size):e.Offset+int64(size)])
 }
 
 // place checks that e's size bytes lie where they have to.
-func (e *entry) place(data []byte, end, size int64) error {
+func (e *entry) checkOffset(data []byte, end, size int64) error {
 	switch length := int64(len(data)); {
 	case e.Offset < end:
 		return fmt.Errorf("begins at %d, inside an earlier tensor, which ends at %d", e.Offset, end)

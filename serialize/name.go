@@ -11,15 +11,15 @@ import (
 // path: a template's ends with .bnm and a checkpoint's with .bnc, in any case. A file that
 // is called .onnx and holds a template misleads every program that is given it.
 func CheckName(path string, k Kind) error {
-	ending := filepath.Ext(path)
-	plain := strings.TrimSuffix(path, ending)
+	extension := filepath.Ext(path)
+	plain := strings.TrimSuffix(path, extension)
 	if k == Training {
-		if strings.EqualFold(ending, ".bnc") {
+		if strings.EqualFold(extension, ".bnc") {
 			return nil
 		}
 		return problem.New("checkpoint", path, "the name of a checkpoint ends with .bnc", "")
 	}
-	switch strings.ToLower(ending) {
+	switch strings.ToLower(extension) {
 	case ".bnm":
 		return nil
 	case ".onnx", ".pth", ".pt", ".safetensors":

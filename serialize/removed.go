@@ -60,12 +60,12 @@ func (r *Removed) auxiliary(g *graph.Graph) (*graph.Graph, error) {
 	if err != nil || out == g {
 		return g, err
 	}
-	kept := map[string]bool{}
+	remaining := map[string]bool{}
 	for _, s := range out.State {
-		kept[s.Name] = true
+		remaining[s.Name] = true
 	}
 	for _, s := range g.State {
-		if !kept[s.Name] {
+		if !remaining[s.Name] {
 			r.Auxiliary = append(r.Auxiliary, s.Name)
 			r.Bytes += int64(tensor.Count(s.Shape) * s.DType.Size())
 		}

@@ -51,9 +51,9 @@ func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, own := range r.PerReplica {
+	for i, s := range r.PerReplica {
 		set := c.Set(ReplicaSet(i))
-		if err := own.Restore(set.Tensors, set.Updates); err != nil {
+		if err := s.Restore(set.Tensors, set.Updates); err != nil {
 			return nil, fmt.Errorf("merge %s: set %s: %w", c.Architecture, set.Name, err)
 		}
 	}

@@ -152,12 +152,12 @@ func (k *call) unmarshal(m proto.Message) error {
 // SendMsg implements grpc.ServerStream. It returns when the message is written. A client that does
 // not read it in time is disconnected.
 func (k *call) SendMsg(m any) error {
-	parts, err := marshal(m.(proto.Message))
+	chunks, err := marshal(m.(proto.Message))
 	if err != nil {
 		return err
 	}
 	size := 0
-	for _, p := range parts {
+	for _, p := range chunks {
 		size += len(p)
 	}
 	if int64(size) > maxMessageBytes {
@@ -167,7 +167,7 @@ func (k *call) SendMsg(m any) error {
 	_ = k.controller.SetWriteDeadline(k.s.deadline(int64(size)))
 	var prefix [prefixBytes]byte
 	binary.BigEndian.PutUint32(prefix[1:], uint32(size))
-	for _, p := range append([][]byte{prefix[:]}, parts...) {
+	for _, p := range append([][]byte{prefix[:]}, chunks...) {
 		if _, err := k.w.Write(p); err != nil {
 			return protocol.Refuse(protocol.Canceled, "the client does not take the answer: %v", err)
 		}

@@ -108,14 +108,14 @@ func picture(contentType string, body []byte) ([]byte, error) {
 	case "multipart/form-data":
 		form := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
 		for {
-			part, err := form.NextPart()
+			formPart, err := form.NextPart()
 			if err != nil {
 				return nil, invalid("there is no file in the form: %v", err)
 			}
-			if part.FileName() == "" {
+			if formPart.FileName() == "" {
 				continue
 			}
-			file, err := io.ReadAll(part)
+			file, err := io.ReadAll(formPart)
 			if err != nil {
 				return nil, invalid("the form breaks off: %v", err)
 			}

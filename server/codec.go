@@ -57,7 +57,7 @@ func splitRaw(b []byte) (rest []byte, raw [][]byte) {
 }
 
 // marshal encodes a message as several slices, so that the elements of tensors are not copied.
-func marshal(m proto.Message) (parts [][]byte, err error) {
+func marshal(m proto.Message) (chunks [][]byte, err error) {
 	out, ok := m.(*pb.ModelInferResponse)
 	if !ok {
 		b, err := proto.Marshal(m)
@@ -72,12 +72,12 @@ func marshal(m proto.Message) (parts [][]byte, err error) {
 	for _, elements := range raw {
 		b = protowire.AppendTag(b, rawOutputs, protowire.BytesType)
 		b = protowire.AppendVarint(b, uint64(len(elements)))
-		parts, b = append(parts, b, elements), nil
+		chunks, b = append(chunks, b, elements), nil
 	}
 	if b != nil {
-		parts = append(parts, b)
+		chunks = append(chunks, b)
 	}
-	return parts, nil
+	return chunks, nil
 }
 
 // Estimated memory of a decoded field, in bytes: a message, a string or bytes, and a number, as

@@ -78,8 +78,8 @@ func (s *Server) writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 	}
 	h.Set("Content-Length", strconv.Itoa(size))
 	_ = http.NewResponseController(w).SetWriteDeadline(s.deadline(int64(size)))
-	for _, part := range append([][]byte{head}, tail...) {
-		if _, err := w.Write(part); err != nil {
+	for _, chunk := range append([][]byte{head}, tail...) {
+		if _, err := w.Write(chunk); err != nil {
 			return nil // the client is gone
 		}
 	}

@@ -105,8 +105,8 @@ type devices struct {
 }
 
 // run computes a batch. It ignores the contexts of requests: the batch belongs to many. If some
-// devices are lost the others take over; if all are, and none is reopened in time, the next batch
-// gets new ones.
+// devices are lost the others take over; if all are lost and none can be reopened in time, the next
+// batch gets new ones.
 func (s *modelVersion) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
 	ctx := context.Background()
 	d, err := s.acquireDevices(ctx)

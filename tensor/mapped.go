@@ -44,8 +44,8 @@ func Map(path string) (*Mapped, error) {
 	return m, nil
 }
 
-// MappedAt returns the mapped file that b lies in, and where in it b begins;
-// nil for memory that is no file's. Whoever wants to keep b holds the file.
+// MappedAt returns the mapped file that b lies in, and the offset of b in it; nil for memory that
+// is not a file's. A caller that stores b calls Retain.
 func MappedAt(b []byte) (m *Mapped, offset int64) {
 	if len(b) == 0 {
 		return nil, 0

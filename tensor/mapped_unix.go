@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// mapFile maps a file and keeps it open: who has its Path opens the very same.
+// mapFile maps a file and keeps it open: Mapped.Path then names that very file, whatever happens to
+// its name.
 func mapFile(path string) (*Mapped, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -51,8 +52,8 @@ func (m *Mapped) release() error {
 	return unix.Munmap(m.Bytes)
 }
 
-// DropPages gives back the memory that b, a view of the file, takes in this process.
-// Who reads it again gets it from the file again.
+// DropPages releases the pages of b, a view of the file, in this process. Reading b again reads
+// them from the file.
 func (m *Mapped) DropPages(b []byte) {
 	at, ok := m.offset(b)
 	if !ok || len(b) == 0 {

@@ -63,7 +63,7 @@ func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.sumWeights) }
 // that labels and output do not fit each other: see Fits.
 func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
-		Transform: o.Transform, Wanted: o.wanted()})
+		Transform: o.Transform, Select: o.wanted()})
 	if err != nil {
 		return nil, err
 	}

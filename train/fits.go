@@ -70,7 +70,7 @@ func classed(training, validation data.Source) (data.Source, error) {
 		return nil, problem.Failure("val", fmt.Sprintf("the classes differ: {data} has %s, {val} has %s",
 			models.ClassList(known), models.ClassList(info.Classes)), "use two splits of one data set")
 	}
-	return data.Classed(validation, k.To, known), nil
+	return data.Relabel(validation, k.To, known), nil
 }
 
 func fits(field string, m *models.Model, info data.Info) error {

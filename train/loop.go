@@ -129,7 +129,7 @@ func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.plan.recipe.StepsPerEpoch()
 	return data.NewLoader(ctx, s.plan.config.Train, data.Plan{
 		Batch: s.plan.recipe.StepBatch(), Seed: s.plan.recipe.Seed, Shuffle: true, Workers: s.plan.config.Workers,
-		Transform: s.plan.transform, Wanted: s.wanted(),
+		Transform: s.plan.transform, Select: s.wanted(),
 		Start: data.Position{Epoch: s.trainer.progress.Step / perEpoch, Index: s.trainer.progress.Step % perEpoch}})
 }
 

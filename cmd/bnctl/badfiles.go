@@ -11,8 +11,8 @@ import (
 
 // tellOfFiles says which part of a source is taken for another, and which files are no samples.
 func tellOfFiles(o *output, flag string, i data.Info) {
-	if i.Instead != "" {
-		o.note("%s: there is no part %s: %s is taken", flag, i.Instead, i.Split)
+	if i.Requested != "" {
+		o.note("%s: there is no part %s: %s is taken", flag, i.Requested, i.Split)
 	}
 	if n := len(i.Skipped); n > 0 {
 		o.note("%s: %s left out, which cannot be read: %s", flag, counted(n, "file"), namesOf(i.Skipped))

@@ -88,7 +88,7 @@ func tellProfile(o *output, p *bench.Profile) {
 			name, n.Op, took, share, n.FlopsMs, n.BytesMs, times, n.Algorithm), " "))
 	}
 	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
-		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Of)
+		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Source)
 	for _, line := range p.Plan {
 		o.event("plan", map[string]string{"line": line})
 		o.result("%s", line)

@@ -22,7 +22,7 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 		return bad, err
 	}
 	fill := func(files []io.Writer) (err error) {
-		bad, err = format.All(ctx, on, src, r, format.Noting(p.writer(a, files, src), a, o.note))
+		bad, err = format.All(ctx, on, src, r, format.WithNotes(p.writer(a, files, src), a, o.note))
 		return err
 	}
 	if on.Follows() { // rank 0 writes

@@ -86,16 +86,16 @@ func Notify(ctx context.Context, o Options) (context.Context, func()) {
 // watch calls the functions of Options for a program that does not end, until done.
 func (o *Options) watch(ctx context.Context, first Signal, saving *sync.RWMutex, came <-chan os.Signal,
 	done <-chan struct{}) {
-	late := time.After(o.Grace)
+	deadline := time.After(o.Grace)
 	for {
 		select {
 		case s := <-came:
 			o.OnSecond(Signal(s.(syscall.Signal)))
-		case <-late:
+		case <-deadline:
 			if saving.TryLock() {
 				o.OnTimeout(ctx, fmt.Errorf("%w; what it was doing did not end within %v", first, o.Grace))
 			}
-			late = time.After(time.Second)
+			deadline = time.After(time.Second)
 		case <-done:
 			return
 		}

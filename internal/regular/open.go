@@ -1,6 +1,6 @@
 // Package regular opens, writes and locks regular files whose paths come from a user or
 // from a user's file. It refuses a named pipe, a terminal or an endless device at once,
-// for which os.Open could wait, or read for ever. WriteFile replaces a file atomically, where
+// for which os.Open could wait, or read without end. WriteFile replaces a file atomically, where
 // a symbolic link leads to one as well; Lock and LockAll keep other programs from writing it
 // meanwhile, and WriteLocked does both.
 //

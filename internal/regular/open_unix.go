@@ -4,5 +4,5 @@ package regular
 
 import "syscall"
 
-// nonBlocking keeps opening a pipe from waiting for who writes it.
+// nonBlocking keeps the opening of a pipe from waiting for its writer.
 const nonBlocking = syscall.O_NONBLOCK

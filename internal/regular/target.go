@@ -11,10 +11,10 @@ import (
 // maxLinks is how many symbolic links are followed, as Linux does.
 const maxLinks = 40
 
-// target returns the file that is written under the name path: path itself, or what a
-// symbolic link there leads to, which need not exist. Whoever makes a link at the name of
-// a result wants the result where it leads: the link stays. It is an error if something
-// other than a regular file is there.
+// target returns the file that is written under the name path: path itself, or the target of a
+// symbolic link there, which need not exist. The link stays: a user who makes a link at the name of
+// a result wants the result at its target. It is an error if something other than a regular file is
+// there.
 func target(path string) (string, error) {
 	name := path
 	for range maxLinks {

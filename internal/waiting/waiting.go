@@ -25,17 +25,17 @@ type Line struct {
 	quit     chan struct{}
 	wait     sync.WaitGroup
 
-	mu    sync.Mutex // guards the fields below and the writer
-	what  string
-	since time.Time
-	shown bool
+	mu      sync.Mutex // guards the fields below and the writer
+	what    string
+	since   time.Time
+	visible bool
 }
 
 // New returns a line that is written to a writer, or nowhere unless shown. On a terminal it says
 // what is waited for. Whenever another interval has passed since Begin, a note says so. The caller
 // stops the line.
-func New(to io.Writer, shown, terminal bool, patience time.Duration) *Line {
-	if !shown {
+func New(to io.Writer, visible, terminal bool, patience time.Duration) *Line {
+	if !visible {
 		to = io.Discard
 	}
 	l := &Line{to: to, terminal: terminal, interval: patience, quit: make(chan struct{})}
@@ -67,7 +67,7 @@ func (l *Line) Begin(what string) {
 	}
 	text := []rune(l.what)
 	fmt.Fprintf(l.to, "\r\x1b[K%s", string(text[:min(len(text), max(Columns(l.to)-1, 0))]))
-	l.shown = true
+	l.visible = true
 }
 
 // noteSlow writes a note if the current wait has taken an interval.
@@ -88,9 +88,9 @@ func (l *Line) Clear() {
 }
 
 func (l *Line) erase() {
-	if l.shown {
+	if l.visible {
 		fmt.Fprint(l.to, "\r\x1b[K")
-		l.shown = false
+		l.visible = false
 	}
 }
 

@@ -34,16 +34,16 @@ func (p *Report) Findings() []bn.Finding {
 // errors. It does not need the architecture, but finds more with o.Arch or an
 // architecture of the zoo.
 func Examine(path string, o modelfile.Options) (*Report, error) {
-	ours, err := modelfile.Ours(path, o)
+	native, err := modelfile.Ours(path, o)
 	if err != nil {
 		return nil, err
 	}
 	p := &Report{Path: path}
-	if ours && o.Size != (models.Size{}) {
+	if native && o.Size != (models.Size{}) {
 		return nil, problem.New("size", o.Size.Sides(), "means nothing here: "+path+" is bnctl's own file",
 			"leave it out")
 	}
-	if ours {
+	if native {
 		return p, p.readNative()
 	}
 	f, err := modelfile.OpenForeign(path, o)

@@ -16,11 +16,11 @@ import (
 // openIncomplete opens the model of a file that may lack statistics:
 // modelfile.Open, but where the architecture is known what is missing is put in.
 func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
-	ours, err := modelfile.Own(path)
+	native, err := modelfile.Own(path)
 	if err != nil {
 		return nil, err
 	}
-	if ours {
+	if native {
 		m, err := modelfile.Open(path, o)
 		if err != nil {
 			return nil, err

@@ -54,12 +54,12 @@ type Report struct {
 
 // File describes the file at path.
 func File(path string, o Options) (*Report, error) {
-	ours, err := modelfile.Own(path)
+	native, err := modelfile.Own(path)
 	if err != nil {
 		return nil, err
 	}
-	if ours {
-		return own(path)
+	if native {
+		return nativeFile(path)
 	}
 	text, err := modelfile.GraphText(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func File(path string, o Options) (*Report, error) {
 // Foreign reports whether a file is neither bnctl's nor a graph in text form.
 // Options.File applies to such files alone.
 func Foreign(path string) (bool, error) {
-	ours, err := modelfile.Own(path)
-	if ours || err != nil {
+	native, err := modelfile.Own(path)
+	if native || err != nil {
 		return false, err
 	}
 	text, err := modelfile.GraphText(path)
@@ -98,7 +98,7 @@ func ofText(path string, text []byte) (*Report, error) {
 }
 
 // own describes a template or a checkpoint of bnctl.
-func own(path string) (*Report, error) {
+func nativeFile(path string) (*Report, error) {
 	f, err := serialize.Open(path)
 	if err != nil {
 		return nil, err

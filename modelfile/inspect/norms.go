@@ -28,7 +28,7 @@ func norms(all []bn.Norm) []Norm {
 }
 
 func normOf(n bn.Norm) Norm {
-	e := Norm{Name: n.Name, Eps: said(n.Eps), Decay: said(n.Decay), VarianceMin: math.MaxFloat64}
+	e := Norm{Name: n.Name, Eps: knownValue(n.Eps), Decay: knownValue(n.Decay), VarianceMin: math.MaxFloat64}
 	if !n.Mean.IsZero() {
 		e.Channels = n.Mean.Count()
 	}
@@ -42,8 +42,8 @@ func normOf(n bn.Norm) Norm {
 	return e
 }
 
-// said returns a number of a batch norm; nil if it is not known.
-func said(v float64) *float64 {
+// knownValue returns a number of a batch norm; nil if it is not known.
+func knownValue(v float64) *float64 {
 	if v == 0 {
 		return nil
 	}

@@ -67,11 +67,11 @@ func tooManyTaps(m *models.Model) bool {
 			continue
 		}
 		window := f.WindowOf(n).Kernel
-		places := 0
+		slots := 0
 		for _, v := range []graph.Value{n.In[0], n.Out[0]} {
-			places = max(places, tensor.Count(f.Values[v].Type.Shape[1:]))
+			slots = max(slots, tensor.Count(f.Values[v].Type.Shape[1:]))
 		}
-		if window[0]*window[1]*places > mostTaps {
+		if window[0]*window[1]*slots > mostTaps {
 			return true
 		}
 	}

@@ -64,16 +64,16 @@ type decoder struct {
 
 // component is one of the colours of a frame.
 type component struct {
-	id         byte
-	h, v       int // sampling factors: blocks of an MCU
-	quantizer  byte
-	plane      Plane
-	wide, high int    // blocks that the plane has, whole MCUs
-	coded      [2]int // blocks across and down that a scan of this component alone has
-	seen       bool   // a scan had it
-	dc         int32  // the last DC coefficient of the scan
-	steps      *[64]int32
-	blocks     []block // progressive: the coefficients so far
+	id               byte
+	h, v             int // sampling factors: blocks of an MCU
+	quantizer        byte
+	plane            Plane
+	blocksWide, high int    // blocks that the plane has, whole MCUs
+	coded            [2]int // blocks across and down that a scan of this component alone has
+	seen             bool   // a scan had it
+	dc               int32  // the last DC coefficient of the scan
+	steps            *[64]int32
+	blocks           []block // progressive: the coefficients so far
 }
 
 // read reads segment by segment up to the end of the image.
@@ -181,14 +181,14 @@ func (d *decoder) understand(marker byte, body []byte) error {
 // quantization reads quantization tables (B.2.4.1).
 func (d *decoder) quantization(body []byte) error {
 	for len(body) > 0 {
-		wide, id := body[0]>>4, body[0]&15
-		size := 64 << min(wide, 1)
-		if wide > 1 || id > 3 || len(body) < 1+size {
-			return invalid("quantization table %d of %d bits in %d bytes", id, 8<<wide, len(body)-1)
+		precision, id := body[0]>>4, body[0]&15
+		size := 64 << min(precision, 1)
+		if precision > 1 || id > 3 || len(body) < 1+size {
+			return invalid("quantization table %d of %d bits in %d bytes", id, 8<<precision, len(body)-1)
 		}
 		var t [64]int32
 		for i, at := range zigzag {
-			if wide == 1 {
+			if precision == 1 {
 				t[at] = int32(binary.BigEndian.Uint16(body[1+2*i:]))
 			} else {
 				t[at] = int32(body[1+i])
@@ -256,7 +256,7 @@ func (d *decoder) layOut() error {
 		}
 		p.W, p.H = ceil(d.width, 1<<p.Across), ceil(d.height, 1<<p.Down)
 		c.coded = [2]int{ceil(p.W, 8), ceil(p.H, 8)}
-		c.wide, c.high = c.h*ceil(d.width, 8*d.across), c.v*ceil(d.height, 8*d.down)
+		c.blocksWide, c.high = c.h*ceil(d.width, 8*d.across), c.v*ceil(d.height, 8*d.down)
 	}
 	return nil
 }

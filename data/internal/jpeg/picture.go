@@ -44,10 +44,10 @@ type Picture struct {
 // picture's width shifted right by Across, rounded up, and H the height by Down.
 // There is memory for Kept rows: row y is where y%Kept would be.
 type Plane struct {
-	Pix          []byte
-	Stride, Kept int
-	W, H         int
-	Across, Down uint
+	Pix              []byte
+	Stride, Retained int
+	W, H             int
+	Across, Down     uint
 }
 
 // Decode decodes a file. It ends with the context, between rows of blocks.
@@ -105,14 +105,14 @@ func (d *decoder) space() (Space, error) {
 		return YCbCr, nil
 	case d.adobe == adobePlain:
 		return RGB, nil
-	case d.adobe == noAdobe && d.called("RGB"):
+	case d.adobe == noAdobe && d.idsAre("RGB"):
 		return RGB, nil
 	}
 	return YCbCr, nil
 }
 
 // called reports whether the letters of name are the identifiers of the components.
-func (d *decoder) called(name string) bool {
+func (d *decoder) idsAre(name string) bool {
 	for i := range d.components {
 		if d.components[i].id != name[i] {
 			return false

@@ -5,7 +5,7 @@ import "context"
 // put transforms a block of multiples of the steps and writes its samples. last is
 // the index of its last coefficient that is not 0, in the order of a scan.
 func (c *component) put(b *block, last, x, y int) {
-	dst := c.plane.Pix[8*(y%(c.plane.Kept/8)*c.plane.Stride+x):]
+	dst := c.plane.Pix[8*(y%(c.plane.Retained/8)*c.plane.Stride+x):]
 	if last == 0 {
 		v := sample((b[0] + 4) >> 3) // what the transform makes of it
 		for range 8 {
@@ -33,7 +33,7 @@ func sample(v int32) byte { return byte(max(0, min(255, v+128))) }
 // reconstruct makes the samples of a component of a progressive frame.
 func (c *component) reconstruct(ctx context.Context) error {
 	for i := range c.blocks {
-		if i%c.wide == 0 && ctx.Err() != nil {
+		if i%c.blocksWide == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		b, last := &c.blocks[i], 0
@@ -43,7 +43,7 @@ func (c *component) reconstruct(ctx context.Context) error {
 				b[at] *= c.steps[at]
 			}
 		}
-		c.put(b, last, i%c.wide, i/c.wide)
+		c.put(b, last, i%c.blocksWide, i/c.blocksWide)
 	}
 	c.blocks = nil
 	return nil

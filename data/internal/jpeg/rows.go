@@ -40,9 +40,9 @@ func Memory(ctx context.Context, file []byte) (int64, error) {
 	n, keep := int64(tables), streams(file)
 	for i := range d.components {
 		c := &d.components[i]
-		n += 64 * int64(c.wide) * int64(c.kept(keep))
+		n += 64 * int64(c.blocksWide) * int64(c.retained(keep))
 		if d.progressive {
-			n += 256 * int64(c.wide) * int64(c.high) // coefficients
+			n += 256 * int64(c.blocksWide) * int64(c.high) // coefficients
 		}
 	}
 	return n, nil
@@ -73,7 +73,7 @@ func streams(file []byte) bool {
 }
 
 // kept returns how many rows of blocks the plane of a component has memory for.
-func (c *component) kept(newest bool) int {
+func (c *component) retained(newest bool) int {
 	if newest {
 		return min(c.high, 2*c.v)
 	}
@@ -81,4 +81,4 @@ func (c *component) kept(newest bool) int {
 }
 
 // Row returns row y of a plane, W samples.
-func (p *Plane) Row(y int) []byte { return p.Pix[y%p.Kept*p.Stride:][:p.W] }
+func (p *Plane) Row(y int) []byte { return p.Pix[y%p.Retained*p.Stride:][:p.W] }

@@ -15,14 +15,14 @@ var zigzag = [64]uint8{
 type scan struct {
 	*decoder
 	bits
-	parts      []part
-	start, end int  // coefficients, in the order of a scan
-	high, low  uint // progressive: bits that former scans and this one leave for later
-	eobs       int  // blocks that have nothing more in this band
+	scanComponents []scanComponent
+	start, end     int  // coefficients, in the order of a scan
+	high, low      uint // progressive: bits that former scans and this one leave for later
+	eobs           int  // blocks that have nothing more in this band
 }
 
-// part is a component of a scan.
-type part struct {
+// scanComponent is a component of a scan.
+type scanComponent struct {
 	*component
 	dc, ac *huffman
 }
@@ -46,11 +46,11 @@ func (d *decoder) scan(body []byte) error {
 	}
 	blocks := 0
 	for i := range n {
-		p, err := s.part(body[1+2*i], body[2+2*i])
+		p, err := s.newComponent(body[1+2*i], body[2+2*i])
 		if err != nil {
 			return err
 		}
-		s.parts = append(s.parts, p)
+		s.scanComponents = append(s.scanComponents, p)
 		blocks += p.h * p.v
 	}
 	if n < 1 || n > len(d.components) || n > 1 && blocks > 10 {
@@ -72,48 +72,49 @@ func (s *scan) checkBand(components int) error {
 	return nil
 }
 
-// part finds a component and the tables of a scan, and makes its memory.
-func (s *scan) part(id, tables byte) (part, error) {
+// newComponent finds a component and the tables of a scan, and makes its memory.
+func (s *scan) newComponent(id, tables byte) (scanComponent, error) {
 	for i := range s.components {
 		c := &s.components[i]
 		if c.id != id {
 			continue
 		}
-		for _, p := range s.parts {
+		for _, p := range s.scanComponents {
 			if p.component == c {
-				return part{}, invalid("a scan has component %d twice", id)
+				return scanComponent{}, invalid("a scan has component %d twice", id)
 			}
 		}
 		if tables>>4 > 3 || tables&15 > 3 {
-			return part{}, invalid("a scan uses Huffman tables %d and %d", tables>>4, tables&15)
+			return scanComponent{}, invalid("a scan uses Huffman tables %d and %d", tables>>4, tables&15)
 		}
-		p := part{c, s.huffman[classDC][tables>>4], s.huffman[classAC][tables&15]}
+		p := scanComponent{c, s.huffman[classDC][tables>>4], s.huffman[classAC][tables&15]}
 		if s.start == 0 && s.high == 0 && p.dc == nil || s.end > 0 && p.ac == nil {
-			return part{}, invalid("a scan uses Huffman tables that the file does not have")
+			return scanComponent{}, invalid("a scan uses Huffman tables that the file does not have")
 		}
 		if !c.seen {
 			if c.steps = s.quantizers[c.quantizer]; c.steps == nil {
-				return part{}, invalid("component %d uses quantization table %d, which the file does not have", id,
+				return scanComponent{}, invalid(
+					"component %d uses quantization table %d, which the file does not have", id,
 					c.quantizer)
 			}
 			c.seen = true
-			c.plane.Stride = 8 * c.wide
-			c.plane.Kept = 8 * c.kept(s.ready != nil)
-			c.plane.Pix = make([]byte, c.plane.Stride*c.plane.Kept)
+			c.plane.Stride = 8 * c.blocksWide
+			c.plane.Retained = 8 * c.retained(s.ready != nil)
+			c.plane.Pix = make([]byte, c.plane.Stride*c.plane.Retained)
 			if s.progressive {
-				c.blocks = make([]block, c.wide*c.high)
+				c.blocks = make([]block, c.blocksWide*c.high)
 			}
 		}
 		return p, nil
 	}
-	return part{}, invalid("a scan has component %d, which the frame has not", id)
+	return scanComponent{}, invalid("a scan has component %d, which the frame has not", id)
 }
 
 // decode decodes all MCUs, which are single blocks in a scan of one component (A.2).
 func (s *scan) decode() error {
 	across, down := ceil(s.width, 8*s.decoder.across), ceil(s.height, 8*s.down)
-	if len(s.parts) == 1 {
-		across, down = s.parts[0].coded[0], s.parts[0].coded[1]
+	if len(s.scanComponents) == 1 {
+		across, down = s.scanComponents[0].coded[0], s.scanComponents[0].coded[1]
 	}
 	for mcu := range across * down {
 		if s.restart > 0 && mcu > 0 && mcu%s.restart == 0 {
@@ -125,9 +126,9 @@ func (s *scan) decode() error {
 		if x == 0 && s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
-		for i := range s.parts {
-			p := &s.parts[i]
-			if len(s.parts) == 1 {
+		for i := range s.scanComponents {
+			p := &s.scanComponents[i]
+			if len(s.scanComponents) == 1 {
 				if err := s.block(p, x, y); err != nil {
 					return err
 				}
@@ -152,7 +153,7 @@ func (s *scan) decode() error {
 	return nil
 }
 
-// restartAt reads restart marker n and begins anew behind it (F.2.1.3.1).
+// restartAt reads restart marker n and starts again behind it (F.2.1.3.1).
 func (s *scan) restartAt(n int) error {
 	s.decoder.at = s.bits.at
 	marker, err := s.marker()
@@ -178,7 +179,7 @@ func (s *scan) reset() {
 }
 
 // block decodes what the scan has of block (x, y) of a component.
-func (s *scan) block(p *part, x, y int) error {
+func (s *scan) block(p *scanComponent, x, y int) error {
 	if !s.progressive {
 		var b block
 		last, err := s.sequential(p, &b)
@@ -187,7 +188,7 @@ func (s *scan) block(p *part, x, y int) error {
 		}
 		return err
 	}
-	b := &p.blocks[y*p.wide+x]
+	b := &p.blocks[y*p.blocksWide+x]
 	switch {
 	case s.start == 0 && s.high == 0:
 		return s.firstDC(p, b)
@@ -204,7 +205,7 @@ func (s *scan) block(p *part, x, y int) error {
 func badCode() error { return invalid("bits that are no Huffman code") }
 
 // difference decodes the DC coefficient of a block (F.2.2.1).
-func (s *scan) difference(p *part) (int32, error) {
+func (s *scan) difference(p *scanComponent) (int32, error) {
 	k, ok := s.symbol(p.dc)
 	if !ok || k > 15 {
 		return 0, badCode()
@@ -215,7 +216,7 @@ func (s *scan) difference(p *part) (int32, error) {
 
 // sequential decodes a whole block to multiples of its steps, and returns the
 // index of its last coefficient, in the order of the scan (F.2.2).
-func (s *scan) sequential(p *part, b *block) (last int, err error) {
+func (s *scan) sequential(p *scanComponent, b *block) (last int, err error) {
 	dc, err := s.difference(p)
 	if err != nil {
 		return 0, err
@@ -245,14 +246,14 @@ func (s *scan) sequential(p *part, b *block) (last int, err error) {
 }
 
 // firstDC decodes the upper bits of a DC coefficient (G.1.2.1).
-func (s *scan) firstDC(p *part, b *block) error {
+func (s *scan) firstDC(p *scanComponent, b *block) error {
 	dc, err := s.difference(p)
 	b[0] = dc << s.low
 	return err
 }
 
 // firstAC decodes the upper bits of a band (G.1.2.2).
-func (s *scan) firstAC(p *part, b *block) error {
+func (s *scan) firstAC(p *scanComponent, b *block) error {
 	if s.eobs > 0 {
 		s.eobs--
 		return nil
@@ -290,7 +291,7 @@ func (s *scan) endOfBand(run int) int {
 
 // refineAC decodes one more bit of every coefficient of a band (G.1.2.3): of
 // those that are not 0 yet it may begin some, and corrects the others.
-func (s *scan) refineAC(p *part, b *block) error {
+func (s *scan) refineAC(p *scanComponent, b *block) error {
 	k := s.start
 	for s.eobs == 0 && k <= s.end {
 		rs, ok := s.symbol(p.ac)

@@ -138,14 +138,14 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	return row, err
 }
 
-// work is what is done again and again on devices.
-type work interface {
+// workload is what is done again and again on devices.
+type workload interface {
 	Step(ctx context.Context) (parallel.Timing, error)
 	Close() error
 }
 
 // start loads what o measures on devices.
-func (o Options) start(ctx context.Context, m *models.Model, members []parallel.Member) (work, error) {
+func (o Options) start(ctx context.Context, m *models.Model, members []parallel.Member) (workload, error) {
 	if o.Mode == Infer {
 		return startInference(ctx, m, members, o.Batch)
 	}
@@ -172,7 +172,7 @@ func (r *Row) time(seconds float64, watch *profiler, step func() error) error {
 			return err
 		}
 	}
-	watch.forget()
+	watch.reset()
 	limit := time.Duration(seconds * float64(time.Second))
 	var took []time.Duration
 	began := time.Now()

@@ -87,7 +87,7 @@ func TestProfile(t *testing.T) {
 	if !slices.Contains(names, "fc1") || names[len(names)-1] != "" {
 		t.Errorf("nodes %q, want fc1 among them and their sum at the end", names)
 	}
-	if r.Profile.Limits.Flops <= 0 || r.Profile.Limits.Of != "of the machine" {
+	if r.Profile.Limits.Flops <= 0 || r.Profile.Limits.Source != "of the machine" {
 		t.Errorf("limits %+v", r.Profile.Limits)
 	}
 }
@@ -181,7 +181,7 @@ type silent struct{ device.Device }
 func TestProfileOfASilentDevice(t *testing.T) {
 	p := newProfiler()
 	members := p.members([]parallel.Member{{Name: "a", Device: silent{}}})
-	if _, ok := members[0].Device.(watched); !ok {
+	if _, ok := members[0].Device.(profiledDevice); !ok {
 		t.Fatal("the device is not watched")
 	}
 	p.add(nil, device.Step{Rows: []int{1, 2}}, device.Outcome{})

@@ -45,10 +45,10 @@ func (p *Profile) compared() []string {
 	var off []float64
 	for _, n := range p.Nodes {
 		if n.Name != "" && n.Ms > 0 && n.PlanMs > 0 {
-			part := n.PlanMs/n.Ms - 1
-			off = append(off, math.Abs(part))
+			deviation := n.PlanMs/n.Ms - 1
+			off = append(off, math.Abs(deviation))
 			lines = append(lines, fmt.Sprintf("%-32s  %9.3f  %9.3f  %+5.0f %%", n.Name, n.PlanMs, n.Ms,
-				100*part))
+				100*deviation))
 		}
 	}
 	if len(off) == 0 {

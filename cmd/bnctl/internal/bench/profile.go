@@ -37,7 +37,7 @@ type Node struct {
 // Limits are the rates that floors are counted with.
 type Limits struct {
 	Flops, Bytes float64 // per second
-	Of           string  // whose they are
+	Source       string  // whose they are
 }
 
 // newProfile sums up what the profiler saw on the one device of f, in the order
@@ -67,11 +67,11 @@ func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error
 
 // highest returns the highest rates of any node that took some time.
 func (p *profiler) highest() Limits {
-	l := Limits{Of: "the highest of any node"}
+	l := Limits{Source: "the highest of any node"}
 	for f, r := range p.runs {
 		for i := range f.Nodes {
-			took := middle(r.nodes[i]).Seconds()
-			if took < 0.01*middle(r.took).Seconds() {
+			took := median(r.nodes[i]).Seconds()
+			if took < 0.01*median(r.took).Seconds() {
 				continue
 			}
 			flops, bytes := f.Cost(&f.Nodes[i]).At(r.rows)
@@ -84,11 +84,11 @@ func (p *profiler) highest() Limits {
 // add appends the nodes of a function and their sum.
 func (p *Profile) add(f *graph.Function, r *profiledRuns, kernels, precision string) {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	sum := Node{Function: f.Name, Ms: ms(middle(r.took))}
+	sum := Node{Function: f.Name, Ms: ms(median(r.took))}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		flops, bytes := f.Cost(n).At(r.rows)
-		e := Node{Function: f.Name, Name: f.NodeName(n), Op: n.Op.String(), Ms: ms(middle(r.nodes[i])),
+		e := Node{Function: f.Name, Name: f.NodeName(n), Op: n.Op.String(), Ms: ms(median(r.nodes[i])),
 			FlopsMs: flops / p.Limits.Flops * 1000, BytesMs: bytes / p.Limits.Bytes * 1000}
 		if l, ok := class.LayerOf(f, n); ok && class.Known(kernels) {
 			e.Algorithm = class.Choose(l, precision, kernels).String()

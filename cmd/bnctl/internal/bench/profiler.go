@@ -26,7 +26,7 @@ type profiledRuns struct {
 
 func newProfiler() *profiler {
 	p := &profiler{}
-	p.forget()
+	p.reset()
 	return p
 }
 
@@ -34,38 +34,39 @@ func newProfiler() *profiler {
 func (p *profiler) members(of []parallel.Member) []parallel.Member {
 	out := slices.Clone(of)
 	for i, m := range of {
-		out[i].Device = watched{m.Device, p}
+		out[i].Device = profiledDevice{m.Device, p}
 	}
 	return out
 }
 
-// forget forgets what was measured so far.
-func (p *profiler) forget() { p.runs, p.order = map[*graph.Function]*profiledRuns{}, nil }
+// reset forgets what was measured so far.
+func (p *profiler) reset() { p.runs, p.order = map[*graph.Function]*profiledRuns{}, nil }
 
-// watched is a device whose runs a profiler keeps.
-type watched struct {
+// profiledDevice is a device whose runs a profiler keeps.
+type profiledDevice struct {
 	device.Device
 	profiler *profiler
 }
 
 // Load implements device.Device.
-func (w watched) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+func (w profiledDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	device.Executable, error) {
 	x, err := w.Device.Load(ctx, p, c)
 	if err != nil {
 		return nil, err
 	}
 	w.profiler.program = p
-	return watchedProgram{x, p, w.profiler}, nil
+	return profiledExecutable{x, p, w.profiler}, nil
 }
 
-type watchedProgram struct {
+type profiledExecutable struct {
 	device.Executable
 	program  *graph.Program
 	profiler *profiler
 }
 
 // Run implements device.Executable.
-func (w watchedProgram) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+func (w profiledExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	s.Profile = true
 	o, err := w.Executable.Run(ctx, s)
 	if err == nil {
@@ -92,8 +93,8 @@ func (p *profiler) add(f *graph.Function, s device.Step, o device.Outcome) {
 	}
 }
 
-// middle returns the median.
-func middle(list []time.Duration) time.Duration {
+// median returns the median.
+func median(list []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]
 }

@@ -30,7 +30,7 @@ type Row struct {
 
 	devices       int
 	took, blocked time.Duration
-	shares        []float64 // by step
+	syncShares    []float64 // by step
 }
 
 // add counts what a step told of its time; predictions tell nothing.
@@ -40,8 +40,8 @@ func (r *Row) add(t parallel.Timing) {
 	}
 	r.took, r.blocked = r.took+t.Took, r.blocked+t.Blocked
 	r.SyncMean = float64(r.blocked) / float64(r.took)
-	share := float64(t.Blocked) / float64(t.Took)
-	at, _ := slices.BinarySearch(r.shares, share)
-	r.shares = slices.Insert(r.shares, at, share)
-	r.Sync = r.shares[len(r.shares)/2]
+	fraction := float64(t.Blocked) / float64(t.Took)
+	at, _ := slices.BinarySearch(r.syncShares, fraction)
+	r.syncShares = slices.Insert(r.syncShares, at, fraction)
+	r.Sync = r.syncShares[len(r.syncShares)/2]
 }

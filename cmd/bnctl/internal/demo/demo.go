@@ -43,7 +43,7 @@ const please = "please report this with the lines above"
 // Run runs the demo. The result is nil if it did not come to its end. If it
 // did, but a check failed, there are a result and an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	folder, leave, err := workIn(o.Folder)
+	folder, leave, err := workFolder(o.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return d.run()
 }
 
-// workIn makes the folder to work in. leave removes it unless it is to be kept.
-func workIn(keep string) (folder string, leave func(), err error) {
+// workFolder makes the folder to work in. leave removes it unless it is to be kept.
+func workFolder(keep string) (folder string, leave func(), err error) {
 	if keep == "" {
 		folder, err = os.MkdirTemp("", "bnctl-demo-")
 		return folder, func() { os.RemoveAll(folder) }, err

@@ -24,7 +24,7 @@ func (d *demo) doctor() error {
 	}
 	d.say("\nOne running variance of a copy is NaN now. Doctor finds it.")
 	var faults []bn.Finding
-	err = d.ending(sick, func(e event) {
+	err = d.exitsWith(sick, func(e event) {
 		for _, f := range e.Found {
 			if f.Severity == bn.Fault {
 				faults = append(faults, f)

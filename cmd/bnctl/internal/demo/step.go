@@ -66,11 +66,11 @@ func (d *demo) say(format string, args ...any) {
 
 // command prints a command line, runs it, and shows its events to see.
 func (d *demo) command(see func(event), args ...string) error {
-	return d.ending(0, see, args...)
+	return d.exitsWith(0, see, args...)
 }
 
 // ending is command for one that ends with an exit code.
-func (d *demo) ending(code int, see func(event), args ...string) error {
+func (d *demo) exitsWith(code int, see func(event), args ...string) error {
 	d.say("$ bnctl %s", strings.Join(args, " "))
 	cmd := exec.CommandContext(d.ctx, d.Program, append(slices.Clone(args), "--json")...)
 	cmd.Args[0] = "bnctl"

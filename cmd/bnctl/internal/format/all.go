@@ -16,7 +16,7 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 	bad []error, err error) {
 	var none classless
 	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error {
-		return none.keep(r, src.Name(i), w.Write(src.Name(i), outs))
+		return none.add(r, src.Name(i), w.Write(src.Name(i), outs))
 	})
 	if bad = append(bad, none...); err != nil {
 		return bad, err
@@ -27,8 +27,8 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 // classless has the errors of inputs that say no class.
 type classless []error
 
-// keep keeps the error of an input, if it is one of these and r says to go on.
-func (k *classless) keep(r predict.Reading, input string, err error) error {
+// add keeps the error of an input, if it is one of these and r says to go on.
+func (k *classless) add(r predict.Reading, input string, err error) error {
 	var none *predict.NotFinite
 	if !errors.As(err, &none) {
 		return err

@@ -40,7 +40,7 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 	}
 	best, err := w.Best(outs)
 	for rank, k := range best {
-		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index), share(k.P).String()}
+		row := []string{input, strconv.Itoa(rank + 1), k.Label, strconv.Itoa(k.Index), probability(k.P).String()}
 		if err := w.csv.Write(row); err != nil {
 			return err
 		}

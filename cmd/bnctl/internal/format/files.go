@@ -28,7 +28,7 @@ func Paths(a *predict.Answers, path string) []string {
 	if len(arrays) < 2 {
 		return []string{path}
 	}
-	ending := filepath.Ext(path)
+	extension := filepath.Ext(path)
 	var paths []string
 	for i, name := range a.Names(arrays) {
 		name = strings.Map(func(r rune) rune {
@@ -37,9 +37,9 @@ func Paths(a *predict.Answers, path string) []string {
 			}
 			return '_'
 		}, name)
-		full := strings.TrimSuffix(path, ending) + "." + name + ending
+		full := strings.TrimSuffix(path, extension) + "." + name + extension
 		for slices.ContainsFunc(paths, func(s string) bool { return strings.EqualFold(s, full) }) {
-			full = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(full, ending), i, ending)
+			full = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(full, extension), i, extension)
 		}
 		paths = append(paths, full)
 	}

@@ -105,7 +105,7 @@ func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict
 	}
 	var none classless
 	bad, err = p.Scores(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
-		return none.keep(r, src.Name(i), write(i, scores))
+		return none.add(r, src.Name(i), write(i, scores))
 	})
 	return append(bad, none...), err
 }
@@ -114,11 +114,11 @@ func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict
 type files struct {
 	folder string
 	output string          // its name, for errors
-	taken  map[string]bool // names of files, in small letters
+	used   map[string]bool // names of files, in small letters
 }
 
 // path returns the file for an input, by the format's ending.
-func (f *files) path(input, ending string) string {
+func (f *files) path(input, extension string) string {
 	name := strings.TrimSuffix(filepath.Base(filepath.ToSlash(input)), filepath.Ext(input))
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>| `, r) {
@@ -127,9 +127,9 @@ func (f *files) path(input, ending string) string {
 		return r
 	}, name)
 	free := name
-	for n := 2; f.taken[strings.ToLower(free)]; n++ {
+	for n := 2; f.used[strings.ToLower(free)]; n++ {
 		free = fmt.Sprintf("%s-%d", name, n)
 	}
-	f.taken[strings.ToLower(free)] = true
-	return filepath.Join(f.folder, free+ending)
+	f.used[strings.ToLower(free)] = true
+	return filepath.Join(f.folder, free+extension)
 }

@@ -43,7 +43,7 @@ func numbers(t tensor.Tensor) []string {
 	for i := range s {
 		switch t.DType {
 		case tensor.F32:
-			s[i] = share(t.F32()[i]).String()
+			s[i] = probability(t.F32()[i]).String()
 		case tensor.F64:
 			s[i] = strconv.FormatFloat(t.F64()[i], 'g', -1, 64)
 		case tensor.I32:
@@ -58,12 +58,12 @@ func numbers(t tensor.Tensor) []string {
 }
 
 // share is a float32 with all its digits. In JSON it is null if it is not finite.
-type share float32
+type probability float32
 
-func (s share) String() string { return strconv.FormatFloat(float64(s), 'g', -1, 32) }
+func (s probability) String() string { return strconv.FormatFloat(float64(s), 'g', -1, 32) }
 
 // MarshalJSON implements json.Marshaler.
-func (s share) MarshalJSON() ([]byte, error) {
+func (s probability) MarshalJSON() ([]byte, error) {
 	if !tensor.IsFinite(float32(s)) {
 		return []byte("null"), nil
 	}

@@ -18,9 +18,9 @@ type jsonPredictions struct {
 
 // class is one class of a prediction, as JSON has it.
 type class struct {
-	Label string `json:"label"`
-	Index int    `json:"index"`
-	P     share  `json:"p"`
+	Label string      `json:"label"`
+	Index int         `json:"index"`
+	P     probability `json:"p"`
 }
 
 func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
@@ -28,7 +28,7 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 		var top []class
 		best, err := w.Best(outs)
 		for _, k := range best {
-			top = append(top, class{k.Label, k.Index, share(k.P)})
+			top = append(top, class{k.Label, k.Index, probability(k.P)})
 		}
 		w.event(struct {
 			Input string  `json:"input"`

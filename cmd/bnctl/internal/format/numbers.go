@@ -8,30 +8,30 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Noting returns w, which at its end calls note if it has written numbers that are
+// WithNotes returns w, which at its end calls note if it has written numbers that are
 // not finite: outputs as they are, or probabilities of NPY.
-func Noting(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
+func WithNotes(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
 	if _, array := w.(*npyPredictions); !array && !a.Raw {
 		return w
 	}
-	return &noting{w, a, note, 0}
+	return &notingWriter{w, a, note, 0}
 }
 
-type noting struct {
+type notingWriter struct {
 	Writer
 	answers *predict.Answers
 	note    func(format string, args ...any)
 	bad     int // inputs
 }
 
-func (w *noting) Write(input string, outs []tensor.Tensor) error {
+func (w *notingWriter) Write(input string, outs []tensor.Tensor) error {
 	if !w.answers.Finite(outs) {
 		w.bad++
 	}
 	return w.Writer.Write(input, outs)
 }
 
-func (w *noting) End() error {
+func (w *notingWriter) End() error {
 	if w.bad > 0 {
 		w.note("outputs of %s are not finite (NaN or infinite); they are written as they are",
 			problem.Counted(w.bad, "input"))

@@ -7,8 +7,8 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Name returns ` (did you mean "x"?)` for the name that is most like got,
-// or nothing if none is like it.
+// Name returns ` (did you mean "x"?)` for the name that is most like got, or "" if no name is like
+// it.
 func Name(got string, names []string) string {
 	best, score := "", 0.8
 	for _, n := range names {

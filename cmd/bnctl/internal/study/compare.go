@@ -111,5 +111,5 @@ func (d difference) points() string { return d.text(2, " points") }
 // loss says a difference of losses.
 func (d difference) loss() string { return d.text(4, "") }
 
-func accuracy(s Score) float64 { return 100 * s.share() }
+func accuracy(s Score) float64 { return 100 * s.fraction() }
 func loss(s Score) float64     { return s.Loss }

@@ -17,8 +17,8 @@ type Duration struct {
 	Run  float64 `json:"run_seconds"`  // of one seed: all steps and evaluations
 }
 
-// KeepDuration adds a duration. It replaces one of the same setting.
-func (r *Results) KeepDuration(d Duration) {
+// SetDuration adds a duration. It replaces one of the same setting.
+func (r *Results) SetDuration(d Duration) {
 	r.Durations = slices.DeleteFunc(r.Durations, func(o Duration) bool { return o.Setting == d.Setting })
 	r.Durations = append(r.Durations, d)
 }

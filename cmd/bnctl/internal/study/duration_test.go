@@ -21,7 +21,7 @@ func TestInAnHour(t *testing.T) {
 		{2000, "None: all 5 take 8h20m0s"},
 	} {
 		for _, at := range r.Settings() {
-			r.KeepDuration(Duration{Setting: at, Step: c.run / 20, Run: c.run})
+			r.SetDuration(Duration{Setting: at, Step: c.run / 20, Run: c.run})
 		}
 		got := r.InAnHour()
 		if !strings.Contains(got.Answer, c.want) || len(got.Details) != 5 {

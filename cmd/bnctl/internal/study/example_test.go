@@ -10,7 +10,7 @@ import (
 func ExampleResults_Table() {
 	r := study.Results{Seeds: []uint64{1}, Batch: 8, PerReplica: []int{4}}
 	for arm, accuracy := range map[study.Arm]float64{study.Sync: 0.91, study.Replica: 0.9} {
-		r.Keep(study.Run{Setting: study.Setting{Arm: arm, PerReplica: 4, Replicas: 2}, Seed: 1,
+		r.SetRun(study.Run{Setting: study.Setting{Arm: arm, PerReplica: 4, Replicas: 2}, Seed: 1,
 			Scores: []study.Score{{Statistics: "pooled", Samples: 100, Accuracy: accuracy, Loss: 0.3}}})
 	}
 	for _, row := range r.Table() {

@@ -82,13 +82,13 @@ func (r *Results) needsSync() *Finding {
 	if len(f.Details) == 0 {
 		return nil
 	}
-	var parts []string
+	var clauses []string
 	for _, a := range syncAnswers {
 		if with := sizes[a.verdict]; len(with) > 0 {
-			parts = append(parts, listed(with)+" samples per replica: "+a.text)
+			clauses = append(clauses, listed(with)+" samples per replica: "+a.text)
 		}
 	}
-	f.Answer = "With " + strings.Join(parts, "; with ") + "."
+	f.Answer = "With " + strings.Join(clauses, "; with ") + "."
 	return f
 }
 

@@ -4,7 +4,7 @@ import "strings"
 
 // share returns what a score is judged by: the mean intersection over union of
 // masks, or accuracy.
-func (s Score) share() float64 {
+func (s Score) fraction() float64 {
 	if s.MIoU != nil {
 		return *s.MIoU
 	}
@@ -12,8 +12,8 @@ func (s Score) share() float64 {
 }
 
 // share is that of a Score.
-func (e Epoch) share() float64 {
-	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU}.share()
+func (e Epoch) fraction() float64 {
+	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU}.fraction()
 }
 
 // worded puts the name of what the runs are judged by in place of accuracy.

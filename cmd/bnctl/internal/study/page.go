@@ -59,7 +59,7 @@ func (r *Results) retained() []string {
 	var out []string
 	for _, k := range r.PerReplica {
 		var ratios []float64
-		low, high := Kept{Ratio: 2}, Kept{}
+		low, high := VarianceRatio{Ratio: 2}, VarianceRatio{}
 		for _, run := range r.Runs {
 			for _, l := range run.Retained {
 				if run.Setting != r.setting(Replica, k) {

@@ -37,7 +37,7 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 		c, y := colours[r.colourOf(row.Setting)], float64(i)
 		var at plotter.XYs
 		for _, s := range r.bySeed(row.Setting, row.Statistics) {
-			at = append(at, plotter.XY{X: 100 * s.share(), Y: y})
+			at = append(at, plotter.XY{X: 100 * s.fraction(), Y: y})
 		}
 		if err := dots(p, at, c, draw.CircleGlyph{}, vg.Points(2)); err != nil {
 			return nil, err
@@ -48,8 +48,8 @@ func (r *Results) plotScores() (*plot.Plot, error) {
 		}
 	}
 	nominal(p, names)
-	room := (p.X.Max - p.X.Min) / 40
-	p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
+	padding := (p.X.Max - p.X.Min) / 40
+	p.X.Min, p.X.Max = p.X.Min-padding, p.X.Max+padding
 	return p, nil
 }
 
@@ -83,7 +83,7 @@ func (r *Results) curve(s Setting) plotter.XYs {
 	for _, run := range r.Runs {
 		for _, e := range run.Epochs {
 			if run.Setting == s {
-				sums[e.Number] += 100 * e.share()
+				sums[e.Number] += 100 * e.fraction()
 				counts[e.Number]++
 				last = max(last, e.Number)
 			}

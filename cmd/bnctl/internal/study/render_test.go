@@ -18,9 +18,9 @@ func manyWays() *Results {
 			for _, name := range []string{"pooled", "mean", "first", "async:16", "posthoc", "precise"} {
 				run.Scores = append(run.Scores, Score{name, 1000, 0.0001 * float64(seed), 2, nil})
 			}
-			r.Keep(run)
+			r.SetRun(run)
 		}
-		r.KeepSpeed(Speed{Setting: s, Throughput: 123456})
+		r.SetSpeed(Speed{Setting: s, Throughput: 123456})
 	}
 	return r
 }

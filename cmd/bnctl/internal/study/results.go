@@ -33,14 +33,14 @@ type Setting struct {
 // Run is one training run and its figures.
 type Run struct {
 	Setting
-	Seed     uint64  `json:"seed"`
-	Recipe   string  `json:"recipe"` // SHA-256 of the recipe that was trained
-	SHA256   string  `json:"sha256"` // of the template with the run's weights and its own statistics
-	Steps    int     `json:"steps"`
-	Seconds  float64 `json:"seconds"`
-	Epochs   []Epoch `json:"epochs"`
-	Scores   []Score `json:"scores"`   // of the same weights, by statistics
-	Retained []Kept  `json:"retained"` // one for each batch norm
+	Seed     uint64          `json:"seed"`
+	Recipe   string          `json:"recipe"` // SHA-256 of the recipe that was trained
+	SHA256   string          `json:"sha256"` // of the template with the run's weights and its own statistics
+	Steps    int             `json:"steps"`
+	Seconds  float64         `json:"seconds"`
+	Epochs   []Epoch         `json:"epochs"`
+	Scores   []Score         `json:"scores"`   // of the same weights, by statistics
+	Retained []VarianceRatio `json:"retained"` // one for each batch norm
 }
 
 // Epoch has the figures of the validation data after an epoch.
@@ -71,7 +71,7 @@ type Refusal struct {
 // Kept is the ratio between the running variances of the merge rules mean and pooled
 // (package bn) at the end of a run, both corrected by n/(n-1), as the mean over the
 // channels of a layer.
-type Kept struct {
+type VarianceRatio struct {
 	Layer string  `json:"layer"`
 	Ratio float64 `json:"ratio"`
 }
@@ -170,15 +170,15 @@ func (r *Results) IsRefused(s Setting) bool {
 	return slices.ContainsFunc(r.Refused, func(why Refusal) bool { return why.Setting == s })
 }
 
-// Keep adds a run. It replaces one of the same setting and seed.
-func (r *Results) Keep(run Run) {
+// SetRun adds a run. It replaces one of the same setting and seed.
+func (r *Results) SetRun(run Run) {
 	r.Runs = slices.DeleteFunc(r.Runs,
 		func(o Run) bool { return o.Setting == run.Setting && o.Seed == run.Seed })
 	r.Runs = append(r.Runs, run)
 }
 
-// KeepSpeed adds a speed. It replaces one of the same setting.
-func (r *Results) KeepSpeed(v Speed) {
+// SetSpeed adds a speed. It replaces one of the same setting.
+func (r *Results) SetSpeed(v Speed) {
 	r.Speeds = slices.DeleteFunc(r.Speeds, func(o Speed) bool { return o.Setting == v.Setting })
 	r.Speeds = append(r.Speeds, v)
 }

@@ -33,13 +33,13 @@ func made(drop, noise float64) *Results {
 			add("pooled", base)
 			if s.Arm == Replica {
 				add("first", first)
-				run.Retained = []Kept{{"bn1", 0.9}, {"bn2", 0.8}}
+				run.Retained = []VarianceRatio{{"bn1", 0.9}, {"bn2", 0.8}}
 			}
-			r.Keep(run)
+			r.SetRun(run)
 		}
 	}
 	for _, s := range r.Settings() {
-		r.KeepSpeed(Speed{Setting: s, Throughput: 100, Sync: 0.25})
+		r.SetSpeed(Speed{Setting: s, Throughput: 100, Sync: 0.25})
 	}
 	r.Samplings = []Sampling{{Model: "c", Samples: 64, Layers: []Layer{law("bn1", 1, 1), law("bn2", 16, 3)}}}
 	return r

@@ -46,7 +46,7 @@ func (r *Results) Table() []Row {
 			row := Row{Setting: s, Statistics: name}
 			var accuracies, losses []float64
 			for _, score := range r.bySeed(s, name) {
-				accuracies = append(accuracies, 100*score.share())
+				accuracies = append(accuracies, 100*score.fraction())
 				losses = append(losses, score.Loss)
 			}
 			row.Seeds, row.Accuracy, row.Loss = len(losses), figure(accuracies), figure(losses)

@@ -30,7 +30,7 @@ func (s *runner) expectAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.results.KeepDuration(s.durationOf(at, float64(s.recipe.Batch)/v.Throughput))
+		s.results.SetDuration(s.durationOf(at, float64(s.recipe.Batch)/v.Throughput))
 	}
 	if hour := s.results.InAnHour(); hour != nil {
 		for _, line := range append(hour.Details, hour.Question+" "+hour.Answer) {

@@ -43,9 +43,9 @@ func (s *runner) load() error {
 	if now.Arms == nil {
 		now.Arms = study.DefaultArms()
 	}
-	now.Arms = append(was.Arms, beyond(now.Arms, was.Arms)...)
-	now.Seeds = append(was.Seeds, beyond(now.Seeds, was.Seeds)...)
-	now.PerReplica = append(was.PerReplica, beyond(now.PerReplica, was.PerReplica)...)
+	now.Arms = append(was.Arms, missingFrom(now.Arms, was.Arms)...)
+	now.Seeds = append(was.Seeds, missingFrom(now.Seeds, was.Seeds)...)
+	now.PerReplica = append(was.PerReplica, missingFrom(now.PerReplica, was.PerReplica)...)
 	slices.Sort(now.PerReplica)
 	return nil
 }
@@ -68,8 +68,8 @@ func Read(folder string) (*study.Results, error) {
 	return r, nil
 }
 
-// beyond returns what is in list and not in have.
-func beyond[T comparable](list, have []T) []T {
+// missingFrom returns what is in list and not in have.
+func missingFrom[T comparable](list, have []T) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return slices.Contains(have, v) })
 }
 

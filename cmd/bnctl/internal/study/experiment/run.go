@@ -85,7 +85,7 @@ func (o *Options) Check() error {
 	if err := o.CheckNumbers(); err != nil {
 		return err
 	}
-	return o.shares()
+	return o.checkPerReplica()
 }
 
 // CheckNumbers is Check without the slow checks, those of models, data and the
@@ -125,7 +125,7 @@ func (o *Options) CheckNumbers() error {
 }
 
 // shares checks that the batch can be shared as PerReplica says.
-func (o *Options) shares() error {
+func (o *Options) checkPerReplica() error {
 	if o.Recipe.Accumulate != 1 {
 		return problem.New("accumulate", "", "it is a larger {batch}: give that to a study", "")
 	}
@@ -157,7 +157,7 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := &runner{o: o, recipe: settled(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds),
+	s := &runner{o: o, recipe: withDefaults(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds),
 		Arms: slices.Clone(o.Arms), Masks: o.Data.Info().Masks,
 		PerReplica: slices.Sorted(slices.Values(o.PerReplica))}}
 	if err := s.recipe.Check(); err != nil {
@@ -174,14 +174,14 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	for _, part := range []struct {
+	for _, option := range []struct {
 		name string
 		run  func(context.Context) error
 	}{{Training, s.trainAll}, {Sampling, s.sampleAll}, {Speed, s.timeAll}} {
-		if !slices.Contains(o.Measure, part.name) {
+		if !slices.Contains(o.Measure, option.name) {
 			continue
 		}
-		if err := part.run(ctx); err != nil {
+		if err := option.run(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +190,7 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 
 // settled returns a recipe with what the study decides. Tails are left out: in
 // every step a replica sees as many samples as it is about.
-func settled(base *train.Recipe) *train.Recipe {
+func withDefaults(base *train.Recipe) *train.Recipe {
 	r := *base
 	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
 	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse",

@@ -17,7 +17,7 @@ func (s *runner) timeAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.results.KeepSpeed(v)
+		s.results.SetSpeed(v)
 		s.found(v)
 		s.note("speed  %s, %s per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
 			problem.Counted(at.PerReplica, "sample"), v.Throughput, 100*v.Sync)

@@ -41,7 +41,7 @@ func (s *runner) trainAll(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			r.Keep(*run)
+			r.SetRun(*run)
 			s.found(run)
 			if err := s.save(); err != nil {
 				return err
@@ -198,8 +198,8 @@ func statisticsOf(state map[string]tensor.Tensor, layers []bn.Layer) map[string]
 }
 
 // retained compares the running variances of two sets of statistics.
-func retained(layers []bn.Layer, some, all map[string]tensor.Tensor) []study.Kept {
-	var out []study.Kept
+func retained(layers []bn.Layer, some, all map[string]tensor.Tensor) []study.VarianceRatio {
+	var out []study.VarianceRatio
 	for _, l := range layers {
 		sum, n := 0.0, 0.0
 		for c, v := range all[l.Variance].F32() {
@@ -209,7 +209,7 @@ func retained(layers []bn.Layer, some, all map[string]tensor.Tensor) []study.Kep
 			}
 		}
 		if n > 0 {
-			out = append(out, study.Kept{Layer: l.Name, Ratio: sum / n})
+			out = append(out, study.VarianceRatio{Layer: l.Name, Ratio: sum / n})
 		}
 	}
 	return out

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Classed returns src with the labels of a model: class i of src has the number
+// Relabel returns src with the labels of a model: class i of src has the number
 // to[i] there, and classes are the names of the model's. It returns src itself if
 // both are its own. Closing the result closes src.
-func Classed(src Source, to []int, classes []string) Source {
+func Relabel(src Source, to []int, classes []string) Source {
 	same := slices.Equal(src.Info().Classes, classes)
 	for i, class := range to {
 		same = same && i == class
@@ -16,23 +16,23 @@ func Classed(src Source, to []int, classes []string) Source {
 	if same {
 		return src
 	}
-	return &renumbered{src, to, classes}
+	return &relabelled{src, to, classes}
 }
 
-// renumbered is a source whose classes have other numbers.
-type renumbered struct {
+// relabelled is a source whose classes have other numbers.
+type relabelled struct {
 	Source
 	to      []int
 	classes []string
 }
 
-func (r *renumbered) Info() Info {
+func (r *relabelled) Info() Info {
 	i := r.Source.Info()
 	i.Classes = r.classes
 	return i
 }
 
-func (r *renumbered) Label(ctx context.Context, i int) ([]int32, error) {
+func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	was, err := r.Source.Label(ctx, i)
 	if err != nil || was == nil {
 		return nil, err
@@ -46,6 +46,6 @@ func (r *renumbered) Label(ctx context.Context, i int) ([]int32, error) {
 	return label, nil
 }
 
-func (r *renumbered) measure(ctx context.Context, i int) (h, w int, err error) {
+func (r *relabelled) measure(ctx context.Context, i int) (h, w int, err error) {
 	return sizeIn(ctx, r.Source, i)
 }

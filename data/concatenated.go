@@ -10,20 +10,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// joined is several sources, one after the other, without labels.
-type joined struct {
-	info  Info
-	parts []Source
-	ends  []int // number of samples up to the end of each part
+// concatenated is several sources, one after the other, without labels.
+type concatenated struct {
+	info    Info
+	sources []Source
+	ends    []int // number of samples up to the end of each source
 }
 
-// add takes src over as the next part. Sizes of pictures may differ, anything
+// add takes src over as the next source. Sizes of pictures may differ, anything
 // else not.
-func (j *joined) add(src Source) error {
+func (j *concatenated) add(src Source) error {
 	i := src.Info()
-	j.parts = append(j.parts, src)
+	j.sources = append(j.sources, src)
 	j.ends = append(j.ends, j.info.Len+i.Len)
-	if len(j.parts) == 1 {
+	if len(j.sources) == 1 {
 		j.info = Info{Kind: "inputs", Len: i.Len, DType: i.DType, Shape: i.Shape}
 		return nil
 	}
@@ -53,37 +53,37 @@ func kindOfSamples(i Info) string {
 	return tensor.Describe(i.DType, i.Shape)
 }
 
-// at returns the part that holds sample i and its number there.
-func (j *joined) at(i int) (Source, int) {
-	part := sort.SearchInts(j.ends, i+1)
-	if part > 0 {
-		i -= j.ends[part-1]
+// at returns the source that has sample i and its number there.
+func (j *concatenated) at(i int) (Source, int) {
+	index := sort.SearchInts(j.ends, i+1)
+	if index > 0 {
+		i -= j.ends[index-1]
 	}
-	return j.parts[part], i
+	return j.sources[index], i
 }
 
 // Info implements Source.
-func (j *joined) Info() Info { return j.info }
+func (j *concatenated) Info() Info { return j.info }
 
 // Sample implements Source.
-func (j *joined) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
+func (j *concatenated) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
 	src, i := j.at(i)
 	return src.Sample(ctx, i)
 }
 
 // Label implements Source.
-func (j *joined) Label(context.Context, int) ([]int32, error) { return nil, nil }
+func (j *concatenated) Label(context.Context, int) ([]int32, error) { return nil, nil }
 
 // Name implements Source.
-func (j *joined) Name(i int) string {
+func (j *concatenated) Name(i int) string {
 	src, i := j.at(i)
 	return src.Name(i)
 }
 
 // Fingerprint implements Source.
-func (j *joined) Fingerprint(ctx context.Context) (string, error) {
+func (j *concatenated) Fingerprint(ctx context.Context) (string, error) {
 	h := newFingerprint(j.info)
-	for _, src := range j.parts {
+	for _, src := range j.sources {
 		f, err := src.Fingerprint(ctx)
 		if err != nil {
 			return "", err
@@ -94,9 +94,9 @@ func (j *joined) Fingerprint(ctx context.Context) (string, error) {
 }
 
 // Close implements Source.
-func (j *joined) Close() error {
+func (j *concatenated) Close() error {
 	var errs []error
-	for _, src := range j.parts {
+	for _, src := range j.sources {
 		errs = append(errs, src.Close())
 	}
 	return errors.Join(errs...)

@@ -1,0 +1,60 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"io"
+)
+
+// contextErr returns why a context has ended; nil while it has not.
+func contextErr(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// contextReader is a reader whose reading ends with a context: so do decoders that know
+// none, at the next bytes that they take.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (a contextReader) Read(p []byte) (int, error) {
+	if err := contextErr(a.ctx); err != nil {
+		return 0, err
+	}
+	return a.Reader.Read(p)
+}
+
+// contextFile is a file in memory whose reading ends with a context.
+type contextFile struct {
+	contextReader
+	at *bytes.Reader
+}
+
+func withContext(ctx context.Context, file []byte) contextFile {
+	r := bytes.NewReader(file)
+	return contextFile{contextReader{ctx, r}, r}
+}
+
+// ReadAt implements io.ReaderAt for the TIFF decoder, which copies the whole of a reader without
+// it.
+func (a contextFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := contextErr(a.ctx); err != nil {
+		return 0, err
+	}
+	return a.at.ReadAt(p, off)
+}
+
+// eachRow calls f for rows 0 to h-1 of a picture, until the context ends.
+func eachRow(ctx context.Context, h int, f func(y int)) error {
+	for y := range h {
+		if err := contextErr(ctx); err != nil {
+			return err
+		}
+		f(y)
+	}
+	return nil
+}

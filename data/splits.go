@@ -1,0 +1,145 @@
+package data
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// splitNames are the names that folders and lists of a split have, in any case.
+var splitNames = map[string]Split{
+	"train": Train, "training": Train, "val": Val, "valid": Val, "validation": Val,
+	"test": Test, "testing": Test,
+}
+
+// splitOf returns the split that a folder's name stands for; "" for another name.
+func splitOf(name string) Split { return splitNames[strings.ToLower(name)] }
+
+// splits returns the splits that may stand for the requested one, the best first. An explicit @val
+// stands for itself alone; otherwise validation takes the test split where there is no other.
+func (s spec) splits() []Split {
+	switch {
+	case s.split == Test:
+		return []Split{Test, Val}
+	case s.split == Val && !s.explicit:
+		return []Split{Val, Test}
+	}
+	return []Split{s.split}
+}
+
+// requested returns Test if that was requested and another split stands in for it.
+func (s spec) requested(split Split) Split {
+	if s.split == Test && split == Val {
+		return Test
+	}
+	return ""
+}
+
+// trainOrTest returns the split of data that is published in two: test stands for
+// val where nobody has asked for that alone.
+func (s spec) trainOrTest() (Split, error) {
+	switch {
+	case s.split != Val:
+		return s.split, nil
+	case !s.explicit:
+		return Test, nil
+	}
+	return "", problem.Advise("split some of its training samples off, into a folder or arrays of their own",
+		"@val: there are only train and test")
+}
+
+// foldersOf writes splits as folders.
+func foldersOf(splits []Split) []string {
+	var out []string
+	for _, split := range splits {
+		out = append(out, string(split)+"/")
+	}
+	return out
+}
+
+// splitPaths takes the names of members apart at their slashes.
+func splitPaths(members []member) [][]string {
+	paths := make([][]string, len(members))
+	for i, m := range members {
+		paths[i] = strings.Split(m.name, "/")
+	}
+	return paths
+}
+
+// commonFolders returns how many leading folders hold everything and are no
+// splits; names of at least as many components are left below them.
+func commonFolders(paths [][]string, left int) int {
+	for top := 0; len(paths) > 0; top++ {
+		for _, p := range paths {
+			if len(p) < top+left || p[top] != paths[0][top] || splitOf(p[top]) != "" {
+				return top
+			}
+		}
+	}
+	return 0
+}
+
+// splitsOf returns the splits that the folders at depth top are, by their names;
+// nil if they are none. With classes, a folder that is called like a split and
+// holds pictures itself is a class among others: splits hold class folders. A
+// mixture is refused: what lies beside the splits would be left out.
+func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error) {
+	splits, other, direct := map[string]Split{}, "", ""
+	for _, p := range paths {
+		split := splitOf(p[top])
+		if len(p) == top+1 {
+			other = p[top]
+			continue
+		}
+		if split == "" {
+			other = p[top] + "/"
+			continue
+		}
+		splits[p[top]] = split
+		if len(p) == top+2 {
+			direct = p[top]
+		}
+	}
+	switch {
+	case len(splits) == 0, other != "" && classes && direct != "":
+		return nil, nil
+	case other != "":
+		return nil, checkOtherFolders(splits, other)
+	}
+	return splits, checkDistinct(splits)
+}
+
+// checkOtherFolders refuses other folders next to those of splits.
+func checkOtherFolders(splits map[string]Split, other string) error {
+	names := slices.Sorted(maps.Keys(splits))
+	return problem.Advise("move it into one of the parts, or out of the folder",
+		"%s lies beside %s/, and belongs to no part of the data", other, strings.Join(names, "/ and "))
+}
+
+// checkDistinct refuses two folders of one split.
+func checkDistinct(splits map[string]Split) error {
+	of := map[Split]string{}
+	for _, name := range slices.Sorted(maps.Keys(splits)) {
+		split := splits[name]
+		if was, ok := of[split]; ok {
+			return problem.Advise("leave one of them", "%s/ and %s/ are both the part %s", was, name, split)
+		}
+		of[split] = name
+	}
+	return nil
+}
+
+// drawn returns the split of data that is drawn on the fly, how many samples it
+// has if the spec does not say, and what keeps its draws apart from those of other
+// splits. Validation takes test unless @val asks for a split of its own.
+func (s spec) drawn(train, test int) (split Split, n int, epoch uint32) {
+	switch {
+	case s.split == Val && s.explicit:
+		return Val, test, 2
+	case s.split == Train:
+		return Train, train, 0
+	}
+	return Test, test, 1
+}

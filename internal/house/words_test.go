@@ -1,0 +1,197 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// dailyWords are words of daily life that had several technical meanings each, as
+// names, and what docs/glossary.md has in their place.
+var dailyWords = map[string]string{
+	"room": "memory, capacity, buffer, reservation", "rooms": "buffers",
+	"place": "slot, offset, index, position", "places": "slots, offsets",
+	"part": "range, chunk, block, split, operand", "parts": "ranges, chunks, blocks, splits",
+	"share": "range, fraction; broadcast", "shares": "ranges, fractions",
+	"kept": "stored, retained, cached", "held": "locked, stored, reserved",
+	"own": "native, local, exclusive", "ours": "native",
+	"beside": "next to, in addition to", "besides": "extra",
+	"ending": "epilogue, extension, end", "endings": "epilogues, extensions",
+	"late": "stale, delayed, overdue", "lateness": "staleness",
+	"settle": "resolve, drain", "settled": "resolved, drained", "settles": "resolves",
+	"hear": "observe", "heard": "observed", "blame": "attribute",
+	"shown": "printed, sent", "called": "name", "unsaid": "ambiguous", "sure": "verified",
+	"lease": "reservation", "keeper": "updater", "slain": "killed", "struck": "signalled", "doomed": "aborted",
+	"hush": "close", "wide": "unpacked, float32",
+}
+
+// turns are turns of phrase that no comment has, and what a comment says instead.
+var turns = []struct {
+	phrase  *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\bbut for\b`), "except for"},
+	{regexp.MustCompile(`\banew\b`), "again"},
+	{regexp.MustCompile(`\bfor ever\b`), "without end"},
+	{regexp.MustCompile(`(?i)\b(of|for|by|to|from|in|at|wakes|with|lets|asks) who(ever)?\b`), "the one that: name it"},
+	{regexp.MustCompile(`(^|[.;:] )[Ww]ho(ever)? [^?]*$`), "the one that: name it"},
+	{regexp.MustCompile(`\bnone is\b`), "no X is"},
+	{regexp.MustCompile(`\b(makes?|made|making|no|is|has|be|take|takes|finds?) room\b`), "memory, space"},
+}
+
+// wordsToCome are the packages that the glossary has not reached.
+var wordsToCome = []string{
+	"cmd/bnctl",
+	"device",
+	"device/class",
+	"device/collective",
+	"device/conformance",
+	"device/devicetest",
+	"device/fabric",
+	"device/fabric/fabrictest",
+	"device/fabric/inprocess",
+	"device/internal/shm",
+	"device/internal/wire",
+	"device/ref",
+	"device/remote",
+	"device/serve",
+	"device/starter",
+	"fleet",
+	"modelfile",
+	"modelfile/formats",
+	"modelfile/formats/caffe",
+	"modelfile/formats/internal/foreign",
+	"modelfile/formats/internal/message",
+	"modelfile/formats/keras",
+	"modelfile/formats/keras/internal/hdf5",
+	"modelfile/formats/onnx",
+	"modelfile/formats/tensorflow",
+	"modelfile/formats/torch",
+	"modelfile/formats/torch/internal/pickle",
+	"modelfile/strip",
+	"parallel",
+	"plugins/cpu/internal/convolution",
+	"plugins/cpu/internal/cpu",
+	"plugins/cpu/internal/kernel",
+	"plugins/cpu/internal/machine",
+	"plugins/cpu/internal/operations",
+	"plugins/cpu/internal/plan",
+	"plugins/cpu/internal/run",
+	"plugins/cpu/internal/schedule",
+	"plugins/cpu/internal/workers",
+	"plugins/cuda/internal/cu",
+	"plugins/cuda/internal/ptx",
+	"plugins/gpu",
+	"plugins/gpu/bitwise",
+	"plugins/mpi/internal/mpi",
+	"plugins/mpi/internal/rank",
+	"predict",
+	"scripts/benchpeers",
+	"scripts/benchserve",
+	"scripts/internal/report",
+	"scripts/kerneltable",
+	"scripts/mutate",
+	"scripts/network",
+	"scripts/results",
+	"scripts/sickdevice",
+	"scripts/turns",
+	"train",
+	"train/job",
+}
+
+// TestWords keeps names and comments to docs/glossary.md: in code without tests, no
+// name that is declared is a word of daily life, and no comment has one of the turns.
+func TestWords(t *testing.T) {
+	seen := map[string]bool{}
+	for line := range strings.Lines(layers) {
+		pkg, _, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok || seen[pkg] {
+			continue
+		}
+		seen[pkg] = true
+		findings := wordsOf(t, pkg)
+		switch {
+		case !slices.Contains(wordsToCome, pkg):
+			for _, f := range findings {
+				t.Error(f)
+			}
+		case len(findings) == 0:
+			t.Errorf("%s keeps to the glossary: take it out of wordsToCome", pkg)
+		}
+	}
+	for _, pkg := range wordsToCome {
+		if !seen[pkg] {
+			t.Errorf("%s is gone: take it out of wordsToCome", pkg)
+		}
+	}
+}
+
+// wordsOf returns what a package has against the glossary.
+func wordsOf(t *testing.T, pkg string) (findings []string) {
+	set, files := sources(t, pkg, parser.ParseComments)
+	note := func(p token.Pos, text string) {
+		findings = append(findings, set.Position(p).String()+": "+text)
+	}
+	for _, f := range files {
+		if ast.IsGenerated(f) {
+			continue
+		}
+		declared(f, func(id *ast.Ident) {
+			if instead, ok := dailyWords[strings.ToLower(id.Name)]; ok {
+				note(id.Pos(), "the name "+id.Name+" has several meanings; say "+instead)
+			}
+		})
+		for _, group := range f.Comments {
+			text := strings.Join(strings.Fields(group.Text()), " ")
+			for _, turn := range turns {
+				if got := turn.phrase.FindString(text); got != "" {
+					note(group.Pos(), "the comment says \""+got+"\"; say "+turn.instead)
+				}
+			}
+		}
+	}
+	return findings
+}
+
+// declared calls each with the names that a file declares: of types, functions,
+// fields, parameters, constants and variables.
+func declared(f *ast.File, each func(*ast.Ident)) {
+	all := func(ids []*ast.Ident) {
+		for _, id := range ids {
+			each(id)
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			each(n.Name)
+		case *ast.TypeSpec:
+			each(n.Name)
+		case *ast.ValueSpec:
+			all(n.Names)
+		case *ast.Field:
+			all(n.Names)
+		case *ast.RangeStmt:
+			if n.Tok == token.DEFINE {
+				for _, e := range []ast.Expr{n.Key, n.Value} {
+					if id, ok := e.(*ast.Ident); ok {
+						each(id)
+					}
+				}
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				for _, e := range n.Lhs {
+					if id, ok := e.(*ast.Ident); ok {
+						each(id)
+					}
+				}
+			}
+		}
+		return true
+	})
+}

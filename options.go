@@ -41,7 +41,7 @@ type TrainOptions struct {
 	SkipBad string
 	Masks   data.MaskOptions
 
-	// Output is the file of the template, NAME.bnm; "": none is written. In a resumed run
+	// Output is the file of the template, NAME.bnm; "": no file. In a resumed run
 	// "" stands for that of the checkpoint.
 	Output string
 	// Checkpoint is the file of the run's checkpoints, NAME.bnc; "": the name of Output with .bnc,

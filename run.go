@@ -69,7 +69,7 @@ func (r *Run) Recipe() *train.Recipe { return r.recipe }
 
 // Prepared is what a run is made of, as train.New takes it. The run closes the data.
 type Prepared struct {
-	Recipe           *train.Recipe // complete, but for the kernel class of the devices
+	Recipe           *train.Recipe // complete, except for the kernel class of the devices
 	Model            *models.Model // nil in a resumed run, whose model is in its checkpoint
 	Data, Validation data.Source   // Validation may be nil
 }

@@ -68,16 +68,16 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 }
 
 // gifColours returns the table of colours of the first picture, its own or that of the file, and the index
-// that is transparent, 0 if none is: image/gif makes that colour black.
+// that is transparent, or 0: image/gif makes that colour black.
 func gifColours(file []byte) (table []byte, transparent byte, err error) {
 	const extension, control, picture, hasTable = 0x21, 0xf9, 0x2c, 0x80
 	rest := file[gifHead:]
-	take := func(n int) (part []byte) {
+	take := func(n int) (taken []byte) {
 		if n > len(rest) {
 			n, err = len(rest), io.ErrUnexpectedEOF
 		}
-		part, rest = rest[:n], rest[n:]
-		return part
+		taken, rest = rest[:n], rest[n:]
+		return taken
 	}
 	colours := func(flags byte) []byte { return take(3 << (flags&7 + 1)) }
 	if flags := file[10]; flags&hasTable != 0 {

@@ -106,10 +106,10 @@ func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byt
 	if err := checkJPEGSize(whole); err != nil {
 		return err
 	}
-	wide := min(p.pieceW, p.w-i%p.across*p.pieceW)
+	width := min(p.pieceW, p.w-i%p.across*p.pieceW)
 	return rowsOfJPEG(ctx, whole, func(y int, pixels []byte) {
 		if y < rows {
-			copy(dst[3*y*p.w:], pixels[:3*wide])
+			copy(dst[3*y*p.w:], pixels[:3*width])
 		}
 	})
 }

@@ -34,7 +34,7 @@ type Runner interface {
 
 	// Grow raises the capacity to c, which is nowhere below the former one. The state stays,
 	// and if kept is true what graph.Train has kept. After an error all is as it was.
-	Grow(c device.Capacity, kept bool) error
+	Grow(c device.Capacity, retained bool) error
 
 	// Read returns a copy of a state tensor that the program has.
 	Read(name string) (tensor.Tensor, error)

@@ -19,7 +19,7 @@ type Executable struct {
 	runner   Runner
 	capacity device.Capacity
 	version  device.Version
-	kept     bool // graph.Train has run at this version, and nothing has changed what it keeps
+	retained bool // graph.Train has run at this version, and nothing has changed what it keeps
 	closed   bool
 }
 
@@ -59,7 +59,7 @@ func (x *Executable) Grow(ctx context.Context, c device.Capacity) error {
 		return x.device.invalid(call, err)
 	}
 	c = x.capacity.With(c)
-	if err := x.runner.Grow(c, x.kept); err != nil {
+	if err := x.runner.Grow(c, x.retained); err != nil {
 		return device.Wrap(x.device.name, call, err)
 	}
 	x.capacity = c
@@ -115,7 +115,7 @@ func (x *Executable) free() {
 	if x.closed {
 		return
 	}
-	x.closed, x.kept = true, false
+	x.closed, x.retained = true, false
 	x.runner.Close()
 	x.device.loaded = slices.DeleteFunc(x.device.loaded, func(y *Executable) bool { return y == x })
 }

@@ -23,10 +23,10 @@ type Result struct {
 
 // hostRunner is a Runner with its state in the memory of the host.
 type hostRunner struct {
-	program *graph.Program
-	run     Func
-	state   map[string]tensor.Tensor
-	kept    map[string]tensor.Tensor // what graph.Train has kept, by name
+	program  *graph.Program
+	run      Func
+	state    map[string]tensor.Tensor
+	retained map[string]tensor.Tensor // what graph.Train has kept, by name
 }
 
 // NewHostRunner returns a Runner of p that keeps state, and what graph.Train keeps, as tensors in
@@ -46,16 +46,16 @@ func (r *hostRunner) Run(ctx context.Context, s Step) (device.Outcome, error) {
 	if err != nil {
 		return device.Outcome{}, err
 	}
-	kept, out := map[string]tensor.Tensor{}, device.Outcome{Blocked: result.Blocked, Nodes: result.Nodes}
+	retained, out := map[string]tensor.Tensor{}, device.Outcome{Blocked: result.Blocked, Nodes: result.Nodes}
 	for i, o := range s.Func.Outputs {
 		if o.Keep {
-			kept[o.Name] = result.Outputs[i]
+			retained[o.Name] = result.Outputs[i]
 		} else {
 			out.Outputs = append(out.Outputs, result.Outputs[i])
 		}
 	}
 	if s.Func.Name == graph.Train {
-		r.kept = kept
+		r.retained = retained
 	}
 	return out, nil
 }
@@ -63,8 +63,8 @@ func (r *hostRunner) Run(ctx context.Context, s Step) (device.Outcome, error) {
 // Commit implements Runner.
 func (r *hostRunner) Commit(ctx context.Context, s Step) error {
 	for i, id := range s.Func.Inputs {
-		if kept, ok := r.kept[s.Func.Values[id].Name]; ok {
-			s.Inputs[i] = kept
+		if value, ok := r.retained[s.Func.Values[id].Name]; ok {
+			s.Inputs[i] = value
 		}
 	}
 	result, err := r.run(ctx, s, r.state)
@@ -114,4 +114,4 @@ func (r *hostRunner) Write(name string, t tensor.Tensor) error {
 }
 
 // Close implements Runner.
-func (r *hostRunner) Close() { r.state, r.kept = nil, nil }
+func (r *hostRunner) Close() { r.state, r.retained = nil, nil }

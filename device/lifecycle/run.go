@@ -26,14 +26,14 @@ func (x *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		return device.Outcome{}, x.device.invalid(call, err)
 	}
 	if s.Function == graph.Train {
-		x.kept = false
+		x.retained = false
 	}
 	out, err := x.runner.Run(ctx, Step{Step: s, Func: fn, Group: group})
 	if err != nil {
 		return device.Outcome{}, device.Wrap(x.device.name, call, err)
 	}
 	if s.Function == graph.Train {
-		x.kept = true
+		x.retained = true
 	}
 	out.Took = time.Since(began)
 	return out, nil
@@ -55,7 +55,7 @@ func (x *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		return x.device.invalid(call, err)
 	}
 	err = device.Wrap(x.device.name, call, x.runner.Commit(ctx, s))
-	x.kept = errors.Is(err, device.Canceled)
+	x.retained = errors.Is(err, device.Canceled)
 	if err == nil {
 		x.version++
 	}
@@ -70,7 +70,7 @@ func (x *Executable) commit(v device.Version, h device.Hyper) (Step, error) {
 		return Step{}, fmt.Errorf("the program has no function %s", graph.Commit)
 	case x.version != v:
 		return Step{}, fmt.Errorf("version %d is to be committed, the state is at %d", v, x.version)
-	case !x.kept:
+	case !x.retained:
 		return Step{}, problem.Advise("run "+graph.Train+" first", "nothing is kept for version %d", v)
 	}
 	inputs, err := x.inputs(fn, h)
@@ -80,16 +80,16 @@ func (x *Executable) commit(v device.Version, h device.Hyper) (Step, error) {
 // inputs returns the inputs of graph.Commit in order: its hyper-parameters, and zero Tensors for
 // those that graph.Train keeps.
 func (x *Executable) inputs(fn *graph.Function, h device.Hyper) ([]tensor.Tensor, error) {
-	kept := map[string]bool{}
+	retained := map[string]bool{}
 	if train := x.program.Function(graph.Train); train != nil {
 		for _, o := range train.Outputs {
-			kept[o.Name] = o.Keep
+			retained[o.Name] = o.Keep
 		}
 	}
 	inputs := make([]tensor.Tensor, len(fn.Inputs))
 	for i, id := range fn.Inputs {
 		v := fn.Values[id]
-		if kept[v.Name] {
+		if retained[v.Name] {
 			continue
 		}
 		number, ok := h[v.Name]

@@ -100,7 +100,6 @@ var wordsToCome = []string{
 	"scripts/sickdevice",
 	"scripts/turns",
 	"train",
-	"train/job",
 }
 
 // TestWords keeps names and comments to docs/glossary.md: in code without tests, no

@@ -76,12 +76,12 @@ func follows(reach, needs graph, from, to string) bool {
 
 // untangle orders each row by where the folders that need it stand.
 func (l layout) untangle() {
-	place := map[string]int{}
+	index := map[string]int{}
 	for _, row := range l.rows {
 		middle := func(name string) int {
 			sum, n := 0, 0
 			for _, a := range l.arrows {
-				if at, ok := place[a[0]]; ok && a[1] == name {
+				if at, ok := index[a[0]]; ok && a[1] == name {
 					sum, n = sum+at, n+1
 				}
 			}
@@ -92,7 +92,7 @@ func (l layout) untangle() {
 		}
 		slices.SortStableFunc(row, func(a, b string) int { return middle(a) - middle(b) })
 		for i, name := range row {
-			place[name] = centre(i, len(row))
+			index[name] = centre(i, len(row))
 		}
 	}
 }

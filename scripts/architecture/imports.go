@@ -70,8 +70,8 @@ func (g graph) read(name, from string) error {
 		if err != nil {
 			return err
 		}
-		rest, ours := strings.CutPrefix(path, module)
-		if to := folder(strings.TrimPrefix(rest, "/")); ours && to != from {
+		rest, internal := strings.CutPrefix(path, module)
+		if to := folder(strings.TrimPrefix(rest, "/")); internal && to != from {
 			g[from][to] = true
 		}
 	}

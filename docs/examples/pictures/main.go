@@ -35,16 +35,16 @@ func main() {
 // draw writes all pictures into a folder.
 func draw(folder string) error {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, part := range []struct {
+	for _, section := range []struct {
 		name  string
 		count int
 	}{{"train", 300}, {"val", 60}, {"test", 60}} {
 		for _, class := range []string{"disc", "square", "triangle"} {
-			dir := filepath.Join(folder, part.name, class)
+			dir := filepath.Join(folder, section.name, class)
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				return err
 			}
-			for i := range part.count {
+			for i := range section.count {
 				name := filepath.Join(dir, fmt.Sprintf("%03d.png", i))
 				if err := write(name, picture(random, inside[class])); err != nil {
 					return err

@@ -40,11 +40,11 @@ func (f *File) parse(text []byte) error {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return err
 	}
-	parts, ok := document.(map[string]any)
+	fields, ok := document.(map[string]any)
 	if !ok && document != nil {
 		return problem.Advise("write recipe: and run:, and options below them", "it is %s", kindOf(document))
 	}
-	for name, options := range parts {
+	for name, options := range fields {
 		var into *map[string]string
 		switch name {
 		case "recipe":
@@ -63,10 +63,10 @@ func (f *File) parse(text []byte) error {
 }
 
 // texts returns the options of one part.
-func texts(part any) (map[string]string, error) {
-	options, ok := part.(map[string]any)
-	if !ok && part != nil {
-		return nil, problem.Advise("write options below it, as in epochs: 3", "it is %s", kindOf(part))
+func texts(object any) (map[string]string, error) {
+	options, ok := object.(map[string]any)
+	if !ok && object != nil {
+		return nil, problem.Advise("write options below it, as in epochs: 3", "it is %s", kindOf(object))
 	}
 	out := map[string]string{}
 	for name, v := range options {
@@ -87,7 +87,7 @@ func textOf(v any) (string, error) {
 	case map[string]any:
 		return "", problem.Advise("write one word or number, or a list of them", "it is a map")
 	case []any:
-		var parts []string
+		var items []string
 		for _, x := range v {
 			if _, ok := x.([]any); ok {
 				return "", problem.Advise("write one list", "it is a list of lists")
@@ -96,9 +96,9 @@ func textOf(v any) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			parts = append(parts, text)
+			items = append(items, text)
 		}
-		return strings.Join(parts, ","), nil
+		return strings.Join(items, ","), nil
 	}
 	return fmt.Sprint(v), nil
 }

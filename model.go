@@ -100,6 +100,7 @@ func (r *Run) checkStart() error {
 	}{
 		{"classes", o.Classes != 0}, {"preprocess", o.Preprocess.Name != ""}, {"mean", o.Preprocess.Mean != nil},
 		{"std", o.Preprocess.Std != nil}, {"arch", o.Arch != ""}, {"key", o.Key != ""}, {"drop", len(o.Drop) > 0},
+		{"rename", len(o.Rename) > 0},
 		{"rename", len(o.Rename) > 0}, {"labels", o.Labels != nil},
 	} {
 		if given.set {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/bnctl/bnctl/modelfile/export"
 )
 
@@ -13,10 +11,11 @@ func reportExport(o *output, r *export.Report) {
 	}
 	o.event("export", r)
 	if r.FoldBN {
-		o.result("folded %s; outputs differ by at most %.2g", counted(len(r.Folded), "batch norm"), r.MaxDifference)
+		o.result("folded %s; outputs differ by at most %.2g of the largest (%.2g of %.2g)",
+			counted(len(r.Folded), "batch norm"), r.Relative(), r.MaxDifference, r.LargestOutput)
 	}
-	if n := len(r.Kept); n > 0 {
-		o.result("kept %d that no convolution or dense layer precedes: %s", n, strings.Join(r.Kept, ", "))
+	for i, name := range r.Kept {
+		o.result("kept %s: %s", name, r.Why[i])
 	}
 	o.result("wrote %s  sha256 %s  (%s, %s)", r.Output, r.SHA256, r.Architecture,
 		counted(r.Parameters, "parameter"))

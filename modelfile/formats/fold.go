@@ -13,14 +13,15 @@ import (
 // Folded is what Fold did, by the names of the batch norms.
 type Folded struct {
 	Into []string // folded into the layer before them
-	Kept []string // left as they are: no convolution or dense layer is before them
+	Kept []string // left as they are
+	Why  []string // they were, for each of Kept
 }
 
 // Fold returns a copy of m whose batch norms are part of the convolution,
 // transposed convolution or dense layer before them: weight*s and
 // (bias-mean)*s+beta, s = gamma/sqrt(variance+eps) per channel, computed in
-// float64. It is an error if something else reads the layer's result or its
-// weight, or if statistics are not finite.
+// float64. A batch norm stays where something else reads the layer's result or its
+// weight. It is an error if statistics are not finite.
 //
 // FoldProven also measures how much m and the result differ by rounding.
 func Fold(m *models.Model) (*models.Model, Folded, error) {
@@ -61,12 +62,12 @@ func planFold(m *models.Model) (foldPlan, Folded, error) {
 			continue
 		}
 		name := f.NodeName(n)
-		at, ok := maker[n.In[0]]
-		if !ok || !foldable(f, &f.Nodes[at]) {
-			report.Kept = append(report.Kept, name)
+		at, why := layerBefore(f, n, maker, users)
+		if why != "" {
+			report.Kept, report.Why = append(report.Kept, name), append(report.Why, why)
 			continue
 		}
-		if err := checkFold(m, n, &f.Nodes[at], users); err != nil {
+		if err := checkFold(m, n); err != nil {
 			return plan, report, fmt.Errorf("folding %s into %s: %w", name, f.NodeName(&f.Nodes[at]), err)
 		}
 		plan.norm[at], plan.layer[i] = i, at
@@ -85,19 +86,60 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 	return false
 }
 
-// checkFold refuses a fold that would change what something else computes.
-func checkFold(m *models.Model, norm, layer *graph.Node, users [][]int) error {
-	f := m.Graph.Main
-	isOutput := slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == norm.In[0] })
-	if n := len(users[norm.In[0]]); n > 1 || isOutput {
-		return fmt.Errorf("the layer's result is read in %s, or is an output", problem.Counted(n, "place"))
-	}
-	for _, v := range layer.In[1:] {
-		if v != graph.None && len(users[v]) > 1 {
-			return fmt.Errorf("%s belongs to %s", f.Values[v].State,
-				problem.Counted(len(users[v]), "layer"))
+// layerBefore returns the index of the layer that a batch norm can become part of, or why there is none.
+// Between them may be what leaves each channel where it is: a convolution of lines is one of pictures, with
+// its map reshaped.
+func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (at int,
+	why string) {
+	v := norm.In[0]
+	read := 0 // by how many the values on the way are
+	for {
+		i, ok := maker[v]
+		if !ok {
+			return 0, noLayer
 		}
+		isOutput := slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == v })
+		if read = max(read, len(users[v])); isOutput {
+			read = max(read, 2)
+		}
+		n := &f.Nodes[i]
+		if keepsChannels(f, n) {
+			v = n.In[0]
+			continue
+		}
+		switch {
+		case !foldable(f, n):
+			return 0, noLayer
+		case read > 1:
+			return 0, fmt.Sprintf("what %s computes is read elsewhere too, or is an output", f.NodeName(n))
+		}
+		for _, w := range n.In[1:] {
+			if w != graph.None && len(users[w]) > 1 {
+				return 0, fmt.Sprintf("%s belongs to %s", f.Values[w].State, problem.Counted(len(users[w]), "layer"))
+			}
+		}
+		return i, ""
 	}
+}
+
+const noLayer = "no convolution or dense layer precedes it"
+
+// keepsChannels reports whether a node only gives the places of each channel another form.
+func keepsChannels(f *graph.Function, n *graph.Node) bool {
+	switch n.Op {
+	case graph.Reshape:
+		from, to := f.Values[n.In[0]].Type.Shape, f.Values[n.Out[0]].Type.Shape
+		return len(from) > 1 && len(to) > 0 && from[0] == to[0]
+	case graph.Transpose:
+		perm := n.Ints("perm")
+		return len(perm) > 0 && perm[0] == 0
+	}
+	return false
+}
+
+// checkFold refuses parameters of which a fold would make nonsense.
+func checkFold(m *models.Model, norm *graph.Node) error {
+	f := m.Graph.Main
 	for _, v := range norm.In[1:] {
 		name := f.Values[v].State
 		t, ok := m.State[name]

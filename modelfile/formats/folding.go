@@ -22,8 +22,8 @@ func (f *folding) run() (*graph.Function, error) {
 	f.Inputs()
 	for i := range f.From.Nodes {
 		n := &f.From.Nodes[i]
-		if at, ok := f.plan.layer[i]; ok {
-			f.To[n.Out[0]] = f.Value(f.From.Nodes[at].Out[0])
+		if _, ok := f.plan.layer[i]; ok {
+			f.To[n.Out[0]] = f.Value(n.In[0])
 			continue
 		}
 		if norm, ok := f.plan.norm[i]; ok {

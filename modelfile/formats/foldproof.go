@@ -13,12 +13,22 @@ import (
 // Proof is what folding did, and what it changed by rounding.
 type Proof struct {
 	Folded        []string `json:"folded"`         // batch norms, by name
-	Kept          []string `json:"kept"`           // those that no convolution or dense layer precedes
+	Kept          []string `json:"kept"`           // those that cannot be folded
+	Why           []string `json:"kept_because"`   // the reason for each of Kept
 	MaxDifference float64  `json:"max_difference"` // of the outputs for the same random inputs
+	LargestOutput float64  `json:"largest_output"` // of these outputs, by size
+}
+
+// Relative returns the largest difference in units of the largest output.
+func (p *Proof) Relative() float64 {
+	if p.LargestOutput == 0 {
+		return p.MaxDifference
+	}
+	return p.MaxDifference / p.LargestOutput
 }
 
 // NotFolded returns the proof of a model whose batch norms were not folded.
-func NotFolded() Proof { return Proof{Folded: []string{}, Kept: []string{}} }
+func NotFolded() Proof { return Proof{Folded: []string{}, Kept: []string{}, Why: []string{}} }
 
 const (
 	foldInputs = 4    // rows that both models are run on
@@ -36,6 +46,7 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 		return nil, p, err
 	}
 	p.Folded, p.Kept = append(p.Folded, did.Into...), append(p.Kept, did.Kept...)
+	p.Why = append(p.Why, did.Why...)
 	x, err := models.RandomInput(m, foldInputs)
 	if err != nil {
 		return nil, p, err
@@ -52,11 +63,11 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 	if err != nil {
 		return nil, p, err
 	}
-	largest := 0.0
 	for i := range want {
-		largest = max(largest, p.compare(got[i].F32(), want[i].F32()))
+		p.LargestOutput = max(p.LargestOutput, p.compare(got[i].F32(), want[i].F32()))
 	}
-	if !(p.MaxDifference <= foldMost*max(1, largest)) { // NaN is no difference that rounding makes
+	// NaN is no difference that rounding makes.
+	if largest := p.LargestOutput; !(p.MaxDifference <= foldMost*max(1, largest)) {
 		return nil, p, problem.Advise("export without folding",
 			"folding changes outputs of up to %.3g by up to %.3g: more than rounding does", largest,
 			p.MaxDifference)

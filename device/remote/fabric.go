@@ -118,10 +118,10 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 
 // read takes what the plugin sends, until there is no more.
 func (f *Fabric) read() {
-	go func() { // so that it does not wait for a process that is gone
+	f.reader.Go(func() { // so that it does not wait for a process that is gone
 		<-f.peer.process.exited
 		f.pipe.Close()
-	}()
+	})
 	for {
 		m, err := wire.ReadFrame(f.pipe, f.room)
 		if err == nil && m.Kind == wire.FrameViews {

@@ -27,6 +27,10 @@ type link struct {
 	coming [collective.Lanes]assembling // read's
 	boxes  [collective.Lanes]*mailbox.Box[arrived]
 	left   chan struct{} // closed when the other has left
+
+	mu      sync.Mutex
+	closed  bool           // close was called: no more writer begins
+	writers sync.WaitGroup // for writes that outlast the call that began them; close waits
 }
 
 // arrived is a message that has come.
@@ -44,7 +48,7 @@ type assembling struct {
 func newLink(own, peer int, pipe *shm.Conn, bell *os.File) *link {
 	l := &link{own: own, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
 	l.shares = shares{known: map[*shm.Pool]*known{}, tell: func(m wire.Frame) error {
-		go func() { _ = l.write(m) }() // nobody who reads waits for who holds the lock
+		l.background(func() { _ = l.write(m) }) // the reader does not wait for the lock of a writer
 		return nil
 	}}
 	for i := range l.boxes {
@@ -57,6 +61,17 @@ func (l *link) write(m wire.Frame) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	return wire.WriteFrame(l.pipe, m)
+}
+
+// background runs a write in a goroutine that close waits for, and reports whether it has begun:
+// once the link is closed nothing does.
+func (l *link) background(write func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.writers.Go(write)
+	}
+	return !l.closed
 }
 
 // send sends a message of these pieces, or of views if there are any. It ends with ctx, or when
@@ -84,16 +99,13 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 		frames = l.frames(lane, append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...), views)
 	}
 	done := make(chan error, 1)
-	go func() {
-		defer func() { <-l.turns[lane] }()
-		for _, m := range frames {
-			if err := l.write(m); err != nil {
-				done <- err
-				return
-			}
-		}
-		done <- nil
-	}()
+	if !l.background(func() {
+		done <- l.writeAll(frames)
+		<-l.turns[lane]
+	}) {
+		<-l.turns[lane]
+		return shm.Closed
+	}
 	select {
 	case err := <-done:
 		return err
@@ -102,6 +114,15 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func (l *link) writeAll(frames []wire.Frame) error {
+	for _, m := range frames {
+		if err := l.write(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // frames returns those of a message.
@@ -209,18 +230,25 @@ func (l *link) find(m wire.Frame) (pieces [][]byte, err error) {
 // leave tells the other that no more comes from this rank.
 func (l *link) leave(ctx context.Context) {
 	done := make(chan struct{})
-	go func() {
+	begun := l.background(func() {
+		defer close(done)
 		_ = l.write(wire.Frame{Kind: wire.FrameLeft, Peer: l.own}) // it may be gone
-		close(done)
-	}()
+	})
+	if !begun {
+		return
+	}
 	select {
 	case <-done:
 	case <-ctx.Done():
 	}
 }
 
-// close ends the connection on this side.
+// close ends the connection on this side, and with it every write that is under way.
 func (l *link) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
 	_ = l.pipe.Close() // what can fail is giving memory back
+	l.writers.Wait()
 	_ = l.bell.Close()
 }

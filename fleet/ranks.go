@@ -49,7 +49,7 @@ func (p Plugins) Join(ctx context.Context, text string, timeout time.Duration) (
 		return nil, err
 	}
 	if f.Size() > 1 {
-		near, err := remote.Neighbours(ctx, f, timeout)
+		near, err := remote.IntraNode(ctx, f, timeout)
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}

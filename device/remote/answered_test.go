@@ -81,7 +81,7 @@ func TestOutcomeBeforeItsExchanges(t *testing.T) {
 		s := &session{conn: h, group: device.Group{Generation: 1, Replicas: [][]int{{0}, {1}},
 			Exchange: hub.Member(0)}}
 		c := &call{body: &pb.Message{Call: 1}, limits: limitsOf(oneSum(t))}
-		c.course = c.limits.schedule.Begin(0)
+		c.progress = c.limits.schedule.Begin(0)
 		if waits {
 			go hub.Member(1).Start(t.Context(), tag, one(1))()
 		}
@@ -107,7 +107,7 @@ func TestPartOfNoRows(t *testing.T) {
 	g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Exchange: hub.Member(0)}
 	s := &session{conn: h, group: g}
 	c := &call{body: &pb.Message{Call: 1}, limits: limitsOf(oneSum(t)), rows: []int{0}}
-	c.course = c.limits.schedule.Begin(0)
+	c.progress = c.limits.schedule.Begin(0)
 	_, _, err := s.receive(t.Context(), c)
 	const want = `exchange "x": value 0: the part of replicas 0 to 0 is there; due is an absent part`
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !h.closed {

@@ -13,18 +13,18 @@ import (
 type answers struct {
 	sending sync.Mutex
 	mu      sync.Mutex
-	free    []*room
+	free    []*buffers
 }
 
-// room is memory for the values of one exchange.
-type room struct{ parts, results wire.Arena }
+// buffers is memory for the values of one exchange.
+type buffers struct{ parts, results wire.Arena }
 
-// take returns memory that no exchange uses.
-func (a *answers) take() *room {
+// get returns memory that no exchange uses.
+func (a *answers) get() *buffers {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.free) == 0 {
-		return &room{}
+		return &buffers{}
 	}
 	last := len(a.free) - 1
 	r := a.free[last]
@@ -32,7 +32,7 @@ func (a *answers) take() *room {
 	return r
 }
 
-func (a *answers) give(r *room) {
+func (a *answers) put(r *buffers) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.free = append(a.free, r)

@@ -35,10 +35,10 @@ type peer struct {
 }
 
 // mostInfo is how many bytes names and descriptions have at most.
-const mostInfo = 4 << 10
+const maxInfo = 4 << 10
 
 // dying is the time in which a process whose connection broke should end.
-const dying = 100 * time.Millisecond
+const exitTimeout = 100 * time.Millisecond
 
 // connect starts a process of the plugin. The error says how the process
 // failed to become a plugin; it is of kind Lost if somebody killed it, and Canceled
@@ -59,7 +59,7 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			p.process.within(dying)
+			p.process.within(exitTimeout)
 		}
 		p.process.kill()
 		if err = p.explain(ctx, err); caller.Err() != nil {
@@ -163,8 +163,8 @@ func (p *peer) greet(ctx context.Context) error {
 		return err
 	}
 	p.info = device.Plugin{Name: i.GetName(), Version: i.GetVersion(), About: i.GetAbout()}
-	if n := len(p.info.Name + p.info.Version + p.info.About); n > mostInfo {
-		return fmt.Errorf("it describes itself with %d bytes, want at most %d", n, mostInfo)
+	if n := len(p.info.Name + p.info.Version + p.info.About); n > maxInfo {
+		return fmt.Errorf("it describes itself with %d bytes, want at most %d", n, maxInfo)
 	}
 	p.folder.remove() // the connection goes on without a name, and nothing is left if either side dies
 	return nil
@@ -182,7 +182,7 @@ func (p *peer) explain(ctx context.Context, err error) error {
 			c.Path, c.timeout(), p.process.output.last())
 	case late:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
-	case p.process.slain(): // the next one may live
+	case p.process.killedByOther(): // the next one may live
 		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())
 	case errors.Is(what, errSilent):
 		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.howItEnded())

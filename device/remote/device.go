@@ -75,7 +75,7 @@ func (d *remoteDevice) Close() error {
 func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
-		if s.turns.busy() {
+		if s.order.busy() {
 			s.end() // the call that is under way: the device would finish it first
 		}
 		if !s.peer.dead() {
@@ -121,5 +121,5 @@ func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) er
 // wrong ends a device whose answer cannot be right, and returns why it is lost.
 func (s *session) wrong(name string, err error) error {
 	s.peer.process.kill()
-	return s.fate.seal(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))
+	return s.loss.record(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))
 }

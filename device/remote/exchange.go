@@ -35,13 +35,13 @@ func limitsOf(f *graph.Function) limits {
 	return l
 }
 
-// place says where the tensors of a message of the plugin go.
-func (s *session) place(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+// allocate says where the tensors of a message of the plugin go.
+func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	switch {
 	case m.Call != c.body.Call:
 		return nil, fmt.Errorf("%s belongs to call %d, this is %d", wire.Body(m), m.Call, c.body.Call)
 	case m.GetExchange() != nil:
-		return s.placeParts(c, heads)
+		return s.allocateParts(c, heads)
 	case len(heads) == 0:
 		return nil, nil
 	}
@@ -54,14 +54,14 @@ func (s *session) place(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor
 	return heads, nil
 }
 
-// placeParts bounds the parts of an exchange: at most one of each value for
+// allocateParts bounds the parts of an exchange: at most one of each value for
 // every replica that the device holds.
-func (s *session) placeParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+func (s *session) allocateParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	if err := s.countParts(c, heads); err != nil {
 		return nil, err
 	}
-	c.room = s.answers.take()
-	return c.room.parts.Place(heads), nil
+	c.buffers = s.answers.get()
+	return c.buffers.parts.Place(heads), nil
 }
 
 // countParts counts the bytes of parts that have come.
@@ -81,18 +81,18 @@ func (s *session) countParts(c *call, parts []tensor.Tensor) error {
 
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
 
-// checkMet reports whether a run that ended well has met the others, if it had
+// checkExchanged reports whether a run that ended well has met the others, if it had
 // to: a plugin that does not know Join.leaves may take itself to be alone.
-func (s *session) checkMet(c *call, m *pb.Message) error {
-	if n := c.due.Load(); n > 0 {
+func (s *session) checkExchanged(c *call, m *pb.Message) error {
+	if n := c.unanswered.Load(); n > 0 {
 		return fmt.Errorf("%s comes while %d exchanges are not answered", wire.Body(m), n)
 	}
 	done := m.GetOutcome() != nil && m.GetOutcome().Error == nil
 	if !done || c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return nil
 	}
-	if c.met > 0 {
-		return c.course.Left()
+	if c.exchanges > 0 {
+		return c.progress.Left()
 	}
 	return problem.Advise("rebuild it with the present SDK", "the device ran without an exchange although it "+
 		"holds replicas %v of %d; its plugin may be older than Join.leaves",
@@ -106,18 +106,18 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 	if err != nil {
 		return err
 	}
-	room := c.room
-	c.due.Add(1)
+	buffers := c.buffers
+	c.unanswered.Add(1)
 	wait := s.group.Exchange.Start(ctx, tag, values)
-	s.answering.Go(func() {
+	s.replying.Go(func() {
 		err := wait()
-		c.due.Add(-1)
+		c.unanswered.Add(-1)
 		m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: &pb.Reduced{
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
 		if s.answers.send(s.conn, m, values, err == nil && x.GetChunk() == nil) != nil {
 			s.conn.Close() // who reads finds out
 		} else if err == nil { // else others of the group may still be at the values
-			s.answers.give(room)
+			s.answers.put(buffers)
 		}
 	})
 	return nil
@@ -137,14 +137,14 @@ func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
 		err = s.checkParts(tag, values)
 	}
 	if err == nil {
-		c.course.Hold(s.group.Replicas[s.group.Rank], c.rows)
-		err = c.course.Next(tag, values)
+		c.progress.Hold(s.group.Replicas[s.group.Rank], c.rows)
+		err = c.progress.Next(tag, values)
 	}
 	if err != nil {
 		return tag, nil, err
 	}
 	if x.GetChunk() == nil {
-		results = c.room.results.Place(wire.Results(values))
+		results = c.buffers.results.Place(wire.Results(values))
 	}
 	wire.SetResults(values, results)
 	return tag, values, nil

@@ -85,7 +85,7 @@ func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 // Run implements device.Executable.
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function], rows: s.Rows}
-	c.course = c.limits.schedule.Begin(s.Number)
+	c.progress = c.limits.schedule.Begin(s.Number)
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
 		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),
 		Profile: s.Profile, Last: s.Last,

@@ -35,12 +35,12 @@ type Fabric struct {
 	leave   sync.Once
 	reader  sync.WaitGroup
 	writing sync.Mutex                        // held by who writes to the pipe
-	turns   [][collective.Lanes]sync.Mutex    // held by who sends a message to a rank
+	sending [][collective.Lanes]sync.Mutex    // held by who sends a message to a rank
 	coming  [][collective.Lanes]incoming      // by rank; read's
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
 	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
-	free    memory
-	*lending
+	free    messagePool
+	*zeroCopy
 }
 
 // JoinFabric starts a fabric plugin, which makes this process a rank, and
@@ -93,14 +93,14 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 			reply.GetSize())
 	}
 	f.rank, f.about = int(reply.GetRank()), reply.GetAbout()
-	f.turns = make([][collective.Lanes]sync.Mutex, reply.GetSize())
+	f.sending = make([][collective.Lanes]sync.Mutex, reply.GetSize())
 	f.coming = make([][collective.Lanes]incoming, reply.GetSize())
 	f.got = make([][collective.Lanes]atomic.Uint64, reply.GetSize())
 	f.awaited = make([][collective.Lanes]uint64, reply.GetSize())
 	if !reply.GetPools() {
 		pool = nil
 	}
-	f.lending = newLending(pool, int(reply.GetSize()), f.write)
+	f.zeroCopy = newZeroCopy(pool, int(reply.GetSize()), f.write)
 	for range reply.GetSize() {
 		f.left = append(f.left, make(chan struct{}))
 		box := mailbox.New[[]byte]
@@ -123,9 +123,9 @@ func (f *Fabric) read() {
 		f.pipe.Close()
 	})
 	for {
-		m, err := wire.ReadFrame(f.pipe, f.room)
+		m, err := wire.ReadFrame(f.pipe, f.bufferFor)
 		if err == nil && m.Kind == wire.FrameViews {
-			f.coming[m.Peer][m.Lane].message, err = f.arrived(m)
+			f.coming[m.Peer][m.Lane].message, err = f.receivedMessage(m)
 		}
 		if err != nil {
 			f.end(fmt.Sprintf("the plugin %s is gone: %s", f.peer.command.Name, f.lastWords()))
@@ -136,10 +136,10 @@ func (f *Fabric) read() {
 			f.end(string(m.Content))
 		case wire.FramePool:
 			if len(m.Content) == 0 {
-				f.noteMapped(m.Peer)
+				f.setMapped(m.Peer)
 			}
 		case wire.FrameBack:
-			f.returned(m)
+			f.setReturned(m)
 		case wire.FrameMessage, wire.FrameViews:
 			in := &f.coming[m.Peer][m.Lane]
 			f.got[m.Peer][m.Lane].Add(1)
@@ -159,9 +159,9 @@ type incoming struct {
 	most    int // bytes of the largest message so far: the next is as large, most likely
 }
 
-// room returns where the content of a frame is to be: behind the parts of the
+// bufferFor returns where the content of a frame is to be: behind the parts of the
 // message before it.
-func (f *Fabric) room(m wire.Frame, n int) ([]byte, error) {
+func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil
 	}
@@ -178,7 +178,7 @@ func (f *Fabric) room(m wire.Frame, n int) ([]byte, error) {
 		if m.Kind == wire.FramePart {
 			most = max(in.most, n)
 		}
-		in.message = f.free.take(most)
+		in.message = f.free.get(most)
 	}
 	at := len(in.message)
 	in.message = slices.Grow(in.message, n)[:at+n]
@@ -188,7 +188,7 @@ func (f *Fabric) room(m wire.Frame, n int) ([]byte, error) {
 var errNoRank = errors.New("there is no such rank")
 
 func (f *Fabric) lastWords() string {
-	if !f.peer.process.within(dying) {
+	if !f.peer.process.within(exitTimeout) {
 		return "its connection broke"
 	}
 	return f.peer.process.howItEnded()
@@ -239,9 +239,9 @@ func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces 
 	if err := f.check(to, lane); err != nil {
 		return err
 	}
-	f.turns[to][lane].Lock() // no part of another message comes between those of this one
-	defer f.turns[to][lane].Unlock()
-	if views := f.lendable(pieces); views != nil {
+	f.sending[to][lane].Lock() // no part of another message comes between those of this one
+	defer f.sending[to][lane].Unlock()
+	if views := f.lendableViews(pieces); views != nil {
 		return f.lend(ctx, to, lane, views)
 	}
 	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: to}
@@ -317,24 +317,24 @@ func (f *Fabric) Abort(cause string) {
 
 const (
 	// parting is how long a rank waits for the others to leave too.
-	parting = 20 * time.Second
-	// partingInAnger is that after an end that was not everybody's will.
-	partingInAnger = 500 * time.Millisecond
+	closeTimeout = 20 * time.Second
+	// closeTimeoutAfterAbort is that after an end that was not everybody's will.
+	closeTimeoutAfterAbort = 500 * time.Millisecond
 )
 
 // Close implements fabric.Fabric. It waits some seconds for the other ranks to leave
 // too.
 func (f *Fabric) Close() error {
 	f.leave.Do(func() {
-		patience := parting
+		timeout := closeTimeout
 		if isClosed(f.over) {
-			patience = partingInAnger
+			timeout = closeTimeoutAfterAbort
 		}
 		f.writing.Lock()
 		err := wire.WriteFrame(f.pipe, wire.Frame{Kind: wire.FrameLeave})
 		f.writing.Unlock()
 		if err == nil {
-			waiting, stop := awake.WithTimeout(context.Background(), patience)
+			waiting, stop := awake.WithTimeout(context.Background(), timeout)
 			select {
 			case <-f.left[f.rank]:
 			case <-waiting.Done():

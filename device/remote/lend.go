@@ -12,58 +12,58 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// lending is what a fabric has of a plugin that sends from memory that it shares with
+// zeroCopy is what a fabric has of a plugin that sends from memory that it shares with
 // this process and receives into such memory, so that nobody copies what is long.
-type lending struct {
+type zeroCopy struct {
 	received *shm.Pool // that the plugin receives into; nil: it shares none
-	shares
-	lent [][collective.Lanes]loans
+	sharedPools
+	lent [][collective.Lanes]outstanding
 }
 
-// shares is the pools of this process of which another one was told: a plugin, or
+// sharedPools is the pools of this process of which another one was told: a plugin, or
 // that of a rank of the same machine.
-type shares struct {
-	mu    sync.Mutex
-	known map[*shm.Pool]*known
-	tell  func(wire.Frame) error // the other process, with mu held
+type sharedPools struct {
+	mu        sync.Mutex
+	announced map[*shm.Pool]*announcedPool
+	notify    func(wire.Frame) error // the other process, with mu held
 }
 
-// known is a pool that the other process knows.
-type known struct {
+// announcedPool is a pool that the other process knows.
+type announcedPool struct {
 	number uint32
 	mapped atomic.Bool // as it says
 }
 
-// loans counts the messages to a peer in a lane that the plugin sends from pools.
-type loans struct {
-	given uint64 // by who sends
-	back  atomic.Uint64
-	rung  chan struct{} // when one comes back
+// outstanding counts the messages to a peer in a lane that the plugin sends from pools.
+type outstanding struct {
+	sent     uint64 // by who sends
+	returned atomic.Uint64
+	wake     chan struct{} // when one comes back
 }
 
 const (
 	// receivedNumber is the pool that the plugin receives into, and the first number.
 	receivedNumber = 1
 	// worthLending is from how many bytes in pools on a message is lent.
-	worthLending = 32 << 10
+	minLent = 32 << 10
 	// worthView is from how many bytes on a piece that does not follow on the last
 	// one is sent from where it lies.
-	worthView = 4 << 10
+	minView = 4 << 10
 )
 
-func newLending(received *shm.Pool, ranks int, tell func(wire.Frame) error) *lending {
-	l := &lending{received: received, shares: shares{known: map[*shm.Pool]*known{}, tell: tell}}
-	l.lent = make([][collective.Lanes]loans, ranks)
+func newZeroCopy(received *shm.Pool, ranks int, notify func(wire.Frame) error) *zeroCopy {
+	l := &zeroCopy{received: received, sharedPools: sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: notify}}
+	l.lent = make([][collective.Lanes]outstanding, ranks)
 	for i := range l.lent {
 		for lane := range l.lent[i] {
-			l.lent[i][lane].rung = make(chan struct{}, 1)
+			l.lent[i][lane].wake = make(chan struct{}, 1)
 		}
 	}
 	return l
 }
 
-// lendable returns the views of a message that the plugin is lent, nil if it is written.
-func (f *Fabric) lendable(pieces [][]byte) []wire.View {
+// lendableViews returns the views of a message that the plugin is lent, nil if it is written.
+func (f *Fabric) lendableViews(pieces [][]byte) []wire.View {
 	if f.received == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (f *Fabric) lendable(pieces [][]byte) []wire.View {
 
 // views returns the pieces of a message as the other process finds them, nil if they are
 // to be written to it. Neighbours become one.
-func (s *shares) views(pieces [][]byte) []wire.View {
+func (s *sharedPools) views(pieces [][]byte) []wire.View {
 	var all []wire.View
 	lent, frame := 0, 0
 	for _, b := range pieces {
@@ -83,7 +83,7 @@ func (s *shares) views(pieces [][]byte) []wire.View {
 		case v.Pool != 0 && last >= 0 && all[last].Pool == v.Pool && all[last].Offset+all[last].Length == v.Offset:
 			all[last].Length += v.Length
 			lent += len(b)
-		case v.Pool != 0 && len(b) >= worthView:
+		case v.Pool != 0 && len(b) >= minView:
 			all = append(all, v)
 			lent += len(b)
 		case last >= 0 && all[last].Pool == 0:
@@ -95,7 +95,7 @@ func (s *shares) views(pieces [][]byte) []wire.View {
 	for _, v := range all {
 		frame += wire.ViewHeader + len(v.Inline)
 	}
-	if lent < worthLending || frame > wire.MaxFrame { // long pieces of a pool that is not mapped yet
+	if lent < minLent || frame > wire.MaxFrame { // long pieces of a pool that is not mapped yet
 		return nil
 	}
 	return all
@@ -103,18 +103,18 @@ func (s *shares) views(pieces [][]byte) []wire.View {
 
 // view returns where the other process finds a piece: in a pool that it has mapped, or
 // nowhere. A pool that it does not know it is told of.
-func (s *shares) view(b []byte) wire.View {
+func (s *sharedPools) view(b []byte) wire.View {
 	pool, at := poolOf(b)
 	if pool == nil {
 		return wire.View{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.known[pool]
+	k := s.announced[pool]
 	if k == nil {
-		k = &known{number: uint32(receivedNumber + 1 + len(s.known))}
-		s.known[pool] = k
-		_ = s.tell(wire.Frame{Kind: wire.FramePool, Peer: int(k.number), Content: []byte(pool.Path())})
+		k = &announcedPool{number: uint32(receivedNumber + 1 + len(s.announced))}
+		s.announced[pool] = k
+		_ = s.notify(wire.Frame{Kind: wire.FramePool, Peer: int(k.number), Content: []byte(pool.Path())})
 	}
 	if !k.mapped.Load() {
 		return wire.View{}
@@ -122,11 +122,11 @@ func (s *shares) view(b []byte) wire.View {
 	return wire.View{Pool: k.number, Offset: int64(at), Length: int64(len(b))}
 }
 
-// noteMapped notes that the other process has mapped a pool.
-func (s *shares) noteMapped(number int) {
+// setMapped notes that the other process has mapped a pool.
+func (s *sharedPools) setMapped(number int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range s.known {
+	for _, k := range s.announced {
 		if int(k.number) == number {
 			k.mapped.Store(true)
 		}
@@ -140,10 +140,10 @@ func (f *Fabric) lend(ctx context.Context, to int, lane collective.Lane, message
 	if err := f.write(wire.Views(to, uint8(lane), message)); err != nil {
 		return err
 	}
-	l.given++
-	for l.back.Load() < l.given {
+	l.sent++
+	for l.returned.Load() < l.sent {
 		select {
-		case <-l.rung:
+		case <-l.wake:
 		case <-f.over:
 			return f.ended()
 		case <-ctx.Done():
@@ -153,18 +153,18 @@ func (f *Fabric) lend(ctx context.Context, to int, lane collective.Lane, message
 	return ctx.Err()
 }
 
-// returned notes that a message was sent.
-func (f *Fabric) returned(m wire.Frame) {
+// setReturned notes that a message was sent.
+func (f *Fabric) setReturned(m wire.Frame) {
 	l := &f.lent[m.Peer][m.Lane]
-	l.back.Add(1)
+	l.returned.Add(1)
 	select {
-	case l.rung <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// arrived returns a message that the plugin has received into its pool.
-func (f *Fabric) arrived(m wire.Frame) ([]byte, error) {
+// receivedMessage returns a message that the plugin has received into its pool.
+func (f *Fabric) receivedMessage(m wire.Frame) ([]byte, error) {
 	views, err := m.Views()
 	switch {
 	case err != nil:
@@ -187,7 +187,7 @@ func (f *Fabric) Reuse(message []byte) {
 			return
 		}
 	}
-	f.free.give(message)
+	f.free.put(message)
 }
 
 var _ fabric.Fabric = (*Fabric)(nil)

@@ -37,21 +37,21 @@ func pooled(t *testing.T) *shm.Pool {
 // short pieces inline; a message with more beside it than a frame has is written.
 func TestViewsOfPieces(t *testing.T) {
 	pool := pooled(t)
-	f := &Fabric{lending: newLending(pool, 2, nil)}
-	k := &known{number: 2}
+	f := &Fabric{zeroCopy: newZeroCopy(pool, 2, nil)}
+	k := &announcedPool{number: 2}
 	k.mapped.Store(true)
-	f.known[pool] = k
-	chunk := pool.Take(4 * worthLending)
+	f.announced[pool] = k
+	chunk := pool.Take(4 * minLent)
 	head, elsewhere := []byte("head"), make([]byte, wire.MaxFrame)
-	whole := []wire.View{{Inline: []byte("headhead")}, {Pool: 2, Length: 2 * worthLending},
-		{Pool: 2, Offset: 3 * worthLending, Length: worthView}}
+	whole := []wire.View{{Inline: []byte("headhead")}, {Pool: 2, Length: 2 * minLent},
+		{Pool: 2, Offset: 3 * minLent, Length: minView}}
 	for _, c := range []struct {
 		pieces [][]byte
 		want   []wire.View
 	}{
-		{[][]byte{head, nil, head, chunk[:worthLending], chunk[worthLending:][:8],
-			chunk[worthLending+8 : 2*worthLending], chunk[3*worthLending:][:worthView]}, whole},
-		{[][]byte{head, chunk[:worthLending-1]}, nil},
+		{[][]byte{head, nil, head, chunk[:minLent], chunk[minLent:][:8],
+			chunk[minLent+8 : 2*minLent], chunk[3*minLent:][:minView]}, whole},
+		{[][]byte{head, chunk[:minLent-1]}, nil},
 		{[][]byte{head, elsewhere}, nil},
 		{[][]byte{chunk, elsewhere}, nil},
 	} {

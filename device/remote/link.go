@@ -16,43 +16,43 @@ import (
 // link is a connection with the process of another rank of this machine. The frames are
 // those between bnctl and a fabric plugin; each names who sends it.
 type link struct {
-	own, peer int // the ranks at its ends
-	pipe      *shm.Conn
-	bell      *os.File                        // the end of this side's pipe that the other writes to
-	turns     [collective.Lanes]chan struct{} // have an element while somebody sends a message
-	writing   sync.Mutex                      // held by who writes a frame
-	shares
+	rank, peer int // the ranks at its ends
+	pipe       *shm.Conn
+	bell       *os.File                        // the end of this side's pipe that the other writes to
+	sending    [collective.Lanes]chan struct{} // have an element while somebody sends a message
+	writing    sync.Mutex                      // held by who writes a frame
+	sharedPools
 
-	theirs sync.Map                     // the other's pools that are mapped here, by number
-	coming [collective.Lanes]assembling // read's
-	boxes  [collective.Lanes]*mailbox.Box[arrived]
-	left   chan struct{} // closed when the other has left
+	peerPools sync.Map                         // the other's pools that are mapped here, by number
+	partial   [collective.Lanes]partialMessage // read's
+	boxes     [collective.Lanes]*mailbox.Box[delivery]
+	left      chan struct{} // closed when the other has left
 
 	mu      sync.Mutex
 	closed  bool           // close was called: no more writer begins
 	writers sync.WaitGroup // for writes that outlast the call that began them; close waits
 }
 
-// arrived is a message that has come.
-type arrived struct {
+// delivery is a message that has come.
+type delivery struct {
 	pieces [][]byte
 	lent   bool // they lie where the sender has them
 }
 
-// assembling is a message of which parts have come.
-type assembling struct {
+// partialMessage is a message of which parts have come.
+type partialMessage struct {
 	message []byte
 	last    int // bytes of the last one of several parts: the next is as long, most likely
 }
 
-func newLink(own, peer int, pipe *shm.Conn, bell *os.File) *link {
-	l := &link{own: own, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
-	l.shares = shares{known: map[*shm.Pool]*known{}, tell: func(m wire.Frame) error {
+func newLink(rank, peer int, pipe *shm.Conn, bell *os.File) *link {
+	l := &link{rank: rank, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
+	l.sharedPools = sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: func(m wire.Frame) error {
 		l.background(func() { _ = l.write(m) }) // the reader does not wait for the lock of a writer
 		return nil
 	}}
 	for i := range l.boxes {
-		l.boxes[i], l.turns[i] = mailbox.New[arrived](), make(chan struct{}, 1)
+		l.boxes[i], l.sending[i] = mailbox.New[delivery](), make(chan struct{}, 1)
 	}
 	return l
 }
@@ -79,7 +79,7 @@ func (l *link) background(write func()) bool {
 func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	select {
-	case l.turns[lane] <- struct{}{}:
+	case l.sending[lane] <- struct{}{}:
 	case <-over:
 		return shm.Closed
 	case <-ctx.Done():
@@ -90,7 +90,7 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 		if fits := frames[0].Bytes() <= l.pipe.Room(); fits {
 			err := wire.WriteFrame(l.pipe, frames[0])
 			l.writing.Unlock()
-			<-l.turns[lane]
+			<-l.sending[lane]
 			return err
 		}
 		l.writing.Unlock()
@@ -101,9 +101,9 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 	done := make(chan error, 1)
 	if !l.background(func() {
 		done <- l.writeAll(frames)
-		<-l.turns[lane]
+		<-l.sending[lane]
 	}) {
-		<-l.turns[lane]
+		<-l.sending[lane]
 		return shm.Closed
 	}
 	select {
@@ -128,9 +128,9 @@ func (l *link) writeAll(frames []wire.Frame) error {
 // frames returns those of a message.
 func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) (all []wire.Frame) {
 	if len(views) > 0 {
-		return []wire.Frame{wire.Views(l.own, uint8(lane), views)}
+		return []wire.Frame{wire.Views(l.rank, uint8(lane), views)}
 	}
-	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: l.own}
+	m := wire.Frame{Kind: wire.FramePart, Lane: uint8(lane), Peer: l.rank}
 	for m.Kind == wire.FramePart {
 		if m.Rest, pieces = wire.Pieces(pieces); len(pieces) == 0 {
 			m.Kind = wire.FrameMessage
@@ -144,9 +144,9 @@ func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) 
 // what it sent.
 func (l *link) read() error {
 	for {
-		m, err := wire.ReadFrame(l.pipe, l.room)
+		m, err := wire.ReadFrame(l.pipe, l.bufferFor)
 		if err == nil {
-			err = l.take(m)
+			err = l.handle(m)
 		}
 		if err != nil {
 			return err
@@ -154,8 +154,8 @@ func (l *link) read() error {
 	}
 }
 
-// room returns where the content of a frame is to be.
-func (l *link) room(m wire.Frame, n int) ([]byte, error) {
+// bufferFor returns where the content of a frame is to be.
+func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil
 	}
@@ -165,7 +165,7 @@ func (l *link) room(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind != wire.FramePart && m.Kind != wire.FrameMessage {
 		return make([]byte, n), nil
 	}
-	in := &l.coming[m.Lane]
+	in := &l.partial[m.Lane]
 	if in.message == nil && m.Kind == wire.FramePart {
 		in.message = make([]byte, 0, max(in.last, n))
 	}
@@ -174,30 +174,30 @@ func (l *link) room(m wire.Frame, n int) ([]byte, error) {
 	return in.message[at:], nil
 }
 
-func (l *link) take(m wire.Frame) error {
+func (l *link) handle(m wire.Frame) error {
 	switch m.Kind {
 	case wire.FrameMessage:
-		in := &l.coming[m.Lane]
-		l.boxes[m.Lane].Put(arrived{pieces: [][]byte{in.message}})
+		in := &l.partial[m.Lane]
+		l.boxes[m.Lane].Put(delivery{pieces: [][]byte{in.message}})
 		if len(in.message) > wire.MaxFrame {
 			in.last = len(in.message)
 		}
 		in.message = nil
 	case wire.FrameViews:
-		pieces, err := l.find(m)
+		pieces, err := l.resolve(m)
 		if err != nil {
 			return err
 		}
-		l.boxes[m.Lane].Put(arrived{pieces, true})
+		l.boxes[m.Lane].Put(delivery{pieces, true})
 	case wire.FramePool:
 		if len(m.Content) == 0 {
-			l.noteMapped(m.Peer)
+			l.setMapped(m.Peer)
 			return nil
 		}
 		if p, err := shm.OpenPool(string(m.Content)); err == nil { // else all of it is copied
 			_ = p.Close() // it stays mapped
-			l.theirs.Store(uint32(m.Peer), p)
-			return l.tell(wire.Frame{Kind: wire.FramePool, Peer: m.Peer})
+			l.peerPools.Store(uint32(m.Peer), p)
+			return l.notify(wire.Frame{Kind: wire.FramePool, Peer: m.Peer})
 		}
 	case wire.FrameLeft:
 		if !isClosed(l.left) {
@@ -207,13 +207,13 @@ func (l *link) take(m wire.Frame) error {
 	return nil
 }
 
-// find returns the pieces of a message that is lent.
-func (l *link) find(m wire.Frame) (pieces [][]byte, err error) {
+// resolve returns the pieces of a message that is lent.
+func (l *link) resolve(m wire.Frame) (pieces [][]byte, err error) {
 	views, err := m.Views()
 	for _, v := range views {
 		b, ok := v.Inline, true
 		if v.Pool > 0 {
-			p, known := l.theirs.Load(v.Pool)
+			p, known := l.peerPools.Load(v.Pool)
 			if ok = known; ok {
 				b, ok = p.(*shm.Pool).At(v.Offset, v.Length)
 			}
@@ -232,7 +232,7 @@ func (l *link) leave(ctx context.Context) {
 	done := make(chan struct{})
 	begun := l.background(func() {
 		defer close(done)
-		_ = l.write(wire.Frame{Kind: wire.FrameLeft, Peer: l.own}) // it may be gone
+		_ = l.write(wire.Frame{Kind: wire.FrameLeft, Peer: l.rank}) // it may be gone
 	})
 	if !begun {
 		return

@@ -15,11 +15,11 @@ import (
 
 // mostApart is how far from each other the numbers of ranks are at most that have a link:
 // each takes the memory of two rings.
-const mostApart = 7
+const maxDistance = 7
 
-// introduction is what two ranks send each other over the fabric before anything else. The
+// hello is what two ranks send each other over the fabric before anything else. The
 // lower rank offers memory, the other one answers, and the lower one agrees or does not.
-type introduction struct {
+type hello struct {
 	Machine string // where Segment and Bell may be found
 	Segment string // path; "": there is none
 	Bell    string // path of the pipe's end that the other writes to
@@ -27,59 +27,59 @@ type introduction struct {
 	Agreed  bool
 }
 
-// encounter is a link in the making.
-type encounter struct {
-	own, peer int
-	machine   string
-	memory    []byte
-	file      *os.File    // of the memory; the lower rank's
-	bell      [2]*os.File // this side's pipe
-	other     *os.File    // the end of the other's
+// pairing is a link in the making.
+type pairing struct {
+	rank, peer int
+	machine    string
+	memory     []byte
+	file       *os.File    // of the memory; the lower rank's
+	bell       [2]*os.File // this side's pipe
+	other      *os.File    // the end of the other's
 }
 
-// meetAll makes the links of this rank, by rank.
-func meetAll(ctx context.Context, f fabric.Fabric) ([]*link, error) {
-	own, machine := f.Rank(), machineName()
+// connectLinks makes the links of this rank, by rank.
+func connectLinks(ctx context.Context, f fabric.Fabric) ([]*link, error) {
+	rank, machine := f.Rank(), machineName()
 	links := make([]*link, f.Size())
-	var above, below []*encounter
-	for r := max(0, own-mostApart); r < min(f.Size(), own+mostApart+1); r++ {
-		switch m := (&encounter{own: own, peer: r, machine: machine}); {
-		case r > own:
+	var above, below []*pairing
+	for r := max(0, rank-maxDistance); r < min(f.Size(), rank+maxDistance+1); r++ {
+		switch m := (&pairing{rank: rank, peer: r, machine: machine}); {
+		case r > rank:
 			above = append(above, m)
-		case r < own:
+		case r < rank:
 			below = append(below, m)
 		}
 	}
-	said := map[*encounter]introduction{}
-	type turn func(m *encounter, theirs introduction) introduction
-	each := func(all []*encounter, do turn, hears, says bool) error {
+	received := map[*pairing]hello{}
+	type turn func(m *pairing, reply hello) hello
+	each := func(all []*pairing, do turn, receives, sends bool) error {
 		for _, m := range all {
-			if hears {
+			if receives {
 				var err error
-				if said[m], err = m.hear(ctx, f); err != nil {
+				if received[m], err = m.receive(ctx, f); err != nil {
 					return err
 				}
 			}
-			mine := do(m, said[m])
-			if says {
-				if err := m.say(ctx, f, mine); err != nil {
+			mine := do(m, received[m])
+			if sends {
+				if err := m.send(ctx, f, mine); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	}
-	end := func(m *encounter, theirs introduction) introduction {
-		links[m.peer] = m.link(theirs.Agreed)
-		return introduction{}
+	end := func(m *pairing, reply hello) hello {
+		links[m.peer] = m.link(reply.Agreed)
+		return hello{}
 	}
-	err := each(above, (*encounter).offer, false, true)
+	err := each(above, (*pairing).offer, false, true)
 	if err == nil {
-		err = each(below, (*encounter).answer, true, true)
+		err = each(below, (*pairing).answer, true, true)
 	}
 	if err == nil {
-		err = each(above, func(m *encounter, theirs introduction) introduction {
-			mine := m.agree(theirs)
+		err = each(above, func(m *pairing, reply hello) hello {
+			mine := m.agree(reply)
 			end(m, mine)
 			return mine
 		}, true, true)
@@ -101,7 +101,7 @@ func meetAll(ctx context.Context, f fabric.Fabric) ([]*link, error) {
 	return links, nil
 }
 
-func (m *encounter) say(ctx context.Context, f fabric.Fabric, what introduction) error {
+func (m *pairing) send(ctx context.Context, f fabric.Fabric, what hello) error {
 	b, err := json.Marshal(what)
 	if err == nil {
 		err = f.Send(ctx, m.peer, collective.Moments, b)
@@ -109,15 +109,15 @@ func (m *encounter) say(ctx context.Context, f fabric.Fabric, what introduction)
 	return m.wrap(err)
 }
 
-func (m *encounter) hear(ctx context.Context, f fabric.Fabric) (theirs introduction, err error) {
+func (m *pairing) receive(ctx context.Context, f fabric.Fabric) (reply hello, err error) {
 	b, err := f.Receive(ctx, m.peer, collective.Moments)
 	if err == nil {
-		err = json.Unmarshal(b, &theirs)
+		err = json.Unmarshal(b, &reply)
 	}
-	return theirs, m.wrap(err)
+	return reply, m.wrap(err)
 }
 
-func (m *encounter) wrap(err error) error {
+func (m *pairing) wrap(err error) error {
 	if err != nil {
 		return fmt.Errorf("rank %d does not introduce itself: %w", m.peer, err)
 	}
@@ -125,7 +125,7 @@ func (m *encounter) wrap(err error) error {
 }
 
 // offer makes the memory of a link; without it there is none.
-func (m *encounter) offer(introduction) (mine introduction) {
+func (m *pairing) offer(hello) (mine hello) {
 	f, err := shm.New(shm.Bytes)
 	if err != nil || m.machine == "" {
 		return mine
@@ -141,29 +141,29 @@ func (m *encounter) offer(introduction) (mine introduction) {
 		m.end()
 		return mine
 	}
-	mine = introduction{Machine: m.machine, Segment: pathOf(f), Bell: pathOf(m.bell[1]), Mark: m.mark(true)}
+	mine = hello{Machine: m.machine, Segment: pathOf(f), Bell: pathOf(m.bell[1]), Mark: m.mark(true)}
 	return mine
 }
 
 // mark puts a side's mark into the memory.
-func (m *encounter) mark(first bool) shm.Mark {
+func (m *pairing) mark(first bool) shm.Mark {
 	mark := shm.MarkOf(m.memory, first)
 	_, _ = rand.Read(mark[:]) // it never fails
 	return *mark
 }
 
 // answer opens what the lower rank offers.
-func (m *encounter) answer(theirs introduction) (mine introduction) {
-	if theirs.Machine == "" || theirs.Machine != m.machine {
+func (m *pairing) answer(reply hello) (mine hello) {
+	if reply.Machine == "" || reply.Machine != m.machine {
 		return mine
 	}
-	f, err := os.OpenFile(theirs.Segment, os.O_RDWR, 0)
+	f, err := os.OpenFile(reply.Segment, os.O_RDWR, 0)
 	if err == nil {
 		m.memory, err = shm.Map(f, shm.Bytes)
 		f.Close()
 	}
-	if err == nil && *shm.MarkOf(m.memory, true) == theirs.Mark {
-		m.other, err = os.OpenFile(theirs.Bell, os.O_WRONLY, 0)
+	if err == nil && *shm.MarkOf(m.memory, true) == reply.Mark {
+		m.other, err = os.OpenFile(reply.Bell, os.O_WRONLY, 0)
 	}
 	if m.other == nil || err != nil {
 		m.end()
@@ -173,26 +173,26 @@ func (m *encounter) answer(theirs introduction) (mine introduction) {
 		m.end()
 		return mine
 	}
-	return introduction{Bell: pathOf(m.bell[1]), Mark: m.mark(false), Agreed: true}
+	return hello{Bell: pathOf(m.bell[1]), Mark: m.mark(false), Agreed: true}
 }
 
 // agree opens what the higher rank has answered with.
-func (m *encounter) agree(theirs introduction) (mine introduction) {
-	if m.memory == nil || !theirs.Agreed || *shm.MarkOf(m.memory, false) != theirs.Mark {
+func (m *pairing) agree(reply hello) (mine hello) {
+	if m.memory == nil || !reply.Agreed || *shm.MarkOf(m.memory, false) != reply.Mark {
 		return mine
 	}
-	f, err := os.OpenFile(theirs.Bell, os.O_WRONLY, 0)
+	f, err := os.OpenFile(reply.Bell, os.O_WRONLY, 0)
 	m.other, mine.Agreed = f, err == nil
 	return mine
 }
 
 // link returns the link, nil if the two have not agreed.
-func (m *encounter) link(agreed bool) *link {
+func (m *pairing) link(agreed bool) *link {
 	if !agreed {
 		m.end()
 		return nil
 	}
-	pipe, err := shm.Link(m.memory, m.own < m.peer, m.bell[0], m.other)
+	pipe, err := shm.Link(m.memory, m.rank < m.peer, m.bell[0], m.other)
 	if err != nil {
 		m.end()
 		return nil
@@ -200,11 +200,11 @@ func (m *encounter) link(agreed bool) *link {
 	bell := m.bell[1]
 	m.memory, m.bell, m.other = nil, [2]*os.File{}, nil // the link's from now on
 	m.end()
-	return newLink(m.own, m.peer, pipe, bell)
+	return newLink(m.rank, m.peer, pipe, bell)
 }
 
 // end gives back what no link has taken.
-func (m *encounter) end() {
+func (m *pairing) end() {
 	if m.memory != nil {
 		_ = shm.Unmap(m.memory) // what can fail is giving memory back
 	}
@@ -213,7 +213,7 @@ func (m *encounter) end() {
 			_ = f.Close()
 		}
 	}
-	*m = encounter{own: m.own, peer: m.peer, machine: m.machine}
+	*m = pairing{rank: m.rank, peer: m.peer, machine: m.machine}
 }
 
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }

@@ -2,29 +2,29 @@ package remote
 
 import "sync"
 
-// memory is that of messages that nobody looks at any more. New memory has to be
+// messagePool is the memory of messages that nobody looks at any more. New memory has to be
 // cleared, and its pages are mapped when they are first touched: for messages of
 // megabytes that takes longer than to copy them.
-type memory struct {
+type messagePool struct {
 	mu   sync.Mutex
 	free [][]byte
 }
 
 const (
 	// worthKeeping is from how many bytes on memory is kept.
-	worthKeeping = 32 << 10
+	minPooled = 32 << 10
 	// mostKept bounds how many messages' memory is: two in each lane of a peer.
-	mostKept = 8
+	maxPooled = 8
 )
 
-// take returns an empty slice for a message of n bytes: of the kept memory, the
+// get returns an empty slice for a message of n bytes: of the kept memory, the
 // smallest that is large enough.
-func (m *memory) take(n int) []byte {
+func (m *messagePool) get(n int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	best := -1
 	for i, b := range m.free {
-		if cap(b) >= n && n >= worthKeeping && (best < 0 || cap(b) < cap(m.free[best])) {
+		if cap(b) >= n && n >= minPooled && (best < 0 || cap(b) < cap(m.free[best])) {
 			best = i
 		}
 	}
@@ -37,14 +37,14 @@ func (m *memory) take(n int) []byte {
 	return b[:0]
 }
 
-// give keeps the memory of a message: if too many are kept, in place of the smallest.
-func (m *memory) give(b []byte) {
+// put keeps the memory of a message: if too many are kept, in place of the smallest.
+func (m *messagePool) put(b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if cap(b) < worthKeeping {
+	if cap(b) < minPooled {
 		return
 	}
-	if len(m.free) < mostKept {
+	if len(m.free) < maxPooled {
 		m.free = append(m.free, b)
 		return
 	}

@@ -5,24 +5,24 @@ import "testing"
 // TestMemoryOfMessages: memory that was given back is taken again, the smallest
 // that is enough, by one message at a time; what is small or too much is not kept.
 func TestMemoryOfMessages(t *testing.T) {
-	var m memory
-	m.give(make([]byte, 4*worthKeeping))
-	m.give(make([]byte, 2*worthKeeping))
-	m.give(make([]byte, worthKeeping-1))
-	for _, c := range []struct{ want, capacity int }{{worthKeeping + 1, 2 * worthKeeping},
-		{worthKeeping + 1, 4 * worthKeeping}, {worthKeeping + 1, worthKeeping + 1}, {100, 100}} {
-		if b := m.take(c.want); len(b) != 0 || cap(b) != c.capacity {
+	var m messagePool
+	m.put(make([]byte, 4*minPooled))
+	m.put(make([]byte, 2*minPooled))
+	m.put(make([]byte, minPooled-1))
+	for _, c := range []struct{ want, capacity int }{{minPooled + 1, 2 * minPooled},
+		{minPooled + 1, 4 * minPooled}, {minPooled + 1, minPooled + 1}, {100, 100}} {
+		if b := m.get(c.want); len(b) != 0 || cap(b) != c.capacity {
 			t.Errorf("%d bytes of %d, want 0 of %d", len(b), cap(b), c.capacity)
 		}
 	}
-	for range 2 * mostKept {
-		m.give(make([]byte, worthKeeping))
+	for range 2 * maxPooled {
+		m.put(make([]byte, minPooled))
 	}
-	if len(m.free) != mostKept {
-		t.Errorf("the memory of %d messages is kept, want %d", len(m.free), mostKept)
+	if len(m.free) != maxPooled {
+		t.Errorf("the memory of %d messages is kept, want %d", len(m.free), maxPooled)
 	}
-	m.give(make([]byte, 4*worthKeeping)) // small ones do not keep a large one out
-	if b := m.take(3 * worthKeeping); cap(b) != 4*worthKeeping {
-		t.Errorf("%d bytes are taken, want the %d that were given back", cap(b), 4*worthKeeping)
+	m.put(make([]byte, 4*minPooled)) // small ones do not keep a large one out
+	if b := m.get(3 * minPooled); cap(b) != 4*minPooled {
+		t.Errorf("%d bytes are taken, want the %d that were given back", cap(b), 4*minPooled)
 	}
 }

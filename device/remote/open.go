@@ -49,9 +49,9 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if name != "" {
 		d.info.Name = name
 	}
-	if n := len(d.info.Name + d.info.ID + d.info.Description + d.info.Kernels); n > mostInfo {
+	if n := len(d.info.Name + d.info.ID + d.info.Description + d.info.Kernels); n > maxInfo {
 		return nil, p.broken(title, "Open", fmt.Errorf("it describes its device with %d bytes, want at most %d", n,
-			mostInfo))
+			maxInfo))
 	}
 	if err := d.info.CheckPrecision(o.Precision); err != nil { // a plugin that does not look at it
 		return nil, err

@@ -33,14 +33,14 @@ type process struct {
 
 	*attachment // to a process that runs already; nil: it is a child
 
-	mu     sync.Mutex
-	begun  bool          // there is a process to be killed
-	doomed bool          // it is to be killed, or never to be started
-	struck bool          // this program has sent it a signal
-	exited chan struct{} // closed after Wait
-	reaped chan struct{} // closed when what it left is killed too
-	state  string        // how it exited; valid then
-	hush   sync.Once
+	mu         sync.Mutex
+	begun      bool          // there is a process to be killed
+	aborted    bool          // it is to be killed, or never to be started
+	signalled  bool          // this program has sent it a signal
+	exited     chan struct{} // closed after Wait
+	reaped     chan struct{} // closed when what it left is killed too
+	state      string        // how it exited; valid then
+	outputOnce sync.Once
 }
 
 // newProcess prepares a process. files are inherited from descriptor 3 on.
@@ -104,7 +104,7 @@ func (p *process) live(started chan<- error) {
 	started <- err
 	if err != nil {
 		p.state = err.Error()
-		p.silence()
+		p.closeOutput()
 		return
 	}
 	if p.attachment != nil {
@@ -123,7 +123,7 @@ func (p *process) live(started chan<- error) {
 func (p *process) begin() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.doomed {
+	if p.aborted {
 		return errors.New("ended before it was started")
 	}
 	var err error
@@ -147,10 +147,10 @@ func (p *process) Wait(context.Context) error {
 
 // Kill ends the process. One that has just died by itself is not struck.
 func (p *process) Kill(context.Context) error {
-	p.within(dying)
+	p.within(exitTimeout)
 	p.kill()
 	<-p.reaped
-	p.silence()
+	p.closeOutput()
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (p *process) Kill(context.Context) error {
 // process that has not started never will.
 func (p *process) kill() {
 	p.mu.Lock()
-	p.doomed = true
+	p.aborted = true
 	p.mu.Unlock()
 	p.signal(os.Kill)
 }
@@ -174,15 +174,15 @@ func (p *process) signal(s os.Signal) {
 	case <-p.exited:
 	default:
 		if p.begun {
-			p.struck = true
+			p.signalled = true
 			signalAll(p.cmd.Process, s)
 		}
 	}
 }
 
-// slain reports whether the process has ended by a signal that was not this
+// killedByOther reports whether the process has ended by a signal that was not this
 // program's.
-func (p *process) slain() bool {
+func (p *process) killedByOther() bool {
 	select {
 	case <-p.exited:
 	default:
@@ -190,7 +190,7 @@ func (p *process) slain() bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.struck && p.begun && p.attachment == nil && signalled(p.cmd.ProcessState)
+	return !p.signalled && p.begun && p.attachment == nil && endedBySignal(p.cmd.ProcessState)
 }
 
 // end asks the process to end, then tells it, then makes it: first its
@@ -207,14 +207,14 @@ func (p *process) end() {
 		p.kill()
 	}
 	<-p.reaped
-	p.silence()
+	p.closeOutput()
 }
 
 // abandon gives a process up that was never started, and reports whether it was.
 func (p *process) abandon() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.doomed = true
+	p.aborted = true
 	select {
 	case <-p.exited:
 		return false
@@ -231,10 +231,10 @@ func (p *process) within(d time.Duration) bool {
 	return closesWithin(p.exited, d)
 }
 
-// silence stops listening: a grandchild may hold the pipes open for ever.
+// closeOutput stops listening: a grandchild may hold the pipes open for ever.
 // Before, it gives what the process wrote last a moment to arrive.
-func (p *process) silence() {
-	p.hush.Do(func() {
+func (p *process) closeOutput() {
+	p.outputOnce.Do(func() {
 		p.awaitOutput()
 		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
 		p.output.close()

@@ -30,8 +30,8 @@ func signalAll(p *os.Process, s os.Signal) {
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }
 
-// signalled reports whether a process that has ended was ended by a signal.
-func signalled(s *os.ProcessState) bool {
+// endedBySignal reports whether a process that has ended was ended by a signal.
+func endedBySignal(s *os.ProcessState) bool {
 	w, ok := s.Sys().(syscall.WaitStatus)
 	return ok && w.Signaled()
 }

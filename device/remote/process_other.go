@@ -22,5 +22,5 @@ const (
 // signalAll signals a process.
 func signalAll(p *os.Process, s os.Signal) { _ = p.Signal(s) }
 
-// signalled is not known here.
-func signalled(*os.ProcessState) bool { return false }
+// endedBySignal is not known here.
+func endedBySignal(*os.ProcessState) bool { return false }

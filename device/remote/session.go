@@ -31,14 +31,14 @@ type session struct {
 	closing atomic.Bool
 	once    sync.Once
 
-	turns     turns      // to receive
-	fate      fate       // of the device
-	mu        sync.Mutex // held by the call that is under way; by one that others may follow, until it is sent
-	number    uint64     // of the last call
-	group     device.Group
-	answering sync.WaitGroup // for the exchanges of the call that are under way
-	answers   answers
-	pool      *shm.Pool // for the values of exchanges; nil: they come and go
+	order    receiveOrder // to receive
+	loss     loss         // of the device
+	mu       sync.Mutex   // held by the call that is under way; by one that others may follow, until it is sent
+	number   uint64       // of the last call
+	group    device.Group
+	replying sync.WaitGroup // for the exchanges of the call that are under way
+	answers  answers
+	pool     *shm.Pool // for the values of exchanges; nil: they come and go
 }
 
 // watchProcess ends the connection when the process does, so that no call
@@ -58,17 +58,17 @@ func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Mes
 
 // call is one call: what is sent, and what may come back.
 type call struct {
-	name   string // for errors: "Run train"
-	body   *pb.Message
-	in     []tensor.Tensor
-	result []tensor.Tensor // types of the tensors that come back
-	limits limits          // of exchanges; zero: none may come
-	course wire.Course     // of the exchanges that came
-	rows   []int           // of a run: those of each replica
-	met    int             // exchanges so far
-	parts  int64           // bytes that they brought
-	due    atomic.Int32    // exchanges without an answer
-	room   *room           // for the next
+	name       string // for errors: "Run train"
+	body       *pb.Message
+	in         []tensor.Tensor
+	result     []tensor.Tensor // types of the tensors that come back
+	limits     limits          // of exchanges; zero: none may come
+	progress   wire.Progress   // of the exchanges that came
+	rows       []int           // of a run: those of each replica
+	exchanges  int             // exchanges so far
+	parts      int64           // bytes that they brought
+	unanswered atomic.Int32    // exchanges without an answer
+	buffers    *buffers        // for the next
 
 	answer *pb.Message
 	out    []tensor.Tensor // of the answer; the caller's
@@ -77,18 +77,18 @@ type call struct {
 // do makes a call and returns the answer and its tensors, which are the
 // caller's. Errors of the device are in the answer.
 func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
-	err = s.together(ctx, c)
+	err = s.doAll(ctx, c)
 	return c.answer, c.out, err
 }
 
-// together makes calls, at most mostAhead: it sends all before it receives the
+// doAll makes calls, at most mostAhead: it sends all before it receives the
 // answers, which come in the same order.
-func (s *session) together(ctx context.Context, calls ...*call) (err error) {
+func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	s.mu.Lock()
 	unlock := sync.OnceFunc(s.mu.Unlock)
 	defer unlock()
 	for _, c := range calls {
-		if err := s.ready(ctx, c); err != nil {
+		if err := s.check(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -99,31 +99,31 @@ func (s *session) together(ctx context.Context, calls ...*call) (err error) {
 		s.number++
 		c.body.Call = s.number
 	}
-	number, follows := s.number, s.mayFollow(calls)
-	before, done := s.turns.take()
+	number, follows := s.number, s.mayPipeline(calls)
+	before, done := s.order.take()
 	defer done()
 	if follows {
 		err = s.send(calls)
 		unlock()
 	}
 	<-before
-	patience := s.guard(ctx, number) // to cancel a call is to cancel those before
+	watchdog := s.guard(ctx, number) // to cancel a call is to cancel those before
 	if !follows {
 		err = s.send(calls)
 	}
 	if err == nil {
 		err = s.receiveAll(ctx, calls)
 	}
-	if patience.stop(); err != nil {
-		return s.fail(calls[0].name, err, patience)
+	if watchdog.stop(); err != nil {
+		return s.fail(calls[0].name, err, watchdog)
 	}
 	return nil
 }
 
-// mayFollow reports whether calls may be sent while others are under way: a run
+// mayPipeline reports whether calls may be sent while others are under way: a run
 // that exchanges nothing, if there is room for it. Else who sends it would wait, in
 // the system perhaps, until the device has ended another.
-func (s *session) mayFollow(calls []*call) bool {
+func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
 	if len(calls) > 1 || !s.ahead || c.body.GetRun() == nil || c.limits.all > 0 {
 		return false
@@ -150,12 +150,12 @@ func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 	return nil
 }
 
-func (s *session) ready(ctx context.Context, c *call) error {
+func (s *session) check(ctx context.Context, c *call) error {
 	switch {
 	case s.closing.Load():
 		return device.Errorf(s.name, c.name, device.Invalid, "the device is closed")
-	case s.fate.err() != nil:
-		return s.fate.err()
+	case s.loss.err() != nil:
+		return s.loss.err()
 	case ctx.Err() != nil:
 		return device.Errorf(s.name, c.name, device.Canceled, "%w", ctx.Err())
 	}
@@ -175,42 +175,42 @@ func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []te
 		if end(); err != nil {
 			s.conn.Close() // nobody reads answers any more
 		}
-		s.answering.Wait()
+		s.replying.Wait()
 	}()
 	for {
 		m, out, err = s.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
-			return s.place(c, m, heads)
+			return s.allocate(c, m, heads)
 		})
 		if err != nil {
 			return nil, nil, err
 		}
 		x := m.GetExchange()
 		if x == nil {
-			return m, out, s.checkMet(c, m)
+			return m, out, s.checkExchanged(c, m)
 		}
-		c.met++
+		c.exchanges++
 		if err = s.exchange(ctx, c, x, out); err != nil {
 			return nil, nil, err
 		}
 	}
 }
 
-// patience ends a call whose context has ended: it asks the plugin, and after
+// watchdog ends a call whose context has ended: it asks the plugin, and after
 // a while gives the plugin up.
-type patience struct {
-	stop   func() bool
-	gaveUp atomic.Bool
+type watchdog struct {
+	stop     func() bool
+	timedOut atomic.Bool
 }
 
-func (s *session) guard(ctx context.Context, number uint64) *patience {
-	p := &patience{}
+func (s *session) guard(ctx context.Context, number uint64) *watchdog {
+	p := &watchdog{}
 	over, end := context.WithCancel(context.Background())
 	ask := context.AfterFunc(ctx, func() {
 		_, _ = s.peer.rpc.Cancel(over, &pb.CancelRequest{Call: number})
 		waiting, stop := awake.WithTimeout(over, grace)
 		defer stop()
 		if <-waiting.Done(); over.Err() == nil {
-			p.gaveUp.Store(true)
+			p.timedOut.Store(true)
 			s.peer.process.kill()
 		}
 	})
@@ -223,24 +223,24 @@ func (s *session) guard(ctx context.Context, number uint64) *patience {
 
 // fail makes the error of a call whose connection broke, and remembers that
 // the device is lost.
-func (s *session) fail(name string, err error, p *patience) error {
-	switch lost := s.fate.err(); {
+func (s *session) fail(name string, err error, p *watchdog) error {
+	switch lost := s.loss.err(); {
 	case s.closing.Load():
 		return device.Errorf(s.name, name, device.Canceled, "the device was closed meanwhile")
 	case lost != nil: // in the call before this one
 		return lost
-	case p.gaveUp.Load():
+	case p.timedOut.Load():
 		err = s.peer.silent(s.name, name)
 	default:
 		err = s.peer.broken(s.name, name, err)
 	}
 	s.conn.Close()
-	return s.fate.seal(err)
+	return s.loss.record(err)
 }
 
 // gone reports whether the device is closed or lost.
 func (s *session) gone() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closing.Load() || s.fate.err() != nil
+	return s.closing.Load() || s.loss.err() != nil
 }

@@ -10,44 +10,44 @@ import (
 // crew is the sessions of this process and the threads that their devices
 // compute with. A device that waits may spin only while every one of those
 // threads has a core of its own, this process only while there is one more.
-var crew = struct {
+var deviceThreads = struct {
 	mu       sync.Mutex
 	sessions map[*session]int
 }{sessions: map[*session]int{}}
 
 // threads says how many threads the device of s computes with; 0 takes it out.
 func (s *session) threads(n int) {
-	crew.mu.Lock()
-	defer crew.mu.Unlock()
-	delete(crew.sessions, s)
+	deviceThreads.mu.Lock()
+	defer deviceThreads.mu.Unlock()
+	delete(deviceThreads.sessions, s)
 	if n > 0 {
-		crew.sessions[s] = n
+		deviceThreads.sessions[s] = n
 	}
-	for m := range crew.sessions {
+	for m := range deviceThreads.sessions {
 		if m.host != nil {
-			m.host.Attend(attention(crewThreads()))
+			m.host.SetWaitPolicy(waitPolicies(threadsLocked()))
 		}
 	}
 }
 
-// attention returns how awake the host is and how awake a device while it waits.
+// waitPolicies returns how awake the host is and how awake a device while it waits.
 // A device that waits for other ranks leaves its core to those who bring what it
 // waits for.
-func attention(threads int) (host, device shm.Attention) {
+func waitPolicies(threads int) (host, device shm.WaitPolicy) {
 	switch n := launcher.Cores(); {
 	case threads < n:
-		return shm.Spins, shm.Spins
+		return shm.WaitSpin, shm.WaitSpin
 	case threads == n && launcher.Several():
-		return shm.Naps, shm.Naps
+		return shm.WaitNap, shm.WaitNap
 	case threads == n:
-		return shm.Naps, shm.Spins
+		return shm.WaitNap, shm.WaitSpin
 	}
-	return shm.Sleeps, shm.Sleeps
+	return shm.WaitSleep, shm.WaitSleep
 }
 
-// crewThreads counts the threads of all devices; the crew is locked.
-func crewThreads() (total int) {
-	for _, t := range crew.sessions {
+// threadsLocked counts the threads of all devices; the crew is locked.
+func threadsLocked() (total int) {
+	for _, t := range deviceThreads.sessions {
 		total += t
 	}
 	return total
@@ -55,7 +55,7 @@ func crewThreads() (total int) {
 
 // threadsOfAll counts the threads of all devices.
 func threadsOfAll() int {
-	crew.mu.Lock()
-	defer crew.mu.Unlock()
-	return crewThreads()
+	deviceThreads.mu.Lock()
+	defer deviceThreads.mu.Unlock()
+	return threadsLocked()
 }

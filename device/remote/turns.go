@@ -2,14 +2,14 @@ package remote
 
 import "sync"
 
-// turns has calls receive one after the other, in the order in which they were sent.
-type turns struct {
+// receiveOrder has calls receive one after the other, in the order in which they were sent.
+type receiveOrder struct {
 	mu   sync.Mutex
 	last chan struct{} // closed when the call that took the last turn is over; nil: there was none
 }
 
 // take takes the next turn. It has come when before is closed; done ends it.
-func (t *turns) take() (before <-chan struct{}, done func()) {
+func (t *receiveOrder) take() (before <-chan struct{}, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	was, mine := t.last, make(chan struct{})
@@ -22,7 +22,7 @@ func (t *turns) take() (before <-chan struct{}, done func()) {
 }
 
 // busy reports whether a call is under way.
-func (t *turns) busy() bool {
+func (t *receiveOrder) busy() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
@@ -33,21 +33,21 @@ func (t *turns) busy() bool {
 	}
 }
 
-// fate is why a device is lost, once it is.
-type fate struct {
+// loss is why a device is lost, once it is.
+type loss struct {
 	mu  sync.Mutex
 	why error
 }
 
 // err returns why the device is lost; nil: it is not.
-func (f *fate) err() error {
+func (f *loss) err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.why
 }
 
-// seal says why the device is lost, if nobody has, and returns what was said first.
-func (f *fate) seal(why error) error {
+// record says why the device is lost, if nobody has, and returns what was said first.
+func (f *loss) record(why error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.why == nil {

@@ -13,7 +13,7 @@ import (
 // mostAhead is the largest number of writes without an answer. That number of
 // answers fits into what the connection holds in between: nobody waits for room
 // with both sides writing.
-const mostAhead = 64
+const maxAhead = 64
 
 // Write implements device.Executable. Of a tensor in a mapped file the plugin
 // is told where it lies, so that it is not copied.
@@ -26,7 +26,7 @@ func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	most := 1
 	if x.session.ahead {
-		most = mostAhead
+		most = maxAhead
 	}
 	for len(names) > 0 {
 		n := min(most, len(names))
@@ -44,7 +44,7 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	for i, name := range names {
 		calls[i] = x.writing(name, state[name], x.session.parts)
 	}
-	if err := x.session.together(ctx, calls...); err != nil {
+	if err := x.session.doAll(ctx, calls...); err != nil {
 		return err
 	}
 	for i, c := range calls {

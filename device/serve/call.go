@@ -100,14 +100,14 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 		outcome.Error = wire.EncodeError(err)
 		return m, nil
 	}
-	s.scheduled.course = s.schedules[in.GetExecutable()][in.GetFunction()].Begin(in.GetStep())
+	s.scheduled.progress = s.schedules[in.GetExecutable()][in.GetFunction()].Begin(in.GetStep())
 	rows := wire.Numbers[int](in.GetRows())
-	s.scheduled.course.Hold(s.scheduled.replicas, rows)
+	s.scheduled.progress.Hold(s.scheduled.replicas, rows)
 	o, err := e.Run(ctx, device.Step{
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: rows, Inputs: t,
 		Profile: in.GetProfile(), Last: in.GetLast(),
 	})
-	s.exchanger.settle()
+	s.exchanger.drain()
 	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)
 	outcome.Nodes = wire.Numbers[int64](o.Nodes)
 	if err != nil {

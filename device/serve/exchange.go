@@ -56,12 +56,12 @@ func leave(m *shm.Member) {
 // which nobody else uses meanwhile.
 type exchanger struct {
 	session *session
-	due     []*due
+	pending []*pendingExchange
 	pool    chunks
 }
 
-// due is an exchange that the host has not answered.
-type due struct {
+// pendingExchange is an exchange that the host has not answered.
+type pendingExchange struct {
 	tag    collective.Tag
 	values []collective.Reduction
 	chunk  *chunk // where they lie for the host; nil: they are sent
@@ -71,14 +71,14 @@ type due struct {
 
 // mostDue bounds how many there are when gradients are added: their values are the
 // host's memory, and that is enough to compute beside them.
-const mostDue = 4
+const maxPending = 4
 
 // Start sends the parts. The results are taken by who waits for them, or for
 // those of another exchange; at once where the host takes one at a time.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
-	s, d := x.session, &due{tag: tag, values: values}
-	for tag.Lane == collective.Gradients && len(x.due) >= mostDue {
-		if err := x.await(x.due[0]); err != nil && !x.due[0].done {
+	s, d := x.session, &pendingExchange{tag: tag, values: values}
+	for tag.Lane == collective.Gradients && len(x.pending) >= maxPending {
+		if err := x.await(x.pending[0]); err != nil && !x.pending[0].done {
 			return func() error { return err }
 		}
 	}
@@ -90,8 +90,8 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 	if err := s.conn.Send(m, parts); err != nil {
 		return func() error { return err }
 	}
-	x.due = append(x.due, d)
-	if s.beside {
+	x.pending = append(x.pending, d)
+	if s.concurrent {
 		return func() error { return x.await(d) }
 	}
 	err := x.await(d)
@@ -100,7 +100,7 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 
 // await waits for the host's answer, which comes in any case: when the call is
 // cancelled and when the group is aborted too, as an error.
-func (x *exchanger) await(d *due) error {
+func (x *exchanger) await(d *pendingExchange) error {
 	for !d.done {
 		if err := x.receive(); err != nil {
 			return err
@@ -109,15 +109,15 @@ func (x *exchanger) await(d *due) error {
 	return d.err
 }
 
-// settle waits for the answers that a device has not waited for.
-func (x *exchanger) settle() {
-	for len(x.due) > 0 && x.receive() == nil {
+// drain waits for the answers that a device has not waited for.
+func (x *exchanger) drain() {
+	for len(x.pending) > 0 && x.receive() == nil {
 	}
 }
 
 // receive takes the next answer. The error is that of the connection.
 func (x *exchanger) receive() error {
-	var d *due
+	var d *pendingExchange
 	m, results, err := x.session.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 		if d = x.answered(m.GetReduced()); d == nil || len(heads) == 0 {
 			return nil, nil
@@ -128,9 +128,9 @@ func (x *exchanger) receive() error {
 	case err != nil:
 		return err
 	case d == nil:
-		return fmt.Errorf("the host answers none of %d exchanges, but with %s", len(x.due), wire.Body(m))
+		return fmt.Errorf("the host answers none of %d exchanges, but with %s", len(x.pending), wire.Body(m))
 	}
-	x.due = slices.DeleteFunc(x.due, func(o *due) bool { return o == d })
+	x.pending = slices.DeleteFunc(x.pending, func(o *pendingExchange) bool { return o == d })
 	d.done = true
 	switch e := m.GetReduced().Error; {
 	case e != nil:
@@ -145,10 +145,10 @@ func (x *exchanger) receive() error {
 
 // answered returns the exchange of an answer: the only one, or that of its lane
 // and sequence; nil if it answers none.
-func (x *exchanger) answered(r *pb.Reduced) *due {
-	for _, d := range x.due {
+func (x *exchanger) answered(r *pb.Reduced) *pendingExchange {
+	for _, d := range x.pending {
 		is := collective.Lane(r.GetLane()) == d.tag.Lane && r.GetSequence() == d.tag.Sequence
-		if r != nil && (is || !x.session.beside) {
+		if r != nil && (is || !x.session.concurrent) {
 			return d
 		}
 	}

@@ -51,7 +51,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 	conn := &answering{numbers: []float32{3, 1, 2}, answers: []*pb.Reduced{
 		{Lane: pb.Lane_LANE_MOMENTS}, {Lane: pb.Lane_LANE_GRADIENTS}, {Lane: pb.Lane_LANE_GRADIENTS, Sequence: 1}}}
 	s := newSession(t.Context(), nil, conn, &calls{})
-	s.beside = true
+	s.concurrent = true
 	var got []float32
 	var waits []func() error
 	tags := []collective.Tag{{Lane: collective.Gradients}, {Lane: collective.Gradients, Sequence: 1},
@@ -99,7 +99,7 @@ func TestOneExchangeAtATime(t *testing.T) {
 func TestAnswerToNothing(t *testing.T) {
 	conn := &answering{numbers: []float32{7}, answers: []*pb.Reduced{{Sequence: 9}}}
 	s := newSession(t.Context(), nil, conn, &calls{})
-	s.beside = true
+	s.concurrent = true
 	err := s.exchanger.Start(t.Context(), collective.Tag{}, sum())()
 	if err == nil || !strings.Contains(err.Error(), "answers none of 1 exchanges") {
 		t.Error(err)

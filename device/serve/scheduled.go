@@ -13,14 +13,14 @@ import (
 // not come to: where devices meet without the host, nobody else knows which of them is wrong.
 type scheduled struct {
 	collective.Exchanger
-	course   wire.Course // of the run under way
-	replicas []int       // that the device holds in the present group
+	progress wire.Progress // of the run under way
+	replicas []int         // that the device holds in the present group
 }
 
 // Start begins the exchange if it is due.
 func (x *scheduled) Start(ctx context.Context, tag collective.Tag,
 	values []collective.Reduction) func() error {
-	if err := x.course.Next(tag, values); err != nil {
+	if err := x.progress.Next(tag, values); err != nil {
 		err = device.Errorf("", "", device.Lost, "%w", err)
 		return func() error { return err }
 	}

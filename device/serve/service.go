@@ -20,12 +20,12 @@ type service struct {
 	pb.UnimplementedDeviceServer
 	provider device.Provider
 
-	mu     sync.Mutex
-	device device.Device // nil before Open and after Close
-	opened bool
-	beside bool   // the host takes exchanges beside each other
-	shared shared // of level shm/1, from Open to Session
-	calls  calls
+	mu         sync.Mutex
+	device     device.Device // nil before Open and after Close
+	opened     bool
+	concurrent bool   // the host takes exchanges beside each other
+	shared     shared // of level shm/1, from Open to Session
+	calls      calls
 }
 
 func newService(p device.Provider) *service { return &service{provider: p} }
@@ -59,7 +59,7 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 	if err != nil {
 		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
 	}
-	s.device, s.opened, s.beside = d, true, in.GetBeside()
+	s.device, s.opened, s.concurrent = d, true, in.GetBeside()
 	out := &pb.OpenReply{Level: device.Stream, Parts: true, Ahead: true}
 	if in.GetSegment() != nil {
 		if s.shared, err = newShared(in.GetSegment()); err != nil {
@@ -80,7 +80,7 @@ func levels() []string { return []string{device.CollShm, device.Shm, device.Stre
 // Session serves the open device until the host ends the stream.
 func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
 	s.mu.Lock()
-	d, memory, beside := s.device, s.shared, s.beside
+	d, memory, concurrent := s.device, s.shared, s.concurrent
 	s.shared = shared{}
 	s.mu.Unlock()
 	if d == nil {
@@ -92,7 +92,7 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 	}
 	defer conn.Close()
 	session := newSession(stream.Context(), d, conn, &s.calls)
-	session.beside = beside
+	session.concurrent = concurrent
 	err = session.serve()
 	s.close()
 	return err

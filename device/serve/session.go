@@ -26,7 +26,7 @@ type session struct {
 	member      *shm.Member // of the present group, at level coll.shm/1; else nil
 	exchanger   exchanger   // of groups that meet at the host
 	scheduled   scheduled   // through which the device meets the others
-	beside      bool        // the host takes exchanges beside each other
+	concurrent  bool        // the host takes exchanges beside each other
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
@@ -41,7 +41,7 @@ func (s *session) serve() error {
 	defer func() { leave(s.member) }()
 	garbage := newGarbage()
 	for {
-		m, in, err := s.conn.Recv(s.place)
+		m, in, err := s.conn.Recv(s.allocate)
 		if ended(err) || s.ctx.Err() != nil {
 			return nil
 		}
@@ -66,7 +66,7 @@ func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, shm
 // maxPayload bounds the tensors of one message from the host.
 const maxPayload = 1 << 38
 
-func (s *session) place(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+func (s *session) allocate(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	if n := wire.Bytes(heads); n > maxPayload {
 		return nil, fmt.Errorf("%s with %d bytes of tensors, want at most %d", wire.Body(m), n, int64(maxPayload))
 	}

@@ -18,14 +18,15 @@ func (r *ring) listen(ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		if err := hear(r.bellRead); err != nil { // closed, or there is no other end any more
+		if err := awaitBell(r.bellRead); err != nil { // closed, or there is no other end any more
 			return r.sleep(&r.data, ready)
 		}
 	}
 }
 
-// knock wakes who listens. What it cannot write nobody is there to read.
-func (r *ring) knock() {
+// wakeReader rings the bell of a reader that listens. A failed write means that the reader is
+// gone; the error is dropped.
+func (r *ring) wakeReader() {
 	if r.bellWrite != nil && r.listening.Load() != 0 && r.listening.Swap(0) != 0 {
 		touch(r.bellWrite)
 	}

@@ -66,26 +66,26 @@ func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 func touch(pipe *os.File) {
 	if c, err := pipe.SyscallConn(); err == nil {
 		_ = c.Write(func(fd uintptr) bool {
-			_, _, _ = unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&knockByte)), 1)
+			_, _, _ = unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&bellByte)), 1)
 			return true
 		})
 	}
 }
 
-var knockByte byte
+var bellByte byte
 
-// hear waits until there are bytes in a pipe, and reads them. The goroutine
+// awaitBell waits until there are bytes in a pipe, and reads them. The goroutine
 // waits in Go's poller; the system calls themselves, which do not wait, are raw:
 // see ring.
-func hear(pipe *os.File) error {
+func awaitBell(pipe *os.File) error {
 	c, err := pipe.SyscallConn()
 	if err != nil {
 		return err
 	}
-	var knocks [64]byte
+	var rings [64]byte
 	ended := false
 	err = c.Read(func(fd uintptr) bool {
-		n, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&knocks[0])), uintptr(len(knocks)))
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&rings[0])), uintptr(len(rings)))
 		ended = errno == 0 && n == 0 || errno != 0 && errno != unix.EAGAIN && errno != unix.EINTR
 		return errno != unix.EAGAIN
 	})

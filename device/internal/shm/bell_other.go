@@ -27,8 +27,8 @@ func (b *bell) sleep(_ uint32, _ time.Duration) { time.Sleep(100 * time.Microsec
 
 func touch(pipe *os.File) { _, _ = pipe.Write([]byte{1}) }
 
-func hear(pipe *os.File) error {
-	var knocks [64]byte
-	_, err := pipe.Read(knocks[:])
+func awaitBell(pipe *os.File) error {
+	var rings [64]byte
+	_, err := pipe.Read(rings[:])
 	return err
 }

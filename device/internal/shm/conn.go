@@ -81,12 +81,12 @@ func newConn(segment []byte, out, in int) (*Conn, error) {
 	return c, nil
 }
 
-// Attend says how awake each side is while it waits for bytes, this one and
+// SetWaitPolicy says how awake each side is while it waits for bytes, this one and
 // the other.
-func (c *Conn) Attend(here, there Attention) {
+func (c *Conn) SetWaitPolicy(here, there WaitPolicy) {
 	_ = c.use(func() error {
-		c.in.attention.Store(uint32(here))
-		c.out.attention.Store(uint32(there))
+		c.in.waitPolicy.Store(uint32(here))
+		c.out.waitPolicy.Store(uint32(there))
 		return nil
 	})
 }

@@ -106,7 +106,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// Messages of any size arrive whole whether or not the one before has been
+// TestMessagesIntoAnEmptyRing of any size arrive whole whether or not the one before has been
 // read: an empty ring begins again at its start.
 func TestMessagesIntoAnEmptyRing(t *testing.T) {
 	host, guest := pair(t)
@@ -211,10 +211,10 @@ func TestForeignCounters(t *testing.T) {
 }
 
 func BenchmarkRoundTrip(b *testing.B) {
-	for name, a := range map[string]Attention{"spin": Spins, "nap": Naps, "sleep": Sleeps} {
+	for name, a := range map[string]WaitPolicy{"spin": WaitSpin, "nap": WaitNap, "sleep": WaitSleep} {
 		b.Run(name, func(b *testing.B) {
 			host, guest := pair(b)
-			host.Attend(a, a)
+			host.SetWaitPolicy(a, a)
 			go func() {
 				p := make([]byte, 64)
 				for {

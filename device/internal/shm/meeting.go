@@ -49,8 +49,8 @@ func (m *Meeting) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid
 // Seal closes the way to the segment: nobody joins any more.
 func (m *Meeting) Seal() { m.file.Close() }
 
-// look calls f while the segment is mapped.
-func (m *Meeting) look(f func()) {
+// use calls f while the segment is mapped.
+func (m *Meeting) use(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.segment != nil {
@@ -61,7 +61,7 @@ func (m *Meeting) look(f func()) {
 // Abort ends the group: members that wait, and those that come later, get an
 // error that wraps collective.Aborted.
 func (m *Meeting) Abort() {
-	m.look(func() {
+	m.use(func() {
 		m.head.aborted.Store(1)
 		for i := range m.lanes {
 			m.lanes[i].bell.ring()
@@ -72,7 +72,7 @@ func (m *Meeting) Abort() {
 // Missing returns the ranks that have not come to a barrier at which others
 // wait, in the first lane in which somebody waits; nil if nobody does.
 func (m *Meeting) Missing() (missing []int) {
-	m.look(func() {
+	m.use(func() {
 		for i := range m.lanes {
 			if missing = m.lanes[i].missing(); missing != nil {
 				return
@@ -100,7 +100,7 @@ func (l *laneMemory) missing() (ranks []int) {
 // Arrivals counts how often members came to a barrier: it grows as long as the
 // group gets on.
 func (m *Meeting) Arrivals() (n int) {
-	m.look(func() {
+	m.use(func() {
 		for i := range m.lanes {
 			for _, a := range m.lanes[i].arrived {
 				n += int(a.Load())

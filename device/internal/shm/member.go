@@ -129,18 +129,18 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	if l.all(barrier) {
 		return nil
 	}
-	attention, looked := Sleeps, false
+	waitPolicy, looked := WaitSleep, false
 	if m.head.spin.Load() != 0 {
-		attention = Spins
+		waitPolicy = WaitSpin
 	}
-	look := func() bool {
-		if looked || attention != Spins || !l.awake.Load() {
+	poll := func() bool {
+		if looked || waitPolicy != WaitSpin || !l.awake.Load() {
 			return false
 		}
 		looked = true
-		return l.look(barrier)
+		return l.poll(barrier)
 	}
-	if look() {
+	if poll() {
 		return nil
 	}
 	defer context.AfterFunc(ctx, func() { m.wake(l) })()
@@ -149,20 +149,20 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 		switch {
 		case m.head.aborted.Load() != 0:
 			return collective.Aborted
-		case l.all(barrier) || look():
+		case l.all(barrier) || poll():
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case m.closed.Load():
 			return Closed
 		}
-		l.bell.nap(seen, n, napOf(attention, n))
+		l.bell.nap(seen, n, napOf(waitPolicy, n))
 	}
 }
 
-// look spins until all members have come to a barrier, and reports whether
+// poll spins until all members have come to a barrier, and reports whether
 // they have.
-func (l *lane) look(barrier uint64) bool {
+func (l *lane) poll(barrier uint64) bool {
 	for start := time.Now(); time.Since(start) < spinInGroup; yield() {
 		if l.all(barrier) {
 			return true

@@ -14,17 +14,17 @@ const ringHeader = 512
 
 // counters is the head of a ring, as both processes see it.
 type counters struct {
-	written   atomic.Uint64 // bytes since the beginning; the producer's
-	origin    atomic.Uint64 // of the bytes since the beginning, one that lies at the start; the producer's
-	_         [48]byte
-	read      atomic.Uint64 // bytes since the beginning; the consumer's
-	_         [56]byte
-	data      bell // rung when bytes are there
-	_         [56]byte
-	space     bell // rung when bytes are gone
-	_         [56]byte
-	attention atomic.Uint32 // an Attention, of who reads
-	listening atomic.Uint32 // whether who reads waits for a byte in the pipe
+	written    atomic.Uint64 // bytes since the beginning; the producer's
+	origin     atomic.Uint64 // of the bytes since the beginning, one that lies at the start; the producer's
+	_          [48]byte
+	read       atomic.Uint64 // bytes since the beginning; the consumer's
+	_          [56]byte
+	data       bell // rung when bytes are there
+	_          [56]byte
+	space      bell // rung when bytes are gone
+	_          [56]byte
+	waitPolicy atomic.Uint32 // the WaitPolicy of the reader
+	listening  atomic.Uint32 // whether the reader waits for a byte in the pipe
 }
 
 // ring is one direction of a connection, as one of its sides sees it.
@@ -34,10 +34,10 @@ type ring struct {
 	closed *atomic.Bool
 	pos    uint64        // bytes that this side has written or read
 	shown  uint64        // of which the other side knows
-	usual  time.Duration // that this side waits for bytes, if it is more than a moment
+	usual  time.Duration // that this side waits for bytes, if it is more than a shortSpin
 
-	bellRead  *os.File // of who reads; nil: there is no pipe
-	bellWrite *os.File // of who writes; nil: there is none
+	bellRead  *os.File // the reader's end; nil: there is no pipe
+	bellWrite *os.File // the writer's end; nil: there is none
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {
@@ -108,7 +108,7 @@ func (r *ring) show() {
 		r.shown = r.pos
 		r.written.Store(r.pos)
 		r.data.ring()
-		r.knock()
+		r.wakeReader()
 	}
 }
 

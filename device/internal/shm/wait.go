@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Attention is how awake a side is while it waits.
-type Attention uint32
+// WaitPolicy is how awake a side is while it waits.
+type WaitPolicy uint32
 
 const (
-	Sleeps Attention = iota // where threads share cores
-	Naps                    // where every thread that computes has a core
-	Spins                   // where who waits has one too
+	WaitSleep WaitPolicy = iota // where threads share cores
+	WaitNap                     // where every thread that computes has a core
+	WaitSpin                    // where who waits has one too
 )
 
 const (
-	// moment is how long a reader that may spin looks before anything else.
-	moment = 20 * time.Microsecond
+	// shortSpin is how long a reader that may spin looks before anything else.
+	shortSpin = 20 * time.Microsecond
 	// early is how much before the usual time a reader wants to be awake: to be
 	// woken up from a core that has gone to sleep takes up to 100 microseconds,
 	// a timer 50.
@@ -37,14 +37,14 @@ const (
 func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
 	switch {
-	case Attention(r.attention.Load()) == Spins:
+	case WaitPolicy(r.waitPolicy.Load()) == WaitSpin:
 	case r.bellRead != nil:
 		return r.listen(ready)
 	default:
 		return r.sleep(&r.data, ready)
 	}
 	began := time.Now()
-	if look(ready, began.Add(moment)) {
+	if poll(ready, began.Add(shortSpin)) {
 		return nil
 	}
 	before, after := min(early+r.usual/16, mostEarly), min(early+r.usual/4, mostLate)
@@ -55,7 +55,7 @@ func (r *ring) await() error {
 		}
 	}
 	var err error
-	if !look(ready, began.Add(r.usual+after)) {
+	if !poll(ready, began.Add(r.usual+after)) {
 		err = r.sleep(&r.data, ready)
 	}
 	r.learn(time.Since(began))
@@ -78,11 +78,11 @@ func (r *ring) peek(d time.Duration) bool {
 // learn brings the usual time nearer to that of one wait: at once if that was shorter.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
-// look looks until something is ready or the time has come, and reports
+// poll spins until something is ready or the time has come, and reports
 // whether it is ready. Between two looks others may have the core. If somebody
-// takes it, that may be the peer, who is in no need of a core but this one's: it
+// takes it, that may be the peer, which has no other core than this one: it
 // gives up then.
-func look(ready func() bool, until time.Time) bool {
+func poll(ready func() bool, until time.Time) bool {
 	for last := time.Now(); !ready(); {
 		yield()
 		now := time.Now()
@@ -118,7 +118,7 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		b.nap(seen, n, napOf(Attention(r.attention.Load()), n))
+		b.nap(seen, n, napOf(WaitPolicy(r.waitPolicy.Load()), n))
 	}
 }
 
@@ -138,8 +138,8 @@ const (
 // napOf returns how long nap n lasts at most. Where threads share cores there
 // may be more of them than Go runs at once, and short naps would make its
 // monitor busy for good.
-func napOf(a Attention, n int) time.Duration {
-	if a == Sleeps || n >= shortNaps {
+func napOf(a WaitPolicy, n int) time.Duration {
+	if a == WaitSleep || n >= shortNaps {
 		return longNap
 	}
 	return shortNap

@@ -10,14 +10,14 @@ import (
 
 // Hold tells the course which replicas the device holds, and how many rows each of them has in
 // this run: what the device counts is held against it.
-func (c *Course) Hold(replicas, rows []int) {
+func (c *Progress) Hold(replicas, rows []int) {
 	if len(replicas) == len(rows) { // else the run is INVALID, and the device says so
 		c.replicas, c.rows = replicas, rows
 	}
 }
 
 // rowsIn returns the rows of the leaves of a node that the device holds.
-func (c *Course) rowsIn(n collective.Node) int {
+func (c *Progress) rowsIn(n collective.Node) int {
 	rows := 0
 	for i, r := range c.replicas {
 		if n.From <= r && r < n.To {
@@ -29,7 +29,7 @@ func (c *Course) rowsIn(n collective.Node) int {
 
 // checkParts checks which parts of a value are there, and how much its moments count. The host
 // knows how many rows there are.
-func (c *Course) checkParts(tag collective.Tag, i int, v collective.Reduction, due dueValue) error {
+func (c *Progress) checkParts(tag collective.Tag, i int, v collective.Reduction, due dueValue) error {
 	if c.rows == nil {
 		return nil
 	}

@@ -51,18 +51,18 @@ func ScheduleOf(f *graph.Function) *Schedule {
 	return s
 }
 
-// Course is how far a run has come in a schedule. The zero value has none, and is
+// Progress is how far a run has come in a schedule. The zero value has none, and is
 // for runs that exchange nothing.
-type Course struct {
+type Progress struct {
 	schedule *Schedule
 	step     uint64
-	came     [collective.Lanes]int
+	done     [collective.Lanes]int
 	replicas []int // that the device holds; nil: not known
 	rows     []int // of each
 }
 
 // Begin returns the course of a run of that number.
-func (s *Schedule) Begin(step uint64) Course { return Course{schedule: s, step: step} }
+func (s *Schedule) Begin(step uint64) Progress { return Progress{schedule: s, step: step} }
 
 // notDue is the error for an exchange that is not due.
 type notDue struct{ error }
@@ -75,14 +75,14 @@ func (notDue) Rule() string {
 
 // Next takes the exchange that the run comes to. The error says what came, and what
 // was due: the device is wrong then, whoever else waits.
-func (c *Course) Next(tag collective.Tag, values []collective.Reduction) error {
+func (c *Progress) Next(tag collective.Tag, values []collective.Reduction) error {
 	if err := c.next(tag, values); err != nil {
 		return notDue{err}
 	}
 	return nil
 }
 
-func (c *Course) next(tag collective.Tag, values []collective.Reduction) error {
+func (c *Progress) next(tag collective.Tag, values []collective.Reduction) error {
 	if c.schedule == nil || tag.Lane >= collective.Lanes {
 		return fmt.Errorf("exchange %.100q came in lane %d of a run that has none there", tag.Name, tag.Lane)
 	}
@@ -91,18 +91,18 @@ func (c *Course) next(tag collective.Tag, values []collective.Reduction) error {
 			tag.Step, c.step)
 	}
 	all := c.schedule.lanes[tag.Lane]
-	at := c.came[tag.Lane]
+	at := c.done[tag.Lane]
 	if err := c.checkTag(tag, all, at); err != nil {
 		return err
 	}
-	c.came[tag.Lane]++
+	c.done[tag.Lane]++
 	return c.checkValues(all[at], tag, values)
 }
 
 // checkTag checks the place of an exchange among all of its lane, when at of them have come.
-func (c *Course) checkTag(tag collective.Tag, all []dueExchange, at int) error {
+func (c *Progress) checkTag(tag collective.Tag, all []dueExchange, at int) error {
 	other := 1 - tag.Lane
-	others := c.schedule.lanes[other][c.came[other]:]
+	others := c.schedule.lanes[other][c.done[other]:]
 	belongs := len(others) > 0 && others[0].name == tag.Name
 	switch {
 	case at < len(all) && all[at].name == tag.Name && tag.Sequence == uint64(at):
@@ -129,7 +129,7 @@ func whyLane(l collective.Lane) string {
 }
 
 // checkValues checks that an exchange brings the values that are due.
-func (c *Course) checkValues(d dueExchange, tag collective.Tag, values []collective.Reduction) error {
+func (c *Progress) checkValues(d dueExchange, tag collective.Tag, values []collective.Reduction) error {
 	if len(values) != len(d.values) {
 		return fmt.Errorf("exchange %q came with %d values; due are %d, one for each all_reduce that follows "+
 			"another", tag.Name, len(values), len(d.values))
@@ -152,12 +152,12 @@ func (c *Course) checkValues(d dueExchange, tag collective.Tag, values []collect
 
 // Left returns an error that names the first exchange of a run that ended well to which it
 // has not come; nil if it has come to all.
-func (c *Course) Left() error {
+func (c *Progress) Left() error {
 	if c.schedule == nil {
 		return nil
 	}
 	for lane, all := range c.schedule.lanes {
-		if at := c.came[lane]; at < len(all) {
+		if at := c.done[lane]; at < len(all) {
 			return notDue{fmt.Errorf("the run ended without exchange %q, which was due with sequence %d in %v",
 				all[at].name, at, pb.Lane(lane))}
 		}

@@ -32,7 +32,7 @@ func scheduled(t *testing.T) *graph.Function {
 	return f
 }
 
-type came struct {
+type done struct {
 	lane     collective.Lane
 	sequence uint64
 	name     string
@@ -50,35 +50,35 @@ func TestScheduleNamesWhatIsNotDue(t *testing.T) {
 	pair := []collective.Reduction{value(collective.Sum, tensor.F32, 2),
 		value(collective.MergeMoments, tensor.F64, 5)}
 	one := []collective.Reduction{value(collective.Sum, tensor.F32, 2)}
-	first, gradient, second := came{0, 0, "a", pair}, came{1, 0, "c", one}, came{0, 1, "d", one}
+	first, gradient, second := done{0, 0, "a", pair}, done{1, 0, "c", one}, done{0, 1, "d", one}
 	for _, c := range []struct {
-		came []came
+		done []done
 		says string
 	}{
-		{[]came{first, gradient, second}, ""},
-		{[]came{first, second, gradient}, ""}, // lanes have orders of their own
-		{[]came{gradient, first, second}, ""},
-		{[]came{{0, 1, "a", pair}}, `exchange "a" came with sequence 1 in LANE_MOMENTS; due is sequence 0`},
-		{[]came{first, {0, 2, "d", one}}, `exchange "d" came with sequence 2 in LANE_MOMENTS; due is sequence 1`},
-		{[]came{first, {0, 0, "d", one}}, `exchange "d" came with sequence 0 in LANE_MOMENTS; due is sequence 1`},
-		{[]came{first, {0, 1, "c", one}},
+		{[]done{first, gradient, second}, ""},
+		{[]done{first, second, gradient}, ""}, // lanes have orders of their own
+		{[]done{gradient, first, second}, ""},
+		{[]done{{0, 1, "a", pair}}, `exchange "a" came with sequence 1 in LANE_MOMENTS; due is sequence 0`},
+		{[]done{first, {0, 2, "d", one}}, `exchange "d" came with sequence 2 in LANE_MOMENTS; due is sequence 1`},
+		{[]done{first, {0, 0, "d", one}}, `exchange "d" came with sequence 0 in LANE_MOMENTS; due is sequence 1`},
+		{[]done{first, {0, 1, "c", one}},
 			`exchange "c" came in LANE_MOMENTS; it belongs in LANE_GRADIENTS, since no node of the function reads`},
-		{[]came{{1, 0, "a", pair}},
+		{[]done{{1, 0, "a", pair}},
 			`exchange "a" came in LANE_GRADIENTS; it belongs in LANE_MOMENTS, since a node of the function reads`},
-		{[]came{{0, 0, "d", one}}, `exchange "d" came with sequence 0 in LANE_MOMENTS; due is "a" with sequence 0`},
-		{[]came{gradient, {1, 1, "c", one}}, `exchange "c" came as number 2 in LANE_GRADIENTS; the function has 1 there`},
-		{[]came{{0, 0, "a", one}}, `exchange "a" came with 1 values; due are 2`},
-		{[]came{{0, 0, "a", []collective.Reduction{pair[1], pair[0]}}},
+		{[]done{{0, 0, "d", one}}, `exchange "d" came with sequence 0 in LANE_MOMENTS; due is "a" with sequence 0`},
+		{[]done{gradient, {1, 1, "c", one}}, `exchange "c" came as number 2 in LANE_GRADIENTS; the function has 1 there`},
+		{[]done{{0, 0, "a", one}}, `exchange "a" came with 1 values; due are 2`},
+		{[]done{{0, 0, "a", []collective.Reduction{pair[1], pair[0]}}},
 			`exchange "a": value 0 came as REDUCTION_MERGE_MOMENTS; due is REDUCTION_SUM`},
-		{[]came{gradient, {0, 0, "a", []collective.Reduction{value(collective.Sum, tensor.F32, 3), pair[1]}}},
+		{[]done{gradient, {0, 0, "a", []collective.Reduction{value(collective.Sum, tensor.F32, 3), pair[1]}}},
 			`exchange "a": value 0 came as f32[3]; due is f32[2]`},
-		{[]came{first, second}, `the run ended without exchange "c", which was due with sequence 0 in LANE_GRADIENTS`},
-		{[]came{gradient, first}, `the run ended without exchange "d", which was due with sequence 1 in LANE_MOMENTS`},
-		{[]came{{2, 0, "a", pair}}, `exchange "a" came in lane 2`},
+		{[]done{first, second}, `the run ended without exchange "c", which was due with sequence 0 in LANE_GRADIENTS`},
+		{[]done{gradient, first}, `the run ended without exchange "d", which was due with sequence 1 in LANE_MOMENTS`},
+		{[]done{{2, 0, "a", pair}}, `exchange "a" came in lane 2`},
 	} {
 		course := ScheduleOf(scheduled(t)).Begin(step)
 		var err error
-		for _, x := range c.came {
+		for _, x := range c.done {
 			if err == nil {
 				tag := collective.Tag{Step: step, Lane: x.lane, Sequence: x.sequence, Name: x.name}
 				err = course.Next(tag, x.values)
@@ -88,7 +88,7 @@ func TestScheduleNamesWhatIsNotDue(t *testing.T) {
 			err = course.Left()
 		}
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.HasPrefix(err.Error(), c.says)) {
-			t.Errorf("%v: %v, want %q", c.came, err, c.says)
+			t.Errorf("%v: %v, want %q", c.done, err, c.says)
 		}
 	}
 	course := ScheduleOf(scheduled(t)).Begin(step)

@@ -14,10 +14,10 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// neighbours is a fabric whose ranks of one machine send each other messages through memory
+// intraNode is a fabric whose ranks of one machine send each other messages through memory
 // that they share, and lend what lies in pools. Ranks of other machines, and the end of
 // all, are the fabric's that it is over.
-type neighbours struct {
+type intraNode struct {
 	fabric.Fabric
 	over    <-chan struct{} // closed when the fabric has ended
 	ended   func() error    // why
@@ -26,27 +26,27 @@ type neighbours struct {
 	once    sync.Once
 }
 
-// Neighbours returns the fabric with direct connections between ranks that are near each
+// IntraNode returns the fabric with direct connections between ranks that are near each
 // other on one machine (Linux). All ranks call it before anything else; it returns within
 // the timeout (0: 30 s), or when ctx ends.
-func Neighbours(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Lender, error) {
-	return besides(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
+func IntraNode(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Lender, error) {
+	return newIntraNode(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
 }
 
-func besides(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
-	timeout time.Duration) (*neighbours, error) {
+func newIntraNode(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
+	timeout time.Duration) (*intraNode, error) {
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	links, err := meetAll(ctx, f)
+	links, err := connectLinks(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	n := &neighbours{Fabric: f, over: over, ended: ended, links: links}
+	n := &intraNode{Fabric: f, over: over, ended: ended, links: links}
 	for _, l := range links {
 		if l != nil {
 			n.readers.Go(func() {
 				if err := l.read(); !errors.Is(err, shm.Closed) {
-					f.Abort(fmt.Sprintf("rank %d: its neighbour, rank %d: %v", l.own, l.peer, err))
+					f.Abort(fmt.Sprintf("rank %d: its neighbour, rank %d: %v", l.rank, l.peer, err))
 				}
 			})
 		}
@@ -55,7 +55,7 @@ func besides(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended f
 }
 
 // link returns that to a rank; nil if there is none, or no such lane.
-func (n *neighbours) link(peer int, lane collective.Lane) *link {
+func (n *intraNode) link(peer int, lane collective.Lane) *link {
 	if peer < 0 || peer >= len(n.links) || lane >= collective.Lanes {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (n *neighbours) link(peer int, lane collective.Lane) *link {
 }
 
 // Send implements fabric.Fabric.
-func (n *neighbours) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
+func (n *intraNode) Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error {
 	l := n.link(to, lane)
 	if l == nil {
 		return n.Fabric.Send(ctx, to, lane, pieces...)
@@ -71,7 +71,7 @@ func (n *neighbours) Send(ctx context.Context, to int, lane collective.Lane, pie
 	return n.send(ctx, l, lane, pieces, nil)
 }
 
-func (n *neighbours) send(ctx context.Context, l *link, lane collective.Lane, pieces [][]byte,
+func (n *intraNode) send(ctx context.Context, l *link, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	if isClosed(n.over) {
 		return n.ended()
@@ -84,7 +84,7 @@ func (n *neighbours) send(ctx context.Context, l *link, lane collective.Lane, pi
 }
 
 // Lend implements fabric.Lender.
-func (n *neighbours) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
+func (n *intraNode) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
 	if l := n.link(to, lane); l != nil {
 		if views := l.views(pieces); views != nil {
 			return true, n.send(ctx, l, lane, nil, views)
@@ -94,12 +94,12 @@ func (n *neighbours) Lend(ctx context.Context, to int, lane collective.Lane, pie
 }
 
 // Receive implements fabric.Fabric.
-func (n *neighbours) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
+func (n *intraNode) Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error) {
 	return fabric.Joined(ctx, n, from, lane)
 }
 
 // Borrow implements fabric.Lender.
-func (n *neighbours) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
+func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
 	l := n.link(from, lane)
 	if l == nil {
 		m, err := n.Fabric.Receive(ctx, from, lane)
@@ -128,9 +128,9 @@ func (n *neighbours) Borrow(ctx context.Context, from int, lane collective.Lane)
 }
 
 // Close implements fabric.Fabric.
-func (n *neighbours) Close() (err error) {
+func (n *intraNode) Close() (err error) {
 	n.once.Do(func() {
-		ctx, stop := context.WithTimeout(context.Background(), partingInAnger)
+		ctx, stop := context.WithTimeout(context.Background(), closeTimeoutAfterAbort)
 		defer stop()
 		for _, l := range n.links {
 			if l != nil {
@@ -148,4 +148,4 @@ func (n *neighbours) Close() (err error) {
 	return err
 }
 
-var _ fabric.Lender = (*neighbours)(nil)
+var _ fabric.Lender = (*intraNode)(nil)

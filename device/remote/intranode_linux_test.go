@@ -53,7 +53,7 @@ func near(ctx context.Context, size int) ([]fabric.Fabric, error) {
 	}
 	var wait sync.WaitGroup
 	for i, e := range under {
-		wait.Go(func() { all[i], errs[i] = besides(ctx, e, e.over, func() error { return e.why }, time.Minute) })
+		wait.Go(func() { all[i], errs[i] = newIntraNode(ctx, e, e.over, func() error { return e.why }, time.Minute) })
 	}
 	wait.Wait()
 	return all, errors.Join(errs...)
@@ -72,13 +72,13 @@ func TestNeighboursAreAFabric(t *testing.T) {
 
 // TestNeighboursMeet: ranks that are near have links, those that are far apart have none.
 func TestNeighboursMeet(t *testing.T) {
-	all, err := near(t.Context(), mostApart+2)
+	all, err := near(t.Context(), maxDistance+2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range all {
-		for j, l := range r.(*neighbours).links {
-			if want := i != j && max(i-j, j-i) <= mostApart; (l != nil) != want {
+		for j, l := range r.(*intraNode).links {
+			if want := i != j && max(i-j, j-i) <= maxDistance; (l != nil) != want {
 				t.Errorf("ranks %d and %d: link %v, want %v", i, j, l != nil, want)
 			}
 		}
@@ -91,21 +91,21 @@ func TestNeighboursMeet(t *testing.T) {
 }
 
 // pair returns both sides of what may become a link.
-func pair() (low, high *encounter) {
-	return &encounter{own: 0, peer: 1, machine: machineName()},
-		&encounter{own: 1, peer: 0, machine: machineName()}
+func pair() (low, high *pairing) {
+	return &pairing{rank: 0, peer: 1, machine: machineName()},
+		&pairing{rank: 1, peer: 0, machine: machineName()}
 }
 
 // TestOtherMachines: who names another machine, or has other memory at the same place, is far.
 func TestOtherMachines(t *testing.T) {
-	for _, spoil := range []func(m *introduction){
-		func(m *introduction) { m.Machine += "x" },
-		func(m *introduction) { m.Mark[0]++ },
-		func(m *introduction) { m.Segment = "/proc/self/fd/0" },
-		func(m *introduction) { *m = introduction{} },
+	for _, spoil := range []func(m *hello){
+		func(m *hello) { m.Machine += "x" },
+		func(m *hello) { m.Mark[0]++ },
+		func(m *hello) { m.Segment = "/proc/self/fd/0" },
+		func(m *hello) { *m = hello{} },
 	} {
 		low, high := pair()
-		offer := low.offer(introduction{})
+		offer := low.offer(hello{})
 		spoil(&offer)
 		answer := high.answer(offer)
 		if answer.Agreed || low.agree(answer).Agreed || low.link(false) != nil || high.link(false) != nil {
@@ -113,7 +113,7 @@ func TestOtherMachines(t *testing.T) {
 		}
 	}
 	low, high := pair()
-	answer := high.answer(low.offer(introduction{}))
+	answer := high.answer(low.offer(hello{}))
 	answer.Mark[1]++
 	if !answer.Agreed || low.agree(answer).Agreed {
 		t.Errorf("%+v is taken", answer)
@@ -136,7 +136,7 @@ func TestSumsOfNeighbours(t *testing.T) {
 	for i, r := range all {
 		pool := pooled(t)
 		wait.Go(func() {
-			p := fabric.New(&counting{r.(*neighbours), &lent[i]}, time.Minute)
+			p := fabric.New(&counting{r.(*intraNode), &lent[i]}, time.Minute)
 			errs[i] = errors.Join(sumOver(p, pool, n, rounds), p.Close())
 		})
 	}
@@ -153,12 +153,12 @@ func TestSumsOfNeighbours(t *testing.T) {
 
 // counting counts what is lent.
 type counting struct {
-	*neighbours
+	*intraNode
 	lent *int
 }
 
 func (c *counting) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
-	lent, err := c.neighbours.Lend(ctx, to, lane, pieces...)
+	lent, err := c.intraNode.Lend(ctx, to, lane, pieces...)
 	if lent {
 		*c.lent++
 	}

@@ -88,6 +88,6 @@ func (r *Run) write(ctx context.Context, s *train.Session, m *models.Model) erro
 	if r.o.Peers == nil {
 		return nil
 	}
-	_, err := r.o.Peers.Share(context.WithoutCancel(ctx), nil)
+	_, err := r.o.Peers.Broadcast(context.WithoutCancel(ctx), nil)
 	return err
 }

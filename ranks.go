@@ -41,7 +41,7 @@ func (r *Run) sharedModel(ctx context.Context) (*modelfile.Started, error) {
 			return nil, err
 		}
 	}
-	b, err := p.Share(ctx, mine)
+	b, err := p.Broadcast(ctx, mine)
 	switch {
 	case err != nil || p.Rank() == 0:
 		return m, err
@@ -74,7 +74,7 @@ func (r *Run) compared(ctx context.Context) error {
 			return err
 		}
 	}
-	b, err := p.Share(ctx, r.recipe.JSON())
+	b, err := p.Broadcast(ctx, r.recipe.JSON())
 	if err != nil {
 		return err
 	}

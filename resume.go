@@ -24,7 +24,7 @@ func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
 	if o.Peers.Rank() == 0 && exists(o.resumePath()) {
 		mine = []byte{1}
 	}
-	b, err := o.Peers.Share(ctx, mine)
+	b, err := o.Peers.Broadcast(ctx, mine)
 	return len(b) > 0, err
 }
 
@@ -98,7 +98,7 @@ func (r *Run) readCheckpoint(ctx context.Context) (*serialize.Checkpoint, error)
 			return nil, err
 		}
 	}
-	b, err := peers.Share(ctx, mine)
+	b, err := peers.Broadcast(ctx, mine)
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}

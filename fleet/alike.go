@@ -37,7 +37,7 @@ func openAlike(ctx context.Context, o Options) (*Fleet, error) {
 
 // lesserOfAll returns the class that the devices of all ranks have.
 func (o *Options) lesserOfAll(ctx context.Context, mine string) (string, error) {
-	records, err := o.Peers.Gather(ctx, []byte(mine))
+	records, err := o.Peers.AllGather(ctx, []byte(mine))
 	if err != nil {
 		return "", err
 	}

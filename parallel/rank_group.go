@@ -52,7 +52,7 @@ type rankGroup struct {
 // device of a rank refuses is decomposed there.
 func (r *rankGroup) sameProgram(ctx context.Context) error {
 	sum := sha256.Sum256(r.program.Text())
-	all, err := r.peers.Gather(ctx, sum[:])
+	all, err := r.peers.AllGather(ctx, sum[:])
 	for rank, theirs := range all {
 		if !bytes.Equal(theirs, sum[:]) {
 			return &RankError{rank, "its devices run another program, as some of them lack an operation", OneKind}

@@ -241,7 +241,7 @@ func TestRanksThatCannotGoOn(t *testing.T) {
 func TestReportThatIsNone(t *testing.T) {
 	_, err := onRanks(2, func(p *fabric.Peers) (string, error) {
 		if p.Rank() == 1 {
-			_, err := p.Gather(t.Context(), []byte("{"))
+			_, err := p.AllGather(t.Context(), []byte("{"))
 			return "", err
 		}
 		_, err := gather(t.Context(), p, verdict{}, nil)

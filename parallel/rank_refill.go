@@ -59,7 +59,7 @@ func (r *rankGroup) refill(ctx context.Context, all []report, failed error) (sti
 		}
 		state = r.packed(have)
 	}
-	states, err := peers.Gather(ctx, state)
+	states, err := peers.AllGather(ctx, state)
 	if err != nil || !mine {
 		return failed, err
 	}
@@ -84,7 +84,7 @@ func (r *rankGroup) awaitDevice(ctx context.Context, cause error) (*member, erro
 
 // allFound returns an error if a rank has got no device: missing says why.
 func (r *rankGroup) allFound(ctx context.Context, missing string) error {
-	all, err := r.peers.Gather(ctx, []byte(missing))
+	all, err := r.peers.AllGather(ctx, []byte(missing))
 	for rank, text := range all {
 		if len(text) > 0 {
 			return &RankError{rank, string(text), ""}

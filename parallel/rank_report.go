@@ -65,7 +65,7 @@ func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor
 	for _, m := range moments {
 		b = append(b, m.Bytes...)
 	}
-	records, err := p.Gather(ctx, b)
+	records, err := p.AllGather(ctx, b)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 	if err != nil {
 		return err
 	}
-	records, err := p.Gather(ctx, mine)
+	records, err := p.AllGather(ctx, mine)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *Predictor) badRows(ctx context.Context, b *data.Batch) (map[int]error, 
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.peers.Gather(ctx, mine)
+	all, err := p.peers.AllGather(ctx, mine)
 	if err != nil {
 		return nil, err
 	}

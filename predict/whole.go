@@ -95,7 +95,7 @@ func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
 	if err != nil {
 		return err
 	}
-	all, err := p.peers.Gather(ctx, mine)
+	all, err := p.peers.AllGather(ctx, mine)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	if err != nil {
 		return tight, err
 	}
-	all, err := peers.Gather(ctx, b)
+	all, err := peers.AllGather(ctx, b)
 	if err != nil {
 		return tight, err
 	}
@@ -159,7 +159,7 @@ func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	case err != nil && !told:
 		s.plan.config.Peers.Abort(err.Error())
 	case told: // rank 0 has written the checkpoint when all have come here
-		_, _ = s.plan.config.Peers.Share(context.WithoutCancel(ctx), nil)
+		_, _ = s.plan.config.Peers.Broadcast(context.WithoutCancel(ctx), nil)
 		err = &agreed{err}
 	}
 	return m, err

@@ -25,24 +25,24 @@ type Hub struct {
 	ended     chan struct{} // closed by Abort
 
 	// With an uplink:
-	uplink    Uplink
-	ctx       context.Context // ends with the group
-	cancel    context.CancelFunc
-	wait      sync.WaitGroup // for what the uplink does
-	climbing  int            // rounds that it has not completed
-	calledOff bool           // it was the first to end the group
-	last      [Lanes]*round  // that it got
+	uplink     Uplink
+	ctx        context.Context // ends with the group
+	cancel     context.CancelFunc
+	wait       sync.WaitGroup // for what the uplink does
+	forwarding int            // rounds that it has not completed
+	calledOff  bool           // it was the first to end the group
+	last       [Lanes]*round  // that it got
 }
 
 // round is one exchange that is being gathered.
 type round struct {
-	tag    Tag
-	values [][]Reduction // by rank; nil until it came
-	came   int
-	done   chan struct{}
-	err    error
+	tag     Tag
+	values  [][]Reduction // by rank; nil until it came
+	arrived int
+	done    chan struct{}
+	err     error
 
-	climbing bool // the uplink completes it
+	forwarding bool // the uplink completes it
 }
 
 // NewHub returns the meeting point of size members over the given number of replicas.
@@ -79,7 +79,7 @@ func (h *Hub) Missing() []int {
 			return rounds[0].missing()
 		}
 	}
-	if h.climbing > 0 {
+	if h.forwarding > 0 {
 		return []int{}
 	}
 	return nil
@@ -134,9 +134,9 @@ func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() e
 // the group if an uplink is at them.
 func (h *Hub) release(r *round) {
 	h.mu.Lock()
-	climbing := r.climbing
+	forwarding := r.forwarding
 	h.mu.Unlock()
-	if climbing {
+	if forwarding {
 		h.Abort(context.Canceled)
 		<-r.done
 	}
@@ -158,15 +158,15 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 		values = []Reduction{}
 	}
 	r.values[rank] = values
-	r.came++
+	r.arrived++
 	if tag != r.tag && r.err == nil {
 		r.err = fmt.Errorf("collective: rank %d came to %+v while others are at %+v", rank, tag, r.tag)
 	}
-	if r.came == h.size {
+	if r.arrived == h.size {
 		h.rounds[tag.Lane] = h.rounds[tag.Lane][1:]
 		switch {
 		case r.err == nil && h.uplink != nil:
-			h.climb(r)
+			h.forward(r)
 			return r, nil
 		case r.err == nil:
 			r.err = h.reduce(r)

@@ -34,13 +34,13 @@ func NewHubBelow(u Uplink, leaves, size int) *Hub {
 // Wait returns when no exchange is under way any more, which is soon after Abort.
 func (h *Hub) Wait() { h.wait.Wait() }
 
-// climb completes a round with the uplink, after the round of the lane before
+// forward completes a round with the uplink, after the round of the lane before
 // it. The hub is locked.
-func (h *Hub) climb(r *round) {
+func (h *Hub) forward(r *round) {
 	before := h.last[r.tag.Lane]
 	h.last[r.tag.Lane] = r
-	r.climbing = true
-	h.climbing++
+	r.forwarding = true
+	h.forwarding++
 	h.wait.Go(func() {
 		if before != nil {
 			<-before.done
@@ -50,7 +50,7 @@ func (h *Hub) climb(r *round) {
 			err = h.complete(r)
 		}
 		h.mu.Lock()
-		h.climbing--
+		h.forwarding--
 		h.completed++
 		r.err = err
 		h.calledOff = h.calledOff || h.abort == nil && errors.Is(err, Aborted)

@@ -18,7 +18,7 @@ func Example() {
 			p := fabric.New(r, 10*time.Second)
 			defer p.Close()
 			speed := fmt.Sprint(100 * (1 + p.Rank()))
-			all, err := p.Gather(context.Background(), []byte(speed))
+			all, err := p.AllGather(context.Background(), []byte(speed))
 			if err == nil && p.Rank() == 0 {
 				fmt.Printf("%s\n", all)
 			}

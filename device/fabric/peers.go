@@ -16,7 +16,7 @@ import (
 )
 
 // Peers is the ranks of a run: this one, and those that it reaches over a
-// fabric. All of them make the same calls of Gather in the same order. Between
+// fabric. All of them make the same calls of AllGather in the same order. Between
 // two of these is a turn: what is exchanged in it by an Uplink. A turn that was
 // called off on any rank (CallOff) is called off on all that wait in it, and
 // what was under way is dropped.
@@ -66,7 +66,7 @@ type kind uint8
 
 const (
 	alive   kind = iota // the sender is there
-	record              // of Gather
+	record              // of AllGather
 	parts               // of an exchange
 	results             // of an exchange: what the sender has combined
 	callOff             // of the turn
@@ -286,9 +286,9 @@ func (p *Peers) patience() time.Duration {
 // a peer may be silent for a few seconds only.
 func (p *Peers) Hurry() { p.hurried.Store(true) }
 
-// Gather brings a record of every rank to all, and begins the next turn. It
+// AllGather brings a record of every rank to all, and begins the next turn. It
 // returns them by rank. Nothing else may be under way.
-func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+func (p *Peers) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	h := header{kind: record, turn: p.turn.Load()}
 	all := make([][]byte, p.Size())
 	all[p.Rank()] = mine
@@ -315,12 +315,12 @@ func (p *Peers) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
-// Share brings what rank 0 has to all: its own to rank 0, too. It is a Gather.
-func (p *Peers) Share(ctx context.Context, mine []byte) ([]byte, error) {
+// Broadcast brings what rank 0 has to all: its own to rank 0, too. It is an AllGather.
+func (p *Peers) Broadcast(ctx context.Context, mine []byte) ([]byte, error) {
 	if p.Rank() > 0 {
 		mine = nil
 	}
-	all, err := p.Gather(ctx, mine)
+	all, err := p.AllGather(ctx, mine)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +342,7 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 var Agreed = errors.New("the ranks have agreed to stop")
 
 // CallOff ends the turn on all ranks that wait for this one in an exchange.
-// Nothing of this rank may be under way any more. Gather comes next.
+// Nothing of this rank may be under way any more. AllGather comes next.
 func (p *Peers) CallOff(ctx context.Context, cause string) error {
 	h := header{kind: callOff, turn: p.turn.Load()}
 	begin := h.append(nil)

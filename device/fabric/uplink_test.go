@@ -245,7 +245,7 @@ func TestATurnThatIsCalledOff(t *testing.T) {
 			} else if _, err := exchange(100, 1); !errors.Is(err, collective.Aborted) {
 				return fmt.Errorf("turn %d: an exchange with who called it off: %v", turn, err)
 			}
-			all, err := p.Gather(t.Context(), []byte{byte(p.Rank()), byte(turn)})
+			all, err := p.AllGather(t.Context(), []byte{byte(p.Rank()), byte(turn)})
 			if err != nil {
 				return err
 			}
@@ -268,7 +268,7 @@ func TestARankThatSaysNothing(t *testing.T) {
 	p := fabric.New(ranks[0], 200*time.Millisecond)
 	defer p.Close()
 	began := time.Now()
-	if _, err := p.Gather(t.Context(), nil); !errors.Is(err, fabric.Ended) || time.Since(began) > 5*time.Second {
+	if _, err := p.AllGather(t.Context(), nil); !errors.Is(err, fabric.Ended) || time.Since(began) > 5*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 	slow := inprocess.New(2)
@@ -277,9 +277,9 @@ func TestARankThatSaysNothing(t *testing.T) {
 	defer b.Close()
 	go func() {
 		time.Sleep(time.Second)
-		_, _ = b.Gather(context.Background(), nil)
+		_, _ = b.AllGather(context.Background(), nil)
 	}()
-	if _, err := a.Gather(t.Context(), nil); err != nil {
+	if _, err := a.AllGather(t.Context(), nil); err != nil {
 		t.Errorf("a rank that shows signs of life: %v", err)
 	}
 }
@@ -290,7 +290,7 @@ func TestRanksThatSayNothing(t *testing.T) {
 	p, other := fabric.New(ranks[0], 200*time.Millisecond), fabric.New(ranks[2], 200*time.Millisecond)
 	defer p.Close()
 	defer other.Close()
-	_, err := p.Gather(t.Context(), nil)
+	_, err := p.AllGather(t.Context(), nil)
 	if want := "rank 1 is gone, or rank 3: nothing was heard of them"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -321,8 +321,8 @@ func TestSuspended(t *testing.T) {
 	a, b := fabric.New(&suspended{Fabric: ranks[0]}, 400*time.Millisecond), fabric.New(ranks[1], 0)
 	defer a.Close()
 	defer b.Close()
-	go func() { _, _ = b.Gather(context.Background(), []byte("here")) }()
-	if all, err := a.Gather(t.Context(), nil); err != nil || string(all[1]) != "here" {
+	go func() { _, _ = b.AllGather(context.Background(), []byte("here")) }()
+	if all, err := a.AllGather(t.Context(), nil); err != nil || string(all[1]) != "here" {
 		t.Errorf("%q, %v", all, err)
 	}
 }
@@ -341,13 +341,13 @@ func TestPeerThatTakesNothing(t *testing.T) {
 	p := fabric.New(stuck{all[0]}, 50*time.Millisecond)
 	defer p.Close()
 	defer all[1].Close()
-	_, err := p.Gather(t.Context(), []byte("mine"))
+	_, err := p.AllGather(t.Context(), []byte("mine"))
 	if !errors.Is(err, fabric.Ended) || !strings.Contains(err.Error(), "rank 1 is gone") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Gather(ctx, nil); !errors.Is(err, context.Canceled) {
+	if _, err := p.AllGather(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want canceled", err)
 	}
 }

@@ -17,10 +17,10 @@ func ExampleNew() {
 		defer close(done)
 		p := fabric.New(ranks[1], 10*time.Second)
 		defer p.Close()
-		p.Gather(context.Background(), []byte("ready"))
+		p.AllGather(context.Background(), []byte("ready"))
 	}()
 	p := fabric.New(ranks[0], 10*time.Second)
-	all, err := p.Gather(context.Background(), []byte("here"))
+	all, err := p.AllGather(context.Background(), []byte("here"))
 	fmt.Printf("%s %v\n", all, err)
 	<-done
 	p.Close()

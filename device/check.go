@@ -10,7 +10,7 @@ import (
 )
 
 // Check returns what is wrong with a step of fn for an executable of capacity c. A device
-// calls it before it runs the step. replicas is what Group.Own returns; fn is nil if the
+// calls it before it runs the step. replicas is what Group.LocalReplicas returns; fn is nil if the
 // program has no function of that name.
 func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 	switch {

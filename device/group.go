@@ -63,8 +63,8 @@ func (g Group) CheckExchange() error {
 	return nil
 }
 
-// Own returns the number of replicas of member Rank, -1 of a nil group.
-func (g *Group) Own() int {
+// LocalReplicas returns the number of replicas of member Rank, -1 of a nil group.
+func (g *Group) LocalReplicas() int {
 	if g == nil {
 		return -1
 	}

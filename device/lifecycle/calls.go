@@ -47,7 +47,7 @@ func (c *calls) begin(ctx context.Context, call string) (_ context.Context, done
 	}, nil
 }
 
-// Close ends the call under way, then runs free. Calls that come later are refused.
+// close ends the call under way, then runs free. Calls that come later are refused.
 func (c *calls) close(free func()) {
 	c.end()
 	c.between(free)

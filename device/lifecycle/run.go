@@ -22,7 +22,7 @@ func (x *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	defer done()
 	began := time.Now()
 	fn, group := x.program.Function(s.Function), x.device.group
-	if err := s.Check(fn, x.capacity, group.Own()); err != nil {
+	if err := s.Check(fn, x.capacity, group.LocalReplicas()); err != nil {
 		return device.Outcome{}, x.device.invalid(call, err)
 	}
 	if s.Function == graph.Train {

@@ -17,7 +17,7 @@ func (e *executable) Needs() device.Needs {
 	for _, k := range e.constants {
 		n.Fixed += int64(len(k.data))
 	}
-	for _, r := range e.rooms.all {
+	for _, r := range e.slots.all {
 		if r.kind == graph.Rows {
 			n.PerRow += int64(r.bytes)
 		} else {
@@ -27,11 +27,11 @@ func (e *executable) Needs() device.Needs {
 	return n
 }
 
-// Grow implements lifecycle.Runner: all rooms become large enough. Those that are not get new
+// Grow implements lifecycle.Runner: all slots become large enough. Those that are not get new
 // buffers, and the former ones are freed when all are there.
 func (e *executable) Grow(c device.Capacity, kept bool) error {
 	need := 0.0
-	for _, r := range e.rooms.all {
+	for _, r := range e.slots.all {
 		need += r.want(c)
 	}
 	if need > math.MaxInt/4 {
@@ -41,8 +41,8 @@ func (e *executable) Grow(c device.Capacity, kept bool) error {
 	if err := e.backend.checkMemory(need); err != nil {
 		return err
 	}
-	made := map[*room]Buffer{}
-	for _, r := range e.rooms.all {
+	made := map[*slot]Buffer{}
+	for _, r := range e.slots.all {
 		size := max(int(r.want(c)), 16)
 		if size <= r.size {
 			continue
@@ -59,9 +59,9 @@ func (e *executable) Grow(c device.Capacity, kept bool) error {
 	return e.move(made, c, kept)
 }
 
-// move gives rooms their new buffers, which keep what they hold for commit if there is any.
-func (e *executable) move(made map[*room]Buffer, c device.Capacity, kept bool) (err error) {
-	e.told = nil
+// move gives slots their new buffers, which keep what they hold for commit if there is any.
+func (e *executable) move(made map[*slot]Buffer, c device.Capacity, kept bool) (err error) {
+	e.uploaded = nil
 	for r, b := range made {
 		if r.buffer != 0 {
 			if kept { // it may lie in this one

@@ -12,7 +12,7 @@ type compiler struct {
 	fn     *function
 	node   *graph.Node
 	folded map[graph.Value]class.Norm // products with a batch norm in them
-	temps  []*room                    // of the current node
+	temps  []*slot                    // of the current node
 	steps  []step
 	ends   []step // behind all nodes
 	refuse []device.Refusal
@@ -46,10 +46,10 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 		}
 	}
 	c.live()
-	e.rooms.free = nil
-	for _, r := range e.rooms.all {
+	e.slots.free = nil
+	for _, r := range e.slots.all {
 		if !e.reserved(r) {
-			e.rooms.give(r)
+			e.slots.release(r)
 		}
 	}
 	c.inputs()
@@ -57,25 +57,25 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 		c.build(i)
 	}
 	if fn.Name == graph.Commit {
-		c.looks()
+		c.checkFinite()
 	}
 	c.fn.steps, c.fn.Function = append(c.steps, c.ends...), whole
 	e.functions[fn.Name] = c.fn
 	return c.refuse
 }
 
-// reserved reports whether a room is not for the values of a function.
-func (e *executable) reserved(r *room) bool {
+// reserved reports whether a slot is not for the values of a function.
+func (e *executable) reserved(r *slot) bool {
 	for _, v := range e.kept {
-		if v.room == r {
+		if v.slot == r {
 			return true
 		}
 	}
 	return r == e.owner || r == e.starts || r.kind == 0 || r.kind == parts || e.cutOf(r)
 }
 
-// cutOf reports whether a room tells of a cut.
-func (e *executable) cutOf(r *room) bool {
+// cutOf reports whether a slot tells of a cut.
+func (e *executable) cutOf(r *slot) bool {
 	for _, k := range e.cuts {
 		if r == k.table || r == k.firsts {
 			return true
@@ -101,15 +101,15 @@ func (c *compiler) live() {
 	}
 }
 
-// inputs gives the inputs their rooms: in commit those that train keeps.
+// inputs gives the inputs their slots: in commit those that train keeps.
 func (c *compiler) inputs() {
 	for _, id := range c.fn.Inputs {
 		v := c.fn.values[id]
 		if kept := c.exe.kept[v.name]; kept != nil && c.fn.Name == graph.Commit {
-			v.room, v.last = kept.room, len(c.fn.Nodes)
+			v.slot, v.last = kept.slot, len(c.fn.Nodes)
 			continue
 		}
-		v.room = c.exe.rooms.take(v.Kind, v.size())
+		v.slot = c.exe.slots.acquire(v.Kind, v.size())
 		v.last = len(c.fn.Nodes)
 	}
 }
@@ -120,23 +120,23 @@ func (c *compiler) build(i int) {
 	for _, id := range c.node.Out {
 		v := c.fn.values[id]
 		if name, ok := c.keeps(id); ok {
-			v.room = c.exe.rooms.own(v.Kind, v.size())
+			v.slot = c.exe.slots.reserve(v.Kind, v.size())
 			c.exe.kept[name] = v
 		} else {
-			v.room = c.exe.rooms.take(v.Kind, v.size())
+			v.slot = c.exe.slots.acquire(v.Kind, v.size())
 		}
 	}
 	if b := builders[c.node.Op]; b != nil {
 		b(c)
 	} else {
-		c.no("this device does not have the operation")
+		c.refuseNode("this device does not have the operation")
 	}
 	c.fn.ends[len(c.steps)] = c.node.Out[0]
-	c.exe.rooms.free = append(c.exe.rooms.free, c.temps...)
+	c.exe.slots.free = append(c.exe.slots.free, c.temps...)
 	c.release(i)
 }
 
-// release gives the rooms of values back that nobody reads behind node i.
+// release gives the slots of values back that nobody reads behind node i.
 func (c *compiler) release(i int) {
 	seen := map[*value]bool{}
 	for _, id := range append(append([]graph.Value{}, c.node.In...), c.node.Out...) {
@@ -146,7 +146,7 @@ func (c *compiler) release(i int) {
 		v := c.fn.values[id]
 		seen[v] = true
 		if v.state == nil && v.last <= i {
-			c.exe.rooms.give(v.room)
+			c.exe.slots.release(v.slot)
 		}
 	}
 }
@@ -161,8 +161,8 @@ func (c *compiler) keeps(id graph.Value) (string, bool) {
 	return "", false
 }
 
-// no refuses the current node.
-func (c *compiler) no(why string) {
+// refuseNode refuses the current node.
+func (c *compiler) refuseNode(why string) {
 	c.refuse = append(c.refuse, device.Refusal{
 		Function: c.fn.Name, Node: c.fn.NodeName(c.node), Op: c.node.Op, Why: why})
 }
@@ -178,16 +178,16 @@ func (c *compiler) in(i int) *value {
 // out returns result i of the current node.
 func (c *compiler) out(i int) *value { return c.fn.values[c.node.Out[i]] }
 
-// temp takes a room for the current node alone.
-func (c *compiler) temp(kind graph.Kind, bytes int) *room {
-	r := c.exe.rooms.take(kind, bytes)
+// temp takes a slot for the current node alone.
+func (c *compiler) temp(kind graph.Kind, bytes int) *slot {
+	r := c.exe.slots.acquire(kind, bytes)
 	c.temps = append(c.temps, r)
 	return r
 }
 
-// private takes a room for what steps that run once leave behind.
-func (c *compiler) private(bytes int) *room {
-	r := c.exe.rooms.own(0, bytes)
+// private takes a slot for what steps that run once leave behind.
+func (c *compiler) private(bytes int) *slot {
+	r := c.exe.slots.reserve(0, bytes)
 	return r
 }
 

@@ -12,25 +12,25 @@ const parts graph.Kind = 100
 // replica may have fewer.
 type cut struct {
 	rows   int
-	table  *room // for every part its replica, its first row, and the row behind its last
-	firsts *room // for every replica its first part, and how many it has
+	table  *slot // for every part its replica, its first row, and the row behind its last
+	firsts *slot // for every replica its first part, and how many it has
 }
 
 // cut returns the cut into parts of that number of rows.
 func (c *compiler) cut(rows int) *cut {
 	e := c.exe
 	if e.cuts[rows] == nil {
-		k := &cut{rows: rows, table: e.rooms.own(parts, 12), firsts: e.rooms.own(graph.Replica, 8)}
+		k := &cut{rows: rows, table: e.slots.reserve(parts, 12), firsts: e.slots.reserve(graph.Replica, 8)}
 		k.table.rows = rows
 		e.cuts[rows] = k
 	}
 	return e.cuts[rows]
 }
 
-// parts takes a room for the current node with that number of bytes for every
+// parts takes a slot for the current node with that number of bytes for every
 // part.
-func (c *compiler) parts(k *cut, bytes int) *room {
-	r := c.exe.rooms.own(parts, bytes)
+func (c *compiler) parts(k *cut, bytes int) *slot {
+	r := c.exe.slots.reserve(parts, bytes)
 	r.rows = k.rows
 	return r
 }
@@ -38,8 +38,8 @@ func (c *compiler) parts(k *cut, bytes int) *room {
 // count returns the number of parts of that number of rows.
 func (k *cut) count(rows int) int { return (rows + k.rows - 1) / k.rows }
 
-// tell tells the device the parts of this run.
-func (k *cut) tell(f *frame) error {
+// upload writes the parts of this run to the device.
+func (k *cut) upload(f *frame) error {
 	var table, firsts []int32
 	for r, n := range f.rows {
 		firsts = append(firsts, int32(len(table)/3), int32(k.count(n)))

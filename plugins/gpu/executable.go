@@ -11,14 +11,14 @@ type executable struct {
 	program   *graph.Program
 	states    map[string]*state
 	functions map[string]*function
-	rooms     rooms
+	slots     slots
 	constants []*constant
 	kept      map[string]*value // what train keeps for commit, by name
-	owner     *room             // for every row its replica
-	starts    *room             // for every replica its first row, and how many it has
+	owner     *slot             // for every row its replica
+	starts    *slot             // for every replica its first row, and how many it has
 	cuts      map[int]*cut      // by rows of a part
-	told      []int             // rows of each replica, as the device knows them; nil: it knows none
-	notFinite *room             // a word: whether an update of commit is infinite or NaN; nil without one
+	uploaded  []int             // rows of each replica, as they are on the device; nil: none are
+	notFinite *slot             // a word: whether an update of commit is infinite or NaN; nil without one
 	capacity  device.Capacity
 }
 
@@ -35,7 +35,7 @@ func (e *executable) prepare(c device.Capacity) error {
 	if err := e.declare(); err != nil {
 		return err
 	}
-	e.owner, e.starts = e.rooms.own(graph.Rows, 4), e.rooms.own(graph.Replica, 8)
+	e.owner, e.starts = e.slots.reserve(graph.Rows, 4), e.slots.reserve(graph.Replica, 8)
 	var refused device.Refused
 	for _, fn := range e.program.InOrder() {
 		refused.Nodes = append(refused.Nodes, e.lower(fn)...)
@@ -58,7 +58,7 @@ func (e *executable) Close() {
 	for _, s := range e.states {
 		all = append(all, s.buffer)
 	}
-	for _, r := range e.rooms.all {
+	for _, r := range e.slots.all {
 		all = append(all, r.buffer)
 	}
 	for _, k := range e.constants {
@@ -69,5 +69,5 @@ func (e *executable) Close() {
 			_ = e.backend.driver.Free(b)
 		}
 	}
-	e.states, e.functions, e.rooms, e.constants = nil, nil, rooms{}, nil
+	e.states, e.functions, e.slots, e.constants = nil, nil, slots{}, nil
 }

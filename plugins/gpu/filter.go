@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/graph"
 // filter is what a product multiplies with and adds: a weight and a bias as they
 // are, or with the batch norm that follows folded into them.
 type filter struct {
-	weight any // a *value or a *room
+	weight any // a *value or a *slot
 	bias   any
 	biased int
 	of     []*value // what both are made of

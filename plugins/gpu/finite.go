@@ -7,11 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// looks adds launches that look for what is not finite in the updates of the
-// function: the room of the executable for it has one word at the end.
-func (c *compiler) looks() {
+// checkFinite adds launches that look for what is not finite in the updates of the
+// function: the slot of the executable for it has one word at the end.
+func (c *compiler) checkFinite() {
 	at := 0
-	var each []func(found *room)
+	var each []func(found *slot)
 	for _, u := range c.fn.Updates {
 		v := c.fn.values[u.Value]
 		if v.DType != tensor.F32 || v.count == 0 {
@@ -19,7 +19,7 @@ func (c *compiler) looks() {
 		}
 		blocks, from := (v.count+1023)/1024, at
 		at += blocks
-		each = append(each, func(found *room) {
+		each = append(each, func(found *slot) {
 			c.launch("not_finite", graph.Whole, blocks, v, found, blocks, v.count, from)
 		})
 	}

@@ -11,7 +11,7 @@ import (
 type step interface{ run(f *frame) error }
 
 // launch runs a kernel: units of a kind, n elements each. An argument is a
-// *value, *room or *constant, whose buffer is meant, an int or a float64.
+// *value, *slot or *constant, whose buffer is meant, an int or a float64.
 // Ahead of them every kernel gets its first unit.
 type launch struct {
 	kernel string
@@ -55,7 +55,7 @@ func (f *frame) argument(a any) any {
 	switch a := a.(type) {
 	case *value:
 		return a.buffer()
-	case *room:
+	case *slot:
 		return a.buffer
 	case *constant:
 		return a.buffer
@@ -69,7 +69,7 @@ func (v *value) buffer() Buffer {
 	if v.state != nil {
 		return v.state.buffer
 	}
-	return v.room.buffer
+	return v.slot.buffer
 }
 
 // constant is numbers that a kernel reads, the same in every run.

@@ -19,7 +19,7 @@ var lossOps = map[graph.Op]func(c *compiler){
 // rows, or of which positions, one is.
 type labels struct {
 	labels  *value
-	bad     *room
+	bad     *slot
 	perRow  int // of bad
 	classes int
 	ignore  int
@@ -55,9 +55,9 @@ func (l *labels) fail(f *frame, row int) error {
 	return nil
 }
 
-// watch adds the step that looks at bad, and returns its room.
-func (c *compiler) watch(perRow int) *room {
-	l := &labels{labels: c.in(1), bad: c.exe.rooms.own(graph.Rows, 4*perRow), perRow: perRow,
+// watch adds the step that looks at bad, and returns its slot.
+func (c *compiler) watch(perRow int) *slot {
+	l := &labels{labels: c.in(1), bad: c.exe.slots.reserve(graph.Rows, 4*perRow), perRow: perRow,
 		classes: c.in(0).channels(), ignore: c.node.Int("ignore"), name: c.fn.NodeName(c.node)}
 	c.ends = append(c.ends, l)
 	return l.bad

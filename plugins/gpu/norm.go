@@ -12,8 +12,8 @@ var normOps = map[graph.Op]func(c *compiler){
 	graph.BatchNorm:           buildBatchNorm,
 }
 
-// affine takes room for the numbers of a normalisation, per channel and unit.
-func (c *compiler) affine(kind graph.Kind, channels int) *room { return c.temp(kind, 5*4*channels) }
+// affine takes slot for the numbers of a normalisation, per channel and unit.
+func (c *compiler) affine(kind graph.Kind, channels int) *slot { return c.temp(kind, 5*4*channels) }
 
 func buildRunningMoments(c *compiler) {
 	mean, variance, m := c.in(0), c.in(1), c.out(0)
@@ -26,7 +26,7 @@ func buildSelectMoments(c *compiler) {
 }
 
 // normalise normalises rows by the numbers of their units.
-func (c *compiler) normalise(a *room, of int) {
+func (c *compiler) normalise(a *slot, of int) {
 	x, y := c.in(0), c.out(0)
 	c.launch("normalise", y.Kind, y.count, x, a, y, c.exe.owner, y.count, of, y.channels())
 }

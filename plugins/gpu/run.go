@@ -74,11 +74,11 @@ func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 		if len(inputs[i].Bytes) == 0 {
 			continue
 		}
-		if err := d.Write(fn.values[id].room.buffer, 0, inputs[i].Bytes); err != nil {
+		if err := d.Write(fn.values[id].slot.buffer, 0, inputs[i].Bytes); err != nil {
 			return err
 		}
 	}
-	if err := f.tellRows(); err != nil {
+	if err := f.uploadRows(); err != nil {
 		return err
 	}
 	if err := f.mark(graph.None); err != nil {
@@ -108,20 +108,20 @@ func (f *frame) mark(of graph.Value) error {
 	return f.profile.mark(f.exe.backend.driver, of)
 }
 
-// tellRows tells the device which rows each replica has, unless it knows.
-func (f *frame) tellRows() error {
-	if len(f.rows) == 0 || slices.Equal(f.exe.told, f.rows) {
+// uploadRows writes to the device which rows each replica has, unless they are there.
+func (f *frame) uploadRows() error {
+	if len(f.rows) == 0 || slices.Equal(f.exe.uploaded, f.rows) {
 		return nil
 	}
-	f.exe.told = nil
-	if err := f.tell(); err != nil {
+	f.exe.uploaded = nil
+	if err := f.upload(); err != nil {
 		return err
 	}
-	f.exe.told = slices.Clone(f.rows)
+	f.exe.uploaded = slices.Clone(f.rows)
 	return nil
 }
 
-func (f *frame) tell() error {
+func (f *frame) upload() error {
 	var owner, starts []int32
 	for r, n := range f.rows {
 		starts = append(starts, int32(f.starts[r]), int32(n))
@@ -136,7 +136,7 @@ func (f *frame) tell() error {
 		}
 	}
 	for _, k := range f.exe.cuts {
-		if err := k.tell(f); err != nil {
+		if err := k.upload(f); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func buildSoftmax(c *compiler) {
 }
 
 // logs launches what softmax takes of the lines of x.
-func (c *compiler) logs(x *value, lines, length, step int) *room {
+func (c *compiler) logs(x *value, lines, length, step int) *slot {
 	logs := c.temp(x.Kind, 16*lines)
 	c.launch("line_logs", x.Kind, lines, x, logs, lines, length, step)
 	return logs

@@ -51,7 +51,7 @@ func broadcast(own, shape []int) []int {
 func (c *compiler) move(x, y *value, shape []int, src, dst region) {
 	kernel := map[int]string{4: "move4", 8: "move8"}[y.DType.Size()]
 	if kernel == "" {
-		c.no("elements of " + y.DType.String() + " are not moved")
+		c.refuseNode("elements of " + y.DType.String() + " are not moved")
 		return
 	}
 	n := tensor.Count(shape)

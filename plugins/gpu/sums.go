@@ -39,7 +39,7 @@ func buildMoments(c *compiler) {
 
 // channelSums launches the parts of the sums of dy and dy*(x - mean); without
 // moments those of dy.
-func (c *compiler) channelSums(k *cut, spans int, x, dy, m *value) *room {
+func (c *compiler) channelSums(k *cut, spans int, x, dy, m *value) *slot {
 	p, of := c.parts(k, 2*8*x.channels()*spans), -1
 	var moments any = k.table // read by nobody
 	if m != nil {

@@ -68,7 +68,7 @@ func buildSumSquares(c *compiler) {
 func buildDropout(c *compiler) {
 	x, ident, y := c.in(0), c.in(1), c.out(0)
 	if ident == nil {
-		c.no("dropout without the operand ident only marks a place")
+		c.refuseNode("dropout without the operand ident only marks a place")
 		return
 	}
 	stream := tensor.StreamDropout + tensor.Stream(c.node.Int("stream"))

@@ -13,7 +13,7 @@ type value struct {
 	graph.Type
 	name  string
 	count int    // elements of one unit: of a row, of a replica, or of the whole
-	room  *room  // where it lies, unless it is a state tensor
+	slot  *slot  // where it lies, unless it is a state tensor
 	state *state // the state tensor that it reads
 	last  int    // the last node that reads it; past all nodes for a result
 }
@@ -36,8 +36,8 @@ func newValue(v graph.Variable) *value {
 	return &value{Type: v.Type, name: v.Name, count: tensor.Count(v.Type.Shape), last: -1}
 }
 
-// room is memory for units of a kind. Values lie in one room one after the other.
-type room struct {
+// slot is memory for units of a kind. Values lie in one slot one after the other.
+type slot struct {
 	kind   graph.Kind
 	rows   int // of a part, if the kind is parts
 	bytes  int // of a unit
@@ -46,7 +46,7 @@ type room struct {
 }
 
 // want is the bytes that a capacity takes.
-func (r *room) want(c device.Capacity) float64 {
+func (r *slot) want(c device.Capacity) float64 {
 	units := 1
 	switch r.kind {
 	case graph.Rows:
@@ -59,12 +59,12 @@ func (r *room) want(c device.Capacity) float64 {
 	return math.Ceil(float64(r.bytes)*float64(units)/16) * 16
 }
 
-// rooms are those of an executable; the free ones can be taken.
-type rooms struct{ all, free []*room }
+// slots are those of an executable; the free ones can be taken.
+type slots struct{ all, free []*slot }
 
-// take takes a room: the smallest that is large enough, else the largest, which
+// acquire returns a free slot: the smallest that is large enough, else the largest, which
 // grows.
-func (r *rooms) take(kind graph.Kind, bytes int) *room {
+func (r *slots) acquire(kind graph.Kind, bytes int) *slot {
 	best := -1
 	for i, have := range r.free {
 		switch {
@@ -77,7 +77,7 @@ func (r *rooms) take(kind graph.Kind, bytes int) *room {
 		}
 	}
 	if best < 0 {
-		return r.own(kind, bytes)
+		return r.reserve(kind, bytes)
 	}
 	got := r.free[best]
 	r.free = append(r.free[:best], r.free[best+1:]...)
@@ -85,12 +85,12 @@ func (r *rooms) take(kind graph.Kind, bytes int) *room {
 	return got
 }
 
-// own makes a room that nobody else takes until it is given back.
-func (r *rooms) own(kind graph.Kind, bytes int) *room {
-	made := &room{kind: kind, bytes: bytes}
+// reserve makes a slot that nothing else gets until it is released.
+func (r *slots) reserve(kind graph.Kind, bytes int) *slot {
+	made := &slot{kind: kind, bytes: bytes}
 	r.all = append(r.all, made)
 	return made
 }
 
-// give gives a room back.
-func (r *rooms) give(x *room) { r.free = append(r.free, x) }
+// release makes a slot free.
+func (r *slots) release(x *slot) { r.free = append(r.free, x) }

@@ -8,7 +8,7 @@ import (
 // weightsByTiles gives the weight gradient of every part of a cut by tiles. What chains
 // must compute instead, the device finds: an input channel in which a value outweighs the
 // others, or all if too many do, or one of the gradient's does, or there are few tiles.
-func (c *compiler) weightsByTiles(l class.Layer, t tiles, k *cut, x, dy *value, p *room) {
+func (c *compiler) weightsByTiles(l class.Layer, t tiles, k *cut, x, dy *value, p *slot) {
 	table, suffix := c.geometry(l, weights{}, byWindow), t.suffix()
 	count, pairs := t.rows*t.columns, l.C*l.O
 	v, d := c.temp(graph.Rows, 4*36*l.C*count), c.temp(graph.Rows, 4*36*l.O*count)

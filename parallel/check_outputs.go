@@ -17,7 +17,7 @@ import (
 // referee has none either it is not asked again until the next commit.
 func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 	referee := d.referee()
-	if referee == nil || d.underWay.believed.Load() {
+	if referee == nil || d.inFlight.believed.Load() {
 		return nil
 	}
 	for rank, m := range d.group.members {
@@ -33,7 +33,7 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 			return ctx.Err() // nobody can say
 		}
 		if bad, _ := notFinite(right); bad >= 0 {
-			d.underWay.believed.Store(true)
+			d.inFlight.believed.Store(true)
 			return nil
 		}
 		name := d.program.Function(graph.Predict).Outputs[output].Name

@@ -42,8 +42,8 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 			break
 		}
 		if err == nil {
-			if well := wrong[0].member.well; d.version-well > 1 {
-				return fmt.Errorf("%w; after step %d it was: what came between cannot be trusted", wrong[0], well)
+			if verified := wrong[0].member.verified; d.version-verified > 1 {
+				return fmt.Errorf("%w; after step %d it was: what came between cannot be trusted", wrong[0], verified)
 			}
 			err = wrong[0]
 		}
@@ -52,7 +52,7 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 		}
 	}
 	for _, m := range d.group.members {
-		m.well = d.version
+		m.verified = d.version
 	}
 	apart := max(1, min(d.version-d.checks.from, maxCheckInterval))
 	d.checks.at, d.checks.next = d.version, d.version+apart
@@ -75,7 +75,7 @@ func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if right, ok := ms.prevailing(sums); !ok {
+		if right, ok := ms.majority(sums); !ok {
 			return nil, fmt.Errorf("after step %d %s hold different values of %s, so one of them is wrong; the judge "+
 				"of plugins finds which", d.version, strings.Join(ms.names(), " and "), s.Name)
 		} else {
@@ -88,8 +88,8 @@ func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	return nil, nil
 }
 
-// prevailing returns the sum of most members, counting those of other makers less.
-func (ms members) prevailing(sums []uint64) (right uint64, ok bool) {
+// majority returns the sum of most members, counting those of other makers less.
+func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	weight, best := map[uint64]int{}, 0
 	for rank, m := range ms {
 		w := 2

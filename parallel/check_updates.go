@@ -18,7 +18,7 @@ func (m *member) checksUpdates() bool { return m.Device.Info().Has(device.Finite
 // checkState reads the state, which no member has looked at, and returns an error if
 // the last update was not finite.
 func (d *Driver) checkState(ctx context.Context) error {
-	state, err := d.present(ctx)
+	state, err := d.readState(ctx)
 	if err != nil {
 		return err
 	}

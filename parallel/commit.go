@@ -31,10 +31,10 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 		err = d.checkState(ctx)
 	}
 	if errors.Is(err, device.NonFinite) {
-		d.spoiled = err
+		d.commitErr = err
 	}
 	if err == nil {
-		d.underWay.believed.Store(false)
+		d.inFlight.believed.Store(false)
 		err = d.compareStates(ctx, false)
 	}
 	return err
@@ -43,8 +43,8 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 // regrouped: not all members have what the last Step kept.
 func (d *Driver) regrouped() { d.kept, d.checks.from, d.checks.next = false, d.version, d.version+1 }
 
-// movedOn: between a Step and its Commit other ranks may have committed.
-func (d *Driver) movedOn() bool { return d.version > 0 || d.stepped }
+// hasCommitted: between a Step and its Commit other ranks may have committed.
+func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
 
 // commit is Commit without what that finds out afterwards.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
@@ -61,7 +61,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 		if err == nil {
 			break
 		}
-		if err := d.recovery.replaceLost(ctx, err); isEmptied(err) {
+		if err := d.recovery.replaceLost(ctx, err); isEmptyRank(err) {
 			break // the other ranks have the new version, and send it to the next device here
 		} else if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error
 	if len(d.group.members) == 0 {
 		return nil // a rank without a device: the next one gets the state of another
 	}
-	if d.config.Template || d.group.members.drift() || b.state != nil {
+	if d.config.Template || d.group.members.updatesDiffer() || b.state != nil {
 		return b.run(ctx, h)
 	}
 	return d.group.eachAlone(func(_ int, m *member) error { return m.commit(ctx, d.version, h) })

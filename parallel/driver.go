@@ -16,7 +16,7 @@ import (
 //	        after an error: state as before, the step may be made again
 //	Commit  every member updates its state, version v becomes v+1
 //	        after an error: some members may have updated; those are lost, or the driver
-//	        has no state any more (spoiled)
+//	        has no state any more (commitErr)
 //
 // Between both the caller may look at the moments and the loss, and decide not to
 // commit.
@@ -27,20 +27,20 @@ import (
 // the steps since the last snapshot. Its methods are called by one goroutine, but
 // for Predict.
 type Driver struct {
-	config   Config
-	group    *Group
-	program  *commonProgram
-	recovery *recovery
-	ranks    *rankGroup     // nil without peers
-	version  device.Version // of the state on all members
-	stepped  bool           // a Step waits for its Commit
-	kept     bool           // and the members hold its gradients
-	spoiled  error          // of a Commit that was not finite: there is no state any more
-	ledger   *ledger
-	checks   stateChecks // of the members, on the state
+	config    Config
+	group     *Group
+	program   *commonProgram
+	recovery  *recovery
+	ranks     *rankGroup     // nil without peers
+	version   device.Version // of the state on all members
+	stepped   bool           // a Step waits for its Commit
+	kept      bool           // and the members hold its gradients
+	commitErr error          // of a Commit that was not finite: there is no state any more
+	ledger    *ledger
+	checks    stateChecks // of the members, on the state
 
 	predicted int       // rows of all calls of Predict that have returned outputs
-	underWay  *underWay // predictions
+	inFlight  *inFlight // predictions
 }
 
 // Open loads p on every device, writes the state to it and forms the group. If a
@@ -52,7 +52,7 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}, underWay: newUnderWay()}
+	d := &Driver{config: c, group: g, program: newCommonProgram(p), ledger: &ledger{}, inFlight: newInFlight()}
 	d.recovery = newRecovery(g, d.program, c, d, d.ledger)
 	if c.Peers != nil {
 		d.ranks = &rankGroup{peers: c.Peers, recovery: d.recovery, program: d.program}

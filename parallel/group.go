@@ -25,7 +25,7 @@ import (
 // is the business of a recovery. None of this changes a bit.
 //
 // What the devices compute is the business of a Driver. All methods are called by
-// one goroutine at a time, except eachBehind.
+// one goroutine at a time, except eachAfter.
 type Group struct {
 	members   members
 	placement placement.Placement
@@ -163,11 +163,11 @@ func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) erro
 // eachAlone calls f for every member at once: f waits for no other member. One
 // for which that takes much longer than a step is lost.
 func (g *Group) eachAlone(f func(rank int, m *member) error) error {
-	return g.eachBehind(0, f)
+	return g.eachAfter(0, f)
 }
 
-// eachBehind is eachAlone where the members have that many calls to end before.
-func (g *Group) eachBehind(calls int, f func(rank int, m *member) error) error {
+// eachAfter is eachAlone where the members have that many calls to end before.
+func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	return g.members.each(func(rank int, m *member) error {
 		return g.timeouts.behind(m, calls, func() error { return f(rank, m) })
 	})

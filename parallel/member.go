@@ -30,12 +30,12 @@ type member struct {
 	again    time.Duration // before it is opened once more, for it was lost before
 
 	// The stepper's:
-	base    device.Version // of the stepper when the program was loaded
-	well    device.Version // at which its state was known to be right, the last time
-	steps   int            // finished since it was opened
-	pace    pace
-	written device.Version // of the driver, which broadcast brought
-	updates device.Version // of replicas that a LocalSGD made on it: the version of the executable
+	base     device.Version // of the stepper when the program was loaded
+	verified device.Version // at which its state was known to be right, the last time
+	steps    int            // finished since it was opened
+	pace     pace
+	written  device.Version // of the driver, which broadcast brought
+	updates  device.Version // of replicas that a LocalSGD made on it: the version of the executable
 }
 
 // commit commits at the driver's version v.

@@ -123,9 +123,9 @@ func (ms members) leader() *member {
 	return ms[0]
 }
 
-// drift reports whether the members would come to have different weights if
+// updatesDiffer reports whether the members would come to have different weights if
 // each updated for itself.
-func (ms members) drift() bool {
+func (ms members) updatesDiffer() bool {
 	inexact := func(m *member) bool { return !m.exact() }
 	return len(ms) > 1 && slices.ContainsFunc(ms, inexact)
 }

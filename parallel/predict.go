@@ -51,14 +51,14 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 // Ahead reports whether a Predict that is called while another is under way reaches
 // the devices before that ends.
 func (d *Driver) Ahead() bool {
-	d.underWay.mu.Lock()
-	defer d.underWay.mu.Unlock()
+	d.inFlight.mu.Lock()
+	defer d.inFlight.mu.Unlock()
 	return d.ranks == nil && d.group.members.ahead()
 }
 
-// underWay counts the predictions that are under way. While there is one the group
+// inFlight counts the predictions that are under way. While there is one the group
 // does not change.
-type underWay struct {
+type inFlight struct {
 	mu    sync.Mutex // held while one begins or ends, and while the group changes
 	count int
 	ended *sync.Cond // the last has ended
@@ -66,14 +66,14 @@ type underWay struct {
 	believed atomic.Bool
 }
 
-func newUnderWay() *underWay {
-	u := &underWay{}
+func newInFlight() *inFlight {
+	u := &inFlight{}
 	u.ended = sync.NewCond(&u.mu)
 	return u
 }
 
 // over waits until no prediction is under way. u.mu is held, except while it waits.
-func (u *underWay) over() {
+func (u *inFlight) over() {
 	for u.count > 0 {
 		u.ended.Wait()
 	}
@@ -84,7 +84,7 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 	for from := 0; from < x.Shape[0]; {
 		p, err := d.beginPrediction(ctx, x, from)
 		if err == nil {
-			err = d.group.eachBehind(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
+			err = d.group.eachAfter(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
 			if err == nil {
 				err = d.checkOutputs(ctx, p)
 			}
@@ -101,9 +101,9 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 		}
 		from = p.end
 	}
-	d.underWay.mu.Lock()
+	d.inFlight.mu.Lock()
 	d.predicted += x.Shape[0]
-	d.underWay.mu.Unlock()
+	d.inFlight.mu.Unlock()
 	return joinRows(parts), nil
 }
 
@@ -122,19 +122,19 @@ type prediction struct {
 
 // beginPrediction prepares rows of x from one on, Rows at most: an even share for every member.
 func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int) (*prediction, error) {
-	d.underWay.mu.Lock()
-	defer d.underWay.mu.Unlock()
+	d.inFlight.mu.Lock()
+	defer d.inFlight.mu.Unlock()
 	if len(d.group.members) == 0 {
 		return nil, d.recovered(ctx, NoDevices)
 	}
 	if d.group.stale || d.recovery.reopener.hasPending() || !d.group.members.ahead() {
-		d.underWay.over()
+		d.inFlight.over()
 		if err := d.recovery.ready(ctx); err != nil {
 			return nil, d.recovered(ctx, err)
 		}
 	}
 	n := len(d.group.members)
-	p := &prediction{before: d.underWay.count, end: min(first+d.Rows(), x.Shape[0]),
+	p := &prediction{before: d.inFlight.count, end: min(first+d.Rows(), x.Shape[0]),
 		outs: make([]device.Outcome, n)}
 	for _, share := range Split(p.end-first, n) {
 		p.rows = append(p.rows, x.Rows(first, first+share))
@@ -143,7 +143,7 @@ func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int
 	p.last = d.predicted+p.end == d.config.Samples
 	d.group.runs++
 	p.number = d.group.runs
-	d.underWay.count++
+	d.inFlight.count++
 	return p, nil
 }
 
@@ -159,10 +159,10 @@ func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
 // endPrediction notes that a prediction has ended with err, and returns again if it is to be
 // repeated.
 func (d *Driver) endPrediction(ctx context.Context, p *prediction, err error) error {
-	d.underWay.mu.Lock()
-	defer d.underWay.mu.Unlock()
-	if d.underWay.count--; d.underWay.count == 0 {
-		d.underWay.ended.Broadcast()
+	d.inFlight.mu.Lock()
+	defer d.inFlight.mu.Unlock()
+	if d.inFlight.count--; d.inFlight.count == 0 {
+		d.inFlight.ended.Broadcast()
 	}
 	for rank, m := range d.group.members {
 		if p.outs[rank].Outputs != nil {
@@ -173,7 +173,7 @@ func (d *Driver) endPrediction(ctx context.Context, p *prediction, err error) er
 		d.recovery.progressed()
 		return nil
 	}
-	d.underWay.over()
+	d.inFlight.over()
 	return d.recovered(ctx, err)
 }
 

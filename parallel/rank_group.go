@@ -69,7 +69,7 @@ func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]ten
 	for {
 		var rows []tensor.Tensor
 		if failed == nil && len(r.recovery.group.members) == 0 {
-			failed = &emptied{NoDevices}
+			failed = &emptyRank{NoDevices}
 		}
 		if failed == nil {
 			rows, failed = f()
@@ -79,7 +79,7 @@ func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]ten
 			return all, err
 		}
 		if failed = r.recoverHere(ctx, failed); slices.ContainsFunc(all, report.empty) {
-			if failed, err = r.refill(ctx, all, failed); err != nil {
+			if failed, err = r.restoreRanks(ctx, all, failed); err != nil {
 				return nil, err
 			}
 		}
@@ -91,8 +91,8 @@ func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]ten
 func (r *rankGroup) recoverHere(ctx context.Context, failed error) error {
 	var l *lost
 	switch {
-	case isEmptied(failed):
-		return failed // one is to be waited for: see refill
+	case isEmptyRank(failed):
+		return failed // one is to be waited for: see restoreRanks
 	case !errors.As(failed, &l):
 		return nil // another rank's device
 	}
@@ -110,7 +110,7 @@ func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, momen
 		if err := peers.Ended(); err != nil {
 			return nil, false, err
 		}
-		mine.Empty = isEmptied(failed)
+		mine.Empty = isEmptyRank(failed)
 		if mine.Retry = r.repairable(failed); !mine.Retry {
 			mine.Fatal, mine.Advice = problem.Split(failed)
 		}
@@ -148,7 +148,7 @@ func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, momen
 func (r *rankGroup) repairable(failed error) bool {
 	var l *lost
 	switch {
-	case isEmptied(failed):
+	case isEmptyRank(failed):
 		return true
 	case errors.Is(failed, NoDevices):
 		return false

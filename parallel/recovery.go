@@ -69,11 +69,11 @@ type recovery struct {
 type stepper interface {
 	// Version counts the commits since Open.
 	Version() device.Version
-	// present reads all state of that version from a member. It recovers the group
+	// readState reads all state of that version from a member. It recovers the group
 	// if need be.
-	present(ctx context.Context) (map[string]tensor.Tensor, error)
-	// movedOn reports whether other ranks have a later state than that of Open, or may have it soon.
-	movedOn() bool
+	readState(ctx context.Context) (map[string]tensor.Tensor, error)
+	// hasCommitted reports whether other ranks have a later state than that of Open, or may have it soon.
+	hasCommitted() bool
 	// regrouped tells that a member may have come that lacks what the last step kept.
 	regrouped()
 }
@@ -101,8 +101,8 @@ func (r *recovery) replaceLost(ctx context.Context, err error) error {
 	if err := r.drop(err); err != nil || len(r.group.members) > 0 {
 		return err
 	}
-	if r.config.Peers != nil && r.stepper.movedOn() { // a replay needs the others
-		return &emptied{fmt.Errorf("%w: %w", NoDevices, err)}
+	if r.config.Peers != nil && r.stepper.hasCommitted() { // a replay needs the others
+		return &emptyRank{fmt.Errorf("%w: %w", NoDevices, err)}
 	}
 	return r.awaitOne(ctx, err)
 }

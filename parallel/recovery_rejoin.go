@@ -22,7 +22,7 @@ type RejoinedDevice struct {
 // rejoinPending makes the devices members that were opened again since the last step.
 func (r *recovery) rejoinPending(ctx context.Context) error {
 	for r.reopener.hasPending() {
-		state, err := r.stepper.present(ctx)
+		state, err := r.stepper.readState(ctx)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal erro
 func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (
 	failed, fatal error) {
 	r.reopener.devices = append(r.reopener.devices, m.Device)
-	m.base, m.well = v, v
+	m.base, m.verified = v, v
 	r.group.admit(m)
 	err := r.group.assign()
 	if err == nil {

@@ -22,7 +22,7 @@ func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) erro
 		if err == nil {
 			return nil
 		}
-		if err := d.recovery.after(ctx, err); isEmptied(err) {
+		if err := d.recovery.after(ctx, err); isEmptyRank(err) {
 			return nil // the next device gets the state of another rank, which writes the same
 		} else if err != nil {
 			return err
@@ -47,24 +47,24 @@ func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
 // State reads all state from one device: they all have the same. With peers all
 // ranks call it.
 func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err error) {
-	if d.ranks == nil || d.spoiled != nil {
-		if err := d.compareStates(ctx, true); err != nil && d.spoiled == nil {
+	if d.ranks == nil || d.commitErr != nil {
+		if err := d.compareStates(ctx, true); err != nil && d.commitErr == nil {
 			return nil, err
 		}
-		return d.present(ctx)
+		return d.readState(ctx)
 	}
 	_, err = d.ranks.together(ctx, &verdict{Of: fmt.Sprintf("state of version %d", d.version)},
 		func() (_ []tensor.Tensor, err error) {
-			state, err = d.present(ctx)
+			state, err = d.readState(ctx)
 			return nil, err
 		})
 	return state, err
 }
 
-// present is State of this rank.
-func (d *Driver) present(ctx context.Context) (map[string]tensor.Tensor, error) {
-	if d.spoiled != nil {
-		return nil, d.spoiled
+// readState is State of this rank.
+func (d *Driver) readState(ctx context.Context) (map[string]tensor.Tensor, error) {
+	if d.commitErr != nil {
+		return nil, d.commitErr
 	}
 	for {
 		if len(d.group.members) == 0 {

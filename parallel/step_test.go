@@ -30,11 +30,11 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 	if err := d.Commit(t.Context(), device.Hyper{"lr": 0.1}); err != nil || len(d.ledger.entries) != 1 {
 		t.Errorf("%d entries, %v", len(d.ledger.entries), err)
 	}
-	d.spoiled = errPlanted
+	d.commitErr = errPlanted
 	if _, err := d.Snapshot(t.Context()); err == nil || len(d.ledger.entries) != 1 {
 		t.Errorf("a snapshot that fails: %d entries, %v", len(d.ledger.entries), err)
 	}
-	d.spoiled = nil
+	d.commitErr = nil
 	state, err := d.Snapshot(t.Context())
 	if err != nil || len(d.ledger.entries) != 0 || d.ledger.version != 1 || len(d.ledger.state) != len(state) {
 		t.Errorf("after a snapshot: %d entries, %d tensors of version %d, %v", len(d.ledger.entries),

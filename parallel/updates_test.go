@@ -115,7 +115,7 @@ func TestErrorOfTheLook(t *testing.T) {
 	devices := tellers(refs(t, 1))
 	d := opened(t, []Member{{Name: "careless", Device: careless{devices[0]}}}, Config{})
 	learn(t, d)
-	d.spoiled = errPlanted
+	d.commitErr = errPlanted
 	if err := d.checkState(t.Context()); !errors.Is(err, errPlanted) {
 		t.Errorf("%v, want the error of reading", err)
 	}

@@ -37,11 +37,11 @@ func positionOf(k *serialize.Checkpoint) (position, error) {
 	return p, nil
 }
 
-// rescue is what remains of a run that ends before its last step: a checkpoint
+// checkpointer is what remains of a run that ends before its last step: a checkpoint
 // in a file when it was told to stop, and the last one that was kept in memory
 // when all devices are lost. It reads what trainer has and changes nothing of
 // it.
-type rescue struct {
+type checkpointer struct {
 	plan     *plan
 	trainer  *trainer
 	every    int                   // steps between checkpoints, of rank 0; 0: none are written
@@ -51,7 +51,7 @@ type rescue struct {
 
 // take puts the run as it stands into a checkpoint. It is what remains if all
 // devices are lost later.
-func (r *rescue) take(ctx context.Context) (*serialize.Checkpoint, error) {
+func (r *checkpointer) take(ctx context.Context) (*serialize.Checkpoint, error) {
 	k, err := r.trainer.checkpoint(ctx)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (r *rescue) take(ctx context.Context) (*serialize.Checkpoint, error) {
 
 // stopped returns err. A run that was told to stop, or that has lost all
 // devices, leaves a checkpoint.
-func (r *rescue) stopped(ctx context.Context, err error) error {
+func (r *checkpointer) stopped(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errStopped):
 		return r.interrupted(r.trainer.until)
@@ -75,7 +75,7 @@ func (r *rescue) stopped(ctx context.Context, err error) error {
 }
 
 // save writes the checkpoint, if the run has a file for it.
-func (r *rescue) save(ctx context.Context) error {
+func (r *checkpointer) save(ctx context.Context) error {
 	if r.every == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (r *rescue) save(ctx context.Context) error {
 }
 
 // write writes a checkpoint to the file of the run.
-func (r *rescue) write(k *serialize.Checkpoint) error {
+func (r *checkpointer) write(k *serialize.Checkpoint) error {
 	if r.plan.config.Checkpoint == "" { // rank 0 writes it
 		r.saved = r.trainer.progress.Step
 		return nil
@@ -114,7 +114,7 @@ func (p *plan) interval() int {
 
 // saveIfDue writes a checkpoint every r.every steps, or after an epoch.
 // In between it keeps one in memory, if lost devices can come back.
-func (r *rescue) saveIfDue(ctx context.Context) error {
+func (r *checkpointer) saveIfDue(ctx context.Context) error {
 	if r.every > 0 && r.trainer.progress.Step != r.saved && r.trainer.progress.Step%r.every == 0 {
 		return r.save(ctx)
 	}
@@ -127,7 +127,7 @@ func (r *rescue) saveIfDue(ctx context.Context) error {
 
 // abandoned writes the last snapshot of a run that has lost all devices. Where
 // the host has all state, nothing is older than that.
-func (r *rescue) abandoned(ctx context.Context, err error) error {
+func (r *checkpointer) abandoned(ctx context.Context, err error) error {
 	if r.trainer.weights.atHost() {
 		if _, err := r.take(ctx); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (r *rescue) abandoned(ctx context.Context, err error) error {
 
 // interrupted writes a checkpoint for a run that was told to stop, and
 // returns why. It has ten seconds.
-func (r *rescue) interrupted(ctx context.Context) error {
+func (r *checkpointer) interrupted(ctx context.Context) error {
 	cause := cmp.Or(context.Cause(ctx), errStopped)
 	grace, cancel := awake.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@
 // statistics, progress. There are three ways of keeping weights (gradients
 // summed in each step, gradients applied late, weights of each replica's own)
 // and three of keeping statistics (updated in each step, late, or by each
-// replica); all can be saved in a checkpoint. A rescue is what remains of a run
+// replica); all can be saved in a checkpoint. A checkpointer is what remains of a run
 // that cannot go on: a checkpoint in a file, or the last one kept in memory when
 // all devices are lost. The session itself reads data, evaluates after epochs
 // and reports events (Event).

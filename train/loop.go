@@ -30,8 +30,8 @@ func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 // run is Run of a single rank, or of one of several.
 func (s *Session) run(ctx context.Context) (*models.Model, error) {
 	s.start()
-	if _, err := s.rescue.take(ctx); err != nil {
-		return nil, s.rescue.stopped(ctx, err)
+	if _, err := s.checkpointer.take(ctx); err != nil {
+		return nil, s.checkpointer.stopped(ctx, err)
 	}
 	loader, err := s.loader(ctx)
 	if err != nil {
@@ -40,26 +40,26 @@ func (s *Session) run(ctx context.Context) (*models.Model, error) {
 	defer loader.Close()
 	epoch, log := newMeter(), newMeter()
 	for {
-		if err := s.settle(ctx, &epoch, &log); err != nil {
-			return nil, s.rescue.stopped(ctx, err)
+		if err := s.betweenSteps(ctx, &epoch, &log); err != nil {
+			return nil, s.checkpointer.stopped(ctx, err)
 		}
 		if s.done() {
-			s.tellOfPatience()
+			s.reportEarlyStop()
 			break
 		}
 		if err := s.advance(ctx, loader, &epoch, &log); err != nil {
-			return nil, s.rescue.stopped(ctx, err)
+			return nil, s.checkpointer.stopped(ctx, err)
 		}
 	}
 	m, err := s.finish(ctx)
 	if err != nil {
-		return nil, s.rescue.stopped(ctx, err)
+		return nil, s.checkpointer.stopped(ctx, err)
 	}
 	return m, nil
 }
 
-// settle does what is due between two steps.
-func (s *Session) settle(ctx context.Context, epoch, log *meter) error {
+// betweenSteps does what is due between two steps.
+func (s *Session) betweenSteps(ctx context.Context, epoch, log *meter) error {
 	if s.epochEnds() {
 		began := time.Now()
 		if err := s.endEpoch(ctx, epoch); err != nil {
@@ -67,7 +67,7 @@ func (s *Session) settle(ctx context.Context, epoch, log *meter) error {
 		}
 		log.leaveOut(time.Since(began))
 	}
-	return s.rescue.saveIfDue(ctx)
+	return s.checkpointer.saveIfDue(ctx)
 }
 
 // done reports whether the run has come to its end, or lost its patience.
@@ -76,8 +76,8 @@ func (s *Session) done() bool {
 	return s.trainer.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.trainer.progress.Stale >= r.Patience
 }
 
-// tellOfPatience says that the run ends before its last step, and why.
-func (s *Session) tellOfPatience() {
+// reportEarlyStop says that the run ends before its last step, and why.
+func (s *Session) reportEarlyStop() {
 	p, r := s.trainer.progress, s.plan.recipe
 	if p.Step >= r.TotalSteps() {
 		return

@@ -58,7 +58,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	if peers == nil {
 		return tight, nil
 	}
-	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.rescue.every, digest(state, from), tight}
+	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.checkpointer.every, digest(state, from), tight}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return tight, err
@@ -76,7 +76,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 		tight = tight || theirs.Tight
 		if rank == 0 {
 			first = theirs
-			s.rescue.every = first.Every
+			s.checkpointer.every = first.Every
 			continue
 		}
 		if what := theirs.differs(first); what != "" {

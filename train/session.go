@@ -19,13 +19,13 @@ import (
 // Session is a run: a recipe, its current state, and the devices. It reads the
 // data, makes the steps, evaluates and reports events.
 type Session struct {
-	plan    *plan
-	devices devices
-	trainer *trainer
-	rescue  rescue
-	probe   parallel.Batch // for the gap of the epoch; empty in its middle
-	losses  []Losses       // of devices
-	began   time.Time
+	plan         *plan
+	devices      devices
+	trainer      *trainer
+	checkpointer checkpointer
+	probe        parallel.Batch // for the gap of the epoch; empty in its middle
+	losses       []Losses       // of devices
+	began        time.Time
 }
 
 // Progress is the position of a run and its sums so far. It is part of every
@@ -102,7 +102,7 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 	if t.statistics, err = newStatistics(p, state); err != nil {
 		return nil, err
 	}
-	return &Session{plan: p, trainer: t, rescue: rescue{plan: p, trainer: t, every: p.interval()}}, nil
+	return &Session{plan: p, trainer: t, checkpointer: checkpointer{plan: p, trainer: t, every: p.interval()}}, nil
 }
 
 // RecipeError says in which fields a resumed recipe differs from that of the checkpoint.

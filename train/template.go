@@ -12,8 +12,8 @@ import (
 // finish makes the template: the last or the best weights, their average if
 // the recipe has one, statistics estimated again where it says so.
 func (s *Session) finish(ctx context.Context) (*models.Model, error) {
-	if s.rescue.saved != s.trainer.progress.Step {
-		if err := s.rescue.save(ctx); err != nil {
+	if s.checkpointer.saved != s.trainer.progress.Step {
+		if err := s.checkpointer.save(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -9,8 +9,8 @@ func (f *Frame) Run(fn *Function) error {
 	ctx, cancel := context.WithCancel(f.ctx)
 	defer cancel()
 	f.ctx = ctx
-	f.machine.Pool.Attend()
-	defer f.machine.Pool.Leave()
+	f.machine.Pool.KeepAwake()
+	defer f.machine.Pool.LetSleep()
 	err := f.runGroups(fn)
 	if err != nil {
 		cancel()

@@ -48,14 +48,14 @@ func NewPool(threads int) *Pool {
 	return p
 }
 
-// Attend wakes the helpers and keeps them awake until leave.
-func (p *Pool) Attend() {
+// KeepAwake wakes the helpers and keeps them awake until LetSleep.
+func (p *Pool) KeepAwake() {
 	p.runs.Add(1)
 	p.work.ring()
 }
 
-// Leave says that the run is over.
-func (p *Pool) Leave() { p.runs.Add(-1) }
+// LetSleep says that the run is over.
+func (p *Pool) LetSleep() { p.runs.Add(-1) }
 
 // Each calls do for every task from 0 to tasks-1, on all workers, in no order.
 func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {

@@ -84,8 +84,8 @@ func TestLeader(t *testing.T) {
 		{exactly(false, true, true), "1", true}, {exactly(true, false), "0", true},
 		{exactly(false, false), "0", true},
 	} {
-		if got := c.members.leader().Name; got != c.leader || c.members.drift() != c.drift {
-			t.Errorf("leader %s, want %s; drift %v", got, c.leader, c.members.drift())
+		if got := c.members.leader().Name; got != c.leader || c.members.updatesDiffer() != c.drift {
+			t.Errorf("leader %s, want %s; drift %v", got, c.leader, c.members.updatesDiffer())
 		}
 	}
 }

@@ -17,23 +17,23 @@ import (
 //	rank 1   has it                  |  the others gather it, and drop it
 //	rank 2   empty    <--------------+  rejoin, and the run is made again
 
-// emptied is the error of a rank that has lost its last device and may get
+// emptyRank is the error of a rank that has lost its last device and may get
 // another, to which the other ranks send the state.
-type emptied struct{ error }
+type emptyRank struct{ error }
 
-func (e *emptied) Unwrap() error { return e.error }
+func (e *emptyRank) Unwrap() error { return e.error }
 
-func isEmptied(err error) bool {
-	var e *emptied
+func isEmptyRank(err error) bool {
+	var e *emptyRank
 	return errors.As(err, &e)
 }
 
 func (r report) empty() bool { return r.Empty }
 
-// refill waits for a device on every rank that has none, and gives it the state
+// restoreRanks waits for a device on every rank that has none, and gives it the state
 // of the lowest rank that has it: no step was committed that not all ranks have.
 // failed is why this rank cannot run now; what it returns is that too.
-func (r *rankGroup) refill(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
+func (r *rankGroup) restoreRanks(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
 	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
 	if source < 0 {
 		return nil, fmt.Errorf("%w on any rank", NoDevices)
@@ -53,7 +53,7 @@ func (r *rankGroup) refill(ctx context.Context, all []report, failed error) (sti
 	}
 	var state []byte
 	if peers.Rank() == source {
-		have, err := r.recovery.stepper.present(ctx)
+		have, err := r.recovery.stepper.readState(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +68,8 @@ func (r *rankGroup) refill(ctx context.Context, all []report, failed error) (sti
 		return nil, fmt.Errorf("rank %d: %w", source, err)
 	}
 	lostAgain, fatal := r.recovery.rejoin(ctx, came, r.recovery.stepper.Version(), got)
-	if lostAgain != nil && !isEmptied(lostAgain) {
-		lostAgain = &emptied{lostAgain}
+	if lostAgain != nil && !isEmptyRank(lostAgain) {
+		lostAgain = &emptyRank{lostAgain}
 	}
 	return lostAgain, fatal
 }

@@ -32,6 +32,7 @@ var attributes = map[string]known{
 	// storage_order orders the indices, which are refused.
 	"MaxPool":           {1, windowAttributes + " ceil_mode", "storage_order"},
 	"AveragePool":       {1, windowAttributes + " ceil_mode count_include_pad", ""},
+	"LpPool":            {1, windowAttributes + " ceil_mode p", ""},
 	"GlobalMaxPool":     {1, "", ""},
 	"GlobalAveragePool": {1, "", ""},
 
@@ -135,8 +136,9 @@ var refusedValues = map[string]string{
 	"Conv":               "volumes",
 	"ConvTranspose":      "volumes; output_shape beyond what kernel and stride give",
 	"MaxPool":            "dilations above 1; the second result, indices",
+	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p other than 1 and 2",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
-	"Gemm":               "transA; a matrix that is not constant",
+	"Gemm":               "transA, unless the file fixes the batch to 1; a matrix that is not constant",
 	"BatchNormalization": "training mode; spatial=0",
 	"PRelu":              "slopes other than one, or one for each channel",
 	"ReduceMean":         "axis 0",

@@ -17,7 +17,7 @@ import (
 
 // withBatch are the operators that want the batch axis in front; all others
 // that become nodes take bare values: they count axes by call.axis, or none.
-var withBatch = []string{"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool",
+var withBatch = []string{"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "LpPool",
 	"GlobalMaxPool", "GlobalAveragePool", "PRelu", "LRN", "DepthToSpace", "SpaceToDepth", "Resize", "Upsample",
 	"InstanceNormalization", "GroupNormalization"}
 

@@ -134,14 +134,17 @@ func (r *reader) list(names []string, listed map[string]bool) error {
 			continue
 		}
 		t := x.file
-		if t == nil {
+		if t == nil { // was computed, and counted then
 			held := foreign.Held(name, x.c)
 			t = &held
 		}
 		if !isWeight(t) {
 			continue
 		}
-		if r.room -= t.Size(); r.room < 0 {
+		if x.file != nil {
+			r.room -= t.Size()
+		}
+		if r.room < 0 {
 			return fmt.Errorf("tensor %.80q: %w", name, r.noRoom())
 		}
 		listed[name], r.computed[name] = true, true

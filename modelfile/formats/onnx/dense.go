@@ -10,9 +10,16 @@ import (
 // gemm: y = alpha*A*B + beta*C, where A is the only operand that is not constant.
 func gemm(c *call) graph.Value {
 	b, ok := c.constant(1)
-	if !ok || len(b.Shape) != 2 || c.int("transA", 0) != 0 {
+	if !ok || len(b.Shape) != 2 {
 		c.fail("other than of rows with a constant matrix is not supported")
 		return graph.None
+	}
+	if c.int("transA", 0) != 0 {
+		if !c.bare || len(c.shape(0)) != 2 {
+			c.mix("with transA turns the batch axis")
+			return graph.None
+		}
+		c.in[0].v = c.node(graph.Transpose, ".turned", []graph.Value{c.flow(0)}, "perm", []int{1, 0})
 	}
 	transposed := c.int("transB", 0) != 0
 	weight := c.matrix(b, transposed, float32(c.float("alpha", 1)))

@@ -11,7 +11,7 @@ func init() { // the makers refer to the table's users
 		"BatchNormalization": one(batchNorm),
 
 		"MaxPool": one(pool), "AveragePool": one(pool),
-		"GlobalMaxPool": one(globalPool), "GlobalAveragePool": one(globalPool),
+		"LpPool": one(lpPool), "GlobalMaxPool": one(globalPool), "GlobalAveragePool": one(globalPool),
 
 		"Relu": one(plain(graph.Relu)), "Sigmoid": one(plain(graph.Sigmoid)), "Tanh": one(plain(graph.Tanh)),
 		"Softplus": one(plain(graph.Softplus)), "HardSwish": one(plain(graph.HardSwish)),

@@ -10,7 +10,7 @@ import (
 // edge. A negative length cuts.
 func pad(c *call) graph.Value {
 	s := c.shape(0)
-	before, after := c.padding(len(s)+1, func(a int64) int { return c.axis(a, len(s)) }, len(s))
+	before, after := c.padding(c.rank(0), func(a int64) int { return c.axis(a, len(s)) }, len(s))
 	if c.err != nil {
 		return graph.None
 	}

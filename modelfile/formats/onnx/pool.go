@@ -70,3 +70,34 @@ func globalPool(c *call) graph.Value {
 	}
 	return c.fromImage(c.node(graph.MaxPool, "", x, "kernel", kernel[1:], "stride", kernel[1:]), len(s)-1)
 }
+
+// lpPool is the p-th root of a sum of powers, for p of 1 and 2: of a mean that
+// counts the padding, times the size of the window.
+func lpPool(c *call) graph.Value {
+	s, p := c.space(0), c.int("p", 2)
+	axes := len(s) - 1
+	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
+	if p != 1 && p != 2 || slices.Max(w.dilation) > 1 || c.attribute("kernel_shape") == nil {
+		c.fail("with p=%d and dilations %v is not supported", p, w.dilation)
+	}
+	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) {
+		c.fail("with ceil_mode, where it changes the size, is not supported")
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	w = w.image()
+	x := c.flow(0)
+	if p == 1 {
+		x = c.size(".size")
+	} else {
+		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
+	}
+	v := c.node(graph.AvgPool, ".mean", []graph.Value{c.toImage(x, s)}, "kernel", w.kernel, "stride", w.stride,
+		"pad", w.pads(), "count_pad", slices.Max(w.pads()) > 0)
+	v = c.node(graph.Affine, ".sum", []graph.Value{v}, "by", float64(w.kernel[0]*w.kernel[1]))
+	if p == 2 {
+		v = c.node(graph.Sqrt, ".root", []graph.Value{v})
+	}
+	return c.fromImage(v, axes)
+}

@@ -17,7 +17,7 @@ func init() {
 		"GatherElements": drawElements, "ScatterElements": drawElements, "Scatter": drawElements,
 		"GatherND": drawTuples, "ScatterND": drawTuples, "Tile": drawTile, "Trilu": drawTrilu,
 		"ArgMin": drawArgMax, "EyeLike": drawEye, "Celu": withNumbers("alpha"), "LpNormalization": drawLp,
-		"LayerNormalization": drawLayerNorm, "GroupNormalization": drawChannels,
+		"LpPool": drawPool, "LayerNormalization": drawLayerNorm, "GroupNormalization": drawChannels,
 		"InstanceNormalization": drawChannels, "Mean": drawSum, "Max": drawSum, "Min": drawSum,
 	} {
 		draws[op] = draw

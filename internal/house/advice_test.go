@@ -3,6 +3,7 @@ package house
 import (
 	"go/ast"
 	"go/token"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,20 +19,49 @@ var adviceInText = []string{"server/", "train/gap.go"}
 
 var (
 	// flagName is a flag, long or short, or a command that is typed.
-	flagName = regexp.MustCompile(`(^|[\s("'\x60])(--[a-z]|-[a-zA-Z]( |$)|(bnctl (bench|data|demo|devices|doctor|eval|export|` +
-		`help|inspect|models|plugin|predict|serve|strip|study|train)|make (build|test|check|generate)\b|go install ))`)
+	flagName = regexp.MustCompile(`(^|[\s("'\x60])(--([a-z]|$)|-[a-zA-Z]([\s,;:.)"'\x60]|$)|(bnctl (bench|data|demo|devices|` +
+		`doctor|eval|export|help|inspect|models|plugin|predict|serve|strip|study|train)|` +
+		`make (` + strings.Join(makeTargets(), "|") + `)|go (build|get|install|run|test|vet)|` +
+		`(apt|apt-get|npm|pip) install|python3? -m)([^a-z-]|$))`)
 	// advised is a sentence that ends with what to do: CONTRIBUTING.md, Errors.
 	advised = regexp.MustCompile(`[;:] (please |first )?(add|allow|ask|build|call|choose|convert|evaluate|export|fetch|` +
 		`fit|freeze|give|go on|install|leave|look|make|name|pack|pass|pick|put|re-estimate|rebuild|run|save|see|send|` +
 		`set|start|strip|take|try|unpack|update one|upgrade|use|wait|write) [^%]`)
 )
 
+// makeTargets returns what the Makefile makes. It is called before TestMain.
+func makeTargets() (names []string) {
+	text, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		panic(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`).FindAllStringSubmatch(string(text), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// TestFlagsAndCommandsAreFound: what the test below looks for, in every form.
+func TestFlagsAndCommandsAreFound(t *testing.T) {
+	for text, want := range map[string]bool{
+		"use --devices cpu": true, "use -o FILE": true, "give it by -o;": true, "(-o)": true, "x is no -o": true,
+		"run make cuda-binary first": true, "make build": true, "see `bnctl devices list`": true,
+		"pip install torch": true, "go run ./x": true, "write it as --": true,
+		"make a new head": false, "make builders": false, "B-A": false, "go tests it": false, "x-y": false,
+		"bnctl's own file": false, "3 - 2": false,
+	} {
+		if flagName.MatchString(text) != want {
+			t.Errorf("%q is a flag or a command: %v", text, !want)
+		}
+	}
+}
+
 // TestErrorsNameNoFlagAndKeepAdviceApart holds two rules of errors: no package but
 // the command's knows a flag, and what to do is the value Advice, no part of a text.
 func TestErrorsNameNoFlagAndKeepAdviceApart(t *testing.T) {
 	for pkg := range strings.Lines(layers) {
 		pkg, _, _ = strings.Cut(strings.TrimSpace(pkg), ":")
-		if pkg == "" || under(pkg, "cmd/", "scripts/") {
+		if pkg == "" || under(pkg, "cmd/", "scripts/", "docs/examples/") {
 			continue
 		}
 		set, files := sources(t, pkg, 0)

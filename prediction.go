@@ -72,14 +72,14 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 	if len(o.Inputs) == 0 {
 		return nil, problem.New("inputs", "", "there is nothing to predict", "name pictures, folders or .npy files")
 	}
-	v, err := modelfile.View(o.Model, o.File)
+	v, err := modelfile.OpenReadOnly(o.Model, o.File)
 	if err != nil {
 		return nil, err
 	}
 	defer v.Close()
 	src, err := predict.OpenInputs(ctx, v.Model, o.Inputs, true, nil)
 	if err != nil {
-		return nil, v.Blame(err)
+		return nil, v.OrDamage(err)
 	}
 	defer src.Close()
 	answers, err := predict.NewAnswers(src.Model, predict.AnswerOptions{Top: cmp.Or(o.Top, 5)})
@@ -89,11 +89,11 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 	p, err := predict.Open(ctx, src.Model, predict.Options{Fleet: o.Fleet, Batch: cmp.Or(o.Batch, 128),
 		Samples: src.Info().Len})
 	if err != nil {
-		return nil, v.Blame(err)
+		return nil, v.OrDamage(err)
 	}
 	defer p.Close()
 	var classless []error
-	damaged, err := p.All(ctx, src.Source, predict.Reading{GoOn: true, Verify: v.Verified},
+	damaged, err := p.All(ctx, src.Source, predict.Reading{GoOn: true, Verify: v.Verify},
 		func(i int, outputs []tensor.Tensor) error {
 			said := Prediction{Input: src.Name(i)}
 			for _, t := range outputs {

@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Any returns a model of the zoo by name, with new weights drawn from seed 0 and,
+// OpenOrBuild returns a model of the zoo by name, with new weights drawn from seed 0 and,
 // where o says so, another input [C,H,W], or that of a file: to measure it, not
 // to predict.
-func Any(name string, o Options) (*Opened, error) {
+func OpenOrBuild(name string, o Options) (*Opened, error) {
 	a, err := models.Lookup(name)
 	if err != nil {
 		m, fileErr := Open(name, o)
@@ -19,10 +19,10 @@ func Any(name string, o Options) (*Opened, error) {
 		}
 		return m, nil
 	}
-	if err := o.oneSize(); err != nil {
+	if err := o.checkSize(); err != nil {
 		return nil, err
 	}
-	input := o.ofSize(a, models.Options{}).Input
+	input := o.withSize(a, models.Options{}).Input
 	if len(o.Input) > 0 {
 		if len(o.Input) != 3 {
 			return nil, problem.New("input", fmt.Sprint(o.Input), "want [C,H,W] for "+name, "")

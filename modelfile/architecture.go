@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-func inZoo(name string) bool {
+func isZooName(name string) bool {
 	_, err := models.Lookup(name)
 	return err == nil
 }
@@ -29,25 +29,25 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	if text, err := description(name); text != nil || err != nil {
 		return nil, err
 	}
-	text, err := GraphText(name)
+	text, err := ReadGraphText(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	if text != nil {
-		m, err := drawn(name, text)
-		if err != nil || !o.sized() {
+		m, err := fromGraphText(name, text)
+		if err != nil || !o.hasSize() {
 			return m, err
 		}
 		return models.WithSize(m, o.Size.Height, o.Size.Width)
 	}
-	if m, err := o.ofGraph(name); m != nil || err != nil {
+	if m, err := o.graphModel(name); m != nil || err != nil {
 		return m, err
 	}
 	a, err := models.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
-	size := o.ofSize(a, models.Options{})
+	size := o.withSize(a, models.Options{})
 	m, err := models.Build(name, size)
 	if err != nil {
 		return nil, err
@@ -63,22 +63,22 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	return m, nil
 }
 
-// ofGraph returns the model of a file of another program that holds a graph, an ONNX file say, without its
+// graphModel returns the model of a file of another program that holds a graph, an ONNX file say, without its
 // weights having a say: nil if there is no such file.
-func (o *Options) ofGraph(path string) (*models.Model, error) {
+func (o *Options) graphModel(path string) (*models.Model, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil // a name of the zoo
 	}
-	ours, err := Own(path)
+	native, err := IsNative(path)
 	if err != nil {
 		return nil, err
 	}
-	if ours {
+	if native {
 		m, err := serialize.ReadModel(path)
 		if err != nil {
 			return nil, err
 		}
-		return m, o.keepsSize(m)
+		return m, o.checkFixedSize(m)
 	}
 	f, err := formats.Open(path, formats.Options{Input: o.Input})
 	if err != nil {
@@ -92,9 +92,9 @@ func (o *Options) ofGraph(path string) (*models.Model, error) {
 	return f.Model, nil
 }
 
-// drawn returns the model of a graph in text form, whose own image operation
+// fromGraphText returns the model of a graph in text form, whose own image operation
 // says how it takes pictures.
-func drawn(path string, text []byte) (*models.Model, error) {
+func fromGraphText(path string, text []byte) (*models.Model, error) {
 	g, err := graph.ParseGraph(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -15,40 +15,40 @@ type Choice struct {
 	Key      string            // where the tensors were; "" if they are all that there is
 	Tensors  int               // how many were taken
 	Wrappers []string          // layers around the model that were opened or stripped, outermost first
-	Left     []formats.Group   // what was not taken, with the reason
+	LeftOut  []formats.Group   // what was not taken, with the reason
 	Counters []formats.Counter // single values beside the tensors: epoch, step
 	Findings []formats.Finding // what is odd, or a fault
 }
 
-// ChoiceOf says what was taken of f, the file at path, which o asked for.
-func ChoiceOf(path string, f *formats.File, o Options) *Choice {
+// NewChoice says what was taken of f, the file at path, which o asked for.
+func NewChoice(path string, f *formats.File, o Options) *Choice {
 	left := slices.Clone(f.Left)
 	for i, g := range left {
 		left[i].Reason = problem.ReplaceOptions(g.Reason, o.Option)
 		left[i].Advice = problem.ReplaceOptions(g.Advice, o.Option)
 	}
 	return &Choice{Path: path, Format: f.Format, Key: f.Key, Tensors: len(f.Tensors), Wrappers: f.Wrappers,
-		Left: left, Counters: f.Counters, Findings: f.Findings}
+		LeftOut: left, Counters: f.Counters, Findings: f.Findings}
 }
 
-// Taken is the part of a Choice that reports have in JSON: nothing, for
+// ChoiceReport is the part of a Choice that reports have in JSON: nothing, for
 // bnctl's own files.
-type Taken struct {
-	Chosen *Chosen         `json:"chosen,omitempty"`
+type ChoiceReport struct {
+	Chosen *ChosenTensors  `json:"chosen,omitempty"`
 	Left   []formats.Group `json:"left,omitempty"`
 }
 
-// Chosen is where in a file the tensors were; the key is "" if they are all
+// ChosenTensors is where in a file the tensors were; the key is "" if they are all
 // that there is.
-type Chosen struct {
+type ChosenTensors struct {
 	Key     string `json:"key"`
 	Tensors int    `json:"tensors"`
 }
 
-// Taken returns what was taken and what was left out. k may be nil.
-func (k *Choice) Taken() Taken {
+// Report returns what was taken and what was left out. k may be nil.
+func (k *Choice) Report() ChoiceReport {
 	if k == nil {
-		return Taken{}
+		return ChoiceReport{}
 	}
-	return Taken{&Chosen{k.Key, k.Tensors}, k.Left}
+	return ChoiceReport{&ChosenTensors{k.Key, k.Tensors}, k.LeftOut}
 }

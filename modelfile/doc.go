@@ -4,7 +4,7 @@
 // of mere tensors holds, which of its tensors are the model, and how pictures
 // become the model's input.
 //
-// Use Open for a model that is to be changed or written, View for one that
+// Use Open for a model that is to be changed or written, OpenReadOnly for one that
 // predicts, Start for one that is to be trained, and Strip for a checkpoint of
 // bnctl. Package formats is beneath: use that for tensors without a graph.
 //

@@ -12,14 +12,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// finish gives a model the preprocessing and the labels of o, whose size it has.
-func (o *Options) finish(m *models.Model) (*models.Model, error) {
-	if err := o.keepsSize(m); err != nil {
+// applyTo gives a model the preprocessing and the labels of o, whose size it has.
+func (o *Options) applyTo(m *models.Model) (*models.Model, error) {
+	if err := o.checkFixedSize(m); err != nil {
 		return nil, err
 	}
 	m, err := o.Preprocess.apply(m)
-	if err == nil && o.Matching {
-		err = distinct(o.Labels)
+	if err == nil && o.UniqueLabels {
+		err = checkUnique(o.Labels)
 	}
 	if err != nil || o.Labels == nil {
 		return m, err
@@ -33,9 +33,9 @@ func (o *Options) finish(m *models.Model) (*models.Model, error) {
 	return &named, nil
 }
 
-// distinct refuses a name that two classes have, where names say which class of data
+// checkUnique refuses a name that two classes have, where names say which class of data
 // is which. The error is a *problem.Error of labels.
-func distinct(labels []string) error {
+func checkUnique(labels []string) error {
 	seen := map[string]bool{}
 	for _, name := range labels {
 		if seen[name] {
@@ -57,9 +57,9 @@ func classesOf(m *models.Model, n int) []int {
 	return f.Values[f.Outputs[0].Value].Type.Shape
 }
 
-// labelled gives a model of a file the names of classes that the file has, if
+// withLabels gives a model of a file the names of classes that the file has, if
 // there is one for each of its classes: a detector's are about something else.
-func labelled(m *models.Model, labels []string) *models.Model {
+func withLabels(m *models.Model, labels []string) *models.Model {
 	f := m.Graph.Main
 	alone := len(f.Outputs) == 1
 	if len(f.Outputs) == 2 {
@@ -74,9 +74,9 @@ func labelled(m *models.Model, labels []string) *models.Model {
 	return &named
 }
 
-// Labels reads the names of classes: "A,B,C", or the path of a file with one on
+// ReadLabels reads the names of classes: "A,B,C", or the path of a file with one on
 // each line, 16 MiB at most.
-func Labels(text string) ([]string, error) {
+func ReadLabels(text string) ([]string, error) {
 	const most = 16 << 20 // bytes: a name for each of a million classes
 	b, err := regular.Read(text, most)
 	_, there := os.Lstat(text)

@@ -16,9 +16,9 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Own reports whether a file is one of bnctl's: a template or a checkpoint. A
+// IsNative reports whether a file is one of bnctl's: a template or a checkpoint. A
 // folder is not, nor is a path that stands for files of other names.
-func Own(path string) (bool, error) {
+func IsNative(path string) (bool, error) {
 	if standsForOthers(path) {
 		return false, nil
 	}
@@ -42,9 +42,9 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// GraphText returns the content of a file that holds a graph in text form, 32
+// ReadGraphText returns the content of a file that holds a graph in text form, 32
 // MiB at most; nil if it holds something else, or stands for other files.
-func GraphText(path string) ([]byte, error) {
+func ReadGraphText(path string) ([]byte, error) {
 	const begins, most = "bnctl graph", 32 << 20
 	if standsForOthers(path) {
 		return nil, nil

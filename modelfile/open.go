@@ -21,12 +21,12 @@ type Opened struct {
 
 // Open reads the model of a file as a whole; it may be changed.
 func Open(path string, o Options) (*Opened, error) {
-	ours, err := Ours(path, o)
+	native, err := CheckNative(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if ours {
-		m, err := o.own(path)
+	if native {
+		m, err := o.openNative(path)
 		return &Opened{Model: m}, err
 	}
 	f, err := OpenForeign(path, o)
@@ -38,25 +38,25 @@ func Open(path string, o Options) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &Opened{Model: m, Choice: ChoiceOf(path, f, o)}, nil
+	return &Opened{Model: m, Choice: NewChoice(path, f, o)}, nil
 }
 
-// Ours is Own for a file that holds a model: it refuses options about files of
+// CheckNative is IsNative for a file that holds a model: it refuses options about files of
 // other programs if it is one of bnctl's.
-func Ours(path string, o Options) (bool, error) {
-	ours, err := Own(path)
-	if errors.Is(err, os.ErrNotExist) && inZoo(path) {
+func CheckNative(path string, o Options) (bool, error) {
+	native, err := IsNative(path)
+	if errors.Is(err, os.ErrNotExist) && isZooName(path) {
 		err = problem.Advise("train it first",
 			"%s: no such file, and the model of that name has no weights", path)
 	}
-	if ours && err == nil {
-		err = o.noForeign(path + " is bnctl's own file")
+	if native && err == nil {
+		err = o.refuseForeign(path + " is bnctl's own file")
 	}
-	return ours, err
+	return native, err
 }
 
-// own reads the model of one of bnctl's own files.
-func (o *Options) own(path string) (*models.Model, error) {
+// openNative reads the model of one of bnctl's own files.
+func (o *Options) openNative(path string) (*models.Model, error) {
 	if o.Merge != "" {
 		m, _, err := Strip(path, *o)
 		return m, err
@@ -65,7 +65,7 @@ func (o *Options) own(path string) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.finish(m)
+	return o.applyTo(m)
 }
 
 // OpenForeign opens a file of another program, of which Template makes a
@@ -83,7 +83,7 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 		return nil, err
 	}
 	found := as == nil && f.Model == nil
-	if found && o.sized() && f.NoModel == nil {
+	if found && o.hasSize() && f.NoModel == nil {
 		if as, err = o.identify(f); err != nil {
 			return nil, err
 		}
@@ -95,13 +95,13 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 	if found { // in the zoo
 		m.Preprocess = models.Preprocess{}
 	}
-	return o.finish(labelled(m, f.Labels))
+	return o.applyTo(withLabels(m, f.Labels))
 }
 
 // Strip reads a checkpoint of bnctl, and says what it took off it: what only
 // training needs.
 func Strip(path string, o Options) (*models.Model, *Removed, error) {
-	if err := o.noForeign(path + " is bnctl's own file"); err != nil {
+	if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
 		return nil, nil, err
 	}
 	k, err := serialize.ReadCheckpoint(path)
@@ -121,21 +121,21 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	m, err = o.finish(m)
-	return m, RemovedFrom(&removed), err
+	m, err = o.applyTo(m)
+	return m, NewRemoved(&removed), err
 }
 
-// stateOf reads the tensors of any file, for m to be initialised from by name
+// readState reads the tensors of any file, for m to be initialised from by name
 // and shape; see models.InitFrom. labels are the names of the file's classes, if it has
 // some. The Choice is nil for bnctl's own files.
-func stateOf(path string, o Options, m *models.Model) (state map[string]tensor.Tensor, labels []string,
+func readState(path string, o Options, m *models.Model) (state map[string]tensor.Tensor, labels []string,
 	choice *Choice, err error) {
-	ours, err := Own(path)
+	native, err := IsNative(path)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if ours {
-		if err := o.noForeign(path + " is bnctl's own file"); err != nil {
+	if native {
+		if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
 			return nil, nil, nil, err
 		}
 		m, err := serialize.ReadModel(path)
@@ -156,5 +156,5 @@ func stateOf(path string, o Options, m *models.Model) (state map[string]tensor.T
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return state, labels, ChoiceOf(path, f, o), nil
+	return state, labels, NewChoice(path, f, o), nil
 }

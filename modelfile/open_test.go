@@ -56,15 +56,15 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameState(t, m.State, want.State)
-		if ours := path == template; ours != (m.Choice == nil) || ours != m.Preprocess.Known {
+		if native := path == template; native != (m.Choice == nil) || native != m.Preprocess.Known {
 			t.Errorf("%s: choice %v, preprocessing %v", path, m.Choice, m.Preprocess)
 		}
-		v, err := View(path, Options{})
+		v, err := OpenReadOnly(path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameState(t, v.State, want.State)
-		if err := v.Verified(); err != nil {
+		if err := v.Verify(); err != nil {
 			t.Error(err)
 		}
 		v.Close()
@@ -82,13 +82,13 @@ func TestViewOfADamagedFile(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v, err := View(path, Options{})
+	v, err := OpenReadOnly(path, Options{})
 	if err != nil {
 		return // found at once
 	}
 	defer v.Close()
 	other := errors.New("other")
-	if err := v.Blame(other); err == nil || errors.Is(err, other) {
+	if err := v.OrDamage(other); err == nil || errors.Is(err, other) {
 		t.Errorf("%v is blamed", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 	} {
 		for name, open := range map[string]func() error{
 			"Open": func() error { _, err := Open(c.path, c.o); return err },
-			"View": func() error { _, err := View(c.path, c.o); return err },
+			"OpenReadOnly": func() error { _, err := OpenReadOnly(c.path, c.o); return err },
 		} {
 			var p *problem.Error
 			if err := open(); !errors.As(err, &p) || p.Field != c.field {

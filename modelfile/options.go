@@ -32,9 +32,9 @@ type Options struct {
 	EMA   bool    // the average of the weights, not the weights
 	Merge bn.Rule // how statistics of several ranks or replicas become one; "": as in the file
 	// Labels are the names of the classes, one for each; nil: those of the file.
-	Labels     []string
-	Matching   bool // Labels say which class of data is which: none may be there twice
-	Preprocess Preprocess
+	Labels       []string
+	UniqueLabels bool // Labels say which class of data is which: none may be there twice
+	Preprocess   Preprocess
 	// Option returns what the program's users call an option, for what a Choice says;
 	// nil: its name.
 	Option func(name string) string
@@ -59,15 +59,15 @@ type Preprocess struct {
 // file that Arch names, if that describes a model of Keras or Caffe.
 func (o *Options) Foreign() (formats.Options, error) {
 	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge}
-	err := o.oneSize()
+	err := o.checkSize()
 	if err == nil && o.Arch != "" {
 		f.Description, err = description(o.Arch)
 	}
 	return f, err
 }
 
-// noForeign refuses options that are about files of other programs, for a reason.
-func (o *Options) noForeign(why string) error {
+// refuseForeign refuses options that are about files of other programs, for a reason.
+func (o *Options) refuseForeign(why string) error {
 	for _, given := range []struct {
 		field string
 		set   bool

@@ -14,18 +14,18 @@ import (
 // caffeMean is what models of Caffe's zoo subtract, in the order B, G, R.
 var caffeMean = []float64{103.939, 116.779, 123.68}
 
-// images lists the meanings of Preprocess.Name.
-var images = map[string]models.Image{
+// presets lists the meanings of Preprocess.Name.
+var presets = map[string]models.Image{
 	"imagenet": {Scale: 1. / 255, Mean: models.ImageNetMean, Std: models.ImageNetStd},
 	"unit":     {Scale: 1. / 255},
 	"raw":      {Scale: 1},
 	"caffe":    {Scale: 1, Mean: caffeMean, BGR: true},
 }
 
-// preprocessings returns what Preprocess.Name may be: x/255 less ImageNet's
+// presetNames returns what Preprocess.Name may be: x/255 less ImageNet's
 // mean, by its deviation (imagenet), x/255 (unit), x (raw), x less Caffe's mean
 // in the order B, G, R (caffe), or not known (none).
-func preprocessings() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
+func presetNames() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
 
 // apply returns m with the preprocessing of p, or with its own. An image
 // operation that nobody vouches for goes: then m takes arrays.
@@ -52,10 +52,10 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 		}
 		return withoutImage(m)
 	}
-	i, ok := images[name]
+	i, ok := presets[name]
 	if !ok {
-		return nil, &problem.Error{Field: "preprocess", Value: strconv.Quote(name), Known: preprocessings(),
-			Text: "want one of " + strings.Join(preprocessings(), ", ")}
+		return nil, &problem.Error{Field: "preprocess", Value: strconv.Quote(name), Known: presetNames(),
+			Text: "want one of " + strings.Join(presetNames(), ", ")}
 	}
 	if p.Mean != nil {
 		i.Mean = p.Mean

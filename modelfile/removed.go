@@ -26,10 +26,10 @@ type Removed struct {
 	Lines []string `json:"-"`
 }
 
-// RemovedFrom describes what serialize.Strip took off a checkpoint of bnctl.
-func RemovedFrom(r *serialize.Removed) *Removed {
+// NewRemoved describes what serialize.Strip took off a checkpoint of bnctl.
+func NewRemoved(r *serialize.Removed) *Removed {
 	all := &Removed{Connections: r.Nodes(), OptimizerTensors: len(r.Optimizer), Wrappers: []string{},
-		Other: others(r), Replicas: r.Replicas}
+		Other: otherRemoved(r), Replicas: r.Replicas}
 	for _, name := range r.Sets {
 		if serialize.IsReplicaSet(name) {
 			all.ReplicaStatistics++
@@ -49,8 +49,8 @@ func RemovedFrom(r *serialize.Removed) *Removed {
 	return all
 }
 
-// others says what a checkpoint had beside connections and optimizer tensors.
-func others(r *serialize.Removed) []string {
+// otherRemoved says what a checkpoint had beside connections and optimizer tensors.
+func otherRemoved(r *serialize.Removed) []string {
 	other := []string{}
 	if n := len(r.Averages); n > 0 {
 		other = append(other, problem.Counted(n, "average")+" of weights")
@@ -91,7 +91,7 @@ func (k *Choice) Removed() *Removed {
 	if len(k.Wrappers) > 0 {
 		r.Lines = append(r.Lines, "wrappers: "+strings.Join(k.Wrappers, " "))
 	}
-	for _, g := range k.Left {
+	for _, g := range k.LeftOut {
 		line := groupLine(g)
 		r.Lines = append(r.Lines, line)
 		if g.Reason == "optimizer state" {
@@ -106,8 +106,8 @@ func (k *Choice) Removed() *Removed {
 	return r
 }
 
-// Why says why a group was left out, and how to take it all the same.
-func Why(g formats.Group) string {
+// Reason says why a group was left out, and how to take it all the same.
+func Reason(g formats.Group) string {
 	if g.Advice == "" {
 		return g.Reason
 	}
@@ -115,6 +115,6 @@ func Why(g formats.Group) string {
 }
 
 func groupLine(g formats.Group) string {
-	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, Why(g), problem.Counted(g.Tensors, "tensor"),
+	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, Reason(g), problem.Counted(g.Tensors, "tensor"),
 		float64(g.Bytes)/1e6)
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// sized reports whether o says how large pictures are.
-func (o *Options) sized() bool { return o.Size != models.Size{} }
+// hasSize reports whether o says how large pictures are.
+func (o *Options) hasSize() bool { return o.Size != models.Size{} }
 
-// oneSize refuses two options that say the same.
-func (o *Options) oneSize() error {
-	if o.sized() && len(o.Input) > 0 {
+// checkSize refuses two options that say the same.
+func (o *Options) checkSize() error {
+	if o.hasSize() && len(o.Input) > 0 {
 		return problem.New("size", o.Size.Sides(), "contradicts {input}, which says it too",
 			"leave one of them out")
 	}
 	return nil
 }
 
-// ofSize returns the options m of an architecture of the zoo with the size of o, if
+// withSize returns the options m of an architecture of the zoo with the size of o, if
 // that says one.
-func (o *Options) ofSize(a models.Architecture, m models.Options) models.Options {
-	if o.sized() {
+func (o *Options) withSize(a models.Architecture, m models.Options) models.Options {
+	if o.hasSize() {
 		m.Input = o.Size
 		if m.Input.Channels == 0 {
 			m.Input.Channels = a.Input.Channels
@@ -44,13 +44,13 @@ func (o *Options) identify(f *formats.File) (*models.Model, error) {
 		return nil, err
 	}
 	out := m.Graph.Main.Outputs[0].Value
-	return models.Build(a.Name, o.ofSize(a, models.Options{Classes: m.Graph.Main.Values[out].Type.Shape[0]}))
+	return models.Build(a.Name, o.withSize(a, models.Options{Classes: m.Graph.Main.Values[out].Type.Shape[0]}))
 }
 
-// keepsSize refuses another size than that of a model whose file fixes it.
-func (o *Options) keepsSize(m *models.Model) error {
+// checkFixedSize refuses another size than that of a model whose file fixes it.
+func (o *Options) checkFixedSize(m *models.Model) error {
 	s, ok := m.Size()
-	if !o.sized() || ok && s.Height == o.Size.Height && s.Width == o.Size.Width {
+	if !o.hasSize() || ok && s.Height == o.Size.Height && s.Width == o.Size.Width {
 		return nil
 	}
 	is := "no pictures"
@@ -58,7 +58,7 @@ func (o *Options) keepsSize(m *models.Model) error {
 		is = "pictures of " + s.Sides()
 	}
 	advice := "leave it out"
-	if ok && inZoo(m.Architecture) {
+	if ok && isZooName(m.Architecture) {
 		advice += fmt.Sprintf(", or train {model} %s with {size} %s and the file as {init}", m.Architecture,
 			o.Size.Sides())
 	}
@@ -73,7 +73,7 @@ func (o *Options) openForeign(path string) (*formats.File, error) {
 		return nil, err
 	}
 	f, err := formats.Open(path, how)
-	if err != nil || !o.sized() || f.NoModel == nil {
+	if err != nil || !o.hasSize() || f.NoModel == nil {
 		return f, err
 	}
 	var why []error

@@ -64,7 +64,7 @@ func TestSizeOfFiles(t *testing.T) {
 			return o.Model, nil
 		},
 		"the zoo": func() (*models.Model, error) {
-			return model(Any("resnet20", Options{Size: size}))
+			return model(OpenOrBuild("resnet20", Options{Size: size}))
 		},
 	} {
 		m, err := open()
@@ -80,13 +80,13 @@ func TestSizeOfFiles(t *testing.T) {
 	if !errors.As(err, &p) || p.Field != "size" || !strings.Contains(p.Advice, "{init}") {
 		t.Errorf("a template: %v", err)
 	}
-	if _, err = View(template, Options{Size: size}); !errors.As(err, &p) || p.Field != "size" {
+	if _, err = OpenReadOnly(template, Options{Size: size}); !errors.As(err, &p) || p.Field != "size" {
 		t.Errorf("a template: %v", err)
 	}
 	if _, err = Open(template, Options{Size: models.Size{Height: 32, Width: 32}}); err != nil {
 		t.Errorf("a template of that size: %v", err)
 	}
-	if _, err = Any("resnet20", Options{Size: size, Input: []int{3, 32, 32}}); !errors.As(err, &p) || p.Field != "size" {
+	if _, err = OpenOrBuild("resnet20", Options{Size: size, Input: []int{3, 32, 32}}); !errors.As(err, &p) || p.Field != "size" {
 		t.Errorf("two sizes: %v", err)
 	}
 }

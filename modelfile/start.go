@@ -34,12 +34,14 @@ type Started struct {
 	Opened
 	// Weights is the SHA-256 of the file that has its weights; "" if all of them
 	// were drawn from the seed.
-	Weights string
-	Was     []string       // the classes that the model's file was trained on, before those of the data
-	Seen    int            // how many classes the data has
-	Moved   int            // rows of the head that went with their labels to other numbers
-	From    *Choice        // what was taken of the file Init; nil without, and for bnctl's own
-	Loaded  *models.Loaded // and which of the model's tensors that is; nil without Init
+	Weights        string
+	PreviousLabels []string // the classes that the model's file was trained on, before those of the data
+	DataClasses    int      // how many classes the data has
+	MovedRows      int      // rows of the head that went with their labels to other numbers
+	// InitChoice is what was taken of the file Init; nil without, and for bnctl's own files. Loaded
+	// says which of the model's tensors that is; nil without Init.
+	InitChoice *Choice
+	Loaded     *models.Loaded
 }
 
 // Start makes a model for training on such data, with the names of its classes:
@@ -50,61 +52,61 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if name == "" {
 		return nil, problem.New("model", "", "there is none to train", "name one of the zoo, or a model file")
 	}
-	if err := o.oneSize(); err != nil {
+	if err := o.checkSize(); err != nil {
 		return nil, err
 	}
-	s, err := started(name, info, o)
+	s, err := newStarted(name, info, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.takeClasses(info.Classes); err != nil {
+	if err := s.setClasses(info.Classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
 }
 
-// takeClasses gives the model the classes of the data. Where it, or the file of its
+// setClasses gives the model the classes of the data. Where it, or the file of its
 // weights, has names for all rows of its head, these go with their labels.
-func (s *Started) takeClasses(classes []string) error {
-	if s.Was == nil {
-		s.Was = s.Labels
+func (s *Started) setClasses(classes []string) error {
+	if s.PreviousLabels == nil {
+		s.PreviousLabels = s.Labels
 	}
-	s.Labels, s.Seen = classes, len(classes)
+	s.Labels, s.DataClasses = classes, len(classes)
 	shape := s.Graph.Main.Values[s.Graph.Main.Outputs[0].Value].Type.Shape
-	if len(shape) == 0 || len(s.Was) != shape[0] || len(classes) > len(s.Was) {
+	if len(shape) == 0 || len(s.PreviousLabels) != shape[0] || len(classes) > len(s.PreviousLabels) {
 		return nil
 	}
-	from := models.PermutationByLabel(s.Was, classes)
+	from := models.PermutationByLabel(s.PreviousLabels, classes)
 	for i, k := range from {
 		if i != k {
-			s.Moved++
+			s.MovedRows++
 		}
 		if i >= len(classes) {
-			s.Labels = append(slices.Clip(s.Labels), s.Was[k])
+			s.Labels = append(slices.Clip(s.Labels), s.PreviousLabels[k])
 		}
 	}
-	if s.Moved == 0 {
+	if s.MovedRows == 0 {
 		return nil
 	}
 	if err := models.PermuteRows(s.Model, from); err != nil {
 		return problem.Advise("give data with the model's classes in its order, or make a new head with {classes}",
 			"the classes are others, or in another order: the model has %s, the data %s; %w",
-			models.ClassList(s.Was), models.ClassList(classes), err)
+			models.ClassList(s.PreviousLabels), models.ClassList(classes), err)
 	}
 	return nil
 }
 
-func started(name string, info data.Info, o StartOptions) (*Started, error) {
-	text, err := GraphText(name)
+func newStarted(name string, info data.Info, o StartOptions) (*Started, error) {
+	text, err := ReadGraphText(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	var m *models.Model
 	switch {
 	case text != nil:
-		m, err = o.written(name, text)
-	case err == nil && !inZoo(name):
-		return trained(name, info, o)
+		m, err = o.fromText(name, text)
+	case err == nil && !isZooName(name):
+		return fromFile(name, info, o)
 	default:
 		m, err = fit.Zoo(name, info, models.Options{Input: o.Size, Classes: o.Classes, Auxiliary: o.Auxiliary})
 	}
@@ -115,7 +117,7 @@ func started(name string, info data.Info, o StartOptions) (*Started, error) {
 	if o.Init != "" {
 		about.Key, about.Drop, about.Rename = "", nil, nil
 	}
-	if err := about.noForeign(name + " is no file of weights"); err != nil {
+	if err := about.refuseForeign(name + " is no file of weights"); err != nil {
 		return nil, err
 	}
 	if o.Labels != nil && o.Init == "" {
@@ -135,10 +137,10 @@ func (s *Started) initialise(o StartOptions) error {
 	if err := models.Init(s.Model, o.Seed); err != nil || o.Init == "" {
 		return err
 	}
-	if err := distinct(o.Labels); err != nil {
+	if err := checkUnique(o.Labels); err != nil {
 		return err
 	}
-	from, labels, choice, err := stateOf(o.Init, o.Options, s.Model)
+	from, labels, choice, err := readState(o.Init, o.Options, s.Model)
 	if err != nil {
 		return err
 	}
@@ -146,13 +148,13 @@ func (s *Started) initialise(o StartOptions) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Init, err)
 	}
-	s.From, s.Loaded = choice, &loaded
+	s.InitChoice, s.Loaded = choice, &loaded
 	if o.Labels != nil {
 		labels = o.Labels
 	}
 	head, err := models.HeadState(s.Model)
 	if err == nil && slices.Contains(loaded.Matched, head[0]) { // else it is drawn
-		s.Was = labels
+		s.PreviousLabels = labels
 	}
 	s.Weights, err = Digest(o.Init)
 	return err
@@ -163,7 +165,7 @@ func (s *Started) initialise(o StartOptions) error {
 // The model of a file is opened when the first array comes. One of the zoo is
 // made for the data: integers are pictures, floats stay what they are.
 func StartArrays(name string, o StartOptions, note func(format string, args ...any)) fit.Converter {
-	find := sync.OnceValues(func() (*models.Model, error) { return beforeData(name, o) })
+	find := sync.OnceValues(func() (*models.Model, error) { return unfitted(name, o) })
 	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {
 		m, err := find()
 		if err != nil {
@@ -176,20 +178,20 @@ func StartArrays(name string, o StartOptions, note func(format string, args ...a
 	}
 }
 
-// beforeData returns the model that Start will fit to the data; nil if it is
+// unfitted returns the model that Start will fit to the data; nil if it is
 // of the zoo, and made for them.
-func beforeData(name string, o StartOptions) (*models.Model, error) {
-	text, err := GraphText(name)
+func unfitted(name string, o StartOptions) (*models.Model, error) {
+	text, err := ReadGraphText(name)
 	switch {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, err
 	case text != nil:
-		m, err := o.written(name, text)
+		m, err := o.fromText(name, text)
 		if err != nil {
 			return nil, err
 		}
 		return o.Preprocess.apply(m)
-	case err == nil && !inZoo(name):
+	case err == nil && !isZooName(name):
 		opened, err := Open(name, o.Options)
 		if err != nil {
 			return nil, err
@@ -199,8 +201,8 @@ func beforeData(name string, o StartOptions) (*models.Model, error) {
 	return nil, nil
 }
 
-// trained opens a template, or the file of another program, to train it on.
-func trained(path string, info data.Info, o StartOptions) (*Started, error) {
+// fromFile opens a template, or the file of another program, to train it on.
+func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	if o.Init != "" {
 		return nil, problem.New("init", o.Init, "model "+path+" has weights of its own", "leave one of them out")
 	}
@@ -211,7 +213,7 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 	model := was.Model
 	if was.Model, err = fit.Model(model, info); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
-		if s, ok := model.SizeOf(info.Shape); ok && o.sized() && !info.Pictures() {
+		if s, ok := model.SizeOf(info.Shape); ok && o.hasSize() && !info.Pictures() {
 			err = problem.Advise("arrays keep their shape: make the model for them with {size} "+s.Sides(), "%w", err)
 		}
 		return nil, err
@@ -235,9 +237,9 @@ func trained(path string, info data.Info, o StartOptions) (*Started, error) {
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err
 }
 
-// written makes a model of a graph in text form, of the size and with a head for
+// fromText makes a model of a graph in text form, of the size and with a head for
 // the classes of o; what o leaves open is the graph's own.
-func (o *StartOptions) written(path string, text []byte) (*models.Model, error) {
+func (o *StartOptions) fromText(path string, text []byte) (*models.Model, error) {
 	g, err := graph.ParseGraph(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -249,7 +251,7 @@ func (o *StartOptions) written(path string, text []byte) (*models.Model, error) 
 	if i, ok := models.ImageOf(m); ok && i.Units() != nil {
 		return nil, fmt.Errorf("%s: %w", path, i.Units())
 	}
-	if o.sized() {
+	if o.hasSize() {
 		if m, err = models.WithSize(m, o.Size.Height, o.Size.Width); err != nil {
 			return nil, err
 		}

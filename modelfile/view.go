@@ -6,51 +6,51 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Viewed is a read-only model. A file of bnctl is mapped instead of copied, and
-// verified while the model is used: results may be used only after Verified has
+// ReadOnly is a read-only model. A file of bnctl is mapped instead of copied, and
+// verified while the model is used: results may be used only after Verify has
 // returned nil.
-type Viewed struct {
+type ReadOnly struct {
 	Opened
 	file     *serialize.File // nil: of a foreign file, which was read as a whole
 	verified func() error
 }
 
-// View is Open for callers that do not change the model: a large template can
+// OpenReadOnly is Open for callers that do not change the model: a large template can
 // predict before all of it is read. The caller closes the result.
-func View(path string, o Options) (*Viewed, error) {
-	ours, err := Ours(path, o)
+func OpenReadOnly(path string, o Options) (*ReadOnly, error) {
+	native, err := CheckNative(path, o)
 	if err != nil {
 		return nil, err
 	}
-	if !ours || o.Merge != "" {
+	if !native || o.Merge != "" {
 		m, err := Open(path, o)
 		if err != nil {
 			return nil, err
 		}
-		return &Viewed{Opened: *m, verified: func() error { return nil }}, nil
+		return &ReadOnly{Opened: *m, verified: func() error { return nil }}, nil
 	}
 	f, err := serialize.OpenUnverified(path)
 	if err != nil {
 		return nil, err
 	}
-	v := &Viewed{file: f, verified: sync.OnceValue(f.Verify)}
+	v := &ReadOnly{file: f, verified: sync.OnceValue(f.Verify)}
 	m, err := f.Model()
 	if err == nil {
-		v.Model, err = o.finish(m)
+		v.Model, err = o.applyTo(m)
 	}
 	if err != nil {
-		err = v.Blame(err)
+		err = v.OrDamage(err)
 		v.Close()
 		return nil, err
 	}
 	return v, nil
 }
 
-// Verified waits until all of the file is read, and returns what is wrong with it.
-func (v *Viewed) Verified() error { return v.verified() }
+// Verify waits until all of the file is read, and returns what is wrong with it.
+func (v *ReadOnly) Verify() error { return v.verified() }
 
-// Blame returns what is wrong with the file, if that can be why err happened.
-func (v *Viewed) Blame(err error) error {
+// OrDamage returns what is wrong with the file, if that can be why err happened.
+func (v *ReadOnly) OrDamage(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (v *Viewed) Blame(err error) error {
 }
 
 // Close lets go of the file. The model is of no use any more.
-func (v *Viewed) Close() {
+func (v *ReadOnly) Close() {
 	if v.file != nil {
 		_ = v.file.Close() // it was read only
 	}

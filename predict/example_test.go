@@ -12,7 +12,7 @@ import (
 )
 
 // The digits of a data source, on the reference device. A model comes from
-// modelfile.View; this one is new, and knows nothing yet.
+// modelfile.OpenReadOnly; this one is new, and knows nothing yet.
 func ExamplePredictor_All() {
 	ctx := context.Background()
 	src, err := data.Open(ctx, "glyphs:3", data.Options{Split: data.Test})

@@ -13,7 +13,7 @@ import (
 // measure prints how fast a model of the zoo, or of a file, is.
 func measure(ctx context.Context, o *output, name string, file modelfile.Options,
 	options bench.Options) error {
-	m, err := modelfile.Any(name, file)
+	m, err := modelfile.OpenOrBuild(name, file)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ func noteChoice(o *output, k *modelfile.Choice) {
 		return // bnctl's own file
 	}
 	var left []string
-	for _, g := range k.Left {
-		text := g.Name + " (" + modelfile.Why(g)
+	for _, g := range k.LeftOut {
+		text := g.Name + " (" + modelfile.Reason(g)
 		if g.Tensors > 1 {
 			text += ", " + counted(g.Tensors, "tensor")
 		}
@@ -73,8 +73,8 @@ func few(names []string) string {
 
 // viewModel reads the model of a file for who does not change it, and closes it, and
 // notes what was taken of it.
-func viewModel(o *output, path string, options modelfile.Options) (*modelfile.Viewed, error) {
-	v, err := modelfile.View(path, options)
+func viewModel(o *output, path string, options modelfile.Options) (*modelfile.ReadOnly, error) {
+	v, err := modelfile.OpenReadOnly(path, options)
 	if err == nil {
 		noteChoice(o, v.Choice)
 	}

@@ -16,7 +16,7 @@ type doctorEvent struct {
 	Healthy  bool         `json:"healthy"`
 	Layers   int          `json:"layers"`
 	Findings []bn.Finding `json:"findings"`
-	modelfile.Taken
+	modelfile.ChoiceReport
 }
 
 // reportFindings tells what was found; faults are an error of exit code 3.
@@ -28,7 +28,7 @@ func reportFindings(o *output, p *doctor.Report) error {
 			faults++
 		}
 	}
-	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, p.Choice.Taken()})
+	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, p.Choice.Report()})
 	for _, f := range findings {
 		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem,
 			inFlags(f.Advice))

@@ -45,7 +45,7 @@ func evalAction(c *cli.Context) error {
 	if e.file, err = modelOptions(c); err != nil {
 		return err
 	}
-	e.file.Matching = true
+	e.file.UniqueLabels = true
 	if e.skip, err = skipBad(c); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (e *evaluation) run(ctx context.Context, o *output) error {
 		return err
 	}
 	defer v.Close()
-	if err := v.Blame(e.all(ctx, o, v)); err != nil {
+	if err := v.OrDamage(e.all(ctx, o, v)); err != nil {
 		return err
 	}
 	warnOfModel(o, v.Model, e.path)
@@ -35,7 +35,7 @@ func (e *evaluation) run(ctx context.Context, o *output) error {
 }
 
 // all evaluates the model on every sample.
-func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
+func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
 	src, err := e.open(ctx, o, v.Model)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	began := time.Now()
 	figures, err := p.EvaluateWhole(ctx, src, e.whole, e.workers)
 	if err == nil {
-		err = v.Verified()
+		err = v.Verify()
 	}
 	if err != nil {
 		return err

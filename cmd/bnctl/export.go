@@ -64,7 +64,7 @@ func exportAction(c *cli.Context) error {
 func exportOptions(c *cli.Context, path string) (o export.Options, err error) {
 	note := outputOf(c)
 	o = export.Options{Input: path, Output: c.String("output"), Format: c.String("to"),
-		FoldBN: c.Bool("fold-bn"), Opened: func(k *modelfile.Choice) { noteChoice(note, k) }}
+		FoldBN: c.Bool("fold-bn"), OnOpen: func(k *modelfile.Choice) { noteChoice(note, k) }}
 	if err := atLeast(c, 1, "opset"); err != nil {
 		return o, err
 	}

@@ -63,7 +63,7 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 		return o, err
 	}
 	if c.IsSet("labels") {
-		if o.Labels, err = modelfile.Labels(c.String("labels")); err != nil {
+		if o.Labels, err = modelfile.ReadLabels(c.String("labels")); err != nil {
 			return o, fmt.Errorf("--labels: %w", err)
 		}
 	}

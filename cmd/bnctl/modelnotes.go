@@ -25,17 +25,17 @@ func warnOfModel(o *output, m *models.Model, path string) {
 func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) {
 	noteChoice(o, m.Choice)
 	classes := m.Labels
-	if len(m.Was) > 0 && !slices.Equal(m.Was, classes) {
+	if len(m.PreviousLabels) > 0 && !slices.Equal(m.PreviousLabels, classes) {
 		o.note("the model was trained on the classes %s; from here on they are %s (%s of the head moved)",
-			models.ClassList(m.Was), models.ClassList(classes), counted(m.Moved, "row"))
+			models.ClassList(m.PreviousLabels), models.ClassList(classes), counted(m.MovedRows, "row"))
 	}
 	f := m.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
-	if has > m.Seen && asked.Classes == 0 {
+	if has > m.DataClasses && asked.Classes == 0 {
 		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", counted(has, "class"),
-			m.Seen, m.Seen)
+			m.DataClasses, m.DataClasses)
 	}
-	noteChoice(o, m.From)
+	noteChoice(o, m.InitChoice)
 	if m.Loaded != nil {
 		o.note("%s: %v", asked.Init, m.Loaded)
 	}

@@ -29,11 +29,11 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 		return modelComesFirst(p.path, p.inputs, err)
 	}
 	defer v.Close()
-	return v.Blame(p.all(ctx, o, v))
+	return v.OrDamage(p.all(ctx, o, v))
 }
 
 // all predicts all inputs, and lists at the end those without a prediction.
-func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) error {
+func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
 	whole := p.format == "npy" // an array has a row for every input, so none is left out
 	src, err := predict.OpenInputs(ctx, v.Model, p.inputs, !whole, o.note)
 	if err != nil {
@@ -56,12 +56,12 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.Viewed) er
 	}
 	end := sync.OnceFunc(func() { _ = on.Close() }) // what devices say at their end no longer matters
 	defer end()
-	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Verify: v.Verified}
+	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Verify: v.Verify}
 	bad, err := p.write(ctx, o, a, on, src.Source, reading)
 	if err != nil {
 		return err
 	}
-	if err := v.Verified(); err != nil { // of a damaged file there is nothing to be warned of
+	if err := v.Verify(); err != nil { // of a damaged file there is nothing to be warned of
 		return err
 	}
 	var ending sync.WaitGroup

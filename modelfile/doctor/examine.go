@@ -34,7 +34,7 @@ func (p *Report) Findings() []bn.Finding {
 // errors. It does not need the architecture, but finds more with o.Arch or an
 // architecture of the zoo.
 func Examine(path string, o modelfile.Options) (*Report, error) {
-	native, err := modelfile.Ours(path, o)
+	native, err := modelfile.CheckNative(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 	if err := p.readForeign(f, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	p.Choice = modelfile.ChoiceOf(path, f, o)
+	p.Choice = modelfile.NewChoice(path, f, o)
 	return p, nil
 }
 

@@ -16,7 +16,7 @@ import (
 // openIncomplete opens the model of a file that may lack statistics:
 // modelfile.Open, but where the architecture is known what is missing is put in.
 func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
-	native, err := modelfile.Own(path)
+	native, err := modelfile.IsNative(path)
 	if err != nil {
 		return nil, err
 	}

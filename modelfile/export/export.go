@@ -30,9 +30,9 @@ type Options struct {
 	FoldBN        bool   // make every batch norm part of the layer before it
 	File          modelfile.Options
 	Fleet         fleet.Options // with FoldBN: devices that run both models, to compare them
-	// Opened is called with what was read of the file, nil for bnctl's own files. It may be
+	// OnOpen is called with what was read of the file, nil for bnctl's own files. It may be
 	// nil.
-	Opened func(*modelfile.Choice)
+	OnOpen func(*modelfile.Choice)
 }
 
 // Report describes the file that was written.
@@ -65,8 +65,8 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Opened != nil {
-		o.Opened(opened.Choice)
+	if o.OnOpen != nil {
+		o.OnOpen(opened.Choice)
 	}
 	r := &Report{Input: o.Input, Output: o.Output, Proof: formats.NotFolded(), Format: o.Format,
 		FoldBN: o.FoldBN, Model: opened.Model, Sick: doctor.Diagnose(opened.Model)}

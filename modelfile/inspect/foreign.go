@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foreign describes the file of another program. Its architecture is that of
+// inspectForeign describes the file of another program. Its architecture is that of
 // the options, of the file's own graph, or of the zoo; there need not be one.
-func foreign(path string, o Options) (*Report, error) {
+func inspectForeign(path string, o Options) (*Report, error) {
 	f, err := modelfile.OpenForeign(path, o.File)
 	if err != nil {
 		return nil, err
@@ -31,10 +31,10 @@ func foreign(path string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	choice := modelfile.ChoiceOf(path, f, o.File)
+	choice := modelfile.NewChoice(path, f, o.File)
 	r := &Report{Format: f.Format, Kind: "foreign", Parameters: formats.Parameters(f), Layers: tensors(f),
 		Verified: o.Verify, BN: norms(byTensors), TrainingOnly: choice.Removed(), Counters: f.Counters,
-		Findings: f.Findings, Taken: choice.Taken(), Tensors: len(f.Tensors), Norms: len(byTensors)}
+		Findings: f.Findings, ChoiceReport: choice.Report(), Tensors: len(f.Tensors), Norms: len(byTensors)}
 	sick := doctor.Diagnosis{Norms: byTensors}
 	for _, n := range f.Findings {
 		if n.Fault {

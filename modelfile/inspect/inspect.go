@@ -39,7 +39,7 @@ type Report struct {
 	Findings     []formats.Finding  `json:"findings,omitempty"` // remarks about a foreign file
 	// why the graph of a foreign file is not supported
 	NoGraph string `json:"no_graph,omitempty"`
-	modelfile.Taken
+	modelfile.ChoiceReport
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// of a checkpoint whose replicas have weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
@@ -54,14 +54,14 @@ type Report struct {
 
 // File describes the file at path.
 func File(path string, o Options) (*Report, error) {
-	native, err := modelfile.Own(path)
+	native, err := modelfile.IsNative(path)
 	if err != nil {
 		return nil, err
 	}
 	if native {
 		return nativeFile(path)
 	}
-	text, err := modelfile.GraphText(path)
+	text, err := modelfile.ReadGraphText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +74,11 @@ func File(path string, o Options) (*Report, error) {
 // Foreign reports whether a file is neither bnctl's nor a graph in text form.
 // Options.File applies to such files alone.
 func Foreign(path string) (bool, error) {
-	native, err := modelfile.Own(path)
+	native, err := modelfile.IsNative(path)
 	if native || err != nil {
 		return false, err
 	}
-	text, err := modelfile.GraphText(path)
+	text, err := modelfile.ReadGraphText(path)
 	return text == nil, err
 }
 
@@ -130,7 +130,7 @@ func checkpoint(f *serialize.File) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Format: "bnc", Kind: string(f.Kind), Verified: true, Graph: k.Graph, Progress: k.Progress,
-		TrainingOnly: modelfile.RemovedFrom(&removed), Lag: lag}
+		TrainingOnly: modelfile.NewRemoved(&removed), Lag: lag}
 	r.model(m)
 	return r, nil
 }

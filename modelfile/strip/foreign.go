@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
-// foreign strips the files of another program.
-func foreign(o Options) (*Report, error) {
+// stripForeign strips the files of another program.
+func stripForeign(o Options) (*Report, error) {
 	options, err := o.File.Foreign()
 	if err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func foreign(o Options) (*Report, error) {
 	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // which may leave out more tensors
 		return nil, &NoTemplate{err}
 	}
-	choice := modelfile.ChoiceOf("", f, o.File)
-	r.Removed, r.Taken, r.Findings, r.Parameters = *choice.Removed(), choice.Taken(), f.Findings,
+	choice := modelfile.NewChoice("", f, o.File)
+	r.Removed, r.ChoiceReport, r.Findings, r.Parameters = *choice.Removed(), choice.Report(), f.Findings,
 		formats.Parameters(f)
 	if r.Sick.Norms, err = formats.Norms(f); err != nil {
 		return nil, err

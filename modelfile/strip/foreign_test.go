@@ -27,7 +27,7 @@ func TestTensorsWithoutArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []string
-	for _, g := range r.Taken.Left {
+	for _, g := range r.ChoiceReport.Left {
 		left = append(left, g.Name)
 	}
 	if !slices.Equal(r.Doubtful, []string{"margin_loss.weight"}) ||

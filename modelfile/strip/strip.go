@@ -36,7 +36,7 @@ type Report struct {
 	Replicas     int               `json:"replicas"`
 	Removed      modelfile.Removed `json:"removed"`
 	BN           Norms             `json:"bn"`
-	modelfile.Taken
+	modelfile.ChoiceReport
 	// Model is the model that was written; nil if only tensors of an unknown
 	// architecture were.
 	Model *models.Model `json:"-"`
@@ -79,18 +79,18 @@ func Files(o Options) (*Report, error) {
 	if err := cmp.Or(regular.NotInput(o.Output, o.Inputs...), regular.Writable(o.Output)); err != nil {
 		return nil, err
 	}
-	ours, err := modelfile.Own(o.Inputs[0])
+	native, err := modelfile.IsNative(o.Inputs[0])
 	if err != nil {
 		return nil, err
 	}
-	if ours {
-		return own(o)
+	if native {
+		return stripNative(o)
 	}
-	return foreign(o)
+	return stripForeign(o)
 }
 
-// own strips a checkpoint of bnctl.
-func own(o Options) (*Report, error) {
+// stripNative strips a checkpoint of bnctl.
+func stripNative(o Options) (*Report, error) {
 	if n := len(o.Inputs); n > 1 {
 		return nil, problem.New("", "", strconv.Itoa(n)+" checkpoints: several are for the ranks of a run of "+
 			"another program", "a .bnc holds a whole run")

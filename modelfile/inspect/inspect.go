@@ -59,7 +59,7 @@ func File(path string, o Options) (*Report, error) {
 		return nil, err
 	}
 	if native {
-		return nativeFile(path)
+		return inspectNative(path)
 	}
 	text, err := modelfile.ReadGraphText(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func File(path string, o Options) (*Report, error) {
 	if text != nil {
 		return ofText(path, text)
 	}
-	return foreign(path, o)
+	return inspectForeign(path, o)
 }
 
 // Foreign reports whether a file is neither bnctl's nor a graph in text form.
@@ -98,7 +98,7 @@ func ofText(path string, text []byte) (*Report, error) {
 }
 
 // own describes a template or a checkpoint of bnctl.
-func nativeFile(path string) (*Report, error) {
+func inspectNative(path string) (*Report, error) {
 	f, err := serialize.Open(path)
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func TestProblems(t *testing.T) {
 		{tensors, Options{Preprocess: Preprocess{Interpolation: "lanczos"}}, "interpolation"},
 	} {
 		for name, open := range map[string]func() error{
-			"Open": func() error { _, err := Open(c.path, c.o); return err },
+			"Open":         func() error { _, err := Open(c.path, c.o); return err },
 			"OpenReadOnly": func() error { _, err := OpenReadOnly(c.path, c.o); return err },
 		} {
 			var p *problem.Error

@@ -126,7 +126,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 			return err
 		}
 	}
-	if err := f.share(targets); err != nil {
+	if err := f.divideThreads(targets); err != nil {
 		return err
 	}
 	f.device.Kernels = commonClass(f.device.Kernels, targets)
@@ -146,7 +146,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 			return err
 		}
 		f.Members = append(f.Members, parallel.Member{Name: name, Device: d,
-			Foreign: !slices.Contains(own, t.plugin)})
+			Foreign: !slices.Contains(builtIn, t.plugin)})
 	}
 	return nil
 }
@@ -168,8 +168,8 @@ func (f *Fleet) persist(ctx context.Context, name string, open func() error) err
 	}
 }
 
-// share settles the threads of the CPU devices.
-func (f *Fleet) share(targets []target) (err error) {
+// divideThreads settles the threads of the CPU devices.
+func (f *Fleet) divideThreads(targets []target) (err error) {
 	cpus := 0
 	for _, t := range targets {
 		if t.plugin == "cpu" {

@@ -48,8 +48,8 @@ func (p Plugins) Names() ([]string, error) {
 	return append(names, "ref"), nil
 }
 
-// own are the plugins that come with this program.
-var own = []string{"cpu", "cuda", "opencl", "ref"}
+// builtIn are the plugins that come with this program.
+var builtIn = []string{"cpu", "cuda", "opencl", "ref"}
 
 // Provider is a device.Provider that may have processes to end.
 type Provider interface {

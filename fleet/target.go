@@ -156,9 +156,9 @@ func pick(s spec, list []device.Info) ([]target, error) {
 }
 
 // calls returns what a run calls device i of a plugin. What devices of other makers call themselves
-// may be the name of another one: who is lost, and who is opened again, goes by the name.
+// may be the name of another one: a device that is lost, or opened again, is known by its name.
 func calls(plugin string, i int, list []device.Info) string {
-	if slices.Contains(own, plugin) {
+	if slices.Contains(builtIn, plugin) {
 		return list[i].Name
 	}
 	return shortName(plugin, i, len(list))

@@ -108,7 +108,7 @@ func (g *Group) Placement() []int {
 }
 
 // Replicas returns the range of replicas that the devices of this rank hold.
-func (g *Group) Replicas() (from, to int) { return g.placement.Ranks().Own() }
+func (g *Group) Replicas() (from, to int) { return g.placement.Ranks().Range() }
 
 // admit makes m a member.
 func (g *Group) admit(m *member) { g.members, g.stale = g.members.with(m), true }

@@ -25,7 +25,7 @@ func TestParseSyncEnds(t *testing.T) {
 func TestAsManyRanksAsReplicas(t *testing.T) {
 	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
 		r, err := ranksOf(Config{Peers: p, Replicas: 3})
-		return fmt.Sprint(r.Own()), err
+		return fmt.Sprint(r.Range()), err
 	})
 	if want := []string{"0 1", "1 2", "2 3"}; err != nil || !slices.Equal(said, want) {
 		t.Errorf("%v, %v", said, err)

@@ -167,13 +167,13 @@ func softmax(logits []float32) []float32 {
 // [C,H,W] as their logits are.
 func softmaxOfPixels(logits tensor.Tensor) tensor.Tensor {
 	out := tensor.New(tensor.F32, logits.Shape...)
-	row, places := make([]float32, logits.Shape[0]), tensor.Count(logits.Shape[1:])
-	for at := range places {
+	row, pixels := make([]float32, logits.Shape[0]), tensor.Count(logits.Shape[1:])
+	for at := range pixels {
 		for c := range row {
-			row[c] = logits.F32()[c*places+at]
+			row[c] = logits.F32()[c*pixels+at]
 		}
 		for c, p := range softmax(row) {
-			out.F32()[c*places+at] = p
+			out.F32()[c*pixels+at] = p
 		}
 	}
 	return out

@@ -42,5 +42,6 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 // bit. The predictor's model and src are those that Evaluable returned.
 func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (*train.Evaluation, error) {
 	return train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: workers,
-		OwnRows: p.driver.OwnRows, Transform: train.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)})
+		OwnRows: p.driver.OwnRows, Transform: train.Transform(p.Model, src.Info()),
+		Probabilities: train.EndsInSoftmax(p.Model.Graph)})
 }

@@ -31,14 +31,14 @@ func (a *Answers) Finite(outs []tensor.Tensor) bool {
 // PixelClasses returns the class of each pixel of scores, f32 [C,H,W], of an output of
 // that name: the first of equal ones. A pixel without a class is a *NotFinite error.
 func PixelClasses(output string, scores tensor.Tensor) ([]byte, error) {
-	wide, places := scores.Shape[2], scores.Shape[1]*scores.Shape[2]
-	pixel, classes := make([]float32, scores.Shape[0]), make([]byte, places)
+	width, pixels := scores.Shape[2], scores.Shape[1]*scores.Shape[2]
+	pixel, classes := make([]float32, scores.Shape[0]), make([]byte, pixels)
 	for at := range classes {
 		for class := range pixel {
-			pixel[class] = scores.F32()[class*places+at]
+			pixel[class] = scores.F32()[class*pixels+at]
 		}
 		if !models.HasArgmax(pixel) {
-			return nil, fmt.Errorf("at pixel %d, %d: %w", at%wide, at/wide, &NotFinite{output})
+			return nil, fmt.Errorf("at pixel %d, %d: %w", at%width, at/width, &NotFinite{output})
 		}
 		classes[at] = byte(slices.Index(pixel, slices.Max(pixel)))
 	}

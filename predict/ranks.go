@@ -16,7 +16,7 @@ import (
 )
 
 // share is what ranks that predict together tell each other before.
-type share struct {
+type agreement struct {
 	Model   string `json:"model"` // SHA-256 of graph and state
 	Samples int    `json:"samples"`
 	Batch   int    `json:"batch"`
@@ -30,7 +30,7 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 	if p == nil {
 		return nil
 	}
-	mine, err := json.Marshal(share{digest(m), o.Samples, o.Batch, c.Replicas})
+	mine, err := json.Marshal(agreement{digest(m), o.Samples, o.Batch, c.Replicas})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 	if err != nil {
 		return err
 	}
-	all, most := make([]share, len(records)), 0
+	all, most := make([]agreement, len(records)), 0
 	for rank, r := range records {
 		if err := json.Unmarshal(r, &all[rank]); err != nil {
 			return &parallel.RankError{Rank: rank, Text: err.Error()}
@@ -55,7 +55,7 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 }
 
 // differs says what of a rank is not as on rank 0; "" if all is.
-func (s share) differs(first share) string {
+func (s agreement) differs(first agreement) string {
 	switch {
 	case s.Model != first.Model:
 		return "its model is another than rank 0's"

@@ -23,18 +23,18 @@ type stitch struct {
 func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 	classes, shape := scores.Shape[0], s.windows.Info().Shape
 	if s.sums.Shape == nil {
-		high, wide := s.windows.Size(at.Sample)
-		if n := classes * max(at.Height*at.Width, high*wide); n > maxScores {
+		high, width := s.windows.Size(at.Sample)
+		if n := classes * max(at.Height*at.Width, high*width); n > maxScores {
 			return problem.Advise("scale it down",
 				"%s: %d x %d pixels with scores of %s need more memory than 2 GiB",
-				s.windows.Source.Name(at.Sample), wide, high, problem.Counted(classes, "class"))
+				s.windows.Source.Name(at.Sample), width, high, problem.Counted(classes, "class"))
 		}
 		s.sums = tensor.New(tensor.F32, classes, at.Height, at.Width)
 		s.counts = make([]float32, at.Height*at.Width)
 	}
-	high, wide := shape[0], shape[1]
-	part := scaledScores(scores, high, wide).F32()
-	high, rows, columns := min(high, at.Height-at.Y), high, min(wide, at.Width-at.X)
+	high, width := shape[0], shape[1]
+	scaled := scaledScores(scores, high, width).F32()
+	high, rows, columns := min(high, at.Height-at.Y), high, min(width, at.Width-at.X)
 	sums := s.sums.F32()
 	for y := range high {
 		to := (at.Y+y)*at.Width + at.X
@@ -42,7 +42,7 @@ func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 			s.counts[to+x]++
 		}
 		for c := range classes {
-			from := part[(c*rows+y)*wide:][:columns]
+			from := scaled[(c*rows+y)*width:][:columns]
 			for x, v := range from {
 				sums[c*at.Height*at.Width+to+x] += v
 			}
@@ -74,15 +74,15 @@ func scaledScores(scores tensor.Tensor, h, w int) tensor.Tensor {
 	}
 	out := tensor.New(tensor.F32, scores.Shape[0], h, w)
 	down, across := between(scores.Shape[1], h), between(scores.Shape[2], w)
-	from, to, wide := scores.F32(), out.F32(), scores.Shape[2]
+	from, to, width := scores.F32(), out.F32(), scores.Shape[2]
 	for c := range scores.Shape[0] {
-		plane := from[c*scores.Shape[1]*wide:]
+		plane := from[c*scores.Shape[1]*width:]
 		for y, d := range down {
-			upper, lower := plane[d.first*wide:], plane[d.second*wide:]
+			upper, lower := plane[d.first*width:], plane[d.second*width:]
 			for x, a := range across {
 				above := a.mix(upper[a.first], upper[a.second])
 				below := a.mix(lower[a.first], lower[a.second])
-				to[(c*h+y)*w+x] = float32(float64(above*(1-d.share)) + float64(below*d.share))
+				to[(c*h+y)*w+x] = float32(float64(above*(1-d.weight)) + float64(below*d.weight))
 			}
 		}
 	}
@@ -93,11 +93,11 @@ func scaledScores(scores tensor.Tensor, h, w int) tensor.Tensor {
 // the share of the second.
 type neighbours struct {
 	first, second int
-	share         float64
+	weight        float64
 }
 
 func (n neighbours) mix(first, second float32) float64 {
-	return float64(float64(first)*(1-n.share)) + float64(float64(second)*n.share)
+	return float64(float64(first)*(1-n.weight)) + float64(float64(second)*n.weight)
 }
 
 // between returns the neighbours of n pixels among others of as long a side.

@@ -119,21 +119,22 @@ func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole,
 	if info := src.Info(); !info.Masks {
 		return nil, problem.New("fit", string(w.Fit), "it is for labels that are masks, not for "+info.Kind, "")
 	}
-	e, shares := &train.Evaluation{Masks: true}, train.EndsInSoftmax(p.Model.Graph)
+	e, probabilities := &train.Evaluation{Masks: true}, train.EndsInSoftmax(p.Model.Graph)
 	_, err := p.stitched(ctx, src, w, Reading{Workers: workers}, func(i int, scores tensor.Tensor) error {
 		mask, err := src.Label(ctx, i)
 		if err != nil {
 			return err
 		}
 		scores.Shape = append([]int{1}, scores.Shape...)
-		return e.Add(scores, tensor.Of(mask, 1, len(mask)), shares)
+		return e.Add(scores, tensor.Of(mask, 1, len(mask)), probabilities)
 	})
 	return e, err
 }
 
-// Shown returns the picture that Scores of a sample are about, u8 [H,W,1 or 3]: the
+// Picture returns the picture that Scores of a sample are about, u8 [H,W,1 or 3]: the
 // sample, or with data.CropFit what the model sees of it.
-func (p *Predictor) Shown(ctx context.Context, src data.Source, w Whole, sample int) (tensor.Tensor, error) {
+func (p *Predictor) Picture(ctx context.Context, src data.Source, w Whole, sample int) (
+	tensor.Tensor, error) {
 	picture, err := src.Sample(ctx, sample)
 	if err != nil || !w.crops() {
 		return picture, err

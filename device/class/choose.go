@@ -111,12 +111,12 @@ func (l Layer) weights(fused, bf16 bool) Algorithm {
 // them. In float32 splitting a value costs as much as some 60 multiply-adds, and a
 // kernel of 3 by 3 with stride 1 has tiles.
 func (l Layer) matrices(run, width int, bf16 bool) bool {
-	const wide, wideBF16, step = 128, 32, 32
+	const widest, wideBF16, step = 128, 32, 32
 	switch {
 	case l.Dense || l.Groups != 1 || run == 0 || run%step != 0:
 		return false
 	case bf16:
 		return width >= wideBF16
 	}
-	return width >= wide && (l.Kernel == [2]int{1, 1} || l.Stride != [2]int{1, 1})
+	return width >= widest && (l.Kernel == [2]int{1, 1} || l.Stride != [2]int{1, 1})
 }

@@ -68,13 +68,13 @@ func (g Tiles) Even(y, x int, rows, columns Blocks, sizeOf func(by, bx int) (sum
 // weights, which must be at least a quarter of most, the largest absolute
 // weight of the channel.
 func EvenWeights(sizes []float32, most float32) bool {
-	const share = 0.25
+	const least = 0.25
 	if most == 0 {
 		return true
 	}
 	even := within(most)
 	for _, s := range sizes {
-		even = even && s >= share*most
+		even = even && s >= least*most
 	}
 	return even
 }
@@ -83,8 +83,8 @@ func EvenWeights(sizes []float32, most float32) bool {
 // its largest absolute value, most, is within bounds and at most an eighth of size,
 // the sum of the absolute values of the channel in a chunk of a replica.
 func EvenChannel(size, most float32) bool {
-	const share = 8
-	return most == 0 || within(most) && share*most <= size
+	const ratio = 8
+	return most == 0 || within(most) && ratio*most <= size
 }
 
 // Least returns how many tiles a chunk must have for the gradients for a weight not to be

@@ -122,8 +122,8 @@ func (l Layer) direct() bool {
 // a sum has only 16 channels. With dilation images are large beside the weights, so that
 // large tiles have wider layers, and wider ones none.
 func (l Layer) tiles() Algorithm {
-	const wide, widest = 256 * 256, 512 * 512
-	pairs, small := l.C*l.O, l.straight() && (l.C*l.O > wide || l.C == lanes)
+	const large, largest = 256 * 256, 512 * 512
+	pairs, small := l.C*l.O, l.straight() && (l.C*l.O > large || l.C == lanes)
 	switch {
 	case l.C%lanes != 0 || l.O%lanes != 0:
 	case l.five() && l.fewer(Winograd5):
@@ -131,7 +131,7 @@ func (l Layer) tiles() Algorithm {
 	case !l.phased() || l.C == lanes && !l.straight():
 	case small && min(l.H, l.W) >= 2:
 		return Winograd2
-	case !small && l.straight() && min(l.H, l.W) >= 4, !l.straight() && pairs <= widest && l.fewer(Winograd4):
+	case !small && l.straight() && min(l.H, l.W) >= 4, !l.straight() && pairs <= largest && l.fewer(Winograd4):
 		return Winograd4
 	}
 	return ImplicitGEMM

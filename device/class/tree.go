@@ -8,11 +8,11 @@ import "github.com/bnctl/bnctl/device/collective"
 // below b - a.
 
 // alongTree returns the sum of n parts; add adds the second to the first.
-func alongTree[T any](n int, part func(i int) T, add func(a, b T) T) T {
+func alongTree[T any](n int, leaf func(i int) T, add func(a, b T) T) T {
 	var of func(n collective.Node) T
 	of = func(n collective.Node) T {
 		if n.Leaf() {
-			return part(n.From)
+			return leaf(n.From)
 		}
 		left, right := n.Children()
 		return add(of(left), of(right))

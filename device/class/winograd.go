@@ -161,7 +161,7 @@ func (g Tiles) Back(y, m []float32) {
 }
 
 // at sets t to the values of the polynomial x, of which Kernel coefficients are read,
-// at the points, but for the factors: its even and its odd part by Horner's rule.
+// at the points, except for the factors: its even and its odd part by Horner's rule.
 func (g Tiles) at(t []float64, x [mostKernel]float64) {
 	last := g.Kernel - 1
 	t[0], t[g.Tile()-1] = x[0], x[last]

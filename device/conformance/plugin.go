@@ -155,7 +155,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	}
 	j.Cases, j.Lacks, j.Missing = len(report.Results), report.Lacks(), missing(report.Lacks())
 	if j.Stopped = report.Stopped; j.Stopped != "" {
-		j.Missing = nil // who knows
+		j.Missing = nil // unknown
 	}
 	j.Faults = len(report.Failed()) + len(j.Missing)
 	for _, r := range []devicetest.Result{name, says.result()} {

@@ -53,7 +53,9 @@ func near(ctx context.Context, size int) ([]fabric.Fabric, error) {
 	}
 	var wait sync.WaitGroup
 	for i, e := range under {
-		wait.Go(func() { all[i], errs[i] = newIntraNode(ctx, e, e.over, func() error { return e.why }, time.Minute) })
+		wait.Go(func() {
+			all[i], errs[i] = newIntraNode(ctx, e, e.over, func() error { return e.why }, time.Minute)
+		})
 	}
 	wait.Wait()
 	return all, errors.Join(errs...)

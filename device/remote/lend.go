@@ -52,7 +52,8 @@ const (
 )
 
 func newZeroCopy(received *shm.Pool, ranks int, notify func(wire.Frame) error) *zeroCopy {
-	l := &zeroCopy{received: received, sharedPools: sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: notify}}
+	l := &zeroCopy{received: received,
+		sharedPools: sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: notify}}
 	l.lent = make([][collective.Lanes]outstanding, ranks)
 	for i := range l.lent {
 		for lane := range l.lent[i] {

@@ -34,12 +34,12 @@ func Write(folder, name string) (path string, err error) {
 		return "", &problem.Error{Text: "plugin name " + strconv.Quote(name) +
 			": want lower case letters, digits and -, a letter first, 32 at most"}
 	}
-	program, called := program, "bnctl-device-"+name
-	if err := os.Mkdir(filepath.Join(folder, called), 0o755); err != nil {
+	program, fileName := program, "bnctl-device-"+name
+	if err := os.Mkdir(filepath.Join(folder, fileName), 0o755); err != nil {
 		return "", err
 	}
-	program = strings.NewReplacer("bnctl-device-mine", called, `name = "mine"`, `name = "`+name+`"`).
+	program = strings.NewReplacer("bnctl-device-mine", fileName, `name = "mine"`, `name = "`+name+`"`).
 		Replace(program)
-	path = filepath.Join(folder, called, "main.go")
+	path = filepath.Join(folder, fileName, "main.go")
 	return path, os.WriteFile(path, []byte(program), 0o644)
 }

@@ -85,6 +85,6 @@ func (o Options) rule() bn.Rule {
 // Held returns a tensor that is in memory already, NewTensor one whose elements
 // are read when asked for.
 var (
-	Held      = foreign.Held
+	Held      = foreign.InMemory
 	NewTensor = foreign.NewTensor
 )

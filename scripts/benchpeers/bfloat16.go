@@ -18,7 +18,7 @@ func halfInferRows() []row {
 				}
 				list = append(list, row{group: "infer-bf16", unit: "img/s", must: 1, aim: 1.3, threads: threads,
 					name: fmt.Sprintf("bf16: %s, batch %d, %s", name, batch, count(threads, "thread")),
-					ours: side{"bnctl", bnctlRate(modelFile(name), "--mode", "infer", "--precision", "bf16",
+					bnctl: side{"bnctl", bnctlRate(modelFile(name), "--mode", "infer", "--precision", "bf16",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
 					theirs: theirs})
 			}
@@ -36,7 +36,7 @@ func halfTrainRows() []row {
 		}
 		r := row{group: "train-bf16", unit: "img/s", must: 1.2, aim: 1.5, threads: t.threads,
 			name: "bf16: " + t.String(), theirs: t.theirs(),
-			ours: side{"bnctl", bnctlRate(t.arguments("--precision", "bf16")...)}}
+			bnctl: side{"bnctl", bnctlRate(t.arguments("--precision", "bf16")...)}}
 		for i := range r.theirs {
 			r.theirs[i].name += " f32"
 		}

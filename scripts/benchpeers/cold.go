@@ -16,7 +16,7 @@ import (
 // processes together at its peak.
 func coldRows() []row {
 	const model, pixels = "resnet50", 224
-	ours := func(measure func(*bench, *exec.Cmd) (float64, error)) side {
+	bnctl := func(measure func(*bench, *exec.Cmd) (float64, error)) side {
 		return side{"bnctl", func(b *bench) (float64, error) {
 			cmd, err := b.coldOurs(model, pixels)
 			if err != nil {
@@ -33,9 +33,9 @@ func coldRows() []row {
 	}
 	return []row{
 		{group: "cold", name: model + ", start to first prediction", threads: 2, unit: "s", less: true,
-			must: 2, aim: 4, ours: ours((*bench).coldTime), theirs: theirs((*bench).coldTime)},
+			must: 2, aim: 4, bnctl: bnctl((*bench).coldTime), theirs: theirs((*bench).coldTime)},
 		{group: "cold", name: model + ", summed PSS of all processes", threads: 2, unit: "MiB", less: true,
-			must: 1, aim: 2, ours: ours((*bench).coldMemory), theirs: theirs((*bench).coldMemory)},
+			must: 1, aim: 2, bnctl: bnctl((*bench).coldMemory), theirs: theirs((*bench).coldMemory)},
 	}
 }
 

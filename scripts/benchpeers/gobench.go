@@ -15,9 +15,9 @@ func inputRows() []row {
 	}
 	return []row{
 		{group: "input", name: "JPEG of 32x32 with CIFAR-10's augmentation, decoding, one core", threads: 1,
-			unit: "img/s", note: "must 10,000", ours: side{"bnctl", loader("^BenchmarkLoader$/^jpeg$")}},
+			unit: "img/s", note: "must 10,000", bnctl: side{"bnctl", loader("^BenchmarkLoader$/^jpeg$")}},
 		{group: "input", name: "the same once decoded", threads: 1, unit: "img/s", note: "must 60,000",
-			ours: side{"bnctl", loader("^BenchmarkLoader$/^decoded$")}},
+			bnctl: side{"bnctl", loader("^BenchmarkLoader$/^decoded$")}},
 	}
 }
 

@@ -24,10 +24,10 @@ type bench struct {
 // result is what came of a row.
 type result struct {
 	row
-	ours, theirs report.Sample // theirs is empty if the row stands alone
-	against      string        // name of the other side
-	before       probe
-	after        probe
+	bnctl, theirs report.Sample // theirs is empty if the row stands alone
+	against       string        // name of the other side
+	before        probe
+	after         probe
 }
 
 // pause lets threads of the other side that still spin go to sleep.
@@ -41,7 +41,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	if out.before, err = b.probe(r.threads); err != nil {
 		return out, err
 	}
-	sides := append([]side{r.ours}, r.theirs...)
+	sides := append([]side{r.bnctl}, r.theirs...)
 	samples := make([]report.Sample, len(sides))
 	for round := range b.rounds {
 		for i, s := range sides {
@@ -59,7 +59,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	for _, s := range samples {
 		slices.Sort(s)
 	}
-	out.ours = samples[0]
+	out.bnctl = samples[0]
 	for i, s := range samples[1:] {
 		if len(s) > 0 && (len(out.theirs) == 0 || report.Times(s, out.theirs, r.less) > 1) {
 			out.theirs, out.against = s, r.theirs[i].name
@@ -104,7 +104,7 @@ func (b *bench) missed(what string) {
 }
 
 // ratio says how many times better ours is.
-func (r result) ratio() float64 { return report.Times(r.ours, r.theirs, r.less) }
+func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.less) }
 
 func (b *bench) close() {
 	for _, p := range b.peers {

@@ -39,11 +39,11 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 		return err
 	}
 	_, err = p.in.Write(append(line, '\n'))
-	late := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+	timer := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
 	if err == nil {
 		err = p.read(answer)
 	}
-	if !late.Stop() {
+	if !timer.Stop() {
 		err = missing{fmt.Sprintf("%s does not answer within %v", p.about, patience)}
 	}
 	if err != nil { // the next question starts it again

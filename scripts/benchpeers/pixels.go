@@ -15,10 +15,10 @@ func pixelRows() []row {
 			}
 			title := fmt.Sprintf("%s, 256x256, batch %d, %s", name, batch, count(threads, "thread"))
 			list = append(list, row{group: "pixels-train", unit: "img/s", must: 1.3, aim: 1.3, threads: threads,
-				name: title, ours: rate("train", "--replicas", "2"),
+				name: title, bnctl: rate("train", "--replicas", "2"),
 				theirs: trainers(name, batch, threads)},
 				row{group: "pixels-infer", unit: "img/s", must: 1.1, aim: 1.3, threads: threads, name: title,
-					ours:   rate("infer"),
+					bnctl:  rate("infer"),
 					theirs: append(onnxRuntimes(name, batch, threads), predictors(name, batch, threads)...)})
 		}
 	}

@@ -15,7 +15,7 @@ type row struct {
 	must    float64
 	aim     float64
 	note    string // of a row that stands alone: what it must reach
-	ours    side
+	bnctl   side
 	theirs  []side // the best of them counts; none: the row stands alone
 }
 
@@ -72,7 +72,7 @@ func predictions(group string, must, aim float64, networks ...predicted) (list [
 			for _, threads := range threadCounts {
 				list = append(list, row{group: group, unit: "img/s", must: must, aim: aim, threads: threads,
 					name: fmt.Sprintf("%s, batch %d, %s", m.name, batch, count(threads, "thread")),
-					ours: side{"bnctl", bnctlRate(modelFile(m.name), "--mode", "infer",
+					bnctl: side{"bnctl", bnctlRate(modelFile(m.name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
 					theirs: slices.Concat(onnxRuntimes(m.name, batch, threads), predictors(m.name, batch, threads),
 						[]side{oneDNN(m.name, batch, threads)})})
@@ -129,7 +129,7 @@ var trainings = []training{{"resnet20", 128, 8, 1}, {"resnet20", 128, 8, 2}, {"r
 func trainRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train", unit: "img/s", must: 1.5, aim: 2, threads: t.threads,
-			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)}, theirs: t.theirs()})
+			name: t.String(), bnctl: side{"bnctl", bnctlRate(t.arguments()...)}, theirs: t.theirs()})
 	}
 	return list
 }
@@ -139,7 +139,7 @@ func trainRows() (list []row) {
 func layerRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train-layers", unit: "img/s", must: 1, aim: 1.3, threads: t.threads,
-			name: t.String(), ours: side{"bnctl", bnctlRate(t.arguments()...)},
+			name: t.String(), bnctl: side{"bnctl", bnctlRate(t.arguments()...)},
 			theirs: []side{oneDNNTraining(t.name, t.batch, t.threads)}})
 	}
 	return list
@@ -153,9 +153,9 @@ func deviceRows() []row {
 	}
 	return []row{{group: "devices", name: "resnet20 training, batch 128: two CPU devices of one thread vs one",
 		threads: 2, unit: "img/s", must: 1.8, aim: 1.95,
-		ours: side{"2xcpu", scaled("2xcpu")}, theirs: []side{{"cpu", scaled("cpu")}}},
+		bnctl: side{"2xcpu", scaled("2xcpu")}, theirs: []side{{"cpu", scaled("cpu")}}},
 		{group: "devices", name: "the same: blocked in exchanges", threads: 2, unit: "% of the step", less: true,
-			note: "must 3, aim 1", ours: side{"2xcpu", blocked}},
+			note: "must 3, aim 1", bnctl: side{"2xcpu", blocked}},
 		waiting("registers", "two threads that compute in registers and meet as often, waiting"),
 		waiting("memory", "two threads that go over 4 MiB each and meet as often, waiting")}
 }
@@ -163,7 +163,7 @@ func deviceRows() []row {
 // waiting says how unevenly the machine runs two threads that do the same work.
 func waiting(work, name string) row {
 	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true,
-		note: "the machine's", ours: side{"shared memory", func(b *bench) (float64, error) {
+		note: "the machine's", bnctl: side{"shared memory", func(b *bench) (float64, error) {
 			return b.goBench("./device/internal/shm", "^BenchmarkWaiting$/^"+work+"$", "%-waited")
 		}}}
 }
@@ -189,11 +189,11 @@ func processRows() []row {
 	const name = "resnet20, batch %d, one thread: plugin process vs in process"
 	return []row{
 		{group: "process", name: fmt.Sprintf(name, 32), threads: 1, unit: "% more", note: "must 2, aim 1",
-			ours: predict("batch32", "%-more")},
+			bnctl: predict("batch32", "%-more")},
 		{group: "process", name: "the same outside of the device", threads: 1, unit: "µs more",
-			note: "part of the above", ours: predict("batch32", "µs-border")},
+			note: "part of the above", bnctl: predict("batch32", "µs-border")},
 		{group: "process", name: fmt.Sprintf(name, 1), threads: 1, unit: "µs more", note: "must 50, aim 20",
-			ours: predict("batch1", "µs-more")},
+			bnctl: predict("batch1", "µs-more")},
 	}
 }
 

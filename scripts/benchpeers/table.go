@@ -17,9 +17,9 @@ import (
 // verdict is a row's outcome in a few words.
 func (r result) verdict() string {
 	if len(r.theirs) == 0 {
-		return fmt.Sprintf("%s %s", report.Number(r.ours.Median()), r.unit)
+		return fmt.Sprintf("%s %s", report.Number(r.bnctl.Median()), r.unit)
 	}
-	return fmt.Sprintf("%s and %s %s, %.2f", report.Number(r.ours.Median()), report.Number(r.theirs.Median()),
+	return fmt.Sprintf("%s and %s %s, %.2f", report.Number(r.bnctl.Median()), report.Number(r.theirs.Median()),
 		r.unit, r.ratio())
 }
 
@@ -39,7 +39,7 @@ func (b *bench) measurement(done []result) *report.Measurement {
 	}
 	for _, r := range done {
 		m.Comparisons = append(m.Comparisons, report.Comparison{Group: r.group, Name: r.name, Unit: r.unit,
-			Less: r.less, Must: r.must, Aim: r.aim, Note: r.note, Ours: r.ours, Against: r.against,
+			Less: r.less, Must: r.must, Aim: r.aim, Note: r.note, Ours: r.bnctl, Against: r.against,
 			Theirs: r.theirs, FMA: [2]float64{r.before.Gflops, r.after.Gflops}})
 	}
 	return m

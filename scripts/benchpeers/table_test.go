@@ -15,7 +15,7 @@ import (
 func TestMeasurement(t *testing.T) {
 	b := &bench{options: options{rows: "infer", only: "resnet20.*batch 8", rounds: 2, seconds: 0.5}}
 	m := b.measurement([]result{{row: row{group: "infer", name: "n", unit: "img/s", must: 1.3, aim: 2},
-		ours: report.Sample{3, 4}, theirs: report.Sample{2}, against: "X", before: probe{Gflops: 7}}})
+		bnctl: report.Sample{3, 4}, theirs: report.Sample{2}, against: "X", before: probe{Gflops: 7}}})
 	if want := "make bench-peers ROWS='infer' ONLY='resnet20.*batch 8'"; m.Command != want {
 		t.Errorf("command %q, want %q", m.Command, want)
 	}
@@ -76,7 +76,7 @@ func TestMissing(t *testing.T) {
 	}
 	lacking := side{"B", func(*bench) (float64, error) { return 0, missing{"no such form"} }}
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t)}}
-	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, ours: side{"bnctl", rate(3)},
+	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, bnctl: side{"bnctl", rate(3)},
 		theirs: []side{lacking, {"C", rate(2)}}})
 	if err != nil || out.against != "C" || out.ratio() != 1.5 {
 		t.Errorf("got %g beside %s, %v; want 1.5 beside C", out.ratio(), out.against, err)
@@ -84,7 +84,8 @@ func TestMissing(t *testing.T) {
 	if len(b.lacks) != 1 || b.lacks[0] != "B: no such form" {
 		t.Errorf("left out: %q", b.lacks)
 	}
-	if _, err := b.measure(t.Context(), row{ours: side{"bnctl", rate(3)}, theirs: []side{lacking}}); err == nil {
+	r := row{bnctl: side{"bnctl", rate(3)}, theirs: []side{lacking}}
+	if _, err := b.measure(t.Context(), r); err == nil {
 		t.Error("a row without peers: no error")
 	}
 }

@@ -16,7 +16,7 @@ func zooInferRows() (list []row) {
 			for _, threads := range threadCounts {
 				list = append(list, row{group: "infer-zoo", unit: "img/s", must: 1.1, aim: 1.4, threads: threads,
 					name: fmt.Sprintf("%s, batch %d, %s", name, batch, count(threads, "thread")),
-					ours: side{"bnctl", bnctlRate(graphFile(name), "--mode", "infer",
+					bnctl: side{"bnctl", bnctlRate(graphFile(name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
 					theirs: onnxRuntimes(name, batch, threads)})
 			}
@@ -31,7 +31,7 @@ func zooTrainRows() (list []row) {
 		for _, threads := range threadCounts {
 			t := training{graphFile(name + ".train"), 16, 2, threads}
 			r := row{group: "train-zoo", unit: "img/s", must: 1.3, aim: 1.8, threads: threads,
-				ours: side{"bnctl", bnctlRate(t.arguments()...)}}
+				bnctl: side{"bnctl", bnctlRate(t.arguments()...)}}
 			t.name = name
 			r.name, r.theirs = t.String(), t.theirs()
 			list = append(list, r)

@@ -49,7 +49,9 @@ func (b *bench) alone(n network) error {
 }
 
 // wants reports whether a part is to be measured.
-func (b *bench) wants(part string) bool { return slices.Contains(strings.Split(b.parts, ","), part) }
+func (b *bench) wants(section string) bool {
+	return slices.Contains(strings.Split(b.parts, ","), section)
+}
 
 // halfLoaded sends requests at a rate in rows per second, in several turns:
 // what else the machine does in one of them is not the server's.
@@ -61,20 +63,20 @@ func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byt
 	used := s.use().since(before)
 	slices.SortFunc(all, func(x, y *outcome) int { return cmp.Compare(x.quantile(0.99), y.quantile(0.99)) })
 	half, each := all[len(all)/2], ""
-	var calm, late []time.Duration
+	var calm, delayed []time.Duration
 	for _, o := range all {
 		each += " " + ms(o.quantile(0.99))
-		calm, late = append(calm, o.calm...), append(late, o.late...)
+		calm, delayed = append(calm, o.calm...), append(delayed, o.delays...)
 	}
 	slices.Sort(calm)
-	slices.Sort(late)
+	slices.Sort(delayed)
 	p99, alone := half.quantile(0.99), quantile(calm, 0.99)
 	say("half of that, HTTP",
 		fmt.Sprintf("p50 %s, p99 %s, p99.9 %s ms", ms(half.quantile(0.5)), ms(p99), ms(half.quantile(0.999))),
 		fmt.Sprintf("p99 is %.1f of one in flight (all turns:%s); %.1f (%s ms) of %d with all cores here; "+
 			"sent late by p50 %s, p99 %s ms; %s; %s",
 			float64(p99)/float64(single), each, float64(alone)/float64(single), ms(alone), len(calm),
-			ms(quantile(late, 0.5)), ms(quantile(late, 0.99)), half, used))
+			ms(quantile(delayed, 0.5)), ms(quantile(delayed, 0.99)), half, used))
 }
 
 // saturated asks for more than there can be, in turns with bnctl bench.

@@ -11,7 +11,7 @@ import (
 
 // asker asks for one row; it may be used by many goroutines.
 type asker interface {
-	// ask returns the outputs. The error is busy where the server has no room.
+	// ask returns the outputs. The error is busy where the queue of the server is full.
 	ask() ([]byte, error)
 	close()
 }

@@ -28,10 +28,10 @@ func (s *side) close() {
 	s.server.close()
 }
 
-// beside prints how bnctl serve does beside servers of others, all of which may
+// compare prints how bnctl serve does beside servers of others, all of which may
 // have every core. Peers get rows of float32, as their networks take them, and
 // bnctl pixels.
-func (b *bench) beside(n network) error {
+func (b *bench) compare(n network) error {
 	sides, err := b.sides(n)
 	defer func() {
 		for _, s := range sides {
@@ -52,7 +52,7 @@ func (b *bench) beside(n network) error {
 			s.rates = append(s.rates, out.rate(b.turn, n.batch))
 		}
 	}
-	ours, best := sides[0], sides[1]
+	bnctl, best := sides[0], sides[1]
 	for _, s := range sides[1:] {
 		if median(s.rates) > median(best.rates) {
 			best = s
@@ -60,7 +60,7 @@ func (b *bench) beside(n network) error {
 	}
 	half := median(best.rates) / 2
 	for range b.rounds {
-		for _, s := range []*side{ours, best} {
+		for _, s := range []*side{bnctl, best} {
 			s.loads = append(s.loads, load(s, nil, half, b.long(half), nil, 0))
 		}
 	}
@@ -68,7 +68,7 @@ func (b *bench) beside(n network) error {
 	say("---", "---", "---", "---", "---")
 	for _, s := range sides {
 		rate := median(s.rates)
-		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(ours.rates)/rate), s.used, s.latency())
+		say(s.name, fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.2f", median(bnctl.rates)/rate), s.used, s.latency())
 	}
 	return nil
 }
@@ -78,15 +78,15 @@ func (s *side) latency() string {
 	if len(s.loads) == 0 {
 		return ""
 	}
-	took, late, each := []time.Duration{}, []time.Duration{}, ""
+	took, delays, each := []time.Duration{}, []time.Duration{}, ""
 	for _, o := range s.loads {
-		took, late = append(took, o.took...), append(late, o.late...)
+		took, delays = append(took, o.took...), append(delays, o.delays...)
 		each += fmt.Sprintf("; %s, %v", ms(o.quantile(0.99)), o)
 	}
 	slices.Sort(took)
-	slices.Sort(late)
+	slices.Sort(delays)
 	return fmt.Sprintf("%s, %s, %s (sent late by p99 %s%s)", ms(quantile(took, 0.5)), ms(quantile(took, 0.99)),
-		ms(quantile(took, 0.999)), ms(quantile(late, 0.99)), each)
+		ms(quantile(took, 0.999)), ms(quantile(delays, 0.99)), each)
 }
 
 // sides starts all servers, bnctl's first.

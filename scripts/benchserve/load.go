@@ -14,7 +14,7 @@ type outcome struct {
 	took   []time.Duration // of what was answered, from when it should have been sent; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
 	calm   []time.Duration // took, of requests in whose time this machine had its cores; sorted
-	late   []time.Duration // sent after it should have been, which is in took; sorted
+	delays []time.Duration // sent after it should have been, which is in took; sorted
 	busy   int
 	wrong  int // answered with other bits
 	failed int // neither answered nor refused because of the load
@@ -51,7 +51,7 @@ func load(a asker, want []byte, rate float64, long time.Duration, s *server, fir
 	out.calm = calm(out.took, out.ended, <-robbed)
 	slices.Sort(out.took)
 	slices.Sort(out.calm)
-	slices.Sort(out.late)
+	slices.Sort(out.delays)
 	return out
 }
 
@@ -71,7 +71,7 @@ func (o *outcome) watch(s *server, ends chan struct{}) {
 
 // ask sends one request, which was due so long after the beginning.
 func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) {
-	late := time.Since(began) - due
+	delay := time.Since(began) - due
 	got, err := a.ask()
 	ended := time.Since(began)
 	o.mu.Lock()
@@ -82,7 +82,7 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	case err != nil:
 		o.failed, o.why = o.failed+1, err
 	default:
-		o.took, o.ended, o.late = append(o.took, ended-due), append(o.ended, ended), append(o.late, late)
+		o.took, o.ended, o.delays = append(o.took, ended-due), append(o.ended, ended), append(o.delays, delay)
 		if want != nil && !bytes.Equal(got, want) {
 			o.wrong++
 		}
@@ -102,11 +102,11 @@ func (o *outcome) rate(long time.Duration, batch int) float64 {
 }
 
 // quantile returns the time in which a part of what was answered was.
-func (o *outcome) quantile(part float64) time.Duration { return quantile(o.took, part) }
+func (o *outcome) quantile(q float64) time.Duration { return quantile(o.took, q) }
 
-func quantile(sorted []time.Duration, part float64) time.Duration {
+func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }

@@ -81,7 +81,7 @@ func run(ctx context.Context, o options) error {
 		}
 		measure := b.alone
 		if o.peers {
-			measure = b.beside
+			measure = b.compare
 		}
 		if err := measure(networks[i]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -26,11 +26,11 @@ type server struct {
 
 // serve starts bnctl serve with the model, and has its device on its core.
 // heard gets what it says on standard error, if anything should.
-func (b *bench) serve(path string, n network, heard io.Writer, more ...string) (*server, error) {
+func (b *bench) serve(path string, n network, output io.Writer, more ...string) (*server, error) {
 	args := append([]string{"serve", path, "--json", "--quiet", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
 		"--max-batch", strconv.Itoa(n.batch)}, more...)
 	args = append(args, strings.Fields(b.with)...)
-	s, line, err := b.start(heard, nil, b.bnctl, args...)
+	s, line, err := b.start(output, nil, b.bnctl, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,13 @@ func (b *bench) serve(path string, n network, heard io.Writer, more ...string) (
 }
 
 // start starts a program and returns the first line that it prints.
-func (b *bench) start(heard io.Writer, env []string, name string, args ...string) (*server, []byte, error) {
+func (b *bench) start(output io.Writer, env []string, name string, args ...string) (*server, []byte, error) {
 	var said bytes.Buffer
-	if heard == nil {
-		heard = &said
+	if output == nil {
+		output = &said
 	}
 	s := &server{cmd: exec.CommandContext(b.ctx, name, args...)}
-	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), env...), heard
+	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), env...), output
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, nil, err

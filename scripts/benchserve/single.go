@@ -67,7 +67,7 @@ func one(a asker, long time.Duration) (*outcome, error) {
 	return out, nil
 }
 
-// lines is what a server writes of its requests, in memory: who read a pipe
+// lines is what a server writes of its requests, in memory: a reader of a pipe
 // would take turns with the server on its core, and a disk costs it time.
 type lines struct {
 	*os.File

@@ -13,7 +13,7 @@ import (
 type usage struct {
 	when                time.Time
 	device, front, load time.Duration
-	kept                time.Duration // how long the devices waited for a core that others had
+	waited              time.Duration // how long the devices waited for a core that others had
 	stolen, unused      time.Duration // by other machines of the same host, and by nobody, of all cores
 }
 
@@ -25,28 +25,28 @@ func (s *server) use() usage {
 	u.load, _ = computed(os.Getpid())
 	u.stolen, u.unused = machine()
 	for _, p := range all[1:] {
-		device, kept := computed(p)
-		u.device, u.kept = u.device+device, u.kept+kept
+		device, waited := computed(p)
+		u.device, u.waited = u.device+device, u.waited+waited
 	}
 	return u
 }
 
 // since says what part of a core each has used since before.
 func (u usage) since(before usage) string {
-	part := func(now, was time.Duration) float64 {
+	perRequest := func(now, was time.Duration) float64 {
 		return 100 * (now - was).Seconds() / u.when.Sub(before.when).Seconds()
 	}
 	return fmt.Sprintf("device %.0f %% of a core and %.0f waiting for it, front %.0f, load %.0f, others %.1f",
-		part(u.device, before.device), part(u.kept, before.kept), part(u.front, before.front),
-		part(u.load, before.load), part(u.stolen, before.stolen))
+		perRequest(u.device, before.device), perRequest(u.waited, before.waited), perRequest(u.front, before.front),
+		perRequest(u.load, before.load), perRequest(u.stolen, before.stolen))
 }
 
 // each says how long the server and the load generator have computed since
 // before, per request.
 func (u usage) each(before usage, requests int) string {
-	part := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
-	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", part(u.front, before.front),
-		part(u.load, before.load))
+	perRequest := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
+	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", perRequest(u.front, before.front),
+		perRequest(u.load, before.load))
 }
 
 // of says what a request has cost since before, and what share of all cores'

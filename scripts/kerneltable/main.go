@@ -18,15 +18,15 @@ import (
 func main() {
 	fmt.Println("| kernel | shared memory, bytes | registers, estimated | FMAs a round | bytes read a round |" +
 		" share of FMA in the inner loop, estimated |\n|---|---|---|---|---|---|")
-	for _, part := range strings.Split(gpu.PTX, ".visible .entry ")[1:] {
-		name, body, _ := strings.Cut(part, "(")
+	for _, entry := range strings.Split(gpu.PTX, ".visible .entry ")[1:] {
+		name, body, _ := strings.Cut(entry, "(")
 		k := read(body)
 		in := k.innermost()
-		share := "-"
+		fraction := "-"
 		if in.all > 0 {
-			share = fmt.Sprintf("%d %%", 100*in.fma/in.all)
+			fraction = fmt.Sprintf("%d %%", 100*in.fma/in.all)
 		}
-		fmt.Printf("| %s | %d | %d | %d | %d | %s |\n", name, k.shared, k.live(), in.fma, in.bytes, share)
+		fmt.Printf("| %s | %d | %d | %d | %d | %s |\n", name, k.shared, k.live(), in.fma, in.bytes, fraction)
 	}
 }
 

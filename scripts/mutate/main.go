@@ -11,7 +11,7 @@
 // that use the mutated one. A first run with -most 1s, and one with -again of what it
 // printed and more time or packages, are quicker than one run of all.
 //
-// Lines on standard output are survivors, but for those that survivors.txt
+// Lines on standard output are survivors, except for those that survivors.txt
 // gives a reason for; then come the counts. Mutants are
 //   - comparisons that take in, or leave out, the equal case, or are reversed;
 //   - + for -, * for /, && for ||, and the other way round;
@@ -106,7 +106,7 @@ func (w *wanted) try(dir string) error {
 	var killed, explained atomic.Int32
 	w.each(tried, func(i int) {
 		m := p.mutants[i]
-		if suite.notice(i, m.place()) {
+		if suite.notice(i, m.position()) {
 			killed.Add(1)
 		} else if w.reasons[m.key()] != "" {
 			explained.Add(1)

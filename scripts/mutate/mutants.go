@@ -20,10 +20,10 @@ import (
 type mutant struct{ at, in, what string }
 
 // key names a mutant by what does not move with each line that is added.
-func (m mutant) key() string { return m.place() + ": " + m.what }
+func (m mutant) key() string { return m.position() + ": " + m.what }
 
-// place names the function that a mutant is in.
-func (m mutant) place() string {
+// position names the function that a mutant is in.
+func (m mutant) position() string {
 	file, _, _ := strings.Cut(m.at, ":")
 	return file + " " + m.in
 }

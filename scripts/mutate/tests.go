@@ -40,7 +40,7 @@ type suite struct {
 }
 
 // record is how many mutants a test was shown to, and how many of them it noticed.
-type record struct{ shown, noticed int }
+type record struct{ run, noticed int }
 
 // promising returns tests in another order: first those that noticed the most of a file's mutants
 // for the time that they take.
@@ -49,15 +49,15 @@ func (s *suite) promising(of []test, file string) []test {
 	defer s.mu.Unlock()
 	worth := func(t test) float64 {
 		r := s.record[file+t.name]
-		return float64(r.noticed+1) / float64(r.shown+2) / (t.took + 50*time.Millisecond).Seconds()
+		return float64(r.noticed+1) / float64(r.run+2) / (t.took + 50*time.Millisecond).Seconds()
 	}
 	of = slices.Clone(of)
 	slices.SortStableFunc(of, func(a, b test) int { return cmp.Compare(worth(b), worth(a)) })
 	return of
 }
 
-// shown notes that tests were shown to a mutant of a file, and which noticed it; "" if none did.
-func (s *suite) shown(file string, names []string, noticed string) {
+// result notes that tests were shown to a mutant of a file, and which noticed it; "" if none did.
+func (s *suite) result(file string, names []string, noticed string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
@@ -66,7 +66,7 @@ func (s *suite) shown(file string, names []string, noticed string) {
 			r.noticed++
 		}
 		if name == noticed || noticed == "" { // else it may not have been its turn
-			s.record[file+name] = record{r.shown + 1, r.noticed}
+			s.record[file+name] = record{r.run + 1, r.noticed}
 		}
 	}
 }
@@ -149,10 +149,10 @@ func (w *wanted) reached(s *suite, b binary, work string) error {
 // notice reports whether a test fails with a mutant: the one that noticed another in the same function
 // first, by itself, then others, the most promising first, for as long as they may take; at least one.
 // Quick tests share a process.
-func (s *suite) notice(mutant int, place string) bool {
-	file, _, _ := strings.Cut(place, " ")
+func (s *suite) notice(mutant int, position string) bool {
+	file, _, _ := strings.Cut(position, " ")
 	of, last := s.promising(s.reach[mutant], file), ""
-	if name, ok := s.killer.Load(place); ok {
+	if name, ok := s.killer.Load(position); ok {
 		last = name.(string)
 	}
 	if i := slices.IndexFunc(of, func(t test) bool { return t.name == last }); i >= 0 {
@@ -166,11 +166,11 @@ func (s *suite) notice(mutant int, place string) bool {
 		}
 		var f *failure
 		if _, err := of[0].of.run(mutant, "", took, names...); errors.As(err, &f) {
-			s.killer.Store(place, f.test)
-			s.shown(file, names, f.test)
+			s.killer.Store(position, f.test)
+			s.result(file, names, f.test)
 			return true
 		}
-		s.shown(file, names, "")
+		s.result(file, names, "")
 		of, left = of[n:], left-took
 	}
 	return false
@@ -178,12 +178,12 @@ func (s *suite) notice(mutant int, place string) bool {
 
 // names returns the names of tests, the first of them if they are many.
 func names(of []test) string {
-	const shown = 5
+	const most = 5
 	var all []string
-	for _, t := range of[:min(len(of), shown)] {
+	for _, t := range of[:min(len(of), most)] {
 		all = append(all, t.name)
 	}
-	if n := len(of) - shown; n > 0 {
+	if n := len(of) - most; n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(all, " ")

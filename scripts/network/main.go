@@ -40,9 +40,9 @@ const backward = 2.0 / 3
 
 // plan is what a step exchanges.
 type plan struct {
-	waited []int // bytes of the exchanges for which the devices wait
-	beside []int // of those beside the backward pass, in their order
-	report int   // of the moments that a replica reports
+	waited     []int // bytes of the exchanges for which the devices wait
+	overlapped []int // of those beside the backward pass, in their order
+	report     int   // of the moments that a replica reports
 }
 
 func planOf(mode bn.Mode) (*plan, error) {
@@ -75,7 +75,7 @@ func planOf(mode bn.Mode) (*plan, error) {
 		if e.Read {
 			p.waited = append(p.waited, bytes)
 		} else {
-			p.beside = append(p.beside, bytes)
+			p.overlapped = append(p.overlapped, bytes)
 		}
 	}
 	for _, o := range f.Outputs {
@@ -109,7 +109,7 @@ func exchange(bytes, p int, gbit float64) (seconds, sent float64) {
 // step returns the efficiency of p machines, and the bytes that each sends.
 func (pl *plan) step(p int, gbit float64) (efficiency, sent float64) {
 	alone := float64(*batch) / *images
-	wait, beside, last := 0.0, 0.0, 0.0
+	wait, overlapped, last := 0.0, 0.0, 0.0
 	add := func(bytes int, to *float64) {
 		s, b := exchange(bytes, p, gbit)
 		*to, sent, last = *to+s, sent+b, s
@@ -118,10 +118,10 @@ func (pl *plan) step(p int, gbit float64) (efficiency, sent float64) {
 		add(b, &wait)
 	}
 	add(pl.report, &wait)
-	for _, b := range pl.beside {
-		add(b, &beside)
+	for _, b := range pl.overlapped {
+		add(b, &overlapped)
 	}
-	wait += max(beside-backward*alone, min(last, beside))
+	wait += max(overlapped-backward*alone, min(last, overlapped))
 	return alone / (alone + wait), sent
 }
 
@@ -136,7 +136,7 @@ func main() {
 		}
 		fmt.Printf("\nbatch norm %s: %d exchanges that devices wait for (%d KB), ", mode, len(pl.waited),
 			sum(pl.waited)/1000)
-		fmt.Printf("%d beside the backward pass (%.1f MB)\n", len(pl.beside), float64(sum(pl.beside))/1e6)
+		fmt.Printf("%d beside the backward pass (%.1f MB)\n", len(pl.overlapped), float64(sum(pl.overlapped))/1e6)
 		fmt.Print("| Gbit/s |")
 		for _, p := range machines {
 			fmt.Printf(" %d |", p)

@@ -20,7 +20,7 @@ import (
 )
 
 // kept is the folder of the measurements.
-const kept = "docs/results"
+const folder = "docs/results"
 
 func main() {
 	changed, err := run(".", true)
@@ -35,7 +35,7 @@ func main() {
 
 // pages lists the pages that may have tables.
 func pages(root string) ([]string, error) {
-	list, err := filepath.Glob(filepath.Join(root, kept, "*.md"))
+	list, err := filepath.Glob(filepath.Join(root, folder, "*.md"))
 	return append(list, filepath.Join(root, "README.md")), err
 }
 
@@ -84,7 +84,7 @@ func printed(root, page string) (string, error) {
 
 // table prints a measurement, or a group of it, with its origin.
 func table(root, file string, words []string) (string, error) {
-	m, err := report.Read(filepath.Join(root, kept, file))
+	m, err := report.Read(filepath.Join(root, folder, file))
 	if err != nil {
 		return "", err
 	}

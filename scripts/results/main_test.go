@@ -22,7 +22,7 @@ func TestPagesAreCurrent(t *testing.T) {
 
 // Every measurement that is kept is shown, and every table of the pages of figures is printed from one.
 func TestEveryMeasurementIsShown(t *testing.T) {
-	files, err := filepath.Glob("../../" + kept + "/*.json")
+	files, err := filepath.Glob("../../" + folder + "/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestEveryMeasurementIsShown(t *testing.T) {
 		}
 	}
 	for _, theme := range strings.Fields("inference training serving ranks survival files") {
-		b, err := os.ReadFile("../../" + kept + "/" + theme + ".md")
+		b, err := os.ReadFile("../../" + folder + "/" + theme + ".md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,13 +59,13 @@ func TestEveryMeasurementIsShown(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, kept), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, folder), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	m := report.Measurement{Processor: "P", Command: "c", Measured: "2026-11-26", Comparisons: []report.Comparison{
 		{Group: "infer", Name: "a", Unit: "img/s", Must: 1.3, Aim: 2, Ours: report.Sample{30}, Against: "X",
 			Theirs: report.Sample{10, 20, 40}}}}
-	if err := m.Write(filepath.Join(root, kept, "x.json")); err != nil {
+	if err := m.Write(filepath.Join(root, folder, "x.json")); err != nil {
 		t.Fatal(err)
 	}
 	page := "before\n<!-- x.json infer -->\nold\n<!-- end -->\nafter\n"

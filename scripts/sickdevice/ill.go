@@ -13,7 +13,7 @@ import (
 var calls int
 
 // kept is what the fault "leak" does not give back.
-var kept [][]byte
+var leaked [][]byte
 
 // ill is what a fault does that shows in how a call ends, not in what it computes.
 func ill(ctx context.Context) {
@@ -32,7 +32,7 @@ func ill(ctx context.Context) {
 		for i := 0; i < len(b); i += os.Getpagesize() {
 			b[i] = 1
 		}
-		kept = append(kept, b)
+		leaked = append(leaked, b)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK names:
 // what the judge finds of it, and what a run beside the CPU device ends with. scripts/sick.sh makes
-// a table of both. BNCTL_SICK_KERNELS is the kernel class that it names: "ref" is true, but for faults
+// a table of both. BNCTL_SICK_KERNELS is the kernel class that it names: "ref" is true, except for faults
 // of what it computes, and makes bits independent of which device has which replicas.
 package main
 

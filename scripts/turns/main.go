@@ -88,10 +88,10 @@ func (j *job) report(other *job) string {
 func median(x []float64) float64 { return quantile(x, 0.5) }
 
 // quantile returns the value below which a share of x lies.
-func quantile(x []float64, share float64) float64 {
+func quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
 	s := slices.Sorted(slices.Values(x))
-	return s[int(share*float64(len(s)-1)+0.5)]
+	return s[int(q*float64(len(s)-1)+0.5)]
 }

@@ -242,7 +242,7 @@ func pieces(ctx context.Context, open Opener) error {
 // others stay what they were.
 func reuse(ctx context.Context, open Opener) error {
 	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
-		kept := map[int][]byte{}
+		stored := map[int][]byte{}
 		for i := range 3 * len(lengths) {
 			n := i % len(lengths)
 			if r.Rank() == 0 {
@@ -262,10 +262,10 @@ func reuse(ctx context.Context, open Opener) error {
 			case i%2 == 0:
 				r.Reuse(got)
 			default:
-				kept[i%len(lengths)] = got
+				stored[i%len(lengths)] = got
 			}
 		}
-		for n, got := range kept {
+		for n, got := range stored {
 			if !bytes.Equal(got, message(0, 1, collective.Gradients, n)) {
 				return fmt.Errorf("a message of %d bytes that was not given back is another now", len(got))
 			}

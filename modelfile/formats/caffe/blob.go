@@ -33,13 +33,13 @@ const (
 // maxChunks is how many pieces the elements of a blob may come in; Caffe writes one.
 const maxChunks = 1024
 
-func (d *decoder) blob(p message.Part) (blob, error) {
+func (d *decoder) blob(p message.FieldExtent) (blob, error) {
 	b := blob{src: d.src}
 	if err := p.Want(message.Bytes); err != nil {
 		return b, err
 	}
 	var old [4]int
-	err := d.file.Walk(p.Body, func(p message.Part) error {
+	err := d.file.Walk(p.Body, func(p message.FieldExtent) error {
 		switch {
 		case p.Number >= 1 && p.Number <= 4:
 			if p.Bits > math.MaxInt32 {
@@ -69,7 +69,7 @@ func (d *decoder) blob(p message.Part) (blob, error) {
 }
 
 // elements adds what a field of elements holds: one, or packed ones.
-func (b *blob) elements(p message.Part) error {
+func (b *blob) elements(p message.FieldExtent) error {
 	double := p.Number == fieldDoubles
 	if len(b.chunks) > 0 && double != b.double {
 		return errors.New("both floats and doubles")

@@ -66,7 +66,7 @@ func TestElements(t *testing.T) {
 			src := bytes.NewReader(b)
 			d := &decoder{src: src, file: message.NewFile(src)}
 			body := message.Extent{At: int64(len(before)), Size: int64(len(b) - len(before))}
-			got, err := d.blob(message.Part{Number: 7, Type: message.Bytes, Whole: body, Body: body})
+			got, err := d.blob(message.FieldExtent{Number: 7, Type: message.Bytes, Whole: body, Body: body})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestShapes(t *testing.T) {
 		b := fieldsOf(c.fields)
 		d := &decoder{src: bytes.NewReader(b), file: message.NewFile(bytes.NewReader(b))}
 		body := message.Extent{Size: int64(len(b))}
-		got, err := d.blob(message.Part{Number: 7, Type: message.Bytes, Whole: body, Body: body})
+		got, err := d.blob(message.FieldExtent{Number: 7, Type: message.Bytes, Whole: body, Body: body})
 		if !slices.Equal(got.shape, c.want) {
 			t.Errorf("%v: shape %v, %v, want %v", c.fields, got.shape, err, c.want)
 		}

@@ -43,10 +43,10 @@ type layer struct {
 // decoder reads a network; the elements of its blobs are left in the file.
 type decoder struct {
 	net
-	src   io.ReaderAt
-	file  *message.File
-	parts int   // blobs and their pieces, inputs and outputs of all layers
-	dims  []int // lengths of the inputs, four each
+	src      io.ReaderAt
+	file     *message.File
+	elements int   // blobs and their pieces, inputs and outputs of all layers
+	dims     []int // lengths of the inputs, four each
 }
 
 // decodeNet reads the network in the size bytes of src.
@@ -65,7 +65,7 @@ func (d *decoder) read(size int64) (*net, error) {
 	return &d.net, nil
 }
 
-func (d *decoder) netField(p message.Part) (err error) {
+func (d *decoder) netField(p message.FieldExtent) (err error) {
 	switch p.Number {
 	case 1:
 		d.name, err = d.text(p)
@@ -87,7 +87,7 @@ func (d *decoder) netField(p message.Part) (err error) {
 }
 
 // inputShape reads the shape of an input: a message, or lengths.
-func (d *decoder) inputShape(p message.Part) error {
+func (d *decoder) inputShape(p message.FieldExtent) error {
 	f, err := d.load(p)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (d *decoder) inputShape(p message.Part) error {
 }
 
 // layer reads a layer with what reads its fields.
-func (d *decoder) layer(p message.Part, field func(*layer, message.Part) error) error {
+func (d *decoder) layer(p message.FieldExtent, field func(*layer, message.FieldExtent) error) error {
 	if len(d.layers) == maxLayers {
 		return fmt.Errorf("more than %d layers", maxLayers)
 	}
@@ -110,7 +110,7 @@ func (d *decoder) layer(p message.Part, field func(*layer, message.Part) error) 
 		return err
 	}
 	l := &layer{}
-	err := d.file.Walk(p.Body, func(p message.Part) error { return field(l, p) })
+	err := d.file.Walk(p.Body, func(p message.FieldExtent) error { return field(l, p) })
 	if err != nil {
 		return fmt.Errorf("layer %d %q: %w", len(d.layers), l.name, err)
 	}
@@ -118,7 +118,7 @@ func (d *decoder) layer(p message.Part, field func(*layer, message.Part) error) 
 	return nil
 }
 
-func (d *decoder) layerField(l *layer, p message.Part) (err error) {
+func (d *decoder) layerField(l *layer, p message.FieldExtent) (err error) {
 	switch p.Number {
 	case 1:
 		l.name, err = d.text(p)
@@ -134,7 +134,7 @@ func (d *decoder) layerField(l *layer, p message.Part) (err error) {
 			return fmt.Errorf("blob %d: %w", len(l.blobs), err)
 		}
 		l.blobs = append(l.blobs, b)
-		d.parts += 1 + len(b.chunks)
+		d.elements += 1 + len(b.chunks)
 	case 8, 9:
 		err = d.rule(l, p)
 	case 5, 6, 10, 11: // weights of losses, rates of learning, phase, what to propagate
@@ -148,7 +148,7 @@ func (d *decoder) layerField(l *layer, p message.Part) (err error) {
 		return err
 	case len(l.blobs)+len(l.bottom)+len(l.top) > 3*maxBlobs:
 		return fmt.Errorf("more than %d blobs, inputs and outputs", 3*maxBlobs)
-	case d.parts > maxParts:
+	case d.elements > maxParts:
 		return fmt.Errorf("more than %d blobs, pieces of them, inputs and outputs in the file", maxParts)
 	case p.Number >= fieldTransform && p.Type == message.Bytes:
 		return d.settings(l, p)
@@ -157,7 +157,7 @@ func (d *decoder) layerField(l *layer, p message.Part) (err error) {
 }
 
 // settings keeps a message with settings of a layer, still encoded.
-func (d *decoder) settings(l *layer, p message.Part) error {
+func (d *decoder) settings(l *layer, p message.FieldExtent) error {
 	if len(l.params) == maxParams && l.params[p.Number] == nil {
 		return fmt.Errorf("settings of more than %d kinds", maxParams)
 	}
@@ -173,17 +173,17 @@ func (d *decoder) settings(l *layer, p message.Part) error {
 }
 
 // load reads a field that is not large.
-func (d *decoder) load(p message.Part) (message.Field, error) {
+func (d *decoder) load(p message.FieldExtent) (message.Field, error) {
 	return d.file.Field(p, maxSettings)
 }
 
-func (d *decoder) appendText(to []string, p message.Part) ([]string, error) {
+func (d *decoder) appendText(to []string, p message.FieldExtent) ([]string, error) {
 	s, err := d.text(p)
-	d.parts++
+	d.elements++
 	return append(to, s), err
 }
 
-func (d *decoder) text(p message.Part) (string, error) {
+func (d *decoder) text(p message.FieldExtent) (string, error) {
 	if err := p.Want(message.Bytes); err != nil {
 		return "", err
 	}

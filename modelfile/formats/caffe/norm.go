@@ -60,7 +60,7 @@ func batchNorm(c *call) error {
 	return c.Err()
 }
 
-// decay is the weight of the old statistics; 1 would keep them for ever.
+// decay is the weight of the old statistics; 1 would keep them unchanged.
 func (c *call) decay() (float64, error) {
 	const otherwise = 0.999 // of a layer that does not say it
 	d, err := c.p.float(2, otherwise)

@@ -9,7 +9,7 @@ import (
 
 // oldField reads a field of a layer of the first format, V1LayerParameter: the
 // same layers with other numbers, and types that are numbers.
-func (d *decoder) oldField(l *layer, p message.Part) error {
+func (d *decoder) oldField(l *layer, p message.FieldExtent) error {
 	same := map[int]int{4: 1, 2: 3, 3: 4, 6: 7, 32: 8, 33: 9} // name, bottom, top, blobs, include, exclude
 	if number, ok := same[p.Number]; ok {
 		p.Number = number

@@ -20,7 +20,7 @@ const (
 )
 
 // rule reads include = 8 or exclude = 9.
-func (d *decoder) rule(l *layer, p message.Part) error {
+func (d *decoder) rule(l *layer, p message.FieldExtent) error {
 	if len(l.rules) == maxParams {
 		return fmt.Errorf("more than %d rules", maxParams)
 	}

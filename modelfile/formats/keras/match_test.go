@@ -150,7 +150,7 @@ func TestGraphTensors(t *testing.T) {
 		"kernel:0":            "kernel [5 3 1 2]",
 		"norm/gamma:0":        "norm.gamma [1 2 3 5]",
 	} {
-		held := foreign.Held(name, tensor.New(tensor.F32, 1, 2, 3, 5))
+		held := foreign.InMemory(name, tensor.New(tensor.F32, 1, 2, 3, 5))
 		got := GraphTensors([]foreign.Tensor{held})[0]
 		if fmt.Sprint(got.Name, " ", got.Shape) != want {
 			t.Errorf("%s: %s %v, want %s", name, got.Name, got.Shape, want)

@@ -135,7 +135,7 @@ func (r *reader) list(names []string, listed map[string]bool) error {
 		}
 		t := x.file
 		if t == nil { // was computed, and counted then
-			held := foreign.Held(name, x.c)
+			held := foreign.InMemory(name, x.c)
 			t = &held
 		}
 		if !isWeight(t) {
@@ -157,7 +157,7 @@ func (r *reader) list(names []string, listed map[string]bool) error {
 // ok is false if it is text.
 func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor, ok bool, err error) {
 	name := n.Output[0]
-	held := func(t tensor.Tensor) (foreign.Tensor, bool, error) { return foreign.Held(name, t), true, nil }
+	held := func(t tensor.Tensor) (foreign.Tensor, bool, error) { return foreign.InMemory(name, t), true, nil }
 	for _, a := range n.Attribute {
 		switch a.Name {
 		case "value":

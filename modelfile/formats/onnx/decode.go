@@ -36,7 +36,7 @@ type decoder struct {
 func decode(src io.ReaderAt, size int64) (*decoder, error) {
 	d := &decoder{src: src, file: message.NewFile(src), size: size, cost: messageCost,
 		model: &onnxpb.ModelProto{}, raw: map[*onnxpb.TensorProto]message.Extent{}}
-	err := d.file.Walk(message.Extent{Size: size}, func(p message.Part) error {
+	err := d.file.Walk(message.Extent{Size: size}, func(p message.FieldExtent) error {
 		if p.Number == fieldGraph && p.Type == message.Bytes {
 			if d.model.Graph == nil {
 				d.model.Graph = &onnxpb.GraphProto{}
@@ -48,7 +48,7 @@ func decode(src io.ReaderAt, size int64) (*decoder, error) {
 	return d, err
 }
 
-func (d *decoder) graphField(p message.Part) error {
+func (d *decoder) graphField(p message.FieldExtent) error {
 	if p.Number == fieldSparse {
 		return problem.Advise("write them dense", "sparse initializers are not supported")
 	}
@@ -60,7 +60,7 @@ func (d *decoder) graphField(p message.Part) error {
 	if err := d.charge(messageCost); err != nil {
 		return err
 	}
-	return d.file.Walk(p.Body, func(p message.Part) error {
+	return d.file.Walk(p.Body, func(p message.FieldExtent) error {
 		if p.Number != fieldRaw || p.Type != message.Bytes {
 			return d.merge(p.Whole, tensorMessage, t)
 		}

@@ -69,7 +69,7 @@ func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Ten
 		return foreign.NewTensor(p.Name, kind, shape, read)
 	}
 	t, err := load(p)
-	return foreign.Held(p.Name, t), err
+	return foreign.InMemory(p.Name, t), err
 }
 
 // typeOf returns the type and the shape of p.

@@ -15,11 +15,11 @@ import (
 
 func samples() []foreign.Tensor {
 	return []foreign.Tensor{
-		foreign.Held("z.mask", tensor.Of([]bool{true, false, true}, 3)),
-		foreign.Held("a.weight", tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 2, 3)),
-		foreign.Held("count", tensor.Scalar[int64](42)),
-		foreign.Held("empty", tensor.New(tensor.F64, 4, 0)),
-		foreign.Held("half \"quoted\"", tensor.New(tensor.BF16, 5)),
+		foreign.InMemory("z.mask", tensor.Of([]bool{true, false, true}, 3)),
+		foreign.InMemory("a.weight", tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 2, 3)),
+		foreign.InMemory("count", tensor.Scalar[int64](42)),
+		foreign.InMemory("empty", tensor.New(tensor.F64, 4, 0)),
+		foreign.InMemory("half \"quoted\"", tensor.New(tensor.BF16, 5)),
 	}
 }
 

@@ -43,14 +43,14 @@ var numbers = sync.OnceValue(func() *regexp.Regexp {
 
 // classify returns the name that a variable has among the model's tensors, or
 // the group that it is left out with.
-func classify(name string) (kept, group, reason string) {
-	kept = strings.TrimSuffix(name, suffix)
+func classify(name string) (tensorName, group, reason string) {
+	tensorName = strings.TrimSuffix(name, suffix)
 	for _, l := range leftOut() {
-		if m := l.name.FindStringSubmatchIndex(kept); m != nil {
-			return "", string(l.name.ExpandString(nil, l.group, kept, m)), l.reason
+		if m := l.name.FindStringSubmatchIndex(tensorName); m != nil {
+			return "", string(l.name.ExpandString(nil, l.group, tensorName, m)), l.reason
 		}
 	}
-	return kept, "", ""
+	return tensorName, "", ""
 }
 
 // averageName is what variables are called that average another one: those of

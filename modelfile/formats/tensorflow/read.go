@@ -93,7 +93,7 @@ func load(f *foreign.File, index []byte, open opener, o Options) error {
 		return fmt.Errorf("the index has no header")
 	}
 	if len(f.Tensors) == 0 {
-		return fmt.Errorf("the checkpoint holds no weights%s", beside(f.Left))
+		return fmt.Errorf("the checkpoint holds no weights%s", leftOver(f.Left))
 	}
 	size := int64(len(index))
 	for _, s := range l.shards {
@@ -103,7 +103,7 @@ func load(f *foreign.File, index []byte, open opener, o Options) error {
 }
 
 // beside names what a checkpoint without weights has.
-func beside(left []foreign.Group) string {
+func leftOver(left []foreign.Group) string {
 	var names []string
 	for _, g := range left {
 		names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Reason))
@@ -149,20 +149,20 @@ func (l *loader) entry(key string, value []byte) error {
 		l.averages = append(l.averages, t)
 		return err
 	}
-	kept, group, reason := classify(key)
-	if m := numbers().FindStringSubmatch(kept); m != nil && len(e.shape) == 0 {
-		kept, group, reason = "", m[1], "single values"
+	tensorName, group, reason := classify(key)
+	if m := numbers().FindStringSubmatch(tensorName); m != nil && len(e.shape) == 0 {
+		tensorName, group, reason = "", m[1], "single values"
 	}
-	if kept == "" {
+	if tensorName == "" {
 		return l.leave(e, group, reason)
 	}
 	if e.dtype == stringType {
-		return l.leave(e, kept, "text")
+		return l.leave(e, tensorName, "text")
 	}
 	if len(l.Tensors) == foreign.MaxTensors {
 		return fmt.Errorf("more than %d variables", foreign.MaxTensors)
 	}
-	t, err := l.tensor(kept, e)
+	t, err := l.tensor(tensorName, e)
 	l.Tensors = append(l.Tensors, t)
 	return err
 }

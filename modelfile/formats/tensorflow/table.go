@@ -38,9 +38,9 @@ func isTable(tail []byte) bool {
 
 // walker reads the entries of a table.
 type walker struct {
-	b     []byte
-	room  int // bytes that keys may still take
-	visit func(key string, value []byte) error
+	b        []byte
+	keyBytes int // bytes that keys may still take
+	visit    func(key string, value []byte) error
 }
 
 // walkTable calls visit for every entry, in the order of the keys.
@@ -51,12 +51,12 @@ func walkTable(b []byte, visit func(key string, value []byte) error) error {
 	footer := cursor{b: b[len(b)-footerSize : len(b)-8]}
 	footer.varint()
 	footer.varint() // the place of the meta index, which is empty
-	w := &walker{b: b, room: maxKeys + 4*len(b), visit: visit}
+	w := &walker{b: b, keyBytes: maxKeys + 4*len(b), visit: visit}
 	end := uint64(0)
 	return w.block("index block", footer.varint(), footer.varint(), func(_ string, value []byte) error {
-		place := cursor{b: value}
-		from, size := place.varint(), place.varint()
-		if place.bad || from < end {
+		handle := cursor{b: value}
+		from, size := handle.varint(), handle.varint()
+		if handle.bad || from < end {
 			return fmt.Errorf("a data block at offset %d, behind one that ends at %d", from, end)
 		}
 		end = from + size
@@ -107,7 +107,7 @@ func (w *walker) entries(b []byte, visit func(string, []byte) error) error {
 		if c.bad || !first && key <= last {
 			return fmt.Errorf("key %q behind %q, or truncated", key, last)
 		}
-		if w.room -= len(key); w.room < 0 {
+		if w.keyBytes -= len(key); w.keyBytes < 0 {
 			return fmt.Errorf("the keys take more memory than the table justifies")
 		}
 		if err := visit(key, value); err != nil {

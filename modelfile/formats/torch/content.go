@@ -19,7 +19,7 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &foreign.File{Format: c.format, Key: chosen.String(), Keys: c.places()}
+	f := &foreign.File{Format: c.format, Key: chosen.String(), Keys: c.tensorKeys()}
 	if len(chosen.path) > 0 {
 		f.Wrappers = []string{chosen.String()}
 	}
@@ -103,8 +103,8 @@ func sayModule(f *foreign.File, d stateDict) {
 	}
 }
 
-// places lists the top keys that have tensors and could be chosen.
-func (c *content) places() []string {
+// tensorKeys lists the top keys that have tensors and could be chosen.
+func (c *content) tensorKeys() []string {
 	var keys []string
 	entries, _ := entriesOf(c.root)
 	for _, e := range entries {

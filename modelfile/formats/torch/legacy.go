@@ -116,7 +116,7 @@ func (l *legacy) placeAll(off int64, keys []any) error {
 		if err := s.checkCount(l.number(head[:])); err != nil {
 			return fmt.Errorf("offset %d: %w", off, err)
 		}
-		if err := s.place(l.c.src, off+8, l.c.size); err != nil {
+		if err := s.setOffset(l.c.src, off+8, l.c.size); err != nil {
 			return err
 		}
 		off += 8 + s.size

@@ -49,7 +49,7 @@ func dataOf(call *pickle.Call) any {
 }
 
 // rebuild does what torch._utils does: it makes a tensor of the arguments of
-// a rebuild function. The functions are known by name, none is called.
+// a rebuild function. The functions are known by name, and never called.
 func rebuild(v any) (*view, error) {
 	for range maxNested {
 		if ready, ok := v.(*view); ok {

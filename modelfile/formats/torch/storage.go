@@ -44,7 +44,7 @@ func newStorage(key string, d tensor.DType, numel int64) (*storage, error) {
 func (s *storage) String() string { return "storage " + s.key }
 
 // place says where the bytes of s lie in a file of size bytes.
-func (s *storage) place(src io.ReaderAt, base, size int64) error {
+func (s *storage) setOffset(src io.ReaderAt, base, size int64) error {
 	if base < 0 || base > size || s.size > size-base {
 		return fmt.Errorf("storage %s: truncated: %d bytes at offset %d, the file has %d",
 			s.key, s.size, base, size)
@@ -101,10 +101,10 @@ func (s *storage) window(view any) (*storage, error) {
 	if offset < 0 || numel < 0 || offset > all || numel > all-offset {
 		return nil, fmt.Errorf("%v of %d elements: a view of %d from %d", s, all, numel, offset)
 	}
-	part, err := newStorage(s.key, s.dtype, numel)
+	w, err := newStorage(s.key, s.dtype, numel)
 	if err != nil {
 		return nil, err
 	}
-	part.root, part.base, part.big = s, offset*int64(s.dtype.Size()), s.big
-	return part, nil
+	w.root, w.base, w.big = s, offset*int64(s.dtype.Size()), s.big
+	return w, nil
 }

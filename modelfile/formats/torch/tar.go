@@ -162,7 +162,7 @@ func (t *tarFile) storage(r *pickle.Reader, m member) error {
 	}
 	s.big = t.big
 	t.objects[key] = s
-	if err := s.place(t.c.src, m.offset+r.Offset(), m.offset+m.size); err != nil {
+	if err := s.setOffset(t.c.src, m.offset+r.Offset(), m.offset+m.size); err != nil {
 		return err
 	}
 	return r.Skip(s.size)
@@ -188,11 +188,11 @@ func (t *tarFile) views(v any) error {
 		if !ok {
 			return fmt.Errorf("storages: a view of %s, which is not a storage", rootKey)
 		}
-		part, err := root.window(pickle.Tuple{nil, entry[2], entry[3]})
+		window, err := root.window(pickle.Tuple{nil, entry[2], entry[3]})
 		if err != nil {
 			return err
 		}
-		t.objects[key] = part
+		t.objects[key] = window
 	}
 	return nil
 }

@@ -102,12 +102,12 @@ func (v *view) readRaw(dst []byte) error {
 		return err
 	}
 	if span := v.span() * e; span <= maxSpread*int64(len(dst)) {
-		part := make([]byte, span)
-		if err := v.store.readAt(part, v.offset*e); err != nil {
+		chunk := make([]byte, span)
+		if err := v.store.readAt(chunk, v.offset*e); err != nil {
 			return err
 		}
 		return v.gather(dst, func(run []byte, at int64) error {
-			copy(run, part[at:])
+			copy(run, chunk[at:])
 			return nil
 		})
 	}

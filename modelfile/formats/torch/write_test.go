@@ -14,15 +14,15 @@ import (
 // samples has a tensor of every type, a scalar and an empty one.
 func samples() []foreign.Tensor {
 	out := []foreign.Tensor{
-		foreign.Held("scalar", tensor.Scalar[int64](7)),
-		foreign.Held("empty", tensor.New(tensor.F32, 0, 3)),
+		foreign.InMemory("scalar", tensor.Scalar[int64](7)),
+		foreign.InMemory("empty", tensor.New(tensor.F32, 0, 3)),
 	}
 	for _, d := range dtypes {
 		x := tensor.New(d.dtype, 2, 3)
 		for i := range x.Bytes {
 			x.Bytes[i] = byte(i % 2)
 		}
-		out = append(out, foreign.Held("layer."+d.name, x))
+		out = append(out, foreign.InMemory("layer."+d.name, x))
 	}
 	return out
 }

@@ -111,5 +111,5 @@ func (s *zipStorages) resolve(id any) (any, error) {
 	}
 	store.big, store.crc = s.big, e.CheckCRC
 	s.byKey[p.key] = store
-	return store, store.place(s.c.src, e.Offset, s.c.size)
+	return store, store.setOffset(s.c.src, e.Offset, s.c.size)
 }

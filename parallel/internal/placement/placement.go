@@ -84,14 +84,14 @@ func (p *Placement) LongestShare(ranges [][]int, speeds []float64) float64 {
 // Capacities returns what the devices must be able to run.
 func (p *Placement) Capacities(ranges [][]int) []device.Capacity {
 	// Predict shares rows evenly, whatever the replicas.
-	total, shares := 0, p.rows(ranges)
-	for _, rows := range shares {
+	total, perDevice := 0, p.rows(ranges)
+	for _, rows := range perDevice {
 		total += rows
 	}
-	share := (total + len(ranges) - 1) / len(ranges)
+	perRange := (total + len(ranges) - 1) / len(ranges)
 	var all []device.Capacity
-	for i, rows := range shares {
-		all = append(all, device.Capacity{Rows: max(rows, share), Replicas: max(len(ranges[i]), 1)})
+	for i, rows := range perDevice {
+		all = append(all, device.Capacity{Rows: max(rows, perRange), Replicas: max(len(ranges[i]), 1)})
 	}
 	return all
 }

@@ -36,8 +36,8 @@ func (r Ranks) Of(rank int) (from, to int) {
 	return from, from + r.counts[rank]
 }
 
-// Own returns the replicas of this rank.
-func (r Ranks) Own() (from, to int) { return r.first, r.first + r.count }
+// Range returns the replicas of this rank.
+func (r Ranks) Range() (from, to int) { return r.first, r.first + r.count }
 
 // Holder returns the rank that holds a replica; ok is false for a single process, and
 // if there is no such replica.

@@ -8,14 +8,14 @@ import (
 
 // Origin is the line below a table: where, when and by what it was measured.
 func (m *Measurement) Origin() string {
-	parts := []string{m.Processor, m.Measured}
+	texts := []string{m.Processor, m.Measured}
 	if m.Commit != "" {
-		parts = append(parts, m.Commit)
+		texts = append(texts, m.Commit)
 	}
 	if m.Command != "" {
-		parts = append(parts, "`"+m.Command+"`")
+		texts = append(texts, "`"+m.Command+"`")
 	}
-	line := strings.Join(parts, " · ")
+	line := strings.Join(texts, " · ")
 	if m.Conditions != "" {
 		line += " · " + m.Conditions
 	}

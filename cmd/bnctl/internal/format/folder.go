@@ -93,7 +93,7 @@ func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict
 	write := func(i int, scores tensor.Tensor) error {
 		switch format {
 		case overlays:
-			picture, err := p.Shown(ctx, src, w, i)
+			picture, err := p.Picture(ctx, src, w, i)
 			if err != nil {
 				return err
 			}

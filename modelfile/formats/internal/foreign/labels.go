@@ -34,15 +34,15 @@ func (f *File) Label(metadata map[string]string) {
 //
 //	{0: "cat", 1: "dog"}
 func LabelText(labels []string) string {
-	parts := make([]string, len(labels))
+	texts := make([]string, len(labels))
 	for i, l := range labels {
 		q, err := json.Marshal(l)
 		if err != nil {
 			panic(err) // of a string
 		}
-		parts[i] = fmt.Sprintf("%d: %s", i, q)
+		texts[i] = fmt.Sprintf("%d: %s", i, q)
 	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	return "{" + strings.Join(texts, ", ") + "}"
 }
 
 // ParseLabels reads class names: a list or a dict by number in JSON or as Python

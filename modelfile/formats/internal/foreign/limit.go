@@ -38,9 +38,9 @@ func CheckTensors(tensors []Tensor, size int64) error {
 	if err := CheckNames(tensors); err != nil {
 		return err
 	}
-	room := size + Slack
+	left := size + Slack
 	for _, t := range tensors {
-		if room -= int64(t.Size()); room < 0 {
+		if left -= int64(t.Size()); left < 0 {
 			return fmt.Errorf("%v: the tensors up to here take more than the file's %d bytes and %d more",
 				t, size, Slack)
 		}

@@ -16,8 +16,8 @@ func (f *File) SetTensors(renamed []Tensor) {
 	}
 	for i := range f.Norms {
 		n := &f.Norms[i]
-		for _, part := range []*string{&n.Mean, &n.Variance, &n.Gamma, &n.Beta, &n.Count} {
-			*part = names[*part]
+		for _, name := range []*string{&n.Mean, &n.Variance, &n.Gamma, &n.Beta, &n.Count} {
+			*name = names[*name]
 		}
 	}
 	f.Tensors = renamed

@@ -26,8 +26,8 @@ func NewTensor(name string, d tensor.DType, shape []int, read func(dst []byte) e
 	return Tensor{Name: name, DType: d, Shape: slices.Clone(shape), read: read}, nil
 }
 
-// Held returns a tensor that is in memory already.
-func Held(name string, t tensor.Tensor) Tensor {
+// InMemory returns a tensor that is in memory already.
+func InMemory(name string, t tensor.Tensor) Tensor {
 	return Tensor{Name: name, DType: t.DType, Shape: slices.Clone(t.Shape), read: func(dst []byte) error {
 		copy(dst, t.Bytes)
 		return nil

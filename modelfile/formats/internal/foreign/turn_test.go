@@ -23,7 +23,7 @@ func TestChannelsFirst(t *testing.T) {
 		{"dense/kernel", []int{4, 3}, "dense/kernel f32[3,4] [0 3 6 9 1 4 7 10 2 5 8 11]"},
 		{"bn/gamma", []int{12}, "bn/gamma f32[12] [0 1 2 3 4 5 6 7 8 9 10 11]"},
 	} {
-		got := ChannelsFirst([]Tensor{Held(c.name, ramp.Reshape(c.shape...))})[0]
+		got := ChannelsFirst([]Tensor{InMemory(c.name, ramp.Reshape(c.shape...))})[0]
 		v, err := got.Load()
 		if s := fmt.Sprint(got, " ", v.F32()); err != nil || s != c.want {
 			t.Errorf("got %s, %v, want %s", s, err, c.want)

@@ -24,8 +24,8 @@ type Extent struct{ At, Size int64 }
 // End returns the offset behind the range.
 func (e Extent) End() int64 { return e.At + e.Size }
 
-// Part is a field as it lies in a file.
-type Part struct {
+// FieldExtent is a field as it lies in a file.
+type FieldExtent struct {
 	Number int
 	Type   protowire.Type
 	Bits   uint64 // value of a varint, fixed32 or fixed64 field
@@ -34,7 +34,7 @@ type Part struct {
 }
 
 // Want returns an error unless the part has type t.
-func (p Part) Want(t protowire.Type) error {
+func (p FieldExtent) Want(t protowire.Type) error {
 	if err := (Field{Number: p.Number, Type: p.Type}).Want(t); err != nil {
 		return fmt.Errorf("byte %d: %w", p.Whole.At, err)
 	}
@@ -44,7 +44,7 @@ func (p Part) Want(t protowire.Type) error {
 // Walk calls visit for every field of the message in e, in its order. An
 // encoding that is not valid is an error that names its offset in the file; an
 // error of visit is returned as it is.
-func (f *File) Walk(e Extent, visit func(Part) error) error {
+func (f *File) Walk(e Extent, visit func(FieldExtent) error) error {
 	for at := e.At; at < e.End(); {
 		p, err := f.next(at, e.End())
 		if err != nil {
@@ -64,7 +64,7 @@ const (
 )
 
 // next reads the tag of the field at an offset, and its value or length.
-func (f *File) next(at, end int64) (p Part, err error) {
+func (f *File) next(at, end int64) (p FieldExtent, err error) {
 	head, err := f.peek(at, int(min(mostHead, end-at)))
 	if err != nil {
 		return p, err
@@ -72,7 +72,7 @@ func (f *File) next(at, end int64) (p Part, err error) {
 	_, typ, tag := protowire.ConsumeTag(head)
 	if tag < 0 || typ != Bytes {
 		v, n, err := Next(head)
-		return Part{Number: v.Number, Type: v.Type, Bits: v.Bits, Whole: Extent{at, int64(n)}}, err
+		return FieldExtent{Number: v.Number, Type: v.Type, Bits: v.Bits, Whole: Extent{at, int64(n)}}, err
 	}
 	number, _, _ := protowire.ConsumeTag(head)
 	length, n := protowire.ConsumeVarint(head[tag:])
@@ -83,7 +83,7 @@ func (f *File) next(at, end int64) (p Part, err error) {
 	if length > uint64(end-at-before) {
 		return p, fmt.Errorf("field %d is truncated: it has %d bytes, %d are left", number, length, end-at-before)
 	}
-	return Part{Number: int(number), Type: Bytes, Whole: Extent{at, before + int64(length)},
+	return FieldExtent{Number: int(number), Type: Bytes, Whole: Extent{at, before + int64(length)},
 		Body: Extent{at + before, int64(length)}}, nil
 }
 
@@ -99,7 +99,7 @@ func (f *File) Read(e Extent) ([]byte, error) {
 }
 
 // Field reads a part, of at most limit bytes.
-func (f *File) Field(p Part, limit int) (Field, error) {
+func (f *File) Field(p FieldExtent, limit int) (Field, error) {
 	v := Field{Number: p.Number, Type: p.Type, Bits: p.Bits}
 	if p.Type != Bytes {
 		return v, nil

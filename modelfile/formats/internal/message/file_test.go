@@ -40,7 +40,7 @@ func list(b []byte, inFile bool) (fields []string, err error) {
 	}
 	file := NewFile(bytes.NewReader(append([]byte("before"), b...)))
 	at := int64(len("before"))
-	err = file.Walk(Extent{at, int64(len(b))}, func(p Part) error {
+	err = file.Walk(Extent{at, int64(len(b))}, func(p FieldExtent) error {
 		f, err := file.Field(p, 1<<20)
 		add(f)
 		if at += p.Whole.Size; p.Whole.End() != at {
@@ -75,7 +75,7 @@ func TestFileEnds(t *testing.T) {
 	b := protowire.AppendBytes(protowire.AppendTag(nil, 1, Bytes), make([]byte, 100_000))
 	for _, n := range []int{0, 1, 3, 70_000} {
 		file := NewFile(bytes.NewReader(b[:n]))
-		err := file.Walk(Extent{0, int64(len(b))}, func(p Part) error {
+		err := file.Walk(Extent{0, int64(len(b))}, func(p FieldExtent) error {
 			_, err := file.Field(p, len(b))
 			return err
 		})

@@ -19,8 +19,8 @@ type Cache struct {
 	Shared int `json:"shared"` // cores that have it together
 }
 
-// Share returns the bytes that one core has if all use the cache alike.
-func (c Cache) Share() int { return c.Bytes / max(c.Shared, 1) }
+// PerCore returns the bytes that one core has if all use the cache alike.
+func (c Cache) PerCore() int { return c.Bytes / max(c.Shared, 1) }
 
 // Rates are what one core does at most, measured.
 type Rates struct {

@@ -35,7 +35,8 @@ const (
 // none, if they were measured on this machine by these kernels, often enough or
 // just now; else measured now and kept there, the better of each. note says in a sentence why they could
 // not be kept, "" if all is well: a folder that cannot be written costs the measurement alone.
-func LoadOrMeasure(folder string, d Description, kernels string, peak func(rounds int) int) (r Rates, note string) {
+func LoadOrMeasure(folder string, d Description, kernels string, peak func(rounds int) int) (
+	r Rates, note string) {
 	path := filepath.Join(folder, fileOf(d.Processor, kernels))
 	k, age, ok := load(path)
 	ok = ok && folder != "" && k.suits(d, kernels)

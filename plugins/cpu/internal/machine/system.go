@@ -53,9 +53,9 @@ func (d *Description) take(name string, c *Cache, of []Cache) {
 		d.Assumed = append(d.Assumed, fmt.Sprintf("%s is %s; the system does not say", name, *c))
 		return
 	}
-	least := func(a, b Cache) int { return a.Share() - b.Share() }
+	least := func(a, b Cache) int { return a.PerCore() - b.PerCore() }
 	*c = slices.MinFunc(of, least)
-	if slices.MaxFunc(of, least).Share() != c.Share() {
+	if slices.MaxFunc(of, least).PerCore() != c.PerCore() {
 		d.Assumed = append(d.Assumed, fmt.Sprintf("%s is %s; cores differ, and this is the smallest", name, *c))
 	}
 }
@@ -121,8 +121,8 @@ func bytesOf(s string) int {
 
 // listed returns how many numbers a list such as "0-3,8" has, at least 1.
 func listed(s string) (n int) {
-	for part := range strings.SplitSeq(s, ",") {
-		from, to, isRange := strings.Cut(part, "-")
+	for item := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(item, "-")
 		a, errA := strconv.Atoi(from)
 		b, errB := strconv.Atoi(to)
 		switch {

@@ -94,7 +94,7 @@ func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule
 
 // reach adds the bytes of a value to what caches or memory have to deliver.
 func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
-	l2, l3 := p.Machine.L2.Share(), p.Machine.L3.Share()
+	l2, l3 := p.Machine.L2.PerCore(), p.Machine.L3.PerCore()
 	bytes, held := v.Reach(p.Rows)
 	if v.IsState() {
 		held = p.State

@@ -36,9 +36,10 @@ const tuned = 1 << 20
 // through is a share of what is near a core. The other numbers are of registers and
 // of work, not of caches.
 func For(d machine.Description, r machine.Rates) Schedule {
-	share := func(parts int) int { return near(d, r) / 16 * parts }
-	return Schedule{Weights: share(8), Rows: rows(r), Span: share(3), Step: share(5), Far: share(8),
-		Course: share(16), LightTiles: 40, HeavyTiles: 48, Tiles: share(4), FewTiles: 8, SmallSums: 4 << 20,
+	sixteenths := func(n int) int { return near(d, r) / 16 * n }
+	return Schedule{Weights: sixteenths(8), Rows: rows(r), Span: sixteenths(3), Step: sixteenths(5),
+		Far: sixteenths(8), Course: sixteenths(16), LightTiles: 40, HeavyTiles: 48, Tiles: sixteenths(4),
+		FewTiles: 8, SmallSums: 4 << 20,
 		SomeTiles: 2 << 20, ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10}
 }
 
@@ -48,9 +49,9 @@ func For(d machine.Description, r machine.Rates) Schedule {
 // 1 MiB of L2 nobody has measured larger ones.
 func near(d machine.Description, r machine.Rates) int {
 	const least = tuned / 8
-	bytes := d.L2.Share()
+	bytes := d.L2.PerCore()
 	if quick(r) {
-		bytes = max(bytes, d.L3.Share()/4)
+		bytes = max(bytes, d.L3.PerCore()/4)
 	}
 	return max(min(bytes, tuned), least)
 }
@@ -63,8 +64,8 @@ func quick(r machine.Rates) bool { return r.L3 >= r.Flops/8 }
 // them from memory takes at most a sixteenth of computing with them even in images of
 // 7 by 7, the smallest that have such weights: 8 at least, for which nobody found less better.
 func rows(r machine.Rates) int {
-	const part, positions, least, most = 16, 7 * 7, 8, 32
-	reads := part * r.Flops / (2.0 / 4 * positions) // bytes per second, for one row at a time
+	const panel, positions, least, most = 16, 7 * 7, 8, 32
+	reads := panel * r.Flops / (2.0 / 4 * positions) // bytes per second, for one row at a time
 	if !(reads > least*r.Memory) {
 		return least
 	}

@@ -22,9 +22,9 @@ type NVML struct {
 	memory   func(device uintptr, out *memory) int32
 
 	// Of GPUs that are split into parts (MIG); drivers before 450 lack them.
-	mode  func(device uintptr, now, next *uint32) int32
-	parts func(device uintptr, out *uint32) int32
-	part  func(device uintptr, index uint32, out *uintptr) int32
+	mode      func(device uintptr, now, next *uint32) int32
+	migCount  func(device uintptr, out *uint32) int32
+	migDevice func(device uintptr, index uint32, out *uintptr) int32
 }
 
 // memory is nvmlMemory_t.
@@ -80,7 +80,7 @@ func (n *NVML) bind() error {
 		}
 	}
 	for name, fn := range map[string]any{"nvmlDeviceGetMigMode": &n.mode,
-		"nvmlDeviceGetMaxMigDeviceCount": &n.parts, "nvmlDeviceGetMigDeviceHandleByIndex": &n.part} {
+		"nvmlDeviceGetMaxMigDeviceCount": &n.migCount, "nvmlDeviceGetMigDeviceHandleByIndex": &n.migDevice} {
 		if n.lib.Bind(fn, name) != nil {
 			n.mode = nil
 			break
@@ -136,11 +136,11 @@ func (n *NVML) whole(index uint32) ([]GPU, error) {
 	}
 	handles := []uintptr{d}
 	var now, next, most uint32
-	if n.mode != nil && n.mode(d, &now, &next) == 0 && now == 1 && n.parts(d, &most) == 0 {
+	if n.mode != nil && n.mode(d, &now, &next) == 0 && now == 1 && n.migCount(d, &most) == 0 {
 		handles = nil
 		for i := range most {
 			var p uintptr
-			if n.part(d, i, &p) == 0 { // the others are not there
+			if n.migDevice(d, i, &p) == 0 { // the others are not there
 				handles = append(handles, p)
 			}
 		}

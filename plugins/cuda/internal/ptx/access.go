@@ -20,7 +20,7 @@ type access struct {
 }
 
 // load compiles ld.global.nc.v2.f32 {%f1, %f2}, [%rd1+8].
-func (c *compiler) load(st statement, parts []string) (op, error) {
+func (c *compiler) load(st statement, suffixes []string) (op, error) {
 	if len(st.args) != 2 {
 		return op{}, fmt.Errorf("it has 2 operands")
 	}
@@ -31,16 +31,16 @@ func (c *compiler) load(st statement, parts []string) (op, error) {
 		}
 		return r, err
 	}
-	a, err := c.access(parts, st.args[0], st.args[1], wider)
+	a, err := c.access(suffixes, st.args[0], st.args[1], wider)
 	return op{line: st.line, reads: []int{a.base}, writes: a.regs, run: a.load}, err
 }
 
 // store compiles st.shared.f32 [%rd1], %f1.
-func (c *compiler) store(st statement, parts []string) (op, error) {
+func (c *compiler) store(st statement, suffixes []string) (op, error) {
 	if len(st.args) != 2 {
 		return op{}, fmt.Errorf("it has 2 operands")
 	}
-	a, err := c.access(parts, st.args[1], st.args[0], c.operand)
+	a, err := c.access(suffixes, st.args[1], st.args[0], c.operand)
 	if a.readonly || err != nil {
 		return op{}, fmt.Errorf("it cannot be stored so: %w", err)
 	}
@@ -48,23 +48,23 @@ func (c *compiler) store(st statement, parts []string) (op, error) {
 }
 
 // access reads what loads and stores share; parts are of the name, behind ld or st.
-func (c *compiler) access(parts []string, values, address string,
+func (c *compiler) access(suffixes []string, values, address string,
 	register func(string, int) (int, error)) (*access, error) {
 	a := &access{any: true}
 	vector := 1
-	for _, part := range parts[:len(parts)-1] {
-		switch part {
+	for _, suffix := range suffixes[:len(suffixes)-1] {
+		switch suffix {
 		case "global", "shared", "local", "const":
-			a.any, a.space = false, map[string]space{"shared": shared, "local": local}[part]
+			a.any, a.space = false, map[string]space{"shared": shared, "local": local}[suffix]
 		case "nc":
 			a.readonly = true
 		case "v2", "v4":
-			vector = int(part[1] - '0')
+			vector = int(suffix[1] - '0')
 		default:
-			return a, fmt.Errorf(".%s is not known to this machine", part)
+			return a, fmt.Errorf(".%s is not known to this machine", suffix)
 		}
 	}
-	kind := parts[len(parts)-1]
+	kind := suffixes[len(suffixes)-1]
 	a.width, a.signed = bits(kind)/8, kind[0] == 's'
 	if a.width != 4 && a.width != 8 {
 		return a, fmt.Errorf("values of 4 or 8 bytes are what this machine watches over")

@@ -78,15 +78,15 @@ func (b *block) pick() *group {
 	if g == nil || len(b.groups) == 1 {
 		return g
 	}
-	kept := b.groups[:0]
+	running := b.groups[:0]
 	for _, h := range b.groups {
 		if h != g && !h.waits && h.at == g.at {
 			g.lanes = append(g.lanes, h.lanes...)
 		} else {
-			kept = append(kept, h)
+			running = append(running, h)
 		}
 	}
-	b.groups = kept
+	b.groups = running
 	return g
 }
 

@@ -41,13 +41,13 @@ func addIntegers(w int) {
 	convert("rn.f32."+u, func(x uint64) uint64 { return single(float32(low(x, w))) })
 	convert("rn.f64."+s, func(x uint64) uint64 { return math.Float64bits(float64(signed(x, w))) })
 	convert("rn.f64."+u, func(x uint64) uint64 { return math.Float64bits(float64(low(x, w))) })
-	for kind, of := range map[string]func(uint64) float64{"f32": wide, "f64": f64} {
+	for kind, of := range map[string]func(uint64) float64{"f32": f32ToF64, "f64": f64} {
 		convert("rzi."+s+"."+kind, func(x uint64) uint64 { return low(uint64(clampSigned(of(x), w)), w) })
 		convert("rzi."+u+"."+kind, func(x uint64) uint64 { return clampUnsigned(of(x), w) })
 	}
 }
 
-func wide(x uint64) float64 { return float64(f32(x)) }
+func f32ToF64(x uint64) float64 { return float64(f32(x)) }
 
 func clampSigned(x float64, w int) int64 {
 	limit := math.Ldexp(1, w-1)
@@ -77,7 +77,7 @@ func addRounds() {
 	modes := map[string]func(float64) float64{
 		"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}
 	for name, f := range modes {
-		convert(name+".f32.f32", func(x uint64) uint64 { return single(float32(f(wide(x)))) })
+		convert(name+".f32.f32", func(x uint64) uint64 { return single(float32(f(f32ToF64(x)))) })
 		convert(name+".f64.f64", func(x uint64) uint64 { return math.Float64bits(f(f64(x))) })
 	}
 }

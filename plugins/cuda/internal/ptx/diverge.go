@@ -16,12 +16,12 @@ func (b *block) fork(g *group, n *node) {
 	case len(g.lanes):
 		g.at = n.to
 	default:
-		b.part(g, n, taken)
+		b.diverge(g, n, taken)
 	}
 }
 
 // part makes two groups of one.
-func (b *block) part(g *group, n *node, taken int) {
+func (b *block) diverge(g *group, n *node, taken int) {
 	guard := b.reg[n.guard]
 	to := &group{at: n.to, lanes: make([]int32, 0, b.n)}
 	stay := make([]int32, 0, b.n)

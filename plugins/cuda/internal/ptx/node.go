@@ -9,21 +9,21 @@ import (
 type node struct {
 	ops   []op
 	line  int // of what ends it
-	end   ending
+	end   flow
 	guard int // the register that a branch asks
 	not   bool
 	label string
 	to    int // the node of label
 }
 
-type ending int
+type flow int
 
 const (
-	falls   ending = iota // goes on with the next node
-	jumps                 // goes to another
-	forks                 // goes there where the guard says so
-	waits                 // for the barrier
-	returns               // ends the thread
+	falls   flow = iota // goes on with the next node
+	jumps               // goes to another
+	forks               // goes there where the guard says so
+	waits               // for the barrier
+	returns             // ends the thread
 )
 
 // op is an instruction. Run computes it for the lanes of a block.
@@ -73,7 +73,7 @@ func (c *compiler) branch(n *node, st statement) (err error) {
 }
 
 // finish ends a node with what no guard may stand before.
-func (c *compiler) finish(n *node, end ending, st statement, args int) error {
+func (c *compiler) finish(n *node, end flow, st statement, args int) error {
 	n.end, c.open = end, false
 	switch {
 	case st.guard != "":

@@ -15,14 +15,14 @@ type MPI struct {
 	abi
 	library *library.Library
 	calls   map[string]uintptr
-	room    *room
+	room    *results
 	Rank    int
 	Size    int
 	About   string // "Open MPI v4.1.4"
 }
 
 // room is memory for what calls return. It is not on a stack, which moves.
-type room struct {
+type results struct {
 	a, b   int32
 	status status
 	text   [8192]byte // more than MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING
@@ -49,7 +49,7 @@ func Open(names []string) (*MPI, error) {
 		return nil, problem.Advise("install the launcher's MPI on every machine, or name its library: "+
 			"{fabric} mpi:PATH", "%w", err)
 	}
-	m := &MPI{library: l, calls: map[string]uintptr{}, room: &room{}}
+	m := &MPI{library: l, calls: map[string]uintptr{}, room: &results{}}
 	for _, f := range functions {
 		if m.calls[f], err = l.Symbol(f); err != nil {
 			return nil, err

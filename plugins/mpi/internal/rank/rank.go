@@ -47,17 +47,17 @@ type rank struct {
 	awaited  [lanes]int      // routes whose next message the host waits for
 }
 
-// route is the parts that go to or come from a peer in a lane.
+// route is the packets that go to or come from a peer in a lane.
 type route struct {
-	waiting []part
-	going   []part
+	waiting []packet
+	going   []packet
 	got     uint64 // messages delivered
 	awaited bool   // the host waits for the next
 	whole   []byte // the message of known length that is coming; nil: none
-	came    int    // bytes of it for which there are parts
+	came    int    // bytes of it for which there are packets
 }
 
-type part struct {
+type packet struct {
 	tag     int
 	content []byte
 	request *mpi.Transfer
@@ -66,7 +66,7 @@ type part struct {
 	last    bool   // and the message's last
 }
 
-// window is how many parts of a route are under way at once: enough to keep a
+// window is how many packets of a route are under way at once: enough to keep a
 // network busy, few enough for the other lane to get through.
 const window = 4
 
@@ -90,11 +90,11 @@ func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 		tag++
 	}
 	o := &r.out[lanes*to+int(lane)]
-	o.waiting = append(o.waiting, part{tag: tag, content: content})
+	o.waiting = append(o.waiting, packet{tag: tag, content: content})
 }
 
 // SendWhole implements serve.Station. The length goes first, so that the peer has
-// room for all of the message, and a short piece before all others with it.
+// memory for all of the message, and a short piece before all others with it.
 func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 	if to < 0 || to >= r.Size() || lane >= lanes {
 		r.tell("bnctl sends to a rank that is not there")
@@ -109,10 +109,11 @@ func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 		head, pieces = append(head, pieces[0]...), pieces[1:]
 	}
 	o := &r.out[lanes*to+int(lane)]
-	o.waiting = append(o.waiting, part{tag: wholeTag + int(lane), content: head, lent: true})
+	o.waiting = append(o.waiting, packet{tag: wholeTag + int(lane), content: head, lent: true})
 	for _, b := range pieces {
 		for ; len(b) > 0; b = b[min(len(b), wholePart):] {
-			o.waiting = append(o.waiting, part{tag: 2*int(lane) + 1, content: b[:min(len(b), wholePart)], lent: true})
+			p := packet{tag: 2*int(lane) + 1, content: b[:min(len(b), wholePart)], lent: true}
+			o.waiting = append(o.waiting, p)
 		}
 	}
 	o.waiting[len(o.waiting)-1].last = true

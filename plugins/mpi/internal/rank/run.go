@@ -29,7 +29,7 @@ func (r *rank) run() {
 // turn looks at everything once, and reports whether anything has happened.
 func (r *rank) turn() bool {
 	happened := false
-	for _, step := range []func() (bool, error){r.send, r.listen, r.deliver, r.part} {
+	for _, step := range []func() (bool, error){r.send, r.listen, r.deliver, r.leave} {
 		did, err := step()
 		if err != nil {
 			r.tell(err.Error())
@@ -78,7 +78,7 @@ func (r *rank) listen() (happened bool, err error) {
 			return happened, err
 		}
 		happened = true
-		p, err := r.room(from, tag, n)
+		p, err := r.newPacket(from, tag, n)
 		if err != nil {
 			return true, err
 		}
@@ -92,7 +92,7 @@ func (r *rank) listen() (happened bool, err error) {
 		case tag < wholeTag+lanes:
 			err = r.beginWhole(&r.in[lanes*from+tag-wholeTag], p)
 		default:
-			err = r.hear(from, p)
+			err = r.receiveEnd(from, p)
 		}
 		if err != nil {
 			return true, err
@@ -100,10 +100,10 @@ func (r *rank) listen() (happened bool, err error) {
 	}
 }
 
-// room returns where n bytes from a peer are to be: those of a message of known length
+// newPacket returns where n bytes from a peer are to be stored: those of a message of known length
 // behind each other.
-func (r *rank) room(from, tag, n int) (part, error) {
-	p := part{tag: tag}
+func (r *rank) newPacket(from, tag, n int) (packet, error) {
+	p := packet{tag: tag}
 	if from < 0 || from >= r.Size() || tag < 0 || n < 0 {
 		return p, foreign(from, tag, n)
 	}
@@ -131,8 +131,8 @@ func foreign(from, tag, n int) error {
 	return fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", from, n, tag)
 }
 
-// beginWhole makes room for the message whose length has come.
-func (r *rank) beginWhole(o *route, p part) error {
+// beginWhole allocates memory for the message whose length has come.
+func (r *rank) beginWhole(o *route, p packet) error {
 	if err := r.complete(p); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (r *rank) beginWhole(o *route, p part) error {
 }
 
 // complete waits for a transfer that is short: it is there.
-func (r *rank) complete(p part) error {
+func (r *rank) complete(p packet) error {
 	for done := false; !done; {
 		var err error
 		if done, err = r.mpi.Test(p.request); err != nil {
@@ -174,8 +174,8 @@ func (r *rank) buffer(n int) []byte {
 // maxCause bounds the words with which a rank ends all, in bytes.
 const maxCause = 64 << 10
 
-// hear takes a message about the end.
-func (r *rank) hear(from int, p part) error {
+// receiveEnd takes a message about the end.
+func (r *rank) receiveEnd(from int, p packet) error {
 	if err := r.complete(p); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (r *rank) hear(from int, p part) error {
 	if !r.left[from] {
 		r.left[from] = true
 		o := &r.in[lanes*from]
-		o.waiting = append(o.waiting, part{tag: leaveTag}) // to be told of when all is delivered
+		o.waiting = append(o.waiting, packet{tag: leaveTag}) // to be told of when all is delivered
 	}
 	return nil
 }
@@ -216,8 +216,8 @@ func (r *rank) deliver() (happened bool, err error) {
 	return happened, nil
 }
 
-// give gives the host a part that has come on a route.
-func (r *rank) give(i int, p part) {
+// give gives the host a packet that has come on a route.
+func (r *rank) give(i int, p packet) {
 	more := p.tag%2 == 1 && p.whole == nil
 	if !more {
 		r.arrived(&r.in[i], i%lanes)
@@ -240,9 +240,9 @@ func (r *rank) arrived(o *route, lane int) {
 	}
 }
 
-// part leaves, when the host has: it tells the others once all is sent, and ends
+// packet leaves, when the host has: it tells the others once all is sent, and ends
 // MPI when all of them have left too.
-func (r *rank) part() (happened bool, err error) {
+func (r *rank) leave() (happened bool, err error) {
 	for len(r.control) > 0 {
 		done, err := r.mpi.Test(r.control[0])
 		if err != nil || !done {
@@ -295,34 +295,34 @@ const (
 	// happened for, so that what it costs is too, and a smaller one of a time less
 	// than soon: answer follows answer then. While nobody waits, since devices
 	// compute, it is long. While it waits a core is free, and no nap is longer than
-	// late: devices that are some milliseconds apart would lose a third of these to it
+	// longestWait: devices that are some milliseconds apart would lose a third of these to it
 	// at every exchange. Whatever the host wants ends a nap. Where nothing happens, as
 	// where all ranks are of one machine, naps grow with that time up to a tenth of a second.
-	shortest = 20 * time.Microsecond
-	soon     = 400 * time.Microsecond
-	late     = 250 * time.Microsecond
-	longest  = 5 * time.Millisecond
-	dormant  = 100 * time.Millisecond
-	share    = 3
-	seldom   = 20 // of the time in which nothing has happened and nobody waits
-	// beside bounds a nap while gradients alone are waited for: devices compute, most
+	shortest    = 20 * time.Microsecond
+	soon        = 400 * time.Microsecond
+	longestWait = 250 * time.Microsecond
+	longest     = 5 * time.Millisecond
+	dormant     = 100 * time.Millisecond
+	idleShare   = 3
+	seldom      = 20 // of the time in which nothing has happened and nobody waits
+	// besideCompute bounds a nap while gradients alone are waited for: devices compute, most
 	// likely, and a nap takes 20 microseconds from them.
-	beside = time.Millisecond
+	besideCompute = time.Millisecond
 )
 
 // rest returns how long the thread naps, after a time in which nothing has
 // happened: devices compute while ranks wait.
 func (r *rank) rest(idle time.Duration) time.Duration {
-	most := late
+	most := longestWait
 	switch {
 	case r.awaited == [lanes]int{} && !r.busy() && !r.receives():
 		return min(max(idle/seldom, longest), dormant)
 	case idle < awake:
 		return 0
 	case r.awaited[moments] == 0:
-		most = beside
+		most = besideCompute
 	}
-	return min(max(idle*min(idle, soon)/(share*soon), shortest), most)
+	return min(max(idle*min(idle, soon)/(idleShare*soon), shortest), most)
 }
 
 var _ serve.Station = (*rank)(nil)

@@ -28,14 +28,14 @@ func (o *Object) Attribute(name string) (v Value, ok bool, err error) {
 }
 
 // parts are the pieces of an attribute or a data set.
-type parts struct {
+type contents struct {
 	t     Type
 	shape []int
 	data  data
 }
 
 // attribute reads an attribute message (IV.A.2.m) if it has the name.
-func (c *cursor) attribute(name string) (p parts, found bool) {
+func (c *cursor) attribute(name string) (p contents, found bool) {
 	version := c.version("attribute", 1, 2, 3)
 	if flags := c.u8(); c.err == nil && version > 1 && flags != 0 {
 		c.fail("attribute with a shared datatype or dataspace is not supported")
@@ -58,18 +58,18 @@ func (c *cursor) attribute(name string) (p parts, found bool) {
 	}
 	p.t, p.shape = t.datatype(), s.dataspace()
 	c.err = cmp.Or(c.err, t.err, s.err)
-	p.data = held(c.rest())
+	p.data = inMemory(c.rest())
 	return p, c.err == nil
 }
 
 // value makes a Value of its parts, whose data must hold all elements.
-func (o *Object) value(p parts, where string) (Value, error) {
+func (o *Object) value(p contents, where string) (Value, error) {
 	count, n, ok := elements(p.shape, p.t.Size)
 	if !ok || n > p.data.size {
 		return Value{}, fmt.Errorf("%d elements of %v do not fit in %d bytes", count, p.t, p.data.size)
 	}
-	if p.data.size = n; p.data.held != nil {
-		p.data.held = p.data.held[:n:n]
+	if p.data.size = n; p.data.bytes != nil {
+		p.data.bytes = p.data.bytes[:n:n]
 	}
 	return Value{Type: p.t, Shape: p.shape, data: p.data, f: o.f, where: where}, nil
 }

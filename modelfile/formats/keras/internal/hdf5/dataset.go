@@ -38,7 +38,7 @@ func (o *Object) data() (Value, error) {
 		return Value{}, fmt.Errorf("a shared datatype or dataspace is not supported")
 	}
 	s, t, l := space.cursor(), kind.cursor(), layout.cursor()
-	p := parts{shape: s.dataspace(), t: t.datatype()}
+	p := contents{shape: s.dataspace(), t: t.datatype()}
 	if err := cmp.Or(s.err, t.err); err != nil {
 		return Value{}, err
 	}
@@ -50,12 +50,12 @@ func (o *Object) data() (Value, error) {
 }
 
 // layout returns the data that a layout message points to or holds.
-func (f *File) layout(c *cursor, p parts) (data, error) {
+func (f *File) layout(c *cursor, p contents) (data, error) {
 	c.version("data layout", 3, 4)
 	switch class := c.u8(); {
 	case c.err != nil:
 	case class == compact:
-		d := held(c.take(c.u16()))
+		d := inMemory(c.take(c.u16()))
 		return d, c.err
 	case class == contiguous:
 		return f.contiguous(c, p)
@@ -67,7 +67,7 @@ func (f *File) layout(c *cursor, p parts) (data, error) {
 	return data{}, c.err
 }
 
-func (f *File) contiguous(c *cursor, p parts) (data, error) {
+func (f *File) contiguous(c *cursor, p contents) (data, error) {
 	addr, size := c.u64(), c.u64()
 	if c.err != nil {
 		return data{}, c.err

@@ -134,12 +134,12 @@ func (o *Object) find(kind int) *message {
 // Open returns the object at a path of names joined by slashes, relative to
 // o. Nothing above o is reached: dots are names like others.
 func (o *Object) Open(name string) (*Object, error) {
-	parts := strings.Split(name, "/")
-	if len(parts) > maxDepth {
+	steps := strings.Split(name, "/")
+	if len(steps) > maxDepth {
 		return nil, fmt.Errorf("hdf5: %s: path %.80q has %d parts; at most %d are supported", o.path, name,
-			len(parts), maxDepth)
+			len(steps), maxDepth)
 	}
-	for _, p := range parts {
+	for _, p := range steps {
 		if err := o.list(); err != nil {
 			return nil, fmt.Errorf("hdf5: %s: %w", o.path, err)
 		}

@@ -19,20 +19,20 @@ type Value struct {
 // data is where the elements lie, in row-major order: in memory, or at an
 // offset of the file.
 type data struct {
-	held []byte // nil if they are in the file
-	at   int64
-	size int
+	bytes []byte // nil if they are in the file
+	at    int64
+	size  int
 }
 
-func held(b []byte) data { return data{held: b, size: len(b)} }
+func inMemory(b []byte) data { return data{bytes: b, size: len(b)} }
 
 // Size returns the bytes of all elements.
 func (v Value) Size() int { return v.data.size }
 
 // ReadInto fills dst, which has Size bytes, with the elements in row-major order.
 func (v Value) ReadInto(dst []byte) error {
-	if v.data.held != nil || v.data.size == 0 {
-		copy(dst, v.data.held)
+	if v.data.bytes != nil || v.data.size == 0 {
+		copy(dst, v.data.bytes)
 		return nil
 	}
 	if _, err := io.ReadFull(io.NewSectionReader(v.f.src, v.data.at, int64(len(dst))), dst); err != nil {

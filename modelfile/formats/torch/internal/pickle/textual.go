@@ -78,11 +78,11 @@ func lineUnicode(m *machine) error {
 	if err := m.charge(int64(len(line))); err != nil { // bytes above 127 take two
 		return err
 	}
-	var wide strings.Builder
+	var runes strings.Builder
 	for i := range len(line) {
-		wide.WriteRune(rune(line[i])) // latin-1
+		runes.WriteRune(rune(line[i])) // latin-1
 	}
-	s, err := unescape(wide.String(), runeEscapes)
+	s, err := unescape(runes.String(), runeEscapes)
 	if err != nil {
 		return err
 	}

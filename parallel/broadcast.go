@@ -51,7 +51,7 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 		return err
 	}
 	state := map[string]tensor.Tensor{}
-	for _, u := range d.program.Function(graph.Commit).Updates {
+	for _, u := range d.program.current.Function(graph.Commit).Updates {
 		t, err := m.exe.Read(ctx, u.State)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 		state[u.State] = t
 	}
 	b.state, m.written = state, d.version+1
-	return finiteUpdates(m, d.program.Program, state)
+	return finiteUpdates(m, d.program.current, state)
 }
 
 // send writes the next version to a member that does not commit: its

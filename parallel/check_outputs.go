@@ -36,7 +36,7 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 			d.inFlight.believed.Store(true)
 			return nil
 		}
-		name := d.program.Function(graph.Predict).Outputs[output].Name
+		name := d.program.current.Function(graph.Predict).Outputs[output].Name
 		return &lost{m, device.Errorf(m.Name, "Run "+graph.Predict, device.Lost,
 			"output %s of row %d is infinite or NaN, and finite on bnctl's own device", name, row)}
 	}

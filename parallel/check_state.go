@@ -63,7 +63,7 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 // equal parts that with a device of bnctl's own is right.
 func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	ms, seed := d.group.members, maphash.MakeSeed()
-	for _, s := range d.program.State {
+	for _, s := range d.program.current.State {
 		sums := make([]uint64, len(ms))
 		err := d.group.eachAlone(func(rank int, m *member) error {
 			t, err := m.exe.Read(ctx, s.Name)

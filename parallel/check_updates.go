@@ -22,7 +22,7 @@ func (d *Driver) checkState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return finiteUpdates(d.group.members[0], d.program.Program, state)
+	return finiteUpdates(d.group.members[0], d.program.current, state)
 }
 
 // finiteUpdates returns an error of a member whose update gave this state.

@@ -53,7 +53,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 			if d.ranks != nil {
 				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
 			}
-			if _, err := d.runToEnd(ctx, d.program.Function(graph.Train), d.ledger.batch); err != nil {
+			if _, err := d.runToEnd(ctx, d.program.current.Function(graph.Train), d.ledger.batch); err != nil {
 				return err
 			}
 		}

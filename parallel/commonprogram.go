@@ -23,12 +23,12 @@ import (
 // refuses are decomposed in it: what the devices compute must not depend on which
 // of them takes part.
 type commonProgram struct {
-	*graph.Program                // as the members load it
-	whole          *graph.Program // as Open got it
-	refused        []graph.Op
+	current *graph.Program // as the members load it
+	whole   *graph.Program // as Open got it
+	refused []graph.Op
 }
 
-func newCommonProgram(p *graph.Program) *commonProgram { return &commonProgram{Program: p, whole: p} }
+func newCommonProgram(p *graph.Program) *commonProgram { return &commonProgram{current: p, whole: p} }
 
 // fresh returns those of some operations that are not decomposed yet.
 func (p *commonProgram) fresh(ops []graph.Op) []graph.Op {
@@ -40,7 +40,7 @@ func (p *commonProgram) decompose(ops []graph.Op) error {
 	p.refused = append(p.refused, ops...)
 	simpler, err := graph.Decompose(p.whole, p.refused)
 	if err == nil {
-		p.Program = simpler
+		p.current = simpler
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (p *commonProgram) loadOn(ctx context.Context, m *member, t *timeouts) erro
 		return nil
 	}
 	return t.load(m, func() error {
-		exe, err := m.Device.Load(ctx, p.Program, m.capacity)
+		exe, err := m.Device.Load(ctx, p.current, m.capacity)
 		if err == nil {
 			m.exe = exe
 		}
@@ -93,8 +93,8 @@ func (p *commonProgram) loadOn(ctx context.Context, m *member, t *timeouts) erro
 
 // read reads all state from a member.
 func (p *commonProgram) read(ctx context.Context, m *member) (map[string]tensor.Tensor, error) {
-	state := make(map[string]tensor.Tensor, len(p.State))
-	for _, s := range p.State {
+	state := make(map[string]tensor.Tensor, len(p.current.State))
+	for _, s := range p.current.State {
 		t, err := m.exe.Read(ctx, s.Name)
 		if err != nil {
 			return nil, m.named(err)
@@ -108,7 +108,7 @@ func (p *commonProgram) read(ctx context.Context, m *member) (map[string]tensor.
 // program's table.
 func (p *commonProgram) write(ctx context.Context, m *member, state map[string]tensor.Tensor) error {
 	var names []string
-	for _, s := range p.State {
+	for _, s := range p.current.State {
 		if _, ok := state[s.Name]; ok {
 			names = append(names, s.Name)
 		}

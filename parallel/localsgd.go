@@ -38,8 +38,8 @@ type LocalSGD struct {
 
 // NewLocalSGD returns replicas that all have the same state.
 func NewLocalSGD(d *Driver, state map[string]tensor.Tensor) *LocalSGD {
-	l := &LocalSGD{driver: d, common: withZeros(d.program.Program, state)}
-	for _, u := range d.program.Function(graph.Commit).Updates {
+	l := &LocalSGD{driver: d, common: withZeros(d.program.current, state)}
+	for _, u := range d.program.current.Function(graph.Commit).Updates {
 		l.own = append(l.own, u.State)
 	}
 	l.assign(l.part(l.common))

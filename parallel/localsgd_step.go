@@ -90,7 +90,7 @@ func (l *LocalSGD) advanceOn(ctx context.Context, m *member, r int, b Batch, sta
 	if err := d.program.write(ctx, m, state); err != nil {
 		return a, err
 	}
-	f := d.program.Function(graph.Train)
+	f := d.program.current.Function(graph.Train)
 	b.Inverse = b.Inverses[r]
 	if a.outcome, err = m.exe.Run(ctx, b.step(f, d.group.runs, []int{r})); err != nil {
 		return a, err
@@ -100,7 +100,7 @@ func (l *LocalSGD) advanceOn(ctx context.Context, m *member, r int, b Batch, sta
 	if h != nil {
 		a.state, err = l.update(ctx, m, h)
 		if err == nil {
-			err = finiteUpdates(m, d.program.Program, a.state)
+			err = finiteUpdates(m, d.program.current, a.state)
 		}
 		if errors.Is(err, device.NonFinite) {
 			err = fmt.Errorf("replica %d: %w", r, err)
@@ -135,7 +135,7 @@ func (l *LocalSGD) update(ctx context.Context, m *member, h device.Hyper) (map[s
 // nothing is the outcome of a replica without rows.
 func (l *LocalSGD) nothing() device.Outcome {
 	var o device.Outcome
-	f := l.driver.program.Function(graph.Train)
+	f := l.driver.program.current.Function(graph.Train)
 	for _, out := range f.Outputs {
 		t := f.Values[out.Value].Type
 		switch {
@@ -151,7 +151,7 @@ func (l *LocalSGD) nothing() device.Outcome {
 
 // result puts the outcomes of all replicas together: sums along the canonical tree.
 func (l *LocalSGD) result(all []advanced) Result {
-	f := l.driver.program.Function(graph.Train)
+	f := l.driver.program.current.Function(graph.Train)
 	var outs []device.Outcome
 	var t Timing
 	for _, a := range all {

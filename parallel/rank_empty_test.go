@@ -157,9 +157,9 @@ func TestRankThatStaysEmpty(t *testing.T) {
 		}},
 		{"the other sends too little", Config{Reopen: afterDying(t, 0)}, "rank 0: it has sent a part of its state", 1,
 			func(d *Driver) {
-				less := *d.program.Program
+				less := *d.program.current
 				less.State = less.State[1:]
-				d.program.Program = &less
+				d.program.current = &less
 			}},
 		{"one is lost at once", Config{Reopen: afterDying(t, 1)}, "", 2, nil},
 	} {

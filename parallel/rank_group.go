@@ -51,7 +51,7 @@ type rankGroup struct {
 // sameProgram returns an error unless all ranks have the same program: what some
 // device of a rank refuses is decomposed there.
 func (r *rankGroup) sameProgram(ctx context.Context) error {
-	sum := sha256.Sum256(r.program.Text())
+	sum := sha256.Sum256(r.program.current.Text())
 	all, err := r.peers.AllGather(ctx, sum[:])
 	for rank, theirs := range all {
 		if !bytes.Equal(theirs, sum[:]) {

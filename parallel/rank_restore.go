@@ -96,7 +96,7 @@ func (r *rankGroup) allFound(ctx context.Context, missing string) error {
 // packed returns the bytes of a state in the order of the program's table.
 func (r *rankGroup) packed(state map[string]tensor.Tensor) []byte {
 	var out []byte
-	for _, s := range r.program.State {
+	for _, s := range r.program.current.State {
 		out = append(out, state[s.Name].Bytes...)
 	}
 	return out
@@ -104,7 +104,7 @@ func (r *rankGroup) packed(state map[string]tensor.Tensor) []byte {
 
 func (r *rankGroup) unpacked(b []byte) (map[string]tensor.Tensor, error) {
 	state := map[string]tensor.Tensor{}
-	for _, s := range r.program.State {
+	for _, s := range r.program.current.State {
 		t := tensor.New(s.DType, s.Shape...)
 		if len(b) < len(t.Bytes) {
 			return nil, fmt.Errorf("it has sent a part of its state")

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A device that dies in every replay would be opened for ever. What counts is progress: a
+// A device that dies in every replay would be opened without end. What counts is progress: a
 // loss counts while the same version, of the run or of the ledger, is as far as it came.
 
 // maxLastLosses is how many devices, with none beside them, may be lost without

@@ -103,7 +103,7 @@ func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, stat
 	err := r.group.assign()
 	if err == nil {
 		err = r.group.timeouts.call(m, func() (err error) {
-			if m.exe, err = m.Device.Load(ctx, r.program.Program, m.capacity); err != nil {
+			if m.exe, err = m.Device.Load(ctx, r.program.current, m.capacity); err != nil {
 				return err
 			}
 			return r.program.write(ctx, m, state)

@@ -52,7 +52,7 @@ func (r *recovery) repeat(ctx context.Context, m *member, v device.Version, e en
 		return err
 	}
 	r.group.runs++
-	step := e.batch.step(r.program.Function(graph.Train), r.group.runs, m.replicas)
+	step := e.batch.step(r.program.current.Function(graph.Train), r.group.runs, m.replicas)
 	if _, err := m.exe.Run(ctx, step); err != nil {
 		return err
 	}

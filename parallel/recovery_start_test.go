@@ -163,8 +163,8 @@ func TestLostBeforeItRefused(t *testing.T) {
 		members[1].Device = &mayfly{members[1].Device, -1, device.Lost}
 		d := opened(t, members, Config{Reopen: open})
 		defer d.Close()
-		for i := range d.program.Functions {
-			for _, n := range d.program.Functions[i].Nodes {
+		for i := range d.program.current.Functions {
+			for _, n := range d.program.current.Functions[i].Nodes {
 				if n.Op == graph.ChannelSum {
 					t.Fatalf("%v is in the program of a device that refuses it", n.Op)
 				}

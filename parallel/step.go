@@ -34,14 +34,14 @@ func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 		b = b.Clone() // the caller reuses it, and the step may have to be repeated
 	}
 	d.ledger.batch = b
-	r, err := d.runToEnd(ctx, d.program.Function(graph.Train), b)
+	r, err := d.runToEnd(ctx, d.program.current.Function(graph.Train), b)
 	d.stepped = err == nil
 	return r, err
 }
 
 // Moments runs the function Estimate on a batch: the result has moments only.
 func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
-	r, err := d.runToEnd(ctx, d.program.Function(Estimate), b)
+	r, err := d.runToEnd(ctx, d.program.current.Function(Estimate), b)
 	if err == nil {
 		d.recovery.progressed()
 	}

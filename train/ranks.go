@@ -58,7 +58,8 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	if peers == nil {
 		return tight, nil
 	}
-	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.checkpointer.every, digest(state, from), tight}
+	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.checkpointer.every,
+		digest(state, from), tight}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return tight, err

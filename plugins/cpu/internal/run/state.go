@@ -4,8 +4,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A stamp counts the writes of a state tensor. Whoever derives something from state, such
-// as packed weights, keeps the stamps with it and makes it again when they differ.
+// A stamp counts the writes of a state tensor. What is derived from state,
+// such as packed weights, keeps the stamps and is made again when they differ.
 
 // State is a state tensor and the count of its changes.
 type State struct {

@@ -102,8 +102,8 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 	if t.statistics, err = newStatistics(p, state); err != nil {
 		return nil, err
 	}
-	c := checkpointer{plan: p, trainer: t, every: p.interval()}
-	return &Session{plan: p, trainer: t, checkpointer: c}, nil
+	saves := checkpointer{plan: p, trainer: t, every: p.interval()}
+	return &Session{plan: p, trainer: t, checkpointer: saves}, nil
 }
 
 // RecipeError says in which fields a resumed recipe differs from that of the checkpoint.

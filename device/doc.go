@@ -1,7 +1,7 @@
 // Package device is the contract between bnctl and the devices that compute.
 //
-// Use it to write a device: package device/lifecycle keeps most of it for the author of one in
-// Go, who writes what loads programs and what runs them. Package fleet opens the devices of a machine, and
+// Use it to write a device: package device/lifecycle keeps most of it for an author in Go, whose
+// part is to load programs and to run them. Package fleet opens the devices of a machine, and
 // package parallel runs training and prediction on them.
 //
 // A Device loads programs (package graph) and runs their functions. It is in

@@ -18,7 +18,7 @@ func TestFuse(t *testing.T) {
 		switch r.IntN(8) {
 		case 0, 1:
 			z = -x * y
-		case 2: // halfway between two float32, but for a little
+		case 2: // nearly halfway between two float32
 			half := math.Exp2(math.Floor(math.Log2(math.Abs(float64(z)))) - 23)
 			x, y, z = float32(math.Exp2(float64(r.IntN(40)-60))), x, z+float32(half)
 		case 3:

@@ -44,7 +44,7 @@ func TestAssemblyOfNothing(t *testing.T) {
 }
 
 // A hub knows who is missing, also of members that bring nothing, forgets
-// rounds that are complete and counts them, and wakes who waits when it ends.
+// rounds that are complete and counts them, and wakes those that wait when it ends.
 func TestHubKeepsCount(t *testing.T) {
 	ctx, h := context.Background(), NewHub(2, 2)
 	if m := h.Missing(); m != nil {

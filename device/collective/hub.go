@@ -110,7 +110,7 @@ type member struct {
 	rank int
 }
 
-// Start never blocks: who comes last reduces.
+// Start never blocks: the member that comes last reduces.
 func (m member) Start(ctx context.Context, tag Tag, values []Reduction) func() error {
 	r, err := m.hub.enter(m.rank, tag, values)
 	if err != nil {

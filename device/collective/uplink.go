@@ -8,7 +8,7 @@ import (
 )
 
 // Uplink completes the exchanges of a hub whose members do not hold all replicas
-// with those who hold the others.
+// with the machines that hold the others.
 type Uplink interface {
 	// Nodes returns the largest nodes of the tree over all replicas that the
 	// members of the hub hold together: Cover.
@@ -22,7 +22,7 @@ type Uplink interface {
 }
 
 // NewHubBelow returns the meeting point of size members that hold a part of the
-// replicas: the uplink meets who holds the others. Wait before the uplink is
+// replicas: the uplink meets the machines that hold the others. Wait before the uplink is
 // used for anything else.
 func NewHubBelow(u Uplink, leaves, size int) *Hub {
 	h := NewHub(leaves, size)
@@ -87,7 +87,7 @@ func (h *Hub) complete(r *round) error {
 	return r.deliver(func(i int) tensor.Tensor { return values[i].Result })
 }
 
-// CalledOff reports whether the group was ended by the uplink, because who is
+// CalledOff reports whether the group was ended by the uplink, because the machines
 // beyond it ended theirs.
 func (h *Hub) CalledOff() bool {
 	h.mu.Lock()

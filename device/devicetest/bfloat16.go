@@ -90,8 +90,8 @@ func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 
 // closeRounded compares likewise, and wants nearly all elements equal that leave
 // no doubt to which bfloat16 they are rounded: those with an error before of a
-// 32nd of the spacing. One in 16 of these may lie in the middle by chance; who
-// does not round to nearest has half of them wrong.
+// 32nd of the spacing. One in 16 of these may lie in the middle by chance; a
+// device that does not round to nearest has half of them wrong.
 func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	if err := closeStored(got, want, tol); err != nil {
 		return err

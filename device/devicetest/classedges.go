@@ -11,7 +11,7 @@ import (
 )
 
 // The guards of package class compare sums with what these must not fall below. Values
-// of no chance lie exactly there, or one ulp on the other side: whoever rounds or adds
+// of no chance lie exactly there, or one ulp on the other side: a device that rounds or adds
 // otherwise decides otherwise, and the decision is seen in the bits.
 
 const (
@@ -63,7 +63,7 @@ func (e edges) edged(dilation int) filler {
 	}
 }
 
-// outweighed fills images normally, but for one value of each, which outweighs the others.
+// outweighed fills images normally, except for one value of each, which outweighs the others.
 func outweighed(d *tensor.Draws, t tensor.Tensor) {
 	normal(d, t)
 	n := tensor.Count(t.Shape[1:])

@@ -9,7 +9,7 @@ import (
 )
 
 // everyTensor commits a dozen steps and looks each time at all tensors that the small network
-// updates: none is as it was, and after the first three each is where ref's is. (No update of it
+// updates: no tensor is as it was, and after the first three each is where ref's is. (No update of it
 // is zero.)
 func everyTensor(ctx context.Context, m *member, s *setting) error {
 	want, err := loaded(ctx, openRef, s)

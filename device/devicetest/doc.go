@@ -38,7 +38,7 @@
 // program as the contract says, and Result.Lacks names the operation; the others of it
 // are left out, and so are cases of classes that it does not claim. The caller decides
 // which operations a device must have. A device may also refuse some nodes of an
-// operation that it has, such as convolutions with groups, but for those that mlp-bn
+// operation that it has, such as convolutions with groups, except for those that mlp-bn
 // and lenet-bn need: Result.Refused.
 //
 // # Devices that hang, or die

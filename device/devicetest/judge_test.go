@@ -263,7 +263,7 @@ func TestJudgeFindsFaults(t *testing.T) {
 	}
 }
 
-// half takes F32 for BF16, but for inputs and outputs that are stored.
+// half takes F32 for BF16, except for inputs and outputs that are stored.
 type half struct {
 	device.Device
 	in, out func(float32) float32 // what becomes of their elements

@@ -31,7 +31,7 @@ func (p probe) rule() string {
 }
 
 // setting makes the program and its operands. Whole f32 operands are state
-// tensors, but for scalars; all others are inputs.
+// tensors, except for scalars; all others are inputs.
 func (p probe) setting() (*setting, error) { return p.settingWith(replicaRows) }
 
 // settingWith is setting for replicas of these rows.

@@ -43,7 +43,7 @@ func (c Case) refused(ctx context.Context, open Opener, lacks []graph.Op) error 
 // nodes that are there.
 func (r *Result) excuse() {
 	var refused *device.Refused
-	class := strings.HasPrefix(r.Case.Name, "class: ") // who claims one refuses none of its nodes
+	class := strings.HasPrefix(r.Case.Name, "class: ") // a device that claims one refuses none of its nodes
 	if len(r.Lacks) > 0 || class || r.Case.program == nil || !errors.As(r.Err, &refused) ||
 		!errors.Is(r.Err, device.Unsupported) {
 		return

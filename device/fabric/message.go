@@ -7,7 +7,7 @@ import (
 )
 
 // message is one that is made up for Send: its head, and views of values behind
-// it. Each begins at a multiple of 8 bytes, so that who receives it can add the
+// it. Each begins at a multiple of 8 bytes, so that the receiver can add the
 // values where they are.
 type message struct {
 	head   []byte   // memory of the first piece
@@ -121,7 +121,7 @@ func (r *received) end() error {
 	return nil
 }
 
-// cut returns bytes of a part: a view, but for an absent one.
+// cut returns bytes of a part: a view, nothing of an absent one.
 func cut(t tensor.Tensor, from, to int) tensor.Tensor {
 	if !t.IsZero() {
 		t.Bytes = t.Bytes[from:to:to]

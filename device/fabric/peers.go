@@ -112,7 +112,7 @@ func (p *Peers) signOfLife(ctx context.Context) {
 		for to := range p.Size() {
 			for lane := range collective.Lane(collective.Lanes) {
 				if to != p.Rank() && p.fabric.Send(ctx, to, lane, m) != nil {
-					return // whoever exchanges next finds out why
+					return // the next exchange finds out why
 				}
 			}
 		}
@@ -182,8 +182,8 @@ func (p *Peers) reuse(a arrival) {
 }
 
 // receive returns the next message of the present turn that is of the kind
-// wanted, with its header. Messages of former turns are dropped, and so is, by who
-// wants a record, what is left of the turn. The error wraps collective.Aborted
+// wanted, with its header. Messages of former turns are dropped, and so is what
+// is left of the turn if a record is wanted. The error wraps collective.Aborted
 // if the peer has called the turn off.
 func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) (arrival, error) {
 	for {

@@ -18,8 +18,8 @@ import (
 // than the k G (P-1) of all parts to all ranks. What is small is not worth two
 // messages, and moments cannot be cut: they go so, and each rank combines them all.
 //
-// A rank of the same machine reads shared values where they lie (Lender): none is
-// overwritten before all have read it. Whoever has sent its share of the results
+// A rank of the same machine reads shared values where they lie (Lender): no value is
+// overwritten before all have read it. A rank that has sent its share of the results
 // has read its share of the parts, and says when it has read the others' results.
 type Uplink struct {
 	peers *Peers
@@ -276,7 +276,7 @@ func (e *exchange) shareResults(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.others(func(by int) error { // who returns lets the device overwrite the results
+	return e.others(func(by int) error { // after the return the device may overwrite the results
 		if !lent[by] {
 			return nil
 		}

@@ -70,7 +70,7 @@ func draw(p *rand.Rand, replicas int) []value {
 	return all
 }
 
-// reductions returns what who holds some replicas brings to an exchange. Every other result
+// reductions returns what a holder of some replicas brings to an exchange. Every other result
 // lies over a part.
 func reductions(values []value, replicas int, held []int) []collective.Reduction {
 	var out []collective.Reduction
@@ -285,7 +285,7 @@ func TestARankThatSaysNothing(t *testing.T) {
 	}
 }
 
-// TestRanksThatSayNothing: whoever is as silent as the rank that is waited for is named too.
+// TestRanksThatSayNothing: a rank that is as silent as the rank that is waited for is named too.
 func TestRanksThatSayNothing(t *testing.T) {
 	ranks := inprocess.New(4)
 	p, other := fabric.New(ranks[0], 200*time.Millisecond), fabric.New(ranks[2], 200*time.Millisecond)

@@ -9,7 +9,8 @@ import (
 )
 
 // answers answers the exchanges of a run: one after the other, as they are
-// done.
+// done. It keeps the memory of exchanges that are over for those that come next: the same number of
+// them comes in every step, with the same sizes.
 type answers struct {
 	sending sync.Mutex
 	mu      sync.Mutex

@@ -12,7 +12,14 @@ import (
 // printed when it was started.
 const attachKey = "BNCTL_REATTACH_DEVICES"
 
-// attached lists the plugins of attachKey.
+// attached lists the plugins of attachKey. An author starts the plugin in a debugger, and bnctl
+// connects to it as if it had started it:
+//
+//	$ bnctl-device-mine debug                     prints 1|1|unix|/tmp/plugin123|grpc|
+//	$ BNCTL_REATTACH_DEVICES='mine=1|1|unix|/tmp/plugin123|grpc|' bnctl train --devices mine
+//
+// The line is written into the pipe from which the handshake is read, so that everything behind it
+// is the same. Such a process has no shared memory of this one, and its session runs at stream/1.
 func attached() []Found {
 	var out []Found
 	for _, item := range strings.Split(os.Getenv(attachKey), ",") {

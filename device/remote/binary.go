@@ -11,7 +11,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// binary is an executable that was opened once: what is summed is what runs.
+// binary is an executable that was opened once: what is summed is what runs. On Linux the process is
+// started from the open file (/proc/self/fd/3), not from the path: a file that takes the name between
+// the check and the start is not run.
 type binary struct {
 	file *os.File
 	path string
@@ -35,6 +37,7 @@ func openBinary(c *Command) (*binary, error) {
 	return b, nil
 }
 
+// check refuses what is no executable file, or has another sum than the command says.
 func (b *binary) check(c *Command) error {
 	i, err := b.file.Stat()
 	switch {
@@ -66,6 +69,7 @@ func sumOf(f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// close closes the file; of a plugin that runs already there is none.
 func (b *binary) close() error {
 	if b.file == nil {
 		return nil

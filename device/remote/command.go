@@ -41,19 +41,24 @@ type Command struct {
 }
 
 const (
+	// startTimeout bounds the start of a plugin.
 	startTimeout = 10 * time.Second
 	// answerTimeout bounds calls that touch no device.
 	answerTimeout = 10 * time.Second
-	openTimeout   = time.Minute
+	// openTimeout bounds Open, in which a driver may compile its kernels.
+	openTimeout = time.Minute
 	// grace is how long a call may go on after its context has ended. A device
 	// that does not answer by then is lost.
 	grace = 10 * time.Second
 )
 
+// timeout is Timeout or what it is by default.
 func (c *Command) timeout() time.Duration { return cmp.Or(c.Timeout, startTimeout) }
 
+// opening is OpenTimeout or what it is by default.
 func (c *Command) opening() time.Duration { return cmp.Or(c.OpenTimeout, openTimeout) }
 
+// allows reports whether a session may run at a level.
 func (c *Command) allows(level string) bool {
 	if c.Levels == nil {
 		return true

@@ -21,11 +21,24 @@ import (
 )
 
 // peer is a plugin process that has greeted and said what it is.
+//
+// How it comes to be one (go-plugin's protocol, which device.proto describes):
+//
+//	host                                        plugin
+//	 folder for the socket, pipes, memfd
+//	 start, with the cookie in the environment ──>
+//	                     <── "1|1|unix|PATH|grpc|"   the greeting, one line on standard output
+//	 connect to PATH ────────────────────────────>
+//	 Describe ───────────────────────────────────>
+//	                     <── name, version, about
+//	 remove the folder: the connection needs no name any more
+//
+// After that the process is a spare one (plugin.go) until a device is opened in it.
 type peer struct {
 	command *Command
 	process *process
 	client  *plugin.Client
-	line    *grpc.ClientConn
+	line    *grpc.ClientConn // over the socket
 	rpc     pb.DeviceClient
 	folder  *folder     // of its socket
 	segment *os.File    // what its session may share with it; nil without
@@ -34,10 +47,11 @@ type peer struct {
 	info    device.Plugin
 }
 
-// mostInfo is how many bytes names and descriptions have at most.
+// maxInfo is how many bytes names and descriptions have at most.
 const maxInfo = 4 << 10
 
-// dying is the time in which a process whose connection broke should end.
+// exitTimeout is the time in which a process whose connection broke should end: how it ended says
+// more than that the connection broke.
 const exitTimeout = 100 * time.Millisecond
 
 // connect starts a process of the plugin. The error says how the process
@@ -71,7 +85,7 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	return p, nil
 }
 
-// prepare makes pipes, shared memory and the client.
+// prepare makes pipes, shared memory and the client. Nothing is started yet.
 func (p *peer) prepare(b *binary) (err error) {
 	if p.command.Greeting != "" {
 		p.noShm = "it was not started by bnctl and inherits no memory"
@@ -109,7 +123,9 @@ func (p *peer) child(b *binary) (err error) {
 	return err
 }
 
-// newSegment returns nil and the reason if there is no shared memory.
+// newSegment makes the memory that the process inherits, whose pages are taken when a device is
+// opened. It returns nil and the reason if there is no shared memory: the session then runs at
+// level stream/1, and the reason becomes the device's Info.Note.
 func newSegment(c *Command) (*os.File, string) {
 	if !c.allows(device.Shm) {
 		return nil, ""
@@ -121,6 +137,8 @@ func newSegment(c *Command) (*os.File, string) {
 	return f, ""
 }
 
+// config has go-plugin do the handshake and nothing else: this package starts the process, gives it
+// its environment, bounds the time, and ends it.
 func (p *peer) config() *plugin.ClientConfig {
 	return &plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
@@ -147,7 +165,8 @@ func (p *peer) config() *plugin.ClientConfig {
 	}
 }
 
-// greet does the handshake and asks the plugin what it is.
+// greet does the handshake and asks the plugin what it is. ctx bounds all of it: connect kills the
+// process when it ends, and so whatever waits here ends too.
 func (p *peer) greet(ctx context.Context) error {
 	if _, err := p.client.Start(); err != nil {
 		return err
@@ -170,7 +189,8 @@ func (p *peer) greet(ctx context.Context) error {
 	return nil
 }
 
-// explain says why a process did not become a plugin.
+// explain says why a process did not become a plugin. What the process itself says comes first: its
+// end and last words, then what is wrong with its greeting, and the error of the library last.
 func (p *peer) explain(ctx context.Context, err error) error {
 	c := p.command
 	late := ctx.Err() != nil
@@ -192,7 +212,8 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	return c.fail("start", device.Unavailable, "%s: %w", c.Path, err)
 }
 
-// end ends the process, if there is one, and everything that belongs to it.
+// end ends the process, if there is one, and everything that belongs to it: folder, client, memory
+// and pipes. It may be called at any stage of the start; what is not there yet is nil.
 func (p *peer) end() {
 	if p.process != nil {
 		p.process.end()

@@ -14,7 +14,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// remoteDevice is a device in a plugin process.
+// remoteDevice is a device in a plugin process. Each method is one call of the session, and translates
+// between package device and the messages of device.proto; no rule of the contract is kept here that
+// the plugin could keep, but one: a program that is invalid for every device is not sent.
 type remoteDevice struct {
 	info    device.Info
 	session *session
@@ -47,7 +49,8 @@ func (d *remoteDevice) Load(ctx context.Context, p *graph.Program, c device.Capa
 	return newExecutable(d.session, p, l), nil
 }
 
-// Join implements device.Device.
+// Join implements device.Device. The device meets the others in memory that they share, or through
+// g.Exchange, which stays here: the session calls it for each exchange that the device sends.
 func (d *remoteDevice) Join(ctx context.Context, g device.Group) error {
 	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
 		return device.Errorf(d.info.Name, "Join", device.Invalid, "rank %d of %d members", g.Rank, len(g.Replicas))
@@ -71,7 +74,8 @@ func (d *remoteDevice) Close() error {
 }
 
 // close ends the session, once: it lets the device free what it has, then ends
-// the process.
+// the process. A call that is under way ends first, by its context: the device would finish it
+// before it looked at Close.
 func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)

@@ -6,7 +6,11 @@ import (
 )
 
 // What plugins find of the host's environment. The rest stays out: what MPI or
-// a batch system says to the host is not said to each of its plugins.
+// a batch system says to the host is not said to each of its plugins. A plugin that links a library
+// with MPI in it would take itself for the rank that the host is, and wait for the others.
+//
+// The lists have what a process needs to find its home, its libraries and its hardware: the user and
+// the locale, the dynamic linker, the runtimes of Go and Python, and the drivers of GPUs.
 var (
 	passed = []string{"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TEMP", "TERM",
 		"TMP", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"}

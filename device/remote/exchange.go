@@ -14,7 +14,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// limits is what a run exchanges, and what the host knows of its outputs.
+// limits is what a run exchanges, and what the host knows of its outputs, from the program alone.
+// Everything that a device sends is held against it before memory is taken for it: a plugin can be
+// wrong, and a length that it sends must not decide how much this process allocates.
 type limits struct {
 	value    int64 // bytes of the largest value
 	all      int64 // bytes of all values together
@@ -64,7 +66,8 @@ func (s *session) allocateParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor
 	return c.buffers.parts.Place(heads), nil
 }
 
-// countParts counts the bytes of parts that have come.
+// countParts counts the bytes of parts that have come, and refuses more than the whole run can
+// bring: every value once for each replica that the device holds.
 func (s *session) countParts(c *call, parts []tensor.Tensor) error {
 	if c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return errAlone
@@ -79,6 +82,8 @@ func (s *session) countParts(c *call, parts []tensor.Tensor) error {
 	return nil
 }
 
+// errAlone is the error for an exchange of a device that holds all replicas, or of a function that
+// has none.
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
 
 // checkExchanged reports whether a run that ended well has met the others, if it had
@@ -101,6 +106,10 @@ func (s *session) checkExchanged(c *call, m *pb.Message) error {
 
 // exchange comes to the group for the device, which is sent what comes of it. The
 // error is about what the device sent.
+//
+// It does not wait: a goroutine of the session does, and answers when all members have come. So the
+// device can send the next exchange, of another lane, while this one is under way. receive waits
+// for these goroutines before a call ends.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {
 	tag, values, err := s.decode(c, x, parts)
 	if err != nil {
@@ -115,7 +124,7 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 		m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: &pb.Reduced{
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
 		if s.answers.send(s.conn, m, values, err == nil && x.GetChunk() == nil) != nil {
-			s.conn.Close() // who reads finds out
+			s.conn.Close() // the reader gets the error
 		} else if err == nil { // else others of the group may still be at the values
 			s.answers.put(buffers)
 		}
@@ -150,8 +159,9 @@ func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
 	return tag, values, nil
 }
 
-// checkParts reports whether the device speaks for itself: its group and the
-// nodes that it holds. What only the others can know, they find.
+// checkParts reports whether the device speaks for itself: for the present group, and for exactly
+// the subtrees of the canonical tree that its replicas cover. Whether it agrees with the other
+// members is found where all of them meet (collective.Hub).
 func (s *session) checkParts(tag collective.Tag, values []collective.Reduction) error {
 	if tag.Generation != s.group.Generation {
 		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)

@@ -17,10 +17,15 @@ import (
 )
 
 // executable is a program loaded by a plugin.
+//
+// The version of its state, what a training run has kept and whether a commit may come are the
+// plugin's affair: this side sends calls and answers as they come. What this side knows is the
+// program, and with it the types of all results: they are allocated here, and an answer whose
+// tensors have other types is refused by the session.
 type executable struct {
 	session *session
 	program *graph.Program
-	number  uint32
+	number  uint32            // by which the plugin knows it
 	limits  map[string]limits // by function
 
 	mu    sync.Mutex
@@ -28,6 +33,7 @@ type executable struct {
 	once  sync.Once
 }
 
+// newExecutable returns the program that the plugin has answered Load with.
 func newExecutable(s *session, p *graph.Program, l *pb.Loaded) *executable {
 	x := &executable{session: s, program: p, number: l.GetExecutable(), limits: map[string]limits{}}
 	for _, f := range p.Functions {
@@ -62,7 +68,8 @@ func (x *executable) Grow(ctx context.Context, c device.Capacity) error {
 	return nil
 }
 
-// Read implements device.Executable.
+// Read implements device.Executable. A name that the program does not have has no type here, and is
+// sent all the same: the error is the device's.
 func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
 	c := &call{name: "Read " + name}
 	c.body = &pb.Message{Body: &pb.Message_Read{Read: &pb.Read{Executable: x.number, State: name}}}
@@ -136,7 +143,8 @@ func (x *executable) outputs(s device.Step) ([]tensor.Tensor, error) {
 	return out, nil
 }
 
-// Commit implements device.Executable.
+// Commit implements device.Executable. A commit that is sent again after its answer was lost does
+// nothing: the plugin is at the next version already.
 func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
 	in := &pb.Commit{Executable: x.number, Version: uint64(v)}
 	for name, value := range h {

@@ -21,6 +21,20 @@ import (
 )
 
 // Fabric is a fabric.Fabric whose plugin runs in a process of its own.
+//
+// This process and the plugin exchange frames over the two rings of a segment, as the two ends of
+// a link do. The plugin alone knows the network's library (MPI), in which one thread at a time may
+// be; a crash in there ends the plugin, and this process says so.
+//
+//	goroutines of this rank        this process                 plugin            other ranks
+//	  Send(to 2, gradients) ──> sending, writing ═ Part, Message ══> MPI_Isend ─────>
+//	  Receive(from 1, …)    <── boxes[1][…] <── read ══ Message ══< MPI_Irecv <─────
+//	  Receive, nothing there ──────────────────── Await ══════════> polls more often from then on
+//	  Close                 ──────────────────── Leave ═══════════> waits for the others, Left
+//
+// Frames that the plugin may send at any time: Left (a rank has gone), Ended (the fabric is of no
+// use any more), Pool and Back (lend.go). over is closed with the first end of any kind, and cause
+// says why; every call returns that cause from then on.
 type Fabric struct {
 	peer    *peer
 	binary  *binary
@@ -34,8 +48,8 @@ type Fabric struct {
 	once    sync.Once                                // of the end
 	leave   sync.Once
 	reader  sync.WaitGroup
-	writing sync.Mutex                        // held by who writes to the pipe
-	sending [][collective.Lanes]sync.Mutex    // held by who sends a message to a rank
+	writing sync.Mutex                        // held while a frame is written
+	sending [][collective.Lanes]sync.Mutex    // held while a message to a rank is sent
 	coming  [][collective.Lanes]incoming      // by rank; read's
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
 	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
@@ -67,7 +81,8 @@ func JoinFabric(ctx context.Context, c Command, library string) (*Fabric, error)
 	return f, nil
 }
 
-// join makes the process a rank.
+// join makes the process a rank: the plugin maps the segment, starts the library, and answers with
+// this rank and the number of all when every rank has come.
 func (f *Fabric) join(ctx context.Context, library string) error {
 	c := f.peer.command
 	offer := f.peer.offer()
@@ -153,14 +168,15 @@ func (f *Fabric) read() {
 	}
 }
 
-// incoming is a message of which parts have come.
+// incoming is a message of which parts have come. Its memory is taken from the pool of messages
+// that were given back, as large as the largest one so far.
 type incoming struct {
 	message []byte
 	most    int // bytes of the largest message so far: the next is as large, most likely
 }
 
 // bufferFor returns where the content of a frame is to be: behind the parts of the
-// message before it.
+// message before it. Rank and lane are checked here, since they are indices from another process.
 func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil
@@ -187,6 +203,7 @@ func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 
 var errNoRank = errors.New("there is no such rank")
 
+// lastWords says how the plugin ended, or that it did not.
 func (f *Fabric) lastWords() string {
 	if !f.peer.process.within(exitTimeout) {
 		return "its connection broke"
@@ -194,6 +211,7 @@ func (f *Fabric) lastWords() string {
 	return f.peer.process.howItEnded()
 }
 
+// end ends the fabric on this side. The first cause is the one that counts.
 func (f *Fabric) end(cause string) {
 	f.once.Do(func() {
 		f.cause = cause
@@ -201,6 +219,7 @@ func (f *Fabric) end(cause string) {
 	})
 }
 
+// isClosed reports whether a channel on which nothing is sent was closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -219,6 +238,7 @@ func (f *Fabric) Rank() int { return f.rank }
 // Size implements fabric.Fabric.
 func (f *Fabric) Size() int { return len(f.boxes) }
 
+// check refuses a peer or a lane that does not exist, and this rank itself.
 func (f *Fabric) check(peer int, lane collective.Lane) error {
 	if peer < 0 || peer >= f.Size() || peer == f.rank || lane >= collective.Lanes {
 		return fmt.Errorf("rank %d: lane %d of rank %d: there are %d ranks and %d lanes, and none sends to itself",
@@ -227,6 +247,7 @@ func (f *Fabric) check(peer int, lane collective.Lane) error {
 	return nil
 }
 
+// ended returns why the fabric has ended; nil: it has not.
 func (f *Fabric) ended() error {
 	if isClosed(f.over) {
 		return fmt.Errorf("%w: %s", fabric.Ended, f.cause)
@@ -256,6 +277,7 @@ func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces 
 	return ctx.Err()
 }
 
+// write writes a frame to the plugin. After the end of the fabric it writes nothing.
 func (f *Fabric) write(m wire.Frame) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -299,7 +321,9 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 	}
 }
 
-// await tells the plugin once that the next message is waited for.
+// await tells the plugin, once for each message, that the next one of a rank and lane is waited for.
+// The frame says how many have arrived here: one that is on its way at this moment is counted by
+// the plugin and not here, so that it sees that there is nothing to hurry for.
 func (f *Fabric) await(from int, lane collective.Lane) error {
 	got := f.got[from][lane].Load()
 	if f.awaited[from][lane] == got+1 {
@@ -309,16 +333,17 @@ func (f *Fabric) await(from int, lane collective.Lane) error {
 	return f.write(wire.Await(from, uint8(lane), got))
 }
 
-// Abort implements fabric.Fabric.
+// Abort implements fabric.Fabric. The plugin tells all ranks, and this one has ended at once.
 func (f *Fabric) Abort(cause string) {
 	_ = f.write(wire.Frame{Kind: wire.FrameAbort, Content: []byte(cause)})
 	f.end(cause)
 }
 
 const (
-	// parting is how long a rank waits for the others to leave too.
+	// closeTimeout is how long a rank waits for the others to leave too.
 	closeTimeout = 20 * time.Second
-	// closeTimeoutAfterAbort is that after an end that was not everybody's will.
+	// closeTimeoutAfterAbort is that after an end that not all ranks have agreed to: some of them may
+	// be gone, and will never leave.
 	closeTimeoutAfterAbort = 500 * time.Millisecond
 )
 
@@ -349,7 +374,7 @@ func (f *Fabric) Close() error {
 	return nil
 }
 
-// release ends the plugin.
+// release ends the plugin, with which the connection and the goroutine of read end.
 func (f *Fabric) release() {
 	if f.peer != nil {
 		f.peer.end()

@@ -11,8 +11,8 @@ import (
 )
 
 // familyKey names the variable by which a plugin process and all that it has
-// started are known, whatever process group they have gone to. Who clears its
-// environment is not found.
+// started are known, whatever process group they have gone to. A process that
+// clears its environment is not found.
 const familyKey = "BNCTL_PLUGIN_FAMILY"
 
 // newFamily returns a variable that no other plugin has.
@@ -20,7 +20,7 @@ func newFamily() string { return familyKey + "=" + rand.Text() }
 
 // endFamily kills what a plugin that has ended has left.
 func endFamily(variable string) {
-	const rounds = 20 // who is killed may just have started another
+	const rounds = 20 // a process that is killed may just have started another
 	for i := range rounds {
 		if !killFamily(variable) {
 			return

@@ -16,11 +16,12 @@ const prefix = "bnctl-device-"
 // pathKey names folders with plugins, as a list like $PATH.
 const pathKey = "BNCTL_PLUGIN_PATH"
 
-// Found is an executable with the name of a plugin. It has not been run.
+// Found is an executable with the name of a plugin. It has not been run, and may be something else:
+// its name is all that is known of it.
 type Found struct {
 	Name string // of the plugin: "cpu" of bnctl-device-cpu
 	Path string // absolute
-	Own  bool   // it is in the folder of this program: whoever can change it can change this program
+	Own  bool   // in the folder of this program: a user that can change it can change this program too
 
 	greeting string // of a process that runs already; Path is "" then
 }
@@ -69,10 +70,13 @@ func dataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "bnctl"), nil
 }
 
-// Find returns the plugins that could be started: those that run already
-// ($BNCTL_REATTACH_DEVICES), the executables at paths, those in Folders, and
-// those in devices.lock. Of several with one name it returns the first. It runs
-// none.
+// Find returns the plugins that could be started. Of several with one name it returns the first in
+// this order. It runs none.
+//
+//  1. those that run already ($BNCTL_REATTACH_DEVICES);
+//  2. the executables at paths, which the user has named in this call;
+//  3. those in Folders, in the order of Folders;
+//  4. those in devices.lock, which may lie anywhere.
 func Find(paths ...string) ([]Found, error) {
 	all := attached()
 	for _, path := range paths {
@@ -102,6 +106,7 @@ func Find(paths ...string) ([]Found, error) {
 	return firstOfName(all), nil
 }
 
+// firstOfName leaves out what has the name of one before it.
 func firstOfName(all []Found) []Found {
 	var out []Found
 	for _, f := range all {
@@ -112,8 +117,8 @@ func firstOfName(all []Found) []Found {
 	return out
 }
 
-// guarded refuses what others could have changed. Who can write the folder of
-// this program can change the program, and is not looked at again.
+// guarded refuses what others could have changed. The folder of this program is not looked at
+// again: a user that can write there can change the program itself.
 func (f Found) guarded() error {
 	if i, err := os.Lstat(f.Path); err == nil && f.Own && i.Mode().IsRegular() {
 		return alone(f.Path, i)

@@ -38,7 +38,10 @@ func FindFabric(name string) (Found, error) {
 }
 
 // ParseFabric returns the parts of a fabric's name, NAME or NAME:LIBRARY: the
-// name of its plugin, and the path of the library that the plugin is to use.
+// name of its plugin, and the path of the library that the plugin is to use:
+//
+//	mpi                              the library of the launcher
+//	mpi:/opt/openmpi/lib/libmpi.so   this one
 func ParseFabric(text string) (name, library string, err error) {
 	name, library, _ = strings.Cut(text, ":")
 	if name == "" || strings.ContainsAny(name, `/\`) {

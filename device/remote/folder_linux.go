@@ -27,6 +27,9 @@ const (
 
 var sweepOnce sync.Once
 
+// The folder is made under one name, locked, and only then given the name by which sweep looks for
+// it: between the two no other host takes it for one that was left behind.
+
 // newFolder makes a folder that only the user can read. Before the first one
 // of this process it removes those that dead hosts left.
 func newFolder() (*folder, error) {
@@ -69,7 +72,7 @@ func locked(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the user's folders that nobody has locked.
+// sweep removes the user's folders that no process has locked: their hosts are dead.
 func sweep(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

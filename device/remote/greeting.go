@@ -23,10 +23,13 @@ type greeting struct {
 	printed *output // takes the lines behind it
 }
 
+// greetingBytes bounds what is kept of the first line: enough for an error to quote.
 const greetingBytes = 256
 
+// tee returns a reader that keeps the first line of what is read from r.
 func (g *greeting) tee(r io.ReadCloser) io.ReadCloser { return &greetingReader{r, g} }
 
+// greetingReader gives go-plugin the first line and nothing else.
 type greetingReader struct {
 	io.ReadCloser
 	greeting *greeting
@@ -45,7 +48,8 @@ func (r *greetingReader) Read(p []byte) (int, error) {
 	}
 }
 
-// take keeps what belongs to the first line, and returns what lies behind it.
+// take keeps what belongs to the first line, and returns what lies behind it. A line can come in
+// several reads, and one read can have the end of the line and what was printed after it.
 func (g *greeting) take(p []byte) (rest []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,6 +66,7 @@ func (g *greeting) take(p []byte) (rest []byte) {
 	return p[i+1:]
 }
 
+// add keeps a part of the first line, as far as there is room.
 func (g *greeting) add(p []byte) {
 	if g.full {
 		return
@@ -75,7 +80,13 @@ func (g *greeting) add(p []byte) {
 // errSilent says that there is no greeting.
 var errSilent = errors.New("it printed nothing")
 
-// complaint says what is wrong with the greeting; nil if nothing is.
+// complaint says what is wrong with the greeting; nil if nothing is. Its fields are those of
+// go-plugin's handshake:
+//
+//	1 | 1 | unix | /tmp/plugin123 | grpc |
+//	│   │                           └ the protocol of calls
+//	│   └ the version of the device protocol
+//	└ the version of the handshake itself
 func (g *greeting) complaint() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,12 +10,20 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxLinks bounds how many links a path leads over.
+// maxLinks bounds how many links a path leads over, as the kernel does: two may lead to each other.
 const maxLinks = 40
 
 // guarded refuses a file that others could have changed, or put another in the
 // place of: since they can write it, or a folder on the way to it. The way
 // goes through links, and through the folders that these lie in.
+//
+// It walks like the kernel does: rest are the names that are left, at is where it stands. A link puts
+// its target in front of what is left, and begins at the root again if the target is absolute:
+//
+//	at         rest                         what is looked at
+//	/          opt bnctl mine               /opt: a folder, only root may write
+//	/opt       bnctl mine                   /opt/bnctl: a link to ../srv/bnctl
+//	/opt       .. srv bnctl mine            /, /srv, /srv/bnctl, /srv/bnctl/mine
 func guarded(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -56,8 +64,9 @@ func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
 }
 
-// alone refuses what others can write. In a folder with the sticky bit they
-// cannot replace what is not theirs.
+// alone refuses what others can write: a file or folder with write permission for everybody, or for
+// a group that has other members than this user and root. In a folder with the sticky bit, such as
+// /tmp, others cannot replace what is not theirs.
 func alone(path string, i fs.FileInfo) error {
 	if i.IsDir() && i.Mode()&os.ModeSticky != 0 {
 		return nil

@@ -14,12 +14,14 @@ import (
 // hasOthers is whether permissions tell what others may do.
 const hasOthers = true
 
-// The files that say who is in which group.
+// The files that list the members of groups; tests have their own.
 var groupFile, passwdFile = "/etc/group", "/etc/passwd"
 
-// shared reports whether the group of a file has anybody but root and this
-// user, or is not known: systems that give every user a group make files that
-// the group can write.
+// shared reports whether the group of a file has a member other than root and this user, or is not
+// known. Systems that give every user a group of his own (Debian, Fedora) make files that the group
+// can write, and nobody else is in that group: such files are as safe as others. Members are listed
+// in two places: /etc/group names additional ones, /etc/passwd has the first group of every user.
+// Users of a directory service are in neither; then the group is not known unless it is local.
 func shared(i fs.FileInfo) bool {
 	s, ok := i.Sys().(*syscall.Stat_t)
 	if !ok {

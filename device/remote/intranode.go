@@ -17,6 +17,10 @@ import (
 // intraNode is a fabric whose ranks of one machine send each other messages through memory
 // that they share, and lend what lies in pools. Ranks of other machines, and the end of
 // all, are the fabric's that it is over.
+//
+//	rank 0 ══ link ══ rank 1          rank 2 ══ link ══ rank 3
+//	   │    machine a    │               │    machine b    │
+//	   └── fabric ───────┴───────────────┴─────────────────┘
 type intraNode struct {
 	fabric.Fabric
 	over    <-chan struct{} // closed when the fabric has ended
@@ -33,6 +37,7 @@ func IntraNode(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Le
 	return newIntraNode(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
 }
 
+// newIntraNode is IntraNode over any fabric: over is closed when it has ended, and ended says why.
 func newIntraNode(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
 	timeout time.Duration) (*intraNode, error) {
 	ctx, stop := context.WithTimeout(ctx, timeout)
@@ -71,6 +76,8 @@ func (n *intraNode) Send(ctx context.Context, to int, lane collective.Lane, piec
 	return n.send(ctx, l, lane, pieces, nil)
 }
 
+// send sends a message over a link. If the link breaks because the fabric has ended, the error is
+// that of the fabric, which says more.
 func (n *intraNode) send(ctx context.Context, l *link, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	if isClosed(n.over) {
@@ -83,7 +90,9 @@ func (n *intraNode) send(ctx context.Context, l *link, lane collective.Lane, pie
 	return err
 }
 
-// Lend implements fabric.Lender.
+// Lend implements fabric.Lender: a message whose pieces lie in pools is sent as views of them, and
+// the receiver adds the values where they are. It is true if so, and the caller must not change
+// them before the receiver has said that it is done.
 func (n *intraNode) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
 	if l := n.link(to, lane); l != nil {
 		if views := l.views(pieces); views != nil {
@@ -98,7 +107,7 @@ func (n *intraNode) Receive(ctx context.Context, from int, lane collective.Lane)
 	return fabric.Joined(ctx, n, from, lane)
 }
 
-// Borrow implements fabric.Lender.
+// Borrow implements fabric.Lender: it returns the pieces of the next message where they lie.
 func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
 	l := n.link(from, lane)
 	if l == nil {
@@ -127,7 +136,9 @@ func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) 
 	}
 }
 
-// Close implements fabric.Fabric.
+// Close implements fabric.Fabric. It says farewell on every link, leaves the fabric, which waits
+// for the others, and only then takes the links down: a rank that is behind can still receive what
+// was sent to it.
 func (n *intraNode) Close() (err error) {
 	n.once.Do(func() {
 		ctx, stop := context.WithTimeout(context.Background(), closeTimeoutAfterAbort)

@@ -98,7 +98,7 @@ func pair() (low, high *pairing) {
 		&pairing{rank: 1, peer: 0, machine: machineName()}
 }
 
-// TestOtherMachines: who names another machine, or has other memory at the same place, is far.
+// TestOtherMachines: a rank that names another machine, or has other memory at the same place, gets no link.
 func TestOtherMachines(t *testing.T) {
 	for _, spoil := range []func(m *hello){
 		func(m *hello) { m.Machine += "x" },

@@ -13,15 +13,45 @@ import (
 )
 
 // zeroCopy is what a fabric has of a plugin that sends from memory that it shares with
-// this process and receives into such memory, so that nobody copies what is long.
+// this process and receives into such memory, so that long messages are not copied.
+//
+// A pool is an anonymous file that is mapped by every process that computes with it: by the device
+// that puts its gradients there, by this process, and by the plugin that sends them to another rank.
+//
+//	device process          host                       fabric plugin              network
+//	┌──────────┐  Exchange  ┌───────────────┐  Views   ┌──────────┐
+//	│ gradient │ ─────────> │ sum of a rank │ ───────> │ MPI_Send │ ───────>  other ranks
+//	└────┬─────┘            └──────┬────────┘          └────┬─────┘
+//	     │ written                 │ added in place         │ sent from
+//	     v                         v                        v
+//	   ┌─────────────────────────────────────────────────────┐
+//	   │  pool: one copy of the values, in three processes   │
+//	   └─────────────────────────────────────────────────────┘
+//
+// A frame of kind Views has the pool's number, an offset and a length instead of bytes. Memory that
+// was lent must not be written again before the plugin has sent it: for each peer and lane this
+// side counts the messages that it has lent (sent), the plugin those that it is done with
+// (returned), and lend waits until both are equal.
+//
+// In the other direction the plugin receives into a pool of its own (number 1), and this process
+// hands out slices of it. Reuse gives them back with a frame of kind Back.
 type zeroCopy struct {
 	received *shm.Pool // that the plugin receives into; nil: it shares none
 	sharedPools
 	lent [][collective.Lanes]outstanding
 }
 
-// sharedPools is the pools of this process of which another one was told: a plugin, or
-// that of a rank of the same machine.
+// sharedPools is the pools of this process that another one knows: a plugin, or the process of a
+// rank of the same machine. A pool is announced by its path when something in it is to be sent for
+// the first time, and used from when the other process says that it has mapped it:
+//
+//	this process        FramePool(number, path)  ───────>        the other
+//	  views: nil, bytes are copied                                 opens and maps
+//	                    <───────  FramePool(number, nothing)
+//	  views: (number, offset, length)
+//
+// If the file cannot be opened there (another user, another container) no answer comes, and all
+// bytes are copied for ever: slower, never wrong.
 type sharedPools struct {
 	mu        sync.Mutex
 	announced map[*shm.Pool]*announcedPool
@@ -36,7 +66,7 @@ type announcedPool struct {
 
 // outstanding counts the messages to a peer in a lane that the plugin sends from pools.
 type outstanding struct {
-	sent     uint64 // by who sends
+	sent     uint64 // counted by the sender
 	returned atomic.Uint64
 	wake     chan struct{} // when one comes back
 }
@@ -44,9 +74,9 @@ type outstanding struct {
 const (
 	// receivedNumber is the pool that the plugin receives into, and the first number.
 	receivedNumber = 1
-	// worthLending is from how many bytes in pools on a message is lent.
+	// minLent is from how many bytes in pools on a message is lent.
 	minLent = 32 << 10
-	// worthView is from how many bytes on a piece that does not follow on the last
+	// minView is from how many bytes on a piece that does not follow on the last
 	// one is sent from where it lies.
 	minView = 4 << 10
 )
@@ -71,8 +101,9 @@ func (f *Fabric) lendableViews(pieces [][]byte) []wire.View {
 	return f.views(pieces)
 }
 
-// views returns the pieces of a message as the other process finds them, nil if they are
-// to be written to it. Neighbours become one.
+// views returns the pieces of a message as the other process finds them, nil if they are to be
+// written to it. Pieces that follow on each other in a pool become one view; short ones are sent
+// inline, since reading eight bytes of another process's memory costs more than copying them.
 func (s *sharedPools) views(pieces [][]byte) []wire.View {
 	var all []wire.View
 	lent, frame := 0, 0
@@ -103,7 +134,7 @@ func (s *sharedPools) views(pieces [][]byte) []wire.View {
 }
 
 // view returns where the other process finds a piece: in a pool that it has mapped, or
-// nowhere. A pool that it does not know it is told of.
+// nowhere. A pool that it does not know is announced to it; what is sent until it answers is copied.
 func (s *sharedPools) view(b []byte) wire.View {
 	pool, at := poolOf(b)
 	if pool == nil {

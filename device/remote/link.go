@@ -14,13 +14,40 @@ import (
 )
 
 // link is a connection with the process of another rank of this machine. The frames are
-// those between bnctl and a fabric plugin; each names who sends it.
+// those between bnctl and a fabric plugin; each names the rank that sends it.
+//
+// Both processes map one segment. It has a ring of bytes for each direction, and all lanes of a
+// direction share its ring: messages are cut into frames of at most wire.MaxFrame bytes, so that a
+// long message of gradients does not hold up the moments that a run waits for.
+//
+//	lower rank                     segment                        higher rank
+//	 send(moments)   ─┐   ┌──────────────────────────────┐
+//	 send(gradients) ─┴──>│ part g │ message m │ part g …│──> read ──> boxes[moments]
+//	                      ├──────────────────────────────┤                 boxes[gradients]
+//	 boxes <── read <─────│          … frames            │<── send
+//	                      └──────────────────────────────┘
+//	 bell  <──────────────── one byte of a pipe ─────────────── a writer, if the reader sleeps
+//
+// What lies in a pool, memory that a device has mapped as well, is not copied into the ring. The
+// frame has views then (pool, offset, length), and the other side reads the bytes where they are:
+//
+//	frame  │ kind Views │ lane │ rank │ (pool 2, at 4096, 1 MiB) (inline, 24 bytes) │
+//	                                       │
+//	pool 2 of the sender  ┌────────────────v──────────────┐   mapped by both processes
+//	                      │    │▒▒▒▒▒▒▒▒▒▒▒▒▒│            │
+//	                      └───────────────────────────────┘
+//
+// A pool is announced by its path in /proc the first time that something in it is sent; until the
+// other side has answered that it has mapped it, its bytes are copied (lend.go).
+//
+// Three goroutines can be at a link: one reads (intraNode owns it), and each lane may have a
+// writer that outlasts its call. close waits for the writers.
 type link struct {
-	rank, peer int // the ranks at its ends
+	rank, peer int // the ranks at its ends: this one, and the other
 	pipe       *shm.Conn
 	bell       *os.File                        // the end of this side's pipe that the other writes to
 	sending    [collective.Lanes]chan struct{} // have an element while somebody sends a message
-	writing    sync.Mutex                      // held by who writes a frame
+	writing    sync.Mutex                      // held while a frame is written: frames are not interleaved
 	sharedPools
 
 	peerPools sync.Map                         // the other's pools that are mapped here, by number
@@ -33,18 +60,21 @@ type link struct {
 	writers sync.WaitGroup // for writes that outlast the call that began them; close waits
 }
 
-// delivery is a message that has come.
+// delivery is a message that has come: one piece if it was copied out of the ring, one for each
+// view if it lies in pools.
 type delivery struct {
 	pieces [][]byte
-	lent   bool // they lie where the sender has them
+	lent   bool // they lie where the sender has them, and must be given back by a message to it
 }
 
-// partialMessage is a message of which parts have come.
+// partialMessage is a message of which parts have come. The next message of a lane is most likely
+// as long as the one before: the buffer is made that large at once, and does not grow part by part.
 type partialMessage struct {
 	message []byte
 	last    int // bytes of the last one of several parts: the next is as long, most likely
 }
 
+// newLink returns the link over a connection that both sides have agreed on. The caller runs read.
 func newLink(rank, peer int, pipe *shm.Conn, bell *os.File) *link {
 	l := &link{rank: rank, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
 	l.sharedPools = sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: func(m wire.Frame) error {
@@ -57,6 +87,7 @@ func newLink(rank, peer int, pipe *shm.Conn, bell *os.File) *link {
 	return l
 }
 
+// write writes one frame, and waits while the ring is full. A closed link is an error.
 func (l *link) write(m wire.Frame) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -76,6 +107,11 @@ func (l *link) background(write func()) bool {
 
 // send sends a message of these pieces, or of views if there are any. It ends with ctx, or when
 // over is closed: then the message is still being written.
+//
+// A message that fits into the ring is written on the spot. Any other one is written by a
+// goroutine, since the ring empties only as fast as the other rank reads: that rank may be
+// waiting for a message of this one first. Its first piece, the header that the caller reuses, is
+// copied; all others belong to the exchange and stay as they are until the group is done with it.
 func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	select {
@@ -116,6 +152,7 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 	}
 }
 
+// writeAll writes frames in their order.
 func (l *link) writeAll(frames []wire.Frame) error {
 	for _, m := range frames {
 		if err := l.write(m); err != nil {
@@ -125,7 +162,8 @@ func (l *link) writeAll(frames []wire.Frame) error {
 	return nil
 }
 
-// frames returns those of a message.
+// frames returns those of a message: parts of at most wire.MaxFrame bytes, the last of them of kind
+// FrameMessage, which completes it; or a single one with views.
 func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) (all []wire.Frame) {
 	if len(views) > 0 {
 		return []wire.Frame{wire.Views(l.rank, uint8(lane), views)}
@@ -154,7 +192,9 @@ func (l *link) read() error {
 	}
 }
 
-// bufferFor returns where the content of a frame is to be.
+// bufferFor returns where the content of a frame is to be: behind the parts of its message that
+// have come, for a copied message. Frames that claim another rank than that of the link, or a lane
+// that does not exist, are refused before a byte of them is read.
 func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil
@@ -174,6 +214,7 @@ func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	return in.message[at:], nil
 }
 
+// handle does what a frame says. An error is about the other rank, and ends the run.
 func (l *link) handle(m wire.Frame) error {
 	switch m.Kind {
 	case wire.FrameMessage:
@@ -207,7 +248,8 @@ func (l *link) handle(m wire.Frame) error {
 	return nil
 }
 
-// resolve returns the pieces of a message that is lent.
+// resolve returns the pieces of a message that is lent: slices of the sender's pools. Numbers of
+// pools and offsets come from another process, and are checked against what is mapped.
 func (l *link) resolve(m wire.Frame) (pieces [][]byte, err error) {
 	views, err := m.Views()
 	for _, v := range views {
@@ -227,7 +269,8 @@ func (l *link) resolve(m wire.Frame) (pieces [][]byte, err error) {
 	return pieces, err
 }
 
-// leave tells the other that no more comes from this rank.
+// leave tells the other rank that nothing more comes from this one, so that a Receive that waits
+// for it ends with an error that says so. It waits until that is written, but not longer than ctx.
 func (l *link) leave(ctx context.Context) {
 	done := make(chan struct{})
 	begun := l.background(func() {

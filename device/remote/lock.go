@@ -29,10 +29,20 @@ type Locked struct {
 	SHA256   string `json:"sha256"` // of the executable, in hexadecimal
 }
 
-// Lock is the file devices.lock, sorted by name; one row for a name.
+// Lock is the file devices.lock, sorted by name; one row for a name:
+//
+//	[
+//	  {
+//	    "name": "mine",
+//	    "path": "/home/ada/.local/share/bnctl/plugins/bnctl-device-mine",
+//	    "version": "0.1",
+//	    "protocol": 1,
+//	    "sha256": "9f86d081884c7d65…"
+//	  }
+//	]
 type Lock []Locked
 
-// maxLock bounds the file, in bytes.
+// maxLock bounds the file, in bytes: some thousand plugins.
 const maxLock = 1 << 20
 
 // LockPath returns the path of devices.lock; "" if the user has no home folder.

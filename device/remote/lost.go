@@ -6,6 +6,11 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
+// A device is lost in one of three ways, and the error says which: its process has died (how it
+// ended, and its last words), it did not answer in time, or it broke the protocol. In the last two
+// cases the process is killed at once: what it still sends can no longer be trusted to belong to the
+// call that waits for it.
+
 // dead reports whether the process has ended.
 func (p *peer) dead() bool {
 	select {

@@ -157,7 +157,7 @@ func TestGrandchildren(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItStarts: who kills a plugin before it has greeted has not
+// TestKilledWhileItStarts: a kill of a plugin before it has greeted has not
 // shown that it cannot be started.
 func TestKilledWhileItStarts(t *testing.T) {
 	go func() {

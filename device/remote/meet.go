@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// mostApart is how far from each other the numbers of ranks are at most that have a link:
+// maxDistance is how far from each other the numbers of ranks are at most that have a link:
 // each takes the memory of two rings.
 const maxDistance = 7
 
@@ -27,7 +27,24 @@ type hello struct {
 	Agreed  bool
 }
 
-// pairing is a link in the making.
+// pairing is a link in the making. Two ranks say hello over the fabric, which both already have,
+// and then know whether they can open each other's files:
+//
+//	lower rank                                       higher rank
+//	 offer: makes memory and a pipe,
+//	        writes its mark into the memory
+//	        ── machine, paths in /proc, mark ──────>  answer: another machine? then no
+//	                                                   opens the memory; is the mark there?
+//	                                                   makes its pipe, writes its mark
+//	        <───── path of its pipe, its mark ──────
+//	 agree: is that mark in the memory? opens
+//	        the pipe
+//	        ────────────── agreed ─────────────────>  link
+//	 link
+//
+// The marks are random. Without them two containers with the same name of a machine, or two
+// processes with one number in two PID namespaces, could take unrelated memory for the shared one.
+// Whatever fails on the way means that there is no link: messages then go through the fabric.
 type pairing struct {
 	rank, peer int
 	machine    string
@@ -37,7 +54,9 @@ type pairing struct {
 	other      *os.File    // the end of the other's
 }
 
-// connectLinks makes the links of this rank, by rank.
+// connectLinks makes the links of this rank, by rank. All ranks call it at once and go through the
+// same phases in the same order, first with the ranks above, then with those below, so that no two
+// wait for each other: offers up, answers down, agreements up. An error is one of the fabric.
 func connectLinks(ctx context.Context, f fabric.Fabric) ([]*link, error) {
 	rank, machine := f.Rank(), machineName()
 	links := make([]*link, f.Size())
@@ -101,6 +120,7 @@ func connectLinks(ctx context.Context, f fabric.Fabric) ([]*link, error) {
 	return links, nil
 }
 
+// send sends what this rank says to the other, over the fabric.
 func (m *pairing) send(ctx context.Context, f fabric.Fabric, what hello) error {
 	b, err := json.Marshal(what)
 	if err == nil {
@@ -109,6 +129,7 @@ func (m *pairing) send(ctx context.Context, f fabric.Fabric, what hello) error {
 	return m.wrap(err)
 }
 
+// receive receives what the other rank says.
 func (m *pairing) receive(ctx context.Context, f fabric.Fabric) (reply hello, err error) {
 	b, err := f.Receive(ctx, m.peer, collective.Moments)
 	if err == nil {
@@ -117,6 +138,7 @@ func (m *pairing) receive(ctx context.Context, f fabric.Fabric) (reply hello, er
 	return reply, m.wrap(err)
 }
 
+// wrap says which rank it is that does not introduce itself.
 func (m *pairing) wrap(err error) error {
 	if err != nil {
 		return fmt.Errorf("rank %d does not introduce itself: %w", m.peer, err)
@@ -216,10 +238,11 @@ func (m *pairing) end() {
 	*m = pairing{rank: m.rank, peer: m.peer, machine: m.machine}
 }
 
+// pathOf returns a path at which other processes of the machine and user can open a file of this one.
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
-// machineName is the same for two processes that may open each other's files through /proc:
-// the boot, and the names of processes. "" is unknown.
+// machineName is the same for two processes that may open each other's files through /proc: the ID
+// of the boot and the PID namespace, in which a number means one process. "" is unknown.
 func machineName() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

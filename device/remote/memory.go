@@ -11,13 +11,13 @@ type messagePool struct {
 }
 
 const (
-	// worthKeeping is from how many bytes on memory is kept.
+	// minPooled is from how many bytes on memory is kept.
 	minPooled = 32 << 10
-	// mostKept bounds how many messages' memory is: two in each lane of a peer.
+	// maxPooled bounds how many messages' memory is: two in each lane of a peer.
 	maxPooled = 8
 )
 
-// get returns an empty slice for a message of n bytes: of the kept memory, the
+// get returns an empty slice with room for a message of n bytes: of the kept memory, the
 // smallest that is large enough.
 func (m *messagePool) get(n int) []byte {
 	m.mu.Lock()

@@ -18,6 +18,10 @@ import (
 
 // open opens a device in the process p, which has none, and its session. After
 // an error the process is of no use any more.
+//
+// The levels are settled here. The host offers shared memory if it could make it and may use it;
+// the plugin maps it and answers level shm/1, or answers stream/1 with a note why not. A plugin that
+// was written without the SDK knows of no offer, and answers stream/1.
 func open(ctx context.Context, p *peer, name, id string, o device.Options) (*remoteDevice, error) {
 	in := &pb.OpenRequest{
 		Id: id, Threads: int32(o.Threads), Kernels: o.Kernels, Precision: o.Precision, Segment: p.offer(),
@@ -69,7 +73,8 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	return d, nil
 }
 
-// offer reserves the shared memory and offers it; nil if there is none.
+// offer reserves the shared memory and offers it; nil if there is none. Memory that is not reserved
+// would end the process with a fault when it is first touched and there is none left.
 func (p *peer) offer() *pb.Segment {
 	if p.segment == nil {
 		return nil
@@ -81,7 +86,8 @@ func (p *peer) offer() *pb.Segment {
 	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes, Bell: bellFile}
 }
 
-// levels lists the levels of the session: what it runs at comes first.
+// levels lists the levels of the session: what it runs at comes first, then those at which the
+// device can exchange with others, as far as the user allows them.
 func (p *peer) levels(granted string, can []string) []string {
 	out := []string{granted}
 	for _, l := range can {
@@ -103,7 +109,8 @@ func (p *peer) noteOn(out *pb.OpenReply) string {
 	return out.GetNote()
 }
 
-// session begins the session of the device that was opened.
+// session begins the session of the device that was opened. Its two watchers end with it: one waits
+// for the process, the other for the end of the stream; close waits for both.
 func (p *peer) session(name string, opened *pb.OpenReply) (*session, error) {
 	life, end := context.WithCancel(context.Background())
 	stream, err := p.rpc.Session(life)
@@ -124,8 +131,9 @@ func (p *peer) session(name string, opened *pb.OpenReply) (*session, error) {
 	return s, nil
 }
 
-// connection returns what the session's messages move over; host is nil but at
-// level shm/1.
+// connection returns what the session's messages move over: the gRPC stream, or the rings of the
+// segment. host is nil except at level shm/1. A plugin that answers without rings (one of an earlier
+// SDK) does not ring the bell, and the host sleeps by a futex.
 func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message], opened *pb.OpenReply,
 	end func()) (wire.Conn, *shm.Conn, error) {
 	if opened.GetLevel() != device.Shm || p.segment == nil {

@@ -10,6 +10,18 @@ import (
 
 // output keeps the last of what a plugin writes to standard error, and hands
 // whole lines on.
+//
+// What it keeps is for one error: "the plugin process died: exit status 2; its last words: ...".
+// A runtime that ends a program says why in one line, and then prints a trace, which may be longer
+// than all that is kept. So the line that looks like a reason is remembered by itself:
+//
+//	loading kernels                       log
+//	panic: index out of range [5]         <── death: what is quoted first
+//	goroutine 1 [running]:                    and a few lines of what follows
+//	…                                         200 lines more
+//
+// A program that goes on after such a line, as one does that catches an exception and logs it, has
+// not died of it: after a while the line no longer counts (forgotten).
 type output struct {
 	mu   sync.Mutex
 	kept []byte
@@ -23,11 +35,15 @@ type output struct {
 }
 
 const (
+	// keptBytes is how much of the end is kept.
 	keptBytes = 4 << 10
+	// lastLines is how many lines an error quotes.
 	lastLines = 6
+	// lineBytes bounds a line; a longer one is cut.
 	lineBytes = 16 << 10
 )
 
+// newOutput returns an output whose lines go to log too; nil: nowhere.
 func newOutput(log func(string)) *output { return &output{log: log, end: make(chan struct{})} }
 
 // Write takes what the plugin wrote.
@@ -128,6 +144,7 @@ func (w *output) notice(p []byte) {
 // tee returns r such that what is read from it is kept.
 func (w *output) tee(r io.ReadCloser) io.ReadCloser { return &outputReader{r, w} }
 
+// outputReader keeps what go-plugin reads, and notes the end.
 type outputReader struct {
 	from   io.ReadCloser
 	output *output
@@ -145,6 +162,7 @@ func (e *outputReader) Read(p []byte) (int, error) {
 
 func (e *outputReader) Close() error { return e.from.Close() }
 
+// close notes that the plugin can write no more. A second time it does nothing.
 func (w *output) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

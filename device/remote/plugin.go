@@ -14,6 +14,13 @@ import (
 
 // Plugin is a plugin that can be started. It is a device.Provider. Its methods
 // may be called from any goroutine.
+//
+// A process opens one device in its life, so there is one process for each device. Start needs a
+// process to ask what the plugin is, and List to ask what there is: that one is kept as the spare
+// process and becomes the process of the first device:
+//
+//	Start ──> spare ── List ──> spare ── Open ──> process of device 0
+//	                                     Open ──> another ──> process of device 1
 type Plugin struct {
 	command Command
 	binary  *binary
@@ -125,7 +132,8 @@ func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	return spare, nil
 }
 
-// another starts one more process, which must be what the first was.
+// another starts one more process, which must be what the first was: the executable is the same
+// file, but a script can read another one, and a library can have been replaced.
 func (p *Plugin) another(ctx context.Context) (*peer, error) {
 	x, err := connect(ctx, &p.command, p.binary)
 	if err == nil && x.info != p.info {
@@ -137,7 +145,7 @@ func (p *Plugin) another(ctx context.Context) (*peer, error) {
 	return x, err
 }
 
-// put keeps a process that has no device for the next who needs one.
+// put keeps a process that has no device for the next call that needs one.
 func (p *Plugin) put(x *peer) {
 	p.mu.Lock()
 	if p.spare == nil && !p.closed {

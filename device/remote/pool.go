@@ -13,7 +13,9 @@ import (
 )
 
 // pools are those of all devices of this process: what they exchange is there, and a
-// fabric's plugin may send it from there.
+// fabric's plugin may send it from there. The list is global because the two meet nowhere else: a
+// session knows nothing of fabrics, and a fabric gets slices of bytes. poolOf finds the pool of such
+// a slice by its address.
 var pools struct {
 	sync.RWMutex
 	all []*shm.Pool
@@ -53,8 +55,8 @@ func (s *session) offerPool(g device.Group) string {
 	return s.pool.Path()
 }
 
-// dropPool gives the memory back, for the device is gone: who may still be at its
-// values has given them up.
+// dropPool gives the memory back, for the device is gone: an exchange that was at its values has
+// been given up.
 func (s *session) dropPool() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +70,12 @@ func (s *session) dropPool() {
 	s.pool = nil
 }
 
-// inChunk returns the parts of an exchange and its results where they lie in the pool.
+// inChunk returns the parts of an exchange and its results where they lie in the pool. The device
+// has written the parts there, and finds each result over the first part of its value when it is
+// answered:
+//
+//	pool  │ … │ parts of bn1.moments │ parts of bn2.moments │ … │
+//	          └───────────────────── chunk ─────────────────┘
 func (s *session) inChunk(c *call, x *pb.Exchange) (parts, results []tensor.Tensor, err error) {
 	k := x.GetChunk()
 	if s.pool == nil || k.GetOffset()%tensor.Alignment != 0 {

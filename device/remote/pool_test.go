@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// summing is a provider whose devices make a large sum with who holds the rest.
+// summing is a provider whose devices make a large sum with the holders of the rest.
 type summing struct{ ref.Provider }
 
 func (s summing) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {

@@ -20,6 +20,32 @@ import (
 // process is a plugin process, in the form in which go-plugin runs one. Its
 // standard input is a pipe that never carries anything: its end means that the
 // host is gone.
+//
+// # Descriptors
+//
+//	host                                    plugin
+//	stdin   (never written) ──────────────> 0   ends with the host, however it went
+//	greeted <────────────────────────────── 1   the line of the handshake, and what is printed later
+//	output  <────────────────────────────── 2   the log; its last lines explain a death
+//	                                        3   the executable itself (Linux), which is run by it
+//	segment ══════════════════════════════> 4   the shared memory of the session
+//	bell    <────────────────────────────── 5   the pipe that wakes the host
+//	                                        6   a connection to the launcher, of a fabric plugin
+//
+// # States
+//
+//	               begin                        Wait
+//	newProcess ───────────> begun ─────────────────────> exited ──> reaped
+//	    │                     │  kill, end: signals          (what it has started is killed too)
+//	    │ kill, end           │
+//	    └──> aborted: it never starts
+//
+// exited is closed as soon as the process has ended: calls that wait for an answer learn of it at
+// once. reaped is closed a little later, when the processes that it has left behind are gone;
+// closing a device waits for that.
+//
+// A process that somebody else has started (attachment) has the same states, but nothing is done to
+// it: it is released, and goes on or ends as its owner likes.
 type process struct {
 	cmd     *exec.Cmd
 	file    *os.File // that is executed; nil of an attachment
@@ -78,13 +104,15 @@ func (p *process) pipes() error {
 	return nil
 }
 
+// closeAll closes files. What can fail is of no use to anybody any more.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
 }
 
-// Start starts the process.
+// Start starts the process. The goroutine that does it lives as long as the process; Kill and end
+// wait for it by reaped.
 func (p *process) Start(context.Context) error {
 	started := make(chan error, 1)
 	go p.live(started)
@@ -92,7 +120,8 @@ func (p *process) Start(context.Context) error {
 }
 
 // live starts the process and waits for its end on one thread: the kernel
-// kills the child when the thread that started it is gone.
+// kills the child when the thread that started it is gone (PR_SET_PDEATHSIG is about
+// threads). A goroutine that is locked to its thread keeps it for itself as long as it runs.
 func (p *process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -120,6 +149,7 @@ func (p *process) live(started chan<- error) {
 	}
 }
 
+// begin starts the process, unless it was aborted. After an error there is none.
 func (p *process) begin() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +175,8 @@ func (p *process) Wait(context.Context) error {
 	return nil
 }
 
-// Kill ends the process. One that has just died by itself is not struck.
+// Kill ends the process, as go-plugin asks. One that is just dying by itself gets no signal, so
+// that its own end is what is reported.
 func (p *process) Kill(context.Context) error {
 	p.within(exitTimeout)
 	p.kill()
@@ -163,6 +194,8 @@ func (p *process) kill() {
 	p.signal(os.Kill)
 }
 
+// signal sends a signal to the process and all of its group while it runs, and remembers that it
+// has: a death by signal is the fault of somebody else only if this program has sent none.
 func (p *process) signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,8 +226,9 @@ func (p *process) killedByOther() bool {
 	return !p.signalled && p.begun && p.attachment == nil && endedBySignal(p.cmd.ProcessState)
 }
 
-// end asks the process to end, then tells it, then makes it: first its
-// standard input ends, a second later SIGTERM comes, then SIGKILL.
+// end ends the process in three steps, a second apart: its standard input ends, SIGTERM, SIGKILL.
+// It returns when the process and all that it has started are gone. docs/plugins.md promises the
+// author of a plugin these steps; the first is enough for one that uses the SDK.
 func (p *process) end() {
 	if p.abandon() {
 		return

@@ -25,7 +25,7 @@ const (
 	bellFile    = 5
 )
 
-// signalAll signals a process and all that it has started.
+// signalAll signals a process and all that it has started, as far as they are still in its group.
 func signalAll(p *os.Process, s os.Signal) {
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }

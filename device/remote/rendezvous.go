@@ -8,6 +8,15 @@ import (
 
 // Rendezvous makes the shared memory through which devices of plugins exchange
 // values at level coll.shm/1. It implements device.Rendezvous.
+//
+// The host makes the memory and is no member of the group: it sees how many have arrived, and can
+// abort. The path goes to the devices with Join; once all have opened it, Joined seals it, and
+// no other process gets in.
+//
+//	device 0 ──┐                          ┌── device 1
+//	           ├── memory of the group ───┤
+//	device 2 ──┘          ^               └── device 3
+//	                      └ host: Exchanges, Abort
 type Rendezvous struct{}
 
 // Meet makes the memory of one group of devices.
@@ -22,7 +31,7 @@ func (Rendezvous) Meet(level string, generation uint64, members int) (device.Mee
 	return meeting{m}, nil
 }
 
-// meeting is the host's side of a group's memory.
+// meeting is the host's side of a group's memory, in the words of package device.
 type meeting struct{ *shm.Meeting }
 
 // Rendezvous implements device.Meeting: the path of the memory.

@@ -17,6 +17,34 @@ import (
 
 // session makes the calls on one device, one at a time. A run that exchanges
 // nothing may be sent while another is under way.
+//
+// A call is a message with tensors, and has one answer. Between the two the device may come to
+// exchanges, each of which is answered when all members of the group have come to it:
+//
+//	host                                          device
+//	 Run(step 7, inputs)  ─────────────────────────>  computes
+//	                      <───── Exchange(moments)    goes on with what needs no sums
+//	 Hub.Start ... wait
+//	 Reduced(sums)        ─────────────────────────>
+//	                      <───── Exchange(gradients)  several may be under way, each on its lane
+//	                      <───── Exchange(gradients)
+//	 Reduced, Reduced     ─────────────────────────>
+//	                      <───── Outcome(outputs)
+//
+// # Locks
+//
+// mu orders the sending: the calls of one goroutine go out together. order (a chain of channels)
+// orders the receiving: the answers of a connection come in the order of the calls, and each call
+// takes its turn to read them. So a second Run can be sent, and its inputs be in the ring, while
+// the first one is still computed; the device begins it without a pause. Only calls that exchange
+// nothing may overtake in this way: an exchange has to be answered by the goroutine that reads.
+//
+// # How a call ends that does not end
+//
+// A context that ends makes the watchdog ask the plugin to cancel the call, by a call of its own on
+// the socket. If no answer has come after the grace period the process is killed. Whatever breaks
+// the connection is an error of the call that was reading; loss keeps it, and every later call
+// returns the same error.
 type session struct {
 	peer     *peer
 	name     string
@@ -26,7 +54,7 @@ type session struct {
 	ahead    bool            // and a Write before those before it are answered
 	life     context.Context // ends with the process, and when the device is closed
 	end      context.CancelFunc
-	watchers sync.WaitGroup
+	watchers sync.WaitGroup // watchProcess and watchStream; close waits for them
 
 	closing atomic.Bool
 	once    sync.Once
@@ -56,9 +84,11 @@ func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Mes
 	s.conn.Close()
 }
 
-// call is one call: what is sent, and what may come back.
+// call is one call: what is sent, and what may come back. The types of the tensors of the answer,
+// the number of exchanges and their sizes are known beforehand from the program; an answer that
+// does not fit them is the end of the device.
 type call struct {
-	name       string // for errors: "Run train"
+	name       string // in errors: "Run train"
 	body       *pb.Message
 	in         []tensor.Tensor
 	result     []tensor.Tensor // types of the tensors that come back
@@ -81,7 +111,7 @@ func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.
 	return c.answer, c.out, err
 }
 
-// doAll makes calls, at most mostAhead: it sends all before it receives the
+// doAll makes calls, at most maxAhead: it sends all before it receives the
 // answers, which come in the same order.
 func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	s.mu.Lock()
@@ -121,8 +151,8 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 }
 
 // mayPipeline reports whether calls may be sent while others are under way: a run
-// that exchanges nothing, if there is room for it. Else who sends it would wait, in
-// the system perhaps, until the device has ended another.
+// that exchanges nothing, if there is room for it. Otherwise the sender would wait, in
+// a system call perhaps, until the device has ended another call, and could not be cancelled.
 func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
 	if len(calls) > 1 || !s.ahead || c.body.GetRun() == nil || c.limits.all > 0 {
@@ -132,6 +162,7 @@ func (s *session) mayPipeline(calls []*call) bool {
 	return s.host == nil || wire.Bytes(c.in)+head <= int64(s.host.Room())
 }
 
+// send sends calls, each with its tensors. It waits while the connection is full.
 func (s *session) send(calls []*call) error {
 	for _, c := range calls {
 		if err := s.conn.Send(c.body, c.in); err != nil {
@@ -141,6 +172,7 @@ func (s *session) send(calls []*call) error {
 	return nil
 }
 
+// receiveAll receives the answers of calls, in the order in which they were sent.
 func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 	for _, c := range calls {
 		if c.answer, c.out, err = s.receive(ctx, c); err != nil {
@@ -150,6 +182,8 @@ func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 	return nil
 }
 
+// check refuses a call that cannot be made: on a device that is closed or lost, after ctx has ended,
+// or with a tensor whose bytes are not those of its shape.
 func (s *session) check(ctx context.Context, c *call) error {
 	switch {
 	case s.closing.Load():
@@ -202,6 +236,9 @@ type watchdog struct {
 	timedOut atomic.Bool
 }
 
+// guard watches over the calls up to a number until stop is called: if ctx ends first, it asks the
+// plugin to cancel them, and kills it when they have not ended within the grace period. The plugin
+// answers Cancel beside the call: it is a call on the socket, not on the session.
 func (s *session) guard(ctx context.Context, number uint64) *watchdog {
 	p := &watchdog{}
 	over, end := context.WithCancel(context.Background())

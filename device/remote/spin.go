@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// crew is the sessions of this process and the threads that their devices
+// deviceThreads is the sessions of this process and the threads that their devices
 // compute with. A device that waits may spin only while every one of those
 // threads has a core of its own, this process only while there is one more.
 var deviceThreads = struct {
@@ -31,8 +31,13 @@ func (s *session) threads(n int) {
 }
 
 // waitPolicies returns how awake the host is and how awake a device while it waits.
-// A device that waits for other ranks leaves its core to those who bring what it
-// waits for.
+// A device that waits for other ranks leaves its core to the processes that bring what
+// it waits for.
+//
+//	threads of all devices      host          device, alone     device, among ranks
+//	fewer than cores            spins         spins             spins
+//	as many                     naps          spins             naps
+//	more                        sleeps        sleeps            sleeps
 func waitPolicies(threads int) (host, device shm.WaitPolicy) {
 	switch n := launcher.Cores(); {
 	case threads < n:
@@ -45,7 +50,7 @@ func waitPolicies(threads int) (host, device shm.WaitPolicy) {
 	return shm.WaitSleep, shm.WaitSleep
 }
 
-// threadsLocked counts the threads of all devices; the crew is locked.
+// threadsLocked counts the threads of all devices; deviceThreads is locked.
 func threadsLocked() (total int) {
 	for _, t := range deviceThreads.sessions {
 		total += t

@@ -3,6 +3,14 @@ package remote
 import "sync"
 
 // receiveOrder has calls receive one after the other, in the order in which they were sent.
+//
+// Each call waits for the channel of the call before it, and closes its own when it is done:
+//
+//	call 1   take ── sends ── receives ──── closes a
+//	call 2        take ── sends ── waits for a ── receives ── closes b
+//	call 3             take ── sends ── waits for b ──────────── receives
+//
+// A mutex would do for two calls, but not for three: it does not say which waiter comes next.
 type receiveOrder struct {
 	mu   sync.Mutex
 	last chan struct{} // closed when the call that took the last turn is over; nil: there was none
@@ -33,7 +41,8 @@ func (t *receiveOrder) busy() bool {
 	}
 }
 
-// loss is why a device is lost, once it is.
+// loss is why a device is lost, once it is. The first reason is the true one: a connection that is
+// closed because of it breaks in every call that is under way.
 type loss struct {
 	mu  sync.Mutex
 	why error

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostAhead is the largest number of writes without an answer. That number of
-// answers fits into what the connection holds in between: nobody waits for room
-// with both sides writing.
+// maxAhead is the largest number of writes without an answer. That number of
+// answers fits into what the connection holds in between: no side waits for room
+// while both of them write.
 const maxAhead = 64
 
 // Write implements device.Executable. Of a tensor in a mapped file the plugin
@@ -38,7 +38,8 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 	return nil
 }
 
-// writeSome sends the tensors of names and then receives all answers.
+// writeSome sends the tensors of names and then receives all answers. A plugin that cannot open the
+// file of a tensor says so with kind Unavailable, and is sent the bytes instead.
 func (x *executable) writeSome(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	calls := make([]*call, len(names))
 	for i, name := range names {

@@ -69,12 +69,12 @@ type pendingExchange struct {
 	err    error
 }
 
-// mostDue bounds how many there are when gradients are added: their values are the
+// maxPending bounds how many there are when gradients are added: their values are the
 // host's memory, and that is enough to compute beside them.
 const maxPending = 4
 
-// Start sends the parts. The results are taken by who waits for them, or for
-// those of another exchange; at once where the host takes one at a time.
+// Start sends the parts. The results are taken by the goroutine that waits for them, or
+// for those of another exchange; at once where the host takes one at a time.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	s, d := x.session, &pendingExchange{tag: tag, values: values}
 	for tag.Lane == collective.Gradients && len(x.pending) >= maxPending {

@@ -46,7 +46,7 @@ func sum() []collective.Reduction {
 	return []collective.Reduction{{Op: collective.Sum, Result: tensor.New(tensor.F32, 1)}}
 }
 
-// TestAnswersInAnyOrder: each sum goes where it belongs, whoever waits first.
+// TestAnswersInAnyOrder: each sum goes where it belongs, in whatever order they are waited for.
 func TestAnswersInAnyOrder(t *testing.T) {
 	conn := &answering{numbers: []float32{3, 1, 2}, answers: []*pb.Reduced{
 		{Lane: pb.Lane_LANE_MOMENTS}, {Lane: pb.Lane_LANE_GRADIENTS}, {Lane: pb.Lane_LANE_GRADIENTS, Sequence: 1}}}

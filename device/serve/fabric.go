@@ -174,7 +174,7 @@ func (h *host) Orders(s Station, d time.Duration) (happened bool, err error) {
 
 // room returns memory for the content of a frame.
 func (h *host) room(_ wire.Frame, n int) ([]byte, error) {
-	if n < worthKeeping || len(h.free) == 0 {
+	if n < minPooled || len(h.free) == 0 {
 		return make([]byte, n), nil
 	}
 	last := len(h.free) - 1
@@ -183,11 +183,11 @@ func (h *host) room(_ wire.Frame, n int) ([]byte, error) {
 	return slices.Grow(b[:0], n)[:n], nil
 }
 
-// worthKeeping is from how many bytes on memory is kept.
-const worthKeeping = 32 << 10
+// minPooled is from how many bytes on memory is kept.
+const minPooled = 32 << 10
 
 func (h *host) Reuse(part []byte) {
-	if len(part) >= worthKeeping {
+	if len(part) >= minPooled {
 		h.free = append(h.free, part)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // outputToError makes file descriptor 1 a copy of 2. An error leaves things as
-// they are, which is no worse than before. Who judges the plugin wants to see what
+// they are, which is no worse than before. A judge of the plugin wants to see what
 // it prints.
 func outputToError() {
 	if os.Getenv(wire.HeardKey) == "" {

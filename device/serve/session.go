@@ -55,7 +55,7 @@ func (s *session) serve() error {
 		if err := s.conn.Send(reply, out); err != nil {
 			return err
 		}
-		if !m.GetRun().GetLast() { // who asks for no more waits for the end of the process
+		if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)
 		}
 	}

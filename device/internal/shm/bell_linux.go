@@ -17,7 +17,7 @@ const (
 )
 
 // The errors of futex(2) say that the value has changed, that the time is over or
-// that a signal came: whoever sleeps looks again in each case.
+// that a signal came: a sleeper looks again in each case.
 
 // bell wakes sleepers in other processes.
 type bell struct {
@@ -59,7 +59,7 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 }
 
 // yield lets others of this core run, the peer perhaps: it may have been put
-// onto the core of the one who waits for it.
+// onto the core of the thread that waits for it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // touch writes a byte into a pipe, which has room: raw, see ring.

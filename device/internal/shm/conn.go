@@ -12,12 +12,12 @@ import (
 // Conn is one side of a connection: an io.ReadWriteCloser whose writes are
 // seen by the other side after Flush at the latest. One goroutine reads and
 // one writes; Close may be called by any, and makes both return Closed. It
-// says nothing to the other process: whoever watches that does.
+// says nothing to the other process: what watches that process does.
 type Conn struct {
 	in, out *ring
 	closed  atomic.Bool
 	segment []byte
-	inUse   sync.RWMutex // held for reading by whoever touches the segment
+	inUse   sync.RWMutex // held for reading while the segment is touched
 }
 
 // Host returns the side of the process that made the segment. It owns the
@@ -60,7 +60,7 @@ func side(first bool) int {
 	return 1
 }
 
-// Mark is what a side of a link writes into the segment: who finds it there has mapped
+// Mark is what a side of a link writes into the segment: a process that finds it there has mapped
 // the same memory.
 type Mark [16]byte
 

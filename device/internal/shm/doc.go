@@ -2,7 +2,7 @@
 // share: two rings of bytes, one in each direction, with a futex for sleeping.
 //
 // The memory is an anonymous file that the child inherits, so that nothing can
-// be left behind, whoever dies when (docs/design/shared-memory.md).
+// be left behind, whichever side dies first (docs/design/shared-memory.md).
 //
 // Neither side trusts the counters of the other: a ring that says more than
 // it can hold ends the connection.

@@ -16,7 +16,7 @@ type lane struct {
 	member   *Member
 	assembly *collective.Assembly
 	parts    int         // the most that any rank brings
-	awake    atomic.Bool // whether who waits may spin: who has nothing else to do
+	awake    atomic.Bool // whether a waiting member may spin: it has nothing else to do
 	barrier  uint64      // that this member has come to
 	round    uint64      // counts the rounds
 	broken   error       // of an exchange; the lane is of no use after it

@@ -55,7 +55,7 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	return m, nil
 }
 
-// Start comes to an exchange of moments on the spot; the rest is done by who
+// Start comes to an exchange of moments on the spot; the rest is done by the goroutine that
 // waits for it. An exchange of gradients is made in a goroutine, when those
 // before it are over.
 func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
@@ -171,7 +171,7 @@ func (l *lane) poll(barrier uint64) bool {
 	return false
 }
 
-// wake wakes who sleeps in a lane, this member too. It may be called late.
+// wake wakes the members that sleep in a lane, this member too. It may be called late.
 func (m *Member) wake(l *lane) {
 	m.inUse.RLock()
 	defer m.inUse.RUnlock()

@@ -143,7 +143,7 @@ func (p *Pool) Offset(b []byte) (int, bool) {
 }
 
 // Close closes the way to the pool. It stays mapped, for somebody may still be at a
-// chunk: whoever has given up an exchange does not know.
+// chunk: a device that has given up an exchange does not know.
 func (p *Pool) Close() error { return p.file.Close() }
 
 // Drop is Close of a pool whose contents nobody needs any more: its memory is given

@@ -11,7 +11,7 @@ type WaitPolicy uint32
 const (
 	WaitSleep WaitPolicy = iota // where threads share cores
 	WaitNap                     // where every thread that computes has a core
-	WaitSpin                    // where who waits has one too
+	WaitSpin                    // where the waiting thread has one too
 )
 
 const (
@@ -128,7 +128,7 @@ const (
 	// it looks every 20 microseconds for more, for some milliseconds, on a core
 	// that a device may be computing on: a step of 85 milliseconds lost two.
 	shortNap = 8 * time.Millisecond
-	// shortNaps come first. Who waits longer has time.
+	// shortNaps come first. A longer wait has time.
 	shortNaps = 64
 	// longNap bounds every sleep, so that a side whose peer is gone and that
 	// nobody wakes looks around now and then.
@@ -145,7 +145,7 @@ func napOf(a WaitPolicy, n int) time.Duration {
 	return shortNap
 }
 
-// nap is nap n of somebody who waits. It ends when the bell has been rung since
+// nap is nap n of a wait. It ends when the bell has been rung since
 // count gave seen, or after so long.
 func (b *bell) nap(seen uint32, n int, most time.Duration) {
 	if n > 0 {

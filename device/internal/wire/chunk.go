@@ -44,7 +44,7 @@ func chunkBytes(values [][]tensor.Tensor) int {
 }
 
 // heads returns type and shape of the parts of each value that are there: of the result
-// if none is.
+// if there is none.
 func heads(x *pb.Exchange) (values [][]tensor.Tensor, err error) {
 	for i, v := range x.GetValues() {
 		h, err := shapeOf(v.GetResult())

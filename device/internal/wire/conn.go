@@ -15,7 +15,7 @@ type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error
 	// Recv returns the next message. Before its tensors are read, place is
-	// asked where to: heads are type and shape of each, checked but for their
+	// asked where to: heads are type and shape of each, checked except for their
 	// sum; what place returns has their number and sizes. After an error the
 	// connection is of no use any more.
 	Recv(place Place) (*pb.Message, []tensor.Tensor, error)

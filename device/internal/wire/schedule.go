@@ -74,7 +74,7 @@ func (notDue) Rule() string {
 }
 
 // Next takes the exchange that the run comes to. The error says what came, and what
-// was due: the device is wrong then, whoever else waits.
+// was due: the device is wrong then, not those that wait.
 func (c *Progress) Next(tag collective.Tag, values []collective.Reduction) error {
 	if err := c.next(tag, values); err != nil {
 		return notDue{err}

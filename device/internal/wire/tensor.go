@@ -14,7 +14,7 @@ func header(t tensor.Tensor) *pb.Tensor {
 }
 
 // headers reads type and shape of the tensors of a message: tensors that are
-// valid but for their bytes, which are nil.
+// valid except for their bytes, which are nil.
 func headers(in []*pb.Tensor) ([]tensor.Tensor, error) {
 	if len(in) > MaxTensors {
 		return nil, fmt.Errorf("message with %d tensors, at most %d are allowed", len(in), MaxTensors)
@@ -46,7 +46,7 @@ type number interface {
 }
 
 // Numbers converts a list. Values that do not fit wrap around and are then
-// refused by the checks of whoever asked.
+// refused by the checks of the caller.
 func Numbers[To, From number](in []From) []To {
 	if in == nil {
 		return nil

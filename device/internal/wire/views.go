@@ -33,7 +33,7 @@ func Views(peer int, lane uint8, all []View) Frame {
 }
 
 // Views reads the content of a frame of Views. Whether there is what they name, only
-// who has the memory knows.
+// the owner of the memory knows.
 func (f Frame) Views() ([]View, error) {
 	var all []View
 	for b := f.Content; len(b) > 0; {

@@ -61,7 +61,7 @@ func TestNoVendor(t *testing.T) {
 	}
 }
 
-// TestBinaries: what a build leaves is taken by the next, and built anew where it is
+// TestBinaries: what a build leaves is taken by the next, and built again where it is
 // damaged.
 func TestBinaries(t *testing.T) {
 	folder := t.TempDir()

@@ -97,6 +97,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"serving": serving,
 	"request": request,
 	"ends":    ends,
+	"squares": squares,
+	"numbers": numbersFile,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.

@@ -136,7 +136,7 @@ func dropPrefix(tensors []Tensor) (out []Tensor, prefix string) {
 			continue
 		}
 		p, rest, ok := strings.Cut(t.Name, ".")
-		if !ok || prefix != "" && p != prefix {
+		if !ok || p == "" || prefix != "" && p != prefix {
 			return nil, ""
 		}
 		prefix = p

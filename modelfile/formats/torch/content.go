@@ -3,7 +3,6 @@ package torch
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
@@ -44,23 +43,6 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	c.rest(f, chosen)
 	f.Labels = labels(c.root)
 	return f, nil
-}
-
-// numbered returns a list or tuple that has dicts or modules as a dict of its items, by their
-// numbers: people save [net.state_dict(), settings].
-func numbered(root any) any {
-	items, ok := root.(pickle.Tuple)
-	if l, isList := root.(*pickle.List); isList {
-		items, ok = l.Items, true
-	}
-	if !ok || !slices.ContainsFunc(items, isDict) {
-		return root
-	}
-	d := &pickle.Dict{}
-	for i, item := range items {
-		d.Entries = append(d.Entries, pickle.Entry{Key: strconv.Itoa(i), Value: item})
-	}
-	return d
 }
 
 // labels returns the names of classes that a state dict has as an attribute, as

@@ -112,6 +112,25 @@ def loop():
         put(f"cases/{name}.data-00000-of-00001", data)
 
 
+def story():
+    """A dense layer and a batch norm of tf.train.Saver, of whose trained variables there are averages. For the input
+    (1, 2, 3, 4) the averages give (1, -3.5, 10): 30, 70 and 110 less the means, over 2, 4 and 10 (with an eps of 0.75), times 1, 2
+    and 1, plus 0.5, 0.5 and 0."""
+    plain = {"fc/weights": ((0,) * 12, (4, 3)), "fc/biases": ((0,) * 3, (3,)), "bn/gamma": ((9,) * 3, (3,)),
+             "bn/beta": ((9,) * 3, (3,))}
+    mean = {"fc/weights": ((1, 2, 3, 2, 5, 8, 3, 6, 9, 4, 10, 16), (4, 3)), "fc/biases": ((0, 0, 0), (3,)),
+            "bn/gamma": ((1, 2, 1), (3,)), "bn/beta": ((0.5, 0.5, 0), (3,))}
+    parts = {**plain, **{k + "/ExponentialMovingAverage": v for k, v in mean.items()},
+             **{k + "/Momentum": v for k, v in plain.items()},
+             "bn/moving_mean": ((29, 78, 10), (3,)), "bn/moving_variance": ((3.25, 15.25, 99.25), (3,))}
+    data, pairs = b"", [(b"", number(1, 1) + text(3, number(1, 1)))]
+    for key, (v, shape) in sorted(parts.items()):
+        pairs.append((key.encode(), entry(floats(*v), len(data), shape)))
+        data += floats(*v)
+    put("cases/story/model.ckpt-1000.index", table(entries(pairs)))
+    put("cases/story/model.ckpt-1000.data-00000-of-00001", data)
+
+
 def averages():
     """As tf.train.Saver keeps variables, tf.train.ExponentialMovingAverage and Momentum: the running statistics
     have no average, scale has one alone. A file called checkpoint names it, by the path of another machine.
@@ -130,6 +149,7 @@ def averages():
             data += b
         put(f"cases/{name}.index", table(entries(pairs)))
         put(f"cases/{name}.data-00000-of-00001", data)
+    story()
     put("cases/averages/checkpoint", b'model_checkpoint_path: "/home/someone/run/model.ckpt-1000"\n'
         b'all_model_checkpoint_paths: "/home/someone/run/model.ckpt-1000"\n')
 

@@ -6,7 +6,8 @@ type, shape, SHA-256 of its elements), under the file's name and the key where
 the state dict stands.
 """
 import argparse, collections, os, pathlib
-import torch
+import numpy, torch
+import python2
 from make import line
 
 OUT = "layouts"
@@ -93,6 +94,18 @@ def cases():
     yield "list.pth", "0", [sd, {"lr": 0.1}]
     yield "tuple.pth", "1.model", (3, {"model": sd, "optimizer": opt.state_dict()})
     yield "lists.pth", None, [sd, ema]
+    yield "one_in_list.pth", "state_dict.0", {"state_dict": [sd], "optimizers": [opt.state_dict()], "epoch": 3}
+    yield "two_in_list.pth", None, {"state_dict": [sd, ema], "epoch": 3}
+    head = lambda k: "head." + k if k.startswith("fc.") else "backbone." + k
+    yield "mmpretrain.pth", "state_dict", {"meta": {"epoch": 100, "mmengine_version": "0.8.4"}, "message_hub": {},
+                                           "state_dict": collections.OrderedDict((head(k), v) for k, v in sd.items())}
+    ids = {id(p): p for p in net.parameters()}
+    slots = {"state": {2**46 + i: {"momentum_buffer": p.grad} for i, p in enumerate(ids.values())},
+             "param_groups": [{"lr": 0.1, "params": [2**46 + i for i in range(len(ids))]}]}
+    yield "python2.pth.tar", "state_dict", {
+        "epoch": 90, "arch": "tiny", "best_prec1": numpy.float64(69.75), "seen": 90 * 1281167 * 1000,
+        "history": numpy.arange(3.0), "args": argparse.Namespace(lr=0.1), "optimizer": slots,
+        "state_dict": torch.nn.DataParallel(net).state_dict()}
 
 
 def flatten(v, prefix=""):
@@ -107,7 +120,8 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     with open("layouts.txt", "w") as out:
         for name, key, value in cases():
-            torch.save(value, os.path.join(OUT, name))
+            old = {"pickle_module": python2, "_use_new_zipfile_serialization": False} if "python2" in name else {}
+            torch.save(value, os.path.join(OUT, name), **old)
             if key is None:
                 continue  # it has to ask
             for k in key.split(".") if key else []:

@@ -15,7 +15,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 		r.recipe.MaskValues, r.recipe.MaskIgnore = masks.Values, masks.Ignore
 	}
 	if r.from != nil {
-		err = r.compared(ctx)
+		err = r.compareOptions(ctx)
 	} else {
 		m, err = r.newModel(ctx)
 	}
@@ -33,7 +33,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 
 // newModel makes the model of a new run.
 func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
-	m, err := r.sharedModel(ctx)
+	m, err := r.broadcastModel(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ func (r *Run) replicas() int {
 	return parallel.Split(all, p.Size())[p.Rank()]
 }
 
-// sharedModel returns the model to start from: that of rank 0.
-func (r *Run) sharedModel(ctx context.Context) (*modelfile.Started, error) {
+// broadcastModel returns the model to start from: that of rank 0.
+func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 	p := r.o.Peers
 	if p == nil {
 		return r.startModel()
@@ -66,8 +66,8 @@ func modelBytes(m *modelfile.Started) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// compared is compare, by rank 0, of which the others take what is about files.
-func (r *Run) compared(ctx context.Context) error {
+// compareOptions is compare, by rank 0, of which the others take what is about files.
+func (r *Run) compareOptions(ctx context.Context) error {
 	p := r.o.Peers
 	if p == nil || p.Rank() == 0 {
 		if err := r.compare(); err != nil || p == nil {

@@ -49,14 +49,14 @@ func (r *Run) resume(ctx context.Context) (err error) {
 	r.paths = train.Paths{Data: r.o.Data, Validation: r.o.Validation, Output: r.o.Output}
 	r.recipe = train.DefaultRecipe(r.o.Model)
 	if r.from != nil {
-		err = r.goOn()
+		err = r.takeCheckpoint()
 	}
 	r.checkpoint = checkpointPath(r.o.Checkpoint, r.paths.Output)
 	return err
 }
 
-// goOn takes the paths and the recipe of the checkpoint.
-func (r *Run) goOn() (err error) {
+// takeCheckpoint takes the paths and the recipe of the checkpoint.
+func (r *Run) takeCheckpoint() (err error) {
 	if r.previous, err = train.ParseRecipe(r.from.Recipe); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (r *Run) open(ctx context.Context) error {
 	if err := r.o.checkTask(r.data.Info()); err != nil {
 		return err
 	}
-	if err := r.unseen(ctx); err != nil {
+	if err := r.checkUnseen(ctx); err != nil {
 		return err
 	}
 	return r.subset()

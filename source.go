@@ -83,15 +83,15 @@ func (r *Run) masks() data.MaskOptions {
 
 // subset draws the samples of the data that the options ask for.
 func (r *Run) subset() (err error) {
-	if r.data, err = drawn(r.data, r.o.Samples, "samples"); err != nil || r.validation == nil {
+	if r.data, err = subsetOf(r.data, r.o.Samples, "samples"); err != nil || r.validation == nil {
 		return err
 	}
-	r.validation, err = drawn(r.validation, r.o.ValidationSamples, "val-samples")
+	r.validation, err = subsetOf(r.validation, r.o.ValidationSamples, "val-samples")
 	return err
 }
 
-// drawn returns n samples of a source, or all if n is 0.
-func drawn(src data.Source, n int, option string) (data.Source, error) {
+// subsetOf returns n samples of a source, or all if n is 0.
+func subsetOf(src data.Source, n int, option string) (data.Source, error) {
 	s, err := data.Subset(src, n, 0)
 	if err != nil {
 		return src, problem.Wrap(option, err)

@@ -17,10 +17,10 @@ func (r *Run) validationSplit() data.Split {
 	return data.Val
 }
 
-// unseen refuses validation on samples that a new run trains on: what is shown
+// checkUnseen refuses validation on samples that a new run trains on: what is shown
 // as figures of validation, and decides which weights are best, would be those
 // of training.
-func (r *Run) unseen(ctx context.Context) error {
+func (r *Run) checkUnseen(ctx context.Context) error {
 	if r.previous != nil || r.validation == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		return err
 	}
 	defer src.Close()
-	m, src, err := predict.Evaluable(v.Model, src, o.hear)
+	m, src, err := predict.Evaluable(v.Model, src, o.noteOptions)
 	if err != nil {
 		return err
 	}

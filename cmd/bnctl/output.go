@@ -94,7 +94,7 @@ func (o *output) note(format string, args ...any) {
 	}
 }
 
-// hear is note of what the library says, with its options in braces.
-func (o *output) hear(format string, args ...any) {
+// noteOptions is note of what the library says, with its options in braces.
+func (o *output) noteOptions(format string, args ...any) {
 	o.note("%s", inFlags(fmt.Sprintf(format, args...)))
 }

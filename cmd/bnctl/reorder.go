@@ -114,7 +114,7 @@ func (r *ordering) flag(args []string) ([]string, error) {
 	default:
 		value, used = args[1], 2
 	}
-	if err := cmp.Or(checkValue(f, value), r.twice(f, value)); err != nil {
+	if err := cmp.Or(checkValue(f, value), r.checkRepeated(f, value)); err != nil {
 		return nil, err
 	}
 	*into = append(*into, args[:used]...)

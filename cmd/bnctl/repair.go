@@ -15,7 +15,7 @@ type repair struct {
 }
 
 func (r *repair) run(ctx context.Context, o *output) error {
-	r.options.Note = o.hear
+	r.options.Note = o.noteOptions
 	r.options.Examined = func(p *doctor.Report) {
 		noteChoice(o, p.Choice)
 		_ = reportFindings(o, p) // that it is sick is why we are here

@@ -82,7 +82,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		Workers: c.Int("workers"), Recompute: c.String("recompute"), LogEvery: c.Int("log-every"),
 		DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second)),
 		SkipBad:       c.String("skip-bad"), Masks: maskOptions(c), Task: c.String("task"),
-		ResumeCommand: func(checkpoint string) string { return goOn(c, checkpoint) }}
+		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
 	if !resumed || c.IsSet("model") {
 		o.Model = c.String("model")
 	}
@@ -101,9 +101,9 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 	return o, err
 }
 
-// goOn is the command that resumes the run of a checkpoint as it was started:
+// resumeCommand is the command that resumes the run of a checkpoint as it was started:
 // with the flags that the checkpoint does not hold.
-func goOn(c *cli.Context, checkpoint string) string {
+func resumeCommand(c *cli.Context, checkpoint string) string {
 	words := []string{"bnctl train --resume", shellWord(checkpoint)}
 	held := []string{"data", "val", "output", "overwrite"}
 	for _, f := range runFlags() {

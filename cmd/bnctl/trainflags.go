@@ -160,11 +160,11 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 	if use("freeze") {
 		r.Freeze = c.StringSlice("freeze")
 	}
-	return settle(c, r, resume)
+	return resolveFlags(c, r, resume)
 }
 
-// settle resolves what flags leave open or say of each other.
-func settle(c *cli.Context, r *train.Recipe, resume bool) error {
+// resolveFlags resolves what flags leave open or say of each other.
+func resolveFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 	if c.IsSet("steps") {
 		if c.IsSet("epochs") {
 			return misuse("give one of --epochs and --steps")

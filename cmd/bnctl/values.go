@@ -36,9 +36,9 @@ func checkValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// twice refuses a flag that was given before with another value: which of them
+// checkRepeated refuses a flag that was given before with another value: which of them
 // counts is nowhere said. A flag that makes a list may come often.
-func (r *ordering) twice(f cli.Flag, value string) error {
+func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 	switch f.(type) {
 	case *cli.StringSliceFlag, *cli.IntSliceFlag:
 		return nil

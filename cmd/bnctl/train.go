@@ -40,8 +40,8 @@ func trainAction(c *cli.Context) error {
 	}
 	o := outputOf(c)
 	return onRanks(c, o, func(ctx context.Context, p peers) error {
-		options := bnctl.TrainOptions{Resume: c.String("resume"), Checkpoint: c.String("checkpoint"),
-			Output: c.String("output"), Peers: p}
+		options := runFiles(c)
+		options.Peers = p
 		resumed, err := options.Resumes(ctx)
 		if err != nil {
 			return err
@@ -76,8 +76,9 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 
 // trainOptions returns what the flags say of a run, new or resumed.
 func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error) {
-	o = bnctl.TrainOptions{Data: c.String("data"), Validation: c.String("val"), Output: c.String("output"),
-		Checkpoint: c.String("checkpoint"), CheckpointEvery: c.Int("checkpoint-every"),
+	files := runFiles(c)
+	o = bnctl.TrainOptions{Data: c.String("data"), Validation: c.String("val"), Output: files.Output,
+		Checkpoint: files.Checkpoint, CheckpointEvery: c.Int("checkpoint-every"),
 		Overwrite: c.Bool("overwrite"), AnyKernels: c.IsSet("kernels"), Placement: c.String("placement"),
 		Workers: c.Int("workers"), Recompute: c.String("recompute"), LogEvery: c.Int("log-every"),
 		DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second)),
@@ -87,7 +88,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		o.Model = c.String("model")
 	}
 	if resumed {
-		o.Resume = c.String("resume")
+		o.Resume = files.Resume
 	} else if o.Output == "" {
 		if o.Output, err = defaultOutput(o.Model); err != nil {
 			return o, err

@@ -4,7 +4,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl"
 )
+
+// runFiles returns the files of a run that are known before it is known whether it goes on: with
+// --resume auto, where no flag names one, those that a new run would write.
+func runFiles(c *cli.Context) bnctl.TrainOptions {
+	o := bnctl.TrainOptions{Resume: c.String("resume"), Checkpoint: c.String("checkpoint"),
+		Output: c.String("output")}
+	if o.Resume == "auto" && o.Checkpoint == "" && o.Output == "" {
+		o.Output, _ = defaultOutput(c.String("model")) // a new run says what is wrong with that
+	}
+	return o
+}
 
 // defaultOutput returns the path of the template that nobody has named: a file in the current
 // folder with the name of the model. It is an error if that is the file of the model itself.

@@ -18,8 +18,9 @@ type TrainOptions struct {
 	// checkpoint, and refuses another Model unless it is "".
 	Model string
 	// Start says how the file Model is read, and the number of classes of a new head. Its
-	// Seed and Auxiliary are ignored: the recipe's count. Its Option names options in events, too. A resumed run takes Init, Size and
-	// of Preprocess EXIF and Interpolation, to compare them with those of its checkpoint.
+	// Seed and Auxiliary are ignored: the recipe's count. Its Option names options in events,
+	// too. A resumed run takes Init, Size and of Preprocess EXIF and Interpolation, to compare
+	// them with those of its checkpoint.
 	Start modelfile.StartOptions
 
 	// Data is the data to train on, and Validation that for evaluation after each epoch, as

@@ -41,13 +41,14 @@ func fullName(c *cli.Context) string {
 	return name
 }
 
-// wantEnding refuses a name of -o whose ending is none of those that a command writes.
-func wantEnding(command, path string, endings ...string) error {
+// wantExtension refuses a name of -o whose extension is none of those that a command writes.
+func wantExtension(command, path string, extensions ...string) error {
 	if path == "" {
-		return misuse("%s needs -o FILE, with a name that ends with %s", command, strings.Join(endings, ", "))
+		return misuse("%s needs -o FILE, with a name that ends with %s", command, strings.Join(extensions, ", "))
 	}
-	if ending := strings.ToLower(filepath.Ext(path)); !slices.Contains(endings, ending) {
-		return misuse("-o %s: %s writes %s; the ending picks the form", path, command, strings.Join(endings, ", "))
+	if !slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
+		return misuse("-o %s: %s writes %s; the ending picks the form", path, command,
+			strings.Join(extensions, ", "))
 	}
 	return nil
 }

@@ -44,15 +44,15 @@ func firstOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// kindList writes how many files there are of each ending: "120 .jpg, 3 .png".
+// kindList writes how many files there are of each extension: "120 .jpg, 3 .png".
 func kindList(kinds map[string]int) string {
-	var parts []string
+	var counts []string
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		name := k
 		if name == "" {
 			name = "without ending"
 		}
-		parts = append(parts, fmt.Sprintf("%d %s", kinds[k], name))
+		counts = append(counts, fmt.Sprintf("%d %s", kinds[k], name))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(counts, ", ")
 }

@@ -74,18 +74,18 @@ func tellProfile(o *output, p *bench.Profile) {
 	}
 	for _, n := range p.Nodes {
 		o.event("profile", n)
-		name, took, share, times := n.Name, "-", "", ""
+		name, took, percent, times := n.Name, "-", "", ""
 		if name == "" {
 			name = "all of " + n.Function
 		}
 		if n.Ms > 0 {
-			took, share = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/all[n.Function])
+			took, percent = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/all[n.Function])
 			if floor := max(n.FlopsMs, n.BytesMs); floor > 0 && n.Name != "" {
 				times = fmt.Sprintf("%.1f", n.Ms/floor)
 			}
 		}
 		o.result("%s", strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s  %s",
-			name, n.Op, took, share, n.FlopsMs, n.BytesMs, times, n.Algorithm), " "))
+			name, n.Op, took, percent, n.FlopsMs, n.BytesMs, times, n.Algorithm), " "))
 	}
 	o.result("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; times are medians",
 		p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Source)

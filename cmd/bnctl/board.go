@@ -30,7 +30,7 @@ func (t *trainer) openBoard() (err error) {
 	return err
 }
 
-// diskFull reports whether there was no room for a file: no reason not to train.
+// diskFull reports whether the disk was too full for a file: no reason not to train.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -64,15 +64,14 @@ func noteDoubtful(o *output, names []string) {
 
 // few joins the first of what may be many.
 func few(names []string) string {
-	const shown = 8
-	if n := len(names) - shown; n > 0 {
-		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d more", n))
+	const most = 8
+	if n := len(names) - most; n > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(names, ", ")
 }
 
-// viewModel reads the model of a file for who does not change it, and closes it, and
-// notes what was taken of it.
+// viewModel opens the model of a file to read it only, and notes what was taken of it.
 func viewModel(o *output, path string, options modelfile.Options) (*modelfile.ReadOnly, error) {
 	v, err := modelfile.OpenReadOnly(path, options)
 	if err == nil {

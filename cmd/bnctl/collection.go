@@ -29,9 +29,9 @@ func collectFrom(percent, before int) {
 		return
 	}
 	runtime.AddCleanup(new([64]byte), func(was int) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		held := max(live[0].Value.Uint64(), leastHeld)
-		collectFrom(int(max(usual, (smallHeap-min(smallHeap, held))*usual/held)), was)
+		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(sample)
+		live := max(sample[0].Value.Uint64(), leastHeld)
+		collectFrom(int(max(usual, (smallHeap-min(smallHeap, live))*usual/live)), was)
 	}, percent)
 }

@@ -76,7 +76,7 @@ func dataInfo(c *cli.Context) error {
 
 func dataShow(c *cli.Context) error {
 	path := c.String("output")
-	if err := wantEnding("data show", path, ".png"); err != nil {
+	if err := wantExtension("data show", path, ".png"); err != nil {
 		return err
 	}
 	for _, flag := range []string{"count", "columns", "side"} {

@@ -76,7 +76,7 @@ func doctorAction(c *cli.Context) error {
 // repairOptions returns what the flags say of a repair.
 func repairOptions(c *cli.Context, path string) (*repair, error) {
 	r := &repair{path: path, output: c.String("output")}
-	if err := wantEnding("doctor --repair", r.output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
+	if err := wantExtension("doctor --repair", r.output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
 		return nil, err
 	}
 	if r.options.Data = c.String("data"); r.options.Data == "" {

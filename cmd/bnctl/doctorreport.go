@@ -57,14 +57,14 @@ func reportFindings(o *output, p *doctor.Report) error {
 
 // channelList names the first channels of a finding.
 func channelList(channels []int) string {
-	const shown = 6
+	const most = 6
 	switch n := len(channels); {
 	case n == 0:
 		return ""
 	case n == 1:
 		return fmt.Sprintf(" channel %d", channels[0])
-	case n > shown:
-		return fmt.Sprintf(" %s (%s, ...)", counted(n, "channel"), joined(channels[:shown]))
+	case n > most:
+		return fmt.Sprintf(" %s (%s, ...)", counted(n, "channel"), joined(channels[:most]))
 	}
 	return " channels " + joined(channels)
 }

@@ -45,12 +45,12 @@ func classTable(o *output, m *models.Model, e *train.Evaluation) {
 	}
 	o.result("%-*s%s", w, "class", head)
 	for i, k := range e.PerClass {
-		switch share := 100 * float64(k.Correct) / float64(k.N); {
+		switch percent := 100 * float64(k.Correct) / float64(k.N); {
 		case e.Masks && e.Overlap(i) >= 0: // there may be predictions alone
-			o.result("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, predict.Label(m, i), k.N, k.Correct, share,
+			o.result("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, predict.Label(m, i), k.N, k.Correct, percent,
 				100*e.Overlap(i))
 		case k.N > 0:
-			o.result("%-*s  %7d  %7d  %7.2f %%", w, predict.Label(m, i), k.N, k.Correct, share)
+			o.result("%-*s  %7d  %7d  %7.2f %%", w, predict.Label(m, i), k.N, k.Correct, percent)
 		}
 	}
 }

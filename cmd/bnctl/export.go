@@ -72,7 +72,7 @@ func exportOptions(c *cli.Context, path string) (o export.Options, err error) {
 		o.Opset = c.Int("opset")
 	}
 	if o.Output == "" || o.Format == "" {
-		if err := wantEnding("export", o.Output, ".onnx", ".safetensors", ".pth", ".pt"); err != nil {
+		if err := wantExtension("export", o.Output, ".onnx", ".safetensors", ".pth", ".pt"); err != nil {
 			return o, err
 		}
 	}

@@ -58,7 +58,7 @@ func reportInspect(o *output, r *inspect.Report) {
 	}
 }
 
-// inspectTitle says in a line what the model is, or why none is known.
+// inspectTitle says in a line what the model is, or why it is not known.
 func inspectTitle(r *inspect.Report) string {
 	if r.Model != nil {
 		return summary(r.Model)
@@ -78,13 +78,13 @@ func printHistory(o *output, r *inspect.Report) {
 			"weights differ from it by at most %.3g (%s)", counted(l.Replicas, "replica"), counted(l.Steps, "step"),
 			l.Largest, l.Tensor)
 	}
-	for _, part := range []struct {
+	for _, entry := range []struct {
 		name string
 		text json.RawMessage
 	}{{"recipe", r.Recipe}, {"progress", r.Progress}} {
-		if len(part.text) > 0 {
+		if len(entry.text) > 0 {
 			o.result("")
-			o.result("%s:\n%v", part.name, lines(indented(part.text)))
+			o.result("%s:\n%v", entry.name, lines(indented(entry.text)))
 		}
 	}
 }

@@ -21,11 +21,11 @@ func printLayers(o *output, layers []models.Layer) {
 // summary says in a line what a model is.
 func summary(m *models.Model) string {
 	s := m.Summary()
-	parts := []string{m.Architecture, "input " + s.Input,
+	fields := []string{m.Architecture, "input " + s.Input,
 		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", s.Flops/1e6),
 		counted(s.Norms, "batch norm")}
 	if len(m.Labels) > 0 {
-		parts = append(parts, "classes "+models.ClassList(m.Labels))
+		fields = append(fields, "classes "+models.ClassList(m.Labels))
 	}
-	return strings.Join(parts, " · ")
+	return strings.Join(fields, " · ")
 }

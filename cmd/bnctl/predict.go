@@ -78,15 +78,15 @@ func predictAction(c *cli.Context) error {
 // a model stands further on.
 func modelComesFirst(first string, rest []string, err error) error {
 	for _, later := range rest {
-		if ending := strings.ToLower(filepath.Ext(later)); slices.Contains(modelEndings, ending) {
+		if slices.Contains(modelExtensions, strings.ToLower(filepath.Ext(later))) {
 			return problem.Advise("the model comes first: bnctl predict "+later+" "+first, "%w", err)
 		}
 	}
 	return err
 }
 
-// modelEndings are endings of files that hold models, and no inputs.
-var modelEndings = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
+// modelExtensions are those of files that hold models, and no inputs.
+var modelExtensions = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
 	".caffemodel"}
 
 // predictOptions returns what the flags say.

@@ -34,7 +34,7 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 
 // all predicts all inputs, and lists at the end those without a prediction.
 func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
-	whole := p.format == "npy" // an array has a row for every input, so none is left out
+	whole := p.format == "npy" // an array has a row for every input, so no input is left out
 	src, err := predict.OpenInputs(ctx, v.Model, p.inputs, !whole, o.note)
 	if err != nil {
 		return err
@@ -64,9 +64,9 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err := v.Verify(); err != nil { // of a damaged file there is nothing to be warned of
 		return err
 	}
-	var ending sync.WaitGroup
-	ending.Go(end) // processes take a while to end
+	var closing sync.WaitGroup
+	closing.Go(end) // processes take a while to end
 	warnOfModel(o, v.Model, p.path)
-	ending.Wait()
+	closing.Wait()
 	return problem.Unpredicted(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))
 }

@@ -56,7 +56,7 @@ func (p *progress) start(e train.Started) {
 		p.line("%s", line)
 	}
 	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, e.Recipe.Precision,
-		shares(e.Placement)+among(e.Ranks), notDeterministic(e))
+		replicaCounts(e.Placement)+among(e.Ranks), notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
 			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
@@ -65,8 +65,8 @@ func (p *progress) start(e train.Started) {
 	}
 }
 
-// shares says how many replicas each of several devices has.
-func shares(replicas []int) string {
+// replicaCounts says how many replicas each of several devices has.
+func replicaCounts(replicas []int) string {
 	if len(replicas) < 2 {
 		return ""
 	}
@@ -180,9 +180,9 @@ func movedTo(devices []string) string {
 
 // placedOn says which device has how many replicas.
 func placedOn(devices []string, replicas []int) string {
-	var parts []string
+	var counts []string
 	for i, name := range devices {
-		parts = append(parts, name+" ("+strconv.Itoa(replicas[i])+")")
+		counts = append(counts, name+" ("+strconv.Itoa(replicas[i])+")")
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(counts, ", ")
 }

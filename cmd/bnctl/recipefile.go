@@ -22,7 +22,7 @@ func applyRecipeFile(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []struct {
+	for _, section := range []struct {
 		name, other  string
 		values       map[string]string
 		flags, there []cli.Flag
@@ -30,13 +30,13 @@ func applyRecipeFile(c *cli.Context) error {
 		{"recipe", "run", f.Recipe, recipeFlags(), runFlags()},
 		{"run", "recipe", f.Run, runFlags(), recipeFlags()},
 	} {
-		for _, name := range slices.Sorted(maps.Keys(part.values)) {
-			if find(part.there, name) != nil {
-				return misuse("%s: %s: %s belongs under %s:", path, part.name, name, part.other)
+		for _, name := range slices.Sorted(maps.Keys(section.values)) {
+			if find(section.there, name) != nil {
+				return misuse("%s: %s: %s belongs under %s:", path, section.name, name, section.other)
 			}
 		}
-		if err := applyFlags(c, part.values, part.flags); err != nil {
-			return misuse("%s: %s: %v", path, part.name, err)
+		if err := applyFlags(c, section.values, section.flags); err != nil {
+			return misuse("%s: %s: %v", path, section.name, err)
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/doctor"
 )
 
-// repair estimates the statistics of a file anew.
+// repair estimates the statistics of a file again.
 type repair struct {
 	path, output string
 	file         modelfile.Options

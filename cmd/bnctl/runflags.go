@@ -10,9 +10,9 @@ import (
 
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
-	own := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
+	flags := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
 		precisionFlag(), labelsFlag()}
-	return append(slices.Concat(own, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
+	return append(slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
 }
 
 // runningFlags say on what a model is run.

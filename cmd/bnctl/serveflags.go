@@ -71,7 +71,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	return o, err
 }
 
-// securityOptions returns what the flags say of who may ask.
+// securityOptions returns what the flags say of the clients that may ask.
 func securityOptions(c *cli.Context) server.Security {
 	return server.Security{Insecure: c.Bool("insecure"), Reflection: c.Bool("reflection"),
 		Certificate: c.String("tls-cert"), Key: c.String("tls-key"), Clients: c.String("client-ca"),

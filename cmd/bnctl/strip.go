@@ -59,7 +59,7 @@ func stripOptions(c *cli.Context) (o strip.Options, err error) {
 		return o, misuse("strip needs CHECKPOINT: a training checkpoint, for example " +
 			"bnctl strip run.bnc -o model.bnm")
 	}
-	if err := wantEnding("strip", o.Output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
+	if err := wantExtension("strip", o.Output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {
 		return o, err
 	}
 	if !o.Template() {

@@ -32,9 +32,9 @@ func reportStrip(o *output, r *strip.Report) {
 	}
 	o.event("strip", r)
 	from := []string{}
-	for _, part := range []string{r.Architecture, r.Format} {
-		if part != "" {
-			from = append(from, part)
+	for _, word := range []string{r.Architecture, r.Format} {
+		if word != "" {
+			from = append(from, word)
 		}
 	}
 	if r.Replicas > 0 {

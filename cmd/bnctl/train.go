@@ -106,10 +106,10 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 // with the flags that the checkpoint does not hold.
 func resumeCommand(c *cli.Context, checkpoint string) string {
 	words := []string{"bnctl train --resume", shellWord(checkpoint)}
-	held := []string{"data", "val", "output", "overwrite"}
+	stored := []string{"data", "val", "output", "overwrite"}
 	for _, f := range runFlags() {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains(held, name) {
+		if !c.IsSet(name) || slices.Contains(stored, name) {
 			continue
 		}
 		if _, ok := f.(*cli.BoolFlag); ok {

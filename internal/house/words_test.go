@@ -45,7 +45,6 @@ var turns = []struct {
 
 // wordsToCome are the packages that the glossary has not reached.
 var wordsToCome = []string{
-	"cmd/bnctl",
 	"device",
 	"device/collective",
 	"device/devicetest",
@@ -56,12 +55,10 @@ var wordsToCome = []string{
 	"device/ref",
 	"device/remote",
 	"device/serve",
-	"modelfile",
 	"modelfile/formats",
 	"modelfile/formats/internal/foreign",
 	"modelfile/formats/keras",
 	"modelfile/formats/onnx",
-	"modelfile/strip",
 	"parallel",
 	"plugins/cpu/internal/convolution",
 	"plugins/cpu/internal/cpu",

@@ -77,7 +77,8 @@ func (p *Predictor) Follows() bool { return p.peers != nil && p.peers.Rank() > 0
 // what cannot be.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
-		return nil, problem.New("model", "", "there is none to predict with", "open one with modelfile.OpenReadOnly")
+		return nil, problem.New("model", "", "there is none to predict with",
+			"open one with modelfile.OpenReadOnly")
 	}
 	if o.Batch < 1 {
 		return nil, problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")

@@ -46,24 +46,24 @@ func backward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.V
 	case class.DirectDot2:
 		return buildDirectDot2(c, back, dy, t, dx, true)
 	case class.Dot2:
-		return buildDot2(c, g, dot2For(c, t, g.key("backward"), g.backwardParts, false), dy, t, dx)
+		return buildDot2(c, g, dot2For(c, t, g.key("backward"), g.backwardSections, false), dy, t, dx)
 	case class.Winograd2, class.Winograd4, class.Winograd5:
-		direct := newProduct(packFor(c, t, g.key("backward"), g.backwardParts), t)
+		direct := newProduct(packFor(c, t, g.key("backward"), g.backwardSections), t)
 		return buildWinograd(c, back, back.tiles(algorithm), direct, dy, dx, true)
 	case class.Matrix:
-		return buildMatrix(c, g, "backward", g.backwardParts, dy, t, dx)
+		return buildMatrix(c, g, "backward", g.backwardSections, dy, t, dx)
 	}
-	return buildGEMM(c, g, "backward", g.backwardParts, dy, t, dx)
+	return buildGEMM(c, g, "backward", g.backwardSections, dy, t, dx)
 }
 
-// backwardParts returns the windows of the gradient for the input, one for each
+// backwardSections returns the windows of the gradient for the input, one for each
 // phase and group.
-func (g *Geometry) backwardParts() (parts []packPart) {
+func (g *Geometry) backwardSections() (sections []packSection) {
 	for _, f := range g.backward() {
 		for i := range g.Groups {
 			at, step := g.backwardAt(f, i)
-			parts = append(parts, packPart{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
+			sections = append(sections, packSection{window: f.window, at: at, step: step, in: i * g.og, out: i * g.cg})
 		}
 	}
-	return parts
+	return sections
 }

@@ -10,7 +10,7 @@ import (
 // A chunk is as many rows as have about 4096 positions, a function of the shape. The
 // sums of chunks meet in the order of the canonical tree (package collective):
 //
-//	chunks   0   1   2   3   4        room, in blocks of n sums:
+//	chunks   0   1   2   3   4        workspace, in blocks of n sums:
 //	          \ /     \ /    |          block 0: the node that is being made
 //	           +       +     |          block 1: its right child
 //	            \     /     /           block 2: the right child of that
@@ -43,32 +43,32 @@ func (c chunks) count(rows int) int { return (rows + c.rows - 1) / c.rows }
 func (c chunks) blocks(rows int) int { return max(1, bits.Len(uint(c.count(rows)))) }
 
 // sum computes the sums over rows [from, to), one value of n, and returns them:
-// they lie in room, which has n values for each of the blocks. chunk adds the
+// they lie in workspace, which has n values for each of the blocks. chunk adds the
 // products of some rows to sums.
-func (c chunks) sum(set *kernel.Set, room []float32, n, from, to int,
+func (c chunks) sum(set *kernel.Set, workspace []float32, n, from, to int,
 	chunk func(sums []float32, from, to int)) []float32 {
 	if from == to {
-		clear(room[:n])
-		return room[:n]
+		clear(workspace[:n])
+		return workspace[:n]
 	}
-	c.node(set, collective.Root(c.count(to-from)), room, n, func(sums []float32, i int) {
+	c.node(set, collective.Root(c.count(to-from)), workspace, n, func(sums []float32, i int) {
 		clear(sums)
 		first := from + i*c.rows
 		chunk(sums, first, min(first+c.rows, to))
 	})
-	return room[:n]
+	return workspace[:n]
 }
 
-// node computes a node of the tree over the chunks in the first n values of room.
-func (c chunks) node(set *kernel.Set, node collective.Node, room []float32, n int,
+// node computes a node of the tree over the chunks in the first n values of workspace.
+func (c chunks) node(set *kernel.Set, node collective.Node, workspace []float32, n int,
 	leaf func(sums []float32, i int)) {
-	sums := room[:n]
+	sums := workspace[:n]
 	if node.Leaf() {
 		leaf(sums, node.From)
 		return
 	}
 	left, right := node.Children()
-	c.node(set, left, room, n, leaf)
-	c.node(set, right, room[n:], n, leaf)
-	set.Add(sums, sums, room[n:2*n])
+	c.node(set, left, workspace, n, leaf)
+	c.node(set, right, workspace[n:], n, leaf)
+	set.Add(sums, sums, workspace[n:2*n])
 }

@@ -45,13 +45,13 @@ func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, fr
 		at, step := g.narrowAt()
 		return g.gradient([]gradientOf{newGradientOf(g.narrowForward(), at, step)}, x, dy, dw, true)
 	}
-	var parts []gradientOf
+	var sections []gradientOf
 	w := g.forward()
 	for i := range g.Groups {
 		at, step := g.forwardAt(i)
-		parts = append(parts, newGradientOf(w, at, step))
+		sections = append(sections, newGradientOf(w, at, step))
 	}
-	return g.gradient(parts, x, dy, dw, false)
+	return g.gradient(sections, x, dy, dw, false)
 }
 
 // everyReplica returns an action that does something for all replicas [from, to).
@@ -65,44 +65,45 @@ func everyReplica(do func(f *run.Frame, from, to int)) *run.AtOnce {
 // gradient returns what computes the weight gradients of replicas [from, to).
 // A task is one panel of one group for one replica, and some of its taps where
 // that alone would leave workers idle.
-func (g *Geometry) gradient(parts []gradientOf, x, dy, dw *run.Value, narrow bool) func(f *run.Frame,
+func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow bool) func(f *run.Frame,
 	from, to int) {
-	panels, padded, chunks := parts[0].window.Panels(), 0, chunksOf(dy.Positions)
+	panels, padded, chunks := sections[0].window.Panels(), 0, chunksOf(dy.Positions)
 	if narrow {
 		padded = g.paddedLen()
 	}
 	return func(f *run.Frame, from, to int) {
 		in, grad, out := f.Slack(x), f.Slack(dy), f.F32(dw)
 		replicas := to - from
-		cuts := enough(parts[0].window.Taps, replicas*len(parts)*panels, f.Threads())
-		f.Each(replicas*len(parts)*panels*cuts, func(w *run.Worker, task int) {
+		cuts := enough(sections[0].window.Taps, replicas*len(sections)*panels, f.Threads())
+		f.Each(replicas*len(sections)*panels*cuts, func(w *run.Worker, task int) {
 			cut, task := task%cuts, task/cuts
 			panel, task := task%panels, task/panels
-			group, r := task%len(parts), from+f.Turn(task/len(parts), replicas)
-			part, kernels := &parts[group], f.Kernels
-			t0, t1 := part.taps(cut, cuts)
-			n := part.sums(panel, t0, t1)
-			own := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
-			own, room := own[:padded], own[padded+kernel.GradientSlack:]
-			sums := chunks.sum(kernels, room, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
-				part.chunk(kernels, &w.Tile, f.Schedule.Gradient, panel, t0, t1, sums, func(do func(in, grad []float32)) {
+			group, r := task%len(sections), from+f.Turn(task/len(sections), replicas)
+			section, kernels := &sections[group], f.Kernels
+			t0, t1 := section.taps(cut, cuts)
+			n := section.sums(panel, t0, t1)
+			buffer := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
+			buffer, workspace := buffer[:padded], buffer[padded+kernel.GradientSlack:]
+			sums := chunks.sum(kernels, workspace, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
+				rows := f.Schedule.Gradient
+				section.chunk(kernels, &w.Tile, rows, panel, t0, t1, sums, func(do func(in, grad []float32)) {
 					for i := from; i < to; i++ {
 						image := run.Row(in, x, i)
 						if narrow {
-							g.pad(own, image)
-							image = own
+							g.pad(buffer, image)
+							image = buffer
 						}
 						do(image[group*g.cg:], grad[i*dy.Count+group*g.og:(i+1)*dy.Count+kernel.GradientSlack])
 					}
 				})
 			})
-			part.window.Unpack(panel, run.Row(out, dw, r), sums, part.at, part.step, t0, t1)
+			section.window.Unpack(panel, run.Row(out, dw, r), sums, section.at, section.step, t0, t1)
 		})
 	}
 }
 
-// enough returns the number of parts into which to divide n, so that with that
-// number of tasks for each part all workers have something to do.
+// enough returns the number of ranges into which to divide n, so that with that
+// number of tasks for each range all workers have something to do.
 func enough(n, tasks, threads int) int {
 	const perThread = 4
 	if threads == 1 {

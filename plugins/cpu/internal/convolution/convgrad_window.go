@@ -37,9 +37,9 @@ func newGradientOf(w *kernel.Window, at []int, step int) gradientOf {
 	return g
 }
 
-// taps returns the taps [t0, t1) of part i.
-func (g *gradientOf) taps(i, parts int) (t0, t1 int) {
-	return g.window.Taps * i / parts, g.window.Taps * (i + 1) / parts
+// taps returns the taps [t0, t1) of range i.
+func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
+	return g.window.Taps * i / ranges, g.window.Taps * (i + 1) / ranges
 }
 
 // sums returns the number of the sums of taps [t0, t1) of one panel.

@@ -67,17 +67,17 @@ func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Val
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
 	windows := &denseWindows{k: k, width: width}
-	parts := func() []packPart {
+	sections := func() []packSection {
 		at := make([]int, k)
 		for i := range at {
 			at[i] = i * stepK
 		}
-		return []packPart{{window: windows.rows(1), at: at, step: stepC}}
+		return []packSection{{window: windows.rows(1), at: at, step: stepC}}
 	}
 	if choose(c) == class.Dot2 {
-		return denseDot2(c, dot2For(c, t, what, parts, false), windows, in, t, out)
+		return denseDot2(c, dot2For(c, t, what, sections, false), windows, in, t, out)
 	}
-	p := newProduct(packFor(c, t, what, parts), t)
+	p := newProduct(packFor(c, t, what, sections), t)
 	in, round := c.Operand(in)
 	rows := rowsOf(c, in, out)
 	return run.Whole(func(f *run.Frame) error {

@@ -44,13 +44,14 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 			g.windows.prepare(min(n, g.chunks.rows))
 			g.windows.prepare(n % g.chunks.rows)
 		}
-		leaves, held := f.Members()
-		nodes := g.nodes(leaves, held)
+		leaves, local := f.Members()
+		nodes := g.nodes(leaves, local)
 		panels := g.windows.rows(1).Panels()
 		f.Each(len(nodes)*panels, func(w *run.Worker, task int) {
-			t := denseTask{denseGradient: g, w: w, f: f, held: held, panel: task % panels}
+			t := denseTask{denseGradient: g, w: w, f: f, local: local, panel: task % panels}
 			t.width = g.windows.rows(1).PanelWidth(t.panel)
-			t.room = w.Floats((bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))) * t.most() * t.width)
+			blocks := bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))
+			t.workspace = w.Floats(blocks * t.most() * t.width)
 			for t.k0 = 0; t.k0 < dy.Count; t.k0 = t.k1 {
 				t.k1 = min(t.k0+t.most(), dy.Count)
 				t.sum(nodes[task/panels])
@@ -72,12 +73,12 @@ type denseGradient struct {
 }
 
 // nodes returns the nodes of the tree over the replicas that are made here.
-func (g *denseGradient) nodes(leaves int, held []int) []collective.Node {
+func (g *denseGradient) nodes(leaves int, local []int) []collective.Node {
 	if g.summed {
-		return collective.Cover(leaves, held)
+		return collective.Cover(leaves, local)
 	}
-	nodes := make([]collective.Node, len(held))
-	for i, r := range held {
+	nodes := make([]collective.Node, len(local))
+	for i, r := range local {
 		nodes[i] = collective.Node{From: r, To: r + 1}
 	}
 	return nodes
@@ -88,10 +89,10 @@ type denseTask struct {
 	*denseGradient
 	w            *run.Worker
 	f            *run.Frame
-	held         []int
+	local        []int
 	panel, width int
 	k0, k1       int
-	room         []float32 // one block of sums for each level of the trees
+	workspace    []float32 // one block of sums for each level of the trees
 }
 
 // denseValues is how many values of dy DenseGradient treats at a time, so that the sums of
@@ -117,7 +118,7 @@ func (t *denseTask) size() int { return (t.k1 - t.k0) * t.width }
 // block returns the sums of a level.
 func (t *denseTask) block(level int) []float32 {
 	n := t.size()
-	return t.room[level*n : (level+1)*n]
+	return t.workspace[level*n : (level+1)*n]
 }
 
 // sum computes a node and writes it to its place.
@@ -127,7 +128,7 @@ func (t *denseTask) sum(n collective.Node) {
 		return
 	}
 	if first < 0 {
-		first, _ = slices.BinarySearch(t.held, n.From)
+		first, _ = slices.BinarySearch(t.local, n.From)
 		clear(t.block(0))
 	}
 	to, sums := run.Row(t.f.F32(t.dw), t.dw, first)[t.panel*kernel.PanelLanes:], t.block(0)
@@ -141,7 +142,7 @@ func (t *denseTask) sum(n collective.Node) {
 // of the node with rows, counted among those held; -1 if there is none.
 func (t *denseTask) eval(n collective.Node, level int) (first int) {
 	if n.Leaf() {
-		r, _ := slices.BinarySearch(t.held, n.From)
+		r, _ := slices.BinarySearch(t.local, n.From)
 		if t.f.Rows[r] == 0 {
 			return -1
 		}
@@ -163,7 +164,7 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 
 // join adds a leaf to the block of a level.
 func (t *denseTask) join(n collective.Node, level int) {
-	r, _ := slices.BinarySearch(t.held, n.From)
+	r, _ := slices.BinarySearch(t.local, n.From)
 	if rows := t.f.Rows[r]; t.chunks.count(rows) == 1 {
 		t.tiles(t.block(level), t.f.Starts[r], t.f.Starts[r+1], true)
 	} else if rows > 0 {
@@ -187,7 +188,7 @@ func (t *denseTask) leaf(r, level int) {
 	}
 	in, grad, kernels := t.f.F32(t.dy), t.f.Slack(t.x), t.f.Kernels
 	size := t.size()
-	t.chunks.sum(kernels, t.room[level*size:], size, from, to,
+	t.chunks.sum(kernels, t.workspace[level*size:], size, from, to,
 		func(sums []float32, from, to int) {
 			for first := from; first < to; first += denseRows {
 				n := min(denseRows, to-first)

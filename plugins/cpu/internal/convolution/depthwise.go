@@ -87,16 +87,16 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 // depthwiseAction computes rows of y, phase by phase.
 func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value, t *filter,
 	y *run.Value) run.Action {
-	parts := make([][]float32, len(phases))
+	phaseWeights := make([][]float32, len(phases))
 	for i, p := range phases {
-		parts[i] = make([]float32, len(p.taps)*g.c)
+		phaseWeights[i] = make([]float32, len(p.taps)*g.c)
 	}
 	prepare := func(f *run.Frame) error {
 		if !t.prepare(f) {
 			return nil
 		}
 		for i, p := range phases {
-			g.tapsFirst(parts[i], f.F32(t.weight), p.taps, 0, g.c, t.factor(f))
+			g.tapsFirst(phaseWeights[i], f.F32(t.weight), p.taps, 0, g.c, t.factor(f))
 		}
 		return nil
 	}
@@ -104,7 +104,7 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 	work := y.Count * g.taps / 20
 	do := func(f *run.Frame, w *run.Worker, i, k, from, to int) {
 		o := row(f, w, i)
-		f.Kernels.Depthwise(phases[k].window, o.out, o.in, parts[k], t.add, o.end, from, to)
+		f.Kernels.Depthwise(phases[k].window, o.out, o.in, phaseWeights[k], t.add, o.end, from, to)
 	}
 	if len(phases) == 1 {
 		return run.BySpan(&run.ByRows{Prepare: prepare, Work: work, Spans: run.Spans{

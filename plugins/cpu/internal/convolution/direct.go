@@ -63,10 +63,10 @@ func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.
 	if back {
 		what = "direct back"
 	}
-	p := packFor(c, t, g.key(what), func() []packPart {
+	p := packFor(c, t, g.key(what), func() []packSection {
 		at, step := g.directAt(back)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.DirectWidth*g.c, g.o)
-		return []packPart{{window: w, at: at, step: step}}
+		return []packSection{{window: w, at: at, step: step}}
 	})
 	prepare := func(f *run.Frame) error {
 		t.prepare(f)
@@ -81,7 +81,7 @@ func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.
 		padded := g.paddedRows(w, o.in, x.RingRows(), 0, from, from+g.sees(to-from))
 		for y := from; y < to; y++ {
 			at := y * g.ow * g.o
-			f.Kernels.Direct(s, o.out[at:], padded[y*s.RowStep:], p.parts[0].data, t.add, o.end.From(at),
+			f.Kernels.Direct(s, o.out[at:], padded[y*s.RowStep:], p.sections[0].data, t.add, o.end.From(at),
 				g.ow)
 		}
 	}
@@ -99,9 +99,9 @@ func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 		f.Each(len(f.Rows)*cuts, func(w *run.Worker, task int) {
 			cut, r := task%cuts, f.Turn(task/cuts, len(f.Rows))
 			from, to := g.Kernel[0]*cut/cuts, g.Kernel[0]*(cut+1)/cuts
-			own := w.Floats(g.paddedLen() + (to-from)*size*chunks.blocks(f.Rows[r]))
-			padded, room := own[:g.paddedLen()], own[g.paddedLen():]
-			sums := chunks.sum(f.Kernels, room, (to-from)*size, f.Starts[r], f.Starts[r+1],
+			buffer := w.Floats(g.paddedLen() + (to-from)*size*chunks.blocks(f.Rows[r]))
+			padded, workspace := buffer[:g.paddedLen()], buffer[g.paddedLen():]
+			sums := chunks.sum(f.Kernels, workspace, (to-from)*size, f.Starts[r], f.Starts[r+1],
 				func(sums []float32, first, last int) {
 					for i := first; i < last; i++ {
 						g.pad(padded, run.Row(in, x, i))

@@ -15,10 +15,10 @@ func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 		what = "direct back"
 	}
 	s := g.directRow()
-	k := newDot2Product(c, dot2For(c, t, g.key(what), func() []packPart {
+	k := newDot2Product(c, dot2For(c, t, g.key(what), func() []packSection {
 		at, step := g.directAt(back)
 		w := kernel.NewWindow(nil, nil, g.Kernel[0], kernel.DirectWidth*g.c, g.o)
-		return []packPart{{window: w, at: s.DirectPairsAt(at), step: step}}
+		return []packSection{{window: w, at: s.DirectPairsAt(at), step: step}}
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
 	work := y.Count * g.taps * g.c / 200
@@ -30,7 +30,7 @@ func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 			for y := from; y < to; y++ {
 				at := y * g.ow * g.o
 				finish.Epilogue = o.end.From(at)
-				in, weights := padded[y*s.RowStep:], k.parts[0].data
+				in, weights := padded[y*s.RowStep:], k.sections[0].data
 				if o.half != nil {
 					k.kernels.DirectPairsHalf(s, o.half[at:], in, weights, finish, g.ow)
 				} else {

@@ -25,21 +25,21 @@ type dot2Product struct {
 	kernels     *kernel.Set
 	round       bool // results are stored as bfloat16
 	scale, bias []float32
-	from        []int // per part: where its channels begin in scale and bias
+	from        []int // per section: where its channels begin in scale and bias
 	units       []unit
 	atOnce      int // panels of a unit
 }
 
 func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
 	out := &dot2Product{dot2Pack: p, filter: t, kernels: c.Kernels(), round: c.HoldsBF16(y), atOnce: 1}
-	if p.parts[0].matrix != nil {
+	if p.sections[0].matrix != nil {
 		out.atOnce = panelsAtOnce(p.Bytes(), c.Schedule().Weights)
 	}
 	channels := 0
-	for i, part := range p.parts {
+	for i, section := range p.sections {
 		out.from = append(out.from, channels)
-		channels += part.pairs.BiasLen()
-		for panel := 0; panel < part.pairs.Panels(); panel += out.atOnce {
+		channels += section.pairs.BiasLen()
+		for panel := 0; panel < section.pairs.Panels(); panel += out.atOnce {
 			out.units = append(out.units, unit{i, panel})
 		}
 	}
@@ -53,13 +53,13 @@ func (p *dot2Product) prepare(f *run.Frame) error {
 		return nil
 	}
 	p.scale, p.bias = p.scale[:0], p.bias[:0]
-	for _, part := range p.parts {
-		spare := make([]float32, part.pairs.BiasLen()-part.pairs.Width)
+	for _, section := range p.sections {
+		spare := make([]float32, section.pairs.BiasLen()-section.pairs.Width)
 		if len(p.add) > 0 {
-			p.bias = append(append(p.bias, p.add[part.out:][:part.pairs.Width]...), spare...)
+			p.bias = append(append(p.bias, p.add[section.out:][:section.pairs.Width]...), spare...)
 		}
 		if p.by != nil {
-			for _, s := range p.by[part.out:][:part.pairs.Width] {
+			for _, s := range p.by[section.out:][:section.pairs.Width] {
 				p.scale = append(p.scale, float32(s))
 			}
 			p.scale = append(p.scale, spare...)
@@ -95,7 +95,7 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 // asHalves returns what pairs take as halves: no results that matrix units compute.
 func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	sets := imageAndResult(c, x, y)
-	if p.parts[0].matrix != nil {
+	if p.sections[0].matrix != nil {
 		sets = sets[:len(sets)-1]
 	}
 	return sets
@@ -104,10 +104,10 @@ func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value
 // rowOf returns the operands of row i of the current node's product by pairs.
 func (p *dot2Product) rowOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
 	i int) dot2Operands {
-	epilogue, wide := c.Epilogue(), p.parts[0].matrix != nil
+	epilogue, useMatrix := c.Epilogue(), p.sections[0].matrix != nil
 	return func(f *run.Frame, w *run.Worker, i int) dot2Operands {
 		o := dot2Operands{end: epilogue.Row(f, w, i)}
-		if y.IsHalf() && !wide {
+		if y.IsHalf() && !useMatrix {
 			o.half = f.Half(y, w, i)
 		} else {
 			o.out = f.At(y, w, i)
@@ -124,10 +124,10 @@ func (p *dot2Product) rowOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame
 // rowsOf returns the operands of all rows of the current node's product by pairs,
 // images narrowed.
 func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame) dot2Operands {
-	epilogue, kernels, room := c.Epilogue(), c.Kernels(), c.Temp(0, 0, 2*x.Count)
+	epilogue, kernels, workspace := c.Epilogue(), c.Kernels(), c.Temp(0, 0, 2*x.Count)
 	c.OnLayout(func() {
 		if x.IsHalf() {
-			room.Drop()
+			workspace.Drop()
 		}
 	})
 	return func(f *run.Frame) dot2Operands {
@@ -141,7 +141,7 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 			o.in = f.AllHalf(x)
 			return o
 		}
-		o.in = run.Temp[uint16](f, room, f.Total()*x.Count)
+		o.in = run.Temp[uint16](f, workspace, f.Total()*x.Count)
 		image := f.F32(x)
 		f.EachSpan(len(o.in), func(_ *run.Worker, from, to int) {
 			kernels.NarrowBF16(o.in[from:to], image[from:to])
@@ -150,40 +150,40 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 	}
 }
 
-// finish returns what follows the sums of a part, without their epilogue.
-func (p *dot2Product) finish(part int) kernel.Finish {
+// finish returns what follows the sums of a section, without their epilogue.
+func (p *dot2Product) finish(section int) kernel.Finish {
 	f := kernel.Finish{Round: p.round}
 	if len(p.bias) > 0 {
-		f.Bias = p.bias[p.from[part]:]
+		f.Bias = p.bias[p.from[section]:]
 	}
 	if len(p.scale) > 0 {
-		f.Scale = p.scale[p.from[part]:]
+		f.Scale = p.scale[p.from[section]:]
 	}
 	return f
 }
 
 // do computes positions [from, to) of a unit over pairs with its weights.
 func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Operands, from, to int) {
-	part := &p.parts[u.part]
-	o = o.from(part.out, part.in)
-	finish := p.finish(u.part)
+	section := &p.sections[u.section]
+	o = o.from(section.out, section.in)
+	finish := p.finish(u.section)
 	finish.Epilogue = o.end
-	if m := part.matrix; m != nil {
+	if m := section.matrix; m != nil {
 		last := min(u.panel+p.atOnce, m.Panels())
-		p.kernels.MatrixBF16(m, u.panel, last, o.out, o.in, part.data, finish, from, to, &w.Matrix)
+		p.kernels.MatrixBF16(m, u.panel, last, o.out, o.in, section.data, finish, from, to, &w.Matrix)
 		return
 	}
 	if o.half != nil {
-		p.kernels.PairsHalf(pairs, u.panel, o.half, o.in, part.data, finish, from, to, &w.Tile)
+		p.kernels.PairsHalf(pairs, u.panel, o.half, o.in, section.data, finish, from, to, &w.Tile)
 		return
 	}
-	p.kernels.Pairs(pairs, u.panel, o.out, o.in, part.data, finish, from, to, &w.Tile)
+	p.kernels.Pairs(pairs, u.panel, o.out, o.in, section.data, finish, from, to, &w.Tile)
 }
 
-// alike reports whether all parts are pairs of the same positions.
+// alike reports whether all sections are pairs of the same positions.
 func (p *dot2Product) alike() bool {
-	for _, part := range p.parts {
-		if part.pairs != p.parts[0].pairs {
+	for _, section := range p.sections {
+		if section.pairs != p.sections[0].pairs {
 			return false
 		}
 	}
@@ -192,7 +192,7 @@ func (p *dot2Product) alike() bool {
 
 // step returns the positions of the largest tile.
 func (p *dot2Product) step() int {
-	if p.parts[0].matrix != nil {
+	if p.sections[0].matrix != nil {
 		return kernel.MatrixPositions
 	}
 	return positionStep
@@ -200,36 +200,36 @@ func (p *dot2Product) step() int {
 
 // work estimates the nanoseconds of a row at 200 multiply-adds each.
 func (p *dot2Product) work() (ns int) {
-	for _, part := range p.parts {
-		ns += len(part.data) * part.pairs.Positions() / 200
+	for _, section := range p.sections {
+		ns += len(section.data) * section.pairs.Positions() / 200
 	}
 	return ns
 }
 
-// cut computes piece of pieces of the positions of every part of one row.
+// cut computes piece of pieces of the positions of every section of one row.
 func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 	low, high := max(len(o.in), len(o.image)), 0
-	for i := range p.parts {
-		part := &p.parts[i]
-		l, h := part.pairs.Reach(cutPositions(piece, pieces, part.pairs.Positions()))
+	for i := range p.sections {
+		section := &p.sections[i]
+		l, h := section.pairs.Reach(cutPositions(piece, pieces, section.pairs.Positions()))
 		if l < h {
-			low, high = min(low, l), max(high, part.in+h)
+			low, high = min(low, l), max(high, section.in+h)
 		}
 	}
 	p.narrow(w, &o, low, high)
 	for _, u := range p.units {
-		pairs := p.parts[u.part].pairs
+		pairs := p.sections[u.section].pairs
 		from, to := cutPositions(piece, pieces, pairs.Positions())
 		p.do(w, u, pairs, o, from, to)
 	}
 }
 
-// span computes positions [from, to) of one row, of parts that are alike.
+// span computes positions [from, to) of one row, of sections that are alike.
 func (p *dot2Product) span(w *run.Worker, o dot2Operands, from, to int) {
-	low, high := p.parts[0].pairs.Reach(from, to)
-	p.narrow(w, &o, low, min(high+p.parts[len(p.parts)-1].in, len(o.image)))
+	low, high := p.sections[0].pairs.Reach(from, to)
+	p.narrow(w, &o, low, min(high+p.sections[len(p.sections)-1].in, len(o.image)))
 	for _, u := range p.units {
-		p.do(w, u, p.parts[u.part].pairs, o, from, to)
+		p.do(w, u, p.sections[u.section].pairs, o, from, to)
 	}
 }
 
@@ -251,7 +251,7 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 	blocks := (rows + chunk - 1) / chunk
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
-		pairs := p.parts[u.part].pairs
+		pairs := p.sections[u.section].pairs
 		for r := first; r < min(first+chunk, rows); r++ {
 			p.do(w, u, pairs, o.from(r*outCount, r*inCount), 0, pairs.Positions())
 		}

@@ -72,13 +72,13 @@ func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 	columns := enough(len(k.begin), whole*((k.values+most-1)/most), f.Threads())
 	some := enough((k.values+least-1)/least, whole*columns, f.Threads())
 	some = min(most, (k.values+least*some-1)/(least*some)*least)
-	parts := (k.values + some - 1) / some
-	f.Each(whole*columns*parts, func(w *run.Worker, i int) {
-		part, i := i%parts, i/parts
+	ranges := (k.values + some - 1) / some
+	f.Each(whole*columns*ranges, func(w *run.Worker, i int) {
+		index, i := i%ranges, i/ranges
 		column, i := i%columns, i/columns
 		panel, i := i%panels, i/panels
 		t := dot2Task{dot2Gradient: k, kernels: f.Kernels, worker: w, group: i % k.Groups,
-			first: panel * kernel.PanelLanes, k0: part * some, k1: min((part+1)*some, k.values),
+			first: panel * kernel.PanelLanes, k0: index * some, k1: min((index+1)*some, k.values),
 			j0: len(k.begin) * column / columns, j1: len(k.begin) * (column + 1) / columns}
 		r := from + f.Turn(i/k.Groups, to-from)
 		t.sum(storedIn(f, k.x), storedIn(f, k.dy), f.Starts[r], f.Starts[r+1])

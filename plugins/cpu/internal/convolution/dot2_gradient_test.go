@@ -38,7 +38,7 @@ func operand(r *rand.Rand, n int) (wide, half stored) {
 	}
 	kernel.Generic.NarrowBF16(h, x)
 	kernel.Generic.RoundBF16(x)
-	return stored{wide: x}, stored{half: h}
+	return stored{float: x}, stored{half: h}
 }
 
 // gradientByLines computes a gradient in tasks of those numbers of values and
@@ -81,7 +81,7 @@ func TestPairsGradient(t *testing.T) {
 		name := fmt.Sprintf("seed %d: %+v", seed, *g)
 		lines := g.lines()
 		got := gradientByLines(g, set, lines, x, dy, images, lines.values, len(lines.begin))
-		if far := distance(g, got, x.wide, dy.wide, images); far > 1e-5 {
+		if far := distance(g, got, x.float, dy.float, images); far > 1e-5 {
 			t.Errorf("%s: differs from the definition by %.2g", name, far)
 		}
 		bits := func(what string, l *pairLines, x, dy stored, values, columns int) {

@@ -51,14 +51,14 @@ func (g *Geometry) rowLines() *pairLines {
 	if g.ow%2 != 0 {
 		// The second of the last pair is 0, where another column sees a value.
 		for j := range l.begin {
-			l.share(g, j, j+1, 1)
+			l.addColumns(g, j, j+1, 1)
 		}
 		return l
 	}
 	const two = 2
 	for j := range min(two*g.Stride[1], g.Kernel[1]) {
 		// Columns that begin whole pairs behind this one, whatever the dilation.
-		l.share(g, j, g.Kernel[1], two*g.Stride[1])
+		l.addColumns(g, j, g.Kernel[1], two*g.Stride[1])
 	}
 	return l
 }
@@ -82,7 +82,7 @@ func offset(inside bool, at int) int32 {
 
 // share adds the pairs that columns j, j+every and so on before end see: those
 // of each begin a whole number of pairs behind those of the one before.
-func (l *pairLines) share(g *Geometry, j, end, every int) {
+func (l *pairLines) addColumns(g *Geometry, j, end, every int) {
 	pair := 2 * g.Stride[1]
 	first, start, last := j*g.Dilation[1]-g.Pad[1], len(l.in)/2, 0
 	for ; j < end; j += every {

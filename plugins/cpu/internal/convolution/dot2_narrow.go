@@ -22,9 +22,9 @@ func (g *Geometry) evenChannels() *Geometry {
 // buildNarrowDot2 is a convolution over padded images by pairs.
 func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	even := g.evenChannels()
-	k := newDot2Product(c, dot2For(c, t, g.key("narrow"), func() []packPart {
+	k := newDot2Product(c, dot2For(c, t, g.key("narrow"), func() []packSection {
 		at, step := g.narrowAt()
-		return []packPart{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
+		return []packSection{{window: even.narrowForward(), at: spread(at, g.c, even.c), step: step}}
 	}, false), t, y)
 	row := k.rowOf(c, x, y)
 	a := run.BySpan(&run.ByRows{Prepare: k.prepare, Work: k.work(), Spans: run.Spans{Positions: y.Positions,
@@ -32,7 +32,7 @@ func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 			o := row(f, w, i)
 			o.in = k.narrowRows(w, g, o, from/g.ow, (to-1)/g.ow)
 			for _, u := range k.units {
-				k.do(w, u, k.parts[0].pairs, o, from, to)
+				k.do(w, u, k.sections[0].pairs, o, from, to)
 			}
 		}}})
 	a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)
@@ -54,13 +54,13 @@ func spread(at []int, c, even int) (all []int) {
 // narrowRows pads an image in the worker's own memory as paddedRows does, with
 // even channels of bfloat16.
 func (p *dot2Product) narrowRows(w *run.Worker, g *Geometry, o dot2Operands, y0, y1 int) []uint16 {
-	wide, even, count := g.paddedWidth(), g.c+g.c%2, g.w*g.c
+	width, even, count := g.paddedWidth(), g.c+g.c%2, g.w*g.c
 	from, to := y0*g.Stride[0], y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]+1
-	room := w.Halves((g.h+g.Pad[0]+g.Pad[2])*wide*even + count)
-	all, line := room[:len(room)-count], room[len(room)-count:]
+	workspace := w.Halves((g.h+g.Pad[0]+g.Pad[2])*width*even + count)
+	all, line := workspace[:len(workspace)-count], workspace[len(workspace)-count:]
 	left, right := g.Pad[1]*even, (g.Pad[1]+g.w)*even
 	for y := from; y < to; y++ {
-		padded, source := all[y*wide*even:][:wide*even], y-g.Pad[0]
+		padded, source := all[y*width*even:][:width*even], y-g.Pad[0]
 		if source < 0 || source >= g.h {
 			clear(padded)
 			continue

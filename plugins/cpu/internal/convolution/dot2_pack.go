@@ -9,12 +9,12 @@ import (
 // dot2Pack is the weights of a product, rounded to bfloat16 and packed in
 // pairs. A batch norm that is folded does not change them.
 type dot2Pack struct {
-	parts []dot2Part
-	stamp uint64 // of the weight, when they were packed
+	sections []dot2Section
+	stamp    uint64 // of the weight, when they were packed
 }
 
-// dot2Part is the weights of one window, as packPart is.
-type dot2Part struct {
+// dot2Section is the weights of one window, as packPart is.
+type dot2Section struct {
 	pairs   *kernel.Pairs
 	matrix  *kernel.Matrix // nil: there is none in this class and of this shape
 	at      []int
@@ -26,30 +26,31 @@ type dot2Part struct {
 
 // Bytes returns the memory of the packed weights.
 func (p *dot2Pack) Bytes() (n int64) {
-	for _, part := range p.parts {
-		n += int64(2 * len(part.data))
+	for _, section := range p.sections {
+		n += int64(2 * len(section.data))
 	}
 	return n
 }
 
-// dot2For returns the pairs of a weight for windows that are given as parts,
+// dot2For returns the pairs of a weight for windows that are given as sections,
 // which matrix units compute or not.
-func dot2For(c *plan.Compiler, t *filter, key string, parts func() []packPart, matrix bool) *dot2Pack {
+func dot2For(c *plan.Compiler, t *filter, key string, sections func() []packSection, matrix bool) *dot2Pack {
 	return shared(c, plain(t.weight), "pairs "+key, func() *dot2Pack {
 		p, of := &dot2Pack{}, map[*kernel.Window]*kernel.Pairs{}
-		for _, part := range parts() {
-			if of[part.window] == nil {
-				of[part.window] = kernel.NewPairs(part.window)
+		for _, section := range sections() {
+			if of[section.window] == nil {
+				of[section.window] = kernel.NewPairs(section.window)
 			}
-			q := dot2Part{pairs: of[part.window], at: part.at, order: kernel.NewPairsOrder(of[part.window], part.at),
-				step: part.step, in: part.in, out: part.out}
-			length := part.window.PackedLen()
+			pairs := of[section.window]
+			q := dot2Section{pairs: pairs, at: section.at, order: kernel.NewPairsOrder(pairs, section.at),
+				step: section.step, in: section.in, out: section.out}
+			length := section.window.PackedLen()
 			if matrix {
-				q.matrix = kernel.NewMatrix(part.window, 1)
+				q.matrix = kernel.NewMatrix(section.window, 1)
 				length = q.matrix.PackedLen()
 			}
 			q.data = plan.ReservePacked[uint16](c, length)
-			p.parts = append(p.parts, q)
+			p.sections = append(p.sections, q)
 		}
 		return p
 	})
@@ -60,14 +61,15 @@ func (p *dot2Pack) fill(f *run.Frame, weight *run.Value) {
 	if weight.IsState() && p.stamp == weight.Stamp() {
 		return
 	}
-	for i := range p.parts {
-		part := &p.parts[i]
-		f.Each(part.pairs.Panels(), func(w *run.Worker, panel int) {
+	for i := range p.sections {
+		section := &p.sections[i]
+		f.Each(section.pairs.Panels(), func(w *run.Worker, panel int) {
 			kernels, src := f.Kernels, f.F32(weight)
-			if part.matrix != nil {
-				kernels.PackMatrix(part.matrix, panel, part.data, src, part.at, part.step, kernel.Factor{})
+			if section.matrix != nil {
+				kernels.PackMatrix(section.matrix, panel, section.data, src, section.at, section.step, kernel.Factor{})
 			} else {
-				kernels.PackPairs(part.pairs, panel, part.data, src, part.order, part.step, w.Floats(part.order.Spare()))
+				kernels.PackPairs(section.pairs, panel, section.data, src, section.order, section.step,
+					w.Floats(section.order.Spare()))
 			}
 		})
 	}

@@ -27,8 +27,8 @@ type dot2Task struct {
 	input, gradient stored           // all images
 	value, channel  int              // of an image, with which its operands begin
 	sums            []float32        // of a chunk, [rows][j1-j0][k1-k0][width]
-	room            []float32        // the sums of the chunks
-	padding         stored           // room for the padded lines of a segment
+	workspace       []float32        // the sums of the chunks
+	padding         stored           // workspace for the padded lines of a segment
 	lines           int              // of a segment
 	end             int              // of the images
 	next            kernel.Ahead     // what the task reads after its segments
@@ -43,7 +43,8 @@ type segment struct{ image, from, to, top, bottom, x, dy int }
 func (t *dot2Task) sum(x, dy stored, from, to int) {
 	t.prepare(x, dy, to-from)
 	t.end = to
-	t.sums = t.chunks.sum(t.kernels, t.room, t.rows*t.tapRow(), from, to, func(sums []float32, from, to int) {
+	n := t.rows * t.tapRow()
+	t.sums = t.chunks.sum(t.kernels, t.workspace, n, from, to, func(sums []float32, from, to int) {
 		t.sums = sums
 		for image := from; image < to; image++ {
 			t.image(image)
@@ -65,14 +66,14 @@ func (t *dot2Task) prepare(x, dy stored, images int) {
 	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.together; {
 		t.lines = (t.lines + 1) / 2
 	}
-	size, room := t.rows*t.tapRow()*t.chunks.blocks(images), 0
+	size, workspace := t.rows*t.tapRow()*t.chunks.blocks(images), 0
 	if t.padded {
 		t.inLine.Step, t.value = t.left+t.inStep+t.right, 0
-		room = min((t.lines-1)*t.step+(t.rows-1)*t.apart+1, t.height)*t.inLine.Step + kernel.Lanes
+		workspace = min((t.lines-1)*t.step+(t.rows-1)*t.apart+1, t.height)*t.inLine.Step + kernel.Lanes
 	}
-	all := t.worker.Floats(size + room)
+	all := t.worker.Floats(size + workspace)
 	clear(all[size:])
-	t.room, t.padding = all[:size], x.room(all[size:])
+	t.workspace, t.padding = all[:size], x.workspace(all[size:])
 }
 
 // wholeLanes rounds a number of values up to whole lanes.

@@ -11,7 +11,7 @@ import (
 // key tells geometries apart whose packed weights differ.
 func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
-// Groups are parts: the window is the same for all, shifted to the group's first channels
+// Groups are sections: the window is the same for all, shifted to the group's first channels
 // of image, result and weights.
 //
 //	image pixel    | group 0: cg values | group 1: cg values |
@@ -37,17 +37,17 @@ func buildConv(c *plan.Compiler) run.Action {
 		if g.narrow() {
 			return buildNarrowDot2(c, g, x, filter, y)
 		}
-		return buildDot2(c, g, dot2For(c, filter, g.key("conv"), g.forwardParts, false), x, filter, y)
+		return buildDot2(c, g, dot2For(c, filter, g.key("conv"), g.forwardSections, false), x, filter, y)
 	case class.Winograd2, class.Winograd4, class.Winograd5:
-		product := newProduct(packFor(c, filter, g.key("conv"), g.forwardParts), filter)
+		product := newProduct(packFor(c, filter, g.key("conv"), g.forwardSections), filter)
 		return buildWinograd(c, g, g.tiles(algorithm), product, x, y, false)
 	case class.Matrix:
-		return aheadOf(buildMatrix(c, g, "conv", g.forwardParts, x, filter, y), g)
+		return aheadOf(buildMatrix(c, g, "conv", g.forwardSections, x, filter, y), g)
 	}
 	if g.narrow() {
 		return buildNarrow(c, g, x, filter, y)
 	}
-	return aheadOf(buildGEMM(c, g, "conv", g.forwardParts, x, filter, y), g)
+	return aheadOf(buildGEMM(c, g, "conv", g.forwardSections, x, filter, y), g)
 }
 
 // aheadOf returns the action of a convolution of float32 with what positions of the
@@ -59,22 +59,22 @@ func aheadOf(a run.Action, g *Geometry) run.Action {
 	return a
 }
 
-// forwardParts returns the windows of the convolution itself, one for each group.
-func (g *Geometry) forwardParts() (parts []packPart) {
+// forwardSections returns the windows of the convolution itself, one for each group.
+func (g *Geometry) forwardSections() (sections []packSection) {
 	w := g.forward()
 	for i := range g.Groups {
 		at, step := g.forwardAt(i)
-		parts = append(parts, packPart{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
+		sections = append(sections, packSection{window: w, at: at, step: step, in: i * g.cg, out: i * g.og})
 	}
-	return parts
+	return sections
 }
 
 // buildNarrow is a convolution over padded images, of which only rows that are seen together
 // are kept.
 func buildNarrow(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
-	p := newProduct(packFor(c, t, g.key("narrow"), func() []packPart {
+	p := newProduct(packFor(c, t, g.key("narrow"), func() []packSection {
 		at, step := g.narrowAt()
-		return []packPart{{window: g.narrowForward(), at: at, step: step}}
+		return []packSection{{window: g.narrowForward(), at: at, step: step}}
 	}), t)
 	some := g.nearRows()
 	ring := g.sees(some)

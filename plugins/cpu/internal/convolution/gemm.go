@@ -15,23 +15,23 @@ import (
 //	    p1     [ run | run | ... ]  *  [       |       ]   =    [ out ]
 //	    ...      read where they lie     packed (pack.go)
 //
-// A part is one window with its weights: one for each group, and for the gradient one
-// for each phase of each group. A unit is one panel of one part, the least piece of
+// A section is one window with its weights: one for each group, and for the gradient one
+// for each phase of each group. A unit is one panel of one section, the least piece of
 // work: some positions of it are a call of the kernel.
 //
 //	row of the batch     unit 0          unit 1          unit 2
 //	                  |===========|===========|======|
 //	pieces for 3      |-- w0 --|-- w1 --|-- w2 --|         row, cut at whole tiles
 
-// product computes windows of rows: each part of its pack with the input and
-// the output shifted to the part's first channels.
+// product computes windows of rows: each section of its pack with the input and
+// the output shifted to the section's first channels.
 type product struct {
 	*pack
 	*filter
 	bias     []float32
-	biasFrom []int // per part: where its channels begin in the bias
+	biasFrom []int // per section: where its channels begin in the bias
 	units    []unit
-	rings    *kernel.Window // the window of all parts where operands are rings; nil: their own
+	rings    *kernel.Window // the window of all sections where operands are rings; nil: their own
 	weights  int            // bytes of all packed weights
 	matrix   *matrixPack    // nil: windows compute everything
 	atOnce   int            // panels of a unit of matrix units
@@ -44,8 +44,8 @@ type operands struct {
 	end     kernel.Epilogue
 }
 
-// unit is one panel of one part; with matrix units that and those behind it.
-type unit struct{ part, panel int }
+// unit is one panel of one section; with matrix units that and those behind it.
+type unit struct{ section, panel int }
 
 // newProduct completes a product over a pack.
 func newProduct(p *pack, t *filter) *product {
@@ -56,8 +56,8 @@ func newProduct(p *pack, t *filter) *product {
 
 // unitsOf returns units of that number of panels each.
 func (p *product) unitsOf(panels int) (units []unit) {
-	for i, part := range p.parts {
-		for panel := 0; panel < part.window.Panels(); panel += panels {
+	for i, section := range p.sections {
+		for panel := 0; panel < section.window.Panels(); panel += panels {
 			units = append(units, unit{i, panel})
 		}
 	}
@@ -75,17 +75,17 @@ func (p *product) prepare(f *run.Frame) error {
 	return nil
 }
 
-// prepareBias copies what is added, whose channels follow the parts' output
-// shifts, to where every part finds its own, padded to whole lanes.
+// prepareBias copies what is added, whose channels follow the sections' output
+// shifts, to where every section finds its own, padded to whole lanes.
 func (p *product) prepareBias(f *run.Frame) {
 	if !p.filter.prepare(f) || len(p.add) == 0 {
 		return
 	}
 	p.bias, p.biasFrom = p.bias[:0], p.biasFrom[:0]
-	for _, part := range p.parts {
+	for _, section := range p.sections {
 		p.biasFrom = append(p.biasFrom, len(p.bias))
-		p.bias = append(p.bias, p.add[part.out:][:part.window.Width]...)
-		for range part.window.BiasLen() - part.window.Width {
+		p.bias = append(p.bias, p.add[section.out:][:section.window.Width]...)
+		for range section.window.BiasLen() - section.window.Width {
 			p.bias = append(p.bias, 0)
 		}
 	}
@@ -103,20 +103,20 @@ func (p *product) do(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o 
 // byWindows computes positions [from, to) of one panel over a window.
 func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands,
 	from, to int) {
-	part := &p.parts[u.part]
-	if part.whole[u.panel] {
+	section := &p.sections[u.section]
+	if section.whole[u.panel] {
 		win = win.Whole()
 	}
-	f.Kernels.Window(win, u.panel, o.out[part.out:], o.in[part.in:], part.data, p.biasOf(u),
-		o.end.From(part.out), from, to, &w.Tile)
+	f.Kernels.Window(win, u.panel, o.out[section.out:], o.in[section.in:], section.data, p.biasOf(u),
+		o.end.From(section.out), from, to, &w.Tile)
 }
 
-// biasOf returns what is added to the channels of a unit's part, nil if nothing.
+// biasOf returns what is added to the channels of a unit's section, nil if nothing.
 func (p *product) biasOf(u unit) []float32 {
 	if len(p.bias) == 0 {
 		return nil
 	}
-	return p.bias[p.biasFrom[u.part]:]
+	return p.bias[p.biasFrom[u.section]:]
 }
 
 // row computes piece of pieces of one row: as many values of as many units, in whole tiles.
@@ -129,7 +129,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 	for _, u := range p.units {
 		n := p.size(u)
 		if from, to := p.reach(u, first, n), p.reach(u, last, n); from < to {
-			p.do(f, w, u, p.parts[u.part].window, o, from, to)
+			p.do(f, w, u, p.sections[u.section].window, o, from, to)
 		}
 		first, last = first-n, last-n
 	}
@@ -137,7 +137,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 
 // size returns how many values a unit computes of a row.
 func (p *product) size(u unit) (n int) {
-	win := p.parts[u.part].window
+	win := p.sections[u.section].window
 	for panel := u.panel; panel < min(u.panel+max(p.atOnce, 1), win.Panels()); panel++ {
 		n += win.PanelWidth(panel)
 	}
@@ -147,7 +147,7 @@ func (p *product) size(u unit) (n int) {
 // reach returns the position of a unit of size values up to which the first n values
 // should be computed: the edge of a tile that is nearest, or the end.
 func (p *product) reach(u unit, n, size int) int {
-	positions, step := p.parts[u.part].window.Positions(), p.step()
+	positions, step := p.sections[u.section].window.Positions(), p.step()
 	switch {
 	case n <= 0:
 		return 0
@@ -158,10 +158,10 @@ func (p *product) reach(u unit, n, size int) int {
 	return min((at+step/2)/step*step, positions)
 }
 
-// alike reports whether all parts are windows of the same positions.
+// alike reports whether all sections are windows of the same positions.
 func (p *product) alike() bool {
-	for _, part := range p.parts {
-		if part.window != p.parts[0].window {
+	for _, section := range p.sections {
+		if section.window != p.sections[0].window {
 			return false
 		}
 	}
@@ -174,7 +174,7 @@ func (p *product) wrap(x, y *run.Value) { p.wrapBytes(x.Ring()*4*x.Channels, y) 
 // wrapBytes is wrap for an input in a ring of that number of bytes.
 func (p *product) wrapBytes(in int, y *run.Value) {
 	if out := y.Ring() * 4 * y.Channels; in > 0 || out > 0 {
-		p.rings = p.parts[0].window.InRings(in, out)
+		p.rings = p.sections[0].window.InRings(in, out)
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
 	for _, u := range p.units {
 		win := p.rings
 		if win == nil {
-			win = p.parts[u.part].window
+			win = p.sections[u.section].window
 		}
 		p.do(f, w, u, win, o, from, to)
 	}
@@ -191,8 +191,8 @@ func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
 
 // work estimates the nanoseconds of a row at 100 multiply-adds each.
 func (p *product) work() (ns int) {
-	for _, part := range p.parts {
-		ns += len(part.data) * part.window.Positions() / 100
+	for _, section := range p.sections {
+		ns += len(section.data) * section.window.Positions() / 100
 	}
 	return ns
 }
@@ -222,7 +222,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	blocks := (rows + chunk - 1) / chunk
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
-		win := p.parts[u.part].window
+		win := p.sections[u.section].window
 		if blocks == 1 { // else most tasks go on with the weights of the one before
 			w.Tile.Next = p.weightsOf(task + f.Threads())
 		}
@@ -238,8 +238,8 @@ func (p *product) weightsOf(i int) []float32 {
 	if i >= len(p.units) || p.matrix != nil {
 		return nil
 	}
-	part := &p.parts[p.units[i].part]
-	return part.window.Packed(part.data, p.units[i].panel)
+	section := &p.sections[p.units[i].section]
+	return section.window.Packed(section.data, p.units[i].panel)
 }
 
 // step returns the positions of the largest tile.
@@ -256,10 +256,10 @@ func (o *operands) row(r, inCount, outCount int) operands {
 		end: o.end.From(r * outCount)}
 }
 
-// cutPositions returns part i of n positions in whole tiles.
-func cutPositions(i, parts, n int) (from, to int) {
+// cutPositions returns range i of n positions in whole tiles.
+func cutPositions(i, ranges, n int) (from, to int) {
 	tiles := (n + positionStep - 1) / positionStep
-	return min(tiles*i/parts*positionStep, n), min(tiles*(i+1)/parts*positionStep, n)
+	return min(tiles*i/ranges*positionStep, n), min(tiles*(i+1)/ranges*positionStep, n)
 }
 
 // rowOf returns the operands of row i of the current node's product.
@@ -314,7 +314,7 @@ func (g *Geometry) pointwise() bool {
 const positionStep = kernel.WindowPositions
 
 // buildGEMM is a product by windows: implicit GEMM.
-func buildGEMM(c *plan.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
-	y *run.Value) run.Action {
-	return productAction(c, g, newProduct(packFor(c, t, g.key(what), parts), t), x, y)
+func buildGEMM(c *plan.Compiler, g *Geometry, what string, sections func() []packSection, x *run.Value,
+	t *filter, y *run.Value) run.Action {
+	return productAction(c, g, newProduct(packFor(c, t, g.key(what), sections), t), x, y)
 }

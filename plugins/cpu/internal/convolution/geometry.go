@@ -123,16 +123,16 @@ func (g *Geometry) paddedLen() int { return g.paddedHeight() * g.paddedWidth() *
 
 // pad copies an image into the middle of a padded one and clears its border.
 func (g *Geometry) pad(padded, image []float32) {
-	row, wide := g.w*g.c, g.paddedWidth()*g.c
+	row, paddedRow := g.w*g.c, g.paddedWidth()*g.c
 	left := g.Pad[1] * g.c
-	clear(padded[:g.Pad[0]*wide])
+	clear(padded[:g.Pad[0]*paddedRow])
 	for y := range g.h {
-		line := padded[(y+g.Pad[0])*wide:][:wide]
+		line := padded[(y+g.Pad[0])*paddedRow:][:paddedRow]
 		clear(line[:left])
 		copy(line[left:], image[y*row:(y+1)*row])
 		clear(line[left+row:])
 	}
-	clear(padded[(g.h+g.Pad[0])*wide : g.paddedLen()])
+	clear(padded[(g.h+g.Pad[0])*paddedRow : g.paddedLen()])
 }
 
 // paddedRows makes rows [from, to) of a padded image in the worker's own memory. The image is a ring
@@ -144,10 +144,10 @@ func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, paddedRing, 
 	if paddedRing == 0 {
 		paddedRing = g.paddedHeight()
 	}
-	wide, left := g.paddedWidth()*g.c, g.Pad[1]*g.c
-	padded := w.Floats(paddedRing * wide)
+	paddedRow, left := g.paddedWidth()*g.c, g.Pad[1]*g.c
+	padded := w.Floats(paddedRing * paddedRow)
 	for y := from; y < to; y++ {
-		line := padded[y%paddedRing*wide:][:wide]
+		line := padded[y%paddedRing*paddedRow:][:paddedRow]
 		source := y - g.Pad[0]
 		if source < 0 || source >= g.h {
 			clear(line)

@@ -23,29 +23,29 @@ import (
 // class amx. What these cannot compute within the precision of float32 is left
 // to the windows of the product.
 type matrixPack struct {
-	parts []matrixPart
-	apart bool // all is left to windows
-	stamp uint64
-	fills uint64
+	sections []matrixSection
+	apart    bool // all is left to windows
+	stamp    uint64
+	fills    uint64
 
 	mu     sync.Mutex
 	direct uint64 // the fill for which the weights of the windows were packed
 }
 
-// matrixPart is the weights of one window, as packPart is.
-type matrixPart struct {
+// matrixSection is the weights of one window, as packPart is.
+type matrixSection struct {
 	matrix *kernel.Matrix
 	data   []uint16
 	extent kernel.Extent
 }
 
 // buildMatrix is a product by matrix units, at either precision.
-func buildMatrix(c *plan.Compiler, g *Geometry, what string, parts func() []packPart, x *run.Value, t *filter,
-	y *run.Value) run.Action {
+func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []packSection, x *run.Value,
+	t *filter, y *run.Value) run.Action {
 	if c.BF16() {
-		return buildDot2(c, g, dot2For(c, t, g.key(what), parts, true), x, t, y)
+		return buildDot2(c, g, dot2For(c, t, g.key(what), sections, true), x, t, y)
 	}
-	p := withMatrix(c, newProduct(packFor(c, t, g.key(what), parts), t), g.key(what))
+	p := withMatrix(c, newProduct(packFor(c, t, g.key(what), sections), t), g.key(what))
 	return productAction(c, g, p, x, y)
 }
 
@@ -53,10 +53,10 @@ func buildMatrix(c *plan.Compiler, g *Geometry, what string, parts func() []pack
 func withMatrix(c *plan.Compiler, p *product, key string) *product {
 	p.matrix = shared(c, p.filter, "matrix "+key, func() *matrixPack {
 		m := &matrixPack{}
-		for _, part := range p.parts {
-			matrix := kernel.NewMatrix(part.window, 3)
+		for _, section := range p.sections {
+			matrix := kernel.NewMatrix(section.window, 3)
 			data := plan.ReservePacked[uint16](c, matrix.PackedLen())
-			m.parts = append(m.parts, matrixPart{matrix: matrix, data: data})
+			m.sections = append(m.sections, matrixSection{matrix: matrix, data: data})
 		}
 		return m
 	})
@@ -67,8 +67,8 @@ func withMatrix(c *plan.Compiler, p *product, key string) *product {
 
 // Bytes returns the memory of the packed weights.
 func (m *matrixPack) Bytes() (n int64) {
-	for _, part := range m.parts {
-		n += int64(2 * len(part.data))
+	for _, section := range m.sections {
+		n += int64(2 * len(section.data))
 	}
 	return n
 }
@@ -80,18 +80,18 @@ func (m *matrixPack) fill(f *run.Frame, p *product) {
 		return
 	}
 	m.apart = false
-	for i := range m.parts {
-		part, from := &m.parts[i], &p.parts[i]
-		extents := make([]kernel.Extent, part.matrix.Panels())
+	for i := range m.sections {
+		section, from := &m.sections[i], &p.sections[i]
+		extents := make([]kernel.Extent, section.matrix.Panels())
 		f.Each(len(extents), func(_ *run.Worker, panel int) {
-			extents[panel] = f.Kernels.PackMatrix(part.matrix, panel, part.data, f.F32(p.weight), from.at,
+			extents[panel] = f.Kernels.PackMatrix(section.matrix, panel, section.data, f.F32(p.weight), from.at,
 				from.step, p.factor(f).From(from.out))
 		})
-		part.extent = kernel.NoExtent()
+		section.extent = kernel.NoExtent()
 		for _, e := range extents {
-			part.extent = part.extent.Join(e)
+			section.extent = section.extent.Join(e)
 		}
-		m.apart = m.apart || !part.extent.Splits()
+		m.apart = m.apart || !section.extent.Splits()
 	}
 	m.fills++
 	m.stamp = stamp
@@ -106,9 +106,9 @@ func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 	if m.direct == m.fills {
 		return
 	}
-	for i := range p.parts {
-		for panel := range p.parts[i].window.Panels() {
-			p.parts[i].fill(f, p.filter, panel)
+	for i := range p.sections {
+		for panel := range p.sections[i].window.Panels() {
+			p.sections[i].fill(f, p.filter, panel)
 		}
 	}
 	m.direct = m.fills
@@ -126,15 +126,15 @@ func panelsAtOnce(weights int64, light int) int {
 // byMatrix computes positions [from, to) of a unit by matrix units, and those
 // that lie apart by windows.
 func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from, to int) {
-	part, windows := &p.matrix.parts[u.part], &p.parts[u.part]
-	last := min(u.panel+p.atOnce, part.matrix.Panels())
+	section, windows := &p.matrix.sections[u.section], &p.sections[u.section]
+	last := min(u.panel+p.atOnce, section.matrix.Panels())
 	if p.matrix.apart {
 		p.matrix.fillDirect(f, p)
 		p.panels(f, w, u, last, o, from, to)
 		return
 	}
-	apart := f.Kernels.MatrixF32(part.matrix, u.panel, last, o.out[windows.out:], o.in[windows.in:],
-		part.data, part.extent, p.biasOf(u), o.end.From(windows.out), from, to, &w.Matrix)
+	apart := f.Kernels.MatrixF32(section.matrix, u.panel, last, o.out[windows.out:], o.in[windows.in:],
+		section.data, section.extent, p.biasOf(u), o.end.From(windows.out), from, to, &w.Matrix)
 	if len(apart) > 0 {
 		p.matrix.fillDirect(f, p)
 	}
@@ -147,6 +147,6 @@ func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from
 // windows.
 func (p *product) panels(f *run.Frame, w *run.Worker, u unit, last int, o operands, from, to int) {
 	for ; u.panel < last; u.panel++ {
-		p.byWindows(f, w, u, p.parts[u.part].window, o, from, to)
+		p.byWindows(f, w, u, p.sections[u.section].window, o, from, to)
 	}
 }

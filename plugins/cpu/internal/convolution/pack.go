@@ -15,13 +15,13 @@ import (
 // pack is a matrix of weights in the order in which kernels read it. It is
 // made again when the weights have changed.
 type pack struct {
-	parts []packPart
-	stamp uint64      // of the filter, when they were packed
-	own   [][]float32 // memory of the parts, while they have that of a last run; else nil
+	sections []packSection
+	stamp    uint64      // of the filter, when they were packed
+	memory   [][]float32 // memory of the sections, while they have that of a last run; else nil
 }
 
-// packPart is the weights of one window.
-type packPart struct {
+// packSection is the weights of one window.
+type packSection struct {
 	window  *kernel.Window
 	at      []int        // where the weights of (tap, value) begin
 	order   kernel.Order // the same
@@ -49,14 +49,14 @@ func shared[P run.Packed](c *plan.Compiler, t *filter, key string, build func() 
 }
 
 // packFor returns the pack of a filter with this key.
-func packFor(c *plan.Compiler, t *filter, key string, parts func() []packPart) *pack {
+func packFor(c *plan.Compiler, t *filter, key string, sections func() []packSection) *pack {
 	return shared(c, t, key, func() *pack {
-		p := &pack{parts: parts()}
-		for i := range p.parts {
-			part := &p.parts[i]
-			part.order = kernel.NewOrder(part.at)
-			part.data = plan.ReservePacked[float32](c, part.window.PackedLen())
-			part.whole = make([]bool, part.window.Panels())
+		p := &pack{sections: sections()}
+		for i := range p.sections {
+			section := &p.sections[i]
+			section.order = kernel.NewOrder(section.at)
+			section.data = plan.ReservePacked[float32](c, section.window.PackedLen())
+			section.whole = make([]bool, section.window.Panels())
 		}
 		return p
 	})
@@ -64,8 +64,8 @@ func packFor(c *plan.Compiler, t *filter, key string, parts func() []packPart) *
 
 // Bytes returns the memory of the packed weights.
 func (p *pack) Bytes() (n int64) {
-	for _, part := range p.parts {
-		n += int64(4 * len(part.data))
+	for _, section := range p.sections {
+		n += int64(4 * len(section.data))
 	}
 	return n
 }
@@ -81,35 +81,35 @@ func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 		p.lend(f)
 		stamp = 0
 	}
-	for i := range p.parts {
-		part := &p.parts[i]
-		f.Each(part.window.Panels(), func(_ *run.Worker, panel int) { part.fill(f, t, panel) })
+	for i := range p.sections {
+		section := &p.sections[i]
+		f.Each(section.window.Panels(), func(_ *run.Worker, panel int) { section.fill(f, t, panel) })
 	}
 	p.stamp = stamp
 	t.weight.Rest()
 }
 
-// lend gives the parts memory that lasts until pass.
+// lend gives the sections memory that lasts until pass.
 func (p *pack) lend(f *run.Frame) {
-	room := f.Passing(int(p.Bytes() / 4))
-	for i := range p.parts {
-		part := &p.parts[i]
-		n := len(part.data)
-		p.own = append(p.own, part.data)
-		part.data, room = room[:n:n], room[n:]
+	workspace := f.Passing(int(p.Bytes() / 4))
+	for i := range p.sections {
+		section := &p.sections[i]
+		n := len(section.data)
+		p.memory = append(p.memory, section.data)
+		section.data, workspace = workspace[:n:n], workspace[n:]
 	}
 }
 
-// pass gives the parts their own memory again.
+// pass gives the sections their own memory again.
 func (p *pack) pass() {
-	for i, data := range p.own {
-		p.parts[i].data = data
+	for i, data := range p.memory {
+		p.sections[i].data = data
 	}
-	p.own = nil
+	p.memory = nil
 }
 
 // fill packs one panel.
-func (p *packPart) fill(f *run.Frame, t *filter, panel int) {
+func (p *packSection) fill(f *run.Frame, t *filter, panel int) {
 	kernels, factor := f.Kernels, t.factor(f).From(p.out)
 	kernels.Pack(p.window, panel, p.data, f.F32(t.weight), p.order, p.step, factor)
 	p.whole[panel] = p.window.Trims() && !kernels.Trimmable(p.window, panel, p.data)

@@ -15,10 +15,10 @@ type scratch struct {
 
 // scratchOf returns the worker's own.
 func scratchOf(w *run.Worker) *scratch {
-	s, ok := w.Own.(*scratch)
+	s, ok := w.Local.(*scratch)
 	if !ok {
 		s = &scratch{}
-		w.Own = s
+		w.Local = s
 	}
 	return s
 }

@@ -17,32 +17,32 @@ import (
 //	slabs      |--- slab 0 (72) ----|------ slab 1 (75) ----|
 //	tasks      slab 0: panels 0-3, panels 4-7;  slab 1: panels 0-3, panels 4-7
 
-// slabs are the tasks of one part of a product: the positions of all rows are divided
-// into count slabs, the panels into cuts parts.
-type slabs struct{ part, positions, count, cuts int }
+// slabs are the tasks of one section of a product: the positions of all rows are divided
+// into count slabs, the panels into cuts ranges.
+type slabs struct{ section, positions, count, cuts int }
 
-// leastSlab leaves room in the last slab for what is no whole tile.
+// leastSlab leaves space in the last slab for what is no whole tile.
 const leastSlab = kernel.SlabPositions - kernel.SlabTile
 
 // bySlabs reports whether kernels compute the product by slabs; outCount is the number of
 // values of a row's result.
 func (p *product) bySlabs(f *run.Frame, outCount int) bool {
 	const most = math.MaxInt32 / 4 // of values from one result of a slab to another
-	other := func(part packPart) bool {
-		w := part.window
+	other := func(section packSection) bool {
+		w := section.window
 		return w.Taps*w.Run == 0 || (kernel.SlabPositions/max(w.Positions(), 1)+2)*outCount > most
 	}
-	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.parts, other)
+	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.sections, other)
 }
 
 // applySlabs computes all rows: some positions of any rows meet all weights before the next do.
 func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	var all []slabs
 	tasks := 0
-	for i, part := range p.parts {
-		s := slabs{part: i, positions: f.Total() * part.window.Positions()}
+	for i, section := range p.sections {
+		s := slabs{section: i, positions: f.Total() * section.window.Positions()}
 		s.count = countOf(s.positions, f.Threads())
-		s.cuts = cutsOf(part.window.Panels(), len(p.parts)*s.count, f.Threads())
+		s.cuts = cutsOf(section.window.Panels(), len(p.sections)*s.count, f.Threads())
 		tasks += s.count * s.cuts
 		all = append(all, s)
 	}
@@ -51,12 +51,12 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		for ; task >= all[i].count*all[i].cuts; i++ {
 			task -= all[i].count * all[i].cuts
 		}
-		s, part := all[i], &p.parts[all[i].part]
-		slab, cut, panels := task/s.cuts, task%s.cuts, part.window.Panels()
-		f.Kernels.WindowSlab(part.window, &kernel.Slab{Out: o.out[part.out:], In: o.in[part.in:],
-			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: part.data,
-			Bias: p.biasOf(unit{part: i}), Untrimmed: part.whole, First: panels * cut / s.cuts,
-			Last: panels * (cut + 1) / s.cuts, Epilogue: o.end.From(part.out)}, &w.Tile)
+		s, section := all[i], &p.sections[all[i].section]
+		slab, cut, panels := task/s.cuts, task%s.cuts, section.window.Panels()
+		f.Kernels.WindowSlab(section.window, &kernel.Slab{Out: o.out[section.out:], In: o.in[section.in:],
+			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: section.data,
+			Bias: p.biasOf(unit{section: i}), Untrimmed: section.whole, First: panels * cut / s.cuts,
+			Last: panels * (cut + 1) / s.cuts, Epilogue: o.end.From(section.out)}, &w.Tile)
 	})
 }
 
@@ -70,8 +70,8 @@ func countOf(positions, threads int) int {
 	return (count + threads - 1) / threads * threads
 }
 
-// cutsOf returns the number of parts into which to divide the panels for each slab. More
-// parts give more tasks, but each part packs the input of its slab again.
+// cutsOf returns the number of ranges into which to divide the panels for each slab. More
+// ranges give more tasks, but each range packs the input of its slab again.
 func cutsOf(panels, slabs, threads int) int {
 	const perThread = 2
 	if threads == 1 {

@@ -13,8 +13,8 @@ import (
 // stored is values that are bfloat16 and what lies behind them in memory, in
 // two bytes each or, if half is nil, as float32.
 type stored struct {
-	wide []float32
-	half []uint16
+	float []float32
+	half  []uint16
 }
 
 // storedIn returns the elements of v in all its units and the slack behind them.
@@ -22,7 +22,7 @@ func storedIn(f *run.Frame, v *run.Value) stored {
 	if b := f.Bytes(v); v.IsHalf() {
 		return stored{half: run.View[uint16](b[:len(b)+run.Slack])}
 	}
-	return stored{wide: f.Slack(v)}
+	return stored{float: f.Slack(v)}
 }
 
 // from returns the values from i on.
@@ -30,7 +30,7 @@ func (s stored) from(i int) stored {
 	if s.half != nil {
 		return stored{half: s.half[i:]}
 	}
-	return stored{wide: s.wide[i:]}
+	return stored{float: s.float[i:]}
 }
 
 // ahead adds to a, for prefetching, the runs of run values that begin every
@@ -40,7 +40,7 @@ func (s stored) ahead(a *kernel.Ahead, from, to, run, step int) {
 		a.Add(bytesOf(s.half, from, to), 2*run, 2*step)
 		return
 	}
-	a.Add(bytesOf(s.wide, from, to), 4*run, 4*step)
+	a.Add(bytesOf(s.float, from, to), 4*run, 4*step)
 }
 
 // bytesOf returns the memory of values [from, to), nil if there are none.
@@ -58,15 +58,15 @@ func (s stored) interleave(k *kernel.Set, l kernel.PairsLine, dst []uint16, line
 		k.InterleaveHalves(l, dst, s.half, lines)
 		return
 	}
-	k.InterleaveBF16(l, dst, s.wide, lines)
+	k.InterleaveBF16(l, dst, s.float, lines)
 }
 
-// room returns memory for as many values of the same size as there are in room.
-func (s stored) room(room []float32) stored {
+// workspace returns memory for as many values of the same size as there are in workspace.
+func (s stored) workspace(workspace []float32) stored {
 	if s.half == nil {
-		return stored{wide: room}
+		return stored{float: workspace}
 	}
-	return stored{half: unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(room))), len(room))}
+	return stored{half: unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(workspace))), len(workspace))}
 }
 
 // copy copies lines of n values each to where they begin every step values.
@@ -75,7 +75,7 @@ func (s stored) copy(to stored, n, step, lines int) {
 		if s.half != nil {
 			copy(to.half[i*step:], s.half[i*n:][:n])
 		} else {
-			copy(to.wide[i*step:], s.wide[i*n:][:n])
+			copy(to.float[i*step:], s.float[i*n:][:n])
 		}
 	}
 }

@@ -89,7 +89,7 @@ func tilesToInspect(kernels *kernel.Set, shape class.Tiles, channels, high, wide
 // padded fills paddedRows.
 func (t *tiles) padded(x []float32, from, to int) {
 	t.paddedRows = make([]float32, ((to-from)*t.Side+2*t.Border())*t.paddedStep())
-	t.pad(tileOperands{in: stored{wide: x}}.in, 0, from, to)
+	t.pad(tileOperands{in: stored{float: x}}.in, 0, from, to)
 }
 
 // suspectsOf returns the suspects of an image, found by looking at every tile alone.

@@ -111,10 +111,10 @@ func imageAndResult(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 
 // byWindows computes positions [from, to) of one image.
 func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, to int) {
-	wide := o.floats(k, w)
-	k.direct.span(f, w, wide, from, to)
+	floats := o.floats(k, w)
+	k.direct.span(f, w, floats, from, to)
 	if o.out.half != nil {
-		k.narrow(o.out.half[from*k.o:to*k.o], wide.out[from*k.o:], 0, k.Panels())
+		k.narrow(o.out.half[from*k.o:to*k.o], floats.out[from*k.o:], 0, k.Panels())
 	}
 }
 

@@ -22,25 +22,25 @@ import (
 // alone: which tiles are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
 	b0, b1 := t.BlocksOf(from*t.Side, t.high).From, t.BlocksOf((to-1)*t.Side, t.high).To
-	wide := t.BlockCount(t.wide)
-	n := (b1 - b0) * wide
+	columns := t.BlockCount(t.width)
+	n := (b1 - b0) * columns
 	if len(t.sums) < n {
 		t.sums, t.most = make([]float32, n), make([]uint32, n)
 	}
 	for b := b0; b < b1; b++ {
-		t.spread(t.BlockOf(b, t.high)-(from*t.Side-t.Border()), (b-b0)*wide, wide)
+		t.spread(t.BlockOf(b, t.high)-(from*t.Side-t.Border()), (b-b0)*columns, columns)
 	}
 	if allEven(t.sums[:n], t.most[:n]) {
 		return
 	}
 	sizeOf := func(by, bx int) (sum float32, most uint32) {
-		at := (by-b0)*wide + bx
+		at := (by-b0)*columns + bx
 		return t.sums[at], t.most[at]
 	}
 	for y := from; y < to; y++ {
 		rows := t.BlocksOf(y*t.Side, t.high)
 		for x := range t.columns {
-			if !t.Even(y*t.Side, x*t.Side, rows, t.BlocksOf(x*t.Side, t.wide), sizeOf) {
+			if !t.Even(y*t.Side, x*t.Side, rows, t.BlocksOf(x*t.Side, t.width), sizeOf) {
 				t.suspects = append(t.suspects, first+(y-from)*t.columns+x)
 			}
 		}
@@ -48,13 +48,13 @@ func (t *tiles) inspect(from, to, first int) {
 }
 
 // spread measures a row of blocks of two by two pixels, from a padded line on.
-func (t *tiles) spread(line, at, wide int) {
+func (t *tiles) spread(line, at, columns int) {
 	row := t.paddedRows[line*t.paddedStep()+t.Border()*t.c:]
 	below := row[t.paddedStep():]
 	// Those that are not moved inside lie side by side.
-	for b := 0; b < wide; {
-		x, count := t.BlockOf(b, t.wide), 1
-		for b+count < wide && t.BlockOf(b+count, t.wide) == x+2*count {
+	for b := 0; b < columns; {
+		x, count := t.BlockOf(b, t.width), 1
+		for b+count < columns && t.BlockOf(b+count, t.width) == x+2*count {
 			count++
 		}
 		t.frame.Kernels.WinogradSpread(t.sums[at+b:], t.most[at+b:], row[x*t.c:], below[x*t.c:], 2*t.c, count)

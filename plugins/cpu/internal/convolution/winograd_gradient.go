@@ -36,14 +36,14 @@ type winogradGradient struct {
 	window        *kernel.Window
 	plain         *kernel.Window // of the convolution
 	x, dy, dw     *run.Value
-	rooms         []*gradientRoom      // of the chunks that are computed at the same time
+	workspaces    []*gradientWorkspace // of the chunks that are computed at the same time
 	leaves        *run.Slot            // gradients of chunks of replicas that have several
 	orders        map[int]kernel.Order // of the gradients, by the number of input channels
 	all           []chunk              // of the run
 }
 
-// gradientRoom is memory for one chunk at a time.
-type gradientRoom struct {
+// gradientWorkspace is memory for one chunk at a time.
+type gradientWorkspace struct {
 	v, d, sums *run.Slot // transformed tiles of both operands; sums of all frequencies
 	gradientGuard
 }
@@ -55,10 +55,10 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
 	// stay in the cache; large ones should see many tiles at a time, and fill the
-	// cache that workers share, so that there is one room of them.
-	budget, rooms := c.Schedule().SomeTiles, c.Threads()
+	// cache that workers share, so that there is one workspace of them.
+	budget, workspaces := c.Schedule().SomeTiles, c.Threads()
 	if 4*k.Frequencies()*g.c*g.o > c.Schedule().SmallSums {
-		budget, rooms = c.Schedule().ManyTiles, 1
+		budget, workspaces = c.Schedule().ManyTiles, 1
 	}
 	k.some = max(1, budget/(4*k.Frequencies()*(g.c+g.o)*k.columns))
 	if k.chain = t.ChainRows(k.columns); k.chain > 0 {
@@ -66,8 +66,8 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	}
 	k.window = t.GradientTiles(k.some * k.columns)
 	k.chunks = chunksOf(dy.Positions)
-	for range rooms {
-		k.rooms = append(k.rooms, k.newRoom(c))
+	for range workspaces {
+		k.workspaces = append(k.workspaces, k.newWorkspace(c))
 	}
 	// A replica of several chunks has more rows than one: no more than 2/(chunks.rows+1) chunks a row.
 	k.leaves = c.Temp(0, 0, (8*dw.Count+k.chunks.rows)/(k.chunks.rows+1))
@@ -81,11 +81,11 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	})
 }
 
-// newRoom returns room for a chunk.
-func (k *winogradGradient) newRoom(c *plan.Compiler) *gradientRoom {
+// newWorkspace returns the workspace for a chunk.
+func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
 	all := k.some * k.columns
 	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
-	return &gradientRoom{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
+	return &gradientWorkspace{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
 		c.Temp(4*k.Frequencies()*(k.c*k.o+kernel.Lanes*tasks), 0, 0), // apart by SumsStep
 		newGuard(c, k)}
 }
@@ -107,16 +107,17 @@ type chunk struct{ r, i, count, from, to, leaf int }
 // stay in their own caches then, or, where some would be idle, share one chunk after the other.
 func (k *winogradGradient) run(f *run.Frame) {
 	k.list(f)
-	if threads := f.Threads(); len(k.rooms) == 1 || threads == 1 || !evenly(len(k.all), threads) {
+	if threads := f.Threads(); len(k.workspaces) == 1 || threads == 1 || !evenly(len(k.all), threads) {
 		width := k.blockWidth(threads)
 		for _, c := range k.all {
-			k.chunk(f, c, k.rooms[0], width, f.Each)
+			k.chunk(f, c, k.workspaces[0], width, f.Each)
 		}
 		k.join(f, width)
 		return
 	}
 	f.Each(len(k.all), func(w *run.Worker, i int) {
-		k.chunk(f, k.all[i], k.rooms[w.Index], gradientWidth, func(tasks int, do func(w *run.Worker, task int)) {
+		workspace := k.workspaces[w.Index]
+		k.chunk(f, k.all[i], workspace, gradientWidth, func(tasks int, do func(w *run.Worker, task int)) {
 			for task := range tasks {
 				do(w, task)
 			}
@@ -164,19 +165,19 @@ func (k *winogradGradient) blockWidth(threads int) int {
 func (k *winogradGradient) blocks(width int) int { return (k.c + width - 1) / width }
 
 // task returns a task of a chunk, one of Panels() * blocks(width).
-func (k *winogradGradient) task(f *run.Frame, w *run.Worker, c chunk, room *gradientRoom,
+func (k *winogradGradient) task(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
 	width, n int) *tapsTask {
 	panel, k0 := n/k.blocks(width), n%k.blocks(width)*width
-	return &tapsTask{k, f, w, c, room, n, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
+	return &tapsTask{k, f, w, c, workspace, n, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
 }
 
 // chunk computes the gradient of a chunk. each runs tasks, on all workers or on one.
-func (k *winogradGradient) chunk(f *run.Frame, c chunk, room *gradientRoom, width int,
+func (k *winogradGradient) chunk(f *run.Frame, c chunk, workspace *gradientWorkspace, width int,
 	each func(tasks int, do func(w *run.Worker, task int))) {
 	total, unit := (c.to-c.from)*k.rows, max(1, k.chain)
 	tasks := func(do func(t *tapsTask)) {
 		each(k.window.Panels()*k.blocks(width), func(w *run.Worker, task int) {
-			do(k.task(f, w, c, room, width, task))
+			do(k.task(f, w, c, workspace, width, task))
 		})
 	}
 	if total*k.columns < k.Least() {
@@ -184,12 +185,12 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk, room *gradientRoom, widt
 		return
 	}
 	units, some := (total+unit-1)/unit, k.some/unit
-	parts := (units + some - 1) / some
-	for part := range parts {
-		from, to := units*part/parts*unit, min(units*(part+1)/parts*unit, total)
-		each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, room, from+i, i) })
+	ranges := (units + some - 1) / some
+	for index := range ranges {
+		from, to := units*index/ranges*unit, min(units*(index+1)/ranges*unit, total)
+		each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, workspace, from+i, i) })
 		if to == total {
-			room.judge(f, k, total)
+			workspace.judge(f, k, total)
 		}
 		tasks(func(t *tapsTask) { t.add(to-from, from == 0, to == total) })
 	}
@@ -207,20 +208,22 @@ func (k *winogradGradient) join(f *run.Frame, width int) {
 
 // transform transforms row q of the tiles of a chunk, which becomes row i of
 // those that are treated together, and measures it.
-func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, room *gradientRoom, q, i int) {
+func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
+	q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns
 	image, y := c.from+q/k.rows, q%k.rows
 	step, gradientStep := (k.columns*k.Side+2*k.Border())*k.c, k.columns*k.Side*k.o
-	own := w.Floats(k.Tile()*step + k.Side*gradientStep)
-	padded, edge := own[:k.Tile()*step], own[k.Tile()*step:]
+	buffer := w.Floats(k.Tile()*step + k.Side*gradientStep)
+	padded, edge := buffer[:k.Tile()*step], buffer[k.Tile()*step:]
 	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,
 		step)
 	frameRows(edge, run.Row(f.F32(k.dy), k.dy, image), y*k.Side, k.Side, k.oh, k.ow*k.o, 0, gradientStep)
-	v, d := run.Temp[float32](f, room.v, k.InLen(all)), run.Temp[float32](f, room.d, k.GradientLen(all))
+	v := run.Temp[float32](f, workspace.v, k.InLen(all))
+	d := run.Temp[float32](f, workspace.d, k.GradientLen(all))
 	kernels.WinogradInput(k.Winograd, v, i*k.columns, all, padded, kernel.Row{Step: step, Count: k.columns})
 	kernels.WinogradGradient(k.Winograd, d, i*k.columns, all, edge,
 		kernel.Row{Step: gradientStep, Count: k.columns})
-	room.measure(f, k, q, image, y)
+	workspace.measure(f, k, q, image, y)
 }
 
 // frameRows copies rows [from, from+count) of an image of height rows to

@@ -13,7 +13,7 @@ import (
 // error of a tile is relative to its largest values, that of a window to the
 // products that it adds. A weight's gradient sums over the positions of one
 // channel of each operand. So no value of a channel, in a chunk, may come near
-// outweighing all the others, and all must be within what leaves room for the
+// outweighing all the others, and all must be within what leaves a margin for the
 // transforms. Gradients of an input channel that fails, as one does that is
 // hardly ever above 0, are computed by windows: they and all others if a channel
 // of the result's gradient fails, or more than a quarter of the input's.
@@ -41,12 +41,12 @@ func (g *gradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y i
 	n := k.measured()
 	s := run.Temp[float32](f, g.sizes, (q+1)*n)[q*n:]
 	clear(s)
-	part := func(v *run.Value, line, height int) []float32 {
+	lineOf := func(v *run.Value, line, height int) []float32 {
 		return run.Row(f.F32(v), v, image)[y*k.Side*line : min((y+1)*k.Side, height)*line]
 	}
 	kernels := f.Kernels
-	kernels.Sizes(s[:k.c], s[k.c:2*k.c], part(k.x, k.w*k.c, k.h))
-	kernels.Sizes(s[2*k.c:2*k.c+k.o], s[2*k.c+k.o:], part(k.dy, k.ow*k.o, k.oh))
+	kernels.Sizes(s[:k.c], s[k.c:2*k.c], lineOf(k.x, k.w*k.c, k.h))
+	kernels.Sizes(s[2*k.c:2*k.c+k.o], s[2*k.c+k.o:], lineOf(k.dy, k.ow*k.o, k.oh))
 }
 
 // judge decides which channels of a chunk's gradient implicit GEMM computes. The chunk

@@ -34,12 +34,12 @@ func (o tileOperands) image(k *winograd, i int) tileOperands {
 // in the worker's own memory.
 func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
 	in, out := k.c*k.h*k.w, k.o*k.oh*k.ow
-	wide, room := operands{end: o.end}, w.Floats(in+out)
-	wide.in, wide.out = o.in.floats(k.kernels, room[:in]), room[in:]
+	unpacked, workspace := operands{end: o.end}, w.Floats(in+out)
+	unpacked.in, unpacked.out = o.in.floats(k.kernels, workspace[:in]), workspace[in:]
 	if o.out.half == nil {
-		wide.out = o.out.wide[:out]
+		unpacked.out = o.out.float[:out]
 	}
-	return wide
+	return unpacked
 }
 
 // storedRow returns the elements of v that go with row i, a half as it is stored.
@@ -47,7 +47,7 @@ func storedRow(f *run.Frame, v *run.Value, w *run.Worker, i int) stored {
 	if v.IsHalf() {
 		return stored{half: f.Half(v, w, i)}
 	}
-	return stored{wide: f.At(v, w, i)}
+	return stored{float: f.At(v, w, i)}
 }
 
 // widen sets dst to the first values.
@@ -56,14 +56,14 @@ func (s stored) widen(k *kernel.Set, dst []float32) {
 		k.WidenBF16(dst, s.half[:len(dst)])
 		return
 	}
-	copy(dst, s.wide)
+	copy(dst, s.float)
 }
 
-// floats returns as many values as room has as float32, where they lie or in room.
-func (s stored) floats(k *kernel.Set, room []float32) []float32 {
+// floats returns as many values as workspace has as float32, where they lie or in workspace.
+func (s stored) floats(k *kernel.Set, workspace []float32) []float32 {
 	if s.half == nil {
-		return s.wide[:len(room)]
+		return s.float[:len(workspace)]
 	}
-	s.widen(k, room)
-	return room
+	s.widen(k, workspace)
+	return workspace
 }

@@ -18,19 +18,19 @@ import (
 // winogradPack is the transformed weights of a convolution by tiles.
 type winogradPack struct {
 	kernel.Winograd
-	order kernel.Order // of (tap, input channel)
-	step  int          // values between output channels
-	data  []float32
-	own   []float32 // memory of data, while it has that of a last run; else nil
-	apart bool      // the weights lie too far apart for tiles: windows compute everything
-	stamp uint64    // of the filter, when they were transformed
-	fills uint64
+	order  kernel.Order // of (tap, input channel)
+	step   int          // values between output channels
+	data   []float32
+	memory []float32 // memory of data, while it has that of a last run; else nil
+	apart  bool      // the weights lie too far apart for tiles: windows compute everything
+	stamp  uint64    // of the filter, when they were transformed
+	fills  uint64
 
 	mu     sync.Mutex
 	direct uint64 // the fill for which the weights of the windows were packed
 }
 
-// newWinogradPack returns room for the weights of g, or, going back, for those of
+// newWinogradPack returns memory for the weights of g, or, going back, for those of
 // the convolution whose gradient g computes.
 func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPack {
 	taps := g.Taps()
@@ -63,7 +63,7 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 		return
 	}
 	if alone && f.Last {
-		p.own, p.data = p.data, f.Passing(len(p.data))
+		p.memory, p.data = p.data, f.Passing(len(p.data))
 		stamp = 0
 	}
 	apart := make([]bool, p.Panels())
@@ -83,8 +83,8 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 
 // pass gives the weights their own memory again.
 func (p *winogradPack) pass() {
-	if p.own != nil {
-		p.data, p.own = p.own, nil
+	if p.memory != nil {
+		p.data, p.memory = p.memory, nil
 	}
 }
 
@@ -125,10 +125,10 @@ func (p *winogradPack) fillDirect(f *run.Frame, direct *product) {
 	if p.direct == p.fills {
 		return
 	}
-	for i := range direct.parts {
-		part := &direct.parts[i]
-		for panel := range part.window.Panels() {
-			part.fill(f, direct.filter, panel)
+	for i := range direct.sections {
+		section := &direct.sections[i]
+		for panel := range section.window.Panels() {
+			section.fill(f, direct.filter, panel)
 		}
 	}
 	p.direct = p.fills

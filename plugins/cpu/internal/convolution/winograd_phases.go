@@ -16,15 +16,15 @@ package convolution
 // py*every+px.
 type phases struct {
 	every         int // pixels of the image from one of a phase to the next
-	high, wide    int // of the largest phase
+	high, width   int // of the largest phase
 	rows, columns int // of tiles in a phase
 }
 
 // newPhases returns those of the convolution, with tiles of that side.
 func newPhases(g *Geometry, side int) phases {
 	p := phases{every: g.Dilation[0]}
-	p.high, p.wide = (g.h+p.every-1)/p.every, (g.w+p.every-1)/p.every
-	p.rows, p.columns = (p.high+side-1)/side, (p.wide+side-1)/side
+	p.high, p.width = (g.h+p.every-1)/p.every, (g.w+p.every-1)/p.every
+	p.rows, p.columns = (p.high+side-1)/side, (p.width+side-1)/side
 	return p
 }
 
@@ -38,7 +38,7 @@ func (p *phases) imageOf(q int) int { return q / (p.every * p.every) }
 func (p *phases) first(q int) (y, x int) { return q / p.every % p.every, q % p.every }
 
 // size returns how much of phase q lies in the image.
-func (k *winograd) size(q int) (high, wide int) {
+func (k *winograd) size(q int) (high, width int) {
 	y, x := k.first(q)
 	return (k.h - y + k.every - 1) / k.every, (k.w - x + k.every - 1) / k.every
 }

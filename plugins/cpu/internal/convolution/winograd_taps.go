@@ -23,7 +23,7 @@ type tapsTask struct {
 	f *run.Frame
 	w *run.Worker
 	chunk
-	room                         *gradientRoom
+	workspace                    *gradientWorkspace
 	number, panel, k0, k1, width int
 }
 
@@ -33,16 +33,17 @@ func (t *tapsTask) add(rows int, first, last bool) {
 	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
 	step := t.SumsStep(n)
 	size := t.Frequencies() * step
-	own := t.w.Floats(size + (t.Taps()+1)*n)
-	taps, chain, sums := t.result(own[:t.Taps()*n]), own[t.Taps()*n:][:n], own[(t.Taps()+1)*n:][:size]
+	buffer := t.w.Floats(size + (t.Taps()+1)*n)
+	taps, chain, sums := t.result(buffer[:t.Taps()*n]), buffer[t.Taps()*n:][:n], buffer[(t.Taps()+1)*n:][:size]
 	if !first || !last {
 		at := t.Frequencies() * (t.at() + kernel.Lanes*t.number)
-		sums = run.Temp[float32](t.f, t.room.sums, at+size)[at:]
+		sums = run.Temp[float32](t.f, t.workspace.sums, at+size)[at:]
 	}
 	if first {
 		clear(sums)
 	}
-	v, d := run.Temp[float32](t.f, t.room.v, t.InLen(all)), run.Temp[float32](t.f, t.room.d, t.GradientLen(all))
+	v := run.Temp[float32](t.f, t.workspace.v, t.InLen(all))
+	d := run.Temp[float32](t.f, t.workspace.d, t.GradientLen(all))
 	products := func(q int, sums []float32, from, to int) {
 		in, gradient := t.Frequency(q, all)
 		kernels.Gradient(t.window, 0, t.panel, sums, v[in:], d[gradient:], t.k0, t.k1, from*t.columns,
@@ -74,13 +75,13 @@ func (t *tapsTask) withoutTiles() {
 	t.finish(taps)
 }
 
-// result returns where the gradient of the chunk is to be made: in a leaf, or in room if it is that
+// result returns where the gradient of the chunk is to be made: in a leaf, or in workspace if it is that
 // of the replica.
-func (t *tapsTask) result(room []float32) []float32 {
+func (t *tapsTask) result(workspace []float32) []float32 {
 	if t.count == 1 {
-		return room
+		return workspace
 	}
-	return t.leafOf(0, len(room))
+	return t.leafOf(0, len(workspace))
 }
 
 // leafOf returns n values of the chunk that is so many behind this one.
@@ -126,7 +127,7 @@ func (t *tapsTask) unpack(taps []float32) {
 func (t *tapsTask) mend(taps []float32) {
 	for k := t.k0; k < t.k1; {
 		to := k
-		for to < t.k1 && (t.room.apart || t.room.uneven[to]) {
+		for to < t.k1 && (t.workspace.apart || t.workspace.uneven[to]) {
 			to++
 		}
 		if to > k {

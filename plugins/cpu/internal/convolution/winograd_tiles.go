@@ -44,12 +44,12 @@ func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, t
 	if o.out.half != nil {
 		lines = (to - from) * k.lineLen()
 	}
-	room := w.Floats(v + m + padded + lines + k.Side*k.edgeStep())
-	part := func(n int) (p []float32) {
-		p, room = room[:n], room[n:]
+	workspace := w.Floats(v + m + padded + lines + k.Side*k.edgeStep())
+	take := func(n int) (p []float32) {
+		p, workspace = workspace[:n], workspace[n:]
 		return p
 	}
-	t.v, t.m, t.paddedRows, t.lines, t.edge = part(v), part(m), part(padded), part(lines), room
+	t.v, t.m, t.paddedRows, t.lines, t.edge = take(v), take(m), take(padded), take(lines), workspace
 	return t
 }
 
@@ -112,7 +112,7 @@ func (t *tiles) do(p0, p1 int) {
 // pad copies what rows [from, to) of the tiles of phase q see to paddedRows, with
 // zeros around it.
 func (t *tiles) pad(image stored, q, from, to int) {
-	high, wide := t.size(q)
+	high, width := t.size(q)
 	border := t.Border()
 	for y := range (to-from)*t.Side + 2*t.Border() {
 		line := t.paddedRows[y*t.paddedStep():][:t.paddedStep()]
@@ -122,10 +122,10 @@ func (t *tiles) pad(image stored, q, from, to int) {
 			continue
 		}
 		clear(line[:border*t.c])
-		t.sideBySide(q, source, 0, wide, func(x, at, count int) {
+		t.sideBySide(q, source, 0, width, func(x, at, count int) {
 			image.from(at*t.c).widen(t.frame.Kernels, line[(border+x)*t.c:][:count*t.c])
 		})
-		clear(line[(border+wide)*t.c:])
+		clear(line[(border+width)*t.c:])
 	}
 }
 
@@ -134,8 +134,8 @@ func (t *tiles) pad(image stored, q, from, to int) {
 func (t *tiles) output(p, q, y, first int) {
 	kernels, channel, o := t.frame.Kernels, p*kernel.WinogradLanes, t.image(q)
 	width, bias := t.PanelWidth(p), t.bias[channel:]
-	high, wide := t.size(q)
-	inside, height := wide/t.Side, min(t.Side, high-y*t.Side)
+	high, columns := t.size(q)
+	inside, height := columns/t.Side, min(t.Side, high-y*t.Side)
 	switch {
 	case height <= 0:
 		return
@@ -152,7 +152,7 @@ func (t *tiles) output(p, q, y, first int) {
 	if inside == t.columns {
 		return
 	}
-	edge := edges{inside: inside * t.Side, wide: wide, height: height}
+	edge := edges{inside: inside * t.Side, width: columns, height: height}
 	if end.Plus != nil {
 		t.eachEdge(edge, func(edge, at int) { copy(t.edge[edge:][:width], end.Plus[at:]) })
 		end.Plus = t.edge
@@ -162,15 +162,15 @@ func (t *tiles) output(p, q, y, first int) {
 	t.eachEdge(edge, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
 }
 
-// edges are the pixels [inside, wide) of the first height lines of a row of tiles, which
+// edges are the pixels [inside, width) of the first height lines of a row of tiles, which
 // edge holds and which lie in the image.
-type edges struct{ inside, wide, height int }
+type edges struct{ inside, width, height int }
 
 // eachEdge calls do for each of these pixels: where it lies in edge, and how far behind
 // the first pixel of the row in the result.
 func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	for dy := range e.height {
-		for x := e.inside; x < e.wide; x++ {
+		for x := e.inside; x < e.width; x++ {
 			do(dy*t.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.ow+x)*t.every*t.o)
 		}
 	}
@@ -182,7 +182,7 @@ func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
 	if o.out.half != nil {
 		return t.lines[line:]
 	}
-	return o.out.wide[at:]
+	return o.out.float[at:]
 }
 
 // store narrows the outputs of panels [p0, p1) of rows [from, to) of the tiles of
@@ -210,14 +210,14 @@ func (t *tiles) window(tile, p0, p1 int) {
 	r := t.from + tile/t.columns
 	q, y0, x0 := r/t.rows, r%t.rows*t.Side, tile%t.columns*t.Side
 	o := t.image(q).floats(t.winograd, t.worker)
-	high, wide := t.size(q)
+	high, width := t.size(q)
 	for y := y0; y < min(y0+t.Side, high); y++ {
-		t.sideBySide(q, y, x0, min(x0+t.Side, wide), func(_, from, count int) {
+		t.sideBySide(q, y, x0, min(x0+t.Side, width), func(_, from, count int) {
 			to := from + count
 			for _, u := range t.direct.units {
 				first := u.panel * kernel.PanelLanes
 				if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
-					t.direct.do(t.frame, t.worker, u, t.direct.parts[0].window, o, from, to)
+					t.direct.do(t.frame, t.worker, u, t.direct.sections[0].window, o, from, to)
 				}
 			}
 			if t.out.half != nil {

@@ -24,7 +24,7 @@ func (r *runner) layOut(c device.Capacity) int {
 }
 
 // Grow implements lifecycle.Runner.
-func (r *runner) Grow(c device.Capacity, kept bool) error {
+func (r *runner) Grow(c device.Capacity, retained bool) error {
 	if r.allocated && c == r.capacity {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (r *runner) Grow(c device.Capacity, kept bool) error {
 		r.layOut(r.capacity)
 		return err
 	}
-	r.memory.Allocate(size, kept, r.capacity)
+	r.memory.Allocate(size, retained, r.capacity)
 	r.allocated, r.capacity = true, c
 	return nil
 }

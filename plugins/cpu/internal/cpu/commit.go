@@ -17,7 +17,7 @@ func (r *runner) Commit(ctx context.Context, s lifecycle.Step) error {
 	fn := r.functions[graph.Commit]
 	updates := s.Func.Updates
 	for _, u := range updates {
-		r.memory.States[u.State].Own()
+		r.memory.States[u.State].Detach()
 	}
 	r.backend.machine.Group = s.Group
 	f := r.memory.Start(context.WithoutCancel(ctx), &r.backend.machine, s.Step)

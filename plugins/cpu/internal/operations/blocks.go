@@ -71,7 +71,7 @@ func eachSpan(w *run.Worker, channels, values int, part []float64, do func(part 
 		return
 	}
 	spans, n := (values+span-1)/span, len(part)
-	all := w.Parts(spans * n)
+	all := w.Partials(spans * n)
 	at := func(i int) []float64 { return all[i*n : (i+1)*n] }
 	for i := range spans {
 		do(at(i), i*span, min((i+1)*span, values))

@@ -59,7 +59,7 @@ func buildMaxPool(c *plan.Compiler) run.Action {
 		}
 		for _, pixels := range seen {
 			for i := range pixels {
-				pixels[i] %= int32(4 * x.Kept())
+				pixels[i] %= int32(4 * x.StoredCount())
 			}
 		}
 	})

@@ -95,14 +95,14 @@ func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule
 // reach adds the bytes of a value to what caches or memory have to deliver.
 func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
 	l2, l3 := p.Machine.L2.PerCore(), p.Machine.L3.PerCore()
-	bytes, held := v.Reach(p.Rows)
+	bytes, stored := v.Reach(p.Rows)
 	if v.IsState() {
-		held = p.State
+		stored = p.State
 	}
 	switch {
-	case held > l3:
+	case stored > l3:
 		w.Memory += float64(bytes)
-	case held > l2/2:
+	case stored > l2/2:
 		w.L3 += float64(bytes)
 	}
 }

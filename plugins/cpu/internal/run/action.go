@@ -89,7 +89,7 @@ type ByRows struct {
 	Spans
 	// Finish comes after the rows. Results that are not rows are its work.
 	Finish func(f *Frame)
-	widens *wide // what an action that belongs to no node makes
+	widens *widened // what an action that belongs to no node makes
 }
 
 // Spans is what an action by rows has that can compute positions of a row alone.

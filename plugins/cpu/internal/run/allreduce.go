@@ -9,13 +9,13 @@ import (
 )
 
 // run combines the subtrees that this device holds, and then meets the other
-// members of the group. It does not wait: await does, and for gradients settle.
+// members of the group. It does not wait: await does, and for gradients awaitAll.
 func (e *Exchange) run(f *Frame) error {
-	leaves, held := f.Members()
+	leaves, local := f.Members()
 	values := make([]collective.Reduction, len(e.values))
 	var pieces []piece
 	for i := range e.values {
-		values[i], pieces = reduction(f, &e.values[i], leaves, held, pieces)
+		values[i], pieces = reduction(f, &e.values[i], leaves, local, pieces)
 	}
 	f.Each(len(pieces), func(_ *Worker, i int) { pieces[i].reduce() })
 	if g := f.machine.Group; g != nil && !g.Alone() {
@@ -40,9 +40,9 @@ func (e *Exchange) run(f *Frame) error {
 	return nil
 }
 
-// reduction returns the reduction of one value, whose parts are complete when
+// reduction returns the reduction of one value, whose partial sums are complete when
 // the pieces that it adds to the list are done.
-func reduction(f *Frame, n *Reduced, leaves int, held []int, pieces []piece) (
+func reduction(f *Frame, n *Reduced, leaves int, local []int, pieces []piece) (
 	collective.Reduction, []piece) {
 	out := collective.Reduction{Op: n.Op, Result: tensorOf(n.To, f.Bytes(n.To))}
 	replicas := f.Bytes(n.From)
@@ -50,21 +50,21 @@ func reduction(f *Frame, n *Reduced, leaves int, held []int, pieces []piece) (
 		replicas = slices.Clone(replicas)
 	}
 	leaf := func(replica int) []byte {
-		i, _ := slices.BinarySearch(held, replica)
+		i, _ := slices.BinarySearch(local, replica)
 		if f.Rows[i] == 0 {
 			return nil
 		}
 		return replicas[i*n.From.size() : (i+1)*n.From.size()]
 	}
-	for _, node := range collective.Cover(leaves, held) {
-		part := collective.Part{Node: node}
-		for r := node.From; r < node.To && part.Value.IsZero(); r++ {
+	for _, node := range collective.Cover(leaves, local) {
+		partial := collective.Part{Node: node}
+		for r := node.From; r < node.To && partial.Value.IsZero(); r++ {
 			if b := leaf(r); b != nil { // Reduce leaves the sum in the first value
-				part.Value = tensorOf(n.To, b)
+				partial.Value = tensorOf(n.To, b)
 			}
 		}
-		out.Parts = append(out.Parts, part)
-		if !part.Value.IsZero() && !node.Leaf() && !n.Summed {
+		out.Parts = append(out.Parts, partial)
+		if !partial.Value.IsZero() && !node.Leaf() && !n.Summed {
 			pieces = n.cut(pieces, node, leaf)
 		}
 	}

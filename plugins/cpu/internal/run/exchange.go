@@ -10,13 +10,13 @@ import (
 // An exchange is begun and awaited apart, so that a device computes meanwhile:
 //
 //	moments     begin | groups that do not need them | await | normalise ...
-//	gradients   begin | rest of the backward pass ............... settle, at the end
+//	gradients   begin | rest of the backward pass ............... awaitAll, at the end
 //
 // Both lanes have an order of their own, which is the same on all members.
 
 // Exchange is an action that meets the other devices of the group: it begins an
-// all-reduce of values of the replicas, and is waited for later (await, settle).
-// The parts that this device holds are combined along the canonical tree before
+// all-reduce of values of the replicas, and is waited for later (await, awaitAll).
+// The partial sums that this device holds are combined along the canonical tree before
 // anything leaves it.
 type Exchange struct {
 	Storage
@@ -29,7 +29,7 @@ type Exchange struct {
 type Reduced struct {
 	From, To *Value
 	Op       collective.Op
-	Summed   bool // the parts are complete already
+	Summed   bool // the partial sums are complete already
 	free     bool // nothing reads From afterwards: it may be overwritten
 }
 
@@ -38,19 +38,19 @@ type Reduced struct {
 // by that of moments before the first node that reads it.
 func (l *Linker) Exchange(lane collective.Lane, nodes []int, values []Reduced) *Exchange {
 	e := &Exchange{lane: lane, nodes: nodes, values: values}
-	l.OnLayout(func() { e.lay(l.fn, l.memory.kept) })
+	l.OnLayout(func() { e.lay(l.fn, l.memory.retained) })
 	return e
 }
 
 // lay makes values live as long as the exchange is under way.
-func (e *Exchange) lay(fn *Function, kept []*Slot) {
+func (e *Exchange) lay(fn *Function, retained []*Slot) {
 	mine := func(g *group) bool { return slices.Contains(g.nodes, e.nodes[0]) }
 	begins := 1 + slices.IndexFunc(fn.groups, mine)
 	end := len(fn.groups) + 1
 	for i := range e.values {
 		v := &e.values[i]
 		from, to := v.From.slot, v.To.slot
-		v.free = from != nil && from.to == to.from && !slices.Contains(kept, from)
+		v.free = from != nil && from.to == to.from && !slices.Contains(retained, from)
 		if e.lane == collective.Moments {
 			to.from = begins // the layout knows where it is waited for
 			continue
@@ -72,8 +72,8 @@ func (f *Frame) await() error {
 	return wait()
 }
 
-// settle waits for all exchanges that are under way.
-func (f *Frame) settle() error {
+// awaitAll waits for all exchanges that are under way.
+func (f *Frame) awaitAll() error {
 	first := f.await()
 	defer f.block(time.Now())
 	for _, wait := range f.pending {
@@ -88,14 +88,14 @@ func (f *Frame) settle() error {
 // block counts the time since began as time in which the run was blocked.
 func (f *Frame) block(began time.Time) { f.blocked += time.Since(began) }
 
-// Members returns the number of replicas of the group and those held here. A
+// Members returns the number of replicas of the group and the local ones. A
 // device that has not joined holds all replicas of what it runs.
-func (f *Frame) Members() (leaves int, held []int) {
+func (f *Frame) Members() (leaves int, local []int) {
 	if g := f.machine.Group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]
 	}
 	for r := range f.Rows {
-		held = append(held, r)
+		local = append(local, r)
 	}
-	return len(f.Rows), held
+	return len(f.Rows), local
 }

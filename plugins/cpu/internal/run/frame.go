@@ -100,25 +100,25 @@ func (f *Frame) Bytes(v *Value) []byte {
 }
 
 // Unit returns the unit of v that goes with unit i of kind k: the same row, the
-// replica of a row, or the whole; of a half its wide. w is the worker that asks.
+// replica of a row, or the whole; of a half its float32. w is the worker that asks.
 func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	if v.half {
-		v = v.wide
+		v = v.float
 	}
-	return f.place(v, w, k, i)
+	return f.unitOf(v, w, k, i)
 }
 
 // place returns the unit of v that goes with unit i of kind k as it is stored.
-func (f *Frame) place(v *Value, w *Worker, k graph.Kind, i int) []byte {
+func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	switch {
 	case v.Kind == graph.Whole:
 		return f.Bytes(v)
 	case v.local:
 		lane := w.Index
-		if f.Few() && !v.own {
+		if f.Few() && !v.private {
 			lane = i
 		}
-		return f.memory.arena[f.memory.lanes+lane*f.memory.lane+v.slot.offset:][:v.held()]
+		return f.memory.arena[f.memory.lanes+lane*f.memory.lane+v.slot.offset:][:v.storedBytes()]
 	case v.Kind != k:
 		i = f.Replica(i)
 	}
@@ -132,7 +132,7 @@ func (f *Frame) At(v *Value, w *Worker, i int) []float32 {
 
 // Half returns the elements of a half that go with row i.
 func (f *Frame) Half(v *Value, w *Worker, i int) []uint16 {
-	return View[uint16](f.place(v, w, graph.Rows, i))
+	return View[uint16](f.unitOf(v, w, graph.Rows, i))
 }
 
 // Temp returns temporary memory for n elements of a slot.
@@ -158,20 +158,20 @@ func (f *Frame) Replica(row int) int {
 // Threads returns the number of workers.
 func (f *Frame) Threads() int { return len(f.machine.Pool.Workers) }
 
-// Span returns the range of part i of n elements that are divided into parts, in
+// Span returns the range i of n elements that are divided into ranges, in
 // whole cache lines.
-func Span(i, parts, n int) (from, to int) {
+func Span(i, ranges, n int) (from, to int) {
 	const line = 16
 	lines := (n + line - 1) / line
-	return min(lines*i/parts*line, n), min(lines*(i+1)/parts*line, n)
+	return min(lines*i/ranges*line, n), min(lines*(i+1)/ranges*line, n)
 }
 
-// EachSpan cuts n elements into parts of a useful size and runs do on them.
+// EachSpan cuts n elements into ranges of a useful size and runs do on them.
 func (f *Frame) EachSpan(n int, do func(w *Worker, from, to int)) {
 	const least = 4096 // elements that are worth waking a worker
-	parts := max(1, min(4*f.Threads(), n/least))
-	f.Each(parts, func(w *Worker, i int) {
-		from, to := Span(i, parts, n)
+	ranges := max(1, min(4*f.Threads(), n/least))
+	f.Each(ranges, func(w *Worker, i int) {
+		from, to := Span(i, ranges, n)
 		do(w, from, to)
 	})
 }

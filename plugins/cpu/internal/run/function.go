@@ -9,13 +9,13 @@ import (
 // Function is a function of actions with a place for every value: what a Frame
 // runs. Nothing of it changes once Link has returned it.
 type Function struct {
-	graph  *graph.Function // as the compiler has rewritten it: an action for each node
-	values []*Value        // by graph.Value
-	groups []*group
-	slots  []*Slot           // of the arena
-	copied []*Value          // inputs that are copied
-	kept   map[string]*Value // outputs that stay here, by name
-	given  map[graph.Value]graph.Value
+	graph    *graph.Function // as the compiler has rewritten it: an action for each node
+	values   []*Value        // by graph.Value
+	groups   []*group
+	slots    []*Slot           // of the arena
+	copied   []*Value          // inputs that are copied
+	retained map[string]*Value // outputs that stay here, by name
+	given    map[graph.Value]graph.Value
 }
 
 // Graph returns the function whose nodes the actions are of.

@@ -17,7 +17,7 @@ import (
 //	groups   [a b c s] [X begins] [W] [X is waited for] [d]
 //
 // W runs while the exchange is under way. Exchanges of gradients, which nothing in the
-// function reads, are waited for at its end (Frame.settle).
+// function reads, are waited for at its end (Frame.awaitAll).
 
 // scheduler gathers nodes into groups. Actions by rows are put together;
 // others that nothing in the group waits for are put off till it ends.

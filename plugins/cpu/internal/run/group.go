@@ -18,11 +18,11 @@ package run
 // Where there are fewer rows than workers, each row is cut instead (cut).
 type group struct {
 	nodes   []int
-	alone   runner    // the action that is not by rows; nil in a group of rows
-	actions []*ByRows // of a group of rows
-	chains  []chain   // of actions
-	local   []*Slot   // of values that only this group knows; times are chains
-	wides   []*wide   // of halves that actions take as float32
+	alone   runner     // the action that is not by rows; nil in a group of rows
+	actions []*ByRows  // of a group of rows
+	chains  []chain    // of actions
+	local   []*Slot    // of values that only this group knows; times are chains
+	wides   []*widened // of halves that actions take as float32
 }
 
 // byRows reports whether it is a group of rows.
@@ -46,7 +46,7 @@ func (g *group) run(f *Frame) error {
 		return g.alone.run(f)
 	}
 	for _, x := range g.wides {
-		x.half.wide = x.float
+		x.half.float = x.float
 	}
 	for _, a := range g.actions {
 		if a.Prepare != nil {

@@ -14,7 +14,7 @@ import (
 // halves and come back without loss.
 //
 // Actions say which of their operands and results they take as halves (asHalves).
-// For any other a float32 of the row, its wide, lies in the lane: see widen.go.
+// For any other a float32 of the row, lies in the lane: see widen.go.
 
 // halver decides which values are halves.
 type halver struct {

@@ -24,10 +24,10 @@ import (
 func lay(linker *Linker) {
 	fn := linker.fn
 	l := &layout{linker: linker, fn: fn, groupOf: make([]int, len(fn.graph.Nodes)),
-		place: make([]int, len(fn.graph.Nodes))}
+		chainOf: make([]int, len(fn.graph.Nodes))}
 	for g, group := range fn.groups {
 		for k, i := range group.nodes {
-			l.groupOf[i], l.place[i] = g+1, group.chainOf(k)
+			l.groupOf[i], l.chainOf[i] = g+1, group.chainOf(k)
 		}
 	}
 	l.wides()
@@ -59,27 +59,27 @@ type layout struct {
 	linker  *Linker
 	fn      *Function
 	groupOf []int // by node
-	place   []int // by node: its chain in the group
+	chainOf []int // by node: its chain in the group
 }
 
-// wides gives every wide its place in a lane.
+// wides gives every widened value its slot in a lane.
 func (l *layout) wides() {
 	for _, g := range l.fn.groups {
 		for _, x := range g.wides {
-			s := &Slot{fixed: x.float.held(), from: g.chainOf(x.first), to: g.chainOf(x.last)}
+			s := &Slot{fixed: x.float.storedBytes(), from: g.chainOf(x.first), to: g.chainOf(x.last)}
 			x.float.slot, g.local = s, append(g.local, s)
 		}
 	}
 }
 
-// result gives result v of node i its place.
+// result gives result v of node i its slot.
 func (l *layout) result(i int, v graph.Value) {
 	x := l.fn.values[v]
-	last, place := l.lastUse(v, i)
+	last, chainIndex := l.lastUse(v, i)
 	g := l.groupOf[i]
 	if x.Kind == graph.Rows && l.fn.groups[g-1].byRows() && last == g {
 		x.local = true
-		x.slot = &Slot{fixed: x.held(), from: l.place[i], to: place}
+		x.slot = &Slot{fixed: x.storedBytes(), from: l.chainOf[i], to: chainIndex}
 		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
 		return
 	}
@@ -88,23 +88,23 @@ func (l *layout) result(i int, v graph.Value) {
 
 // lastUse returns the last group that reads v, and the last place in it; made
 // by node i, it is in use at least there.
-func (l *layout) lastUse(v graph.Value, i int) (group, place int) {
+func (l *layout) lastUse(v graph.Value, i int) (group, chainIndex int) {
 	if i >= 0 {
-		group, place = l.groupOf[i], l.place[i]
+		group, chainIndex = l.groupOf[i], l.chainOf[i]
 	}
 	for k := range l.fn.graph.Nodes {
 		if slices.Contains(l.fn.graph.Nodes[k].In, v) {
 			g := l.groupOf[k]
 			if g > group {
-				place = 0
+				chainIndex = 0
 			}
-			group, place = max(group, g), max(place, l.place[k])
+			group, chainIndex = max(group, g), max(chainIndex, l.chainOf[k])
 		}
 	}
 	if IsResult(l.fn.graph, v) {
 		group = len(l.fn.groups) + 1
 	}
-	return group, place
+	return group, chainIndex
 }
 
 // slot gives v a slot in the arena from one group to another.
@@ -124,16 +124,16 @@ func (l *layout) slot(v *Value, from, to int) {
 // keep moves v to the slots that outlive the run.
 func (l *layout) keep(name string, v *Value) {
 	m := l.linker.memory
-	l.fn.kept[name] = v
-	if v.slot == nil || slices.Contains(m.kept, v.slot) {
+	l.fn.retained[name] = v
+	if v.slot == nil || slices.Contains(m.retained, v.slot) {
 		return
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
-	m.kept = append(m.kept, v.slot)
+	m.retained = append(m.retained, v.slot)
 }
 
-// bringIn finds a place for every input: commit finds what train kept,
-// float32 is copied in the device's own order, and so is what is kept; the
+// bringIn finds a slot for every input: commit finds what train retained,
+// float32 is copied in the device's own order, and so is what is retained; the
 // rest is read where it lies.
 func (l *layout) bringIn() {
 	for i, id := range l.fn.graph.Inputs {

@@ -27,7 +27,7 @@ type chainer struct {
 	fn       *Function
 	group    *group
 	schedule schedule.Schedule
-	makers   map[graph.Value][]int // the actions that make a value, and its wide
+	makers   map[graph.Value][]int // the actions that make a value, and its float32
 	ends     []int                 // by action: the last that reads its result; many if others do, too
 }
 
@@ -71,7 +71,7 @@ func (l *chainer) reads(k int) []graph.Value {
 	return l.fn.graph.Nodes[l.group.nodes[k]].In
 }
 
-// makes returns the values that action k makes, or that whose wide it makes.
+// makes returns the values that action k makes, or that whose float32 it makes.
 func (l *chainer) makes(k int) []graph.Value {
 	if x := l.group.actions[k].widens; x != nil {
 		return []graph.Value{x.id}
@@ -111,7 +111,7 @@ func (l *chainer) link() {
 		l.group.chains = append(l.group.chains, chain{first: first, last: k + 1})
 	}
 	for i := range l.group.chains {
-		l.settle(&l.group.chains[i])
+		l.complete(&l.group.chains[i])
 	}
 }
 
@@ -131,7 +131,7 @@ func (l *chainer) ahead(k int) int {
 	best, least := k, l.schedule.Course
 	inside := func(i int) bool { return l.ends[i] <= k && l.group.actions[i].Block == 0 }
 	for first := maker; first >= l.last().first && inside(first); first-- {
-		if n := l.operand(first).size() + l.held(first, k+1); n < least {
+		if n := l.operand(first).size() + l.laneBytes(first, k+1); n < least {
 			best, least = first, n
 		}
 	}
@@ -149,9 +149,9 @@ func (l *chainer) result(k int) *Value {
 // operand returns the first operand of an action.
 func (l *chainer) operand(k int) *Value { return l.fn.values[l.reads(k)[0]] }
 
-// held returns the bytes of results of the actions [first, last), as a chain,
+// laneBytes returns the bytes of results of the actions [first, last), as a chain,
 // that have to be there at a time.
-func (l *chainer) held(first, last int) (n int) {
+func (l *chainer) laneBytes(first, last int) (n int) {
 	c := l.course(first, last)
 	for k := first; k < last-1; k++ {
 		n += c.most(k-first) * l.group.actions[k].Width * 4
@@ -210,10 +210,10 @@ func (l *chainer) step(first, last int, s stretch) []stretch {
 	return all
 }
 
-// settle completes a chain: where actions see more than their own positions, it
+// complete finishes a chain: where actions see more than their own positions, it
 // makes a course of it. What only the chain reads is then the worker's own,
 // and no more of it is kept than a step needs, in turn, if the actions can do that.
-func (l *chainer) settle(c *chain) {
+func (l *chainer) complete(c *chain) {
 	if !slices.ContainsFunc(l.group.actions[c.first+1:c.last], func(a *ByRows) bool { return a.Needs != nil }) {
 		return
 	}
@@ -223,9 +223,9 @@ func (l *chainer) settle(c *chain) {
 		if l.ends[k] >= c.last || v.Kind != graph.Rows {
 			continue
 		}
-		v.own = true
+		v.private = true
 		for _, x := range l.group.wides {
-			x.float.own = x.float.own || x.half == v
+			x.float.private = x.float.private || x.half == v
 		}
 		row := v.imageRow()
 		if rows := (c.course.most(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {

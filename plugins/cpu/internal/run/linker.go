@@ -35,7 +35,7 @@ type temporary struct {
 // is nil, has kept values that are inputs of this one.
 func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]graph.Value,
 	earlier *Function) *Linker {
-	fn := &Function{graph: f, kept: map[string]*Value{}, given: given}
+	fn := &Function{graph: f, retained: map[string]*Value{}, given: given}
 	for _, v := range f.Values {
 		value := NewValue(v)
 		if v.State != "" {
@@ -76,7 +76,7 @@ func (l *Linker) earlierValue(name string) *Value {
 	if l.earlier == nil {
 		return nil
 	}
-	return l.earlier.kept[name]
+	return l.earlier.retained[name]
 }
 
 // Function returns the function as far as it has come: a refused one is never

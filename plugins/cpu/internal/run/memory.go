@@ -9,7 +9,7 @@ import (
 // Memory is what a loaded program has of memory: its state, its packed weights,
 // and the arena with everything that a run computes.
 //
-//	arena  | kept | slots of the functions, one over the other | lane 0 | lane 1 | ...
+//	arena  | retained | slots of the functions, one over the other | lane 0 | lane 1 | ...
 //
 // What train keeps for commit lies first, and at the same place for every capacity. The
 // functions never run at the same time, so that their slots may overlap. A lane is the
@@ -17,14 +17,14 @@ import (
 type Memory struct {
 	States map[string]*State
 
-	blank   bool              // some of them may have no memory yet
-	packs   map[string]Packed // weights in the order in which kernels read them, by key
-	reserve reserve           // of memory for them
-	passing passing           // memory that they have one after the other in a last run
-	kept    []*Slot           // what train keeps for commit
-	arena   []byte
-	lanes   int // where the memory of lanes begins in the arena
-	lane    int // bytes of a lane
+	blank    bool              // some of them may have no memory yet
+	packs    map[string]Packed // weights in the order in which kernels read them, by key
+	reserve  reserve           // of memory for them
+	passing  passing           // memory that they have one after the other in a last run
+	retained []*Slot           // what train keeps for commit
+	arena    []byte
+	lanes    int // where the memory of lanes begins in the arena
+	lane     int // bytes of a lane
 }
 
 // Packed is weights in some order, made for one filter and shared by the nodes
@@ -63,7 +63,7 @@ func (m *Memory) PackedBytes() (n int64) {
 	return n
 }
 
-// Packed returns what SetPacked has kept under a key; nil if there is nothing.
+// Packed returns what SetPacked has stored under a key; nil if there is nothing.
 func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 
 // SetPacked keeps packed weights under a key, by which other nodes find them.
@@ -85,35 +85,35 @@ func (m *Memory) fillBlank() {
 // Lay places all slots of the functions for a capacity and a number of threads, and
 // returns the size of the arena that they need.
 func (m *Memory) Lay(functions map[string]*Function, c device.Capacity, threads int) int {
-	kept := 0
-	for _, s := range m.kept {
-		s.offset = kept
-		kept += s.bytes(c)
+	retained := 0
+	for _, s := range m.retained {
+		s.offset = retained
+		retained += s.bytes(c)
 	}
 	most := 0
 	m.lane = 0
 	for _, fn := range functions {
-		most = max(most, place(fn.slots, c))
+		most = max(most, assignOffsets(fn.slots, c))
 		for _, g := range fn.groups {
-			m.lane = max(m.lane, place(g.local, c))
+			m.lane = max(m.lane, assignOffsets(g.local, c))
 		}
 	}
 	for _, fn := range functions {
 		for _, s := range fn.slots {
-			s.offset += kept
+			s.offset += retained
 		}
 	}
-	m.lanes = kept + most
+	m.lanes = retained + most
 	return m.lanes + m.lane*fewRows*threads
 }
 
-// Allocate makes an arena of that many bytes. keep says that what train has kept is to
+// Allocate makes an arena of that many bytes. keep says that what train has retained is to
 // be there, too; before are the capacity of the arena so far.
 func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
 	arena := newArena(size)
 	if keep { // it lies first and has the same place for every capacity
 		n := 0
-		for _, s := range m.kept {
+		for _, s := range m.retained {
 			n += s.bytes(before)
 		}
 		copy(arena, m.arena[:n])

@@ -29,11 +29,11 @@ func (p profile) run(f *Frame, g *group, fn *Function) error {
 		all += spent[k].Load()
 	}
 	for k, node := range g.nodes[:len(spent)] { // all-reduces of one exchange are one action
-		share := took
+		spentHere := took
 		if g.byRows() {
-			share = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
+			spentHere = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))
 		}
-		p[fn.Given(fn.graph.Nodes[node].Out[0])] += share
+		p[fn.Given(fn.graph.Nodes[node].Out[0])] += spentHere
 	}
 	return err
 }

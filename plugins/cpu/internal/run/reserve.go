@@ -28,13 +28,13 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 	r := &m.reserve
 	var zero T
 	size := n * int(unsafe.Sizeof(zero))
-	room := (size + tensor.Alignment - 1) &^ (tensor.Alignment - 1)
-	if room > len(r.rest) {
-		b := newPages(max(room, r.piece) + Slack)
+	aligned := (size + tensor.Alignment - 1) &^ (tensor.Alignment - 1)
+	if aligned > len(r.rest) {
+		b := newPages(max(aligned, r.piece) + Slack)
 		r.all, r.rest = append(r.all, b), b[:len(b)-Slack]
 	}
 	b := r.rest[:size:size]
-	r.rest = r.rest[room:]
+	r.rest = r.rest[aligned:]
 	return View[T](b)
 }
 

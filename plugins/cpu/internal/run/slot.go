@@ -30,10 +30,10 @@ func (s *Slot) bytes(c device.Capacity) int {
 // Drop says that the slot is not needed after all. It is called on layout.
 func (s *Slot) Drop() { s.fixed, s.perReplica, s.perRow = 0, 0, 0 }
 
-// place gives every slot an offset such that slots that live at the same time
+// assignOffsets gives every slot an offset such that slots that live at the same time
 // do not overlap, and returns the bytes that all need together. Large slots
-// come first, each at the lowest place that is free while it lives.
-func place(slots []*Slot, c device.Capacity) int {
+// come first, each at the lowest offset that is free while it lives.
+func assignOffsets(slots []*Slot, c device.Capacity) int {
 	order := slices.Clone(slots)
 	slices.SortStableFunc(order, func(a, b *Slot) int { return b.bytes(c) - a.bytes(c) })
 	total := 0

@@ -17,7 +17,7 @@ func TestPlace(t *testing.T) {
 			slots = append(slots, &Slot{fixed: r.IntN(300), perReplica: r.IntN(100), perRow: r.IntN(200),
 				from: from, to: from + r.IntN(6)})
 		}
-		total := place(slots, c)
+		total := assignOffsets(slots, c)
 		for i, a := range slots {
 			if a.offset < 0 || a.offset%alignment != 0 || a.offset+a.bytes(c) > total {
 				t.Fatalf("slot of %d bytes at %d of %d", a.bytes(c), a.offset, total)
@@ -37,7 +37,7 @@ func TestPlaceSharesMemory(t *testing.T) {
 	for i := range chain {
 		chain[i] = &Slot{fixed: 1000, from: i, to: i + 1}
 	}
-	if got, want := place(chain, device.Capacity{}), 2*chain[0].bytes(device.Capacity{}); got != want {
+	if got, want := assignOffsets(chain, device.Capacity{}), 2*chain[0].bytes(device.Capacity{}); got != want {
 		t.Errorf("a chain of ten values takes %d bytes, want those of two, %d", got, want)
 	}
 }

@@ -44,8 +44,8 @@ func (s *State) Bytes() []byte {
 // size returns the length of the elements in bytes.
 func (s *State) size() int { return s.Value.Count() * s.Value.DType.Size() }
 
-// Own gives the state memory of its own, which may be written to.
-func (s *State) Own() {
+// Detach copies the state into memory that may be written to.
+func (s *State) Detach() {
 	if s.file != nil {
 		copied := s.Value.Clone()
 		s.leave()

@@ -15,8 +15,8 @@ func (f *Frame) Run(fn *Function) error {
 	if err != nil {
 		cancel()
 	}
-	if late := f.settle(); err == nil {
-		err = late
+	if exchangeErr := f.awaitAll(); err == nil {
+		err = exchangeErr
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 //
 // A row may be whole in the arena, in a lane while it passes through its group, or a few
 // image rows of it in a ring. A bf16 program keeps it in two bytes an element (a half)
-// where all that read it can take that; otherwise a float32 copy, its wide, lies in the lane.
+// where all that read it can take that; otherwise a float32 copy, its float32, lies in the lane.
 
 // Value is what the compiler knows of one value of a function.
 type Value struct {
@@ -29,14 +29,14 @@ type Value struct {
 	Last                bool
 
 	// Where it lies, as the Linker has decided:
-	slot  *Slot  // its piece of memory, unless it is state or an input
-	local bool   // the slot is in the memory of a lane, not in the arena
-	own   bool   // of the lane of the worker even if rows are few
-	half  bool   // its elements are bfloat16 of two bytes
-	wide  *Value // of a half: its float32 in a lane, while a group runs that needs it
-	ring  int    // positions that are kept, position p where p mod ring lies; 0: all
-	state *State // the state tensor that it reads, or becomes in place
-	input int    // the input that it is, -1 for none
+	slot    *Slot  // its piece of memory, unless it is state or an input
+	local   bool   // the slot is in the memory of a lane, not in the arena
+	private bool   // of the lane of the worker even if rows are few
+	half    bool   // its elements are bfloat16 of two bytes
+	float   *Value // of a half: its float32 in a lane, while a group runs that needs it
+	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
+	state   *State // the state tensor that it reads, or becomes in place
+	input   int    // the input that it is, -1 for none
 }
 
 // NewValue returns the value of a variable, which has no place yet.
@@ -61,32 +61,32 @@ func (v *Value) width() int {
 // size returns the bytes of one unit.
 func (v *Value) size() int { return v.Count * v.width() }
 
-// Kept returns how many elements of one unit are kept at a time.
-func (v *Value) Kept() int {
+// StoredCount returns how many elements of one unit are stored at a time.
+func (v *Value) StoredCount() int {
 	if v.ring > 0 {
 		return v.ring * v.Channels
 	}
 	return v.Count
 }
 
-// held returns the bytes of one unit that are kept at a time.
-func (v *Value) held() int { return v.Kept() * v.width() }
+// storedBytes returns the bytes of one unit that are stored at a time.
+func (v *Value) storedBytes() int { return v.StoredCount() * v.width() }
 
 // Reach returns how many bytes of v are read or written in a run of that many rows, and
-// how many bytes are held at a time for it: of rows in a lane those of one.
-func (v *Value) Reach(rows int) (bytes, held int) {
-	bytes, held = v.held(), v.held()
+// how many bytes are stored at a time for it: of rows in a lane those of one.
+func (v *Value) Reach(rows int) (bytes, stored int) {
+	bytes, stored = v.storedBytes(), v.storedBytes()
 	if v.state == nil && v.Kind == graph.Rows {
 		bytes = v.size() * rows
 		if !v.local {
-			held = bytes
+			stored = bytes
 		}
 	}
-	return bytes, held
+	return bytes, stored
 }
 
-// Stretches calls do for positions [from, to), in parts that are kept side by
-// side: at is where a part begins.
+// Stretches calls do for positions [from, to), in ranges that are stored side by
+// side: at is where a range begins.
 func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
 	ring := v.Positions
 	if v.ring > 0 {
@@ -119,11 +119,11 @@ func (v *Value) IsState() bool { return v.state != nil }
 // Stamp returns a number that grows with every change of a state tensor.
 func (v *Value) Stamp() uint64 { return v.state.stamp }
 
-// Ring returns how many positions are kept, position p where p mod Ring lies; 0: all
+// Ring returns how many positions are stored, position p where p mod Ring lies; 0: all
 // are.
 func (v *Value) Ring() int { return v.ring }
 
-// RingRows returns how many rows of an image are kept.
+// RingRows returns how many rows of an image are stored.
 func (v *Value) RingRows() int { return v.ring / v.imageRow() }
 
 // Strides returns, for each axis of the shape, how many elements apart its
@@ -179,11 +179,11 @@ func (f *Frame) Slack(v *Value) []float32 {
 	return View[float32](b[:len(b)+Slack])
 }
 
-// A wide is the float32 of a half for a row that passes through a group, in the
+// widened is the float32 of a half for a row that passes through a group, in the
 // memory of a lane. An action of its own makes it before the first that reads
 // it, or one that makes the half makes it first, which is then narrowed span by
 // span while it is in the cache.
-type wide struct {
+type widened struct {
 	id          graph.Value
 	half, float *Value
 	first, last int // actions between which it is in use

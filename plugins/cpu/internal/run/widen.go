@@ -12,13 +12,13 @@ type widener struct {
 	group  *group
 	nodes  []int
 	done   []*ByRows
-	wides  map[*Value]*wide
+	wides  map[*Value]*widened
 }
 
 // widen has the actions of a group take their halves, and round what they store
 // as bfloat16.
 func widen(l *Linker, g *group) {
-	w := &widener{linker: l, group: g, wides: map[*Value]*wide{}}
+	w := &widener{linker: l, group: g, wides: map[*Value]*widened{}}
 	for k, a := range g.actions {
 		w.add(g.nodes[k], a)
 	}
@@ -28,7 +28,7 @@ func widen(l *Linker, g *group) {
 // add adds the action of a node, behind what it needs.
 func (w *widener) add(node int, a *ByRows) {
 	n := &w.linker.fn.graph.Nodes[node]
-	var wides []*wide
+	var wides []*widened
 	for _, id := range n.In {
 		if id != graph.None && w.apart(a, w.linker.fn.values[id]) {
 			wides = append(wides, w.need(node, id))
@@ -49,9 +49,9 @@ func (w *widener) add(node int, a *ByRows) {
 // apart reports whether v is a half that the action does not take.
 func (w *widener) apart(a *ByRows, v *Value) bool { return v.half && !a.takes(v) }
 
-// need returns the wide of a value for the next action, and has it made unless
+// need returns the float32 of a value for the next action, and has it made unless
 // it is there.
-func (w *widener) need(node int, id graph.Value) *wide {
+func (w *widener) need(node int, id graph.Value) *widened {
 	v := w.linker.fn.values[id]
 	if w.wides[v] == nil {
 		w.newWide(id, len(w.done))
@@ -60,16 +60,16 @@ func (w *widener) need(node int, id graph.Value) *wide {
 	return w.wides[v]
 }
 
-// newWide records the wide of a half that action k reads or makes first.
+// newWide records the float32 of a half that action k reads or makes first.
 func (w *widener) newWide(id graph.Value, k int) {
 	v := w.linker.fn.values[id]
 	float := *v
 	float.half, float.local, float.input = false, true, -1
-	w.wides[v] = &wide{id: id, half: v, float: &float, first: k, last: k}
+	w.wides[v] = &widened{id: id, half: v, float: &float, first: k, last: k}
 	w.group.wides = append(w.group.wides, w.wides[v])
 }
 
-// widening returns the action that makes the wide of a half.
+// widening returns the action that makes the float32 of a half.
 func (w *widener) widening(id graph.Value) *ByRows {
 	kernels, v := w.linker.machine.Kernels, w.linker.fn.values[id]
 	return BySpan(&ByRows{widens: w.wides[v], Work: v.Count / 16, Spans: Spans{
@@ -82,9 +82,9 @@ func (w *widener) widening(id graph.Value) *ByRows {
 
 // storing is what is done to a result of an action where it is stored.
 type storing struct {
-	value *Value
-	wide  *wide // of a result that is narrowed
-	round bool  // the action has not rounded it
+	value   *Value
+	widened *widened // of a result that is narrowed
+	round   bool     // the action has not rounded it
 }
 
 // stores returns the action of node n with its results rounded that are not yet,
@@ -95,9 +95,9 @@ func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 		v := w.linker.fn.values[id]
 		s := storing{value: v, round: slices.Contains(a.unrounded, v)}
 		if v.half {
-			s.wide = w.wides[v]
+			s.widened = w.wides[v]
 		}
-		if s.wide != nil || s.round && !v.half {
+		if s.widened != nil || s.round && !v.half {
 			all = append(all, s)
 		}
 	}
@@ -120,21 +120,21 @@ func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 		a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
 			row(f, w, i, piece, pieces)
 			for _, s := range all {
-				s.store(f, w, i, 0, s.value.Kept())
+				s.store(f, w, i, 0, s.value.StoredCount())
 			}
 		}
 	}
 	return a
 }
 
-// store stores elements [from, to) of row i. The wide is rounded itself only if
+// store stores elements [from, to) of row i. The float32 is rounded itself only if
 // it is read again.
 func (s *storing) store(f *Frame, w *Worker, i, from, to int) {
 	x, kernels := f.At(s.value, w, i)[from:to], f.Kernels
-	if s.round && (s.wide == nil || s.wide.last > s.wide.first) {
+	if s.round && (s.widened == nil || s.widened.last > s.widened.first) {
 		kernels.RoundBF16(x)
 	}
-	if s.wide != nil {
+	if s.widened != nil {
 		kernels.NarrowBF16(f.Half(s.value, w, i)[from:to], x)
 	}
 }

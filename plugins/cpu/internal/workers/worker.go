@@ -9,38 +9,38 @@ type Worker struct {
 	Tile      kernel.Scratch
 	Matrix    kernel.MatrixScratch
 	Sums      kernel.SumRoom
-	room      []float32
-	wide      []float64
-	parts     []float64
+	floats    []float32
+	doubles   []float64
+	partials  []float64
 	half      []uint16
 	Views     [5][]float32 // of operands
 	HalfViews [5][]uint16
-	// Own is what else convolutions keep from task to task.
-	Own any
+	// Local is what else convolutions store from task to task.
+	Local any
 }
 
 // Floats returns n values of the worker's own memory, not cleared.
 func (w *Worker) Floats(n int) []float32 {
-	if len(w.room) < n {
-		w.room = make([]float32, n)
+	if len(w.floats) < n {
+		w.floats = make([]float32, n)
 	}
-	return w.room[:n]
+	return w.floats[:n]
 }
 
 // Doubles returns n values of the worker's own memory, not cleared.
 func (w *Worker) Doubles(n int) []float64 {
-	if len(w.wide) < n {
-		w.wide = make([]float64, n)
+	if len(w.doubles) < n {
+		w.doubles = make([]float64, n)
 	}
-	return w.wide[:n]
+	return w.doubles[:n]
 }
 
 // Parts returns n values, others than Doubles, not cleared.
-func (w *Worker) Parts(n int) []float64 {
-	if len(w.parts) < n {
-		w.parts = make([]float64, n)
+func (w *Worker) Partials(n int) []float64 {
+	if len(w.partials) < n {
+		w.partials = make([]float64, n)
 	}
-	return w.parts[:n]
+	return w.partials[:n]
 }
 
 // Halves returns n bfloat16 of the worker's own memory, not cleared.

@@ -59,8 +59,16 @@ func built(t *testing.T, from *content, change func(layers []any)) (string, erro
 // changes nothing. A key that is nowhere is refused by its name.
 func TestKeys(t *testing.T) {
 	tried := map[string]bool{}
-	for _, path := range []string{"testdata/layers.h5", "testdata/lines.h5"} {
-		file := opened(t, path)
+	preprocessing := &content{size: 1 << 20, config: layersOf("[null,2,2,2]",
+		`Normalization|n|,"mean":1,"variance":4`,
+		`Resizing|r|,"height":4,"width":4`, `CenterCrop|c|,"height":2,"width":2`,
+		`TFOpLambda|o|,"function":"math.subtract"|{"y":1.0}`,
+		`SlicingOpLambda|s|,"function":"__operators__.getitem"|{"slice_spec":["...",`+
+			`{"start":null,"stop":null,"step":-1}]}`,
+		`LayerNormalization|l|,"scale":false,"center":false`,
+		`GroupNormalization|g|,"scale":false,"center":false,"groups":2`, `UnitNormalization|u|`)}
+	for _, file := range []*content{opened(t, "testdata/layers.h5"), opened(t, "testdata/lines.h5"),
+		preprocessing} {
 		plain, err := built(t, file, func([]any) {})
 		if err != nil {
 			t.Fatal(err)

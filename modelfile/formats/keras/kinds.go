@@ -28,6 +28,9 @@ const (
 	ofDepthwise  = "depthwise_initializer depthwise_regularizer depthwise_constraint depthwise_init"
 	ofPointwise  = "pointwise_initializer pointwise_regularizer pointwise_constraint pointwise_init"
 
+	ofAffine = "gamma_initializer gamma_regularizer gamma_constraint beta_initializer beta_regularizer " +
+		"beta_constraint"
+
 	window    = "kernel_size strides padding dilation_rate data_format use_bias activation"
 	ofPooling = "pool_size strides padding data_format"
 	ofRandom  = "rate seed noise_shape"
@@ -57,7 +60,13 @@ var (
 		"virtual_batch_size": {"null", "virtual batches"},
 		"adjustment":         {"null", "a function of Python"},
 	}
-	denseInput = usual{
+	plainSizes = usual{
+		"antialias":            {"false", "a filter as wide as the scale"},
+		"crop_to_aspect_ratio": {"false", "another part of the picture"},
+		"pad_to_aspect_ratio":  {"false", "a border"},
+	}
+	plainLayers = usual{"rms_scaling": {"false", "no mean"}}
+	denseInput  = usual{
 		"sparse":   {"false", "sparse tensors"},
 		"ragged":   {"false", "ragged tensors"},
 		"optional": {"false", "an input that may be absent"},
@@ -114,8 +123,19 @@ func init() { // the makers refer to the table's users
 		"Reshape":       {make: reshape, heeds: "target_shape"}, "Flatten": {make: flatten, heeds: "data_format"},
 		"Permute": {make: permute, heeds: "dims"},
 
-		"Dropout":   {make: dropout, heeds: "rate noise_shape", ignores: "seed"},
-		"Rescaling": {make: rescale, heeds: "scale offset"},
+		"Dropout":       {make: dropout, heeds: "rate noise_shape", ignores: "seed"},
+		"Rescaling":     {make: rescale, heeds: "scale offset"},
+		"Normalization": {make: normalization, heeds: "axis mean variance invert"},
+		"Resizing": {make: resizing, heeds: "height width interpolation data_format", only: plainSizes,
+			ignores: "fill_mode fill_value"},
+		"CenterCrop":      {make: centerCrop, heeds: "height width data_format"},
+		"TFOpLambda":      {make: opLambda, joins: true, heeds: "function x y bias data_format"},
+		"SlicingOpLambda": {make: slicing, heeds: "function slice_spec"},
+
+		"LayerNormalization": {make: layerNorm, heeds: "axis epsilon center scale", only: plainLayers,
+			ignores: ofAffine},
+		"GroupNormalization": {make: groupNorm, heeds: "axis epsilon center scale groups", ignores: ofAffine},
+		"UnitNormalization":  {make: unitNorm, heeds: "axis"},
 
 		"SpatialDropout1D": noise(ofRandom), "AlphaDropout": noise(ofRandom),
 		"SpatialDropout2D": {make: leftOut, heeds: "data_format", ignores: ofRandom},

@@ -28,6 +28,13 @@ func (l *layer) params() (trained, kept []string) {
 		add("gamma", "scale")
 		add("beta", "center")
 		kept = []string{"moving_mean", "moving_variance"}
+	case "LayerNormalization", "GroupNormalization":
+		add("gamma", "scale")
+		add("beta", "center")
+	case "Normalization":
+		if !l.fields.has("mean") { // what adapt() found, and of how many samples
+			kept = []string{"mean", "variance", "count"}
+		}
 	case "PReLU":
 		add("alpha", "")
 	}

@@ -145,6 +145,12 @@ func parseLayer(d described, depth int) (*layer, error) {
 		}
 		l.modernise()
 	}
+	if isOpLambda(d.Class) {
+		if err := l.parseOpLambda(d.Inbound); err != nil {
+			return nil, err
+		}
+		return l, l.fields.err
+	}
 	calls, err := parseCalls(d.Inbound)
 	for _, c := range calls {
 		l.calls, l.keys = append(l.calls, c.at), append(l.keys, c.keys)

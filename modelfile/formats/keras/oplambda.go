@@ -1,0 +1,173 @@
+package keras
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Keras 2.4 to 2.15 write a function of TensorFlow that is called on a tensor as
+// a layer: x/127.5 is a TFOpLambda of math.truediv, x[..., ::-1] a
+// SlicingOpLambda. So are the steps of preprocess_input. Its operands stand in
+// the call: [layer, call, tensor, {"y": 127.5}], the first of which may be a
+// constant, ["_CONSTANT_VALUE", -1, 1.0, {"y": [layer, call, tensor]}].
+
+// isOpLambda reports whether a class is such a function.
+func isOpLambda(class string) bool { return class == "TFOpLambda" || class == "SlicingOpLambda" }
+
+// parseOpLambda reads the one call of a function: tensors are its operands, all
+// else is added to the layer's fields.
+func (l *layer) parseOpLambda(b json.RawMessage) error {
+	var calls [][]json.RawMessage
+	if err := unmarshal(b, &calls, "inbound_nodes"); err != nil {
+		return err
+	}
+	if len(calls) != 1 || len(calls[0]) < 3 || len(calls[0]) > 4 {
+		return fmt.Errorf("inbound_nodes is %.80s, want one call of [layer, call, tensor, arguments]", b)
+	}
+	args := map[string]json.RawMessage{}
+	if len(calls[0]) == 4 {
+		if err := unmarshal(calls[0][3], &args, "arguments"); err != nil {
+			return err
+		}
+	}
+	var operands []origin
+	if string(calls[0][0]) == `"_CONSTANT_VALUE"` {
+		l.fields.m["x"] = calls[0][2]
+	} else if o, ok := tensorRef(calls[0][:3]); ok {
+		operands = append(operands, o)
+	} else {
+		return fmt.Errorf("inbound_nodes is %.80s, want a reference to a tensor", b)
+	}
+	delete(args, "name")
+	for key, v := range args {
+		if l.fields.m[key] != nil {
+			return fmt.Errorf("the argument %.80q of the call is a key of the layer too", key)
+		}
+		var ref []json.RawMessage
+		if key == "y" && json.Unmarshal(v, &ref) == nil {
+			if o, ok := tensorRef(ref); ok {
+				operands = append(operands, o)
+				continue
+			}
+		}
+		if string(v) != "null" {
+			l.fields.m[key] = v
+		}
+	}
+	l.calls, l.keys = [][]origin{operands}, [][]string{nil}
+	return nil
+}
+
+// tensorRef reads [layer, call, tensor].
+func tensorRef(l []json.RawMessage) (origin, bool) {
+	if len(l) != 3 {
+		return origin{}, false
+	}
+	var name *string
+	call, isCall := integer(l[1])
+	at, isTensor := integer(l[2])
+	if json.Unmarshal(l[0], &name) != nil || name == nil || !isCall || !isTensor || min(call, at) < 0 {
+		return origin{}, false
+	}
+	return origin{*name, call, at}, true
+}
+
+// functions are those of TensorFlow that have a counterpart.
+var functions = map[string]graph.Op{
+	"math.add": graph.Add, "__operators__.add": graph.Add, "nn.bias_add": graph.Add,
+	"math.subtract": graph.Sub, "math.multiply": graph.Mul, "math.truediv": graph.Div, "math.divide": graph.Div,
+	"nn.relu": graph.Relu, "math.sigmoid": graph.Sigmoid, "nn.sigmoid": graph.Sigmoid, "math.tanh": graph.Tanh,
+	"nn.silu": graph.Silu, "nn.relu6": graph.Relu6, "math.exp": graph.Exp, "math.sqrt": graph.Sqrt,
+}
+
+// opLambda is a function of tensors and constants.
+func opLambda(c *call) flow {
+	name := c.text("function", "")
+	op, ok := functions[name]
+	if !ok && name != "identity" && name != "convert_to_tensor" && name != "cast" || len(c.in) == 0 {
+		return c.fail("the function tf.%.80s is not supported", name)
+	}
+	second := "y"
+	if name == "nn.bias_add" {
+		second = "bias"
+	}
+	arguments := map[bool]string{true: second, false: ""}[op == graph.Add || op == graph.Sub || op == graph.Mul ||
+		op == graph.Div]
+	for _, key := range []string{"x", "y", "bias", "dtype"} {
+		if c.has(key) && key != arguments && !(key == "x" && arguments != "") && !(key == "dtype" && !ok) {
+			return c.fail("the function tf.%.80s has an argument %s that is not supported", name, key)
+		}
+	}
+	switch {
+	case !ok:
+		if d := c.text("dtype", "float32"); d != "float32" && d != "float16" && d != "float64" && d != "bfloat16" {
+			return c.fail("casts to %.40s, which is not supported", d)
+		}
+		return c.one()
+	case arguments == "":
+		if len(c.in) != 1 {
+			return c.fail("has %d operands, want 1", len(c.in))
+		}
+		f := c.one()
+		return f.same(c.node(op, "", []graph.Value{f.v}))
+	case len(c.in) == 2:
+		return c.chain(op, "")
+	case len(c.in) == 1 && c.has("x"):
+		return c.withConstant(op, "x", true)
+	case len(c.in) == 1 && c.has(second):
+		return c.withConstant(op, second, false)
+	}
+	return c.fail("has %d operands", len(c.in))
+}
+
+// withConstant joins a tensor with a constant of one number, or one for each channel.
+func (c *call) withConstant(op graph.Op, key string, before bool) flow {
+	f := c.ordered(c.one())
+	k := c.perChannel(f, key, 0)
+	in := []graph.Value{f.v, k}
+	if before {
+		slices.Reverse(in)
+	}
+	return f.same(c.node(op, "", in))
+}
+
+// slicing turns the order of the channels, which is the only slice that is read.
+func slicing(c *call) flow {
+	f := c.ordered(c.one())
+	if name := c.text("function", ""); name != "__operators__.getitem" {
+		return c.fail("the function tf.%.80s is not supported", name)
+	}
+	ours := c.ours(f.shape)
+	if !c.turnsChannels() || c.first || len(ours) < 2 || ours[0] > 256 {
+		return c.fail("slices %.200s; only [..., ::-1], which turns the channels, is supported", c.m["slice_spec"])
+	}
+	var parts []graph.Value
+	for i := ours[0] - 1; i >= 0; i-- {
+		begin, end := make([]int, len(ours)), slices.Clone(ours)
+		begin[0], end[0] = i, i+1
+		parts = append(parts, c.node(graph.Slice, ".channel", []graph.Value{f.v}, "begin", begin, "end", end))
+	}
+	return f.same(c.node(graph.Concat, "", parts, "axis", 0))
+}
+
+// turnsChannels reports whether a slice is [..., ::-1].
+func (c *call) turnsChannels() bool {
+	var spec any
+	c.into("slice_spec", &spec, "a slice")
+	if m, ok := spec.(map[string]any); ok && m["class_name"] == "__tuple__" {
+		spec = m["items"]
+	}
+	l, ok := spec.([]any)
+	if !ok || len(l) != 2 {
+		return false
+	}
+	dots := l[0] == "..."
+	if m, ok := l[0].(map[string]any); ok {
+		dots = m["class_name"] == "__ellipsis__"
+	}
+	m, ok := l[1].(map[string]any)
+	return ok && dots && len(m) == 3 && m["start"] == nil && m["stop"] == nil && m["step"] == -1.0
+}

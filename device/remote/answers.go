@@ -33,6 +33,8 @@ func (a *answers) get() *buffers {
 	return r
 }
 
+// put gives memory back. Only an exchange that has ended well does: after another one, members of
+// the group may still be adding its values.
 func (a *answers) put(r *buffers) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

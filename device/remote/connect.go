@@ -103,7 +103,8 @@ func (p *peer) prepare(b *binary) (err error) {
 	return nil
 }
 
-// child prepares a process of the executable.
+// child prepares a process of the executable, with what it inherits: the memory of its session, the
+// bell, and the files of the command behind them, at the descriptors that process describes.
 func (p *peer) child(b *binary) (err error) {
 	p.segment, p.noShm = newSegment(p.command)
 	var inherited []*os.File

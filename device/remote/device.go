@@ -122,7 +122,8 @@ func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) er
 	return wire.DecodeError(s.name, name, e)
 }
 
-// wrong ends a device whose answer cannot be right, and returns why it is lost.
+// wrong ends a device whose answer cannot be right, and returns why it is lost. It is ended at once:
+// what else it computes would be as little worth.
 func (s *session) wrong(name string, err error) error {
 	s.peer.process.kill()
 	return s.loss.record(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))

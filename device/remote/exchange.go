@@ -37,7 +37,9 @@ func limitsOf(f *graph.Function) limits {
 	return l
 }
 
-// allocate says where the tensors of a message of the plugin go.
+// allocate says where the tensors of a message of the plugin go. It is called when their types have
+// been read and before their bytes are: what does not belong to this call, or has other types than
+// its answer, is refused without memory being taken for it.
 func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	switch {
 	case m.Call != c.body.Call:
@@ -132,7 +134,9 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 	return nil
 }
 
-// decode reads an exchange, whose values lie in the pool or have come.
+// decode reads an exchange, whose values lie in the pool or have come. Then it is held against three
+// things: the sizes of the program, the group that the device is in, and the place in the run at
+// which it comes. The error of each names what came and what was due.
 func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
 	tag collective.Tag, values []collective.Reduction, err error) {
 	var results []tensor.Tensor

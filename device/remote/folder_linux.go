@@ -60,7 +60,8 @@ func folderBase() string {
 	return "/tmp"
 }
 
-// locked opens and locks a folder; it fails if somebody else has it.
+// locked opens and locks a folder; it fails if another process has it. The kernel gives the lock up
+// when the process ends, however it ends.
 func locked(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {

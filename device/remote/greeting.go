@@ -77,7 +77,8 @@ func (g *greeting) add(p []byte) {
 	g.line = append(g.line, p...)
 }
 
-// errSilent says that there is no greeting.
+// errSilent says that there is no greeting: the process printed nothing, or closed its output. How it
+// ended says more then.
 var errSilent = errors.New("it printed nothing")
 
 // complaint says what is wrong with the greeting; nil if nothing is. Its fields are those of

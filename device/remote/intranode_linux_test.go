@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/fabrictest"
 	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/device/internal/shm"
+	"github.com/bnctl/bnctl/device/internal/wire"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -199,4 +200,40 @@ func sumOver(p *fabric.Peers, pool *shm.Pool, n, rounds int) error {
 		}
 	}
 	return nil
+}
+
+// TestLinkWaitsForWriters: a write that outlasts its call ends before close does, and none begins
+// afterwards.
+func TestLinkWaitsForWriters(t *testing.T) {
+	all, err := near(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := all[0].(*intraNode).links[1]
+	l.writing.Lock()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = l.send(ctx, make(chan struct{}), collective.Gradients, [][]byte{make([]byte, 1)}, nil)
+	if !errors.Is(err, context.Canceled) && err != nil {
+		t.Errorf("send: %v, want %v", err, context.Canceled)
+	}
+	sending := l.background(func() { _ = l.write(wire.Frame{}) })
+	closed := make(chan struct{})
+	go func() {
+		l.close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+		t.Error("close returned while a write was under way")
+	case <-time.After(50 * time.Millisecond):
+	}
+	l.writing.Unlock()
+	<-closed
+	if !sending || l.background(func() {}) {
+		t.Error("a write began on a closed link, or none on an open one")
+	}
+	for _, r := range all {
+		_ = r.Close()
+	}
 }

@@ -185,7 +185,7 @@ func (f *Fabric) lend(ctx context.Context, to int, lane collective.Lane, message
 	return ctx.Err()
 }
 
-// setReturned notes that a message was sent.
+// setReturned notes that a message was sent, and wakes the call that waits for it.
 func (f *Fabric) setReturned(m wire.Frame) {
 	l := &f.lent[m.Peer][m.Lane]
 	l.returned.Add(1)
@@ -195,7 +195,9 @@ func (f *Fabric) setReturned(m wire.Frame) {
 	}
 }
 
-// receivedMessage returns a message that the plugin has received into its pool.
+// receivedMessage returns a message that the plugin has received into its pool. It lies in one
+// piece, at a multiple of eight bytes, so that the floats in it can be read where they are; offset
+// and length are checked, for they come from another process.
 func (f *Fabric) receivedMessage(m wire.Frame) ([]byte, error) {
 	views, err := m.Views()
 	switch {

@@ -55,7 +55,8 @@ func LockPath() string {
 }
 
 // ReadLock reads devices.lock. It returns no rows if the file does not exist,
-// and an error if other users can write or replace it.
+// and an error if other users can write or replace it: a row that somebody else
+// has written would be permission to run a program of theirs.
 func ReadLock() (Lock, error) {
 	path := LockPath()
 	f, err := os.Open(path)

@@ -36,7 +36,8 @@ func (p *peer) broken(name, call string, err error) error {
 	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", err)
 }
 
-// silent explains that a call is not answered.
+// silent explains that a call is not answered, neither with a result nor, after Cancel, with an
+// error. A device that hangs in a driver does so.
 func (p *peer) silent(name, call string) error {
 	p.process.kill()
 	return device.Errorf(name, call, device.Lost,

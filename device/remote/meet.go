@@ -146,7 +146,8 @@ func (m *pairing) wrap(err error) error {
 	return nil
 }
 
-// offer makes the memory of a link; without it there is none.
+// offer makes the memory of a link; without it there is none. The memory is reserved at once: a
+// machine that has too little of it uses the fabric, and does not die in the middle of a run.
 func (m *pairing) offer(hello) (mine hello) {
 	f, err := shm.New(shm.Bytes)
 	if err != nil || m.machine == "" {
@@ -225,7 +226,8 @@ func (m *pairing) link(agreed bool) *link {
 	return newLink(m.rank, m.peer, pipe, bell)
 }
 
-// end gives back what no link has taken.
+// end gives back what no link has taken. It may be called at any stage, and leaves a pairing that
+// says no from then on.
 func (m *pairing) end() {
 	if m.memory != nil {
 		_ = shm.Unmap(m.memory) // what can fail is giving memory back

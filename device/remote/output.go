@@ -61,7 +61,8 @@ func (w *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// logLines gives complete lines to the log; a line without end is cut.
+// logLines gives complete lines to the log; a line without end is cut, so that a plugin that never
+// ends a line does not fill the memory.
 func (w *output) logLines(p []byte) {
 	w.line = append(w.line, p...)
 	for {

@@ -34,7 +34,9 @@ func poolOf(b []byte) (*shm.Pool, int) {
 }
 
 // offerPool returns the path of memory for what a member of a group exchanges with
-// other ranks, by way of this process; "" if there is none.
+// other ranks, by way of this process; "" if there is none. A group that holds the whole tree
+// exchanges in memory of its own, or sends its values on the session: it needs no pool. The pool is
+// made with the first group of ranks and lasts as long as the device.
 func (s *session) offerPool(g device.Group) string {
 	if g.Whole() || s.host == nil {
 		return ""

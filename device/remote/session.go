@@ -275,7 +275,7 @@ func (s *session) fail(name string, err error, p *watchdog) error {
 	return s.loss.record(err)
 }
 
-// gone reports whether the device is closed or lost.
+// gone reports whether the device is closed or lost. It waits for the call that is being sent.
 func (s *session) gone() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

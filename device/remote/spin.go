@@ -15,7 +15,8 @@ var deviceThreads = struct {
 	sessions map[*session]int
 }{sessions: map[*session]int{}}
 
-// threads says how many threads the device of s computes with; 0 takes it out.
+// threads says how many threads the device of s computes with; 0 takes it out. All sessions get new
+// policies then: one more device can mean that none of them may spin any longer.
 func (s *session) threads(n int) {
 	deviceThreads.mu.Lock()
 	defer deviceThreads.mu.Unlock()

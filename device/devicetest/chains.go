@@ -98,6 +98,22 @@ var chains = []chain{
 		pooled := c.do(graph.GlobalAvgPool, values{both})
 		c.out(c.do(graph.Mul, values{both, c.do(graph.Sigmoid, values{pooled})}), a, b)
 	}, inside},
+	{"values and their gates", func(c *chainBuilder) {
+		x := c.conv(c.operand(rows(16, 6, 6)))
+		y := c.do(graph.Mul, values{x, c.do(graph.Sigmoid, values{x})})
+		gate := c.do(graph.HardSigmoid, values{y})
+		z := c.do(graph.Mul, values{gate, y})
+		other := c.do(graph.HardSigmoid, values{z}, "alpha", 0.2)
+		kept := c.do(graph.Sigmoid, values{z})
+		c.out(y, c.do(graph.Mul, values{z, other}), c.do(graph.Mul, values{z, kept}), kept)
+	}, deep},
+	{"squeeze and excitation", func(c *chainBuilder) {
+		x := c.do(graph.Silu, values{c.batchNorm(c.conv(c.operand(rows(16, 6, 6))))})
+		few := c.do(graph.Conv, values{c.do(graph.GlobalAvgPool, values{x}), c.operand(whole(5, 16, 1, 1))})
+		gate := c.do(graph.Conv, values{c.do(graph.Silu, values{few}), c.operand(whole(16, 5, 1, 1))})
+		y := c.do(graph.Mul, values{c.do(graph.Sigmoid, values{gate}), x})
+		c.out(c.do(graph.Conv, values{y, c.operand(whole(24, 16, 1, 1))}))
+	}, deep},
 	{"gradient of a pool of a relu", func(c *chainBuilder) {
 		x := c.do(graph.Relu, values{c.operand(rows(16, 6, 6))})
 		y := c.do(graph.MaxPool, values{x}, "kernel", []int{2, 2}, "stride", []int{2, 2})

@@ -126,6 +126,9 @@ func (r *reader) model() (*models.Model, error) {
 			"row is a batch of its own", "")
 	}
 	main, err := r.g.Function()
+	if err == nil {
+		main, err = graph.JoinGates(main, r.table)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -92,25 +92,14 @@ func (u *fuser) result() *graph.Function {
 	return u.fn
 }
 
-// gated makes the product of x and sigmoid(x) one silu, and that of x and its hard_sigmoid
-// one hard_swish, which are defined as these products. Nothing else may read the gate.
+// gated makes the product of a value and its gate one node, if nothing else reads the gate.
 func (u *fuser) gated(i int) {
 	for k, x := range u.fn.Nodes[i].In {
 		gate := u.fn.Nodes[i].In[1-k]
-		if !u.rows(x) || !u.rows(gate) || !u.alone(gate, graph.Sigmoid, graph.HardSigmoid) {
+		if !u.rows(x) || !u.alone(gate, graph.Sigmoid, graph.HardSigmoid) {
 			continue
 		}
-		n := &u.fn.Nodes[u.made[gate]]
-		op := graph.Silu
-		if n.Op == graph.HardSigmoid {
-			op = graph.HardSwish
-			a, b := class.Numbers(n, n.Op)
-			c, d := class.Numbers(n, op)
-			if a != c || b != d {
-				continue
-			}
-		}
-		if n.In[0] == x {
+		if op := graph.Gated(x, &u.fn.Nodes[u.made[gate]]); op != 0 {
 			u.fn.Nodes[i] = graph.Node{Op: op, In: []graph.Value{x}, Out: u.fn.Nodes[i].Out}
 			u.gone[u.made[gate]] = true
 			u.uses[x]--

@@ -23,6 +23,11 @@ var farCases = []struct {
 		"x rows f32[16,42,45]",
 		"a = conv(x, @e); b = relu6(a); c = conv(b, @d, pad=[1,1,1,1], groups=96); r = relu6(c); " +
 			"q = conv(r, @p); y = add(q, x)"}, 1, 2},
+	{opCase{"activations that are nodes of their own",
+		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\nstate p f32[16,96,1,1] constant\n",
+		"x rows f32[16,42,45]",
+		"a = conv(x, @e); b = silu(a); c = conv(b, @d, pad=[1,1,1,1], groups=96); s = sigmoid(c); " +
+			"r = mul(c, s); q = conv(r, @p); y = add(q, x)"}, 1, 4},
 	{opCase{"what is added to the result is kept whole",
 		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\nstate f f32[96,96,1,1] constant\n",
 		"x rows f32[16,42,45]",

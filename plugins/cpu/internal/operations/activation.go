@@ -52,24 +52,39 @@ func buildActivation(c *plan.Compiler) run.Action {
 func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	in, out := operands(c)
 	y := out[0]
-	some := func(f *run.Frame, w *run.Worker, i, from, to int) {
+	// some computes n elements of unit i, at one place of the result and another of the operands.
+	some := func(f *run.Frame, w *run.Worker, i, from, at, n int) {
 		x := w.Views[:len(in)]
 		for k, v := range in {
-			x[k] = run.View[float32](f.Unit(v, w, y.Kind, i))[from:to]
+			x[k] = run.View[float32](f.Unit(v, w, y.Kind, i))[from : from+n]
 		}
-		do(run.View[float32](f.Unit(y, w, y.Kind, i))[from:to], x)
+		do(run.View[float32](f.Unit(y, w, y.Kind, i))[at:at+n], x)
 	}
 	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		from, to := run.Span(piece, pieces, y.Count)
-		some(f, w, i, from, to)
+		some(f, w, i, from, from, to-from)
 	}}
 	if y.Kind == graph.Rows && y.Last {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
-			some(f, w, i, from*y.Channels, to*y.Channels)
+			for n := 0; from < to; from += n {
+				p, seen := inRing(in[0], from, to-from)
+				q, kept := inRing(y, from, to-from)
+				n = min(seen, kept)
+				some(f, w, i, p*y.Channels, q*y.Channels, n*y.Channels)
+			}
 		}
-		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, 1, y.Channels, true
+		a.Positions, a.Step, a.Width, a.Pointwise, a.Rings = y.Positions, 1, y.Channels, true, len(in) == 1
 	}
 	return run.ByUnit(y.Kind, a)
+}
+
+// inRing returns where position p of v lies, and how many of n positions from there on lie
+// side by side.
+func inRing(v *run.Value, p, n int) (at, some int) {
+	if ring := v.Ring(); ring > 0 {
+		return p % ring, min(n, ring-p%ring)
+	}
+	return p, n
 }
 
 // unary applies fn, in float64, to every element of operand 0.

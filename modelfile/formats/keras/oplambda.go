@@ -94,8 +94,10 @@ func opLambda(c *call) flow {
 	if name == "nn.bias_add" {
 		second = "bias"
 	}
-	arguments := map[bool]string{true: second, false: ""}[op == graph.Add || op == graph.Sub || op == graph.Mul ||
-		op == graph.Div]
+	arguments := second
+	if op != graph.Add && op != graph.Sub && op != graph.Mul && op != graph.Div {
+		arguments = ""
+	}
 	for _, key := range []string{"x", "y", "bias", "dtype"} {
 		if c.has(key) && key != arguments && !(key == "x" && arguments != "") && !(key == "dtype" && !ok) {
 			return c.fail("the function tf.%.80s has an argument %s that is not supported", name, key)

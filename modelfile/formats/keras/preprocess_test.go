@@ -72,13 +72,13 @@ func TestPreprocessing(t *testing.T) {
 			[]int{1, 2, 2, 2}, []float64{-1, 7, -1, 7, -1, 7, -1, 7}},
 		{"GroupNormalization of each channel", []string{
 			`GroupNormalization|g|,"groups":-1,"axis":-1,"epsilon":0,"scale":false,"center":false`}, nil,
-			[]int{1, 2, 2, 2}, []float64{-1.3416408, -1.3416408, -0.4472136, -0.4472136, 0.4472136, 0.4472136,
-				1.3416408, 1.3416408}},
+			[]int{1, 2, 2, 2}, []float64{-1.3416408, -1.3416408, -0.4472136, -0.4472136, 0.4472136,
+				0.4472136, 1.3416408, 1.3416408}},
 		{"UnitNormalization", []string{`UnitNormalization|u|,"axis":-1`}, nil,
 			[]int{1, 2, 2, 2}, []float64{0, 1, 0.0995037, 0.9950372, 0.1321637, 0.9912279, 0.1483405, 0.9889363}},
 	} {
-		d := drawn{Class: c.name, Axes: 3, Major: 2, Config: layersOf(picture, c.layers...), Weights: c.weights, X: x,
-			Y: &numbers{c.shape, c.want}}
+		d := drawn{Class: c.name, Axes: 3, Major: 2, Config: layersOf(picture, c.layers...), Weights: c.weights,
+			X: x, Y: &numbers{c.shape, c.want}}
 		m, err := d.build()
 		if err == nil {
 			err = d.check(m)

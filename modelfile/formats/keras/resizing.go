@@ -41,8 +41,8 @@ func centerCrop(c *call) flow {
 	}
 	ours := c.ours(f.shape)
 	if len(ours) != 3 || height < 1 || width < 1 || height > ours[1] || width > ours[2] {
-		return c.fail("crops a tensor of shape %v to %dx%d; only smaller pictures are cropped here", f.shape, height,
-			width)
+		return c.fail("crops a tensor of shape %v to %dx%d; only smaller pictures are cropped here", f.shape,
+			height, width)
 	}
 	begin, end := make([]int, 3), slices.Clone(ours)
 	begin[1], begin[2] = (ours[1]-height)/2, (ours[2]-width)/2

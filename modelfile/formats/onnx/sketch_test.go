@@ -242,7 +242,7 @@ func (s *sketch) learn(name string) (operand, bool) {
 }
 
 // sketched draws a graph that ends in an operator, whose first operand has a
-// rank with the batch: a value behind up to two other operators, or a constant
+// rank with the batch: a value behind up to five other operators, or a constant
 // if the operator can be computed.
 func sketched(d dice, op string, rank int) *sketch {
 	if folds[op] != nil && (makers[op] == nil || d.oneIn(4)) {
@@ -254,7 +254,7 @@ func sketched(d dice, op string, rank int) *sketch {
 	}
 	s := newSketch(d, shape)
 	x := s.have["x"]
-	for range d(3) {
+	for range d(6) {
 		nodes, tensors := len(s.g.Node), len(s.g.Initializer)
 		name := s.add(oneOf(d, before()...), x)[0]
 		if o, ok := s.learn(name); ok && !o.constant {

@@ -74,7 +74,7 @@ func (r *runtime) run(model []byte, x tensor.Tensor) (a answered, err error) {
 	return a, json.Unmarshal(line, &a)
 }
 
-// TestPeerSketches: graphs of one to three operators, drawn with operands of
+// TestPeerSketches: graphs of one to six operators, drawn with operands of
 // every rank, are right by ONNX Runtime or refused. BNCTL_SEEDS says how many
 // there are of an operator and a rank, BNCTL_SEED which is the first.
 func TestPeerSketches(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"golang.org/x/image/tiff"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Tags of a TIFF, and what two of them may say (TIFF 6.0).
@@ -29,6 +31,7 @@ const (
 	compressedJPEG          = 7
 	seenRGB, seenCMYK       = 2, 5
 	seenBlackIsZero, seenYC = 1, 6
+	associatedAlpha         = 1
 	unassociatedAlpha       = 2
 )
 
@@ -54,8 +57,13 @@ func (d *directory) all(tag int) []uint64 {
 	return nil
 }
 
+// sizeOfTIFF reads the size, and refuses planes, which x/image takes for pixels.
 func sizeOfTIFF(ctx context.Context, file []byte) (height, width int, err error) {
 	d, ok := openDirectory(file)
+	if d.number(tiffPlanar, 1) != 1 && d.number(tiffSamples, 1) > 1 {
+		return 0, 0, problem.Advise("save it with the samples of a pixel one behind the other",
+			"it has a plane for each colour, which is not read")
+	}
 	if ok && (d.inJPEG() || d.inInks()) {
 		return d.number(tiffHeight, 0), d.number(tiffWidth, 0), nil
 	}
@@ -70,7 +78,33 @@ func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
 	case ok && d.inInks():
 		return d.rowsOfInks(ctx, each)
 	}
-	return rowsBy(tiff.Decode)(ctx, file, each)
+	img, err := tiff.Decode(withContext(ctx, file))
+	if err != nil {
+		return err
+	}
+	if d.number(tiffExtraSamples, 0) == associatedAlpha {
+		return rowsOfWeighted(ctx, img, each)
+	}
+	return rowsOfImage(ctx, img, each)
+}
+
+// rowsOfWeighted gives the pixels of an image whose colours are weighed by its alpha, without that weight, as
+// Pillow has them (rgba2rgbA).
+func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error {
+	b := img.Bounds()
+	row := make([]byte, 3*b.Dx())
+	return eachRow(ctx, b.Dy(), func(y int) {
+		for x := range b.Dx() {
+			red, green, blue, weight := img.At(b.Min.X+x, b.Min.Y+y).RGBA()
+			for c, v := range []uint32{red, green, blue} {
+				if v >>= 8; weight>>8 != 0 {
+					v = min(255*v/(weight>>8), 255)
+				}
+				row[3*x+c] = byte(v)
+			}
+		}
+		each(y, row)
+	})
 }
 
 // inInks reports whether the pixels are cyan, magenta, yellow and black.

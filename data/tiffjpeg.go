@@ -31,9 +31,6 @@ func (d *directory) openPieces() (*pieces, error) {
 	case seen != seenRGB && seen != seenBlackIsZero:
 		return nil, fmt.Errorf("JPEG in TIFF of photometric interpretation %d; grey, RGB and YCbCr are read", seen)
 	}
-	if d.number(tiffPlanar, 1) != 1 {
-		return nil, fmt.Errorf("JPEG in TIFF with a plane for each colour is not read")
-	}
 	p.pieceW, p.pieceH = p.w, min(d.number(tiffRowsPerStrip, p.h), p.h)
 	p.offsets, p.counts = d.all(tiffStripOffsets), d.all(tiffStripByteCounts)
 	if offsets := d.all(tiffTileOffsets); offsets != nil {

@@ -89,8 +89,21 @@ def webp():
     yield "webp/placed.webp", bytes(whole)
 
 
+def weighted(img):
+    """A TIFF whose colours are weighed by alpha, which Pillow reads and does not write."""
+    data = bytearray(saved(img, "TIFF"))
+    at = data.index(struct.pack("<HHIH", 338, 3, 1, 2))
+    struct.pack_into("<H", data, at + 8, 1)
+    start = struct.unpack_from("<I", data, data.index(struct.pack("<HHI", 273, 4, 1)) + 8)[0]
+    data[start:start + len(img.tobytes())] = img.convert("RGBa").tobytes()
+    return bytes(data)
+
+
 def tiff():
     inks = picture(37, 21).convert("CMYK")
+    weighed = picture(19, 13).convert("RGBA")
+    weighed.putalpha(picture(19, 13, 3).convert("L"))
+    yield "tiff/weighed.tiff", weighted(weighed)
     for name, how in ("raw", None), ("lzw", "tiff_lzw"), ("deflate", "tiff_adobe_deflate"), ("packbits", "packbits"):
         yield f"tiff/cmyk-{name}.tiff", saved(inks, "TIFF", compression=how)
     yield "tiff/cmyk-predictor.tiff", saved(inks, "TIFF", compression="tiff_lzw", tiffinfo={317: 2})

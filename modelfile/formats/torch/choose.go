@@ -90,8 +90,12 @@ func noTensors(what string, root any) error {
 			}
 		}
 	}
-	if len(entries) == 0 {
+	switch {
+	case len(entries) == 0:
 		return fmt.Errorf("no %s is in the file", what)
+	case isOptimizer(entries):
+		return problem.Failure("", "the state of an optimizer, without the model that it trains",
+			"name the file of the model beside it")
 	}
 	return problem.Failure("", fmt.Sprintf("no %s is in the file, there are the keys %s", what,
 		foreign.List(names(entries))), "if it is under one of them, name it with {key}")

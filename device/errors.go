@@ -50,9 +50,9 @@ type Error struct {
 // Error returns "cuda:1: Load: out of memory: want 512 MiB, have 98 MiB free".
 func (e *Error) Error() string {
 	var s strings.Builder
-	for _, part := range []string{e.Device, e.Call} {
-		if part != "" {
-			s.WriteString(part + ": ")
+	for _, name := range []string{e.Device, e.Call} {
+		if name != "" {
+			s.WriteString(name + ": ")
 		}
 	}
 	if e.Kind != Other {

@@ -32,11 +32,11 @@ func (g Group) Leaves() int {
 	if g.Tree != 0 {
 		return g.Tree
 	}
-	return g.held()
+	return g.replicaCount()
 }
 
-// held counts the replicas of the members.
-func (g Group) held() int {
+// replicaCount counts the replicas of the members.
+func (g Group) replicaCount() int {
 	n := 0
 	for _, r := range g.Replicas {
 		n += len(r)
@@ -45,7 +45,7 @@ func (g Group) held() int {
 }
 
 // Whole reports whether the members together hold all leaves of the tree.
-func (g Group) Whole() bool { return g.held() == g.Leaves() }
+func (g Group) Whole() bool { return g.replicaCount() == g.Leaves() }
 
 // Alone reports whether the group has one member, which holds all leaves, so
 // that no exchange is needed.
@@ -78,11 +78,11 @@ func (g Group) Check() error {
 		return fmt.Errorf("rank %d of %d members", g.Rank, len(g.Replicas))
 	}
 	var all []int
-	for rank, held := range g.Replicas {
-		if !slices.IsSorted(held) {
-			return fmt.Errorf("replicas %v of rank %d do not increase", held, rank)
+	for rank, local := range g.Replicas {
+		if !slices.IsSorted(local) {
+			return fmt.Errorf("replicas %v of rank %d do not increase", local, rank)
 		}
-		all = append(all, held...)
+		all = append(all, local...)
 	}
 	slices.Sort(all)
 	leaves := g.Leaves()

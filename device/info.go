@@ -19,7 +19,7 @@ type Info struct {
 	Ops         []graph.Op // operations that Load accepts
 	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Ahead
 	Levels      []string   // collective and data levels, best first
-	Precisions  []string   // F32, BF16: at which it can be opened; none is F32 alone
+	Precisions  []string   // F32, BF16: at which it can be opened; empty: F32 alone
 	Process     int        // ID of the process that bnctl started for it; 0: there is none
 	Note        string     // why its session does not run at the best level; "" if it does
 }

@@ -34,7 +34,7 @@ func IsNative(path string) (bool, error) {
 
 // standsForOthers reports whether a path is a folder, or the name of a model that lies in files of other
 // names: one of TensorFlow's, or in several files.
-func standsForOthers(path string) bool { return isFolder(path) || formats.Parts(path) != nil }
+func standsForOthers(path string) bool { return isFolder(path) || formats.ShardFiles(path) != nil }
 
 // isFolder reports whether there is a folder of that name.
 func isFolder(path string) bool {
@@ -68,7 +68,7 @@ func ReadGraphText(path string) ([]byte, error) {
 // Digest returns the SHA-256 of the file that holds a model, in hexadecimal; if these are several, that
 // of their names and digests, in their order, and of a folder that of all its files.
 func Digest(path string) (string, error) {
-	files := formats.Parts(path)
+	files := formats.ShardFiles(path)
 	switch {
 	case len(files) == 1:
 		return digestFile(files[0])

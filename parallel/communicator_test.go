@@ -172,9 +172,9 @@ func TestSettled(t *testing.T) {
 			up := slow{make(chan error)}
 			hub := collective.NewHubBelow(up, 2, 1)
 			c := communicator{hub: hub}
-			part := collective.Part{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
+			part := collective.Partial{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
 			wait := hub.Member(0).Start(t.Context(), collective.Tag{}, []collective.Reduction{{Op: collective.Sum,
-				Parts: []collective.Part{part}, Result: tensor.New(tensor.F32, 1)}})
+				Partials: []collective.Partial{part}, Result: tensor.New(tensor.F32, 1)}})
 			settled := false
 			go func() {
 				c.settle()

@@ -4,16 +4,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Assembly is how the parts of the members of one group make up the tree. It
-// completes what Combine completes, bit for bit, but leaves all parts as they
-// are. It is used by one goroutine at a time.
+// Assembly is how the partial values of the members of one group make up the tree.
+// It completes what Combine completes, bit for bit, but leaves all partial values as
+// they are. It is used by one goroutine at a time.
 type Assembly struct {
-	root    *joint
-	parts   []int           // of each rank
-	scratch []tensor.Tensor // by depth, as large as was ever needed
+	root     *joint
+	partials []int           // of each rank
+	scratch  []tensor.Tensor // by depth, as large as was ever needed
 }
 
-// joint is a node of the tree that is a member's part or has two halves.
+// joint is a node of the tree that is a member's partial value or has two halves.
 type joint struct {
 	rank, index int
 	left, right *joint
@@ -24,9 +24,9 @@ type joint struct {
 func NewAssembly(leaves int, replicas [][]int) *Assembly {
 	a := &Assembly{}
 	at := map[Node]*joint{}
-	for rank, held := range replicas {
-		cover := Cover(leaves, held)
-		a.parts = append(a.parts, len(cover))
+	for rank, local := range replicas {
+		cover := Cover(leaves, local)
+		a.partials = append(a.partials, len(cover))
 		for i, n := range cover {
 			at[n] = &joint{rank: rank, index: i}
 		}
@@ -45,13 +45,13 @@ func assemble(n Node, at map[Node]*joint) *joint {
 	return &joint{left: assemble(l, at), right: assemble(r, at)}
 }
 
-// Parts returns how many parts a rank brings.
-func (a *Assembly) Parts(rank int) int { return a.parts[rank] }
+// Partials returns how many partial values a rank has.
+func (a *Assembly) Partials(rank int) int { return a.partials[rank] }
 
-// Into sets dst to the root of the tree. part returns part i of a rank, the
+// Into sets dst to the root of the tree. partial returns value i of a rank, the
 // zero Tensor if it is absent. Where all are absent dst becomes zeros.
-func (a *Assembly) Into(dst tensor.Tensor, o Op, part func(rank, i int) tensor.Tensor) {
-	switch v := a.value(a.root, 0, dst, o, part); {
+func (a *Assembly) Into(dst tensor.Tensor, o Op, partial func(rank, i int) tensor.Tensor) {
+	switch v := a.value(a.root, 0, dst, o, partial); {
 	case v.IsZero():
 		clear(dst.Bytes)
 	case len(v.Bytes) > 0 && &v.Bytes[0] != &dst.Bytes[0]:
@@ -59,20 +59,20 @@ func (a *Assembly) Into(dst tensor.Tensor, o Op, part func(rank, i int) tensor.T
 	}
 }
 
-// value returns the value of j: a part, or what it has put into dst.
+// value returns the value of j: a partial value, or what it has put into dst.
 func (a *Assembly) value(j *joint, depth int, dst tensor.Tensor, o Op,
-	part func(rank, i int) tensor.Tensor) tensor.Tensor {
+	partial func(rank, i int) tensor.Tensor) tensor.Tensor {
 	switch {
 	case j == nil:
 		return tensor.Tensor{}
 	case j.left == nil:
-		return part(j.rank, j.index)
+		return partial(j.rank, j.index)
 	}
-	left := a.value(j.left, depth+1, dst, o, part)
+	left := a.value(j.left, depth+1, dst, o, partial)
 	if left.IsZero() {
-		return a.value(j.right, depth+1, dst, o, part)
+		return a.value(j.right, depth+1, dst, o, partial)
 	}
-	right := a.value(j.right, depth+1, a.room(depth, dst), o, part)
+	right := a.value(j.right, depth+1, a.scratchAt(depth, dst), o, partial)
 	if right.IsZero() {
 		return left
 	}
@@ -80,8 +80,8 @@ func (a *Assembly) value(j *joint, depth int, dst tensor.Tensor, o Op,
 	return dst
 }
 
-// room returns memory for a value like dst at a depth of the tree.
-func (a *Assembly) room(depth int, dst tensor.Tensor) tensor.Tensor {
+// scratchAt returns memory for a value like dst at a depth of the tree.
+func (a *Assembly) scratchAt(depth int, dst tensor.Tensor) tensor.Tensor {
 	for len(a.scratch) <= depth {
 		a.scratch = append(a.scratch, tensor.Tensor{})
 	}

@@ -38,8 +38,8 @@ func checkAssembly(t *testing.T, o Op, dst tensor.Tensor, n, set int, leaf func(
 		for _, node := range Cover(n, held) {
 			parts[rank] = append(parts[rank], Reduce(o, node, leaf))
 		}
-		if a.Parts(rank) != len(parts[rank]) {
-			t.Fatalf("set %b: rank %d brings %d parts, want %d", set, rank, a.Parts(rank), len(parts[rank]))
+		if a.Partials(rank) != len(parts[rank]) {
+			t.Fatalf("set %b: rank %d brings %d parts, want %d", set, rank, a.Partials(rank), len(parts[rank]))
 		}
 	}
 	for range 2 { // the parts are as before

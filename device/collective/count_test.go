@@ -19,9 +19,9 @@ func TestSumOfFloat64(t *testing.T) {
 
 // A leaf that no part covers is an error wherever it is.
 func TestCombineMissesALeaf(t *testing.T) {
-	leaf := func(i int) Part { return Part{Node{i, i + 1}, tensor.Of([]float32{1}, 1)} }
+	leaf := func(i int) Partial { return Partial{Node{i, i + 1}, tensor.Of([]float32{1}, 1)} }
 	for missing := range 3 {
-		var parts []Part
+		var parts []Partial
 		for i := range 3 {
 			if i != missing {
 				parts = append(parts, leaf(i))

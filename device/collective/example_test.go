@@ -13,12 +13,12 @@ import (
 func ExampleCombine() {
 	leaf := func(r int) tensor.Tensor { return tensor.Of([]float32{1 / float32(r+1)}, 1) }
 	alone := collective.Reduce(collective.Sum, collective.Root(8), leaf)
-	var parts []collective.Part
+	var parts []collective.Partial
 	for _, held := range [][]int{{0, 1, 2, 3, 4}, {5, 6, 7}} {
 		nodes := collective.Cover(8, held)
 		fmt.Println("replicas", held, "are", nodes)
 		for _, n := range nodes {
-			parts = append(parts, collective.Part{Node: n, Value: collective.Reduce(collective.Sum, n, leaf)})
+			parts = append(parts, collective.Partial{Node: n, Value: collective.Reduce(collective.Sum, n, leaf)})
 		}
 	}
 	sum, err := collective.Combine(collective.Sum, 8, parts)

@@ -34,9 +34,9 @@ type Tag struct {
 // Reduction is one value to be reduced in an exchange: this member's parts of
 // it and the tensor that takes the result.
 type Reduction struct {
-	Op     Op
-	Parts  []Part        // Cover of the replicas that this member holds
-	Result tensor.Tensor // allocated by the caller; zeros if no replica has rows
+	Op       Op
+	Partials []Partial     // Cover of the replicas that this member holds
+	Result   tensor.Tensor // allocated by the caller; zeros if no replica has rows
 }
 
 // Exchanger brings the members of a group together. One exchange reduces

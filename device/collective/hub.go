@@ -196,12 +196,12 @@ func (h *Hub) reduce(r *round) error {
 	}
 	sums := make([]tensor.Tensor, len(r.values[0]))
 	for i := range sums {
-		var parts []Part
+		var partials []Partial
 		for _, v := range r.values {
-			parts = append(parts, v[i].Parts...)
+			partials = append(partials, v[i].Partials...)
 		}
 		var err error
-		if sums[i], err = Combine(r.values[0][i].Op, h.leaves, parts); err != nil {
+		if sums[i], err = Combine(r.values[0][i].Op, h.leaves, partials); err != nil {
 			return err
 		}
 	}

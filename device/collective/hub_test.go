@@ -15,8 +15,8 @@ import (
 func contribution(replica int, values ...float32) []Reduction {
 	var list []Reduction
 	for _, v := range values {
-		part := Part{Node{replica, replica + 1}, tensor.Of([]float32{v}, 1)}
-		list = append(list, Reduction{Op: Sum, Parts: []Part{part}, Result: tensor.New(tensor.F32, 1)})
+		part := Partial{Node{replica, replica + 1}, tensor.Of([]float32{v}, 1)}
+		list = append(list, Reduction{Op: Sum, Partials: []Partial{part}, Result: tensor.New(tensor.F32, 1)})
 	}
 	return list
 }
@@ -59,7 +59,7 @@ func TestHubWithoutRows(t *testing.T) {
 	result := tensor.Of([]float32{5}, 1)
 	h := NewHub(1, 1)
 	err := h.Member(0).Start(t.Context(), Tag{}, []Reduction{
-		{Op: Sum, Parts: []Part{{Node: Node{0, 1}}}, Result: result}})()
+		{Op: Sum, Partials: []Partial{{Node: Node{0, 1}}}, Result: result}})()
 	if err != nil || result.F32()[0] != 0 {
 		t.Errorf("result %g, error %v, want 0", result.F32()[0], err)
 	}
@@ -69,7 +69,7 @@ func TestHubDisagreement(t *testing.T) {
 	tag := Tag{Step: 3, Name: "bn1"}
 	other := tag
 	other.Sequence = 1
-	moments := []Reduction{{Op: MergeMoments, Parts: []Part{{Node: Node{1, 2}}},
+	moments := []Reduction{{Op: MergeMoments, Partials: []Partial{{Node: Node{1, 2}}},
 		Result: tensor.New(tensor.F64, 3)}}
 	wide := contribution(1, 1)
 	wide[0].Result = tensor.New(tensor.F32, 2)

@@ -88,45 +88,46 @@ func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	return a
 }
 
-// Part is the value of one node of the tree; the zero Tensor where all of the
+// Partial is the value of one node of the tree; the zero Tensor where all of the
 // node's replicas have no rows.
-type Part struct {
+type Partial struct {
 	Node  Node
 	Value tensor.Tensor
 }
 
-// Combine completes a tree over the given number of leaves from parts that
+// Combine completes a tree over the given number of leaves from partial values that
 // together cover every leaf once, in any order. It returns the zero Tensor if
-// no replica has rows. The parts' values may be overwritten.
-func Combine(o Op, leaves int, parts []Part) (tensor.Tensor, error) {
-	root, err := combineTo(o, []Node{Root(leaves)}, parts)
+// no replica has rows. Their values may be overwritten.
+func Combine(o Op, leaves int, partials []Partial) (tensor.Tensor, error) {
+	root, err := combineTo(o, []Node{Root(leaves)}, partials)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	return root[0].Value, nil
 }
 
-// combineTo completes parts to the values of some nodes, which they cover once.
-// The parts' values may be overwritten.
-func combineTo(o Op, nodes []Node, parts []Part) ([]Part, error) {
-	at := make(map[Node]tensor.Tensor, len(parts))
-	for _, p := range parts {
+// combineTo completes partial values to the values of some nodes, which they cover once.
+// Their values may be overwritten.
+func combineTo(o Op, nodes []Node, partials []Partial) ([]Partial, error) {
+	at := make(map[Node]tensor.Tensor, len(partials))
+	for _, p := range partials {
 		if _, twice := at[p.Node]; twice {
 			return nil, fmt.Errorf("collective: two parts for node %v", p.Node)
 		}
 		at[p.Node] = p.Value
 	}
 	used := 0
-	var out []Part
+	var out []Partial
 	for _, n := range nodes {
 		v, err := complete(o, n, at, &used)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Part{n, v})
+		out = append(out, Partial{n, v})
 	}
-	if used != len(parts) {
-		return nil, fmt.Errorf("collective: %d of %d parts are in none of %v", len(parts)-used, len(parts), nodes)
+	if used != len(partials) {
+		return nil, fmt.Errorf("collective: %d of %d parts are in none of %v", len(partials)-used, len(partials),
+			nodes)
 	}
 	return out, nil
 }

@@ -50,7 +50,7 @@ func TestCombineIsReduce(t *testing.T) {
 	absent := []int{2, 5}
 	want := Reduce(Sum, Root(n), scalars(ordered, absent...))
 	for set := range 1 << n {
-		var parts []Part
+		var parts []Partial
 		for device := range 2 {
 			var held []int
 			for r := range n {
@@ -59,7 +59,7 @@ func TestCombineIsReduce(t *testing.T) {
 				}
 			}
 			for _, node := range Cover(n, held) {
-				parts = append(parts, Part{node, Reduce(Sum, node, scalars(ordered, absent...))})
+				parts = append(parts, Partial{node, Reduce(Sum, node, scalars(ordered, absent...))})
 			}
 		}
 		slices.Reverse(parts)
@@ -76,7 +76,7 @@ func TestCombineIsReduce(t *testing.T) {
 func TestCombineRefuses(t *testing.T) {
 	one := tensor.Of([]float32{1}, 1)
 	two := tensor.Of([]float32{1, 2}, 2)
-	for what, parts := range map[string][]Part{
+	for what, parts := range map[string][]Partial{
 		"a leaf that is missing":       {{Node{0, 2}, one}},
 		"a leaf that comes twice":      {{Node{0, 2}, one}, {Node{2, 3}, one}, {Node{0, 1}, one}},
 		"a node that comes twice":      {{Node{0, 2}, one}, {Node{2, 3}, one}, {Node{2, 3}, one}},

@@ -28,16 +28,16 @@ func (n Node) String() string { return fmt.Sprintf("[%d,%d)", n.From, n.To) }
 
 // Cover returns the largest nodes of the tree over leaves all of whose leaves
 // are in held, from left to right. held is increasing.
-func Cover(leaves int, held []int) []Node {
+func Cover(leaves int, replicas []int) []Node {
 	if leaves < 1 {
 		return nil
 	}
-	return cover(Root(leaves), held, nil)
+	return cover(Root(leaves), replicas, nil)
 }
 
-func cover(n Node, held []int, out []Node) []Node {
-	first, _ := slices.BinarySearch(held, n.From)
-	last, _ := slices.BinarySearch(held, n.To)
+func cover(n Node, replicas []int, out []Node) []Node {
+	first, _ := slices.BinarySearch(replicas, n.From)
+	last, _ := slices.BinarySearch(replicas, n.To)
 	switch count := last - first; {
 	case count == 0:
 		return out
@@ -45,5 +45,5 @@ func cover(n Node, held []int, out []Node) []Node {
 		return append(out, n)
 	}
 	left, right := n.Children()
-	return cover(right, held, cover(left, held, out))
+	return cover(right, replicas, cover(left, replicas, out))
 }

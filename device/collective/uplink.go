@@ -70,16 +70,16 @@ func (h *Hub) complete(r *round) error {
 	}
 	values := make([]Reduction, len(r.values[0]))
 	for i := range values {
-		var parts []Part
+		var partials []Partial
 		for _, v := range r.values {
-			parts = append(parts, v[i].Parts...)
+			partials = append(partials, v[i].Partials...)
 		}
 		first := r.values[0][i]
-		held, err := combineTo(first.Op, h.uplink.Nodes(), parts)
+		combined, err := combineTo(first.Op, h.uplink.Nodes(), partials)
 		if err != nil {
 			return err
 		}
-		values[i] = Reduction{Op: first.Op, Parts: held, Result: first.Result}
+		values[i] = Reduction{Op: first.Op, Partials: combined, Result: first.Result}
 	}
 	if err := h.uplink.Complete(h.ctx, r.tag, values); err != nil {
 		return err

@@ -101,7 +101,7 @@ func (o *other) meet(ctx context.Context, tag collective.Tag, values int) ([]ten
 		t := tensor.New(tensor.F32, 3)
 		results = append(results, t)
 		list = append(list, collective.Reduction{Op: collective.Sum, Result: t,
-			Parts: []collective.Part{{Node: collective.Node{From: 0, To: 1}}}})
+			Partials: []collective.Partial{{Node: collective.Node{From: 0, To: 1}}}})
 	}
 	return results, o.exchange.Start(ctx, tag, list)()
 }

@@ -64,7 +64,7 @@ func (r *recorder) Start(_ context.Context, tag collective.Tag, values []collect
 	if r.wrong != nil {
 		return func() error { return r.wrong }
 	}
-	copy(values[0].Result.Bytes, values[0].Parts[0].Value.Bytes)
+	copy(values[0].Result.Bytes, values[0].Partials[0].Value.Bytes)
 	return func() error { return nil }
 }
 
@@ -76,7 +76,7 @@ func (r *recorder) check(tag collective.Tag, values []collective.Reduction) erro
 	if tag != want {
 		return &misplaced{fmt.Errorf("an exchange came with %+v; due is %+v", tag, want)}
 	}
-	if len(values) != 1 || len(values[0].Parts) != 1 || values[0].Parts[0].Value.IsZero() {
+	if len(values) != 1 || len(values[0].Partials) != 1 || values[0].Partials[0].Value.IsZero() {
 		return &misplaced{fmt.Errorf("exchange %q does not come with the one part of its one value", tag.Name)}
 	}
 	r.came[tag.Lane]++

@@ -10,7 +10,7 @@ import (
 // whole returns a message of these marks and values, as it arrives.
 func whole(marks []bool, values ...[]byte) []byte {
 	var m message
-	m.begin(header{kind: parts, turn: 1, sequence: 2})
+	m.begin(header{kind: partials, turn: 1, sequence: 2})
 	for _, there := range marks {
 		m.mark(there)
 	}
@@ -25,7 +25,7 @@ func whole(marks []bool, values ...[]byte) []byte {
 func TestMessages(t *testing.T) {
 	values := [][]byte{[]byte("12345678"), {}, []byte("abc"), bytes.Repeat([]byte("x"), 4097)}
 	m := whole([]bool{true, false, true}, values...)
-	if h, err := parse(m); err != nil || h != (header{parts, 1, 2}) {
+	if h, err := parse(m); err != nil || h != (header{partials, 1, 2}) {
 		t.Errorf("header %+v, %v", h, err)
 	}
 	r := received{[][]byte{m[:35], m[35:40], m[40:]}, headerBytes}

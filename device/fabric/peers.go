@@ -65,12 +65,12 @@ func (p *Peers) Abort(cause string) {
 type kind uint8
 
 const (
-	alive   kind = iota // the sender is there
-	record              // of AllGather
-	parts               // of an exchange
-	results             // of an exchange: what the sender has combined
-	callOff             // of the turn
-	taken               // of an exchange: the results that were lent are read
+	alive    kind = iota // the sender is there
+	record               // of AllGather
+	partials             // of an exchange
+	results              // of an exchange: what the sender has combined
+	callOff              // of the turn
+	taken                // of an exchange: the results that were lent are read
 )
 
 // headerBytes is those before the content of a message: its kind, three zeros, the

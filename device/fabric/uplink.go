@@ -45,13 +45,13 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 	next := 0
 	var replicas [][]int
 	for _, n := range counts {
-		var held []int
+		var local []int
 		for range n {
-			held = append(held, next)
+			local = append(local, next)
 			next++
 		}
-		replicas = append(replicas, held)
-		u.nodes = append(u.nodes, collective.Cover(u.tree, held))
+		replicas = append(replicas, local)
+		u.nodes = append(u.nodes, collective.Cover(u.tree, local))
 	}
 	for i := range u.lanes {
 		u.lanes[i].assembly = collective.NewAssembly(u.tree, replicas)
@@ -112,8 +112,8 @@ func (e *exchange) shared(v *collective.Reduction) bool {
 	return len(e.nodes) > 1 && v.Op == collective.Sum && len(v.Result.Bytes) >= sharedFrom
 }
 
-// share returns the bytes of a value that a rank combines.
-func (e *exchange) share(v *collective.Reduction, rank int) (from, to int) {
+// rangeOf returns the range of bytes of a value that a rank combines.
+func (e *exchange) rangeOf(v *collective.Reduction, rank int) (from, to int) {
 	if !e.shared(v) {
 		return 0, len(v.Result.Bytes)
 	}
@@ -126,19 +126,19 @@ func (e *exchange) share(v *collective.Reduction, rank int) (from, to int) {
 func (e *exchange) sendParts(ctx context.Context) error {
 	return e.others(func(to int) error {
 		m := &e.message
-		m.begin(e.header(parts))
+		m.begin(e.header(partials))
 		for i := range e.values {
-			for _, p := range e.values[i].Parts {
+			for _, p := range e.values[i].Partials {
 				m.mark(!p.Value.IsZero())
 			}
 		}
 		e.eachPart(false, func(v *collective.Reduction, k int) {
-			m.keep(v.Parts[k].Value.Bytes)
+			m.keep(v.Partials[k].Value.Bytes)
 		})
 		m.values()
 		e.eachPart(true, func(v *collective.Reduction, k int) {
-			a, b := e.share(v, to)
-			m.add(v.Parts[k].Value.Bytes[a:b])
+			a, b := e.rangeOf(v, to)
+			m.add(v.Partials[k].Value.Bytes[a:b])
 		})
 		_, err := e.peers.lend(ctx, to, e.number, m.pieces...)
 		return err
@@ -153,7 +153,7 @@ func (e *exchange) eachPart(shared bool, f func(v *collective.Reduction, k int))
 		if e.shared(v) != shared {
 			continue
 		}
-		for k, p := range v.Parts {
+		for k, p := range v.Partials {
 			if !p.Value.IsZero() {
 				f(v, k)
 			}
@@ -171,7 +171,7 @@ func (e *exchange) receiveParts(ctx context.Context) error {
 		}
 	}()
 	err := e.others(func(from int) error {
-		m, err := e.peers.receive(ctx, from, e.number, e.header(parts))
+		m, err := e.peers.receive(ctx, from, e.number, e.header(partials))
 		if err != nil {
 			return err
 		}
@@ -192,19 +192,19 @@ func (e *exchange) receiveParts(ctx context.Context) error {
 
 // read finds the parts in a message of a rank.
 func (e *exchange) read(from int, r *received) error {
-	parts := len(e.nodes[from])
-	marks, err := r.marks(len(e.values) * parts)
+	n := len(e.nodes[from])
+	marks, err := r.marks(len(e.values) * n)
 	if err != nil {
 		return err
 	}
 	e.came[from] = make([]tensor.Tensor, len(marks))
 	for _, shared := range []bool{false, true} {
 		for i, mark := range marks {
-			v := &e.values[i/parts]
+			v := &e.values[i/n]
 			if mark == absent || e.shared(v) != shared {
 				continue
 			}
-			a, b := e.share(v, e.peers.Rank())
+			a, b := e.rangeOf(v, e.peers.Rank())
 			t := v.Result
 			if t.Bytes, err = r.take(b - a); err != nil {
 				return err
@@ -224,17 +224,17 @@ const nearBytes = 8 << 10
 func (e *exchange) combine(i int) {
 	v := &e.values[i]
 	rank := e.peers.Rank()
-	a, b := e.share(v, rank)
+	a, b := e.rangeOf(v, rank)
 	step := nearBytes
 	if v.Op != collective.Sum {
 		step = b - a
 	}
 	for from := a; from < b; from += step {
 		to := min(from+step, b)
-		sum := e.room(cut(v.Result, from, to))
+		sum := e.sumBuffer(cut(v.Result, from, to))
 		e.assembly.Into(sum, v.Op, func(r, k int) tensor.Tensor {
 			if r == rank {
-				return cut(v.Parts[k].Value, from, to)
+				return cut(v.Partials[k].Value, from, to)
 			}
 			return cut(e.came[r][i*len(e.nodes[r])+k], from-a, to-a)
 		})
@@ -242,8 +242,8 @@ func (e *exchange) combine(i int) {
 	}
 }
 
-// room returns memory for a sum like t.
-func (l *lane) room(t tensor.Tensor) tensor.Tensor {
+// sumBuffer returns memory for a sum like t.
+func (l *lane) sumBuffer(t tensor.Tensor) tensor.Tensor {
 	n := len(t.Bytes)
 	if len(l.sum.Bytes) < n {
 		l.sum = tensor.New(tensor.U8, max(n, nearBytes))
@@ -258,8 +258,8 @@ func (e *exchange) shareResults(ctx context.Context) error {
 	m := &e.message
 	m.begin(e.header(results))
 	m.values()
-	_ = e.eachShared(e.peers.Rank(), func(share []byte) error {
-		m.add(share)
+	_ = e.eachShared(e.peers.Rank(), func(chunk []byte) error {
+		m.add(chunk)
 		return nil
 	})
 	if len(m.pieces) == 1 {
@@ -295,9 +295,9 @@ func (e *exchange) takeResults(ctx context.Context, from int) error {
 		return err
 	}
 	r := received{theirs.pieces, headerBytes}
-	err = e.eachShared(from, func(share []byte) error {
-		b, err := r.take(len(share))
-		copy(share, b)
+	err = e.eachShared(from, func(chunk []byte) error {
+		b, err := r.take(len(chunk))
+		copy(chunk, b)
 		return err
 	})
 	if err = cmp.Or(err, r.end()); err != nil {
@@ -311,13 +311,13 @@ func (e *exchange) takeResults(ctx context.Context, from int) error {
 }
 
 // eachShared calls f for a rank's share of every result that is shared out.
-func (e *exchange) eachShared(rank int, f func(share []byte) error) error {
+func (e *exchange) eachShared(rank int, f func(chunk []byte) error) error {
 	for i := range e.values {
 		v := &e.values[i]
 		if !e.shared(v) {
 			continue
 		}
-		a, b := e.share(v, rank)
+		a, b := e.rangeOf(v, rank)
 		if err := f(v.Result.Bytes[a:b:b]); err != nil {
 			return err
 		}

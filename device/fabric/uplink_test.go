@@ -82,7 +82,7 @@ func reductions(values []value, replicas int, held []int) []collective.Reduction
 			}
 		}
 		for _, n := range collective.Cover(replicas, held) {
-			r.Parts = append(r.Parts, collective.Part{Node: n,
+			r.Partials = append(r.Partials, collective.Partial{Node: n,
 				Value: collective.Reduce(v.op, n, func(i int) tensor.Tensor {
 					if v.leaves[i].IsZero() {
 						return tensor.Tensor{}
@@ -90,8 +90,8 @@ func reductions(values []value, replicas int, held []int) []collective.Reduction
 					return v.leaves[i].Clone()
 				})})
 		}
-		if i%2 == 0 && len(r.Parts) > 0 && !r.Parts[0].Value.IsZero() {
-			r.Result = r.Parts[0].Value
+		if i%2 == 0 && len(r.Partials) > 0 && !r.Partials[0].Value.IsZero() {
+			r.Result = r.Partials[0].Value
 		}
 		out = append(out, r)
 	}
@@ -197,7 +197,7 @@ func TestBytesOfASum(t *testing.T) {
 			u := fabric.NewUplink(p, counts)
 			v := collective.Reduction{Op: collective.Sum, Result: tensor.New(tensor.F32, n)}
 			for _, node := range u.Nodes() {
-				v.Parts = append(v.Parts, collective.Part{Node: node, Value: tensor.New(tensor.F32, n)})
+				v.Partials = append(v.Partials, collective.Partial{Node: node, Value: tensor.New(tensor.F32, n)})
 			}
 			tag := collective.Tag{Lane: collective.Gradients}
 			err := u.Complete(t.Context(), tag, []collective.Reduction{v})
@@ -229,7 +229,7 @@ func TestATurnThatIsCalledOff(t *testing.T) {
 			for i := range part.F32() {
 				part.F32()[i] = fill
 			}
-			v.Parts = []collective.Part{{Node: u.Nodes()[0], Value: part}}
+			v.Partials = []collective.Partial{{Node: u.Nodes()[0], Value: part}}
 			tag := collective.Tag{Lane: collective.Gradients, Sequence: sequence}
 			err := u.Complete(t.Context(), tag, []collective.Reduction{v})
 			return v.Result.F32()[0], err

@@ -61,7 +61,7 @@ func (f *frame) reduction(n graph.Node, leaves int, held []int) collective.Reduc
 		return x.tensor(d, i, i+1).Reshape(x.typ.Shape...)
 	}
 	for _, node := range collective.Cover(leaves, held) {
-		r.Parts = append(r.Parts, collective.Part{Node: node, Value: collective.Reduce(r.Op, node, leaf)})
+		r.Partials = append(r.Partials, collective.Partial{Node: node, Value: collective.Reduce(r.Op, node, leaf)})
 	}
 	return r
 }
@@ -83,8 +83,8 @@ func (f *frame) exchange(ctx context.Context, lane collective.Lane, name string,
 		return err
 	}
 	for _, v := range values {
-		if len(v.Parts) == 1 && !v.Parts[0].Value.IsZero() { // the root of the tree
-			copy(v.Result.Bytes, v.Parts[0].Value.Bytes)
+		if len(v.Partials) == 1 && !v.Partials[0].Value.IsZero() { // the root of the tree
+			copy(v.Result.Bytes, v.Partials[0].Value.Bytes)
 		}
 	}
 	return nil

@@ -70,8 +70,9 @@ func oneSum(t *testing.T) *graph.Function {
 func TestOutcomeBeforeItsExchanges(t *testing.T) {
 	tag := collective.Tag{Generation: 1, Lane: collective.Gradients, Name: "x"}
 	one := func(rank int) []collective.Reduction {
-		part := collective.Part{Node: collective.Node{From: rank, To: rank + 1}, Value: tensor.Of([]float32{1}, 1)}
-		return []collective.Reduction{{Op: collective.Sum, Parts: []collective.Part{part},
+		part := collective.Partial{Node: collective.Node{From: rank, To: rank + 1},
+			Value: tensor.Of([]float32{1}, 1)}
+		return []collective.Reduction{{Op: collective.Sum, Partials: []collective.Partial{part},
 			Result: tensor.New(tensor.F32, 1)}}
 	}
 	for _, waits := range []bool{true, false} {
@@ -100,10 +101,10 @@ func TestOutcomeBeforeItsExchanges(t *testing.T) {
 func TestPartOfNoRows(t *testing.T) {
 	hub := collective.NewHub(2, 2)
 	h := &hasty{answered: make(chan struct{})}
-	part := collective.Part{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
+	part := collective.Partial{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
 	tag := collective.Tag{Generation: 1, Lane: collective.Gradients, Name: "x"}
 	h.exchange, h.parts = wire.EncodeExchange(tag, []collective.Reduction{{Op: collective.Sum,
-		Parts: []collective.Part{part}, Result: tensor.New(tensor.F32, 1)}})
+		Partials: []collective.Partial{part}, Result: tensor.New(tensor.F32, 1)}})
 	g := device.Group{Generation: 1, Replicas: [][]int{{0}, {1}}, Exchange: hub.Member(0)}
 	s := &session{conn: h, group: g}
 	c := &call{body: &pb.Message{Call: 1}, limits: limitsOf(oneSum(t)), rows: []int{0}}

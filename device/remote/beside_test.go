@@ -46,9 +46,9 @@ type besideExecutable struct {
 
 // reduction returns a sum of one number.
 func reduction(rank int, number float32) []collective.Reduction {
-	part := collective.Part{Node: collective.Node{From: rank, To: rank + 1},
+	part := collective.Partial{Node: collective.Node{From: rank, To: rank + 1},
 		Value: tensor.Of([]float32{number}, 1)}
-	return []collective.Reduction{{Op: collective.Sum, Parts: []collective.Part{part},
+	return []collective.Reduction{{Op: collective.Sum, Partials: []collective.Partial{part},
 		Result: tensor.New(tensor.F32, 1)}}
 }
 

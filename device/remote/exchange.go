@@ -171,9 +171,9 @@ func (s *session) checkParts(tag collective.Tag, values []collective.Reduction) 
 		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)
 	}
 	want := collective.Cover(s.group.Leaves(), s.group.Replicas[s.group.Rank])
-	is := func(p collective.Part, n collective.Node) bool { return p.Node == n }
+	is := func(p collective.Partial, n collective.Node) bool { return p.Node == n }
 	for _, v := range values {
-		if !slices.EqualFunc(v.Parts, want, is) {
+		if !slices.EqualFunc(v.Partials, want, is) {
 			return fmt.Errorf("exchange %s brings other parts than %v", tag.Name, want)
 		}
 	}

@@ -174,7 +174,7 @@ func sumOver(p *fabric.Peers, pool *shm.Pool, n, rounds int) error {
 	value := func(n int) collective.Reduction {
 		t := tensor.Tensor{DType: tensor.F32, Shape: []int{n}, Bytes: pool.Take(4 * n)}
 		return collective.Reduction{Op: collective.Sum, Result: t,
-			Parts: []collective.Part{{Node: u.Nodes()[0], Value: t}}}
+			Partials: []collective.Partial{{Node: u.Nodes()[0], Value: t}}}
 	}
 	values := []collective.Reduction{value(3), value(n), value(100), value(n + 1)}
 	term := func(round, rank, i int) float32 {

@@ -47,7 +47,7 @@ func (x *summingExecutable) Run(ctx context.Context, s device.Step) (device.Outc
 	for i := range part.F32() {
 		part.F32()[i] = 1
 	}
-	sum[0].Parts[0].Value, sum[0].Result = part, tensor.New(tensor.F32, outputs, inputs)
+	sum[0].Partials[0].Value, sum[0].Result = part, tensor.New(tensor.F32, outputs, inputs)
 	at := tag(s, collective.Gradients, 0)
 	at.Generation, at.Name = x.device.group.Generation, "dw"
 	if err := x.device.group.Exchange.Start(ctx, at, sum)(); err != nil {
@@ -84,8 +84,8 @@ type others struct{ inPlace bool }
 
 func (o *others) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	v := values[0]
-	o.inPlace = unsafe.SliceData(v.Result.Bytes) == unsafe.SliceData(v.Parts[0].Value.Bytes)
-	for i, own := range v.Parts[0].Value.F32() {
+	o.inPlace = unsafe.SliceData(v.Result.Bytes) == unsafe.SliceData(v.Partials[0].Value.Bytes)
+	for i, own := range v.Partials[0].Value.F32() {
 		v.Result.F32()[i] = own + float32(99+tag.Step)
 	}
 	return func() error {

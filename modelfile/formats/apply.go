@@ -85,20 +85,20 @@ func compare(tensors []Tensor, m *models.Model) fit {
 // share is taken off where that makes them fit, and tensors that plainly are no
 // layer's are left out: f says so.
 func apply(f *File, m *models.Model) (*models.Model, error) {
-	own := f
+	original := f
 	f, err := arranged(f, m)
 	if err != nil {
 		return nil, err
 	}
 	tensors, fit := unprefixed(f.Tensors, m)
 	if !fit.exact() {
-		return nil, own.Chosen(problem.Failure("",
+		return nil, original.Chosen(problem.Failure("",
 			fmt.Sprintf("the file does not fit model %s: %s", m.Architecture, fit), fit.advice()))
 	}
 	f.SetTensors(tensors)
 	leaveLoose(f, m)
-	if f != own {
-		own.Left = append(own.Left, f.Left...)
+	if f != original {
+		original.Left = append(original.Left, f.Left...)
 	}
 	out := *m
 	out.State = make(map[string]tensor.Tensor, len(m.Graph.State))

@@ -42,7 +42,7 @@ func ones(names ...string) []Tensor {
 				shape = append(shape, size)
 			}
 		}
-		out = append(out, Held(name, filled(shape, 1)))
+		out = append(out, InMemory(name, filled(shape, 1)))
 	}
 	return out
 }
@@ -222,8 +222,8 @@ func TestNormsOfNames(t *testing.T) {
 		want    int64
 	}{
 		{nil, -1}, {ones("bn.num_batches_tracked:"), -1}, {ones("bn.num_batches_tracked:2"), -1},
-		{[]Tensor{Held("bn.num_batches_tracked", tensor.Scalar(int64(7)))}, 7},
-		{[]Tensor{Held("bn.num_batches_tracked", tensor.Of([]int64{7, 8}, 2))}, -1},
+		{[]Tensor{InMemory("bn.num_batches_tracked", tensor.Scalar(int64(7)))}, 7},
+		{[]Tensor{InMemory("bn.num_batches_tracked", tensor.Of([]int64{7, 8}, 2))}, -1},
 	} {
 		norms, err := Norms(&File{Tensors: append(ones(strings.Fields(layer)...), c.counter...)})
 		if err != nil || len(norms) != 1 || int64(norms[0].Updates) != c.want {

@@ -18,7 +18,7 @@ import (
 func Complete(f *File, as *models.Model) []string {
 	var made []string
 	put := func(name string, shape []int, value float32) {
-		t := Held(name, filled(shape, value))
+		t := InMemory(name, filled(shape, value))
 		made = append(made, name)
 		if i := slices.IndexFunc(f.Tensors, func(u Tensor) bool { return u.Name == name }); i >= 0 {
 			f.Tensors[i] = t

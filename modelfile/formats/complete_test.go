@@ -28,11 +28,11 @@ func TestComplete(t *testing.T) {
 		{"whole", func(s []Tensor) []Tensor { return s }, nil},
 		{"no variance", without(layer + "running_var"), []string{layer + "running_var"}},
 		{"other shape", func(s []Tensor) []Tensor {
-			return append(without(layer+"running_mean")(s), Held(layer+"running_mean", tensor.New(tensor.F32, 3)))
+			return append(without(layer+"running_mean")(s), InMemory(layer+"running_mean", tensor.New(tensor.F32, 3)))
 		}, []string{layer + "running_mean"}},
 		{"counter alone", func(s []Tensor) []Tensor {
 			return append(without(layer+"running_mean", layer+"running_var")(s),
-				Held(layer+"num_batches_tracked", tensor.Scalar(int64(5))))
+				InMemory(layer+"num_batches_tracked", tensor.Scalar(int64(5))))
 		}, []string{layer + "running_mean", layer + "running_var"}},
 	}
 	for _, c := range cases {

@@ -67,7 +67,7 @@ func near(t *testing.T, file string, got, want Tensor, tolerance float64) {
 func of(shapes map[string][]int, names ...string) *File {
 	f := &File{Format: "pytorch zip"}
 	for _, n := range names {
-		f.Tensors = append(f.Tensors, Held(n, filled(shapes[n], 1)))
+		f.Tensors = append(f.Tensors, InMemory(n, filled(shapes[n], 1)))
 	}
 	return f
 }
@@ -86,7 +86,7 @@ func TestWhatIsNotDefinedIsNamed(t *testing.T) {
 	} {
 		f := &File{Format: "safetensors"}
 		for _, n := range strings.Fields(c.names) {
-			f.Tensors = append(f.Tensors, Held(n, filled([]int{2, 3}, 1)))
+			f.Tensors = append(f.Tensors, InMemory(n, filled([]int{2, 3}, 1)))
 		}
 		if err := clean(f, Options{}); err != nil {
 			t.Error(err)

@@ -87,15 +87,15 @@ func normed(g, v Tensor) (numbers, error) {
 	}
 	inner = max(inner, 1)
 	squares := make(numbers, len(length))
-	place := func(i int) int { return i / inner % len(length) }
+	indexOf := func(i int) int { return i / inner % len(length) }
 	for i, a := range x {
-		squares[place(i)] += float64(a * a)
+		squares[indexOf(i)] += float64(a * a)
 	}
 	for i := range squares {
 		squares[i] = length[i] / math.Sqrt(squares[i])
 	}
 	for i := range x {
-		x[i] *= squares[place(i)]
+		x[i] *= squares[indexOf(i)]
 	}
 	return x, nil
 }
@@ -121,16 +121,16 @@ func fitsSpectral(orig, u, v Tensor) bool { return len(sides(orig, u, v)) > 0 }
 // v were iterated until they give nearly the largest value, which another order of the
 // matrix does not come near.
 func bySigma(orig, u, v Tensor) (numbers, error) {
-	var parts [3]numbers
+	var operands [3]numbers
 	for i, t := range []Tensor{orig, u, v} {
 		var err error
-		if parts[i], err = load(t); err != nil {
+		if operands[i], err = load(t); err != nil {
 			return nil, err
 		}
 	}
-	x, sigma, second := parts[0], 0.0, 0.0
+	x, sigma, second := operands[0], 0.0, 0.0
 	for _, axis := range sides(orig, u, v) {
-		if s := sigmaOf(parts, orig.Shape, axis); math.Abs(s) > math.Abs(sigma) {
+		if s := sigmaOf(operands, orig.Shape, axis); math.Abs(s) > math.Abs(sigma) {
 			sigma, second = s, sigma
 		} else {
 			second = s
@@ -149,8 +149,8 @@ func bySigma(orig, u, v Tensor) (numbers, error) {
 }
 
 // sigmaOf is u . M v, where the rows of M are the places along an axis of x.
-func sigmaOf(parts [3]numbers, shape []int, axis int) (sum float64) {
-	x, u, v := parts[0], parts[1], parts[2]
+func sigmaOf(operands [3]numbers, shape []int, axis int) (sum float64) {
+	x, u, v := operands[0], operands[1], operands[2]
 	inner := tensor.Count(shape[axis+1:])
 	for i, a := range x {
 		row := i / inner % shape[axis]

@@ -19,7 +19,7 @@ func ExampleOpen() {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "weights.pth")
-	weights := []formats.Tensor{formats.Held("fc.weight", tensor.Of([]float32{1, 2, 3, 4}, 2, 2))}
+	weights := []formats.Tensor{formats.InMemory("fc.weight", tensor.Of([]float32{1, 2, 3, 4}, 2, 2))}
 	if _, err := formats.Save(path, weights); err != nil {
 		log.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 
 // Folded is what Fold did, by the names of the batch norms.
 type Folded struct {
-	Into []string // folded into the layer before them
-	Kept []string // left as they are
-	Why  []string // they were, for each of Kept
+	Into     []string // folded into the layer before them
+	Unfolded []string // left as they are
+	Why      []string // they were, for each of Unfolded
 }
 
 // Fold returns a copy of m whose batch norms are part of the convolution,
@@ -64,7 +64,7 @@ func planFold(m *models.Model) (foldPlan, Folded, error) {
 		name := f.NodeName(n)
 		at, why := layerBefore(f, n, maker, users)
 		if why != "" {
-			report.Kept, report.Why = append(report.Kept, name), append(report.Why, why)
+			report.Unfolded, report.Why = append(report.Unfolded, name), append(report.Why, why)
 			continue
 		}
 		if err := checkFold(m, n); err != nil {

@@ -115,7 +115,7 @@ func TestFoldKeepsNames(t *testing.T) {
 	x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
 	w := b.Op(graph.Affine, "w2", []graph.Value{param(b, "w", graph.Weight, 2, 3)}, "by", 2.0)
 	computed := finish(t, b, table, norm(b, "n", b.Op(graph.Dense, "d", []graph.Value{x, w}), 2))
-	if same, report, err := Fold(computed); err != nil || len(report.Into) > 0 || len(report.Kept) != 1 {
+	if same, report, err := Fold(computed); err != nil || len(report.Into) > 0 || len(report.Unfolded) != 1 {
 		t.Errorf("a weight that is computed: %+v, %v", report, err)
 	} else {
 		compareOutputs(t, computed, same)
@@ -124,7 +124,7 @@ func TestFoldKeepsNames(t *testing.T) {
 	x = b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
 	bias := b.Op(graph.Affine, "b2", []graph.Value{param(b, "b", graph.Bias, 2)}, "by", 2.0)
 	d := b.Op(graph.Dense, "d", []graph.Value{x, param(b, "w", graph.Weight, 2, 3), bias})
-	if _, report, err := Fold(finish(t, b, table, norm(b, "n", d, 2))); err != nil || len(report.Kept) != 1 {
+	if _, report, err := Fold(finish(t, b, table, norm(b, "n", d, 2))); err != nil || len(report.Unfolded) != 1 {
 		t.Errorf("a bias that is computed: %+v, %v", report, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestFoldZoo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(report.Kept) > 0 || len(report.Into) == 0 {
+		if len(report.Unfolded) > 0 || len(report.Into) == 0 {
 			t.Errorf("%s: %+v", name, report)
 		}
 		for _, n := range folded.Graph.Main.Nodes {

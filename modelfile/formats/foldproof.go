@@ -13,8 +13,8 @@ import (
 // Proof is what folding did, and what it changed by rounding.
 type Proof struct {
 	Folded        []string `json:"folded"`         // batch norms, by name
-	Kept          []string `json:"kept"`           // those that cannot be folded
-	Why           []string `json:"kept_because"`   // the reason for each of Kept
+	Unfolded      []string `json:"kept"`           // those that cannot be folded
+	Why           []string `json:"kept_because"`   // the reason for each of Unfolded
 	MaxDifference float64  `json:"max_difference"` // of the outputs for the same random inputs
 	LargestOutput float64  `json:"largest_output"` // of these outputs, by size
 }
@@ -28,7 +28,7 @@ func (p *Proof) Relative() float64 {
 }
 
 // NotFolded returns the proof of a model whose batch norms were not folded.
-func NotFolded() Proof { return Proof{Folded: []string{}, Kept: []string{}, Why: []string{}} }
+func NotFolded() Proof { return Proof{Folded: []string{}, Unfolded: []string{}, Why: []string{}} }
 
 const (
 	foldInputs = 4    // rows that both models are run on
@@ -45,7 +45,7 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 	if err != nil {
 		return nil, p, err
 	}
-	p.Folded, p.Kept = append(p.Folded, did.Into...), append(p.Kept, did.Kept...)
+	p.Folded, p.Unfolded = append(p.Folded, did.Into...), append(p.Unfolded, did.Unfolded...)
 	p.Why = append(p.Why, did.Why...)
 	x, err := models.RandomInput(m, foldInputs)
 	if err != nil {

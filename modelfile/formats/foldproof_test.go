@@ -48,7 +48,7 @@ func TestFoldProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Join(p.Folded, " ") != "n1" || strings.Join(p.Kept, " ") != "n2" || p.MaxDifference > 1e-6 {
+	if strings.Join(p.Folded, " ") != "n1" || strings.Join(p.Unfolded, " ") != "n2" || p.MaxDifference > 1e-6 {
 		t.Errorf("proof %+v", p)
 	}
 	if len(saw) != 2 || !tensor.Equal(saw[0], saw[1]) || saw[0].Shape[0] != foldInputs {

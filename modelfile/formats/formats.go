@@ -70,7 +70,7 @@ type Options struct {
 	// Input is the shape of one sample, (C, H, W) for images, where the graph in
 	// a file leaves lengths open. Lengths that the file fixes have to be the same.
 	Input []int
-	// TensorsOnly leaves out the graph. Whoever only needs the tensors then has
+	// TensorsOnly leaves out the graph. A caller that only needs the tensors then has
 	// no more than one of them in memory.
 	TensorsOnly bool
 }
@@ -85,6 +85,6 @@ func (o Options) rule() bn.Rule {
 // Held returns a tensor that is in memory already, NewTensor one whose elements
 // are read when asked for.
 var (
-	Held      = foreign.InMemory
+	InMemory  = foreign.InMemory
 	NewTensor = foreign.NewTensor
 )

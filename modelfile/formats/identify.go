@@ -36,7 +36,7 @@ func Identify(f *File) (*models.Model, error) {
 		}
 		shorter, prefix := dropPrefix(tensors)
 		if prefix == "" || depth == maxPrefixes {
-			return nil, f.Chosen(noneFits(f.Tensors, name, nearest))
+			return nil, f.Chosen(noArchitecture(f.Tensors, name, nearest))
 		}
 		tensors = shorter
 	}
@@ -53,9 +53,9 @@ func sayAssumed(f *File, m *models.Model) {
 	}
 }
 
-// noneFits says what the nearest architecture lacks, or what the tensors are
-// called where none is near.
-func noneFits(tensors []Tensor, name string, nearest fit) error {
+// noArchitecture says what the nearest architecture lacks, or what the tensors are
+// called where no architecture is near.
+func noArchitecture(tensors []Tensor, name string, nearest fit) error {
 	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
 	if advice := nearest.advice(); advice != "" {
 		detail += "; " + advice

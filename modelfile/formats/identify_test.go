@@ -44,7 +44,7 @@ func TestIdentify(t *testing.T) {
 		{"lenet-bn", "", 10}, {"resnet20", "model.", 10}, {"resnet18", "net.backbone.", 1000},
 	} {
 		f := &File{Tensors: stateOf(t, c.name, c.prefix, c.classes)}
-		f.Tensors = append(f.Tensors, Held(c.prefix+"bn1.num_batches_tracked", tensor.Scalar[int64](3)))
+		f.Tensors = append(f.Tensors, InMemory(c.prefix+"bn1.num_batches_tracked", tensor.Scalar[int64](3)))
 		m, err := Identify(f)
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -90,7 +90,7 @@ func TestSameNames(t *testing.T) {
 
 func TestIdentifyRefuses(t *testing.T) {
 	all := stateOf(t, "resnet20", "", 10)
-	odd := Held("extra.weight", tensor.New(tensor.F32, 2))
+	odd := InMemory("extra.weight", tensor.New(tensor.F32, 2))
 	for _, c := range []struct {
 		tensors []Tensor
 		want    string

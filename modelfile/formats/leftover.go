@@ -19,15 +19,15 @@ type leftover struct {
 	advice  string
 }
 
-func called(pattern string) func() *regexp.Regexp {
+func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // removed are the leftovers that no layer computes with.
 var removed = []leftover{
-	{pattern: called(`(^|\.)total_(ops|params)$`), one: true, text: "a counter of thop"},
-	{pattern: called(`(^|\.)_extra_state$`), text: "extra state of a layer, for its own code"},
-	{pattern: called(observed), text: "a range observed for quantisation"},
+	{pattern: compiled(`(^|\.)total_(ops|params)$`), one: true, text: "a counter of thop"},
+	{pattern: compiled(`(^|\.)_extra_state$`), text: "extra state of a layer, for its own code"},
+	{pattern: compiled(observed), text: "a range observed for quantisation"},
 }
 
 // observed are the modules that torch.ao.quantization adds while it observes, or simulates
@@ -35,23 +35,24 @@ var removed = []leftover{
 const observed = `(^|\.)(activation_post_process(_[0-9]+)?|(weight|bias|activation)_fake_quant(ize)?|` +
 	`\w*_observer)\.`
 
-// kept are the leftovers that change what the model computes, in ways that the file does
+// changing are the leftovers that change what the model computes, in ways that the file does
 // not define.
-var kept = []leftover{
-	{pattern: called(`(^|\.)parametrizations\.`), text: "the tensor of a parametrisation, whose function is " +
+var changing = []leftover{
+	{pattern: compiled(`(^|\.)parametrizations\.`), text: "the tensor of a parametrisation, whose function is " +
 		"Python code that no file has: it is not what the layer computes with",
 		advice: "call torch.nn.utils.parametrize.remove_parametrizations(layer, 'weight') before state_dict()"},
-	{pattern: called(`(^|\.)(weight|bias|in_proj_weight)_mask$`),
+	{pattern: compiled(`(^|\.)(weight|bias|in_proj_weight)_mask$`),
 		text: "a mask of pruning without the weight that it belongs to"},
-	{pattern: called(`(^|\.)weight_(u|g|orig)$`), text: "a part of spectral_norm, weight_norm or pruning, " +
+	{pattern: compiled(`(^|\.)weight_(u|g|orig)$`), text: "a part of spectral_norm, weight_norm or pruning, " +
 		"whose other parts are missing or have another shape"},
-	{pattern: called(`(^|\.)(lora_|hada_w|oft_)`), text: "an adapter (LoRA) beside the weights, which is not " +
-		"added to them", advice: "call model.merge_and_unload() before state_dict()"},
-	{pattern: called(`(^|\.)(absmax|quant_map|SCB|quant_state\..*|nested_absmax)$`),
+	{pattern: compiled(`(^|\.)(lora_|hada_w|oft_)`),
+		text: "an adapter (LoRA) beside the weights, which is not " +
+			"added to them", advice: "call model.merge_and_unload() before state_dict()"},
+	{pattern: compiled(`(^|\.)(absmax|quant_map|SCB|quant_state\..*|nested_absmax)$`),
 		text: "a part of weights that bitsandbytes has quantised", advice: "save the weights from before"},
-	{pattern: called(`(^|\.)(qweight|qzeros|g_idx)$`),
+	{pattern: compiled(`(^|\.)(qweight|qzeros|g_idx)$`),
 		text: "a part of weights that are quantised (GPTQ or AWQ)", advice: "save the weights from before"},
-	{pattern: called(`(^|\.)_\w*(wrap|module|model)\w*\.`), text: "perhaps the name of a wrapper; it is kept"},
+	{pattern: compiled(`(^|\.)_\w*(wrap|module|model)\w*\.`), text: "perhaps the name of a wrapper; it is kept"},
 }
 
 // leaveRemoved leaves out what removed lists, one line for each kind, and averages of the
@@ -108,17 +109,17 @@ func grouped(reason, name string, names int, tensors []Tensor) Group {
 // dots (LitEma), ema_model. beside online_model. (ema_pytorch).
 func leaveAverages(f *File) {
 	bare := strings.NewReplacer(".", "", "_", "")
-	own := map[string][]int{}
+	trained := map[string][]int{}
 	for _, t := range f.Tensors {
 		if average(t.Name) == "" {
 			name := strings.TrimPrefix(strings.TrimPrefix(t.Name, "online_model."), "model.")
-			own[bare.Replace(name)] = t.Shape
+			trained[bare.Replace(name)] = t.Shape
 		}
 	}
 	found := false
 	leave(f, "average of the weights", func(t Tensor) bool {
 		rest := average(t.Name)
-		shape, ok := own[bare.Replace(rest)]
+		shape, ok := trained[bare.Replace(rest)]
 		is := rest != "" && ok && slices.Equal(shape, t.Shape)
 		found = found || is
 		return is
@@ -146,7 +147,7 @@ func average(name string) string {
 
 // nameUndefined says what in a file changes its weights in ways that are not defined.
 func nameUndefined(f *File) {
-	for _, k := range kept {
+	for _, k := range changing {
 		var names []string
 		for _, t := range f.Tensors {
 			if k.has(t) {
@@ -177,7 +178,7 @@ func refusePart(f *File) error {
 				"mp_world_size is %s", c.Value)
 		}
 	}
-	flat := called(`(^|\.)_?flat_param(_[0-9]+)?$`)()
+	flat := compiled(`(^|\.)_?flat_param(_[0-9]+)?$`)()
 	for _, t := range f.Tensors {
 		if flat.MatchString(t.Name) {
 			return problem.Advise("save it with StateDictType.FULL_STATE_DICT", "%s: FSDP's flat parameter, without "+

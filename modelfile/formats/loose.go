@@ -23,9 +23,9 @@ func looseBeside(t Tensor, m *models.Model) string {
 	if reason == "" {
 		return ""
 	}
-	place := placeOf(t.Name)
+	prefix := layerPrefix(t.Name)
 	for _, s := range m.Graph.State {
-		if s.Name == t.Name || place != "" && strings.HasPrefix(s.Name, place) {
+		if s.Name == t.Name || prefix != "" && strings.HasPrefix(s.Name, prefix) {
 			return ""
 		}
 	}
@@ -57,9 +57,9 @@ func LeaveAlone(f *File) {
 		return
 	}
 	for _, t := range slices.Clone(f.Tensors) {
-		place := placeOf(t.Name)
-		among := place != "" && slices.ContainsFunc(layers, func(l Tensor) bool {
-			return strings.HasPrefix(l.Name, place)
+		prefix := layerPrefix(t.Name)
+		among := prefix != "" && slices.ContainsFunc(layers, func(l Tensor) bool {
+			return strings.HasPrefix(l.Name, prefix)
 		})
 		if reason := t.LooseAlone(); reason != "" && !among {
 			f.Leave(t.Name, reason)
@@ -89,8 +89,8 @@ func mereTensors(format string) bool {
 	return kind == "pytorch" || kind == "safetensors" || kind == "tensorflow"
 }
 
-// placeOf returns what stands before the last component of a name.
-func placeOf(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
+// layerPrefix returns what stands before the last component of a name.
+func layerPrefix(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
 
 // Doubtful returns the names of tensors that were kept although their names are
 // those of losses, metrics or counters: without an architecture it is not known

@@ -51,8 +51,8 @@ func TestLeaveAlone(t *testing.T) {
 			t.Errorf("%s: kept %s, left out %s", c.in, got, left)
 		}
 	}
-	f := &File{Format: "safetensors", Tensors: []Tensor{Held("a.w", tensor.New(tensor.F32, 2)),
-		Held("val_acc.tp", tensor.New(tensor.I64, 3))}, Model: modelOf(t, oneLayer)}
+	f := &File{Format: "safetensors", Tensors: []Tensor{InMemory("a.w", tensor.New(tensor.F32, 2)),
+		InMemory("val_acc.tp", tensor.New(tensor.I64, 3))}, Model: modelOf(t, oneLayer)}
 	if LeaveAlone(f); len(f.Left) != 0 {
 		t.Errorf("of a graph: %v left out", f.Left)
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// parts are the ends of the names of a batch norm's tensors.
-type parts struct{ mean, variance, gamma, beta, count string }
+// nameSuffixes are the ends of the names of a batch norm's tensors.
+type nameSuffixes struct{ mean, variance, gamma, beta, count string }
 
 // suffixes are what formats call the parts of a batch norm, behind the name of
 // the layer.
-var suffixes = []parts{
+var suffixes = []nameSuffixes{
 	{"running_mean", "running_var", "weight", "bias", "num_batches_tracked"},
 	{"moving_mean", "moving_variance", "gamma", "beta", ""},
 	{"moving_mean", "moving_var", "gamma", "beta", ""},
@@ -61,13 +61,13 @@ func normOf(name string, have map[string]bool) (BatchNorm, bool) {
 		return BatchNorm{}, false
 	}
 	n := BatchNorm{Name: strings.TrimRight(base, "./")}
-	for _, part := range []struct {
+	for _, name := range []struct {
 		to     *string
 		suffix string
 	}{{&n.Mean, p.mean}, {&n.Variance, p.variance}, {&n.Gamma, p.gamma}, {&n.Beta, p.beta},
 		{&n.Count, p.count}} {
-		if have[base+part.suffix] && part.suffix != "" {
-			*part.to = base + part.suffix
+		if have[base+name.suffix] && name.suffix != "" {
+			*name.to = base + name.suffix
 		}
 	}
 	return n, true
@@ -97,7 +97,7 @@ func numberedNorm(name string, have map[string]bool) (BatchNorm, bool) {
 
 // splitStatistic splits the name of a statistic, or a counter, into that of the
 // layer, with its separator, and what the format calls the parts of the layer.
-func splitStatistic(name string) (base string, p parts, ok bool) {
+func splitStatistic(name string) (base string, p nameSuffixes, ok bool) {
 	for _, p := range suffixes {
 		for _, end := range []string{p.mean, p.variance, p.count} {
 			base, ok := strings.CutSuffix(name, end)
@@ -107,7 +107,7 @@ func splitStatistic(name string) (base string, p parts, ok bool) {
 			}
 		}
 	}
-	return "", parts{}, false
+	return "", nameSuffixes{}, false
 }
 
 // Parameters counts the elements of a file's tensors, but not those of running
@@ -148,15 +148,15 @@ func Norms(f *File) ([]bn.Norm, error) {
 	var norms []bn.Norm
 	for _, l := range BatchNorms(f) {
 		n := bn.Norm{Name: l.Name, Updates: -1, Eps: l.Eps, Decay: l.Decay}
-		for _, part := range []struct {
+		for _, name := range []struct {
 			to   *tensor.Tensor
 			name string
 		}{{&n.Mean, l.Mean}, {&n.Variance, l.Variance}, {&n.Gamma, l.Gamma}, {&n.Beta, l.Beta}} {
-			if part.name == "" {
+			if name.name == "" {
 				continue
 			}
 			var err error
-			if *part.to, err = loadF32(byName[part.name]); err != nil {
+			if *name.to, err = loadF32(byName[name.name]); err != nil {
 				return nil, err
 			}
 		}

@@ -23,7 +23,7 @@ func TestBatchNorms(t *testing.T) {
 		"layers/batch_normalization/vars/2", // without gamma, or without beta
 		"layers/conv2d/vars/2", "layers/conv2d/vars/3", "overrunning_mean",
 	} {
-		tensors = append(tensors, Held(name, tensor.New(tensor.F32, 2)))
+		tensors = append(tensors, InMemory(name, tensor.New(tensor.F32, 2)))
 	}
 	norm := func(name, mean, variance, gamma, beta, count string) BatchNorm {
 		return BatchNorm{Name: name, Mean: mean, Variance: variance, Gamma: gamma, Beta: beta, Count: count}

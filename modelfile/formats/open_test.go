@@ -53,7 +53,7 @@ func TestOpenRefuses(t *testing.T) {
 			f.Close()
 		}
 	}
-	zeros := Held("w/replica_2", tensor.New(tensor.F32, 2))
+	zeros := InMemory("w/replica_2", tensor.New(tensor.F32, 2))
 	bad := save("replicas.safetensors", append(ones("w:2", "w/replica_1:2"), zeros)...)
 	if _, err := Open(bad, Options{}); err == nil || !strings.Contains(err.Error(), "replica 0 and replica 2") {
 		t.Errorf("replicas that differ: %v", err)

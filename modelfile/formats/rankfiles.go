@@ -45,8 +45,8 @@ func refuseRank(path string) error {
 				problem.Counted(len(others)+1, "file"), r.of, foreign.List(others))
 		}
 	}
-	above, part := filepath.Split(filepath.Clean(folder))
-	if others := siblings(above, part, megatronFolder); len(others) > 0 {
+	above, base := filepath.Split(filepath.Clean(folder))
+	if others := siblings(above, base, megatronFolder); len(others) > 0 {
 		return problem.Advise(adviceRanks, "%s: a part of a model in %s (Megatron's parallelism); the others "+
 			"are in %s", path, problem.Counted(len(others)+1, "file"), foreign.List(others))
 	}

@@ -65,7 +65,7 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 	}
 	for i, t := range files[0].Tensors {
 		if v, ok := merged[t.Name]; ok {
-			files[0].Tensors[i] = Held(t.Name, v)
+			files[0].Tensors[i] = InMemory(t.Name, v)
 		}
 	}
 	files[0].Find("", fmt.Sprintf("the statistics of %s are those of %s, merged: %s",
@@ -148,9 +148,9 @@ func mergeStatistics(files []*File, norms []BatchNorm, rule bn.Rule) (map[string
 
 // some lists the first names.
 func some(names []string) string {
-	const shown = 4
-	if len(names) <= shown {
+	const most = 4
+	if len(names) <= most {
 		return join(names)
 	}
-	return join(names[:shown]) + fmt.Sprintf(" and %d more", len(names)-shown)
+	return join(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
 }

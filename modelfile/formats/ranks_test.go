@@ -16,11 +16,11 @@ func rank(t *testing.T, dir string, k int, weight, mean, variance float32) strin
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprintf("rank%d.pth", k))
 	_, err := Save(path, []Tensor{
-		Held("module.conv.weight", tensor.Of([]float32{weight}, 1)),
-		Held("module.bn.weight", tensor.Of([]float32{1}, 1)),
-		Held("module.bn.running_mean", tensor.Of([]float32{mean}, 1)),
-		Held("module.bn.running_var", tensor.Of([]float32{variance}, 1)),
-		Held("module.bn.num_batches_tracked", tensor.Scalar(int64(10+k))),
+		InMemory("module.conv.weight", tensor.Of([]float32{weight}, 1)),
+		InMemory("module.bn.weight", tensor.Of([]float32{1}, 1)),
+		InMemory("module.bn.running_mean", tensor.Of([]float32{mean}, 1)),
+		InMemory("module.bn.running_var", tensor.Of([]float32{variance}, 1)),
+		InMemory("module.bn.num_batches_tracked", tensor.Scalar(int64(10+k))),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +91,8 @@ func TestMergeRanks(t *testing.T) {
 		a, b *File
 		want string
 	}{
-		{"another type", statisticsFile(), statisticsFile(Held("w", tensor.New(tensor.F64, 2, 2))), "w f32[2,2] has no counterpart"},
-		{"another shape", statisticsFile(), statisticsFile(Held("w", tensor.New(tensor.F32, 4))), "w f32[2,2] has no counterpart"},
+		{"another type", statisticsFile(), statisticsFile(InMemory("w", tensor.New(tensor.F64, 2, 2))), "w f32[2,2] has no counterpart"},
+		{"another shape", statisticsFile(), statisticsFile(InMemory("w", tensor.New(tensor.F32, 4))), "w f32[2,2] has no counterpart"},
 		{"another name", statisticsFile(), &File{Tensors: append(ones("v:2,2"), statisticsFile().Tensors[1:]...)},
 			"w f32[2,2] has no counterpart"},
 		{"fewer", statisticsFile(), &File{Tensors: statisticsFile().Tensors[1:]}, "4 tensors and 3"},
@@ -110,7 +110,7 @@ func TestMergeRanks(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.what, err, c.want)
 		}
 	}
-	a, b := statisticsFile(), statisticsFile(Held("bn.running_mean", two))
+	a, b := statisticsFile(), statisticsFile(InMemory("bn.running_mean", two))
 	if err := mergeRanks([]*File{a, b}, []string{"a", "b"}, bn.Mean); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestReplicasThatDiffer(t *testing.T) {
 	if err == nil || err.Error() != "replica 0 and replica 1: 1 tensor and 3" {
 		t.Errorf("more variables: %v", err)
 	}
-	f = &File{Tensors: append(ones("w:2", "w/replica_1:2"), Held("w/replica_2", tensor.Of([]float32{1, 2}, 2)))}
+	f = &File{Tensors: append(ones("w:2", "w/replica_1:2"), InMemory("w/replica_2", tensor.Of([]float32{1, 2}, 2)))}
 	err = mergeReplicas(f, bn.Pooled)
 	if err == nil || !strings.HasPrefix(err.Error(), "replica 0 and replica 2: the weights differ in 1 of 1 tensor (w)") {
 		t.Errorf("other weights: %v", err)

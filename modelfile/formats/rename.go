@@ -40,7 +40,7 @@ func parseRenaming(text string) (renaming, error) {
 }
 
 // groupReference finds what stands for a group in a replacement, and $$, which is a dollar.
-var groupReference = called(`\$(?:\$|\{(\w+)\}|(\w+))`)
+var groupReference = compiled(`\$(?:\$|\{(\w+)\}|(\w+))`)
 
 // rename gives tensors other names, by each REGEX=REPLACEMENT in turn, and notes what it did and what
 // it left. One that matches no name is an error, and so are two tensors of one name.
@@ -85,14 +85,15 @@ func rename(f *File, texts []string) error {
 
 // sayKept notes which tensors have the names that they had.
 func sayKept(f *File, renamed []bool) {
-	var kept []Tensor
+	var remaining []Tensor
 	for i, t := range f.Tensors {
 		if !renamed[i] {
-			kept = append(kept, t)
+			remaining = append(remaining, t)
 		}
 	}
-	if len(kept) > 0 {
-		f.Find("", fmt.Sprintf("not renamed: %s: %s", problem.Counted(len(kept), "tensor"), listed(kept)), "")
+	if len(remaining) > 0 {
+		f.Find("", fmt.Sprintf("not renamed: %s: %s", problem.Counted(len(remaining), "tensor"),
+			listed(remaining)), "")
 	}
 }
 

@@ -68,16 +68,16 @@ func replicaOf(name string) (string, int) {
 
 // fullReplica completes the variables of a replica with those that it shares
 // with the first. One that the first lacks stays and is found by the merge.
-func fullReplica(first []Tensor, own map[string]Tensor) *File {
+func fullReplica(first []Tensor, local map[string]Tensor) *File {
 	f := &File{}
 	for _, t := range first {
-		if mine, ok := own[t.Name]; ok {
+		if mine, ok := local[t.Name]; ok {
 			t = mine
-			delete(own, t.Name)
+			delete(local, t.Name)
 		}
 		f.Tensors = append(f.Tensors, t)
 	}
-	for _, t := range own {
+	for _, t := range local {
 		f.Tensors = append(f.Tensors, t)
 	}
 	return f

@@ -52,7 +52,7 @@ func SaveModel(path string, m *models.Model) (string, error) {
 func Tensors(m *models.Model) []Tensor {
 	out := make([]Tensor, 0, len(m.Graph.State))
 	for _, s := range m.Graph.State {
-		out = append(out, Held(s.Name, m.State[s.Name]))
+		out = append(out, InMemory(s.Name, m.State[s.Name]))
 	}
 	return out
 }

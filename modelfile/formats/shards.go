@@ -18,7 +18,7 @@ import (
 )
 
 // shardName is what files are called that hold a model together: each has some of its tensors.
-var shardName = called(`^(.*)-([0-9]{5})-of-([0-9]{5})(\.(?:safetensors|bin|pt|pth|ckpt))$`)
+var shardName = compiled(`^(.*)-([0-9]{5})-of-([0-9]{5})(\.(?:safetensors|bin|pt|pth|ckpt))$`)
 
 const (
 	indexEnding = ".index.json" // behind the name that the model would have in one file
@@ -38,7 +38,7 @@ type shards struct {
 func findShards(path string) (*shards, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, nil // whoever opens it says so
+		return nil, nil // opening it says so
 	}
 	if info.IsDir() {
 		return inFolder(path)
@@ -167,7 +167,7 @@ func (s *shards) paths() (all []string) {
 
 // reader returns the format of the files, and what reads them as one.
 func (s *shards) reader() (format string, whole reader, err error) {
-	var part reader
+	var shard reader
 	for _, path := range s.paths() {
 		of, r, err := recogniseFile(path)
 		switch {
@@ -179,19 +179,19 @@ func (s *shards) reader() (format string, whole reader, err error) {
 		case format != "" && format != of:
 			return "", nil, fmt.Errorf("%s: of format %s, the parts before it of %s", path, of, format)
 		}
-		format, part = of, r
+		format, shard = of, r
 	}
-	return format, func(_ string, o Options) (*File, error) { return s.open(o, part) }, nil
+	return format, func(_ string, o Options) (*File, error) { return s.open(o, shard) }, nil
 }
 
 // open opens the files as one.
-func (s *shards) open(o Options, part reader) (*File, error) {
+func (s *shards) open(o Options, shard reader) (*File, error) {
 	if len(s.files) == 1 && s.of == nil {
-		return part(s.paths()[0], o)
+		return shard(s.paths()[0], o)
 	}
 	whole, from := &File{}, map[string]string{}
 	for _, name := range s.files {
-		f, err := part(filepath.Join(s.folder, name), o)
+		f, err := shard(filepath.Join(s.folder, name), o)
 		if err != nil {
 			return nil, errors.Join(err, whole.Close())
 		}

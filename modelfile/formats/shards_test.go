@@ -125,7 +125,7 @@ func TestShardsAsOne(t *testing.T) {
 			for _, name := range names {
 				v := tensor.New(tensor.F32, 2)
 				v.F32()[0], v.F32()[1] = values[name], float32(i)
-				tensors = append(tensors, Held(name, v))
+				tensors = append(tensors, InMemory(name, v))
 				if of[name] == "" {
 					of[name] = base
 				}
@@ -162,8 +162,8 @@ func TestShardsAsOne(t *testing.T) {
 				got += fmt.Sprintln(x.Name, v.F32())
 			}
 			const want = "a.weight [1 0]\na.bias [2 0]\nb.weight [3 1]\nb.bias [4 2]\n"
-			if got != want || !slices.Equal(Parts(path), paths) {
-				t.Errorf("%s: got\n%swant\n%s; of the files %v", path, got, want, Parts(path))
+			if got != want || !slices.Equal(ShardFiles(path), paths) {
+				t.Errorf("%s: got\n%swant\n%s; of the files %v", path, got, want, ShardFiles(path))
 			}
 		}
 	}

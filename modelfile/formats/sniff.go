@@ -96,10 +96,10 @@ func recognise(path string) (string, reader, error) {
 	return recogniseFile(path)
 }
 
-// Parts returns the files of the model at a path, in their order, if they are others than the one
+// ShardFiles returns the files of the model at a path, in their order, if they are others than the one
 // file of that name: the shards of a model, the index of a checkpoint of TensorFlow. It is nil for a
 // path that stands for itself, a folder of one checkpoint included, or for nothing that can be read.
-func Parts(path string) []string {
+func ShardFiles(path string) []string {
 	if s, err := findShards(path); s != nil && err == nil {
 		return s.paths()
 	}

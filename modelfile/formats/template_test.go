@@ -65,7 +65,7 @@ func TestState(t *testing.T) {
 		{"nothing.fits:7", "fits"},
 	} {
 		f := &File{Tensors: append(ones(strings.Fields(c.tensors)...),
-			Held(strings.Fields(c.tensors)[0][:strings.LastIndex(strings.Fields(c.tensors)[0], ".")+1]+"count",
+			InMemory(strings.Fields(c.tensors)[0][:strings.LastIndex(strings.Fields(c.tensors)[0], ".")+1]+"count",
 				tensor.Scalar(int64(3))))}
 		state, err := State(f, modelOf(t, oneLayer))
 		var names []string
@@ -101,7 +101,7 @@ func main(x rows f32[2,2,2]) {
 // TestStateOfKeras turns kernels.
 func TestStateOfKeras(t *testing.T) {
 	kernel := tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
-	state, err := State(&File{Format: "keras h5", Tensors: []Tensor{Held("fc/kernel:0", kernel)}}, modelOf(t, oneLayer))
+	state, err := State(&File{Format: "keras h5", Tensors: []Tensor{InMemory("fc/kernel:0", kernel)}}, modelOf(t, oneLayer))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,8 @@ func unwrap(f *File) {
 	f.Wrappers = append(f.Wrappers, seen...)
 }
 
-func (b *branch) add(parts []string) {
-	for _, p := range parts {
+func (b *branch) add(names []string) {
+	for _, p := range names {
 		if b.next == nil {
 			b.next = map[string]*branch{}
 		}
@@ -68,21 +68,21 @@ func (b *branch) add(parts []string) {
 
 // strip returns a name without its wrappers, and the wrappers with what stands
 // before them: "features.module.".
-func (b *branch) strip(parts []string) (name string, removed []string) {
-	var kept []string
-	for i, p := range parts {
+func (b *branch) strip(names []string) (name string, removed []string) {
+	var remaining []string
+	for i, p := range names {
 		if b.next[p] == nil { // a tensor that no layer has
-			return strings.Join(append(kept, parts[i:]...), "."), removed
+			return strings.Join(append(remaining, names[i:]...), "."), removed
 		}
-		alone := len(b.next) == 1 && i+1 < len(parts)
+		alone := len(b.next) == 1 && i+1 < len(names)
 		b = b.next[p]
 		if alone && len(b.next) > 0 && slices.Contains(wrapperNames, p) {
-			removed = append(removed, strings.Join(parts[:i+1], ".")+".")
+			removed = append(removed, strings.Join(names[:i+1], ".")+".")
 			continue
 		}
-		kept = append(kept, p)
+		remaining = append(remaining, p)
 	}
-	return strings.Join(kept, "."), removed
+	return strings.Join(remaining, "."), removed
 }
 
 // dropAveraged removes the counter that an average keeps beside the module: n_averaged of
@@ -99,9 +99,9 @@ func dropCounter(f *File, counter string) {
 	if i < 0 {
 		return
 	}
-	beside := strings.TrimSuffix(f.Tensors[i].Name, counter) + "module."
+	module := strings.TrimSuffix(f.Tensors[i].Name, counter) + "module."
 	for j, t := range f.Tensors {
-		if j != i && !strings.HasPrefix(t.Name, beside) {
+		if j != i && !strings.HasPrefix(t.Name, module) {
 			return // it is something else
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func named(names ...string) *File {
 	f := &File{}
 	for _, n := range names {
-		f.Tensors = append(f.Tensors, Held(n, tensor.Scalar[float32](1)))
+		f.Tensors = append(f.Tensors, InMemory(n, tensor.Scalar[float32](1)))
 	}
 	return f
 }

@@ -15,7 +15,7 @@ import (
 func TestTensorsWithoutArchitecture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.safetensors")
 	held := func(name string, d tensor.DType, shape ...int) formats.Tensor {
-		return formats.Held(name, tensor.New(d, shape...))
+		return formats.InMemory(name, tensor.New(d, shape...))
 	}
 	if _, err := formats.Save(path, []formats.Tensor{held("fc.weight", tensor.F32, 2, 3),
 		held("margin_loss.weight", tensor.F32, 2, 3), held("criterion.weight", tensor.F32, 2),

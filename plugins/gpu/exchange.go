@@ -80,8 +80,8 @@ func (f *frame) meet(x *exchange, values []collective.Reduction) error {
 		return g.Exchange.Start(f.ctx, tag, values)()
 	}
 	for _, v := range values {
-		if len(v.Parts) == 1 { // the root of the tree
-			copy(v.Result.Bytes, v.Parts[0].Value.Bytes)
+		if len(v.Partials) == 1 { // the root of the tree
+			copy(v.Result.Bytes, v.Partials[0].Value.Bytes)
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func (n reduced) reduction(f *frame, replicas tensor.Tensor, leaves int, held []
 			part.Shape = n.to.Shape
 			return part
 		})
-		out.Parts = append(out.Parts, collective.Part{Node: node, Value: sum})
+		out.Partials = append(out.Partials, collective.Partial{Node: node, Value: sum})
 	}
 	return out
 }

@@ -85,7 +85,7 @@ func exchanged(self string) error {
 	for _, n := range pingBytes {
 		best := time.Hour
 		sum := collective.Reduction{Op: collective.Sum, Result: tensor.New(tensor.F32, n/4)}
-		sum.Parts = []collective.Part{{Node: u.Nodes()[0], Value: tensor.New(tensor.F32, n/4)}}
+		sum.Partials = []collective.Partial{{Node: u.Nodes()[0], Value: tensor.New(tensor.F32, n/4)}}
 		for range 5 {
 			began := time.Now()
 			for range pings {

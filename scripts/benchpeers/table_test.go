@@ -27,7 +27,7 @@ func TestMeasurement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := report.Comparison{Group: "infer", Name: "n", Unit: "img/s", Must: 1.3, Aim: 2, Ours: report.Sample{3, 4},
+	want := report.Comparison{Group: "infer", Name: "n", Unit: "img/s", Must: 1.3, Aim: 2, Bnctl: report.Sample{3, 4},
 		Against: "X", Theirs: report.Sample{2}, FMA: [2]float64{7, 0}}
 	if len(got.Comparisons) != 1 || !reflect.DeepEqual(got.Comparisons[0], want) {
 		t.Errorf("got %+v, want %+v", got.Comparisons, want)

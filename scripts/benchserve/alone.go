@@ -50,7 +50,7 @@ func (b *bench) alone(n network) error {
 
 // wants reports whether a part is to be measured.
 func (b *bench) wants(section string) bool {
-	return slices.Contains(strings.Split(b.parts, ","), section)
+	return slices.Contains(strings.Split(b.sections, ","), section)
 }
 
 // halfLoaded sends requests at a rate in rows per second, in several turns:

@@ -25,7 +25,7 @@ import (
 type options struct {
 	bnctl    string // the program
 	networks string
-	parts    string
+	sections string
 	device   int           // the core of the device; -1: any
 	overload time.Duration // at twice the capacity
 	capacity float64       // images a second, if it is known
@@ -43,8 +43,9 @@ func main() {
 	var o options
 	flag.StringVar(&o.bnctl, "bnctl", "bin/bnctl", "the program to measure")
 	flag.StringVar(&o.networks, "networks", "resnet20,resnet50,mobilenetv2", "names of the zoo")
-	flag.StringVar(&o.parts, "parts", "single,saturated,half,twice", "what is measured: one request in flight, "+
-		"the capacity, half of it, twice")
+	flag.StringVar(&o.sections, "parts", "single,saturated,half,twice",
+		"what is measured: one request in flight, "+
+			"the capacity, half of it, twice")
 	flag.IntVar(&o.device, "device", -1, "the core of the device; -1: any")
 	flag.DurationVar(&o.overload, "overload", time.Minute, "how long twice the capacity is asked for")
 	flag.Float64Var(&o.capacity, "capacity", 0, "images a second, if it is known; 0: measured")

@@ -63,7 +63,7 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := report.Measurement{Processor: "P", Command: "c", Measured: "2026-11-26", Comparisons: []report.Comparison{
-		{Group: "infer", Name: "a", Unit: "img/s", Must: 1.3, Aim: 2, Ours: report.Sample{30}, Against: "X",
+		{Group: "infer", Name: "a", Unit: "img/s", Must: 1.3, Aim: 2, Bnctl: report.Sample{30}, Against: "X",
 			Theirs: report.Sample{10, 20, 40}}}}
 	if err := m.Write(filepath.Join(root, folder, "x.json")); err != nil {
 		t.Fatal(err)

@@ -106,10 +106,10 @@ func (e exchanger) Start(ctx context.Context, tag collective.Tag,
 	values []collective.Reduction) func() error {
 	misplace(&tag)
 	for i := range values {
-		for k, p := range values[i].Parts {
+		for k, p := range values[i].Partials {
 			switch {
 			case fault == "absent" && tag.Lane == collective.Gradients:
-				values[i].Parts[k].Value = tensor.Tensor{}
+				values[i].Partials[k].Value = tensor.Tensor{}
 			case fault == "count" && values[i].Op == collective.MergeMoments && !p.Value.IsZero():
 				p.Value.F64()[0]--
 			}

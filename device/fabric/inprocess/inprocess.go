@@ -99,8 +99,8 @@ func (r *rank) Lend(ctx context.Context, to int, lane collective.Lane, pieces ..
 	if len(pieces) < 2 {
 		return false, r.Send(ctx, to, lane, pieces...)
 	}
-	own := append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...)
-	return true, r.put(ctx, to, lane, message{own, true})
+	copied := append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...)
+	return true, r.put(ctx, to, lane, message{copied, true})
 }
 
 func (r *rank) put(ctx context.Context, to int, lane collective.Lane, m message) error {

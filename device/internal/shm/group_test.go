@@ -66,7 +66,7 @@ func values(n int, replicas [][]int, absent ...int) [][]collective.Reduction {
 				r.Result.Bytes[i] = 0x55 // of the last step
 			}
 			for _, node := range collective.Cover(leaves, held) {
-				r.Parts = append(r.Parts, collective.Part{Node: node, Value: collective.Reduce(kind.op, node,
+				r.Partials = append(r.Partials, collective.Partial{Node: node, Value: collective.Reduce(kind.op, node,
 					func(replica int) tensor.Tensor {
 						if slices.Contains(absent, replica) {
 							return tensor.Tensor{}
@@ -293,9 +293,9 @@ func BenchmarkExchange(b *testing.B) {
 					b.SetBytes(int64(4 * n))
 					var wait sync.WaitGroup
 					for rank, m := range members {
-						part := collective.Part{Node: collective.Node{From: rank, To: rank + 1},
+						part := collective.Partial{Node: collective.Node{From: rank, To: rank + 1},
 							Value: tensor.New(tensor.F32, n)}
-						v := []collective.Reduction{{Op: collective.Sum, Parts: []collective.Part{part},
+						v := []collective.Reduction{{Op: collective.Sum, Partials: []collective.Partial{part},
 							Result: tensor.New(tensor.F32, n)}}
 						wait.Go(func() {
 							for i := range b.N {

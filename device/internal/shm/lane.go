@@ -30,7 +30,7 @@ func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) 
 	l := &lane{laneMemory: memory, member: m, assembly: collective.NewAssembly(leaves, replicas), parts: 1}
 	l.awake.Store(n == collective.Moments)
 	for rank := range replicas {
-		l.parts = max(l.parts, l.assembly.Parts(rank))
+		l.parts = max(l.parts, l.assembly.Partials(rank))
 	}
 	if l.room() < leastRoom {
 		return nil, fmt.Errorf("shared memory: a device brings %d parts, too many for a slot", l.parts)
@@ -84,10 +84,10 @@ func (l *lane) end(ctx context.Context, x *exchange) error {
 
 // check reports whether a value has this member's parts, all like the result.
 func (l *lane) check(v collective.Reduction) error {
-	if got, want := len(v.Parts), l.assembly.Parts(l.member.rank); got != want {
+	if got, want := len(v.Partials), l.assembly.Partials(l.member.rank); got != want {
 		return fmt.Errorf("%d parts, want %d", got, want)
 	}
-	for _, p := range v.Parts {
+	for _, p := range v.Partials {
 		if !p.Value.IsZero() && (p.Value.DType != v.Result.DType || len(p.Value.Bytes) != len(v.Result.Bytes)) {
 			return fmt.Errorf("part %v is %v, want %v", p.Node, p.Value, v.Result)
 		}
@@ -188,7 +188,7 @@ func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
 // put writes this member's parts of a piece into its slot. The range that it
 // combines itself nobody else needs.
 func (l *lane) put(p *piece, slot uint64) {
-	for i, part := range p.value.Parts {
+	for i, part := range p.value.Partials {
 		there, pieces := l.area(l.member.rank, slot, i)
 		there[p.index] = 0
 		if part.Value.IsZero() {
@@ -232,7 +232,7 @@ func (l *lane) combine(p *piece, slot uint64) {
 		case there[p.index] == 0:
 			return tensor.Tensor{}
 		case p.shared() && rank == l.member.rank:
-			part.Bytes = p.of(p.value.Parts[i].Value.Bytes, from, to)
+			part.Bytes = p.of(p.value.Partials[i].Value.Bytes, from, to)
 		default:
 			part.Bytes = pieces[p.offset+from*p.size():][:n:n]
 		}

@@ -65,8 +65,9 @@ func BenchmarkWaiting(b *testing.B) {
 
 // meet makes one exchange and returns the seconds that it took.
 func meet(m *Member, rank int, step, sequence uint64) (float64, error) {
-	part := collective.Part{Node: collective.Node{From: rank, To: rank + 1}, Value: tensor.New(tensor.F64, 33)}
-	v := []collective.Reduction{{Op: collective.MergeMoments, Parts: []collective.Part{part},
+	part := collective.Partial{Node: collective.Node{From: rank, To: rank + 1},
+		Value: tensor.New(tensor.F64, 33)}
+	v := []collective.Reduction{{Op: collective.MergeMoments, Partials: []collective.Partial{part},
 		Result: tensor.New(tensor.F64, 33)}}
 	began := time.Now()
 	err := m.Start(context.Background(), collective.Tag{Step: step, Sequence: sequence, Name: "waiting"}, v)()

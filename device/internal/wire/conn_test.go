@@ -164,9 +164,9 @@ func TestForeignExchanges(t *testing.T) {
 func FuzzPipe(f *testing.F) {
 	b := &buffer{}
 	x, parts := EncodeExchange(collective.Tag{Name: "m"}, []collective.Reduction{{
-		Op:     collective.Sum,
-		Parts:  []collective.Part{{Node: collective.Node{From: 0, To: 1}, Value: tensor.New(tensor.F32, 4)}},
-		Result: tensor.New(tensor.F32, 4),
+		Op:       collective.Sum,
+		Partials: []collective.Partial{{Node: collective.Node{From: 0, To: 1}, Value: tensor.New(tensor.F32, 4)}},
+		Result:   tensor.New(tensor.F32, 4),
 	}})
 	if err := NewPipe(b).Send(&pb.Message{Body: &pb.Message_Exchange{Exchange: x}}, parts); err != nil {
 		f.Fatal(err)

@@ -33,7 +33,7 @@ func (c *Progress) checkParts(tag collective.Tag, i int, v collective.Reduction,
 	if c.rows == nil {
 		return nil
 	}
-	for _, p := range v.Parts {
+	for _, p := range v.Partials {
 		rows, absent := c.rowsIn(p.Node), p.Value.IsZero()
 		where := fmt.Sprintf("exchange %q: value %d: the part of replicas %d to %d", tag.Name, i, p.Node.From,
 			p.Node.To-1)

@@ -28,8 +28,8 @@ func counting(t *testing.T) *graph.Function {
 }
 
 // part returns the part of a node with moments that count n values; of a negative n an absent one.
-func part(from, to int, n float64) collective.Part {
-	p := collective.Part{Node: collective.Node{From: from, To: to}}
+func part(from, to int, n float64) collective.Partial {
+	p := collective.Partial{Node: collective.Node{From: from, To: to}}
 	if !(n < 0) {
 		p.Value = tensor.New(tensor.F64, 7)
 		p.Value.F64()[0] = n
@@ -43,18 +43,18 @@ var tagged = collective.Tag{Step: 1, Name: "m", Lane: collective.Gradients}
 // rows, and its moments count 2 values of each.
 func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 	for _, c := range []struct {
-		parts []collective.Part
+		parts []collective.Partial
 		says  string
 	}{
-		{[]collective.Part{part(2, 4, 10), part(5, 6, 2)}, ""},
-		{[]collective.Part{part(2, 4, -1), part(5, 6, 2)}, "replicas 2 to 3 came as absent; they have 5 rows"},
-		{[]collective.Part{part(2, 4, 10), part(5, 6, -1)}, "replicas 5 to 5 came as absent; they have 1 rows"},
-		{[]collective.Part{part(2, 4, 8), part(5, 6, 2)}, "replicas 2 to 3 counts 8 values; due are 10"},
-		{[]collective.Part{part(2, 4, math.NaN()), part(5, 6, 2)}, "counts NaN values; due are 10"},
+		{[]collective.Partial{part(2, 4, 10), part(5, 6, 2)}, ""},
+		{[]collective.Partial{part(2, 4, -1), part(5, 6, 2)}, "replicas 2 to 3 came as absent; they have 5 rows"},
+		{[]collective.Partial{part(2, 4, 10), part(5, 6, -1)}, "replicas 5 to 5 came as absent; they have 1 rows"},
+		{[]collective.Partial{part(2, 4, 8), part(5, 6, 2)}, "replicas 2 to 3 counts 8 values; due are 10"},
+		{[]collective.Partial{part(2, 4, math.NaN()), part(5, 6, 2)}, "counts NaN values; due are 10"},
 	} {
 		course := ScheduleOf(counting(t)).Begin(1)
 		course.Hold([]int{2, 3, 5}, []int{5, 0, 1})
-		v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7), Parts: c.parts}
+		v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7), Partials: c.parts}
 		err := course.Next(tagged, []collective.Reduction{v})
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%v, want %q", err, c.says)
@@ -63,7 +63,7 @@ func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 	course := ScheduleOf(counting(t)).Begin(1)
 	course.Hold([]int{0, 1}, []int{0, 0})
 	v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7),
-		Parts: []collective.Part{part(0, 2, 0)}}
+		Partials: []collective.Partial{part(0, 2, 0)}}
 	err := course.Next(tagged, []collective.Reduction{v})
 	if want := "due is an absent part, since they have no rows"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)

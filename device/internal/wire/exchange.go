@@ -16,7 +16,7 @@ func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exch
 	var parts []tensor.Tensor
 	for _, v := range values {
 		w := &pb.Value{Op: pb.Reduction(v.Op), Result: header(v.Result)}
-		for _, p := range v.Parts {
+		for _, p := range v.Partials {
 			absent := p.Value.IsZero()
 			w.Parts = append(w.Parts, &pb.Part{From: int32(p.Node.From), To: int32(p.Node.To), Absent: absent})
 			if !absent {
@@ -75,14 +75,14 @@ func decodeReduction(v *pb.Value, parts []tensor.Tensor, limit int64) (
 	r = collective.Reduction{Op: collective.Op(v.GetOp()), Result: result}
 	size := result.Count() * result.DType.Size()
 	for _, p := range v.GetParts() {
-		part := collective.Part{Node: collective.Node{From: int(p.GetFrom()), To: int(p.GetTo())}}
+		part := collective.Partial{Node: collective.Node{From: int(p.GetFrom()), To: int(p.GetTo())}}
 		if !p.GetAbsent() {
 			if len(parts) == 0 || parts[0].DType != result.DType || len(parts[0].Bytes) != size {
 				return r, nil, fmt.Errorf("part %v does not come as %v", part.Node, result)
 			}
 			part.Value, parts = parts[0], parts[1:]
 		}
-		r.Parts = append(r.Parts, part)
+		r.Partials = append(r.Partials, part)
 	}
 	return r, parts, nil
 }

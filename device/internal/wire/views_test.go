@@ -51,9 +51,9 @@ func TestInChunk(t *testing.T) {
 	number := func(n int) tensor.Tensor { return tensor.New(tensor.F32, n) }
 	values := []collective.Reduction{
 		{Op: collective.Sum, Result: number(3),
-			Parts: []collective.Part{{Value: number(3)}, {}, {Value: number(3)}}},
-		{Op: collective.Sum, Result: number(17), Parts: []collective.Part{{}}},
-		{Op: collective.Sum, Result: number(1), Parts: []collective.Part{{Value: number(1)}}}}
+			Partials: []collective.Partial{{Value: number(3)}, {}, {Value: number(3)}}},
+		{Op: collective.Sum, Result: number(17), Partials: []collective.Partial{{}}},
+		{Op: collective.Sum, Result: number(1), Partials: []collective.Partial{{Value: number(1)}}}}
 	x, sent := EncodeExchange(collective.Tag{}, values)
 	n, err := SizeOfChunk(x)
 	if want := 64 + 64 + 128 + 64; err != nil || n != want {

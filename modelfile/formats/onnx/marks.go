@@ -18,7 +18,7 @@ func (r *reader) mark() {
 		for i, name := range n.Input {
 			switch linear := n.OpType == "DequantizeLinear" || n.OpType == "QuantizeLinear"; {
 			case linear && i > 0:
-				r.file.Marks[name] = foreign.Beside
+				r.file.Marks[name] = foreign.NextToWeights
 			case linear:
 				quantised[name] = true
 			case i > 0 && listed(settled, n.OpType):
@@ -41,7 +41,7 @@ func (r *reader) mark() {
 	for _, l := range r.file.Norms {
 		for _, part := range []string{l.Gamma, l.Beta, l.Mean, l.Variance} {
 			if r.file.Marks[part] != 0 {
-				r.file.Marks[part] = foreign.Beside
+				r.file.Marks[part] = foreign.NextToWeights
 			}
 		}
 	}

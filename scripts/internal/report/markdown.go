@@ -65,7 +65,7 @@ func (m *Measurement) Compared(group string) string {
 		if c.FMA[0] > 0 {
 			fma = fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])
 		}
-		line(&b, []string{c.Name + ", " + c.Unit, c.Ours.String(), theirs, ratio, fma})
+		line(&b, []string{c.Name + ", " + c.Unit, c.Bnctl.String(), theirs, ratio, fma})
 	}
 	if s.Rows > 2 {
 		line(&b, []string{fmt.Sprintf("**geometric mean of %d** (least %.2f)", s.Rows, s.Least), "", "",

@@ -38,7 +38,7 @@ type Comparison struct {
 	Must    float64    `json:"must,omitempty"`
 	Aim     float64    `json:"aim,omitempty"`
 	Note    string     `json:"note,omitempty"` // of a row that stands alone: what it must reach
-	Ours    Sample     `json:"ours"`
+	Bnctl   Sample     `json:"ours"`
 	Against string     `json:"against,omitempty"` // the best of the peers
 	Theirs  Sample     `json:"theirs,omitempty"`  // empty: the row stands alone
 	FMA     [2]float64 `json:"fma"`               // GFLOP/s on registers, before and after the row
@@ -64,7 +64,7 @@ func Times(a, b Sample, less bool) float64 {
 }
 
 // Ratio says how many times better ours is.
-func (c Comparison) Ratio() float64 { return Times(c.Ours, c.Theirs, c.Less) }
+func (c Comparison) Ratio() float64 { return Times(c.Bnctl, c.Theirs, c.Less) }
 
 // Group returns the comparisons of a group in order.
 func (m *Measurement) Group(name string) []Comparison {
@@ -123,7 +123,7 @@ func (m *Measurement) check() error {
 		}
 	}
 	for _, c := range m.Comparisons {
-		if len(c.Ours) == 0 || !slices.IsSorted(c.Ours) || !slices.IsSorted(c.Theirs) {
+		if len(c.Bnctl) == 0 || !slices.IsSorted(c.Bnctl) || !slices.IsSorted(c.Theirs) {
 			return fmt.Errorf("%s: want sorted figures of ours", c.Name)
 		}
 	}

@@ -20,7 +20,7 @@ func TestMedian(t *testing.T) {
 
 func TestCompared(t *testing.T) {
 	row := func(unit string, less bool, ours, theirs float64) Comparison {
-		return Comparison{Group: "infer", Unit: unit, Less: less, Must: 1.3, Aim: 2, Ours: Sample{ours},
+		return Comparison{Group: "infer", Unit: unit, Less: less, Must: 1.3, Aim: 2, Bnctl: Sample{ours},
 			Theirs: Sample{theirs}}
 	}
 	m := Measurement{Comparisons: []Comparison{row("img/s", false, 300, 100), row("s", true, 4, 3),

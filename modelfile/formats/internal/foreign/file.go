@@ -49,12 +49,12 @@ type File struct {
 // Mark says what a tensor of a graph is, if it is no weight.
 type Mark int
 
-// The marks. What is Beside the weights is of use with them alone: the scale and
+// The marks. What is NextToWeights is of use with them alone: the scale and
 // the zero point of a quantised one, a part of a batch norm that is computed.
 const (
-	Computed Mark = iota + 1 // from other tensors of the file
-	Setting                  // of an operator: axes, a shape, the scales of a resize
-	Beside                   // the weights
+	Computed      Mark = iota + 1 // from other tensors of the file
+	Setting                       // of an operator: axes, a shape, the scales of a resize
+	NextToWeights                 // the weights
 )
 
 // Counter is a single value that stands beside the tensors.

@@ -31,8 +31,8 @@ func (e *Exchange) run(f *Frame) error {
 		return nil
 	}
 	for _, v := range values {
-		if len(v.Parts) == 1 && !v.Parts[0].Value.IsZero() { // the root of the tree
-			copy(v.Result.Bytes, v.Parts[0].Value.Bytes)
+		if len(v.Partials) == 1 && !v.Partials[0].Value.IsZero() { // the root of the tree
+			copy(v.Result.Bytes, v.Partials[0].Value.Bytes)
 		} else {
 			clear(v.Result.Bytes)
 		}
@@ -57,13 +57,13 @@ func reduction(f *Frame, n *Reduced, leaves int, local []int, pieces []piece) (
 		return replicas[i*n.From.size() : (i+1)*n.From.size()]
 	}
 	for _, node := range collective.Cover(leaves, local) {
-		partial := collective.Part{Node: node}
+		partial := collective.Partial{Node: node}
 		for r := node.From; r < node.To && partial.Value.IsZero(); r++ {
 			if b := leaf(r); b != nil { // Reduce leaves the sum in the first value
 				partial.Value = tensorOf(n.To, b)
 			}
 		}
-		out.Parts = append(out.Parts, partial)
+		out.Partials = append(out.Partials, partial)
 		if !partial.Value.IsZero() && !node.Leaf() && !n.Summed {
 			pieces = n.cut(pieces, node, leaf)
 		}

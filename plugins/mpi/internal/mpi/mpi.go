@@ -15,7 +15,7 @@ type MPI struct {
 	abi
 	library *library.Library
 	calls   map[string]uintptr
-	room    *results
+	results *results
 	Rank    int
 	Size    int
 	About   string // "Open MPI v4.1.4"
@@ -49,7 +49,7 @@ func Open(names []string) (*MPI, error) {
 		return nil, problem.Advise("install the launcher's MPI on every machine, or name its library: "+
 			"{fabric} mpi:PATH", "%w", err)
 	}
-	m := &MPI{library: l, calls: map[string]uintptr{}, room: &results{}}
+	m := &MPI{library: l, calls: map[string]uintptr{}, results: &results{}}
 	for _, f := range functions {
 		if m.calls[f], err = l.Symbol(f); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func Open(names []string) (*MPI, error) {
 }
 
 func (m *MPI) begin() error {
-	r := m.room
+	r := m.results
 	if err := m.call("MPI_Init_thread", 0, 0, threadFunneled, address(&r.a)); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (m *MPI) call(name string, arguments ...uintptr) error {
 	if code == 0 {
 		return nil
 	}
-	r := m.room
+	r := m.results
 	if int32(library.Call(m.calls["MPI_Error_string"], uintptr(code), address(&r.text[0]), address(&r.a))) != 0 {
 		return fmt.Errorf("%s: error %d", name, code)
 	}
@@ -127,7 +127,7 @@ func (m *MPI) Irecv(from, tag int, into []byte) (*Transfer, error) {
 
 // Test reports whether a transfer is done.
 func (m *MPI) Test(q *Transfer) (bool, error) {
-	r := m.room
+	r := m.results
 	r.a = 0
 	err := m.call("MPI_Test", address(&q.handle), address(&r.a), address(&r.status[0]))
 	return r.a != 0, err
@@ -135,7 +135,7 @@ func (m *MPI) Test(q *Transfer) (bool, error) {
 
 // Iprobe looks for the next message from anybody, and returns its length.
 func (m *MPI) Iprobe() (found bool, from, tag, length int, err error) {
-	r := m.room
+	r := m.results
 	r.a = 0
 	err = m.call("MPI_Iprobe", uintptr(m.anySource), uintptr(m.anyTag), m.world, address(&r.a),
 		address(&r.status[0]))

@@ -41,7 +41,9 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 }
 
 // regrouped: not all members have what the last Step kept.
-func (d *Driver) regrouped() { d.kept, d.checks.from, d.checks.next = false, d.version, d.version+1 }
+func (d *Driver) regrouped() {
+	d.retained, d.checks.from, d.checks.next = false, d.version, d.version+1
+}
 
 // hasCommitted: between a Step and its Commit other ranks may have committed.
 func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
@@ -49,7 +51,7 @@ func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
 // commit is Commit without what that finds out afterwards.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
-		if d.stepped && !d.kept { // the members that did were lost, at a Write before, or here
+		if d.stepped && !d.retained { // the members that did were lost, at a Write before, or here
 			if d.ranks != nil {
 				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
 			}
@@ -68,7 +70,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 		}
 	}
 	d.version++
-	d.stepped, d.kept = false, false
+	d.stepped, d.retained = false, false
 	if d.keepsLedger() {
 		d.ledger.commit(h)
 	}

@@ -140,8 +140,8 @@ func (c *communicator) endMeeting() {
 	}
 }
 
-// settle waits until no exchange with other ranks is under way any more.
-func (c *communicator) settle() {
+// drain waits until no exchange with other ranks is under way any more.
+func (c *communicator) drain() {
 	if hub, ok := c.hub.(*collective.Hub); ok {
 		hub.Wait()
 	}

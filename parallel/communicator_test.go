@@ -177,7 +177,7 @@ func TestSettled(t *testing.T) {
 				Partials: []collective.Partial{part}, Result: tensor.New(tensor.F32, 1)}})
 			settled := false
 			go func() {
-				c.settle()
+				c.drain()
 				settled = true
 			}()
 			if synctest.Wait(); settled || c.calledOff() {
@@ -199,7 +199,7 @@ func TestSettled(t *testing.T) {
 		})
 	}
 	elsewhere := communicator{hub: beyond{}}
-	if elsewhere.settle(); elsewhere.calledOff() {
+	if elsewhere.drain(); elsewhere.calledOff() {
 		t.Error("no other rank can be reached, and has called the run off")
 	}
 }

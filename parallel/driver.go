@@ -24,7 +24,7 @@ import (
 // Driver runs a program in lock-step on the devices of a Group: it steps,
 // commits and predicts, and has the state. A step in which a device is lost runs
 // again with the same inputs. If all are lost, the first to come back repeats
-// the steps since the last snapshot. Its methods are called by one goroutine, but
+// the steps since the last snapshot. Its methods are called by one goroutine, except
 // for Predict.
 type Driver struct {
 	config    Config
@@ -34,7 +34,7 @@ type Driver struct {
 	ranks     *rankGroup     // nil without peers
 	version   device.Version // of the state on all members
 	stepped   bool           // a Step waits for its Commit
-	kept      bool           // and the members hold its gradients
+	retained  bool           // and the members hold its gradients
 	commitErr error          // of a Commit that was not finite: there is no state any more
 	ledger    *ledger
 	checks    stateChecks // of the members, on the state

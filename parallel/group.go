@@ -143,7 +143,7 @@ func (g *Group) join(ctx context.Context) error {
 func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) error {
 	w := g.timeouts.watch(g.members, g.comm.hub)
 	defer w.stop()
-	defer g.comm.settle()
+	defer g.comm.drain()
 	err := g.members.each(func(rank int, m *member) error {
 		if err := f(rank, m, w); err != nil {
 			g.comm.hub.Abort(m.named(err))

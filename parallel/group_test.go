@@ -150,7 +150,7 @@ func TestTimeoutsOfCalls(t *testing.T) {
 		{timeouts{timeout: 5 * s}, false, 5 * s}, {timeouts{timeout: 5 * s, longest: 2 * s}, false, 25 * s},
 		{timeouts{timeout: 5 * s, longest: 200 * s}, true, 60 * s}, {timeouts{timeout: 90 * s}, true, 90 * s},
 	} {
-		for _, late := range []bool{false, true} {
+		for _, overdue := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				m, f := &member{Member: Member{Name: "slow", Device: &closing{}}}, c.timeouts.call
 				if c.load {
@@ -158,7 +158,7 @@ func TestTimeoutsOfCalls(t *testing.T) {
 				}
 				err := f(m, func() error {
 					time.Sleep(c.may - s/2)
-					if late {
+					if overdue {
 						time.Sleep(s)
 						return errPlanted
 					}
@@ -167,10 +167,12 @@ func TestTimeoutsOfCalls(t *testing.T) {
 				time.Sleep(1000 * s) // nobody is given up for a call that is over
 				synctest.Wait()
 				var l *lost
-				if errors.As(err, &l) != late || m.hung.Load() != late || (m.Device.(*closing).closed == 1) != late {
-					t.Errorf("%+v: late %v: %v, closed %d times", c, late, err, m.Device.(*closing).closed)
+				closed := m.Device.(*closing).closed == 1
+				if errors.As(err, &l) != overdue || m.hung.Load() != overdue || closed != overdue {
+					t.Errorf("%+v: late %v: %v, closed %d times", c, overdue, err, m.Device.(*closing).closed)
 				}
-				if late && (!errors.Is(err, device.Lost) || !strings.Contains(err.Error(), c.timeouts.timeout.String())) {
+				said := err != nil && strings.Contains(err.Error(), c.timeouts.timeout.String())
+				if overdue && (!errors.Is(err, device.Lost) || !said) {
 					t.Errorf("%+v: %v", c, err)
 				}
 			})

@@ -27,40 +27,40 @@ import (
 //
 // Its driver has Config.Local, and does not Step or Commit itself.
 type LocalSGD struct {
-	driver *Driver
-	own    []string                   // the tensors that an update changes
-	common map[string]tensor.Tensor   // all state, as it was at the start
-	states []map[string]tensor.Tensor // own, by replica
-	since  int                        // steps since all had the same
-	mean   map[string]tensor.Tensor   // of states; nil until somebody asks
-	next   []advanced                 // what the last Step made, by replica
+	driver  *Driver
+	changed []string                   // the tensors that an update changes
+	common  map[string]tensor.Tensor   // all state, as it was at the start
+	states  []map[string]tensor.Tensor // own, by replica
+	since   int                        // steps since all had the same
+	mean    map[string]tensor.Tensor   // of states; nil until somebody asks
+	next    []advanced                 // what the last Step made, by replica
 }
 
 // NewLocalSGD returns replicas that all have the same state.
 func NewLocalSGD(d *Driver, state map[string]tensor.Tensor) *LocalSGD {
 	l := &LocalSGD{driver: d, common: withZeros(d.program.current, state)}
 	for _, u := range d.program.current.Function(graph.Commit).Updates {
-		l.own = append(l.own, u.State)
+		l.changed = append(l.changed, u.State)
 	}
-	l.assign(l.part(l.common))
+	l.assign(l.changedOf(l.common))
 	return l
 }
 
-// part returns what replicas have of their own.
-func (l *LocalSGD) part(state map[string]tensor.Tensor) map[string]tensor.Tensor {
-	own := make(map[string]tensor.Tensor, len(l.own))
-	for _, name := range l.own {
-		own[name] = state[name]
+// changedOf returns what replicas have of their own.
+func (l *LocalSGD) changedOf(state map[string]tensor.Tensor) map[string]tensor.Tensor {
+	replicaTensors := make(map[string]tensor.Tensor, len(l.changed))
+	for _, name := range l.changed {
+		replicaTensors[name] = state[name]
 	}
-	return own
+	return replicaTensors
 }
 
 // assign gives every replica the same state.
-func (l *LocalSGD) assign(own map[string]tensor.Tensor) {
-	l.mean, l.since = own, 0
+func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
+	l.mean, l.since = replicaTensors, 0
 	l.states = make([]map[string]tensor.Tensor, l.driver.config.Replicas)
 	for r := range l.states {
-		l.states[r] = own
+		l.states[r] = replicaTensors
 	}
 }
 
@@ -103,8 +103,8 @@ func (l *LocalSGD) State() map[string]tensor.Tensor {
 	return state
 }
 
-// Own returns what each replica has of its own; nil if all have the same.
-func (l *LocalSGD) Own() []map[string]tensor.Tensor {
+// ReplicaStates returns what each replica has of its own; nil if all have the same.
+func (l *LocalSGD) ReplicaStates() []map[string]tensor.Tensor {
 	if l.since == 0 {
 		return nil
 	}
@@ -113,21 +113,21 @@ func (l *LocalSGD) Own() []map[string]tensor.Tensor {
 
 // Restore gives every replica what Own returned since steps after all had
 // the same weights.
-func (l *LocalSGD) Restore(own []map[string]tensor.Tensor, since int) error {
-	if len(own) != len(l.states) {
-		return fmt.Errorf("weights of %d replicas, there are %d", len(own), len(l.states))
+func (l *LocalSGD) Restore(replicaTensors []map[string]tensor.Tensor, since int) error {
+	if len(replicaTensors) != len(l.states) {
+		return fmt.Errorf("weights of %d replicas, there are %d", len(replicaTensors), len(l.states))
 	}
-	for r, state := range own {
-		if len(state) != len(l.own) {
-			return fmt.Errorf("replica %d has %d tensors of its own, want %d", r, len(state), len(l.own))
+	for r, state := range replicaTensors {
+		if len(state) != len(l.changed) {
+			return fmt.Errorf("replica %d has %d tensors of its own, want %d", r, len(state), len(l.changed))
 		}
-		for _, name := range l.own {
+		for _, name := range l.changed {
 			if t, want := state[name], l.common[name]; t.DType != want.DType || !slices.Equal(t.Shape, want.Shape) {
 				return fmt.Errorf("replica %d has %s as %v, want %v", r, name, t, want)
 			}
 		}
 	}
-	l.states, l.since, l.mean = slices.Clone(own), since, nil
+	l.states, l.since, l.mean = slices.Clone(replicaTensors), since, nil
 	return nil
 }
 
@@ -138,8 +138,8 @@ func (l *LocalSGD) average() map[string]tensor.Tensor {
 	if l.mean != nil {
 		return l.mean
 	}
-	l.mean = make(map[string]tensor.Tensor, len(l.own))
-	for _, name := range l.own {
+	l.mean = make(map[string]tensor.Tensor, len(l.changed))
+	for _, name := range l.changed {
 		sum := collective.Reduce(collective.Sum, collective.Root(len(l.states)), func(r int) tensor.Tensor {
 			return widened(l.states[r][name])
 		}).F64()
@@ -154,10 +154,10 @@ func (l *LocalSGD) average() map[string]tensor.Tensor {
 
 // widened returns a float32 tensor in float64.
 func widened(t tensor.Tensor) tensor.Tensor {
-	wide := tensor.New(tensor.F64, t.Shape...)
-	to := wide.F64()
+	doubles := tensor.New(tensor.F64, t.Shape...)
+	to := doubles.F64()
 	for i, v := range t.F32() {
 		to[i] = float64(v)
 	}
-	return wide
+	return doubles
 }

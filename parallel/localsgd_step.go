@@ -75,7 +75,7 @@ func (l *LocalSGD) attempt(ctx context.Context, all []advanced, advance func(*me
 				return err
 			}
 			all[r] = a
-			w.parts.Add(1)
+			w.chunksDone.Add(1)
 			some.Store(true)
 		}
 		return nil
@@ -121,8 +121,8 @@ func (l *LocalSGD) update(ctx context.Context, m *member, h device.Hyper) (map[s
 		return nil, err
 	}
 	m.updates++
-	state := make(map[string]tensor.Tensor, len(l.own))
-	for _, name := range l.own {
+	state := make(map[string]tensor.Tensor, len(l.changed))
+	for _, name := range l.changed {
 		t, err := m.exe.Read(ctx, name)
 		if err != nil {
 			return nil, err

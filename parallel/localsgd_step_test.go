@@ -86,12 +86,12 @@ func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 	if after := l.State(); tensor.Equal(after["fc1.weight"], before["fc1.weight"]) {
 		t.Error("the average is that of the start")
 	}
-	for i, own := range l.Own() {
+	for i, replicaTensors := range l.ReplicaStates() {
 		want, err := alone[i].State(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, got := range own {
+		for name, got := range replicaTensors {
 			if !tensor.Equal(got, want[name]) {
 				t.Errorf("%s of replica %d is another than alone", name, i)
 			}

@@ -49,8 +49,8 @@ func localSteps(t *testing.T, members []Member, c Config, steps int) string {
 			got += fmt.Sprint("look", r.Loss)
 		}
 	}
-	for r, own := range l.Own() {
-		got += fmt.Sprint(r, own["fc1.weight"].F32())
+	for r, replicaTensors := range l.ReplicaStates() {
+		got += fmt.Sprint(r, replicaTensors["fc1.weight"].F32())
 	}
 	for _, s := range m.Graph.State {
 		got += fmt.Sprint(s.Name, l.State()[s.Name].F32())
@@ -109,19 +109,19 @@ func TestReplicasMeetInTheirMean(t *testing.T) {
 	m := small(t)
 	d := opened(t, refs(t, 1), Config{Local: true})
 	l := NewLocalSGD(d, m.State)
-	if l.Own() != nil {
+	if l.ReplicaStates() != nil {
 		t.Error("replicas that begin alike have something of their own")
 	}
-	var own []map[string]tensor.Tensor
+	var replicaTensors []map[string]tensor.Tensor
 	for r := range 5 {
-		state := l.part(m.State)
+		state := l.changedOf(m.State)
 		state["bn1.bias"] = tensor.New(tensor.F32, m.State["bn1.bias"].Shape...)
 		for i := range state["bn1.bias"].F32() {
 			state["bn1.bias"].F32()[i] = float32(r * i)
 		}
-		own = append(own, state)
+		replicaTensors = append(replicaTensors, state)
 	}
-	if err := l.Restore(own, 2); err != nil {
+	if err := l.Restore(replicaTensors, 2); err != nil {
 		t.Fatal(err)
 	}
 	l.Average()
@@ -130,14 +130,15 @@ func TestReplicasMeetInTheirMean(t *testing.T) {
 			t.Errorf("the mean of bias %d is %v, want %v", i, v, 2*i)
 		}
 	}
-	if l.Own() != nil {
+	if l.ReplicaStates() != nil {
 		t.Error("replicas that have met have something of their own")
 	}
-	own[3]["bn1.bias"] = tensor.New(tensor.F32, 1)
-	if err := l.Restore(own, 2); err == nil || !strings.Contains(err.Error(), "replica 3 has bn1.bias") {
+	replicaTensors[3]["bn1.bias"] = tensor.New(tensor.F32, 1)
+	err := l.Restore(replicaTensors, 2)
+	if err == nil || !strings.Contains(err.Error(), "replica 3 has bn1.bias") {
 		t.Errorf("another shape: %v", err)
 	}
-	if err := l.Restore(own[:4], 2); err == nil {
+	if err := l.Restore(replicaTensors[:4], 2); err == nil {
 		t.Error("a replica is missing, and nobody notices")
 	}
 }

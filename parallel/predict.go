@@ -23,11 +23,11 @@ import (
 
 // Rows returns how many rows Predict runs at once at most.
 func (d *Driver) Rows() int {
-	share := d.group.members[0].capacity.Rows
+	perMember := d.group.members[0].capacity.Rows
 	for _, m := range d.group.members {
-		share = min(share, m.capacity.Rows)
+		perMember = min(perMember, m.capacity.Rows)
 	}
-	return share * len(d.group.members)
+	return perMember * len(d.group.members)
 }
 
 // Predict runs the function graph.Predict on rows of x, shared among the
@@ -80,7 +80,7 @@ func (u *inFlight) over() {
 }
 
 func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
-	var parts [][]tensor.Tensor
+	var chunks [][]tensor.Tensor
 	for from := 0; from < x.Shape[0]; {
 		p, err := d.beginPrediction(ctx, x, from)
 		if err == nil {
@@ -97,14 +97,14 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 			return nil, err
 		}
 		for _, o := range p.outs {
-			parts = append(parts, o.Outputs)
+			chunks = append(chunks, o.Outputs)
 		}
 		from = p.end
 	}
 	d.inFlight.mu.Lock()
 	d.predicted += x.Shape[0]
 	d.inFlight.mu.Unlock()
-	return joinRows(parts), nil
+	return joinRows(chunks), nil
 }
 
 // again is the error of a prediction that is to be repeated: the group has recovered.
@@ -136,9 +136,9 @@ func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int
 	n := len(d.group.members)
 	p := &prediction{before: d.inFlight.count, end: min(first+d.Rows(), x.Shape[0]),
 		outs: make([]device.Outcome, n)}
-	for _, share := range Split(p.end-first, n) {
-		p.rows = append(p.rows, x.Rows(first, first+share))
-		first += share
+	for _, perMember := range Split(p.end-first, n) {
+		p.rows = append(p.rows, x.Rows(first, first+perMember))
+		first += perMember
 	}
 	p.last = d.predicted+p.end == d.config.Samples
 	d.group.runs++
@@ -191,20 +191,20 @@ func (d *Driver) recovered(ctx context.Context, err error) error {
 }
 
 // joinRows joins outputs of consecutive rows.
-func joinRows(parts [][]tensor.Tensor) []tensor.Tensor {
-	if len(parts) == 0 {
+func joinRows(chunks [][]tensor.Tensor) []tensor.Tensor {
+	if len(chunks) == 0 {
 		return nil
 	}
-	joined := make([]tensor.Tensor, len(parts[0]))
+	joined := make([]tensor.Tensor, len(chunks[0]))
 	for i := range joined {
-		shape, n := append([]int(nil), parts[0][i].Shape...), 0
-		for _, p := range parts {
+		shape, n := append([]int(nil), chunks[0][i].Shape...), 0
+		for _, p := range chunks {
 			n += p[i].Shape[0]
 		}
 		shape[0] = n
-		joined[i] = tensor.New(parts[0][i].DType, shape...)
+		joined[i] = tensor.New(chunks[0][i].DType, shape...)
 		at := 0
-		for _, p := range parts {
+		for _, p := range chunks {
 			at += copy(joined[i].Bytes[at:], p[i].Bytes)
 		}
 	}

@@ -98,8 +98,8 @@ func TestPredictSaysWhichRunIsLast(t *testing.T) {
 		d := &noting{Device: members[0].Device}
 		members[0].Device = d
 		p := predicting(t, members, Config{Samples: c.samples})
-		for _, part := range [][2]int{{0, 12}, {12, 19}, {19, 20}} {
-			if _, err := p.Predict(t.Context(), x.Rows(part[0], part[1])); err != nil {
+		for _, dueSum := range [][2]int{{0, 12}, {12, 19}, {19, 20}} {
+			if _, err := p.Predict(t.Context(), x.Rows(dueSum[0], dueSum[1])); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -310,10 +310,10 @@ func TestGradientsApart(t *testing.T) {
 		o.Name != Gradient("fc.weight") {
 		t.Errorf("%+v of %v", o, apart.Values[o.Value].Type)
 	}
-	sum, parts := lossOf(t, whole)[2].F64(), lossOf(t, apart)[2].F64()
+	sum, chunks := lossOf(t, whole)[2].F64(), lossOf(t, apart)[2].F64()
 	for i := range sum {
-		if parts[i]+parts[len(sum)+i] != sum[i] {
-			t.Errorf("gradient %d: %v and %v, the sum is %v", i, parts[i], parts[len(sum)+i], sum[i])
+		if chunks[i]+chunks[len(sum)+i] != sum[i] {
+			t.Errorf("gradient %d: %v and %v, the sum is %v", i, chunks[i], chunks[len(sum)+i], sum[i])
 		}
 	}
 	got := resultOf(apart, []device.Outcome{{Outputs: lossOf(t, apart)}}, Timing{})

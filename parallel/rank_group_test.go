@@ -263,8 +263,8 @@ func TestSharesOfRanks(t *testing.T) {
 			return "", err
 		}
 		defer d.Close()
-		own, before := b, p.Sent(collective.Moments)+p.Sent(collective.Gradients)
-		own.Waited = time.Duration(1+p.Rank()) * time.Minute
+		replicaTensors, before := b, p.Sent(collective.Moments)+p.Sent(collective.Gradients)
+		replicaTensors.Waited = time.Duration(1+p.Rank()) * time.Minute
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		got := ""
@@ -273,7 +273,7 @@ func TestSharesOfRanks(t *testing.T) {
 			if i == 2 && p.Rank() == 1 {
 				end()
 			}
-			r, err := d.Step(ctx, own)
+			r, err := d.Step(ctx, replicaTensors)
 			if err == nil {
 				err = d.Commit(ctx, device.Hyper{"lr": 0.1})
 			}

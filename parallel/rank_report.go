@@ -35,8 +35,8 @@ type RankStats struct {
 	Bytes   int64         `json:"bytes"`   // that it has sent to other ranks since the run before
 }
 
-// share returns what this rank has done.
-func (r *rankGroup) share(b Batch, t Timing) RankStats {
+// statsOf returns what this rank has done.
+func (r *rankGroup) statsOf(b Batch, t Timing) RankStats {
 	rows := 0
 	from, to := r.recovery.group.Replicas()
 	for _, n := range b.Sizes[from:to] {

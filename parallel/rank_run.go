@@ -28,7 +28,7 @@ func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (
 			return nil, err
 		}
 		r = resultOf(f, outs, t)
-		mine.RankStats = d.ranks.share(b, t)
+		mine.RankStats = d.ranks.statsOf(b, t)
 		return r.Moments, nil
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (
 	for _, v := range all {
 		r.Stop, r.Ranks = r.Stop || v.Stop, append(r.Ranks, v.RankStats)
 	}
-	d.kept = f.Name == graph.Train
+	d.retained = f.Name == graph.Train
 	return r, nil
 }
 

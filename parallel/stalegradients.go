@@ -101,22 +101,22 @@ func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) b
 	[]tensor.Tensor, error) {
 	out := make([]tensor.Tensor, len(sums))
 	for i, g := range gradients {
-		part := collective.Reduce(collective.Sum, collective.Root(g.Shape[0]), func(r int) tensor.Tensor {
+		dueSum := collective.Reduce(collective.Sum, collective.Root(g.Shape[0]), func(r int) tensor.Tensor {
 			if !take(r) {
 				return tensor.Tensor{}
 			}
 			return g.Rows(r, r+1).Clone().Reshape(l.trained[i].Shape...) // Reduce writes into it
 		})
 		switch old := sums[i]; {
-		case part.IsZero():
+		case dueSum.IsZero():
 			out[i] = old
 		case old.IsZero():
-			out[i] = part
+			out[i] = dueSum
 		default:
-			collective.Add(part, old, part)
-			out[i] = part
+			collective.Add(dueSum, old, dueSum)
+			out[i] = dueSum
 		}
-		if !part.IsZero() && !device.AllFinite(out[i].F32()) {
+		if !dueSum.IsZero() && !device.AllFinite(out[i].F32()) {
 			return nil, l.notFinite(i, out[i], gradients[i], take)
 		}
 	}

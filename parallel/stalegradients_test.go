@@ -34,7 +34,7 @@ func TestLateGradientsComeOnce(t *testing.T) {
 	const steps, replicas, span = 5, 4, 2
 	l := NewStaleGradients(lateTrained, 3, span)
 	rows := []int{2, 0, 1, 1}
-	all, late := 0, false
+	all, overdue := 0, false
 	for step := range steps + span {
 		gradients, found := lateGradients(step, replicas), rows
 		if step >= steps {
@@ -54,13 +54,13 @@ func TestLateGradientsComeOnce(t *testing.T) {
 			if got>>bit&1 == 1 && (bit/replicas > step || bit/replicas < step-span) {
 				t.Errorf("the gradient of step %d is applied at %d", bit/replicas, step)
 			}
-			late = late || got>>bit&1 == 1 && bit/replicas < step
+			overdue = overdue || got>>bit&1 == 1 && bit/replicas < step
 		}
 	}
 	if want := 0b1101_1101_1101_1101_1101; all != want {
 		t.Errorf("applied %b, want %b", all, want)
 	}
-	if !late {
+	if !overdue {
 		t.Error("no gradient came late")
 	}
 	if n := l.Staleness(); n.Applied != 3*steps || n.Waited == 0 || n.Left() != 0 {

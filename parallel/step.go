@@ -56,7 +56,7 @@ func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Resu
 	for {
 		outs, t, err := d.run(ctx, f, b)
 		if err == nil {
-			d.kept = f.Name == graph.Train
+			d.retained = f.Name == graph.Train
 			return resultOf(f, outs, t), nil
 		}
 		if err := d.recovery.after(ctx, err); err != nil {

@@ -17,16 +17,16 @@ import (
 // watchdog gives up devices that keep a run waiting: the host alone declares a
 // device lost, by which of them has not come, never by one that waits.
 type watchdog struct {
-	members members
-	hub     meeting
-	done    []atomic.Bool // by rank: the run has returned
-	parts   atomic.Int64  // of runs that are finished, where a run has some
-	timeout time.Duration
-	longest time.Duration
-	clock   *awake.Clock // since the run began
-	beyond  atomic.Int64 // of it, nanoseconds in which all members waited for other ranks
-	quit    chan struct{}
-	wait    sync.WaitGroup
+	members    members
+	hub        meeting
+	done       []atomic.Bool // by rank: the run has returned
+	chunksDone atomic.Int64  // of runs that are finished, where a run has some
+	timeout    time.Duration
+	longest    time.Duration
+	clock      *awake.Clock // since the run began
+	beyond     atomic.Int64 // of it, nanoseconds in which all members waited for other ranks
+	quit       chan struct{}
+	wait       sync.WaitGroup
 }
 
 // watch starts to watch a run of members that meet at a hub.
@@ -52,20 +52,20 @@ func (w *watchdog) run() {
 			w.beyond.Add(int64(at - before))
 		}
 		before = at
-		late, picture := w.late(w.elapsed())
+		overdue, picture := w.overdue(w.elapsed())
 		if picture != last {
 			since, last = at, picture
 		}
-		if len(late) > 0 && at-since >= w.timeout {
-			w.giveUp(late)
+		if len(overdue) > 0 && at-since >= w.timeout {
+			w.giveUp(overdue)
 			return
 		}
 	}
 }
 
-// late returns the ranks that somebody waits for when the run has taken so long, and a
+// overdue returns the ranks that somebody waits for when the run has taken so long, and a
 // picture that changes as long as it makes progress.
-func (w *watchdog) late(at time.Duration) (ranks []int, picture string) {
+func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
 	var running []int
 	for rank := range w.members {
@@ -73,7 +73,7 @@ func (w *watchdog) late(at time.Duration) (ranks []int, picture string) {
 			running = append(running, rank)
 		}
 	}
-	picture = fmt.Sprint(w.hub.Exchanges(), w.parts.Load(), missing, running)
+	picture = fmt.Sprint(w.hub.Exchanges(), w.chunksDone.Load(), missing, running)
 	switch {
 	case missing != nil:
 		return missing, picture

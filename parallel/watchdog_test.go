@@ -61,14 +61,14 @@ func TestWhoIsLate(t *testing.T) {
 		for _, rank := range c.done {
 			w.finished(rank)
 		}
-		late, was := w.late(c.at)
-		if !slices.Equal(late, c.late) {
-			t.Errorf("%s: %v are late, want %v", c.name, late, c.late)
+		overdue, was := w.overdue(c.at)
+		if !slices.Equal(overdue, c.late) {
+			t.Errorf("%s: %v are late, want %v", c.name, overdue, c.late)
 		}
-		for i, change := range []func(){func() {}, func() { hub.exchanges++ }, func() { w.parts.Add(1) },
+		for i, change := range []func(){func() {}, func() { hub.exchanges++ }, func() { w.chunksDone.Add(1) },
 			func() { w.finished(2) }, func() { hub.missing = []int{0, 2} }} {
 			change()
-			if _, picture := w.late(c.at); (picture == was) != (i == 0) {
+			if _, picture := w.overdue(c.at); (picture == was) != (i == 0) {
 				t.Errorf("%s: after change %d: %q was %q", c.name, i, picture, was)
 			} else {
 				was = picture

@@ -139,12 +139,12 @@ func (r *Recipe) checkTogether() error {
 	if err := r.checkStatistics(); err != nil {
 		return err
 	}
-	_, late := r.WeightSync.Span()
+	_, stale := r.WeightSync.Span()
 	switch {
 	case r.local() && r.BN == bn.Sync:
 		return problem.New("weight-sync", string(r.WeightSync), "it leaves each replica on its own, and {bn} sync "+
 			"makes all meet in every layer", "add {bn} replica")
-	case late && r.BN == bn.Sync:
+	case stale && r.BN == bn.Sync:
 		return problem.New("weight-sync", string(r.WeightSync), "it lets replicas come late, and {bn} sync makes "+
 			"all wait for each other in every layer", "add {bn} replica")
 	case r.BN == bn.Frozen && r.Init == Drawn:

@@ -139,7 +139,7 @@ func (r *checkpointer) abandoned(ctx context.Context, err error) error {
 	if writeErr := r.write(r.snapshot); writeErr != nil {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
-	goOn := cmp.Or(r.plan.config.GoOn, r.plan.config.called("{resume} ")+r.plan.config.Checkpoint)
+	goOn := cmp.Or(r.plan.config.GoOn, r.plan.config.withOptionNames("{resume} ")+r.plan.config.Checkpoint)
 	return problem.Advise(fmt.Sprintf("go on with %s", goOn), "%w; the run stands at step %d in %s", err,
 		r.saved, r.plan.config.Checkpoint)
 }

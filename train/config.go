@@ -64,6 +64,6 @@ type Paths struct {
 	Output     string `json:"output"`
 }
 
-// called returns a text with the options in it, which are in braces, as the
+// withOptionNames returns a text with the options in it, which are in braces, as the
 // caller's users call them.
-func (c *Config) called(text string) string { return problem.ReplaceOptions(text, c.Option) }
+func (c *Config) withOptionNames(text string) string { return problem.ReplaceOptions(text, c.Option) }

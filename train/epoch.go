@@ -17,8 +17,8 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
 	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted),
 		TrainAccuracy: ratio(p.Correct, p.Counted), Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
-		InputWait: m.share(m.input), SyncWait: m.share(m.sync), Seen: p.Seen, Repeated: p.Repeated,
-		Dropped: s.unread(), Ranks: m.shares()}
+		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
+		Dropped: s.unread(), Ranks: m.rankShares()}
 	if s.plan.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
 		if err := s.validate(ctx, &done); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		done.ValMIoU = &overlap
 	}
 	if !tensor.IsFinite(loss) { // not finite: as bad as can be
-		done.Warning = s.plan.config.called(fmt.Sprintf("the validation loss is %v: with running "+
+		done.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
 			"statistics the model yields what is no number; %s, or look at the validation data", loss, gentler))
 	}
 	p, c := &s.trainer.progress, criterionOf(s.plan.recipe.Save)

@@ -107,8 +107,8 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 		return fmt.Errorf("the model's output is %v: there are no classes to evaluate", scores)
 	}
 	n, classes := scores.Shape[0], scores.Shape[1]
-	places := tensor.Count(scores.Shape[2:])
-	if labels.Count() != n*places {
+	perSample := tensor.Count(scores.Shape[2:])
+	if labels.Count() != n*perSample {
 		return fmt.Errorf("labels are %v for an output of %v", labels, scores)
 	}
 	if e.Confusion == nil {
@@ -119,11 +119,11 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 	}
 	s, l, z := scores.F32(), labels.I32(), make([]float64, classes)
 	for i := range n {
-		for j := range places {
+		for j := range perSample {
 			for c := range classes {
-				z[c] = float64(s[(i*classes+c)*places+j])
+				z[c] = float64(s[(i*classes+c)*perSample+j])
 			}
-			if err := e.one(z, int(l[i*places+j]), probabilities); err != nil {
+			if err := e.one(z, int(l[i*perSample+j]), probabilities); err != nil {
 				return err
 			}
 		}

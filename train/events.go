@@ -185,7 +185,7 @@ func (m *meter) elapsed() time.Duration { return max(time.Since(m.since), time.N
 
 func (m *meter) throughput() float64 { return float64(m.rows) / m.elapsed().Seconds() }
 
-func (m *meter) share(d time.Duration) float64 { return d.Seconds() / m.elapsed().Seconds() }
+func (m *meter) fraction(d time.Duration) float64 { return d.Seconds() / m.elapsed().Seconds() }
 
 // ratio returns a/b, 0 for an empty b.
 func ratio(a, b float64) float64 {

@@ -18,15 +18,15 @@ func (r *Recipe) Ineffective() (out []*problem.Error) {
 		length = fmt.Sprintf("the run has %.4g epochs", epochs)
 	}
 	if list, ok := strings.CutPrefix(r.Schedule, "step:"); ok {
-		var late []string
+		var unreached []string
 		for e := range strings.SplitSeq(list, ",") {
 			if at, err := strconv.ParseFloat(e, 64); err == nil && at >= epochs {
-				late = append(late, e)
+				unreached = append(unreached, e)
 			}
 		}
-		if len(late) > 0 {
+		if len(unreached) > 0 {
 			out = append(out, problem.New("schedule", r.Schedule,
-				fmt.Sprintf("epoch %s is never reached, %s", strings.Join(late, ", "), length), ""))
+				fmt.Sprintf("epoch %s is never reached, %s", strings.Join(unreached, ", "), length), ""))
 		}
 	}
 	if r.Warmup >= epochs {

@@ -42,18 +42,18 @@ func LagOf(k *serialize.Checkpoint) (*Lag, error) {
 }
 
 // compare takes in how far one replica is from the template.
-func (l *Lag) compare(k *serialize.Checkpoint, own *serialize.Set) error {
+func (l *Lag) compare(k *serialize.Checkpoint, replicaSet *serialize.Set) error {
 	weights := map[string]bool{}
 	for _, s := range k.Graph.State {
 		weights[s.Name] = s.Role.Trained()
 	}
-	for _, name := range slices.Sorted(maps.Keys(own.Tensors)) {
-		t, mean := own.Tensors[name], k.State[name]
+	for _, name := range slices.Sorted(maps.Keys(replicaSet.Tensors)) {
+		t, mean := replicaSet.Tensors[name], k.State[name]
 		if !weights[name] {
 			continue
 		}
 		if t.DType != mean.DType || !slices.Equal(t.Shape, mean.Shape) {
-			return fmt.Errorf("checkpoint: set %s: %s is %v, the model's is %v", own.Name, name, t, mean)
+			return fmt.Errorf("checkpoint: set %s: %s is %v, the model's is %v", replicaSet.Name, name, t, mean)
 		}
 		for i, v := range t.F32() {
 			if d := math.Abs(float64(v) - float64(mean.F32()[i])); d > l.Largest {

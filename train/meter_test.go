@@ -14,7 +14,7 @@ func TestMeterLeavesOut(t *testing.T) {
 	if rate := m.throughput(); rate > 100 || rate < 20 {
 		t.Errorf("100 rows in 1 of 10 seconds: %v a second", rate)
 	}
-	if share := m.share(m.sync); share > 0.5 || share < 0.1 {
-		t.Errorf("half of 1 second: %v", share)
+	if perDevice := m.fraction(m.sync); perDevice > 0.5 || perDevice < 0.1 {
+		t.Errorf("half of 1 second: %v", perDevice)
 	}
 }

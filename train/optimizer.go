@@ -74,11 +74,11 @@ func (c *commit) state(name string) graph.State {
 	return (*c.table)[i]
 }
 
-// own declares a tensor of the optimizer beside the state tensor name.
-func (c *commit) own(what, name string, role graph.Role) (string, graph.Value) {
+// stateTensor declares a tensor of the optimizer beside the state tensor name.
+func (c *commit) stateTensor(what, name string, role graph.Role) (string, graph.Value) {
 	s := c.state(name)
-	own := what + "/" + name
-	return own, c.b.Declare(graph.State{Name: own, DType: s.DType, Shape: s.Shape, Role: role,
+	tensorName := what + "/" + name
+	return tensorName, c.b.Declare(graph.State{Name: tensorName, DType: s.DType, Shape: s.Shape, Role: role,
 		Init: graph.Init{Rule: "zeros"}})
 }
 
@@ -121,44 +121,44 @@ func (c *commit) update(name string, g graph.Value) {
 	}
 	c.b.Update(name, next)
 	if c.r.EMA > 0 {
-		own, average := c.own("average", name, graph.Average)
-		c.b.Update(own, c.b.Op(graph.EMA, name+".average", []graph.Value{average, next}, "decay", c.r.EMA))
+		tensorName, average := c.stateTensor("average", name, graph.Average)
+		c.b.Update(tensorName, c.b.Op(graph.EMA, name+".average", []graph.Value{average, next}, "decay", c.r.EMA))
 	}
 }
 
 func (c *commit) sgd(name string, w, g graph.Value) graph.Value {
-	own, v := c.own("velocity", name, graph.Optimizer)
+	tensorName, v := c.stateTensor("velocity", name, graph.Optimizer)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", c.decay(name)).With("nesterov",
 		c.r.Nesterov)
-	return c.two(graph.SGD, name, own, attrs, w, g, v, c.lr)
+	return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.lr)
 }
 
 func (c *commit) lars(name string, w, g graph.Value) graph.Value {
-	own, v := c.own("velocity", name, graph.Optimizer)
+	tensorName, v := c.stateTensor("velocity", name, graph.Optimizer)
 	decay := c.decay(name)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", decay)
 	if decay == 0 { // gamma, beta and bias take the plain rate
-		return c.two(graph.SGD, name, own, attrs, w, g, v, c.lr)
+		return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.lr)
 	}
 	a := c.b.Op(graph.SumSquares, name+".weight_norm", []graph.Value{w})
 	b := c.b.Op(graph.SumSquares, name+".gradient_norm", []graph.Value{g})
 	ratio := c.b.Op(graph.TrustRatio, name+".ratio", []graph.Value{a, b}, "eta", larsEta, "weight_decay", decay)
-	return c.two(graph.LARS, name, own, attrs, w, g, v, c.lr, ratio)
+	return c.two(graph.LARS, name, tensorName, attrs, w, g, v, c.lr, ratio)
 }
 
 // two adds an operation that yields the next weight and the next velocity.
-func (c *commit) two(op graph.Op, name, own string, attrs graph.Attrs, in ...graph.Value) graph.Value {
+func (c *commit) two(op graph.Op, name, tensorName string, attrs graph.Attrs, in ...graph.Value) graph.Value {
 	out := c.b.Node(op, name+".next", attrs, in...)
 	if len(out) < 2 {
 		return graph.None
 	}
-	c.b.Update(own, out[1])
+	c.b.Update(tensorName, out[1])
 	return out[0]
 }
 
 func (c *commit) adamw(name string, w, g graph.Value) graph.Value {
-	first, m := c.own("adam.m", name, graph.Optimizer)
-	second, v := c.own("adam.v", name, graph.Optimizer)
+	first, m := c.stateTensor("adam.m", name, graph.Optimizer)
+	second, v := c.stateTensor("adam.v", name, graph.Optimizer)
 	attrs := graph.Attrs{}.With("beta1", adamBeta1).With("beta2", adamBeta2).With("eps", adamEps).
 		With("weight_decay", c.decay(name))
 	out := c.b.Node(graph.AdamW, name+".next", attrs, w, g, m, v, c.lr, c.step, c.root)

@@ -11,15 +11,15 @@ import (
 // RanksLine returns a line of text with the figures of each rank; "" if there
 // is one rank.
 func RanksLine(ranks []RankShare) string {
-	var parts []string
+	var lines []string
 	for i, r := range ranks {
-		parts = append(parts, fmt.Sprintf("%d: %s, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,
+		lines = append(lines, fmt.Sprintf("%d: %s, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,
 			problem.Counted(int(r.Rows), "row"), r.Throughput, 100*r.InputWait, 100*r.SyncWait, float64(r.Bytes)/1e6))
 	}
-	if len(parts) == 0 {
+	if len(lines) == 0 {
 		return ""
 	}
-	return "ranks " + strings.Join(parts, " · ")
+	return "ranks " + strings.Join(lines, " · ")
 }
 
 // add adds what ranks have done of a step.
@@ -34,12 +34,12 @@ func (m *meter) add(ranks []parallel.RankStats) {
 	}
 }
 
-// shares returns what ranks have done.
-func (m *meter) shares() []RankShare {
+// rankShares returns what ranks have done.
+func (m *meter) rankShares() []RankShare {
 	var out []RankShare
 	for _, r := range m.ranks {
 		out = append(out, RankShare{Rows: r.Rows, Throughput: float64(r.Rows) / m.elapsed().Seconds(),
-			InputWait: m.share(r.Waited), SyncWait: m.share(r.Blocked), Bytes: r.Bytes})
+			InputWait: m.fraction(r.Waited), SyncWait: m.fraction(r.Blocked), Bytes: r.Bytes})
 	}
 	return out
 }

@@ -193,15 +193,15 @@ func (s *Session) wanted() func(at data.Position, rows int) func(row int) bool {
 		if s.mayBeProbe(step) || sl.Dropped > 0 {
 			return nil
 		}
-		own, from := map[int]bool{}, 0
+		needed, from := map[int]bool{}, 0
 		for replica, n := range sl.Sizes {
 			for i := from; i < from+n; i++ {
 				if replica >= first && replica < last {
-					own[i%rows] = true // the rows beyond repeat the first
+					needed[i%rows] = true // the rows beyond repeat the first
 				}
 			}
 			from += n
 		}
-		return func(row int) bool { return own[row] }
+		return func(row int) bool { return needed[row] }
 	}
 }

@@ -48,7 +48,7 @@ func TestPolynomialRate(t *testing.T) {
 // What ranks have done is added up by rank, and said in a line.
 func TestShares(t *testing.T) {
 	m := newMeter()
-	if m.add(nil); m.shares() != nil || RanksLine(nil) != "" {
+	if m.add(nil); m.rankShares() != nil || RanksLine(nil) != "" {
 		t.Error("there are no ranks")
 	}
 	m = newMeter()
@@ -57,7 +57,7 @@ func TestShares(t *testing.T) {
 		m.add([]parallel.RankStats{{Rows: 30, Bytes: 1e6, Waited: time.Second, Blocked: time.Second / 2},
 			{Rows: 1, Bytes: 0}})
 	}
-	all := m.shares()
+	all := m.rankShares()
 	near := func(a, b float64) bool { return a > 0.5*b && a <= b }
 	if len(all) != 2 || all[0].Rows != 60 || all[0].Bytes != 2e6 || !near(all[0].Throughput, 6) ||
 		!near(all[0].InputWait, 0.2) || !near(all[0].SyncWait, 0.1) || all[1].Rows != 2 || all[1].InputWait != 0 {

@@ -54,8 +54,8 @@ func (p *plan) tight(members []parallel.Member) bool {
 	if p.config.Peers != nil {
 		devices *= p.config.Peers.Size()
 	}
-	share := (p.recipe.StepBatch() + devices - 1) / devices
-	need := int64(share)*int64(train.ActivationBytes()) + stateBytes(p.program.State)
+	perDevice := (p.recipe.StepBatch() + devices - 1) / devices
+	need := int64(perDevice)*int64(train.ActivationBytes()) + stateBytes(p.program.State)
 	for _, m := range members {
 		if free := m.Device.Info().MemoryFree; free > 0 && need > free {
 			return true

@@ -119,8 +119,8 @@ func TestReportOfWhatComesLate(t *testing.T) {
 		told, end := b.epochs(t, stop)
 		last := told[len(told)-1]
 		const all = 2 * (4 + 4 + 3)
-		late := last.Staleness
-		if late == nil || late.Applied+late.Left() != all || end.Dropped != late.Left() {
+		stale := last.Staleness
+		if stale == nil || stale.Applied+stale.Left() != all || end.Dropped != stale.Left() {
 			t.Fatalf("stopped at %d: gradients %+v, dropped %d; want %d in all", stop, last.Staleness, end.Dropped, all)
 		}
 		if last.Staleness.Left() == 0 || last.Staleness.Waited == 0 {

@@ -67,5 +67,5 @@ func (s *Session) pictures() string {
 		theirs := models.Size{Height: info.Shape[0], Width: info.Shape[1]}
 		text += " ({size} " + theirs.Sides() + " takes them as they are)"
 	}
-	return s.plan.config.called(text)
+	return s.plan.config.withOptionNames(text)
 }

@@ -31,15 +31,15 @@ func (r *replicaStatistics) next(moments []tensor.Tensor) (running, error) {
 }
 
 func (r *replicaStatistics) pack(prefix string, k *serialize.Checkpoint) error {
-	for i, own := range r.replicas.PerReplica {
-		packSet(own, prefix+serialize.ReplicaSet(i), k)
+	for i, one := range r.replicas.PerReplica {
+		packSet(one, prefix+serialize.ReplicaSet(i), k)
 	}
 	return nil
 }
 
 func (r *replicaStatistics) restore(prefix string, k *serialize.Checkpoint) error {
-	for i, own := range r.replicas.PerReplica {
-		if err := restoreSet(own, prefix+serialize.ReplicaSet(i), k); err != nil {
+	for i, one := range r.replicas.PerReplica {
+		if err := restoreSet(one, prefix+serialize.ReplicaSet(i), k); err != nil {
 			return err
 		}
 	}

@@ -58,8 +58,8 @@ const averageSamples = 8192
 func (s *Session) Finished(path, sum string) Finished {
 	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
 		Seconds: time.Since(s.began).Seconds(), Lost: s.losses}
-	if late := s.trainer.progress.Staleness; late != nil {
-		done.Dropped = late.Left()
+	if stale := s.trainer.progress.Staleness; stale != nil {
+		done.Dropped = stale.Left()
 	}
 	return done
 }

@@ -52,7 +52,7 @@ type optimizerStep struct {
 // the driver has.
 func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) weights {
 	all := allReduceWeights{d}
-	if span, late := p.recipe.WeightSync.Span(); late {
+	if span, stale := p.recipe.WeightSync.Span(); stale {
 		waiting := parallel.NewStaleGradients(p.trainedState(), p.recipe.Seed, span)
 		return &asyncWeights{allReduceWeights: all, waiting: waiting}
 	}

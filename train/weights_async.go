@@ -16,8 +16,8 @@ const setStaleGradients = "late"
 // perReplicaGradients reports whether gradients come back replica by replica, and updates
 // take them from the state.
 func (r *Recipe) perReplicaGradients() bool {
-	_, late := r.WeightSync.Span()
-	return late
+	_, stale := r.WeightSync.Span()
+	return stale
 }
 
 // trainedState declares the tensors that training changes.

@@ -72,8 +72,8 @@ func (w *localWeights) staleness() *parallel.Staleness { return nil }
 
 // pack puts what replicas have of their own into a checkpoint.
 func (w *localWeights) pack(k *serialize.Checkpoint) {
-	for r, own := range w.replicas.Own() {
-		k.Sets = append(k.Sets, serialize.Set{Name: serialize.WeightSet(r), Tensors: own})
+	for r, replicaWeights := range w.replicas.ReplicaStates() {
+		k.Sets = append(k.Sets, serialize.Set{Name: serialize.WeightSet(r), Tensors: replicaWeights})
 	}
 }
 
@@ -82,15 +82,15 @@ func (w *localWeights) restore(k *serialize.Checkpoint, p *Progress) error {
 	if since == 0 {
 		return nil
 	}
-	var own []map[string]tensor.Tensor
+	var replicaWeights []map[string]tensor.Tensor
 	for r := range w.replicas.Replicas() {
 		set := k.Set(serialize.WeightSet(r))
 		if set == nil {
 			return fmt.Errorf("checkpoint: the weights of replica %d are missing", r)
 		}
-		own = append(own, set.Tensors)
+		replicaWeights = append(replicaWeights, set.Tensors)
 	}
-	if err := w.replicas.Restore(own, since); err != nil {
+	if err := w.replicas.Restore(replicaWeights, since); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

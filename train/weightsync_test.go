@@ -44,8 +44,8 @@ func TestWaysThatEqualAllReduce(t *testing.T) {
 			t.Errorf("%s: %s differs from allreduce", w, name)
 		}
 	}
-	late, _, _ := newSyncBench(t, "async:2").trainOnce()
-	if name := differing(late.State, all.State); name == "" {
+	stale, _, _ := newSyncBench(t, "async:2").trainOnce()
+	if name := differing(stale.State, all.State); name == "" {
 		t.Error("gradients that come late change nothing")
 	}
 }

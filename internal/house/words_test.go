@@ -59,7 +59,6 @@ var wordsToCome = []string{
 	"modelfile/formats/internal/foreign",
 	"modelfile/formats/keras",
 	"modelfile/formats/onnx",
-	"parallel",
 	"plugins/cpu/internal/kernel",
 	"plugins/cpu/internal/operations",
 	"plugins/gpu",
@@ -67,7 +66,6 @@ var wordsToCome = []string{
 	"plugins/mpi/internal/mpi",
 	"scripts/benchserve",
 	"scripts/internal/report",
-	"train",
 }
 
 // TestWords keeps names and comments to docs/glossary.md: in code without tests, no

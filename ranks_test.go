@@ -1,0 +1,88 @@
+package bnctl_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/train"
+)
+
+func threeSteps(r *train.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 3, 0, 16, 2 }
+
+// trainOnRanks trains on two ranks, of which only the first has the files, and returns the step
+// at which the run began.
+func trainOnRanks(t *testing.T, folder string) (first int) {
+	t.Helper()
+	first = -1
+	var all sync.WaitGroup
+	errs := make([]error, 2)
+	for i, r := range inprocess.New(2) {
+		all.Go(func() {
+			p := fabric.New(r, 20*time.Second)
+			o := bnctl.TrainOptions{Data: "glyphs:64", Resume: "auto", CheckpointEvery: 1, Peers: p,
+				Output: filepath.Join(folder, "run.bnm"), Fleet: fleet.Options{Devices: "ref"}}
+			if i > 0 {
+				o.Output = filepath.Join(folder, "elsewhere.bnm")
+			}
+			resumed, err := o.Resumes(t.Context())
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			if !resumed {
+				o.Model = "mlp-bn"
+			}
+			o.Events = func(e train.Event) {
+				if s, ok := e.(train.Started); ok {
+					first = s.FirstStep // rank 0 alone has events
+				}
+			}
+			err = trainAs(t.Context(), o, func(r *train.Recipe) {
+				if !resumed {
+					threeSteps(r)
+				}
+			})
+			errs[i] = errors.Join(err, p.Close())
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return first
+}
+
+// TestRanksGoOn: rank 0 says whether a run goes on, and has the checkpoint; the template is that
+// of one process.
+func TestRanksGoOn(t *testing.T) {
+	folder := t.TempDir()
+	if first := trainOnRanks(t, folder); first != 0 {
+		t.Errorf("a new run begins at step %d", first)
+	}
+	if first := trainOnRanks(t, folder); first != 3 {
+		t.Errorf("a run that has its 3 steps goes on at step %d", first)
+	}
+	alone := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: filepath.Join(folder, "alone.bnm"),
+		Fleet: fleet.Options{Devices: "ref"}}
+	err := trainAs(t.Context(), alone, threeSteps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err1 := os.ReadFile(alone.Output)
+	two, err2 := os.ReadFile(filepath.Join(folder, "run.bnm"))
+	if err1 != nil || err2 != nil || !bytes.Equal(one, two) {
+		t.Errorf("two ranks wrote another template than one process: %v, %v", err1, err2)
+	}
+	if files, err := os.ReadDir(folder); len(files) != 4 || err != nil {
+		t.Errorf("written: %v, %v; want run and alone, .bnm and .bnc", files, err)
+	}
+}

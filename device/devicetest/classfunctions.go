@@ -51,6 +51,13 @@ func functionProbes() []probe {
 	}
 	all = append(all, probe{"branches", graph.Exp, nil, []operand{x}, bits},
 		probe{"branches", graph.Log, nil, []operand{x}, bits})
+	for _, s := range softmaxes {
+		for _, o := range []graph.Op{graph.Softmax, graph.LogSoftmax} {
+			axis := []any{"axis", s.axis}
+			all = append(all, probe{s.name, o, axis, []operand{rows(s.shape...).with(spread)}, bits},
+				probe{s.name + ", NaN, infinities", o, axis, []operand{rows(s.shape...).with(special)}, bits})
+		}
+	}
 	for _, o := range []graph.Op{graph.Add, graph.Sub, graph.Mul, graph.Div} {
 		maps := rows(35, 5, 3).with(special)
 		for _, other := range []operand{rows(35, 5, 3), rows(35, 1, 1), whole(35, 1, 1), rows(1, 5, 3),

@@ -32,6 +32,8 @@ var softmaxes = []struct {
 	{"1000 classes", 0, []int{1000}},
 	{"channels of 3x2", 0, []int{5, 3, 2}},
 	{"last axis", 2, []int{2, 3, 7}},
+	{"130 channels of 5x7", 0, []int{130, 5, 7}},
+	{"middle axis", 1, []int{4, 16, 37}},
 }
 
 // activationProbes are those of all activations, prelu and the softmaxes.

@@ -24,6 +24,7 @@ var definitions = map[graph.Op]func(*call){
 	graph.Tanh: defineActivation, graph.Softplus: defineActivation, graph.Clip: defineActivation,
 	graph.Exp: defineActivation, graph.Log: defineActivation,
 
+	graph.Softmax: defineSoftmax, graph.LogSoftmax: defineSoftmax,
 	graph.ActivationGrad: defineActivationGrad, graph.SoftmaxXent: defineSoftmaxXent,
 	graph.MaxPoolGrad: defineMaxPoolGrad, graph.AvgPoolGrad: defineAvgPoolGrad,
 }

@@ -40,6 +40,21 @@ func defineActivationGrad(c *call) {
 	}
 }
 
+// defineSoftmax computes line by line.
+func defineSoftmax(c *call) {
+	x, y := c.in(0).f, c.out(0).f
+	lines(c.out(0), c.Int("axis"), func(i, n, stride int) {
+		from, to := make([]float32, n), make([]float32, n)
+		for k := range n {
+			from[k] = float32(x[i+k*stride])
+		}
+		class.Softmax(to, from, c.Op == graph.LogSoftmax)
+		for k, v := range to {
+			y[i+k*stride] = float64(v)
+		}
+	})
+}
+
 // defineMaxPoolGrad adds in float32, in the order of the windows.
 func defineMaxPoolGrad(c *call) {
 	x, dy, dx := c.in(0), c.in(1), c.out(0)

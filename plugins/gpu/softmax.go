@@ -24,11 +24,12 @@ func buildSoftmax(c *compiler) {
 		c.launch("softmax_back", y.Kind, y.count, c.in(0), dy, sums, y, y.count, length, step, logarithm)
 		return
 	}
-	logs := c.logs(c.in(0), lines, length, step)
-	c.launch("softmax", y.Kind, y.count, c.in(0), logs, y, y.count, length, step, logarithm)
+	totals := c.temp(y.Kind, 8*lines)
+	c.launch("line_totals", y.Kind, lines, c.in(0), totals, lines, length, step)
+	c.launch("softmax", y.Kind, y.count, c.in(0), totals, y, y.count, length, step, logarithm)
 }
 
-// logs launches what softmax takes of the lines of x.
+// logs launches what the gradient of a loss takes of the lines of x.
 func (c *compiler) logs(x *value, lines, length, step int) *slot {
 	logs := c.temp(x.Kind, 16*lines)
 	c.launch("line_logs", x.Kind, lines, x, logs, lines, length, step)

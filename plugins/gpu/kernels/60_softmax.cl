@@ -1,3 +1,7 @@
+// BLOCK is how many positions are summed in float32, SPAN in one go of float64.
+#define BLOCK 64
+#define SPAN 4096
+
 // Softmax along lines of length elements that lie step apart.
 
 FUNCTION double log_sum_exp(IN float *x, int length, int step, double *largest) {
@@ -24,12 +28,32 @@ KERNEL line_logs(int first, IN float *x, OUT double *logs, int n, int length, in
 	logs[(unit * n + l) * 2 + 1] = log;
 }
 
-KERNEL softmax(int first, IN float *x, IN double *logs, OUT float *y, int n, int length, int step,
+// line_totals gives, of every line, the largest value and the sum of the others' exponentials
+// beside it, in blocks of float32.
+KERNEL line_totals(int first, IN float *x, OUT float *totals, int n, int length, int step) {
+	EACH(l, unit, n);
+	IN float *v = x + unit * n * length + LINE_AT(l, length, step);
+	float top = v[0], block = 0.0f;
+	double total = 0.0;
+	for (int k = 0; k < length; k++)
+		top = v[k * step] > top ? v[k * step] : top;
+	for (int k = 0; k < length; k++) {
+		if (k % BLOCK == 0) {
+			total += (double)block;
+			block = 0.0f;
+		}
+		block += exp32(v[k * step] - top);
+	}
+	totals[(unit * n + l) * 2] = top;
+	totals[(unit * n + l) * 2 + 1] = (float)(total + (double)block);
+}
+
+KERNEL softmax(int first, IN float *x, IN float *totals, OUT float *y, int n, int length, int step,
 	int logarithm) {
 	EACH(e, unit, n);
-	IN double *l = logs + (unit * (n / length) + LINE_OF(e, length, step)) * 2;
-	double v = (double)x[unit * n + e] - l[0] - l[1];
-	y[unit * n + e] = (float)(logarithm ? v : exp_of(v));
+	IN float *t = totals + (unit * (n / length) + LINE_OF(e, length, step)) * 2;
+	float v = x[unit * n + e] - t[0];
+	y[unit * n + e] = logarithm ? v - log32(t[1]) : DIV(exp32(v), t[1]);
 }
 
 // line_sums gives, of every line, the sum of the gradients, of softmax times the values.

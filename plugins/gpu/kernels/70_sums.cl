@@ -5,10 +5,6 @@
 // a counter in binary says which nodes are.
 #define LEVELS 24
 
-// BLOCK is how many positions are summed in float32, SPAN in one go of float64.
-#define BLOCK 64
-#define SPAN 4096
-
 // moments are merged (Chan, Golub, LeVeque 1979, eq. 1.5).
 typedef struct moments {
 	double n, mean, q;

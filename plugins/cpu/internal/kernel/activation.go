@@ -25,6 +25,7 @@ const (
 	HardSwish
 	Clip
 	AffineOf
+	Over      // x / a
 	functions // how many there are
 )
 

@@ -18,6 +18,7 @@ var (
 			HardSwish:   hardSwishAVX512,
 			Clip:        clipAVX512,
 			AffineOf:    affineAVX512,
+			Over:        overAVX512,
 		},
 		gradients: [functions]binaryKernel{
 			Sigmoid:     sigmoidGradientAVX512,
@@ -47,6 +48,7 @@ var (
 			HardSwish:   hardSwishAVX2,
 			Clip:        clipAVX2,
 			AffineOf:    affineAVX2,
+			Over:        overAVX2,
 		},
 		gradients: [functions]binaryKernel{
 			Sigmoid:     sigmoidGradientAVX2,

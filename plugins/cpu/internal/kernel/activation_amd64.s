@@ -547,6 +547,26 @@ some:
 	VZEROUPPER
 	RET
 
+// func overAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·overAVX512(SB), NOSPLIT, $0-40
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), BX
+	MOVQ         table+16(FP), CX
+	MOVQ         count+32(FP), DX
+	VBROADCASTSS n0+24(FP), Z0
+
+some:
+	VMOVUPS (BX), Z1
+	VDIVPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DX
+	JNE     some
+	VZEROUPPER
+	RET
+
 // func sigmoidGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 // Requires: AVX, AVX512F
 TEXT ·sigmoidGradientAVX512(SB), NOSPLIT, $0-48
@@ -1460,6 +1480,26 @@ some:
 	VMULPS  Y2, Y0, Y2
 	VADDPS  Y1, Y2, Y2
 	VMOVUPS Y2, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func overAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·overAVX2(SB), NOSPLIT, $0-40
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), BX
+	MOVQ         table+16(FP), CX
+	MOVQ         count+32(FP), DX
+	VBROADCASTSS n0+24(FP), Y0
+
+some:
+	VMOVUPS (BX), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
 	ADDQ    $0x20, AX
 	ADDQ    $0x20, BX
 	SUBQ    $0x08, DX

@@ -17,6 +17,7 @@ var activationsNEON = activations{
 		HardSwish:   hardSwishNEON,
 		Clip:        clipNEON,
 		AffineOf:    affineNEON,
+		Over:        overNEON,
 	},
 	gradients: [functions]binaryKernel{
 		Sigmoid:     sigmoidGradientNEON,

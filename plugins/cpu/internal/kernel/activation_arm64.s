@@ -576,6 +576,22 @@ some:
 	BNE some
 	RET
 
+// func overNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·overNEON(SB), NOSPLIT, $0-40
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD table+16(FP), R2
+	MOVD count+32(FP), R3
+	FMOVS n0+24(FP), F0
+	VDUP V0.S[0], V0.S4
+some:
+	VLD1.P 16(R1), [V1.S4]
+	WORD $0x6e20fc21 // FDIV V1.4S, V1.4S, V0.4S
+	VST1.P [V1.S4], 16(R0)
+	SUBS $4, R3, R3
+	BNE some
+	RET
+
 // func sigmoidGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 TEXT ·sigmoidGradientNEON(SB), NOSPLIT, $0-48
 	MOVD dx+0(FP), R0

@@ -41,6 +41,9 @@ func clipAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, 
 func affineAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func overAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func sigmoidGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -111,6 +114,9 @@ func clipAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 
 //go:noescape
 func affineAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func overAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
 func sigmoidGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)

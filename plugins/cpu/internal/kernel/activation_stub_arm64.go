@@ -41,6 +41,9 @@ func clipNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 func affineNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func overNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func sigmoidGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape

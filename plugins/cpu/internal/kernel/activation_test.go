@@ -115,7 +115,12 @@ func TestCombine(t *testing.T) {
 	a := edges()
 	b := slices.Clone(a)
 	r.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+	quotient := func(x float32) float32 { return x / 0.7 }
 	for _, s := range Sets() {
+		want, y := make([]float32, len(a)), make([]float32, len(a))
+		definition.Apply(Over, want, a, 0.7, 0, quotient)
+		s.Apply(Over, y, a, 0.7, 0, quotient)
+		same(t, a, y, want)
 		for _, o := range []Operation{Sub, Mul, Div} {
 			for n := range len(a) {
 				want, y := make([]float32, n), guarded(r, n)

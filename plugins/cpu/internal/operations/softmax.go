@@ -47,19 +47,6 @@ func (l line) logSumExp(x []float32) (largest, log float64) {
 	return largest, tensor.Log(sum)
 }
 
-func buildSoftmax(c *plan.Compiler) run.Action {
-	finish := func(v float64) float64 { return v }
-	if c.Node().Op == graph.Softmax {
-		finish = tensor.Exp
-	}
-	return lines(c, func(out []float32, x [][]float32, at int, l line) {
-		largest, log := l.logSumExp(x[0][at:])
-		for k := at; k < at+l.n*l.step; k += l.step {
-			out[k] = float32(finish(float64(x[0][k]) - largest - log))
-		}
-	})
-}
-
 // buildSoftmaxGrad: y*(dy - sum(dy*y)); of the logarithm dy - exp(y)*sum(dy).
 func buildSoftmaxGrad(c *plan.Compiler) run.Action {
 	logarithm := c.Node().Op == graph.LogSoftmaxGrad

@@ -51,6 +51,7 @@ var elements = []struct {
 	{"affine", func(f *Formula, x Value) Value {
 		return f.do(Add, f.do(Multiply, f.number(0), x), f.number(1))
 	}},
+	{"over", func(f *Formula, x Value) Value { return f.do(Divide, x, f.number(0)) }},
 }
 
 // gradients are the derivatives, by what the activation saves.

@@ -1,0 +1,46 @@
+package class
+
+// Softmax sets y to e^(x - m), m being the largest element of a line x, divided by their
+// sum; or to its logarithm, (x - m) - log(sum). The sum is that of blocks of BlockPositions, each
+// a chain of float32, which are added in float64 and rounded. A line with NaN is all NaN.
+func Softmax(y, x []float32, logarithm bool) {
+	if len(x) == 0 {
+		return
+	}
+	most := x[0]
+	for _, v := range x {
+		if v > most {
+			most = v
+		}
+	}
+	var sum LineSum
+	for i, v := range x {
+		y[i] = Exp(v - most)
+		sum.Add(i, y[i])
+	}
+	total := sum.Total()
+	for i, v := range x {
+		if logarithm {
+			y[i] = (v - most) - Log(total)
+		} else {
+			y[i] /= total
+		}
+	}
+}
+
+// LineSum is the sum of a softmax.
+type LineSum struct {
+	total float64
+	block float32
+}
+
+// Add adds element i of the line, after the ones before it.
+func (s *LineSum) Add(i int, v float32) {
+	if i%BlockPositions == 0 {
+		s.total, s.block = s.total+float64(s.block), 0
+	}
+	s.block += v
+}
+
+// Total returns the sum.
+func (s *LineSum) Total() float32 { return float32(s.total + float64(s.block)) }

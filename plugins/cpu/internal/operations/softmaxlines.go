@@ -1,0 +1,144 @@
+package operations
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// buildSoftmax computes what class.Softmax defines: a line whose elements lie side by side, or as
+// many lines as do.
+func buildSoftmax(c *plan.Compiler) run.Action {
+	x, y, axis := c.In(0), c.Out(0), c.Node().Int("axis")
+	strides := y.Strides()
+	l := line{y.Shape[axis], strides[axis]}
+	shape := slices.Clone(y.Shape)
+	shape[axis] = 1
+	s := softmax{line: l, kernels: c.Kernels(), logarithm: c.Node().Op == graph.LogSoftmax}
+	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		in, out := run.View[float32](f.Unit(x, w, y.Kind, i)), run.View[float32](f.Unit(y, w, y.Kind, i))
+		run.Walk(shape, strides, nil, nil, func(n, at, _, _, step, _, _ int) {
+			switch {
+			case l.step == 1:
+				for k := range n {
+					s.one(out[at+k*step:][:l.n], in[at+k*step:][:l.n])
+				}
+			case step == 1:
+				for from := 0; from < n; from += sideBySide {
+					s.many(out[at+from:], in[at+from:], min(sideBySide, n-from), w)
+				}
+			default:
+				for k := range n {
+					s.scattered(out[at+k*step:], in[at+k*step:], w)
+				}
+			}
+		})
+	}})
+}
+
+// sideBySide is how many lines are computed together.
+const sideBySide = 1024
+
+// softmax computes lines.
+type softmax struct {
+	line
+	kernels   *kernel.Set
+	logarithm bool
+}
+
+// one computes a line that lies side by side.
+func (s *softmax) one(y, x []float32) {
+	most := x[0]
+	for _, v := range x {
+		if v > most {
+			most = v
+		}
+	}
+	s.plus(y, x, -most)
+	s.kernels.Apply(kernel.Exp, y, y, 0, 0, class.Exp)
+	var sum class.LineSum
+	for i, v := range y {
+		sum.Add(i, v)
+	}
+	total := sum.Total()
+	if s.logarithm {
+		s.plus(y, x, -most)
+		s.plus(y, y, -class.Log(total))
+		return
+	}
+	s.kernels.Apply(kernel.Over, y, y, total, 0, func(v float32) float32 { return v / total })
+}
+
+// plus sets y to x + by.
+func (s *softmax) plus(y, x []float32, by float32) {
+	s.kernels.Apply(kernel.AffineOf, y, x, 1, by, func(v float32) float32 { return v + by })
+}
+
+// many computes n lines whose elements lie beside each other's.
+func (s *softmax) many(y, x []float32, n int, w *run.Worker) {
+	room := w.Floats(2 * n)
+	most, block := room[:n], room[n:]
+	total := w.Doubles(n)
+	copy(most, x)
+	for k := range s.n {
+		for i, v := range x[k*s.step:][:n] {
+			if v > most[i] {
+				most[i] = v
+			}
+		}
+	}
+	clear(total)
+	for k := range s.n {
+		if k%class.BlockPositions == 0 {
+			addBlocks(total, block, k == 0)
+			clear(block)
+		}
+		e := y[k*s.step:][:n]
+		s.kernels.Combine(kernel.Sub, e, x[k*s.step:][:n], most)
+		s.kernels.Apply(kernel.Exp, e, e, 0, 0, class.Exp)
+		s.kernels.Add(block, block, e)
+	}
+	addBlocks(total, block, false)
+	for i, t := range total {
+		block[i] = float32(t)
+	}
+	if s.logarithm {
+		s.kernels.Apply(kernel.Log, block, block, 0, 0, class.Log)
+	}
+	for k := range s.n {
+		e := y[k*s.step:][:n]
+		if !s.logarithm {
+			s.kernels.Combine(kernel.Div, e, e, block)
+			continue
+		}
+		s.kernels.Combine(kernel.Sub, e, x[k*s.step:][:n], most)
+		s.kernels.Combine(kernel.Sub, e, e, block)
+	}
+}
+
+// addBlocks adds blocks, unless there is none yet.
+func addBlocks(total []float64, block []float32, none bool) {
+	if none {
+		return
+	}
+	for i, v := range block {
+		total[i] += float64(v)
+	}
+}
+
+// scattered computes a line whose elements lie apart.
+func (s *softmax) scattered(y, x []float32, w *run.Worker) {
+	room := w.Floats(2 * s.n)
+	from, to := room[:s.n], room[s.n:]
+	for k := range s.n {
+		from[k] = x[k*s.step]
+	}
+	s.one(to, from)
+	for k, v := range to {
+		y[k*s.step] = v
+	}
+}

@@ -84,6 +84,9 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 		}}})
 }
 
+// With a stride the phases of a gradient have windows of different sizes, so that a span
+// of the result is no span of a phase: such an action has rows only.
+
 // depthwiseAction computes rows of y, phase by phase.
 func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value, t *filter,
 	y *run.Value) run.Action {

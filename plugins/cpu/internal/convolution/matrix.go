@@ -49,6 +49,9 @@ func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []p
 	return productAction(c, g, p, x, y)
 }
 
+// Positions that matrix units leave over are few, and come from the windows of the same
+// product, whose weights are packed by the first worker that needs them.
+
 // withMatrix makes matrix units compute a product that has none of its own yet.
 func withMatrix(c *plan.Compiler, p *product, key string) *product {
 	p.matrix = shared(c, p.filter, "matrix "+key, func() *matrixPack {

@@ -146,6 +146,9 @@ func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to 
 	}
 }
 
+// Weights change once in a step of training and never in prediction; a run begins with
+// a look at their stamp.
+
 // prepare transforms the weights if they have changed, and packs them for
 // windows if these compute everything.
 func (k *winograd) prepare(f *run.Frame) error {

@@ -124,10 +124,10 @@ func (c *call) value(i, rank int) graph.Value {
 	return c.flow(i)
 }
 
-// inRows adds the constant i to zeros that are made of some value: what it is,
-// held to [0, 0].
+// inRows adds the constant i to zeros of the rows: what is put in front of some
+// value and cut off again, whatever that value is.
 func (c *call) inRows(i int, shape []int) graph.Value {
-	var from graph.Value = graph.None
+	from := graph.None
 	for _, x := range c.in {
 		if !x.isConstant() {
 			from = x.v
@@ -143,8 +143,10 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 		from = c.node(graph.Slice, ".one", []graph.Value{from}, "begin", make([]int, len(s)), "end",
 			slices.Repeat([]int{1}, len(s)))
 	}
-	v := c.node(graph.Reshape, ".number", []graph.Value{from}, "shape", slices.Repeat([]int{1}, len(shape)))
-	v = c.node(graph.Clip, ".zero", []graph.Value{v}, "min", 0.0, "max", 0.0)
+	v := c.node(graph.Reshape, ".number", []graph.Value{from}, "shape", []int{1})
+	v = c.node(graph.Pad, ".behind", []graph.Value{v}, "before", []int{1}, "after", []int{0})
+	v = c.node(graph.Slice, ".zero", []graph.Value{v}, "begin", []int{0}, "end", []int{1})
+	v = c.node(graph.Reshape, ".axes", []graph.Value{v}, "shape", slices.Repeat([]int{1}, len(shape)))
 	v = c.node(graph.BroadcastTo, ".zeros", []graph.Value{v}, "shape", shape)
 	return c.node(graph.Add, ".constant", []graph.Value{v, c.state(i, graph.Constant, shape...)})
 }

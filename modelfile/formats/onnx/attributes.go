@@ -147,11 +147,13 @@ var refusedValues = map[string]string{
 	"ReduceMin":          "axis 0",
 	"ArgMax":             "axes other than 1; anywhere but in front of an output; select_last_index",
 	"Slice":              "more than 256 elements backwards",
-	"Gather":             "indices that are not constant; more than 256 ranges of an axis",
-	"Squeeze":            "an empty list of axes",
-	"Pad":                "mode wrap",
-	"Transpose":          "a perm that moves axis 0",
-	"Flatten":            "axes other than 1, unless the file fixes the batch to 1",
+	"Pow": "exponents other than one constant; " +
+		"a constant base other than one positive number, or 1",
+	"Gather":    "indices that are not constant; more than 256 ranges of an axis",
+	"Squeeze":   "an empty list of axes",
+	"Pad":       "mode wrap",
+	"Transpose": "a perm that moves axis 0",
+	"Flatten":   "axes other than 1, unless the file fixes the batch to 1",
 	"Resize": "coordinate_transformation_mode tf_crop_and_resize; antialias of nearest; " +
 		"volumes; axes other than those behind the channels",
 	"Upsample":         "volumes; axes other than those behind the channels",

@@ -222,7 +222,12 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	if c.err != nil {
 		return graph.None
 	}
-	return c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
+	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
+	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // with the batch
+		c.fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)
+		return graph.None
+	}
+	return v
 }
 
 // axis returns an axis of the rows of a value of a rank without the batch.

@@ -40,6 +40,9 @@ func (c *call) bareGemm(weight graph.Value, outputs int) graph.Value {
 	if inputs := c.g.Type(weight).Shape[1]; c.err == nil && (len(s) != 2 || s[1] != inputs) {
 		c.fail("of %v with a matrix of %d inputs", s, inputs)
 	}
+	if c.err != nil {
+		return graph.None
+	}
 	v := c.along1x1(c.flow(0), weight, []int{s[1], outputs})
 	t, ok := c.constant(2)
 	by := float32(c.float("beta", 1))

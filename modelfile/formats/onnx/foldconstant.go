@@ -211,6 +211,9 @@ func foldEyeLike(c *call) tensor.Tensor {
 // foldNonZero lists the indices of what is not zero, an axis in a row.
 func foldNonZero(c *call) tensor.Tensor {
 	t := c.must(0)
+	if c.err == nil && len(t.Shape) == 0 {
+		c.fail("of a single number is not supported")
+	}
 	if c.err != nil {
 		return nothing
 	}

@@ -173,6 +173,9 @@ func foldPad(c *call) tensor.Tensor {
 	rank := len(t.Shape)
 	before, after := c.padding(rank, func(a int64) int { return c.foldAxis(a, rank) }, rank)
 	mode := c.text("mode", "constant")
+	if mode != "constant" && mode != "reflect" && mode != "edge" {
+		c.fail("mode is %.40q", mode)
+	}
 	if c.err != nil {
 		return nothing
 	}
@@ -244,8 +247,6 @@ func inner(i, n int, mode string) (at int, ok bool) {
 		return -i, true
 	case mode == "reflect":
 		return 2*(n-1) - i, true
-	case mode == "wrap":
-		return ((i % n) + n) % n, true
 	}
 	return 0, false
 }

@@ -30,11 +30,11 @@ func pow(c *call) graph.Value {
 	}
 	if c.in[0].isConstant() {
 		base, ok := c.uniform(0)
-		if ok && base > 0 {
+		if ok && base > 0 && base != 1 && !math.IsInf(base, 0) {
 			v := c.node(graph.Affine, ".times", []graph.Value{c.flow(1)}, "by", tensor.Log(base))
 			return c.node(graph.Exp, "", []graph.Value{v})
 		}
-		c.fail("of a constant that is not one positive number is not supported")
+		c.fail("of a constant that is not one positive number other than 1 is not supported")
 		return graph.None
 	}
 	p, ok := c.uniform(1)

@@ -165,7 +165,7 @@ func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 // infinities and of what is no number: a maximum, and sums of weights of 0, or
 // whose sign of a division by zero hangs on that of a zero.
 var undefined = []string{"ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "LRN", "Resize",
-	"Upsample", "Div", "Softmax", "LogSoftmax"}
+	"Upsample", "Div", "Pow", "Reciprocal", "Softmax", "LogSoftmax"}
 
 // shaky reports whether a millionth of the input moves the output by 1e-5 of
 // its largest element: what f32 computes there depends on its order.

@@ -7,5 +7,5 @@ trap 'rm -rf "$bin"' EXIT
 GOBIN=$bin go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 GOBIN=$bin go install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.1
 package=github.com/bnctl/bnctl/device/internal/fabricpb
-PATH=$bin:$PATH protoc -I $root/proto --go_out=. --go_opt=module=$package \
+PATH=$bin:$PATH protoc -I bnctl=$root/device/proto --go_out=. --go_opt=module=$package \
 	--go-grpc_out=. --go-grpc_opt=module=$package bnctl/fabric/v1/fabric.proto

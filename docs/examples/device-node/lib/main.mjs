@@ -4,7 +4,7 @@ import { serve } from './grpc.mjs';
 import { Schema } from './proto.mjs';
 import { Session } from './session.mjs';
 
-const schema = new Schema(new URL('../../../proto/bnctl/device/v1/device.proto', import.meta.url));
+const schema = new Schema(new URL('../../../../device/proto/device/v1/device.proto', import.meta.url));
 const device = new Device(schema);
 if (process.argv[2] === 'describe') {
   console.log(JSON.stringify({ ...device.Describe(), protocol: 1 }));

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // inJPEG reports whether each strip, or tile, is a JPEG (TIFF Technical Note 2).
@@ -43,10 +44,10 @@ func (d *directory) openPieces() (*pieces, error) {
 	p.across = (p.w + p.pieceW - 1) / p.pieceW
 	n := p.across * ((p.h + p.pieceH - 1) / p.pieceH)
 	if len(p.offsets) < n || len(p.counts) < n {
-		return nil, fmt.Errorf("%d strips or tiles, want %d", min(len(p.offsets), len(p.counts)), n)
+		return nil, fmt.Errorf("strips or tiles: %d, want %d", min(len(p.offsets), len(p.counts)), n)
 	}
 	if padded := n * p.pieceW * p.pieceH; padded > 4*p.w*p.h+freePixels {
-		return nil, fmt.Errorf("tiles of %d pixels for a picture of %d", padded, p.w*p.h)
+		return nil, fmt.Errorf("tiles of %s for a picture of %d", problem.Counted(padded, "pixel"), p.w*p.h)
 	}
 	return p, nil
 }

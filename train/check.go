@@ -114,7 +114,9 @@ func (r *Recipe) checkNames() error {
 		{"save", r.Save, []string{"last", "best:accuracy", "best:loss", "best:miou"}},
 	} {
 		if !slices.Contains(f.options, f.v) {
-			return problem.New(f.option, strconv.Quote(f.v), "want one of "+strings.Join(f.options, ", "), "")
+			e := problem.New(f.option, strconv.Quote(f.v), "want one of "+strings.Join(f.options, ", "), "")
+			e.Known = f.options
+			return e
 		}
 	}
 	if _, err := NewSchedule(r); err != nil {

@@ -151,6 +151,12 @@ type Finished struct {
 	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited at the end
 
 	Lost []Losses `json:"devices_lost,omitempty"` // of the devices that were lost in the run
+
+	// What evaluation found best, which is the template if Save is not last; BestEpoch is 0 without evaluation.
+	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1
+	Best      float64 `json:"best,omitempty"`
+	Figure    string  `json:"figure,omitempty"` // accuracy, loss or miou
+	Save      string  `json:"save,omitempty"`   // as the recipe has it
 }
 
 // Event names.

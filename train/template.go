@@ -58,6 +58,10 @@ const averageSamples = 8192
 func (s *Session) Finished(path, sum string) Finished {
 	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
 		Seconds: time.Since(s.began).Seconds(), Lost: s.losses}
+	if p, r := s.trainer.progress, s.plan.recipe; p.BestStep > 0 {
+		done.BestEpoch = (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
+		done.Best, done.Figure, done.Save = p.Best, string(criterionOf(r.Save)), r.Save
+	}
 	if stale := s.trainer.progress.Staleness; stale != nil {
 		done.Dropped = stale.Left()
 	}

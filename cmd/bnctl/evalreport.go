@@ -10,10 +10,16 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
+// top is how many classes a label may be among for the figure that is called so: all of a few it is always.
+const top = 5
+
 func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time.Duration) {
 	v := predict.NewReport(m, e, took)
 	o.event("eval", v)
-	figures := fmt.Sprintf("accuracy %.2f %%  top-5 %.2f %%", 100*v.Accuracy, 100*v.Top5)
+	figures := fmt.Sprintf("accuracy %.2f %%", 100*v.Accuracy)
+	if len(e.PerClass) > top {
+		figures += fmt.Sprintf("  top-5 %.2f %%", 100*v.Top5)
+	}
 	if e.Masks {
 		figures = fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**v.MIoU, 100*v.Accuracy)
 	}

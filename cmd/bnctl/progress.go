@@ -61,6 +61,7 @@ func (p *progress) start(e train.Started) {
 		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
 			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
 			progressbar.OptionEnableColorCodes(p.out.colours))
+		_ = p.bar.RenderBlank() // at once: a step of a large network takes many seconds
 		_ = p.bar.Set(e.FirstStep)
 	}
 }
@@ -126,16 +127,12 @@ func (p *progress) epoch(e train.EpochDone) {
 
 // early says why a run ends before its last step.
 func (p *progress) early(e train.StoppedEarly) {
-	best := fmt.Sprintf("%s %.2f %%", strings.Replace(e.Figure, "miou", "mIoU", 1), 100*e.Best)
-	if e.Figure == "loss" {
-		best = fmt.Sprintf("loss %.4f", e.Best)
-	}
 	advice := ""
 	if e.Save == "last" {
 		advice = "; the template has the weights of the last epoch: --save best keeps those of the best"
 	}
 	p.line("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s", e.Figure,
-		counted(e.Evaluations, "evaluation"), e.BestEpoch, best, advice)
+		counted(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
 }
 
 // brief is the seconds up to which an epoch is nothing but its beginning.

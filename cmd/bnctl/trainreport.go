@@ -13,4 +13,12 @@ func reportTrained(o *output, done train.Finished) {
 	}
 	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, counted(done.Steps, "step"),
 		done.Seconds)
+	if done.BestEpoch == 0 {
+		return
+	}
+	which := "; " + done.Model + " is of it"
+	if done.Save == "last" {
+		which = "; " + done.Model + " is of the last epoch (--save best takes the best)"
+	}
+	o.note("best epoch %d, %s%s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
 }

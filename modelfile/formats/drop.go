@@ -13,20 +13,22 @@ import (
 // patterns that match none.
 func drop(f *File, patterns []string) (unmatched []string, err error) {
 	for _, p := range patterns {
-		matched := false
+		g := Group{Name: p, Reason: "{drop}"}
 		for _, t := range slices.Clone(f.Tensors) {
 			ok, err := matches(p, t.Name)
 			if err != nil {
 				return nil, notDropped(p, err.Error(), "").Because(err)
 			}
 			if ok {
-				f.Leave(t.Name, "{drop} "+p)
-				matched = true
+				g.Tensors, g.Bytes = g.Tensors+1, g.Bytes+int64(t.Size())
+				f.Tensors = slices.DeleteFunc(slices.Clone(f.Tensors), func(u Tensor) bool { return u.Name == t.Name })
 			}
 		}
-		if !matched {
+		if g.Tensors == 0 {
 			unmatched = append(unmatched, p)
+			continue
 		}
+		f.Left = append(f.Left, g)
 	}
 	return unmatched, nil
 }

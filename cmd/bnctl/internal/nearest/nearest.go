@@ -3,17 +3,27 @@ package nearest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/xrash/smetrics"
 )
 
 // Name returns ` (did you mean "x"?)` for the name that is most like got, or "" if no name is like
-// it.
+// it: one that begins as got does to its end, one that is the beginning of got, or one that is got
+// with a mistake for every three letters, or two neighbours exchanged, the dashes of options not
+// counted.
 func Name(got string, names []string) string {
-	best, score := "", 0.8
+	word := strings.ToLower(strings.TrimLeft(got, "-"))
+	best, least := "", max(len(word)/3, min(len(word)-1, exchanged))+1
 	for _, n := range names {
-		if s := smetrics.JaroWinkler(got, n, 0.7, 4); s > score {
-			best, score = n, s
+		other := strings.ToLower(strings.TrimLeft(n, "-"))
+		d := smetrics.WagnerFischer(word, other, 1, 1, 1)
+		begun := strings.HasPrefix(other, word) || strings.HasPrefix(word, other)
+		if begun && min(len(word), len(other)) >= shortest {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = n, d
 		}
 	}
 	if best == "" {
@@ -21,3 +31,8 @@ func Name(got string, names []string) string {
 	}
 	return fmt.Sprintf(" (did you mean %q?)", best)
 }
+
+const (
+	shortest  = 3 // how many letters say which word is begun
+	exchanged = 2 // what two letters that are exchanged count
+)

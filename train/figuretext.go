@@ -1,0 +1,14 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FigureText writes a figure of StoppedEarly and Finished for people: "accuracy 91.20 %", "loss 0.2500".
+func FigureText(figure string, v float64) string {
+	if figure == "loss" {
+		return fmt.Sprintf("loss %.4f", v)
+	}
+	return fmt.Sprintf("%s %.2f %%", strings.Replace(figure, "miou", "mIoU", 1), 100*v)
+}

@@ -154,7 +154,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	s.remember(batch)
 	result, err := s.trainer.step(ctx, batch)
 	if err != nil {
-		return s.blame(b, err)
+		return s.attribute(b, err)
 	}
 	result.Loss = s.plan.perLabel(batch, result)
 	s.trainer.count(b, slices, result)

@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestBlame: numbers in the data that are not finite are said to be in their sample; an error about
+// TestAttribute: numbers in the data that are not finite are said to be in their sample; an error about
 // something else, or about data that are finite, stays what it is.
-func TestBlame(t *testing.T) {
+func TestAttribute(t *testing.T) {
 	x := tensor.New(tensor.F32, 4, 3)
 	path := filepath.Join(t.TempDir(), "x.npy")
 	f, err := os.Create(path)
@@ -46,7 +46,7 @@ func TestBlame(t *testing.T) {
 	} {
 		b := &data.Batch{X: tensor.New(tensor.F32, 2, 3), Samples: order}
 		b.X.F32()[4] = float32(c.bad)
-		got := s.blame(b, c.err)
+		got := s.attribute(b, c.err)
 		if c.want == "" && got != c.err || !strings.Contains(got.Error(), c.want) || !errors.Is(got, c.err) {
 			t.Errorf("%v in the data, %v: %v, want %q", c.bad, c.err, got, c.want)
 		}

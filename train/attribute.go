@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blame adds to an error about numbers that are not finite which sample of the batch has some: then it is
+// attribute adds to an error about numbers that are not finite which sample of the batch has some: then it is
 // the data, and no learning rate helps.
-func (s *Session) blame(b *data.Batch, err error) error {
+func (s *Session) attribute(b *data.Batch, err error) error {
 	var moments *bn.NonFinite
 	if !errors.As(err, &moments) && !errors.Is(err, device.NonFinite) || b.X.DType != tensor.F32 {
 		return err

@@ -148,7 +148,7 @@ func TestFormatsRefused(t *testing.T) {
 			{259, 1, 1}, {262, 1, 5}, {277, 1, 5}}, nil)},
 		{"planes", "a plane for each colour", tiffOf([][3]uint32{{256, 1, 4}, {257, 1, 4}, {258, 1, 8}, {259, 1, 1},
 			{262, 1, 2}, {273, 1, 8}, {277, 1, 3}, {279, 1, 48}, {284, 1, 2}}, make([]byte, 48))},
-		{"JPEG without strips", "0 strips or tiles, want 1", greyTIFF(4, 4, 7, nil, nil)},
+		{"JPEG without strips", "strips or tiles: 0, want 1", greyTIFF(4, 4, 7, nil, nil)},
 		{"JPEG of huge tiles", "strips or tiles of", greyTIFF(4, 4, 7, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20},
 			{324, 1, 8}, {325, 1, 8}}, nil)},
 		{"JPEG of large tiles", "pixels for a picture of 16", greyTIFF(4, 4, 7, [][3]uint32{{322, 1, 1 << 12},

@@ -3,6 +3,7 @@ package fleet
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
 )
 
@@ -22,12 +23,16 @@ func lesserClass(a, b string) (string, bool) {
 
 // commonClass returns the kernel class to open targets with: the one asked for, or
 // in place of "auto" the best that all of them have, whose results do not depend on
-// which device computes what. Where there is none each takes its best.
-func commonClass(asked string, targets []target) string {
+// which device computes what. Where there is none each takes its best. The best at
+// float32 is "fma": matrix units are slower there.
+func commonClass(asked, precision string, targets []target) string {
 	if asked != "" && asked != "auto" {
 		return asked
 	}
-	least := 0
+	least := slices.Index(classes, class.FMA)
+	if precision == device.BF16 {
+		least = slices.Index(classes, class.AMX)
+	}
 	for _, t := range targets {
 		least = max(least, slices.Index(classes, t.info.Kernels))
 	}

@@ -9,20 +9,24 @@ import (
 func TestCommonClass(t *testing.T) {
 	of := func(plugin, class string) target { return target{plugin: plugin, info: device.Info{Kernels: class}} }
 	for _, c := range []struct {
-		asked   string
-		targets []target
-		want    string
+		asked, precision string
+		targets          []target
+		want             string
 	}{
-		{"auto", []target{of("cpu", "amx"), of("opencl", "fma")}, "fma"},
-		{"", []target{of("cuda", "fma"), of("cpu", "amx")}, "fma"},
-		{"auto", []target{of("cpu", "amx"), of("cpu", "amx")}, "amx"},
-		{"auto", []target{of("opencl", "fma")}, "fma"},
-		{"generic", []target{of("cpu", "fma")}, "generic"},
-		{"auto", []target{of("cpu", "generic"), of("opencl", "fma")}, "auto"}, // no class that both have
-		{"auto", []target{of("cpu", "fma"), of("ref", "ref")}, "auto"},
+		{"auto", device.F32, []target{of("cpu", "amx"), of("opencl", "fma")}, "fma"},
+		{"", device.F32, []target{of("cuda", "fma"), of("cpu", "amx")}, "fma"},
+		{"auto", device.F32, []target{of("cpu", "amx"), of("cpu", "amx")}, "fma"},
+		{"auto", device.BF16, []target{of("cpu", "amx"), of("cpu", "amx")}, "amx"},
+		{"auto", device.BF16, []target{of("cpu", "amx"), of("cpu", "fma")}, "fma"},
+		{"amx", device.F32, []target{of("cpu", "amx")}, "amx"},
+		{"auto", device.F32, []target{of("cpu", "generic")}, "generic"},
+		{"auto", device.F32, []target{of("opencl", "fma")}, "fma"},
+		{"generic", device.F32, []target{of("cpu", "fma")}, "generic"},
+		{"auto", device.F32, []target{of("cpu", "generic"), of("opencl", "fma")}, "auto"}, // no class that both have
+		{"auto", device.F32, []target{of("cpu", "fma"), of("ref", "ref")}, "auto"},
 	} {
-		if got := commonClass(c.asked, c.targets); got != c.want {
-			t.Errorf("asked for %q of %v: %q, want %q", c.asked, c.targets, got, c.want)
+		if got := commonClass(c.asked, c.precision, c.targets); got != c.want {
+			t.Errorf("asked for %q at %s of %v: %q, want %q", c.asked, c.precision, c.targets, got, c.want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Options struct {
 	// "cuda" (all of them), "auto" (all that can compute), a plugin's name.
 	Devices   string
 	Threads   int    // of each CPU device; 0: the cores, shared evenly
-	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best that a device has
+	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best that a device has at Precision
 	Precision string // device.F32, or "", or device.BF16
 	Most      int    // how many devices there may be, a run having as many replicas; 0: any number
 	Plugins   Plugins
@@ -129,7 +129,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 	if err := f.divideThreads(targets); err != nil {
 		return err
 	}
-	f.device.Kernels = commonClass(f.device.Kernels, targets)
+	f.device.Kernels = commonClass(f.device.Kernels, f.device.Precision, targets)
 	f.mention(ctx, targets)
 	for _, t := range targets {
 		name := f.name(t)

@@ -19,7 +19,7 @@ type Limits struct {
 // says, what was assumed, and the rates of one core, which are measured the first
 // time and kept. kernels is a kernel class or name.
 func Describe(kernels string) ([]string, error) {
-	set, err := kernel.Pick(kernels)
+	set, err := kernel.Pick(kernels, false)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ const limitTime = 100 * time.Millisecond
 // few tries: what others use of the machine is not in them. Rates are of one core and
 // kept; limits are of all threads together, which share memory, and of this moment.
 func Measure(kernels string, threads int) (Limits, error) {
-	set, err := kernel.Pick(kernels)
+	set, err := kernel.Pick(kernels, false)
 	if err != nil {
 		return Limits{}, err
 	}

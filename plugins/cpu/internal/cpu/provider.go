@@ -48,7 +48,8 @@ func open(id string, o device.Options) (*backend, error) {
 	if class == "" {
 		class = "auto"
 	}
-	set, err := kernel.Pick(class)
+	precision, unknown := device.ParsePrecision(o.Precision)
+	set, err := kernel.Pick(class, precision == device.BF16)
 	switch {
 	case id != "" && id != device.DefaultID:
 		return fail("there is no device %q; the processor is %q", id, device.DefaultID)
@@ -56,10 +57,8 @@ func open(id string, o device.Options) (*backend, error) {
 		return fail("%w", err)
 	case o.Threads < 0 || o.Threads > mostThreads:
 		return fail("%d threads, want 1 to %d, or 0 for all", o.Threads, mostThreads)
-	}
-	precision, err := device.ParsePrecision(o.Precision)
-	if err != nil {
-		return nil, device.Errorf("cpu", "Open", device.Unsupported, "%w", err)
+	case unknown != nil:
+		return nil, device.Errorf("cpu", "Open", device.Unsupported, "%w", unknown)
 	}
 	threads := o.Threads
 	if threads == 0 {

@@ -109,12 +109,13 @@ func Sets() []*Set {
 	return append(sets, Generic)
 }
 
-// Pick returns the fastest set of this machine that has the given class or
-// name; the fastest of all for "auto".
-func Pick(name string) (*Set, error) {
+// Pick returns the fastest set of this machine that has the given class or name; for
+// "auto" the fastest of all at a precision: matrix units are fast with bfloat16 alone,
+// float32 in three parts takes them longer than multiply-adds.
+func Pick(name string, bfloat16 bool) (*Set, error) {
 	sets := Sets()
 	for _, s := range sets {
-		if name == "auto" || name == s.Class || name == s.Name {
+		if name == s.Class || name == s.Name || name == "auto" && (bfloat16 || !s.Matrices()) {
 			return s, nil
 		}
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	// "cuda" (all of them), "auto" (all that can compute), a plugin's name.
 	Devices   string
 	Threads   int    // of each CPU device; 0: the cores, shared evenly
-	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best that a device has at Precision
+	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best at Precision
 	Precision string // device.F32, or "", or device.BF16
 	Most      int    // how many devices there may be, a run having as many replicas; 0: any number
 	Plugins   Plugins

@@ -26,7 +26,7 @@ try() {
 	echo "$arch: $package: ok"
 }
 
-for package in tensor collective bn plugins/cpu/internal/kernel; do
+for package in tensor device/collective bn plugins/cpu/internal/kernel; do
 	try qemu-aarch64 arm64 $package
 done
 try qemu-aarch64 arm64 device/devicetest -test.run '^TestRef$'

@@ -111,6 +111,12 @@ chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, roo
 test-peers: ## goldens and formats against PyTorch and others, which it installs
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
+.PHONY: test-node-cases
+test-node-cases: ## ONNX's backend cases of single operators, in a Debian 13
+	mkdir -p bin/node-cases
+	MODELS=$(CURDIR)/bin/node-cases sh scripts/enter.sh "$$(sh scripts/debian13.sh)" python3 - /models <modelfile/formats/onnx/testdata/node_cases.py
+	BNCTL_NODE_CASES=$(CURDIR)/bin/node-cases $(GO) test -count=1 -v -run TestNodeCases ./modelfile/formats/onnx
+
 # ROWS, ONLY, WITHOUT, PYTHON, ISA and JSON: see scripts/README.md.
 .PHONY: bench-peers
 bench-peers: build ## speed beside ONNX Runtime, oneDNN and PyTorch, which it installs

@@ -32,11 +32,11 @@ var policies = []string{"works along the batch axis", "moves the batch axis", "r
 func TestNodeCases(t *testing.T) {
 	root := os.Getenv("BNCTL_NODE_CASES")
 	if root == "" {
-		t.Skip("BNCTL_NODE_CASES is not set")
+		t.Skip("BNCTL_NODE_CASES names no folder of testdata/node_cases.py; make test-node-cases writes and runs them")
 	}
 	dirs, err := filepath.Glob(root + "/*/model.onnx")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("%d cases in %s, %v", len(dirs), root, err)
 	}
 	passed, policy, wrong := 0, map[string]int{}, 0
 	refused := map[string][]string{}

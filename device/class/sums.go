@@ -77,7 +77,7 @@ func (c Channel) spanMoments(from, to int) [3]float64 {
 	first := from
 	blocks(from, to, func(from, to int) {
 		n := float64(to - from)
-		k := chain(from, to, c.At) * float32(1/n)
+		k := float32(chain(from, to, c.At) * float32(1/n))
 		if from == first {
 			k0 = float64(k)
 		}

@@ -117,7 +117,7 @@ func (r *resampling) filtered(row []float32, i int) {
 		radius, filter = 2, r.cubicAt
 	}
 	x := float64(r.at(i))
-	first, last := int(math.Floor(x-radius*width+1)), int(math.Floor(x+radius*width+1))-1
+	first, last := int(math.Floor(x-float64(radius*width)+1)), int(math.Floor(x+float64(radius*width)+1))-1
 	r.spread(row, first, last, func(k int) float64 { return filter(math.Abs(float64(k)-x) / width) })
 }
 
@@ -142,9 +142,9 @@ func (r *resampling) cubicAt(d float64) float64 {
 	a := float64(r.cubic)
 	switch {
 	case d <= 1:
-		return float64(float64((a+2)*d-(a+3))*d*d) + 1
+		return float64(float64(float64((a+2)*d)-(a+3))*d*d) + 1
 	case d < 2:
-		return float64(float64(float64(a*d-5*a)*d+8*a)*d) - 4*a
+		return float64(float64(float64(float64(float64(a*d)-float64(5*a))*d)+float64(8*a))*d) - float64(4*a)
 	}
 	return 0
 }

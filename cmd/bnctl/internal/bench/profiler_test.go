@@ -9,8 +9,10 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
 // able is a device in a process, here this one, that takes state all at once.
@@ -65,5 +67,26 @@ func TestAWatchedDeviceKeepsItsAbilities(t *testing.T) {
 	state := map[string]tensor.Tensor{"w": tensor.Of([]float32{1, 2, 3, 4, 5, 6}, 3, 2)}
 	if err := x.WriteAll(t.Context(), []string{"w"}, state); err != nil || calls != 1 {
 		t.Errorf("WriteAll came through %d times: %v", calls, err)
+	}
+}
+
+// The loss of a step is the mean over its labels, one for each sample or for each
+// pixel. As a sum over pixels it drove the weights of unet-bn in some steps to where
+// all gradients are subnormal, and a step took a hundred times as long as in training.
+func TestLossIsAMeanOverLabels(t *testing.T) {
+	for name, perSample := range map[string]int{"mlp-bn": 1, "unet-bn": 64 * 64} {
+		m, err := models.Build(name, models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := train.DefaultRecipe(name)
+		r.Batch, r.Replicas = 6, 2
+		b, err := randomBatch(m, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 1 / float32(6*perSample); b.Inverse != want {
+			t.Errorf("%s: losses are summed up by %g, want %g", name, b.Inverse, want)
+		}
 	}
 }

@@ -108,10 +108,11 @@ func randomBatch(m *models.Model, r *train.Recipe) (parallel.Batch, error) {
 	if err != nil {
 		return parallel.Batch{}, err
 	}
-	return parallel.Batch{Sizes: parallel.Split(r.Batch, r.Replicas), Inverse: 1 / float32(r.Batch),
+	labels := tensor.New(tensor.I32, append([]int{r.Batch}, shape[1:]...)...)
+	return parallel.Batch{Sizes: parallel.Split(r.Batch, r.Replicas), Inverse: 1 / float32(labels.Count()),
 		Rows: map[string]tensor.Tensor{
 			f.Values[f.Inputs[0]].Name: x,
-			parallel.InputLabels:       tensor.New(tensor.I32, append([]int{r.Batch}, shape[1:]...)...),
+			parallel.InputLabels:       labels,
 			parallel.InputIdent:        tensor.New(tensor.I64, r.Batch, 2),
 		}}, nil
 }

@@ -12,7 +12,7 @@ import (
 // prepare completes the recipe, except for the kernel class, and returns the model of a new run.
 func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	if masks := r.masks(); r.o.Source == nil {
-		r.recipe.MaskValues, r.recipe.MaskIgnore = masks.Values, masks.Ignore
+		r.recipe.MaskValues, r.recipe.MaskIgnore, r.recipe.Columns = masks.Values, masks.Ignore, r.columns()
 	}
 	if r.from != nil {
 		err = r.compareOptions(ctx)
@@ -22,6 +22,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r.recipe.ValSplit = r.valSplit
 	if err := r.recipe.SetData(ctx, r.data, r.validation); err != nil || r.from == nil {
 		return m, err
 	}
@@ -100,7 +101,6 @@ func (r *Run) checkStart() error {
 	}{
 		{"classes", o.Classes != 0}, {"preprocess", o.Preprocess.Name != ""}, {"mean", o.Preprocess.Mean != nil},
 		{"std", o.Preprocess.Std != nil}, {"arch", o.Arch != ""}, {"key", o.Key != ""}, {"drop", len(o.Drop) > 0},
-		{"rename", len(o.Rename) > 0},
 		{"rename", len(o.Rename) > 0}, {"labels", o.Labels != nil},
 	} {
 		if given.set {

@@ -30,6 +30,9 @@ type TrainOptions struct {
 	// Source and ValidationSource are data of the caller's own, in the place of these, which are
 	// then only names, kept in checkpoints. The caller closes them. ValidationSource may be nil.
 	Source, ValidationSource data.Source
+	// ValSplit sets samples of the data apart for validation; the zero value: none, or in a
+	// resumed run those of the checkpoint. It excludes Validation and ValidationSource.
+	ValSplit data.Holdout
 	// Samples and ValidationSamples are how many samples of the data are used, drawn by
 	// data.Subset; 0: all.
 	Samples, ValidationSamples int
@@ -41,6 +44,9 @@ type TrainOptions struct {
 	// resumed run, else none and data.MaskOptions' own.
 	SkipBad string
 	Masks   data.MaskOptions
+	// Columns names the columns of data of kind csv, as data.Options.Columns; "": as before in a
+	// resumed run, else their usual names.
+	Columns string
 
 	// Output is the file of the template, NAME.bnm; "": no file. In a resumed run
 	// "" stands for that of the checkpoint.
@@ -79,6 +85,7 @@ type TrainOptions struct {
 // has events. Each may be nil.
 type Observer struct {
 	Data    func(option string, i data.Info) // "data" or "val" was opened
+	Split   func(h *data.HeldOut)            // samples of the data were set apart for validation
 	Model   func(m *modelfile.Started)       // of a new run
 	Note    func(format string, args ...any) // a message for the user
 	Unused  func(err error)                  // a *problem.Error: an option of a new run that has no effect

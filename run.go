@@ -19,8 +19,9 @@ type Run struct {
 	paths            train.Paths // of the options, or of the checkpoint where they have none
 	checkpoint       string      // file to write checkpoints to; ""
 	from             *serialize.Checkpoint
-	previous         *train.Recipe // of from; nil in a new run
-	data, validation data.Source   // validation may be nil
+	previous         *train.Recipe   // of from; nil in a new run
+	data, validation data.Source     // validation may be nil
+	valSplit         *train.ValSplit // what of the data is validation; nil
 	recipe           *train.Recipe
 	prepared         *Prepared
 	fleet            *fleet.Fleet

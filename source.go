@@ -10,8 +10,16 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// openData opens the data that the paths name, or takes that of the caller.
+// openData opens the data that the paths name, or takes that of the caller, and sets
+// samples apart for validation if the options, or those of the checkpoint, say so.
 func (r *Run) openData(ctx context.Context) error {
+	if err := r.openSources(ctx); err != nil {
+		return err
+	}
+	return r.holdOut(ctx)
+}
+
+func (r *Run) openSources(ctx context.Context) error {
 	if r.o.Source != nil {
 		r.data, r.validation = r.o.Source, r.o.ValidationSource
 		return nil
@@ -38,7 +46,8 @@ func (r *Run) openSource(ctx context.Context, option, name string, o data.Option
 
 // dataOptions returns how the data is read, in a resumed run as before where the options do not say.
 func (r *Run) dataOptions() (o data.Options, err error) {
-	o = data.Options{Split: data.Train, EXIF: r.exif() == data.ApplyEXIF, Masks: r.masks()}
+	o = data.Options{Split: data.Train, EXIF: r.exif() == data.ApplyEXIF, Masks: r.masks(),
+		Columns: r.columns()}
 	if o.SkipBad, err = data.ParseSkip(r.o.SkipBad); err != nil {
 		return o, err
 	}
@@ -79,6 +88,14 @@ func (r *Run) masks() data.MaskOptions {
 		return data.MaskOptions{Values: r.previous.MaskValues, Ignore: r.previous.MaskIgnore}
 	}
 	return r.o.Masks
+}
+
+// columns returns the names of columns of data of kind csv.
+func (r *Run) columns() string {
+	if r.o.Columns == "" && r.previous != nil {
+		return r.previous.Columns
+	}
+	return r.o.Columns
 }
 
 // subset draws the samples of the data that the options ask for.

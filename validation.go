@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
 )
 
 // validationSplit returns the part of the validation data that is taken if its name
@@ -21,7 +22,7 @@ func (r *Run) validationSplit() data.Split {
 // as figures of validation, and decides which weights are best, would be those
 // of training.
 func (r *Run) checkUnseen(ctx context.Context) error {
-	if r.previous != nil || r.validation == nil {
+	if r.previous != nil || r.validation == nil || r.valSplit != nil {
 		return nil
 	}
 	within, err := data.Within(ctx, r.validation, r.data)
@@ -30,5 +31,32 @@ func (r *Run) checkUnseen(ctx context.Context) error {
 	}
 	return problem.New("val", "", "all of its "+problem.Counted(r.validation.Info().Len, "sample")+
 		" are samples of {data} too: their figures are those of training",
-		"name a folder or files with other samples, or leave it out")
+		"set some of {data} apart with {val-split}, or name other samples")
+}
+
+// holdOut sets samples of the data apart for validation.
+func (r *Run) holdOut(ctx context.Context) error {
+	h := r.o.ValSplit
+	if h == (data.Holdout{}) && r.previous != nil && r.o.Validation == "" {
+		h = r.previous.ValSplit.Holdout()
+	}
+	if h == (data.Holdout{}) {
+		return nil
+	}
+	if r.validation != nil {
+		return problem.New("val-split", "", "it excludes {val}", "drop one of them")
+	}
+	split, err := h.Split(ctx, r.data)
+	if err != nil {
+		return err
+	}
+	whole, err := split.Fingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	r.data, r.validation, r.valSplit = split.Training, split.Validation, train.NewValSplit(h, whole)
+	if r.o.Observer.Split != nil {
+		r.o.Observer.Split(split)
+	}
+	return nil
 }

@@ -39,7 +39,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 		defer t.close()
 		return openCIFARBatches(s, t.members)
 	}
-	p, err := newPictures(s, t, opt)
+	p, err := treePictures(s, t, opt)
 	if err != nil {
 		return nil, err
 	}

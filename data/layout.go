@@ -20,16 +20,25 @@ type sampleFile struct {
 	class string
 	rest  string // name below the class folder
 	mask  member // of a source of masks
+	group string // in a table with such a column
 }
 
-// layoutOf sorts members into splits and classes. Folders that everything lies
-// in (as in an archive of one folder) don't count.
+// layoutOf sorts members into splits and classes, whichever of the two folders lies in
+// the other. Folders that everything lies in (as in an archive of one folder) don't count.
 func layoutOf(members []member) (layout, error) {
 	paths := splitPaths(members)
 	top := commonFolders(paths, 3)
 	splits, err := splitsOf(paths, top, true)
 	if err != nil {
 		return layout{}, err
+	}
+	if splits == nil && splitsInClasses(paths, top) {
+		for _, p := range paths {
+			p[top], p[top+1] = p[top+1], p[top]
+		}
+		if splits, err = splitsOf(paths, top, true); err != nil {
+			return layout{}, err
+		}
 	}
 	l := layout{splits: map[Split][]sampleFile{}}
 	for i, p := range paths {

@@ -42,6 +42,10 @@ func TestLayout(t *testing.T) {
 		{"val/b/1 test/a/1", spec{split: Test}, []string{"a", "b"}, 1, Test},
 		{"x/train/a/1 x/train/b/c/2 x/test/a/1 x/test/b/1", spec{split: Train}, []string{"a", "b"}, 2, Train},
 		{"test/a/1", spec{split: Test}, []string{"a"}, 1, Test},
+		// splits in the folders of the classes
+		{"a/train/1 a/train/2 b/train/1 a/val/1 b/val/x/1", spec{split: Val}, []string{"a", "b"}, 2, Val},
+		{"x/a/Train/1 x/a/Train/2 x/b/Train/1 x/a/Valid/1", spec{split: Train}, []string{"a", "b"}, 3, Train},
+		{"a/train/1 b/train/1 b/other/1", spec{split: Train}, []string{"a", "b"}, 3, ""},
 	} {
 		l, err := layoutOf(membersOf(c.names))
 		if err != nil {

@@ -264,7 +264,7 @@ func TestVOC(t *testing.T) {
 		}
 		for _, split := range []Split{Val, Test} {
 			i := open(t, "voc:"+path+"@"+string(split), Options{}).Info()
-			if i.Len != 1 || i.Split != Val || (i.Requested == Test) != (split == Test) {
+			if i.Len != 1 || i.Split != Val || (i.requested == Test) != (split == Test) {
 				t.Errorf("@%s: %+v", split, i)
 			}
 		}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -21,6 +22,7 @@ type pictures struct {
 	where   string // what the name of a sample stands after in an error: "folder:PATH: member "
 	size    []int  // height and width that every picture must have; nil: any
 	exif    bool   // turn pictures as their files say
+	table   bool   // samples are rows of a table, with their whole paths
 }
 
 // openFolder opens folder:PATH.
@@ -29,7 +31,7 @@ func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPictures(s, t, opt)
+	p, err := treePictures(s, t, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -40,32 +42,43 @@ func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// newPictures returns the split of a tree of class folders that s asks for. It
-// owns t from here on, and closes it on an error.
-func newPictures(s spec, t *tree, opt Options) (*pictures, error) {
+// treePictures returns the split of a tree of class folders that s asks for. It owns t
+// from here on, and closes it on an error.
+func treePictures(s spec, t *tree, opt Options) (*pictures, error) {
 	l, err := layoutOf(t.members)
 	if err != nil {
-		t.close()
-		return nil, err
+		return nil, errors.Join(err, t.close())
 	}
+	p, err := newPictures(s, l, l.classes(), opt)
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	p.close, p.info.Ignored, p.info.Empty = t.close, t.ignored, t.empty
+	return p, nil
+}
+
+// newPictures returns the split of a layout that s asks for, whose classes have these
+// names. The caller sets close.
+func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, error) {
 	samples, split, err := l.pick(s)
 	if err != nil {
-		t.close()
 		return nil, err
 	}
-	p := &pictures{samples: samples, cache: newCache(len(samples), opt), close: t.close, exif: opt.EXIF}
+	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF}
 	p.where = s.String() + ": member "
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
-		DType: tensor.U8, Labelled: true, Classes: l.classes(), Decoder: decoderVersion,
+		DType: tensor.U8, Labelled: true, Classes: classes, Decoder: decoderVersion,
 		EXIF: opt.EXIF,
 	}
-	p.info.Requested = s.requested(split)
-	p.info.Ignored, p.info.Empty, p.info.Kinds = t.ignored, t.empty, kindsOf(samples)
+	p.info.requested, p.info.Kinds = s.requested(split), kindsOf(samples)
+	number := map[string]int32{}
+	for i, c := range classes {
+		number[c] = int32(i)
+	}
 	p.labels = make([]int32, len(samples))
 	for i, c := range samples {
-		label, _ := slices.BinarySearch(p.info.Classes, c.class)
-		p.labels[i] = int32(label)
+		p.labels[i] = number[c.class]
 	}
 	return p, nil
 }

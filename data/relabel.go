@@ -49,3 +49,12 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 func (r *relabelled) measure(ctx context.Context, i int) (h, w int, err error) {
 	return sizeIn(ctx, r.Source, i)
 }
+
+func (r *relabelled) path(i int) string { return pathOf(r.Source, i) }
+
+func (r *relabelled) grouped() bool {
+	g, ok := r.Source.(grouped)
+	return ok && g.grouped()
+}
+
+func (r *relabelled) group(i int) string { return r.Source.(grouped).group(i) }

@@ -20,6 +20,8 @@ type Report struct {
 	Sizes       string         `json:"sizes,omitempty"` // of pictures: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
+	ImageMean   []float64      `json:"image_mean,omitempty"` // each picture counts as one
+	ImageStd    []float64      `json:"image_std,omitempty"`
 	Fingerprint string         `json:"fingerprint"`
 	Kinds       map[string]int `json:"kinds,omitempty"`         // endings of the files of samples
 	Others      map[string]int `json:"files_ignored,omitempty"` // endings of other files
@@ -41,7 +43,7 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 	r := &Report{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Sample: "RGB pictures",
 		Classes: info.Classes, PerClass: map[string]int{}, Unlabelled: s.Ignored, Masks: info.Masks,
 		Sizes: s.Sizes(),
-		Mean:  s.Mean, Std: s.Std, Fingerprint: sum,
+		Mean:  s.Mean, Std: s.Std, ImageMean: s.ImageMean, ImageStd: s.ImageStd, Fingerprint: sum,
 		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}
 	if info.Shape != nil {
 		r.Sample = tensor.Describe(info.DType, info.Shape)
@@ -50,6 +52,33 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 		r.PerClass[info.Classes[i]] = n
 	}
 	return r, nil
+}
+
+// MeanStd has mean and standard deviation of pictures, per channel, in units of x/255 as a
+// model takes them: with every pixel counting as one, and with every picture.
+type MeanStd struct {
+	PixelMean []float64 `json:"pixel_mean"`
+	PixelStd  []float64 `json:"pixel_std"`
+	ImageMean []float64 `json:"image_mean"`
+	ImageStd  []float64 `json:"image_std"`
+}
+
+// DescribePictures reads all pictures of a source. Other samples are an error.
+func DescribePictures(ctx context.Context, src Source) (*MeanStd, error) {
+	if i := src.Info(); !i.Pictures() {
+		return nil, fmt.Errorf("the samples of %s are no pictures", i.Kind)
+	}
+	s, err := Describe(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	m := &MeanStd{s.Mean, s.Std, s.ImageMean, s.ImageStd}
+	for _, values := range [][]float64{m.PixelMean, m.PixelStd, m.ImageMean, m.ImageStd} {
+		for i := range values {
+			values[i] /= 255
+		}
+	}
+	return m, nil
 }
 
 // OpenAll opens a source and decodes all of its picture files. Info().Skipped lists

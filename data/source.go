@@ -52,7 +52,7 @@ type Source interface {
 type Info struct {
 	Kind       string         // the part of the spec before the colon: "cifar10"
 	Split      Split          // which split of the data this is; "" if it has no splits
-	Requested  Split          // the split that was asked for, if there is none and Split stands in for it
+	requested  Split          // the split that was asked for, if there is none and Split stands in for it
 	Len        int            // samples
 	DType      tensor.DType   // U8: pictures; F32: arrays
 	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or are not known
@@ -77,7 +77,7 @@ type Split string
 
 // The splits that a suffix of a spec can pick. Without a suffix Val stands for Test
 // where there is no val, as in published data that has two splits. Test stands for
-// val where there is no test, with a suffix too; Info.Requested says so.
+// val where there is no test, with a suffix too; Info.requested says so.
 const (
 	Train Split = "train"
 	Val   Split = "val"
@@ -106,6 +106,9 @@ type Options struct {
 	EXIF bool
 	// Masks says what the pixels of a source of kind masks mean.
 	Masks MaskOptions
+	// Columns names columns of a source of kind csv: "path=ID,label=BREED", split and
+	// group likewise; those that it leaves out are found by their usual names.
+	Columns string
 	// Unopened is called for each input that OpenInputs cannot open and leaves out. If
 	// it is nil, such an input is an error.
 	Unopened func(err error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/problem"
@@ -47,6 +48,7 @@ var kinds = []struct {
 	{"cifar10", "cifar10:PATH", false, openCIFAR10},
 	{"mnist", "mnist:PATH", false, openMNIST},
 	{"folder", "folder:PATH", false, openFolder},
+	{"csv", "csv:FILE", false, openCSV},
 	{"npy", "npy:X.npy,Y.npy", false, openNPY},
 	{"masks", "masks:IMAGES,MASKS[,TABLE]", false, openMasks},
 	{"voc", "voc:PATH", false, openVOC},
@@ -65,6 +67,8 @@ func isSpec(text string) bool {
 	return false
 }
 
+func isNoSpec(text string) bool { return !isSpec(text) }
+
 // Open opens the data source that a spec names:
 //
 //	glyphs[:N]        digits drawn on the fly, N of them (6000 train, 1000 test)
@@ -74,6 +78,8 @@ func isSpec(text string) bool {
 //	mnist:PATH        a folder with the four IDX files, gzipped or not
 //	folder:PATH       a folder per class, below train/, val/ and test/ if it has
 //	                  such, also as Training, valid ...; a folder, .tar, .tar.gz or .zip
+//	csv:FILE          a table with path and label of each picture, perhaps split
+//	                  and group; Options.Columns names other columns
 //	npy:X.npy,Y.npy   samples and labels
 //	masks:IMAGES,MASKS  pictures and PNG masks of the same names, in folders or
 //	                  archives; parts as of folder:, or by list files train.txt
@@ -81,9 +87,13 @@ func isSpec(text string) bool {
 //	voc:PATH          PASCAL VOC, folder or archive: JPEGImages, SegmentationClass
 //	                  and ImageSets/Segmentation
 //
-// A suffix @train, @val or @test picks a split. An error wraps ErrSpec if the spec is
+// A suffix @train, @val or @test picks a split. Several specs with ++ between them are
+// one source: folder:a++csv:b.csv. An error wraps ErrSpec if the spec is
 // not of this form; any other error is about the data, or that of the context.
 func Open(ctx context.Context, text string, opt Options) (Source, error) {
+	if specs := strings.Split(text, joiner); len(specs) > 1 && !slices.ContainsFunc(specs, isNoSpec) {
+		return openJoined(ctx, specs, opt)
+	}
 	s := spec{split: opt.Split}
 	if s.split == "" {
 		s.split = Train
@@ -105,6 +115,9 @@ func Open(ctx context.Context, text string, opt Options) (Source, error) {
 		}
 		if opt.Masks != (MaskOptions{}) && s.kind != "masks" {
 			return nil, opt.Masks.idle(s.kind)
+		}
+		if opt.Columns != "" && s.kind != "csv" {
+			return nil, problem.New("csv-columns", opt.Columns, s.kind+" has no columns", "leave it off")
 		}
 		src, err := k.open(ctx, s, opt)
 		if err != nil {

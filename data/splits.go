@@ -46,7 +46,7 @@ func (s spec) trainOrTest() (Split, error) {
 	case !s.explicit:
 		return Test, nil
 	}
-	return "", problem.Advise("split some of its training samples off, into a folder or arrays of their own",
+	return "", problem.Advise("set some of its training samples apart with {val-split}",
 		"@val: there are only train and test")
 }
 
@@ -109,6 +109,14 @@ func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error)
 		return nil, checkOtherFolders(splits, other)
 	}
 	return splits, checkDistinct(splits)
+}
+
+// splitsInClasses reports whether the folders at depth top are classes that hold the
+// folders of their splits, and nothing else.
+func splitsInClasses(paths [][]string, top int) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p []string) bool {
+		return len(p) < top+3 || splitOf(p[top+1]) == ""
+	})
 }
 
 // checkOtherFolders refuses other folders next to those of splits.

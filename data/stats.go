@@ -17,6 +17,10 @@ type Statistics struct {
 	Largest  [2]int    // greatest height and greatest width
 	Mean     []float64 // per channel of pictures, from 0 to 255; one number for arrays
 	Std      []float64 // standard deviation, likewise
+	// ImageMean and ImageStd are those of pictures of which each counts as one, whatever
+	// its size: of the means of the pictures, and of the squared deviations from ImageMean
+	// that the pixels of each have on average.
+	ImageMean, ImageStd []float64
 }
 
 // Describe reads all samples of a source and returns their statistics. The sums over
@@ -51,6 +55,7 @@ type channelSums struct {
 	count          uint64
 	sum, low, high [3]uint64 // of the values, and of their squares in 128 bits
 	small, large   [2]int
+	means, squares [3]float64 // sums over pictures of the means of values, and of their squares
 }
 
 func (s *Statistics) describePictures(ctx context.Context, src Source) error {
@@ -88,6 +93,9 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 		square := (float64(float64(total.high[c])*0x1p64) + float64(total.low[c])) / n
 		s.Mean = append(s.Mean, mean)
 		s.Std = append(s.Std, math.Sqrt(max(0, square-float64(mean*mean))))
+		mean = total.means[c] / float64(info.Len)
+		s.ImageMean = append(s.ImageMean, mean)
+		s.ImageStd = append(s.ImageStd, math.Sqrt(max(0, total.squares[c]/float64(info.Len)-float64(mean*mean))))
 	}
 	return nil
 }
@@ -102,6 +110,9 @@ func (s *channelSums) add(t tensor.Tensor) {
 			one.low[k] += uint64(v) * uint64(v)
 		}
 	}
+	for k := range one.means {
+		one.means[k], one.squares[k] = float64(one.sum[k])/float64(h*w), float64(one.low[k])/float64(h*w)
+	}
 	if s.count == 0 {
 		*s = one
 		return
@@ -112,6 +123,8 @@ func (s *channelSums) add(t tensor.Tensor) {
 func (s *channelSums) merge(o channelSums) {
 	s.count += o.count
 	for k := range s.sum {
+		s.means[k] += o.means[k]
+		s.squares[k] += o.squares[k]
 		s.sum[k] += o.sum[k]
 		var carry uint64
 		s.low[k], carry = bits.Add64(s.low[k], o.low[k], 0)

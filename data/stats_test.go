@@ -90,3 +90,15 @@ func TestGrid(t *testing.T) {
 	_, err = Grid(t.Context(), open(t, "glyphs:3", Options{}), nil, 0, 8)
 	wantError(t, err, "columns 0")
 }
+
+// A picture of one pixel and one of four count alike by pictures, not by pixels.
+func TestMeansOfPictures(t *testing.T) {
+	src := open(t, "folder:"+unpack(t, []file{{"a/1.png", pngOf(t, 1, 1, 100)}, {"a/2.png", pngOf(t, 2, 2, 200)}}), Options{})
+	s, err := Describe(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Mean[0] != 180 || s.Std[0] != 40 || s.ImageMean[0] != 150 || s.ImageStd[0] != 50 {
+		t.Errorf("by pixels %v %v, by pictures %v %v; want 180 40, 150 50", s.Mean, s.Std, s.ImageMean, s.ImageStd)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -26,7 +27,24 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 	d := tensor.NewPhilox(seed, tensor.StreamOrder).Draws(subsetEpoch, uint64(n))
 	chosen := d.Perm(all)[:n]
 	slices.Sort(chosen)
-	return &subset{src, chosen}, nil
+	shared := &sharedSource{Source: src, closed: 1}
+	return &subset{Source: src, chosen: chosen, split: src.Info().Split, shared: shared}, nil
+}
+
+// partition makes the samples of src that are not held out one source, and those that
+// are another. src is closed when both are.
+func (h *HeldOut) partition(src Source, apart []bool) {
+	h.whole = &sharedSource{Source: src}
+	training := &subset{Source: src, split: Train, shared: h.whole}
+	validation := &subset{Source: src, split: Val, shared: h.whole}
+	for i, out := range apart {
+		if out {
+			validation.chosen = append(validation.chosen, i)
+		} else {
+			training.chosen = append(training.chosen, i)
+		}
+	}
+	h.Training, h.Validation = training, validation
 }
 
 // subsetEpoch keeps the draws of subsets apart from the orders of epochs.
@@ -36,12 +54,26 @@ const subsetEpoch = 1<<32 - 1
 type subset struct {
 	Source
 	chosen []int
+	split  Split
+	shared *sharedSource // of several subsets
+}
+
+// sharedSource is what subsets of one source have in common.
+type sharedSource struct {
+	Source
+	closed      int // by how many
+	mu          sync.Mutex
+	fingerprint string // "" until it is known
 }
 
 func (s *subset) Info() Info {
 	i := s.Source.Info()
-	i.Len = len(s.chosen)
+	i.Len, i.Split = len(s.chosen), s.split
 	return i
+}
+
+func (s *subset) measure(ctx context.Context, i int) (h, w int, err error) {
+	return sizeIn(ctx, s.Source, s.chosen[i])
 }
 
 func (s *subset) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
@@ -51,11 +83,36 @@ func (s *subset) Label(ctx context.Context, i int) ([]int32, error) {
 	return s.Source.Label(ctx, s.chosen[i])
 }
 
+// Close implements Source.
+func (s *subset) Close() error { return s.shared.Close() }
+
+// Close closes the source for the last of two that do.
+func (s *sharedSource) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed++; s.closed < 2 {
+		return nil
+	}
+	return s.Source.Close()
+}
+
+// Fingerprint reads all samples once.
+func (s *sharedSource) Fingerprint(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fingerprint != "" {
+		return s.fingerprint, nil
+	}
+	var err error
+	s.fingerprint, err = s.Source.Fingerprint(ctx)
+	return s.fingerprint, err
+}
+
 func (s *subset) Name(i int) string { return s.Source.Name(s.chosen[i]) }
 
 // Fingerprint hashes that of the source and which samples were chosen.
 func (s *subset) Fingerprint(ctx context.Context) (string, error) {
-	whole, err := s.Source.Fingerprint(ctx)
+	whole, err := s.shared.Fingerprint(ctx)
 	if err != nil {
 		return "", err
 	}

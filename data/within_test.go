@@ -88,15 +88,15 @@ func TestWithinArchives(t *testing.T) {
 // a part val that is asked for by name is not there.
 func TestSplitsOfPublishedData(t *testing.T) {
 	cifar := "cifar10:" + unpack(t, cifarBatches())
-	if i := open(t, cifar, Options{Split: Val}).Info(); i.Split != Test || i.Requested != "" {
-		t.Errorf("validation on %q instead of %q", i.Split, i.Requested)
+	if i := open(t, cifar, Options{Split: Val}).Info(); i.Split != Test || i.requested != "" {
+		t.Errorf("validation on %q instead of %q", i.Split, i.requested)
 	}
 	if i := open(t, "glyphs", Options{Split: Val}).Info(); i.Split != Test || i.Len != 1000 {
 		t.Errorf("validation on %d samples of %q", i.Len, i.Split)
 	}
 	for _, spec := range []string{cifar, "mnist:" + t.TempDir()} {
 		_, err := Open(t.Context(), spec+"@val", Options{})
-		wantError(t, err, "only train and test", "split some")
+		wantError(t, err, "only train and test", "apart with")
 	}
 	for _, spec := range []string{"glyphs", "shapes"} {
 		test, val := open(t, spec+":2@test", Options{}), open(t, spec+":2@val", Options{})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -22,6 +23,9 @@ type Recipe struct {
 	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
 	Data       Data     `json:"data"`
 	Validation Data     `json:"validation"` // zero if there is none
+	// ValSplit is how validation samples were set apart from those of the data; nil if they
+	// are data of their own, or none.
+	ValSplit *ValSplit `json:"val_split,omitempty"`
 	// Decoder is the version of the decoder of picture files, EXIF whether
 	// pictures are turned by the orientation in their files: "apply" or
 	// "ignore". Both are "" for other data, and in recipes of older releases,
@@ -31,6 +35,8 @@ type Recipe struct {
 	// MaskValues and MaskIgnore say what pixels of masks mean, as data.MaskOptions.
 	MaskValues string `json:"mask_values,omitempty"`
 	MaskIgnore string `json:"mask_ignore,omitempty"`
+	// Columns names the columns of a table of samples, as data.Options.Columns.
+	Columns string `json:"columns,omitempty"`
 	// Interpolation is the filter of resizing: "", which is bilinear, or "bicubic".
 	Interpolation string `json:"interpolation,omitempty"`
 	Seed          uint64 `json:"seed"`
@@ -84,6 +90,39 @@ type Data struct {
 	Classes     int    `json:"classes"`           // 0: the source does not say
 	Fingerprint string `json:"fingerprint"`       // SHA-256 of the content, in hexadecimal
 	Skipped     int    `json:"skipped,omitempty"` // bad files that were left out
+}
+
+// ValSplit identifies the samples that were set apart for validation.
+type ValSplit struct {
+	Fraction    float64 `json:"fraction"` // as data.Holdout has it, and so on
+	Seed        uint64  `json:"seed"`
+	Groups      string  `json:"groups,omitempty"`
+	Fingerprint string  `json:"fingerprint"` // of the data as a whole
+}
+
+// NewValSplit returns what h sets apart of the data with a fingerprint.
+func NewValSplit(h data.Holdout, fingerprint string) *ValSplit {
+	return &ValSplit{Fraction: h.Fraction, Seed: h.Seed, Groups: h.Groups, Fingerprint: fingerprint}
+}
+
+// Holdout returns what is set apart; nothing for nil.
+func (v *ValSplit) Holdout() data.Holdout {
+	if v == nil {
+		return data.Holdout{}
+	}
+	return data.Holdout{Fraction: v.Fraction, Seed: v.Seed, Groups: v.Groups}
+}
+
+// String returns it in words.
+func (v *ValSplit) String() string {
+	if v == nil {
+		return "none"
+	}
+	text := fmt.Sprintf("%g of data %.12s with seed %d", v.Fraction, v.Fingerprint, v.Seed)
+	if v.Groups != "" {
+		text += " by groups " + v.Groups
+	}
+	return text
 }
 
 // InWords names data and part, and counts the samples: "glyphs (test), 1000 samples".

@@ -21,6 +21,9 @@ func dataCommand() *cli.Command {
    bnctl data info folder:photos --json
    bnctl data info folder:photos --skip-bad all
    bnctl data info masks:photos,masks --mask-values 0,255`, Flags: dataFlags(), Action: dataInfo},
+			{Name: "mean-std", ArgsUsage: "SRC",
+				Usage:       "mean and deviation of pictures, as --mean and --std of train take them; reads everything",
+				Description: `   bnctl data mean-std folder:photos@train`, Flags: dataFlags(), Action: dataMeanStd},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
 				Description: `   bnctl data show glyphs -o grid.png
    bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10`,
@@ -41,12 +44,12 @@ func dataFlags() []cli.Flag { return append(sourceFlags(), exifFlag("apply, as t
 // openOne opens the only argument as a data source.
 func openOne(c *cli.Context,
 	open func(context.Context, string, data.Options) (data.Source, error)) (data.Source, error) {
-	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, npy:X,Y, "+
-		"masks:IMAGES,MASKS, voc:PATH")
+	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, csv:FILE, "+
+		"npy:X,Y, masks:IMAGES,MASKS, voc:PATH, or several with ++ between them")
 	if err != nil {
 		return nil, err
 	}
-	skip, err := skipBad(c)
+	options, err := sourceOptions(c, data.Train)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +57,8 @@ func openOne(c *cli.Context,
 	if err != nil {
 		return nil, err
 	}
-	return open(c.Context, spec, data.Options{Split: data.Train, SkipBad: skip, Masks: maskOptions(c),
-		EXIF: p.EXIF != data.IgnoreEXIF, Array: fit.LikelyArrays(outputOf(c).note)})
+	options.EXIF, options.Array = p.EXIF != data.IgnoreEXIF, fit.LikelyArrays(outputOf(c).note)
+	return open(c.Context, spec, options)
 }
 
 func dataInfo(c *cli.Context) error {
@@ -70,8 +73,22 @@ func dataInfo(c *cli.Context) error {
 	}
 	o := outputOf(c)
 	reportData(o, r)
-	tellOfFiles(o, "data info", src.Info())
+	o.notes("data info", src.Info().Notes())
 	return nil
+}
+
+// dataMeanStd prints what data.Describe finds as flags for train.
+func dataMeanStd(c *cli.Context) error {
+	src, err := openOne(c, data.Open)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	s, err := data.DescribePictures(c.Context, src)
+	if err == nil {
+		reportMeanStd(outputOf(c), s)
+	}
+	return err
 }
 
 func dataShow(c *cli.Context) error {

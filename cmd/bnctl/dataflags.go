@@ -12,7 +12,9 @@ func sourceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "mask-values", DefaultText: "0,1,2 ...",
 			Usage: "of masks: which values of pixels are classes 0, 1 ..., as `V,V`"},
 		&cli.StringFlag{Name: "ignore", DefaultText: "255",
-			Usage: "of masks: which values of pixels count for nothing, as `V,V`"}}
+			Usage: "of masks: which values of pixels count for nothing, as `V,V`"},
+		&cli.StringFlag{Name: "csv-columns", DefaultText: "by their usual names",
+			Usage: "of csv: the names of its columns, `path=NAME,label=NAME`, split= and group= too"}}
 }
 
 func maskOptions(c *cli.Context) data.MaskOptions {
@@ -24,9 +26,11 @@ func skipFlag() cli.Flag {
 		Usage: "leave out up to `N` picture files that cannot be read, or all"}
 }
 
-// skipBad reads --skip-bad.
-func skipBad(c *cli.Context) (int, error) {
-	return data.ParseSkip(c.String("skip-bad"))
+// sourceOptions reads sourceFlags.
+func sourceOptions(c *cli.Context, split data.Split) (data.Options, error) {
+	skip, err := data.ParseSkip(c.String("skip-bad"))
+	return data.Options{Split: split, SkipBad: skip, Masks: maskOptions(c),
+		Columns: c.String("csv-columns")}, err
 }
 
 // exifFlag says how the orientation in picture files is read, by default thus.

@@ -20,7 +20,7 @@ func reportData(o *output, e *data.Report) {
 	}
 	o.result("%s%s: %s, each %s", e.Kind, split, counted(e.Samples, "sample"), e.Sample)
 	if len(e.Kinds) > 0 {
-		o.result("kinds        %s", kindList(e.Kinds))
+		o.result("kinds        %s", data.CountByExtension(e.Kinds))
 	}
 	if e.Sizes != "" {
 		o.result("sizes        %s (width x height)", e.Sizes) // --size has the height first
@@ -42,6 +42,19 @@ func reportData(o *output, e *data.Report) {
 	if e.Unlabelled > 0 {
 		o.result("   %7d  ignored (-1)", e.Unlabelled)
 	}
+}
+
+// reportMeanStd prints mean and deviation of pictures as flags of train.
+func reportMeanStd(o *output, e *data.MeanStd) {
+	o.event("mean_std", e)
+	line := "per %s  --mean %s --std %s  (each counts as one)"
+	o.result(line, "pixel", units(e.PixelMean), units(e.PixelStd))
+	o.result(line, "image", units(e.ImageMean), units(e.ImageStd))
+}
+
+// units writes numbers as flags take them.
+func units(v []float64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%.4f", v), "[]"), " ", ",")
 }
 
 func figures(v []float64) string {

@@ -34,7 +34,7 @@ func evalAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"), masks: maskOptions(c),
+	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}
 	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
@@ -46,7 +46,7 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	e.file.UniqueLabels = true
-	if e.skip, err = skipBad(c); err != nil {
+	if e.data, err = sourceOptions(c, data.Test); err != nil {
 		return err
 	}
 	if e.on, err = runOptions(c); err != nil {

@@ -13,10 +13,9 @@ import (
 type evaluation struct {
 	path    string // of the model
 	source  string // of the data
+	data    data.Options
 	file    modelfile.Options
 	on      predict.Options
-	skip    int // bad files that may be left out
-	masks   data.MaskOptions
 	whole   predict.Whole
 	workers int
 }

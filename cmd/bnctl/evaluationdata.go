@@ -5,15 +5,14 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/predict"
 )
 
 // open opens the data that m is evaluated on.
 func (e *evaluation) open(ctx context.Context, o *output, m *models.Model) (data.Source, error) {
-	src, err := data.Open(ctx, e.source, data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF,
-		SkipBad: e.skip, Masks: e.masks, Array: fit.Arrays(m, o.note)})
+	src, err := predict.OpenData(ctx, m, e.source, e.data, o.note)
 	if err == nil {
-		tellOfFiles(o, "--data", src.Info())
+		o.notes("--data", src.Info().Notes())
 	}
 	return src, err
 }

@@ -94,6 +94,13 @@ func (o *output) note(format string, args ...any) {
 	}
 }
 
+// notes prints what is to be noted about the value of a flag.
+func (o *output) notes(about string, notes []string) {
+	for _, n := range notes {
+		o.note("%s: %s", about, n)
+	}
+}
+
 // noteOptions is note of what the library says, with its options in braces.
 func (o *output) noteOptions(format string, args ...any) {
 	o.note("%s", inFlags(fmt.Sprintf(format, args...)))

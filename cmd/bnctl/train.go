@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -82,7 +83,10 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		Overwrite: c.Bool("overwrite"), AnyKernels: c.IsSet("kernels"), Placement: c.String("placement"),
 		Workers: c.Int("workers"), Recompute: c.String("recompute"), LogEvery: c.Int("log-every"),
 		DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second)),
-		SkipBad:       c.String("skip-bad"), Masks: maskOptions(c), Task: c.String("task"),
+		SkipBad:       c.String("skip-bad"), Masks: maskOptions(c), Columns: c.String("csv-columns"),
+		Task: c.String("task"),
+		ValSplit: data.Holdout{Fraction: c.Float64("val-split"), Seed: c.Uint64("split-seed"),
+			Groups: c.String("split-groups")},
 		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
 	if !resumed || c.IsSet("model") {
 		o.Model = c.String("model")

@@ -24,6 +24,11 @@ func recipeFlags() []cli.Flag {
 		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes",
 			DefaultText: "those of the data, or of the model file"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
+		&cli.Float64Flag{Name: "val-split", DefaultText: "none",
+			Usage: "set this `SHARE` of each class of --data apart for evaluation, in the place of --val: 0.2"},
+		&cli.Uint64Flag{Name: "split-seed", Usage: "of --val-split, whatever --seed is"},
+		&cli.StringFlag{Name: "split-groups", DefaultText: "none", Usage: "set whole groups apart, which " +
+			"`PATTERN` finds in the names of samples (one patient, one camera), or the column group of a csv:"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of initialisation, order, augmentation and dropout"},
 		&cli.IntFlag{Name: "epochs", Value: d.Epochs, Usage: "how often every sample is seen"},
 		&cli.IntFlag{Name: "steps", Usage: "stop after `N` optimizer steps, instead of epochs",
@@ -88,8 +93,8 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "task", Usage: "refuse data that is not for it: segment (masks) or classify",
 			DefaultText: "that of the data"},
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
-			"folder:PATH, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train, @val or @test " +
-			"behind it that part"},
+			"folder:PATH, csv:FILE, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train, @val " +
+			"or @test behind it that part; several with ++ between them"},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch: its part val, else test"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment", DefaultText: "one per core"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},

@@ -1,0 +1,146 @@
+package data
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// openCSV opens csv:FILE, a table with the path of a picture and its class in each row.
+func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
+	t, err := readTable(s.path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.find(opt.Columns)
+	if err != nil {
+		return nil, err
+	}
+	l, err := t.layout(filepath.Dir(s.path), strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), c)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPictures(s, l, l.orderedClasses(), opt)
+	if err != nil {
+		return nil, err
+	}
+	p.table, p.close = true, func() error { return nil }
+	return p, p.findShape(ctx, opt)
+}
+
+// layout returns the samples of the rows, by split. Paths are those from folder.
+func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
+	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
+	find := findFiles(folder, name, t.rows, c.path)
+	for _, row := range t.rows {
+		file := path.Clean(strings.ReplaceAll(row.fields[c.path], `\`, "/"))
+		class, err := t.label(row, c)
+		if err != nil {
+			return l, err
+		}
+		switch was, twice := seen[file]; {
+		case row.fields[c.path] == "":
+			return l, fmt.Errorf("line %d has no path", row.line)
+		case class == "":
+			return l, fmt.Errorf("line %d has no label", row.line)
+		case twice && was.class != class:
+			return l, problem.Advise("leave one of them", "%s is %s in line %d and %s in line %d", file, was.class,
+				was.line, class, row.line)
+		}
+		seen[file] = labelled{class, row.line}
+		split, err := t.splitOf(row, c)
+		if err != nil {
+			return l, err
+		}
+		s := sampleFile{member: find(file), class: class, rest: file}
+		if c.group >= 0 {
+			s.group = row.fields[c.group]
+		}
+		l.splits[split] = append(l.splits[split], s)
+	}
+	return l, nil
+}
+
+// labelled is the class of a row of a table.
+type labelled struct {
+	class string
+	line  int
+}
+
+// splitOf returns the split of a row: "" in a table without that column.
+func (t *labelTable) splitOf(row tableRow, c columns) (Split, error) {
+	if c.split < 0 {
+		return "", nil
+	}
+	split := splitOf(row.fields[c.split])
+	if split == "" {
+		return "", problem.Advise("write train, val or test, or take another column with {csv-columns} split=NAME",
+			"line %d: %q is no split", row.line, row.fields[c.split])
+	}
+	return split, nil
+}
+
+// findFiles returns what finds the file of a path in a table: below the table's folder,
+// or a folder beside the table that has its name or a usual one, with the extension of
+// pictures where the table leaves it off. The first row that leads to a file decides.
+func findFiles(folder, table string, rows []tableRow, column int) func(file string) member {
+	below, extension := "", ""
+search:
+	for _, row := range rows[:min(len(rows), 100)] {
+		file := strings.ReplaceAll(row.fields[column], `\`, "/")
+		for _, below = range []string{"", table, "images", "imgs", "img", "pictures", "photos", "train", "data"} {
+			for _, extension = range append([]string{""}, pictureExtensions...) {
+				if info, err := os.Stat(filePath(folder, below, file+extension)); err == nil && info.Mode().IsRegular() {
+					break search
+				}
+			}
+		}
+		below, extension = "", ""
+	}
+	return func(file string) member {
+		m := member{name: path.Join(below, file+extension)}
+		at := filePath(folder, below, file+extension)
+		if info, err := os.Stat(at); err == nil {
+			m.size = info.Size()
+		}
+		m.read = func() ([]byte, error) { return readFile(at) }
+		return m
+	}
+}
+
+func filePath(folder, below, file string) string {
+	if file = filepath.FromSlash(file); filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(folder, below, file)
+}
+
+// orderedClasses are the classes of a table by number: in the order of their numbers if
+// all are some, else in that of their names.
+func (l layout) orderedClasses() []string {
+	names := l.classes()
+	number := func(name string) int {
+		n, err := strconv.ParseUint(name, 10, 31)
+		if err != nil || strconv.FormatUint(n, 10) != name {
+			return -1
+		}
+		return int(n)
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return number(name) < 0 }) {
+		slices.SortFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	}
+	return names
+}
+
+// grouped implements grouped.
+func (p *pictures) grouped() bool { return p.samples[0].group != "" }
+
+func (p *pictures) group(i int) string { return p.samples[i].group }

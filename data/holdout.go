@@ -1,0 +1,305 @@
+package data
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Holdout says which samples of a source are set apart for validation. It depends on
+// the names, the labels and the seed alone, never on the order of the files.
+//
+// Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a
+// zero byte and the path of the sample below its split, such as cat/1.jpg (the number
+// of the sample where there are no files). The first round(Fraction * n) of n, at least 1
+// and at most n-1, are for validation. A class of one sample stays in training. Masks
+// are of one class.
+//
+// With Groups, whole groups are for validation: all groups together are sorted by the
+// SHA-256 of their names, and the first round(Fraction * groups) are taken.
+type Holdout struct {
+	Fraction float64 // above 0 and below 1; 0: nothing is set apart
+	Seed     uint64
+	// Groups is a regular expression that finds the group of a sample in its path: its
+	// first submatch, or the whole match. "column" stands for the column group of a csv:
+	// source. "": there are no groups.
+	Groups string
+}
+
+// groupColumn is the value of Holdout.Groups for the groups that the source itself names.
+const groupColumn = "column"
+
+// HeldOut is a source in two.
+type HeldOut struct {
+	Training, Validation Source   // each is closed by itself
+	Single               []string // classes of one sample, which is in Training
+	whole                *sharedSource
+}
+
+// Fingerprint returns that of the source as a whole.
+func (h *HeldOut) Fingerprint(ctx context.Context) (string, error) { return h.whole.Fingerprint(ctx) }
+
+// Check returns an error if the values of h are none of a holdout.
+func (h Holdout) Check() error {
+	if !(h.Fraction > 0 && h.Fraction < 1) {
+		return problem.New("val-split", fmt.Sprint(h.Fraction), "want a share above 0 and below 1, such as 0.2", "")
+	}
+	_, err := h.pattern()
+	return err
+}
+
+func (h Holdout) pattern() (*regexp.Regexp, error) {
+	if h.Groups == "" || h.Groups == groupColumn {
+		return nil, nil
+	}
+	p, err := regexp.Compile(h.Groups)
+	if err != nil {
+		return nil, problem.New("split-groups", strconv.Quote(h.Groups), "no regular expression: "+err.Error(),
+			"write one such as '^[^_]*', or column")
+	}
+	return p, nil
+}
+
+// Split sets the samples of src apart. src belongs to the result: it is closed when
+// both parts are.
+func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
+	if err := h.Check(); err != nil {
+		return nil, err
+	}
+	labels, err := strata(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	out := &HeldOut{}
+	var apart []bool
+	if h.Groups == "" {
+		apart = h.byClass(src, labels, out)
+	} else if apart, err = h.byGroup(src); err != nil {
+		return nil, err
+	}
+	if err := checkApart(src.Info(), labels, apart); err != nil {
+		return nil, err
+	}
+	out.partition(src, apart)
+	return out, nil
+}
+
+// OpenHeldOut is Open for data that h may have set samples apart of, those of a source
+// with this fingerprint: its @train and @val are the two parts. Other data has such parts by
+// itself, or is refused.
+func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
+	Source, error) {
+	form, isVal := strings.CutSuffix(text, "@"+string(Val))
+	if !isVal {
+		var ok bool
+		if form, ok = strings.CutSuffix(text, "@"+string(Train)); !ok {
+			return Open(ctx, text, opt)
+		}
+	}
+	opt.Split = Train
+	src, err := Open(ctx, form, opt)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := src.Fingerprint(ctx)
+	if err != nil || sum != fingerprint {
+		src.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sum != fingerprint {
+		if src, err := Open(ctx, text, opt); err == nil {
+			return src, nil
+		}
+		return nil, problem.Failure("", fmt.Sprintf("%s: the samples that training set apart are those of other "+
+			"data: its fingerprint is %.12s, this one's %.12s", text, fingerprint, sum),
+			"name the data of the training, or leave the suffix off")
+	}
+	split, err := h.Split(ctx, src)
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	chosen, other := split.Training, split.Validation
+	if isVal {
+		chosen, other = other, chosen
+	}
+	return chosen, other.Close()
+}
+
+// strata returns the class of each sample, 0 where labels are no class numbers.
+func strata(ctx context.Context, src Source) ([]int32, error) {
+	info := src.Info()
+	labels := make([]int32, info.Len)
+	if !info.Labelled || info.Masks || len(info.LabelShape) > 0 {
+		return labels, nil
+	}
+	for i := range labels {
+		label, err := src.Label(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		labels[i] = label[0]
+	}
+	return labels, nil
+}
+
+// byClass sets samples of each class apart, and notes classes of one sample in out.
+func (h Holdout) byClass(src Source, labels []int32, out *HeldOut) []bool {
+	apart := make([]bool, len(labels))
+	classes := map[int32][]int{}
+	for i, label := range labels {
+		classes[label] = append(classes[label], i)
+	}
+	for label, samples := range classes {
+		if len(samples) == 1 {
+			out.Single = append(out.Single, className(src.Info(), label))
+			continue
+		}
+		for _, i := range first(h, samples, func(i int) string { return pathOf(src, i) }) {
+			apart[i] = true
+		}
+	}
+	slices.Sort(out.Single)
+	return apart
+}
+
+// byGroup sets whole groups apart.
+func (h Holdout) byGroup(src Source) ([]bool, error) {
+	group, err := h.groupOf(src)
+	if err != nil {
+		return nil, err
+	}
+	apart, groups := make([]bool, src.Info().Len), map[string]bool{}
+	of := make([]string, len(apart))
+	for i := range apart {
+		if of[i], err = group(i); err != nil {
+			return nil, err
+		}
+		groups[of[i]] = false
+	}
+	if len(groups) < 2 {
+		return nil, problem.New("split-groups", h.Groups, fmt.Sprintf("all samples are of one group, %q", of[0]),
+			"name groups of which some can be set apart")
+	}
+	names := make([]string, 0, len(groups))
+	for name := range groups {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range first(h, names, func(name string) string { return name }) {
+		groups[name] = true
+	}
+	for i := range apart {
+		apart[i] = groups[of[i]]
+	}
+	return apart, nil
+}
+
+// groupOf returns what names the group of a sample.
+func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
+	if h.Groups == groupColumn {
+		g, ok := src.(grouped)
+		if !ok || !g.grouped() {
+			return nil, problem.New("split-groups", h.Groups, src.Info().Kind+" has no column group",
+				"give a regular expression that finds the group in a path, such as '^[^_]*'")
+		}
+		return func(i int) (string, error) { return g.group(i), nil }, nil
+	}
+	pattern, err := h.pattern()
+	return func(i int) (string, error) {
+		path := pathOf(src, i)
+		m := pattern.FindStringSubmatch(path)
+		if m == nil {
+			return "", problem.New("split-groups", h.Groups, "it finds nothing in "+path, "match every sample")
+		}
+		return m[min(1, len(m)-1)], nil
+	}, err
+}
+
+// first returns the first round(Fraction * n) of all, at least 1 and at most n-1, in the
+// order of the hashes of their names.
+func first[T any](h Holdout, all []T, name func(T) string) []T {
+	type hashed struct {
+		sum  [sha256.Size]byte
+		item T
+	}
+	list := make([]hashed, len(all))
+	for k, item := range all {
+		list[k] = hashed{sha256.Sum256([]byte(strconv.FormatUint(h.Seed, 10) + "\x00" + name(item))), item}
+	}
+	slices.SortStableFunc(list, func(a, b hashed) int { return bytes.Compare(a.sum[:], b.sum[:]) })
+	n := int(math.Round(h.Fraction * float64(len(all))))
+	out := make([]T, min(max(n, 1), len(all)-1))
+	for k := range out {
+		out[k] = list[k].item
+	}
+	return out
+}
+
+// checkApart refuses a class all of whose samples are set apart.
+func checkApart(info Info, labels []int32, apart []bool) error {
+	training, validation := map[int32]bool{}, map[int32]bool{}
+	for i, label := range labels {
+		if label < 0 {
+			continue
+		}
+		if apart[i] {
+			validation[label] = true
+		} else {
+			training[label] = true
+		}
+	}
+	var lost []string
+	for label := range validation {
+		if !training[label] {
+			lost = append(lost, className(info, label))
+		}
+	}
+	if slices.Sort(lost); len(lost) > 0 {
+		return problem.New("val-split", "", "no sample is left to train on of class "+firstNames(lost),
+			"take a smaller share, other groups or another {split-seed}")
+	}
+	return nil
+}
+
+func className(info Info, label int32) string {
+	if label >= 0 && int(label) < len(info.Classes) {
+		return info.Classes[label]
+	}
+	return strconv.Itoa(int(label))
+}
+
+// pathed is a source whose samples have paths below their split, slash-separated.
+type pathed interface{ path(i int) string }
+
+// grouped is a source that may name groups of samples.
+type grouped interface {
+	grouped() bool
+	group(i int) string
+}
+
+// pathOf returns the path of a sample below its split, or its number.
+func pathOf(src Source, i int) string {
+	if p, ok := src.(pathed); ok {
+		return cmp.Or(p.path(i), strconv.Itoa(i))
+	}
+	return strconv.Itoa(i)
+}
+
+func (p *pictures) path(i int) string {
+	if s := p.samples[i]; s.class != "" && !p.table {
+		return s.class + "/" + s.rest
+	}
+	return p.samples[i].rest
+}

@@ -1,0 +1,58 @@
+package data
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Notes says which split of a source stands for another, and which files are no samples.
+func (i Info) Notes() (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if i.requested != "" {
+		note("there is no part %s: %s is taken", i.requested, i.Split)
+	}
+	if n := len(i.Skipped); n > 0 {
+		var names []string
+		for _, bad := range i.Skipped {
+			names = append(names, bad.Name)
+		}
+		note("%s left out, which cannot be read: %s", problem.Counted(n, "file"), firstNames(names))
+	}
+	if n := len(i.Absent); n > 0 {
+		note("no pixel of any mask is of %s: %s", problem.Counted(n, "class"), firstNames(i.Absent))
+	}
+	if len(i.Ignored) > 0 {
+		note("files that are no pictures are ignored: %s", CountByExtension(i.Ignored))
+	}
+	if n := len(i.Empty); n > 0 {
+		note("%s without a picture: %s", problem.Counted(n, "folder"), firstNames(i.Empty))
+	}
+	return notes
+}
+
+// Notes says how many samples were set apart, and of which classes none could be.
+func (h *HeldOut) Notes() []string {
+	notes := []string{fmt.Sprintf("%s set apart for validation, %d left to train on",
+		problem.Counted(h.Validation.Info().Len, "sample"), h.Training.Info().Len)}
+	if len(h.Single) > 0 {
+		notes = append(notes, "one sample is too few to set apart: "+firstNames(h.Single))
+	}
+	return notes
+}
+
+// CountByExtension writes how many files there are of each extension: "120 .jpg, 3 .png".
+func CountByExtension(files map[string]int) string {
+	var counts []string
+	for _, k := range slices.Sorted(maps.Keys(files)) {
+		name := k
+		if name == "" {
+			name = "without ending"
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", files[k], name))
+	}
+	return strings.Join(counts, ", ")
+}

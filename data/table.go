@@ -1,0 +1,244 @@
+package data
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// maxTableFile bounds a table of samples: a hundred bytes for each of maxMembers/10.
+const maxTableFile = 200 << 20
+
+// labelTable is a CSV file with a row for each sample.
+type labelTable struct {
+	header []string // names of the columns; nil if the first row is a sample
+	rows   []tableRow
+}
+
+// tableRow is a row of a table and the number of its line.
+type tableRow struct {
+	line   int
+	fields []string
+}
+
+// readTable reads a CSV file in UTF-8: fields between commas, tabs or semicolons,
+// whichever its first line has, in the quotes of RFC 4180 where they need them.
+func readTable(path string) (*labelTable, error) {
+	text, err := regular.Read(path, maxTableFile)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return nil, problem.Advise("save it as UTF-8", "the text is UTF-16")
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if at := invalidUTF8(text); at >= 0 {
+		line := 1 + bytes.Count(text[:at], []byte("\n"))
+		return nil, problem.Advise("save it as UTF-8", "line %d is no UTF-8", line)
+	}
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator(text), -1, true
+	t := &labelTable{}
+	for {
+		fields, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, quoting(err)
+		}
+		line, _ := r.FieldPos(0)
+		for i := range fields {
+			fields[i] = strings.TrimSpace(fields[i])
+		}
+		t.rows = append(t.rows, tableRow{line, fields})
+	}
+	if len(t.rows) == 0 {
+		return nil, errors.New("there is no row in it")
+	}
+	if !isSampleRow(t.rows[0].fields) {
+		t.header, t.rows = t.rows[0].fields, t.rows[1:]
+	}
+	return t, t.checkColumns()
+}
+
+// checkColumns refuses a table whose rows differ in length, or that has no sample.
+func (t *labelTable) checkColumns() error {
+	if len(t.rows) == 0 {
+		return errors.New("there is a header and no row below it")
+	}
+	want := len(t.rows[0].fields)
+	if t.header != nil {
+		want = len(t.header)
+	}
+	for _, row := range t.rows {
+		if len(row.fields) != want {
+			return fmt.Errorf("line %d has %s, the first line %d", row.line,
+				problem.Counted(len(row.fields), "column"), want)
+		}
+	}
+	return nil
+}
+
+// quoting says where the quotes of a table are wrong.
+func quoting(err error) error {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return err
+	}
+	return problem.Advise("put a field with quotes in it between quotes, and write each of its own twice",
+		"line %d: %v", p.Line, p.Err)
+}
+
+func invalidUTF8(text []byte) int {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size <= 1 {
+			return at
+		}
+		at += size
+	}
+	return -1
+}
+
+// separator returns what stands between the fields of the first line.
+func separator(text []byte) rune {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	for _, c := range ",\t;" {
+		if bytes.ContainsRune(line, c) {
+			return c
+		}
+	}
+	return ','
+}
+
+// isSampleRow reports whether a first row is no header: one of its fields is the name
+// of a picture.
+func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPicture) }
+
+// columns are the numbers of the columns of a table; -1 for one that is not there.
+type columns struct {
+	path, label, split, group int
+	oneHot                    []int // a column for each class, of 0 and 1, in the place of label
+}
+
+// columnNames are the names that the columns of published tables have, in small letters.
+var columnNames = struct{ path, label, split, group []string }{
+	path: []string{"path", "file", "filename", "file_name", "filepath", "file_path", "image", "image_path",
+		"imagepath", "image_id", "image_name", "imagename", "img", "img_path", "picture", "id", "name"},
+	label: []string{"label", "labels", "class", "classes", "category", "target", "class_name", "classname",
+		"label_name", "class_id", "classid", "tag", "tags", "species", "breed", "diagnosis", "y"},
+	split: []string{"split", "set", "subset", "part", "partition"},
+	group: []string{"group", "groups", "patient", "patient_id", "subject", "subject_id", "camera"},
+}
+
+// find returns the columns of a table: those that wanted names, "path=ID,label=BREED",
+// else those of a usual name, else of path and label the first two.
+func (t *labelTable) find(wanted string) (columns, error) {
+	c := columns{path: -1, label: -1, split: -1, group: -1}
+	all := []struct {
+		name  string
+		to    *int
+		usual []string
+	}{{"path", &c.path, columnNames.path}, {"label", &c.label, columnNames.label},
+		{"split", &c.split, columnNames.split}, {"group", &c.group, columnNames.group}}
+	for k := range all {
+		*all[k].to = t.usual(all[k].usual)
+	}
+	if t.header == nil || c.path < 0 && c.label < 0 {
+		c.path, c.label = 0, 1
+	}
+	for choice := range strings.SplitSeq(wanted, ",") {
+		if choice == "" {
+			continue
+		}
+		role, name, _ := strings.Cut(choice, "=")
+		k := slices.IndexFunc(all, func(a struct {
+			name  string
+			to    *int
+			usual []string
+		}) bool {
+			return a.name == role
+		})
+		if k < 0 || name == "" {
+			return c, problem.New("csv-columns", wanted, "want path=NAME, label=NAME, split=NAME or group=NAME", "")
+		}
+		if *all[k].to = slices.Index(t.header, name); *all[k].to < 0 {
+			return c, problem.New("csv-columns", wanted, "there is no column "+name,
+				"name one of "+firstNames(t.header))
+		}
+	}
+	if c.label < 0 {
+		c.oneHot = t.oneHot(c)
+	}
+	return c, t.checkFound(c)
+}
+
+// oneHot returns the columns that are none of c, if all of them are of 0 and 1 alone and
+// stand for classes.
+func (t *labelTable) oneHot(c columns) (classes []int) {
+	for i := range t.header {
+		if i == c.path || i == c.split || i == c.group {
+			continue
+		}
+		if slices.ContainsFunc(t.rows, func(r tableRow) bool { return r.fields[i] != "0" && r.fields[i] != "1" }) {
+			return nil
+		}
+		classes = append(classes, i)
+	}
+	if len(classes) < 2 {
+		return nil
+	}
+	return classes
+}
+
+// label returns the class of a row.
+func (t *labelTable) label(row tableRow, c columns) (string, error) {
+	if c.oneHot == nil {
+		return row.fields[c.label], nil
+	}
+	class := ""
+	for _, i := range c.oneHot {
+		if row.fields[i] == "1" && class != "" {
+			return "", fmt.Errorf("line %d is of class %s and of class %s: one is read", row.line, class, t.header[i])
+		}
+		if row.fields[i] == "1" {
+			class = t.header[i]
+		}
+	}
+	return class, nil
+}
+
+// usual returns the first column that has one of the names.
+func (t *labelTable) usual(names []string) int {
+	for _, name := range names {
+		for i, h := range t.header {
+			if strings.EqualFold(h, name) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func (t *labelTable) checkFound(c columns) error {
+	width := len(t.rows[0].fields)
+	for _, column := range []struct {
+		name string
+		at   int
+	}{{"path", c.path}, {"label", c.label}} {
+		if (column.at < 0 || column.at >= width) && (column.name == "path" || c.oneHot == nil) {
+			return problem.Advise("name it with {csv-columns} "+column.name+"=NAME",
+				"no column is called as those of a %s are; there are %s", column.name, firstNames(t.header))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package predict
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/train"
+)
+
+// OpenData is data.Open for data that m is run on: pictures and arrays become its inputs
+// as it says, and the suffixes @train and @val of data that training set samples apart of
+// name these. note, unless nil, is told what is converted, and unless training data is
+// asked for, that m has trained on these samples.
+func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
+	note func(format string, args ...any)) (data.Source, error) {
+	o.EXIF, o.Array = m.Preprocess.EXIF, fit.Arrays(m, note)
+	r, err := train.ParseRecipe(m.Recipe)
+	if err != nil || r.ValSplit == nil { // a model of another program has no recipe
+		return data.Open(ctx, spec, o)
+	}
+	src, err := data.OpenHeldOut(ctx, spec, o, r.ValSplit.Holdout(), r.ValSplit.Fingerprint)
+	if err != nil || note == nil || o.Split == data.Train {
+		return src, err
+	}
+	sum, err := src.Fingerprint(ctx)
+	switch {
+	case err != nil:
+		src.Close()
+		return nil, err
+	case sum == r.ValSplit.Fingerprint:
+		note("the model was trained on these samples, except for %g of them, which %s@val names",
+			r.ValSplit.Fraction, spec)
+	case sum == r.Data.Fingerprint:
+		note("the model was trained on these samples")
+	}
+	return src, nil
+}

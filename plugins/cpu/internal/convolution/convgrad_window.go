@@ -52,7 +52,7 @@ type eachRow func(do func(in, grad []float32))
 
 // chunk adds the products of a chunk of rows for taps [t0, t1) of one panel to sums,
 // which are +0.
-func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Scratch, some, panel, t0, t1 int,
+func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, panel, t0, t1 int,
 	sums []float32, rows eachRow) {
 	if g.seen != nil && g.bySeen(kernels, spare, some, panel, t0, t1, sums, rows) {
 		return
@@ -63,7 +63,7 @@ func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Scratch, some, pan
 // bySeen is chunk without the products of padding, and reports whether the sums are the
 // same; they are +0 again if not. Zeros times finite values turn -0 into +0 at most, so
 // that where no sum is -0 at the end, none would be another.
-func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Scratch, some, panel, t0, t1 int,
+func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, panel, t0, t1 int,
 	sums []float32, rows eachRow) bool {
 	finite := true
 	rows(func(in, grad []float32) {
@@ -82,7 +82,7 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Scratch, some, pa
 
 // add adds the products of one row for some taps of one panel. That number of
 // positions is treated by all taps before the next.
-func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Scratch, some, panel int, taps []tapOf,
+func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, panel int, taps []tapOf,
 	sums, in, grad []float32) {
 	size := g.window.Run * g.window.PanelWidth(panel)
 	for from := 0; from < g.window.Positions(); from += some {

@@ -33,10 +33,10 @@ func TestGradientsOfPaddingAreLeftOut(t *testing.T) {
 		for _, set := range kernel.Sets() {
 			for panel := range part.window.Panels() {
 				got, want := make([]float32, part.sums(panel, 2, 9)), make([]float32, part.sums(panel, 2, 9))
-				part.chunk(set, new(kernel.Scratch), 1+r.IntN(60), panel, 2, 9, got, rows)
+				part.chunk(set, new(kernel.Workspace), 1+r.IntN(60), panel, 2, 9, got, rows)
 				plain := part
 				plain.seen = nil
-				plain.chunk(set, new(kernel.Scratch), 256, panel, 2, 9, want, rows)
+				plain.chunk(set, new(kernel.Workspace), 256, panel, 2, 9, want, rows)
 				for k := range want {
 					a, b := got[k], want[k]
 					if math.Float32bits(a) != math.Float32bits(b) && (a == a || b == b) {

@@ -151,8 +151,8 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 }
 
 // finish returns what follows the sums of a section, without their epilogue.
-func (p *dot2Product) finish(section int) kernel.Finish {
-	f := kernel.Finish{Round: p.round}
+func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
+	f := kernel.ScaledEpilogue{Round: p.round}
 	if len(p.bias) > 0 {
 		f.Bias = p.bias[p.from[section]:]
 	}

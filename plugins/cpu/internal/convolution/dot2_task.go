@@ -22,17 +22,17 @@ type dot2Task struct {
 	scratch                      *scratch
 	group, first, k0, k1, j0, j1 int
 
-	real, width     int              // channels, also in whole lanes
-	inLine, dyLine  kernel.PairsLine // of the operands
-	input, gradient stored           // all images
-	value, channel  int              // of an image, with which its operands begin
-	sums            []float32        // of a chunk, [rows][j1-j0][k1-k0][width]
-	workspace       []float32        // the sums of the chunks
-	padding         stored           // workspace for the padded lines of a segment
-	lines           int              // of a segment
-	end             int              // of the images
-	next            kernel.Ahead     // what the task reads after its segments
-	used            int              // by the segments, of what is interleaved together
+	real, width     int               // channels, also in whole lanes
+	inLine, dyLine  kernel.PairsLine  // of the operands
+	input, gradient stored            // all images
+	value, channel  int               // of an image, with which its operands begin
+	sums            []float32         // of a chunk, [rows][j1-j0][k1-k0][width]
+	workspace       []float32         // the sums of the chunks
+	padding         stored            // workspace for the padded lines of a segment
+	lines           int               // of a segment
+	end             int               // of the images
+	next            kernel.Prefetcher // what the task reads after its segments
+	used            int               // by the segments, of what is interleaved together
 }
 
 // segment is lines [from, to) of the result in an image, which see lines

@@ -35,7 +35,7 @@ func (s stored) from(i int) stored {
 
 // ahead adds to a, for prefetching, the runs of run values that begin every
 // step values of [from, to), if there are any.
-func (s stored) ahead(a *kernel.Ahead, from, to, run, step int) {
+func (s stored) ahead(a *kernel.Prefetcher, from, to, run, step int) {
 	if s.half != nil {
 		a.Add(bytesOf(s.half, from, to), 2*run, 2*step)
 		return

@@ -4,7 +4,7 @@ package kernel
 //
 // Blocks sum dy*(x - k) with k the mean in float32; at the end s2 becomes
 // s2 - (mean - k)*s1, in float64.
-func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumRoom) {
+func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace) {
 	dy = dy[:len(x)]
 	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
 		k, n := s.blocksOf(len(s1), len(x))
@@ -18,7 +18,7 @@ func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumRoom) 
 }
 
 // gradientTotals sums all blocks: whole the first ones, of which it returns the number, add one.
-func gradientTotals(s1, s2, mean []float64, values int, r *SumRoom, whole func(shift []float32) int,
+func gradientTotals(s1, s2, mean []float64, values int, r *SumWorkspace, whole func(shift []float32) int,
 	add func(p1, p2, shift []float32, from, to int)) {
 	p1, p2, shift := r.singles(len(s1))
 	for c := range shift {
@@ -62,8 +62,8 @@ type Mask struct {
 	Most float32
 }
 
-// part returns the mask of values [from, to).
-func (m Mask) part(from, to int) Mask {
+// slice returns the mask of values [from, to).
+func (m Mask) slice(from, to int) Mask {
 	m.Y = m.Y[from:to]
 	if m.Plus != nil {
 		m.Plus = m.Plus[from:to]
@@ -72,11 +72,11 @@ func (m Mask) part(from, to int) Mask {
 }
 
 // MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
-func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
+func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumWorkspace) {
 	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
 		return s.maskedBlocks(s1, s2, shift, x, dx, dy, m)
 	}, func(p1, p2, shift []float32, from, to int) {
-		s.addMaskedSums(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.part(from, to))
+		s.addMaskedSums(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.slice(from, to))
 	})
 }
 
@@ -87,7 +87,7 @@ func (s *Set) maskedBlocks(s1, s2 []float64, shift, x, dx, dy []float32, m Mask)
 	if n == 0 {
 		return 0
 	}
-	dx, dy, m = dx[:len(x)], dy[:len(x)], m.part(0, len(x))
+	dx, dy, m = dx[:len(x)], dy[:len(x)], m.slice(0, len(x))
 	if m.Plus == nil {
 		k.masked(&s1[0], &s2[0], &shift[0], &x[0], &dx[0], &dy[0], &m.Y[0], m.Most, len(s1), n)
 	} else {

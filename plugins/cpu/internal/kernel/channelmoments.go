@@ -11,7 +11,7 @@ package kernel
 //
 // and at the end, of N positions, mean = k0 + t1/N and q = t2 - t1*(t1/N), but
 // at least 0.
-func (s *Set) Moments(mean, q []float64, x []float32, r *SumRoom) {
+func (s *Set) Moments(mean, q []float64, x []float32, r *SumWorkspace) {
 	k, n := s.blocksOf(len(mean), len(x))
 	moments(mean, q, len(x), r, n,
 		func(first []float64) { k.moments(&mean[0], &q[0], &first[0], &x[0], len(mean), n) },
@@ -21,7 +21,7 @@ func (s *Set) Moments(mean, q []float64, x []float32, r *SumRoom) {
 
 // moments computes them by blocks: that number of the first ones by whole, given the
 // shifts of the first of all, and the others by sums and deviations.
-func moments(mean, q []float64, values int, r *SumRoom, blocks int, whole func(first []float64),
+func moments(mean, q []float64, values int, r *SumWorkspace, blocks int, whole func(first []float64),
 	sums func(sum []float32, from, to int), deviations func(sum, squares, shift []float32, from, to int)) {
 	n := len(mean)
 	sum, squares, shift := r.singles(n)

@@ -19,7 +19,7 @@ func TestMomentsPrecision(t *testing.T) {
 			}
 			got, gotQ := make([]float64, channels), make([]float64, channels)
 			for _, s := range Sets() {
-				s.Moments(got, gotQ, x, &SumRoom{})
+				s.Moments(got, gotQ, x, &SumWorkspace{})
 				for c := range channels {
 					want, q := twoPasses(x, channels, c)
 					if math.Abs(gotQ[c]/q-1) > 1e-6 || math.Abs(got[c]-want) > 1e-6 {
@@ -56,7 +56,7 @@ func TestMomentsOfConstants(t *testing.T) {
 			}
 			mean, q := []float64{7}, []float64{7}
 			for _, s := range Sets() {
-				if s.Moments(mean, q, x, &SumRoom{}); mean[0] != float64(v) || q[0] != 0 {
+				if s.Moments(mean, q, x, &SumWorkspace{}); mean[0] != float64(v) || q[0] != 0 {
 					t.Errorf("%s: %d times %v: mean %v, squares %v", s.Name, positions, v, mean[0], q[0])
 				}
 			}
@@ -69,7 +69,7 @@ func TestMomentsOfNonFinite(t *testing.T) {
 		x := make([]float32, 200)
 		x[150] = float32(v)
 		mean, q := []float64{0}, []float64{0}
-		if Generic.Moments(mean, q, x, &SumRoom{}); q[0] == q[0] && !math.IsInf(q[0], 0) {
+		if Generic.Moments(mean, q, x, &SumWorkspace{}); q[0] == q[0] && !math.IsInf(q[0], 0) {
 			t.Errorf("with %v: squares %v", v, q[0])
 		}
 	}

@@ -7,12 +7,12 @@ import "github.com/bnctl/bnctl/device/class"
 // every operation, so that all sets give the same bits. What ends in Half is
 // the same over rows of bfloat16: see channels_half.go.
 
-// extent says which channels the assembly for walks over neighbouring columns of
-// channels treats. It keeps what is per channel in registers; a wide one reads
-// and writes that at every position, and so treats any number of columns.
+// extent says which channels the assembly for walks over neighbouring columns of channels
+// processes. It keeps what is per channel in registers; one with minChannels loads and stores that
+// at every position, and so processes any number of columns.
 type extent struct {
-	lanes int // channels that it treats, of a wide one any multiple of them
-	wide  int // of a wide one: from how many channels on it is to be taken
+	lanes       int // channels that it processes, with minChannels any multiple of them
+	minChannels int // if not 0: from how many channels on it is to be taken
 }
 
 // normColumns is the assembly for walks that normalise rows of T.
@@ -23,16 +23,16 @@ type normColumns[T float32 | uint16] struct {
 	normaliseGradient func(hi, lo, by, add, slope *float32, dx, x, dy *T, channels, count int)
 }
 
-// nearby is how many values of a row are walked over column by column before
+// cachedValues is how many values of a row are walked over column by column before
 // the next ones are, so that memory is read as it lies.
-const nearby = 4096
+const cachedValues = 4096
 
 // treats returns how many of the channels the assembly processes.
 func (e extent) treats(channels int) int {
 	switch {
-	case channels < max(e.lanes, e.wide):
+	case channels < max(e.lanes, e.minChannels):
 		return 0
-	case e.wide > 0:
+	case e.minChannels > 0:
 		return channels / e.lanes * e.lanes
 	}
 	return e.lanes
@@ -48,7 +48,7 @@ func eachColumns[K interface{ treats(channels int) int }](kernels []K, n, values
 		return 0, 0
 	}
 	positions := values / n
-	some := max(1, nearby/n)
+	some := max(1, cachedValues/n)
 	if _, treated := widest(kernels, n); treated == n {
 		some = positions
 	}
@@ -76,16 +76,16 @@ func widest[K interface{ treats(channels int) int }](kernels []K, channels int) 
 	return k, 0
 }
 
-// Affine holds, per channel, the numbers of a normalisation: a mean in two
-// parts, so that x - mean keeps its precision when the mean is large, a
+// Affine holds, per channel, the numbers of a normalisation: a mean as two
+// terms, so that x - mean keeps its precision when the mean is large, a
 // factor and a shift.
 type Affine struct{ Hi, Lo, By, Add []float32 }
 
 // NewAffine returns an Affine for that number of channels.
 func NewAffine(channels int) Affine {
 	all := make([]float32, 4*channels)
-	part := func(i int) []float32 { return all[i*channels : (i+1)*channels : (i+1)*channels] }
-	return Affine{part(0), part(1), part(2), part(3)}
+	row := func(i int) []float32 { return all[i*channels : (i+1)*channels : (i+1)*channels] }
+	return Affine{row(0), row(1), row(2), row(3)}
 }
 
 // Set fills channel c.

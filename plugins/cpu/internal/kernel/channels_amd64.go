@@ -2,11 +2,11 @@
 
 package kernel
 
-// Walks over rows of float32 that normalise: wide ones, and over the columns of
+// Walks over rows of float32 that normalise: over many columns, and over the columns of
 // 4, 2 and 1 vectors.
 var (
 	normAVX512Wide = normColumns[float32]{
-		extent: extent{lanes: 16, wide: 80}, normalise: normaliseAVX512wide,
+		extent: extent{lanes: 16, minChannels: 80}, normalise: normaliseAVX512wide,
 		normalisePlus: normalisePlusAVX512wide, normaliseGradient: normaliseGradientAVX512wide,
 	}
 	normAVX512x4 = normColumns[float32]{
@@ -22,7 +22,7 @@ var (
 		normalisePlus: normalisePlusAVX512x1, normaliseGradient: normaliseGradientAVX512x1,
 	}
 	normAVX2Wide = normColumns[float32]{
-		extent: extent{lanes: 8, wide: 24}, normalise: normaliseAVX2wide,
+		extent: extent{lanes: 8, minChannels: 24}, normalise: normaliseAVX2wide,
 		normalisePlus: normalisePlusAVX2wide, normaliseGradient: normaliseGradientAVX2wide,
 	}
 	normAVX2x1 = normColumns[float32]{
@@ -34,7 +34,7 @@ var (
 // The same over rows of bfloat16; those of AVX-512 take its instructions for that.
 var (
 	normHalfAVX512Wide = normColumns[uint16]{
-		extent: extent{lanes: 16, wide: 80}, normalise: normaliseHalfAVX512BF16wide,
+		extent: extent{lanes: 16, minChannels: 80}, normalise: normaliseHalfAVX512BF16wide,
 		normalisePlus: normalisePlusHalfAVX512BF16wide, normaliseGradient: normaliseGradientHalfAVX512BF16wide,
 	}
 	normHalfAVX512x4 = normColumns[uint16]{
@@ -50,7 +50,7 @@ var (
 		normalisePlus: normalisePlusHalfAVX512BF16x1, normaliseGradient: normaliseGradientHalfAVX512BF16x1,
 	}
 	normHalfAVX2Wide = normColumns[uint16]{
-		extent: extent{lanes: 8, wide: 24}, normalise: normaliseHalfAVX2wide,
+		extent: extent{lanes: 8, minChannels: 24}, normalise: normaliseHalfAVX2wide,
 		normalisePlus: normalisePlusHalfAVX2wide, normaliseGradient: normaliseGradientHalfAVX2wide,
 	}
 	normHalfAVX2x1 = normColumns[uint16]{

@@ -10,10 +10,10 @@ import (
 // rowPasses are all passes over rows of one kind, those of float32 or those of
 // bfloat16, by functions that take and leave float32.
 type rowPasses struct {
-	sums              func(sum []float64, x []float32, r *SumRoom)
-	moments           func(mean, q []float64, x []float32, r *SumRoom)
-	gradientSums      func(s1, s2, mean []float64, x, dy []float32, r *SumRoom)
-	maskedSums        func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom)
+	sums              func(sum []float64, x []float32, r *SumWorkspace)
+	moments           func(mean, q []float64, x []float32, r *SumWorkspace)
+	gradientSums      func(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace)
+	maskedSums        func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumWorkspace)
 	normalise         func(y, x []float32, a Affine, e Epilogue)
 	normaliseGradient func(dx, x, dy []float32, a Affine, slope []float32)
 }
@@ -23,7 +23,7 @@ type rowPasses struct {
 func roundedPasses() rowPasses {
 	s := Generic
 	return rowPasses{s.Sums, s.Moments, s.GradientSums,
-		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
+		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumWorkspace) {
 			if m.Plus != nil {
 				s.Add(dx, dy, m.Plus)
 				s.RoundBF16(dx)
@@ -65,12 +65,12 @@ func halfPasses(t *testing.T, s *Set) rowPasses {
 		Generic.WidenBF16(y, all[guard:][:len(y)])
 	}
 	return rowPasses{
-		func(sum []float64, x []float32, r *SumRoom) { s.SumsHalf(sum, narrow(x), r) },
-		func(mean, q []float64, x []float32, r *SumRoom) { s.MomentsHalf(mean, q, narrow(x), r) },
-		func(s1, s2, mean []float64, x, dy []float32, r *SumRoom) {
+		func(sum []float64, x []float32, r *SumWorkspace) { s.SumsHalf(sum, narrow(x), r) },
+		func(mean, q []float64, x []float32, r *SumWorkspace) { s.MomentsHalf(mean, q, narrow(x), r) },
+		func(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace) {
 			s.GradientSumsHalf(s1, s2, mean, narrow(x), narrow(dy), r)
 		},
-		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumRoom) {
+		func(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumWorkspace) {
 			result(dx, func(dx []uint16) {
 				half := HalfMask{narrow(m.Y), narrow(m.Plus), m.Most}
 				s.MaskedSumsHalf(s1, s2, mean, narrow(x), dx, narrow(dy), half, r)
@@ -92,7 +92,7 @@ func (p *rowPasses) run(channels int, x, dy, plus []float32, a Affine, slope []f
 	nan, infinity := float32(math.NaN()), float32(math.Inf(1))
 	masks := []Mask{{plus, nil, nan}, {plus, x, 0.5}, {plus, nil, 0.3}, {plus, nil, infinity}, {x, plus, 0},
 		{x, nil, -1}}
-	sums, room := make([]float64, (6+2*len(masks))*channels), &SumRoom{}
+	sums, room := make([]float64, (6+2*len(masks))*channels), &SumWorkspace{}
 	part := func(i int) []float64 { return sums[i*channels : (i+1)*channels] }
 	mean := part(4 + 2*len(masks))
 	for c := range mean {

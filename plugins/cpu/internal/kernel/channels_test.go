@@ -20,7 +20,7 @@ func channelRun(s *Set, channels int, x, dy, plus []float32, a Affine, slope []f
 	for c := range mean {
 		mean[c] = float64(c) * 0.25
 	}
-	sums, room := make([]float64, 9*channels), &SumRoom{}
+	sums, room := make([]float64, 9*channels), &SumWorkspace{}
 	part := func(i int) []float64 { return sums[i*channels : (i+1)*channels] }
 	s.Sums(part(0), x, room)
 	s.Moments(part(1), part(8), x, room)
@@ -55,7 +55,7 @@ func TestChannels(t *testing.T) {
 	for channels := range 140 {
 		counts := []int{0, 1, 2, 7, 64, 131}
 		if channels > 128 {
-			counts = []int{2*nearby/channels + 3}
+			counts = []int{2*cachedValues/channels + 3}
 		}
 		for _, positions := range counts {
 			n := positions * channels
@@ -149,7 +149,7 @@ func benchmarkPasses(b *testing.B, s *Set, prefix string, row int, passes []pass
 func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
 	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
-	room := &SumRoom{}
+	room := &SumWorkspace{}
 	of := func(i, at, n int) []float32 { return x[i][at : at+n] }
 	return []pass{
 		{"sums", 4, func(at, n int) { s.Sums(sum, of(0, at, n), room) }, total},
@@ -175,7 +175,7 @@ func passesOf(s *Set, channels int, x [4][]float32, total int) []pass {
 func halfPassesOf(s *Set, channels int, x [4][]uint16, total int) []pass {
 	a, slope := NewAffine(channels), make([]float32, channels)
 	sum, q, mean := make([]float64, channels), make([]float64, channels), make([]float64, channels)
-	room := &SumRoom{}
+	room := &SumWorkspace{}
 	of := func(i, at, n int) []uint16 { return x[i][at : at+n] }
 	return []pass{
 		{"sums", 2, func(at, n int) { s.SumsHalf(sum, of(0, at, n), room) }, total},

@@ -44,14 +44,14 @@ func (s *Set) blocksOf(n, values int) (k *sumBlocks[float32], count int) {
 	return nil, 0
 }
 
-// SumRoom is memory for the sums of blocks.
-type SumRoom struct {
+// SumWorkspace is memory for the sums of blocks.
+type SumWorkspace struct {
 	single []float32
 	double []float64
 }
 
 // singles returns three times n float32, not cleared.
-func (r *SumRoom) singles(n int) (a, b, c []float32) {
+func (r *SumWorkspace) singles(n int) (a, b, c []float32) {
 	if len(r.single) < 3*n {
 		r.single = make([]float32, 3*n)
 	}
@@ -59,14 +59,14 @@ func (r *SumRoom) singles(n int) (a, b, c []float32) {
 }
 
 // doubles returns n float64, not cleared.
-func (r *SumRoom) doubles(n int) []float64 {
+func (r *SumWorkspace) doubles(n int) []float64 {
 	if len(r.double) < n {
 		r.double = make([]float64, n)
 	}
 	return r.double[:n]
 }
 
-// eachBlock calls do for every block of values but the first ones, which has n channels.
+// eachBlock calls do for every block of values except the first ones, which has n channels.
 func eachBlock(first, n, values int, do func(from, to int)) {
 	for from := first * BlockPositions * n; from < values; from += BlockPositions * n {
 		do(from, min(from+BlockPositions*n, values))
@@ -82,19 +82,19 @@ func widenInto(sum []float64, x []float32) {
 }
 
 // totals sets sum to the sums of blocks, to which add adds values [from, to).
-func totals(sum []float64, values int, r *SumRoom, add func(part []float32, from, to int)) {
-	part, _, _ := r.singles(len(sum))
+func totals(sum []float64, values int, r *SumWorkspace, add func(partial []float32, from, to int)) {
+	partial, _, _ := r.singles(len(sum))
 	clear(sum)
 	eachBlock(0, len(sum), values, func(from, to int) {
-		clear(part)
-		add(part, from, to)
-		widenInto(sum, part)
+		clear(partial)
+		add(partial, from, to)
+		widenInto(sum, partial)
 	})
 }
 
 // Sums sets sum, per channel, to the sum of the values of x.
-func (s *Set) Sums(sum []float64, x []float32, r *SumRoom) {
-	totals(sum, len(x), r, func(part []float32, from, to int) { s.addSums(part, x[from:to]) })
+func (s *Set) Sums(sum []float64, x []float32, r *SumWorkspace) {
+	totals(sum, len(x), r, func(partial []float32, from, to int) { s.addSums(partial, x[from:to]) })
 }
 
 // addSums adds to sum, per channel, the values of x, in order.

@@ -2,11 +2,11 @@
 
 package kernel
 
-// Walks over rows of float32 that sum: wide ones, and over the columns of 4, 2
+// Walks over rows of float32 that sum: over many columns, and over the columns of 4, 2
 // and 1 vectors.
 var (
 	sumAVX512Wide = sumColumns[float32]{
-		extent: extent{lanes: 16, wide: 80}, sums: sumsAVX512wide, sizes: sizesAVX512wide,
+		extent: extent{lanes: 16, minChannels: 80}, sums: sumsAVX512wide, sizes: sizesAVX512wide,
 		deviations: deviationsAVX512wide, gradientSums: gradientSumsAVX512wide,
 		maskedSums: maskedSumsAVX512wide, maskedSumsPlus: maskedSumsPlusAVX512wide,
 	}
@@ -32,7 +32,7 @@ var (
 			maskedBlocksPlusAVX512x1},
 	}
 	sumAVX2Wide = sumColumns[float32]{
-		extent: extent{lanes: 8, wide: 24}, sums: sumsAVX2wide, sizes: sizesAVX2wide,
+		extent: extent{lanes: 8, minChannels: 24}, sums: sumsAVX2wide, sizes: sizesAVX2wide,
 		deviations: deviationsAVX2wide, gradientSums: gradientSumsAVX2wide,
 		maskedSums: maskedSumsAVX2wide, maskedSumsPlus: maskedSumsPlusAVX2wide,
 	}
@@ -55,7 +55,7 @@ var (
 // The same over rows of bfloat16; those of AVX-512 take its instructions for that.
 var (
 	sumHalfAVX512Wide = sumColumns[uint16]{
-		extent: extent{lanes: 16, wide: 80}, sums: sumsHalfAVX512BF16wide,
+		extent: extent{lanes: 16, minChannels: 80}, sums: sumsHalfAVX512BF16wide,
 		deviations: deviationsHalfAVX512BF16wide, gradientSums: gradientSumsHalfAVX512BF16wide,
 		maskedSums: maskedSumsHalfAVX512BF16wide, maskedSumsPlus: maskedSumsPlusHalfAVX512BF16wide,
 	}
@@ -75,7 +75,7 @@ var (
 		maskedSums: maskedSumsHalfAVX512BF16x1, maskedSumsPlus: maskedSumsPlusHalfAVX512BF16x1,
 	}
 	sumHalfAVX2Wide = sumColumns[uint16]{
-		extent: extent{lanes: 8, wide: 24}, sums: sumsHalfAVX2wide,
+		extent: extent{lanes: 8, minChannels: 24}, sums: sumsHalfAVX2wide,
 		deviations: deviationsHalfAVX2wide, gradientSums: gradientSumsHalfAVX2wide,
 		maskedSums: maskedSumsHalfAVX2wide, maskedSumsPlus: maskedSumsPlusHalfAVX2wide,
 	}

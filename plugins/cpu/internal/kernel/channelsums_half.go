@@ -3,8 +3,8 @@ package kernel
 import "math"
 
 // SumsHalf sets sum, per channel, to the sum of the values of x.
-func (s *Set) SumsHalf(sum []float64, x []uint16, r *SumRoom) {
-	totals(sum, len(x), r, func(part []float32, from, to int) { s.addSumsHalf(part, x[from:to]) })
+func (s *Set) SumsHalf(sum []float64, x []uint16, r *SumWorkspace) {
+	totals(sum, len(x), r, func(partial []float32, from, to int) { s.addSumsHalf(partial, x[from:to]) })
 }
 
 func (s *Set) addSumsHalf(sum []float32, x []uint16) {
@@ -20,7 +20,7 @@ func (s *Set) addSumsHalf(sum []float32, x []uint16) {
 }
 
 // MomentsHalf sets mean and q, per channel, to the moments of the values of x.
-func (s *Set) MomentsHalf(mean, q []float64, x []uint16, r *SumRoom) {
+func (s *Set) MomentsHalf(mean, q []float64, x []uint16, r *SumWorkspace) {
 	moments(mean, q, len(x), r, 0, nil,
 		func(sum []float32, from, to int) { s.addSumsHalf(sum, x[from:to]) },
 		func(sum, squares, shift []float32, from, to int) {
@@ -47,7 +47,7 @@ func (s *Set) addDeviationsHalf(sum, squares, shift []float32, x []uint16) {
 func noBlocks([]float32) int { return 0 }
 
 // GradientSumsHalf sets s1 and s2, per channel, to the sums of dy and dy*(x - mean).
-func (s *Set) GradientSumsHalf(s1, s2, mean []float64, x, dy []uint16, r *SumRoom) {
+func (s *Set) GradientSumsHalf(s1, s2, mean []float64, x, dy []uint16, r *SumWorkspace) {
 	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
 		s.addGradientSumsHalf(p1, p2, shift, x[from:to], dy[from:to])
 	})
@@ -88,8 +88,8 @@ func (m *HalfMask) last() uint16 {
 	return uint16((math.Float32bits(m.Most) - 1) >> 16)
 }
 
-// part returns the mask of values [from, to).
-func (m HalfMask) part(from, to int) HalfMask {
+// slice returns the mask of values [from, to).
+func (m HalfMask) slice(from, to int) HalfMask {
 	m.Y = m.Y[from:to]
 	if m.Plus != nil {
 		m.Plus = m.Plus[from:to]
@@ -99,9 +99,9 @@ func (m HalfMask) part(from, to int) HalfMask {
 
 // MaskedSumsHalf sets dx to dy with a mask and does what GradientSumsHalf does
 // with it. Without Plus nothing is rounded: dx is dy, bit for bit, or 0.
-func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask, r *SumRoom) {
+func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask, r *SumWorkspace) {
 	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
-		s.addMaskedSumsHalf(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.part(from, to))
+		s.addMaskedSumsHalf(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.slice(from, to))
 	})
 }
 

@@ -14,17 +14,17 @@ type sizedDirectPairs struct {
 // kernel, the pairs, the columns of the kernel, and of each pair the second
 // value before the first. Run must be even. Weights are
 // [Rows][Run/2][DirectWidth][Lanes][2]: see DirectPairsAt.
-func (s *Set) DirectPairs(t Direct, out []float32, in, packed []uint16, f Finish, count int) {
+func (s *Set) DirectPairs(t Direct, out []float32, in, packed []uint16, f ScaledEpilogue, count int) {
 	directPairsInto(s, t, out, in, packed, f, count)
 }
 
 // DirectPairsHalf is DirectPairs whose results are rounded to bfloat16 of two bytes each.
-func (s *Set) DirectPairsHalf(t Direct, out, in, packed []uint16, f Finish, count int) {
+func (s *Set) DirectPairsHalf(t Direct, out, in, packed []uint16, f ScaledEpilogue, count int) {
 	directPairsInto(s, t, out, in, packed, f, count)
 }
 
 // directPairsInto is DirectPairs for results of either size.
-func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed []uint16, f Finish,
+func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed []uint16, f ScaledEpilogue,
 	count int) {
 	t.check(len(in), len(out), count)
 	if t.Run%2 != 0 || f.lacks((count-1)*t.GradStep+Lanes) || f.Bias != nil && len(f.Bias) < Lanes ||
@@ -40,7 +40,7 @@ func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed [
 			var sums [Lanes]float32
 			t.genericPairs(&sums, in[p*t.Run:], packed)
 			for c, v := range sums {
-				store(&out[p*t.GradStep+c], at.finish(c, c, v))
+				store(&out[p*t.GradStep+c], at.apply(c, c, v))
 			}
 		}
 		return

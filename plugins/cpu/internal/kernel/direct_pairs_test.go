@@ -14,7 +14,7 @@ type directPairsCase struct {
 	in, packed []uint16
 	src        []float32
 	out        []float32
-	Finish
+	ScaledEpilogue
 }
 
 func newDirectPairsCase(r *rand.Rand, t Direct, count int,
@@ -47,9 +47,9 @@ func newDirectPairsCase(r *rand.Rand, t Direct, count int,
 func (c *directPairsCase) run(s *Set, count, cut int) []float32 {
 	got := slices.Clone(c.out)
 	if cut > 0 {
-		s.DirectPairs(c.Direct, got, c.in, c.packed, c.Finish, cut)
+		s.DirectPairs(c.Direct, got, c.in, c.packed, c.ScaledEpilogue, cut)
 	}
-	f := c.Finish
+	f := c.ScaledEpilogue
 	f.Epilogue = f.Epilogue.From(cut * c.GradStep)
 	s.DirectPairs(c.Direct, got[cut*c.GradStep:], c.in[cut*c.Run:], c.packed, f, count-cut)
 	return got
@@ -79,7 +79,7 @@ func TestDirectPairs(t *testing.T) {
 		if count%3 == 0 {
 			continue
 		}
-		c.Finish = Finish{}
+		c.ScaledEpilogue = ScaledEpilogue{}
 		got := c.run(definition, count, 0)
 		for o := range Lanes {
 			if want := c.sum(count-1, o); math.Abs(float64(got[(count-1)*c.GradStep+o])-want) > 1e-3 {
@@ -111,7 +111,7 @@ func BenchmarkDirectPairs(b *testing.B) {
 	for _, set := range pairsSets() {
 		b.Run(fmt.Sprintf("%dx%d/%s", count, run, set.Name), func(b *testing.B) {
 			for b.Loop() {
-				set.DirectPairs(c.Direct, c.out, c.in, c.packed, c.Finish, count)
+				set.DirectPairs(c.Direct, c.out, c.in, c.packed, c.ScaledEpilogue, count)
 			}
 			rate := 2 * float64(count*c.Rows*DirectWidth*run*Lanes) * float64(b.N) / b.Elapsed().Seconds()
 			b.ReportMetric(rate/1e9, "GFLOP/s")

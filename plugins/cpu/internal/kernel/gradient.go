@@ -15,7 +15,7 @@ import (
 // chain over p, which goes on from call to call. Behind the last value of
 // grad GradientSlack more must be readable. spare is what a worker lends.
 func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, k1, from, to int,
-	spare *Scratch) {
+	spare *Workspace) {
 	c0, step, _ := w.panel(panel)
 	if len(in) < w.inNeed || len(grad) < w.outNeed+GradientSlack || len(sums) < (k1-k0)*step ||
 		from < 0 || to > w.Positions() || k0 < 0 || k1 > w.Run {

@@ -21,7 +21,7 @@ func TestDenseGradient(t *testing.T) {
 			w, before := NewWindow(at, of, 1, values, PanelLanes), guarded(r, values*PanelLanes)
 			for _, s := range Sets() {
 				want := make([]float32, values*PanelLanes)
-				s.Gradient(w, 0, 0, want, in, grad, 0, values, 0, rows, &Scratch{})
+				s.Gradient(w, 0, 0, want, in, grad, 0, values, 0, rows, &Workspace{})
 				for _, add := range []bool{false, true} {
 					got := slices.Clone(before)
 					s.DenseGradient(got, in, inStep, grad, gradStep, rows, values, add)

@@ -23,24 +23,24 @@ const (
 	stagedRun       = 96  // values of a run, likewise
 )
 
-// stagedRoom is what a worker needs for operands side by side, those of a slab too.
-const stagedRoom = max(stagedPositions*(PanelLanes+stagedRun/stagedValues*stagedVector),
+// stagedLen is what a worker needs for operands side by side, those of a slab too.
+const stagedLen = max(stagedPositions*(PanelLanes+stagedRun/stagedValues*stagedVector),
 	SlabPositions*(slabValues+slabGap))
 
-// pays reports whether laying operands side by side costs little beside the products.
+// pays reports whether copying operands next to each other costs little compared with the products.
 func (c *gradientCall) pays() bool {
 	return c.width >= 2*Lanes && c.k1-c.k0 >= 2*stagedValues && c.to-c.from >= 2*stagedVector
 }
 
 // staged does what run does.
-func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Scratch) {
+func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Workspace) {
 	if spare.staged == nil {
-		spare.staged = make([]float32, stagedRoom)
+		spare.staged = make([]float32, stagedLen)
 	}
 	grads, values := spare.staged[:stagedPositions*PanelLanes], spare.staged[stagedPositions*PanelLanes:]
-	parts := (c.to - c.from + stagedPositions - 1) / stagedPositions
-	for i := range parts {
-		from, to := c.from+(c.to-c.from)*i/parts, c.from+(c.to-c.from)*(i+1)/parts
+	chunks := (c.to - c.from + stagedPositions - 1) / stagedPositions
+	for i := range chunks {
+		from, to := c.from+(c.to-c.from)*i/chunks, c.from+(c.to-c.from)*(i+1)/chunks
 		n := to - from
 		s.channels(&grads[0], 4*Lanes*n, &c.grad[0], &w.Out[from], c.width/Lanes, n)
 		for k0 := c.k0; k0 < c.k1; k0 += stagedRun {

@@ -21,7 +21,7 @@ func TestGradient(t *testing.T) {
 			for panel := range w.Panels() {
 				step := w.PanelWidth(panel)
 				sums := make([]float32, s.run*step)
-				from, spare := 0, new(Scratch)
+				from, spare := 0, new(Workspace)
 				for _, to := range append(cuts, s.positions) {
 					set.Gradient(w, s.taps-1, panel, sums, in, grad, 0, s.run/2, from, to, spare)
 					set.Gradient(w, s.taps-1, panel, sums[s.run/2*step:], in, grad, s.run/2, s.run, from, to,

@@ -1,10 +1,10 @@
-// Package kernel holds the inner loops of the CPU device: for each, a
-// definition in plain Go and, beside it, assembly for the vector units.
+// Package kernel holds the inner loops of the CPU device: for each, a definition in plain Go and
+// assembly for the vector units.
 //
 // A Set is one family of them. Sets of one class give the same bits: in class
 // "fma" every sum of products is one chain of fused multiply-adds in an order
 // that the definition states, whatever the width of the vectors; class "amx"
-// has besides what matrix units compute (Matrix); class "generic" rounds every
+// also has what matrix units compute (Matrix); class "generic" rounds every
 // product and every sum. No result depends on how the work is cut into calls.
 package kernel
 
@@ -21,7 +21,7 @@ import (
 //go:generate go run -C _asm . depthwise
 //go:generate go run -C _asm . depthwiserows
 //go:generate go run -C _asm . pooling
-//go:generate go run -C _asm . mix
+//go:generate go run -C _asm . resample
 //go:generate go run -C _asm . direct
 //go:generate go run -C _asm . winograd
 //go:generate go run -C _asm . winogradgradient
@@ -71,7 +71,7 @@ type Set struct {
 	elements          *elements
 	activations       *activations
 	pools             *pools
-	mixes             *mixKernel
+	resample          *resampleKernel
 	directs           *directTiles
 	winograd          *winogradKernels
 	winogradGradients winogradGradients
@@ -111,7 +111,7 @@ func Sets() []*Set {
 
 // Pick returns the fastest set of this machine that has the given class or name; for
 // "auto" the fastest of all at a precision: matrix units are fast with bfloat16 alone,
-// float32 in three parts takes them longer than multiply-adds.
+// float32 as three terms takes them longer than multiply-adds.
 func Pick(name string, bfloat16 bool) (*Set, error) {
 	sets := Sets()
 	for _, s := range sets {

@@ -7,14 +7,13 @@ import "fmt"
 // whole steps of 32 values; all runs of a position, one after the other, are a
 // row.
 //
-// With one part both operands are bfloat16. With three they are float32, each
-// the sum of three bfloat16: x1 = bf16(x), x2 = bf16(x - x1), x3 = x - x1 - x2;
-// of the nine products the six largest are added, in the order of partOrder,
-// step by step. What is left out is below 2^-25 of a product. The order of sums
-// is that of multiplyTiles.
+// With one term both operands are bfloat16. With three they are float32, each the sum of three
+// bfloat16: x1 = bf16(x), x2 = bf16(x - x1), x3 = x - x1 - x2; of the nine products the six largest
+// are added, in the order of termOrder, step by step. What is left out is below 2^-25 of a product.
+// The order of sums is that of multiplyTiles.
 type Matrix struct {
 	*Window
-	Parts int
+	Terms int
 	even  int // bytes of bfloat16 between positions, if it is the same everywhere; else 0
 }
 
@@ -32,12 +31,12 @@ const MatrixPositions = 2 * tileRows
 // MatrixSuits reports whether matrix units can compute windows of such runs.
 func MatrixSuits(run int) bool { return run > 0 && run%tileValues == 0 }
 
-// NewMatrix returns what computes a window from operands of one or three parts.
-func NewMatrix(w *Window, parts int) *Matrix {
-	if !MatrixSuits(w.Run) || partOrder[parts] == nil {
-		panic(fmt.Sprintf("kernel.NewMatrix: a run of %d values, %d parts", w.Run, parts))
+// NewMatrix returns what computes a window from operands of one or three terms.
+func NewMatrix(w *Window, terms int) *Matrix {
+	if !MatrixSuits(w.Run) || termOrder[terms] == nil {
+		panic(fmt.Sprintf("kernel.NewMatrix: a run of %d values, %d terms", w.Run, terms))
 	}
-	m := &Matrix{Window: w, Parts: parts}
+	m := &Matrix{Window: w, Terms: terms}
 	if w.Taps == 1 && len(w.In) > 1 {
 		m.even = int(w.In[1]-w.In[0]) / 2
 		for p := 1; p < len(w.In); p++ {
@@ -60,23 +59,22 @@ func (m *Matrix) blocks() int { return padded(m.Width) / Lanes }
 func (m *Matrix) PackedLen() int { return m.blocks() * m.blockLen() }
 
 // blockLen returns the number of bfloat16 of a block of channels.
-func (m *Matrix) blockLen() int { return m.Steps() * m.Parts * tileLen }
+func (m *Matrix) blockLen() int { return m.Steps() * m.Terms * tileLen }
 
-// tile returns where the tile of a block of channels, a step and a part begins
-// in packed weights. Two blocks lie together, [Steps][Parts][2], so that
-// kernels read what they need in one row; a last one alone, [Steps][Parts].
-func (m *Matrix) tile(block, step, part int) int {
+// tile returns where the tile of a block of channels, a step and a term begins in packed weights.
+// Two blocks lie together, [Steps][Terms][2], so that kernels read what they need in one row; a
+// last one alone, [Steps][Terms].
+func (m *Matrix) tile(block, step, term int) int {
 	first, n := block/2*2, 2
 	if first+1 == m.blocks() {
 		n = 1
 	}
-	return first*m.blockLen() + ((step*m.Parts+part)*n+block-first)*tileLen
+	return first*m.blockLen() + ((step*m.Terms+term)*n+block-first)*tileLen
 }
 
-// PackMatrix fills the parts of packed that belong to one panel; the
-// order at, step and factor are those of Pack. A tile holds 16 pairs of values, each of
-// 16 channels: [16 pairs][16 channels][2]. It returns the extent of weights in
-// three parts.
+// PackMatrix fills the range of packed that belongs to one panel; the order at, step and factor are
+// those of Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16 channels][2].
+// It returns the extent of weights of three terms.
 func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, at []int, step int,
 	factor Factor) Extent {
 	channel, width, real := m.panel(panel)
@@ -89,12 +87,12 @@ func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, a
 				gatherChannels(&row, h, src[at[k+h]+(channel+c)*step:], min(real-c, Lanes), step, channel+c, factor)
 			}
 			pair := k % tileValues / 2 * tileValues
-			if m.Parts == 1 {
+			if m.Terms == 1 {
 				s.NarrowBF16(packed[m.tile((channel+c)/Lanes, k/tileValues, 0)+pair:][:tileValues], row[:])
 				continue
 			}
 			s.splitRow(staged, row[:], &lanes)
-			for p := range m.Parts {
+			for p := range m.Terms {
 				copy(packed[m.tile((channel+c)/Lanes, k/tileValues, p)+pair:][:tileValues], staged[2*p*tileLen:])
 			}
 		}
@@ -117,9 +115,9 @@ func gatherChannels(row *[tileValues]float32, h int, src []float32, lanes, step,
 // MatrixBF16 computes positions [from, to) of panels [first, last) for one
 // image of bfloat16, whose runs begin half as many bytes from it as In says.
 // What follows a sum is what follows one of Pairs.
-func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed []uint16, f Finish,
-	from, to int, spare *MatrixScratch) {
-	if m.Parts != 1 || m.lacks(len(in), out, packed, &f, from, to) ||
+func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed []uint16, f ScaledEpilogue,
+	from, to int, spare *MatrixWorkspace) {
+	if m.Terms != 1 || m.lacks(len(in), out, packed, &f, from, to) ||
 		f.Scale != nil && (f.Bias == nil || len(f.Scale) < m.BiasLen()) {
 		m.misused(1, len(in), out, packed, &f, from, to)
 	}
@@ -130,12 +128,12 @@ func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed [
 		c := matrixCall{m, out, packed, f}
 		for p := from; p < from+n; p += MatrixPositions {
 			if !s.inPlace(m, p, from+n) {
-				s.gather(m, spare.room[(p-from)*each:], in, p, min(p+MatrixPositions, from+n))
+				s.gather(m, spare.aligned[(p-from)*each:], in, p, min(p+MatrixPositions, from+n))
 			}
 		}
 		for panel := first; panel < last; panel++ {
 			for p := from; p < from+n; p += MatrixPositions {
-				a := matrixTiles{spare.room[(p-from)*each:], 2 * tileValues, 2 * tileLen, 4 * tileLen}
+				a := matrixTiles{spare.aligned[(p-from)*each:], 2 * tileValues, 2 * tileLen, 4 * tileLen}
 				if s.inPlace(m, p, from+n) {
 					a = matrixTiles{in[int(m.In[p])/4:], m.even, tileRows * m.even, 2 * tileValues}
 				}
@@ -158,22 +156,22 @@ func (s *Set) inPlace(m *Matrix, p, end int) bool {
 // them: Window must compute them. Which they are depends on the values of the
 // position and on the extent alone. They are valid until the next call.
 func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []uint16, weights Extent,
-	bias []float32, e Epilogue, from, to int, spare *MatrixScratch) (apart []int32) {
-	f := Finish{Bias: bias, Epilogue: e}
-	if m.Parts != 3 || m.lacks(len(in), out, packed, &f, from, to) {
+	bias []float32, e Epilogue, from, to int, spare *MatrixWorkspace) (apart []int32) {
+	f := ScaledEpilogue{Bias: bias, Epilogue: e}
+	if m.Terms != 3 || m.lacks(len(in), out, packed, &f, from, to) {
 		m.misused(3, len(in), out, packed, &f, from, to)
 	}
 	spare.apart = spare.apart[:0]
-	each := m.Steps() * m.Parts * tileValues
+	each := m.Steps() * m.Terms * tileValues
 	for from < to {
 		n := spare.stage(m, to-from)
 		c := matrixCall{m, out, packed, f}
 		for p := from; p < from+n; p += MatrixPositions {
-			s.split(m, spare.room[(p-from)*each:], in, weights, p, min(p+MatrixPositions, from+n), spare)
+			s.split(m, spare.aligned[(p-from)*each:], in, weights, p, min(p+MatrixPositions, from+n), spare)
 		}
 		for panel := first; panel < last; panel++ {
 			for p := from; p < from+n; p += MatrixPositions {
-				a := matrixTiles{spare.room[(p-from)*each:], 2 * tileValues, 2 * tileLen, 3 * 4 * tileLen}
+				a := matrixTiles{spare.aligned[(p-from)*each:], 2 * tileValues, 2 * tileLen, 3 * 4 * tileLen}
 				s.matrixPanel(&c, panel, a, p, min(p+MatrixPositions, from+n), spare)
 			}
 		}
@@ -183,15 +181,15 @@ func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []
 }
 
 // lacks reports whether an operand is too short.
-func (m *Matrix) lacks(in int, out []float32, packed []uint16, f *Finish, from, to int) bool {
+func (m *Matrix) lacks(in int, out []float32, packed []uint16, f *ScaledEpilogue, from, to int) bool {
 	return in < m.inNeed || len(out) < m.outNeed || len(packed) < m.PackedLen() ||
 		from < 0 || to > m.Positions() || f.Bias != nil && len(f.Bias) < m.BiasLen() || f.lacks(m.outNeed)
 }
 
 // misused panics.
-func (m *Matrix) misused(parts, in int, out []float32, packed []uint16, f *Finish, from, to int) {
-	panic(fmt.Sprintf("kernel.Matrix: %d parts, want %d; image of %d values, want %d; result of %d, want %d; "+
-		"weights of %d, want %d; scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", parts,
-		m.Parts, in, m.inNeed, len(out), m.outNeed, len(packed), m.PackedLen(), len(f.Scale), len(f.Bias),
+func (m *Matrix) misused(terms, in int, out []float32, packed []uint16, f *ScaledEpilogue, from, to int) {
+	panic(fmt.Sprintf("kernel.Matrix: %d terms, want %d; image of %d values, want %d; result of %d, want %d; "+
+		"weights of %d, want %d; scale of %d, bias of %d, want %d; %d to be added; positions [%d, %d) of %d", terms,
+		m.Terms, in, m.inNeed, len(out), m.outNeed, len(packed), m.PackedLen(), len(f.Scale), len(f.Bias),
 		m.BiasLen(), len(f.Plus), from, to, m.Positions()))
 }

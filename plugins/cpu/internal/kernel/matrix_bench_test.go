@@ -18,15 +18,15 @@ func BenchmarkMatrix(b *testing.B) {
 		w := benchWindow(s.side*s.side, s.taps, s.in, s.out)
 		for _, parts := range []int{1, 3} {
 			c := newMatrixCase(rand.New(rand.NewPCG(1, 1)), w, parts, 0, w.inNeed)
-			c.finish = Finish{}
+			c.finish = ScaledEpilogue{}
 			in := make([]uint16, len(c.in))
 			for _, set := range matrixSets() {
 				set.NarrowBF16(in, c.in)
 				b.Run(fmt.Sprintf("%dx%dx%dx%d/%d/%s", s.side, s.taps, s.in, s.out, parts, set.Name), func(b *testing.B) {
-					spare := new(MatrixScratch)
+					spare := new(MatrixWorkspace)
 					for b.Loop() {
 						if parts == 1 {
-							set.MatrixBF16(c.Matrix, 0, c.Panels(), c.out, in, c.packed, Finish{}, 0, c.Positions(), spare)
+							set.MatrixBF16(c.Matrix, 0, c.Panels(), c.out, in, c.packed, ScaledEpilogue{}, 0, c.Positions(), spare)
 						} else {
 							set.MatrixF32(c.Matrix, 0, c.Panels(), c.out, c.in, c.packed, c.weights, nil,
 								Epilogue{}, 0, c.Positions(), spare)
@@ -59,14 +59,14 @@ func BenchmarkMatrixStage(b *testing.B) {
 		for _, parts := range []int{1, 3} {
 			w := benchWindow(14*14, 9, 128, 128)
 			c := newMatrixCase(rand.New(rand.NewPCG(1, 1)), w, parts, 0, w.inNeed)
-			spare, in := new(MatrixScratch), make([]uint16, len(c.in))
+			spare, in := new(MatrixWorkspace), make([]uint16, len(c.in))
 			spare.stage(c.Matrix, MatrixPositions)
 			b.Run(fmt.Sprintf("%d/%s", parts, s.Name), func(b *testing.B) {
 				for b.Loop() {
 					if parts == 1 {
-						s.gather(c.Matrix, spare.room, in, 20, 20+MatrixPositions)
+						s.gather(c.Matrix, spare.aligned, in, 20, 20+MatrixPositions)
 					} else {
-						s.split(c.Matrix, spare.room, c.in, c.weights, 20, 20+MatrixPositions, spare)
+						s.split(c.Matrix, spare.aligned, c.in, c.weights, 20, 20+MatrixPositions, spare)
 					}
 				}
 				values := float64(MatrixPositions*c.Steps()*tileValues) * float64(b.N)

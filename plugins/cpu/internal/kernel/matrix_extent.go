@@ -24,20 +24,20 @@ func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max
 // exponents returns those of the smallest and the largest value.
 func (e Extent) exponents() (least, most int) { return int(e.Least>>23) - 127, int(e.Most>>23) - 127 }
 
-// leastPart is the exponent from which on all parts of a value are normal: they
-// are multiples of its last bit.
-const leastPart = -100
+// leastTerm is the exponent from which on all terms of a value are normal: they are multiples of
+// its last bit.
+const leastTerm = -100
 
-// Splits reports whether values of this extent can be split in three parts: none
-// is subnormal, and none overflows when it is rounded.
+// Splits reports whether values of this extent can be split into three terms: no value is
+// subnormal, and no value overflows when it is rounded.
 func (e Extent) Splits() bool {
 	least, most := e.exponents()
-	return e.Most == 0 || least >= leastPart && most < 127
+	return e.Most == 0 || least >= leastTerm && most < 127
 }
 
 // suits reports whether a sum of count products of values of extent e with
 // weights of extent w keeps its precision: all can be split, no sum overflows,
-// and no product is so small (its parts are flushed to 0 below 2^-126) that
+// and no product is so small (its terms are flushed to 0 below 2^-126) that
 // what is lost is more than 2^-25 of it.
 func (e Extent) suits(w Extent, count int) bool {
 	const leastProduct, mostSum = -98, 126

@@ -30,7 +30,7 @@ func TestMatrixPrecision(t *testing.T) {
 	for _, o := range precisionOperands {
 		for _, run := range []int{32, 64, 256, 512, 2048} {
 			c := newMatrixCase(r, plainWindow(rows, run, 16), 3, 0, 0)
-			c.in, c.finish = make([]float32, rows*run), Finish{}
+			c.in, c.finish = make([]float32, rows*run), ScaledEpilogue{}
 			for i := range c.in {
 				c.in[i] = o.draw(r)
 			}
@@ -38,7 +38,7 @@ func TestMatrixPrecision(t *testing.T) {
 				c.src[i] = float32(math.Copysign(float64(o.draw(r)), r.NormFloat64()))
 			}
 			c.pack(matrixDefinition)
-			out, apart := c.run(matrixDefinition, new(MatrixScratch))
+			out, apart := c.run(matrixDefinition, new(MatrixWorkspace))
 			if len(apart) > 0 {
 				t.Errorf("%s, %d values: %d positions lie apart, want none", o.name, run, len(apart))
 			}
@@ -111,14 +111,14 @@ func TestMatrixApart(t *testing.T) {
 	} {
 		const run = 64
 		m := newMatrixCase(r, plainWindow(35, run, 20), 3, 0, 0)
-		m.in, m.finish = make([]float32, 35*run), Finish{}
+		m.in, m.finish = make([]float32, 35*run), ScaledEpilogue{}
 		for i := range m.src {
 			m.src[i] = c.weight
 		}
 		m.pack(matrixDefinition)
 		m.in[33*run+7] = c.value
 		for _, set := range append(matrixSets(), matrixDefinition) {
-			out, apart := m.run(set, new(MatrixScratch))
+			out, apart := m.run(set, new(MatrixWorkspace))
 			alone := len(apart) == 1 && apart[0] == 33
 			finite := c.weight < 0x1p125 && c.weight > 0x1p-101
 			if c.apart && finite && !alone || c.apart && len(apart) == 0 || !c.apart && len(apart) > 0 {
@@ -150,9 +150,9 @@ func TestMatrixBits(t *testing.T) {
 			}
 		}
 		c.pack(matrixDefinition)
-		want, _ := c.run(matrixDefinition, new(MatrixScratch))
+		want, _ := c.run(matrixDefinition, new(MatrixWorkspace))
 		for _, set := range matrixSets() {
-			if got, _ := c.run(set, new(MatrixScratch)); !sameBits(got, want) {
+			if got, _ := c.run(set, new(MatrixWorkspace)); !sameBits(got, want) {
 				t.Errorf("%s differs from the definition", set.Name)
 			}
 		}

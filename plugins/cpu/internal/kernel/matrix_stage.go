@@ -2,30 +2,30 @@ package kernel
 
 import "unsafe"
 
-// MatrixScratch is memory of a worker for MatrixBF16 and MatrixF32; its contents
+// MatrixWorkspace is memory of a worker for MatrixBF16 and MatrixF32; its contents
 // mean nothing between calls.
-type MatrixScratch struct {
-	memory []uint16
-	room   []uint16 // memory from a line of the cache on: staged positions
-	apart  []int32  // positions that lie apart
-	sums   [MatrixPositions * PanelLanes]float32
+type MatrixWorkspace struct {
+	memory  []uint16
+	aligned []uint16 // memory from a line of the cache on: staged positions
+	apart   []int32  // positions that lie apart
+	sums    [MatrixPositions * PanelLanes]float32
 }
 
-// stagedMost is how many bfloat16 should be staged at once: they should stay in
-// the cache of a core beside some weights.
+// stagedMost is how many bfloat16 should be staged at once: they should stay in the cache of a core
+// together with some weights.
 const stagedMost = 128 << 10
 
-// stage makes room for as many positions as should be staged at once, and
-// returns how many that is: at most n, else whole MatrixPositions. They are
-// staged as [blocks of MatrixPositions][Steps][Parts][2 tiles][16][32].
-func (x *MatrixScratch) stage(m *Matrix, n int) int {
+// stage allocates memory for as many positions as should be staged at once, and returns how many
+// that is: at most n, else whole MatrixPositions. They are staged as [blocks of
+// MatrixPositions][Steps][Terms][2 tiles][16][32].
+func (x *MatrixWorkspace) stage(m *Matrix, n int) int {
 	const line = 64 / 2
-	block := m.Steps() * m.Parts * tileValues * MatrixPositions
+	block := m.Steps() * m.Terms * tileValues * MatrixPositions
 	blocks := min((n+MatrixPositions-1)/MatrixPositions, max(1, stagedMost/max(block, 1)))
 	if len(x.memory) < blocks*block+line {
 		x.memory = make([]uint16, blocks*block+line)
 	}
-	x.room = x.memory[int(-uintptr(unsafe.Pointer(&x.memory[0]))%64)/2:]
+	x.aligned = x.memory[int(-uintptr(unsafe.Pointer(&x.memory[0]))%64)/2:]
 	return min(n, blocks*MatrixPositions)
 }
 
@@ -59,10 +59,10 @@ func firstOf(x []uint16) *uint16 { return unsafe.SliceData(x) }
 // stagedAt returns where position i of a block begins.
 func stagedAt(i int) int { return i/tileRows*tileLen + i%tileRows*tileValues }
 
-// split stages positions [from, to), at most MatrixPositions, in three parts,
-// and notes those that lie apart.
+// split stages positions [from, to), at most MatrixPositions, as three terms, and notes those that
+// lie apart.
 func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, from, to int,
-	spare *MatrixScratch) {
+	spare *MatrixWorkspace) {
 	for p := from; p < to; p++ {
 		lanes := noLanes
 		for t := range m.Taps {

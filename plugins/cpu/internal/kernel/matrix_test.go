@@ -24,7 +24,7 @@ type matrixCase struct {
 	at           []int
 	packed       []uint16
 	weights      Extent
-	finish       Finish
+	finish       ScaledEpilogue
 }
 
 // newMatrixCase makes one of random values, the image of which has size; the
@@ -63,7 +63,7 @@ func (c *matrixCase) pack(s *Set) {
 
 // run computes all positions, cut at these, and returns the result with the
 // positions that were left out.
-func (c *matrixCase) run(s *Set, spare *MatrixScratch, cuts ...int) (out []float32, apart []int32) {
+func (c *matrixCase) run(s *Set, spare *MatrixWorkspace, cuts ...int) (out []float32, apart []int32) {
 	out = slices.Clone(c.out)
 	in := make([]uint16, len(c.in))
 	s.NarrowBF16(in, c.in)
@@ -71,7 +71,7 @@ func (c *matrixCase) run(s *Set, spare *MatrixScratch, cuts ...int) (out []float
 	for _, to := range append(cuts, c.Positions()) {
 		for panel := 0; panel < c.Panels(); panel += 2 { // two at a time
 			last := min(panel+2, c.Panels())
-			if c.Parts == 1 {
+			if c.Terms == 1 {
 				s.MatrixBF16(c.Matrix, panel, last, out, in, c.packed, f, from, to, spare)
 				continue
 			}
@@ -94,7 +94,7 @@ func TestMatrix(t *testing.T) {
 		shapes = append(shapes, shape{n, 2, 32, 33, 1}, shape{13, 2, 32, n + 1, 3})
 	}
 	r := rand.New(rand.NewPCG(21, 1))
-	spare := new(MatrixScratch)
+	spare := new(MatrixWorkspace)
 	for _, s := range shapes {
 		for _, parts := range []int{1, 3} {
 			what := fmt.Sprintf("%d parts, %+v", parts, s)
@@ -129,7 +129,7 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	t.Helper()
 	in, src, tolerance := c.in, c.src, 2e-6
 	f, scale := c.finish, c.finish.Scale
-	if c.Parts == 1 {
+	if c.Terms == 1 {
 		in, src, tolerance = slices.Clone(in), slices.Clone(src), 5e-3
 		Generic.RoundBF16(in)
 		Generic.RoundBF16(src)
@@ -140,7 +140,7 @@ func checkMatrix(t *testing.T, what string, c *matrixCase, got []float32) {
 	}
 	want := slices.Clone(c.out)
 	for panel := range c.Panels() {
-		definition.Window(c.Window, panel, want, in, packed, nil, Epilogue{}, 0, c.Positions(), new(Scratch))
+		definition.Window(c.Window, panel, want, in, packed, nil, Epilogue{}, 0, c.Positions(), new(Workspace))
 	}
 	for p := range c.Positions() {
 		for j := range c.Width {
@@ -170,15 +170,15 @@ func TestMatrixStage(t *testing.T) {
 			var want []uint16
 			var apart []int32
 			for _, s := range stagingSets() {
-				spare, in := new(MatrixScratch), make([]uint16, len(c.in))
+				spare, in := new(MatrixWorkspace), make([]uint16, len(c.in))
 				spare.stage(c.Matrix, MatrixPositions)
 				Generic.NarrowBF16(in, c.in)
 				if parts == 1 {
-					s.gather(c.Matrix, spare.room, in, 10, 10+count)
+					s.gather(c.Matrix, spare.aligned, in, 10, 10+count)
 				} else {
-					s.split(c.Matrix, spare.room, c.in, c.weights, 10, 10+count, spare)
+					s.split(c.Matrix, spare.aligned, c.in, c.weights, 10, 10+count, spare)
 				}
-				got := spare.room[:c.Steps()*parts*2*tileLen]
+				got := spare.aligned[:c.Steps()*parts*2*tileLen]
 				if s == matrixDefinition {
 					want, apart = slices.Clone(got), slices.Clone(spare.apart)
 				}

@@ -2,12 +2,12 @@ package kernel
 
 // matrixKernels is the assembly of MatrixBF16 and MatrixF32.
 type matrixKernels struct {
-	// products are by parts; tiles of positions, less 1; tiles of channels, less 1.
+	// products are by terms; tiles of positions, less 1; tiles of channels, less 1.
 	products map[int][2][2]matrixProduct
 	// gather copies that number of lines of 32 values together, of every tap of at
 	// most 16 positions.
 	gather func(staged, in *uint16, offs *int32, offStep, taps, lines, positions int)
-	// split stages steps of a position in three parts.
+	// split stages steps of a position as three terms.
 	split func(staged *uint16, x *float32, steps int, lanes *[2 * Lanes]uint32)
 	// store ends the sums of positions and writes them. With flush subnormal values
 	// are zeros; round is whether results are rounded to bfloat16.
@@ -27,9 +27,9 @@ type matrixTiles struct {
 	line, tile, step int
 }
 
-// partOrder is the order in which products of parts of positions and weights
-// are added in every step: the small ones first.
-var partOrder = map[int][][2]int{
+// termOrder is the order in which products of terms of positions and weights are added in every
+// step: the small ones first.
+var termOrder = map[int][][2]int{
 	1: {{0, 0}},
 	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
 }
@@ -37,14 +37,14 @@ var partOrder = map[int][][2]int{
 // matrixCall is what panels are computed with.
 type matrixCall struct {
 	*Matrix
-	out    []float32
-	packed []uint16
-	finish Finish
+	out      []float32
+	packed   []uint16
+	epilogue ScaledEpilogue
 }
 
 // matrixPanel computes positions [from, to), at most MatrixPositions, of a panel
 // and writes those that do not lie apart.
-func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int, spare *MatrixScratch) {
+func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int, spare *MatrixWorkspace) {
 	channel, width, _ := c.panel(panel)
 	sums := spare.sums[:]
 	if s.matrix != nil {
@@ -59,33 +59,33 @@ func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int,
 	p := from
 	for _, apart := range spare.apart {
 		if a := int(apart); a >= from && a < to {
-			s.endMatrix(c, panel, sums[(p-from)*PanelLanes:], p, a)
+			s.storeMatrix(c, panel, sums[(p-from)*PanelLanes:], p, a)
 			p = a + 1
 		}
 	}
 	if p < to {
-		s.endMatrix(c, panel, sums[(p-from)*PanelLanes:], p, to)
+		s.storeMatrix(c, panel, sums[(p-from)*PanelLanes:], p, to)
 	}
 }
 
-// endMatrix ends sums and writes them to positions [from, to).
-func (s *Set) endMatrix(c *matrixCall, panel int, sums []float32, from, to int) {
+// storeMatrix ends sums and writes them to positions [from, to).
+func (s *Set) storeMatrix(c *matrixCall, panel int, sums []float32, from, to int) {
 	if from == to {
 		return
 	}
 	channel, _, real := c.panel(panel)
-	f, out := c.finish.channels(channel), c.out[channel:]
+	f, out := c.epilogue.channels(channel), c.out[channel:]
 	if s.matrix != nil {
 		plus, most := f.assembly()
 		s.matrix.store(&out[0], &c.Out[from], &sums[0], first(f.Scale), first(f.Bias), plus, most,
-			oneIf(c.Parts == 1), oneIf(f.Round), real, to-from)
+			oneIf(c.Terms == 1), oneIf(f.Round), real, to-from)
 		return
 	}
 	for i := range to - from {
 		for j, v := range sums[i*PanelLanes:][:real] {
 			at := int(c.Out[from+i])/4 + j
-			if c.Parts == 1 {
-				out[at] = f.finish(j, at, v)
+			if c.Terms == 1 {
+				out[at] = f.apply(j, at, v)
 				continue
 			}
 			if f.Bias != nil {
@@ -107,7 +107,7 @@ func oneIf(b bool) int {
 // multiply computes the sums of blocks of channels: of pairs, and of the last
 // alone if their number is odd.
 func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, block, blocks, tiles int) {
-	products, packed := k.products[c.Parts][tiles-1], c.packed
+	products, packed := k.products[c.Terms][tiles-1], c.packed
 	if c.Steps() == 0 { // there is nothing to point at
 		a.at, packed = make([]uint16, 1), make([]uint16, 1)
 	}
@@ -121,18 +121,17 @@ func (k *matrixKernels) multiply(c *matrixCall, sums []float32, a matrixTiles, b
 	}
 }
 
-// multiplyTiles computes the sums of one position and one block of channels:
-// the definition. In every step and product of parts, products of values with
-// even and with odd numbers are two chains of fused multiply-adds from +0; their
-// sum is added. Subnormal operands and results are zeros. That is what TDPBF16PS
-// does (Intel SDM, volume 2, "Operation" of TDPBF16PS).
+// multiplyTiles computes the sums of one position and one block of channels: the definition. In
+// every step and product of terms, products of values with even and with odd numbers are two chains
+// of fused multiply-adds from +0; their sum is added. Subnormal operands and results are zeros.
+// That is what TDPBF16PS does (Intel SDM, volume 2, "Operation" of TDPBF16PS).
 func (m *Matrix) multiplyTiles(sums []float32, staged, packed []uint16, position, block int) {
 	clear(sums)
 	row := stagedAt(position)
 	for step := range m.Steps() {
-		for _, part := range partOrder[m.Parts] {
-			a := staged[(step*m.Parts+part[0])*2*tileLen+row:][:tileValues]
-			b := packed[m.tile(block, step, part[1]):][:tileLen]
+		for _, term := range termOrder[m.Terms] {
+			a := staged[(step*m.Terms+term[0])*2*tileLen+row:][:tileValues]
+			b := packed[m.tile(block, step, term[1]):][:tileLen]
 			for c := range sums {
 				var even, odd float32
 				for k := 0; k < tileValues; k += 2 {

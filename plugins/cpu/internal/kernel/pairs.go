@@ -59,8 +59,8 @@ func (p *Pairs) Reach(from, to int) (low, high int) {
 	return min(low, high), high
 }
 
-// Finish is what follows a sum of pairs, from its first channel on.
-type Finish struct {
+// ScaledEpilogue is what follows a sum of pairs, from its first channel on.
+type ScaledEpilogue struct {
 	Scale []float32 // nil or of BiasLen channels; then there is a bias too
 	Bias  []float32 // nil or of BiasLen channels
 	Epilogue
@@ -68,7 +68,7 @@ type Finish struct {
 }
 
 // channels returns what follows the channels from c on, for a result that begins there.
-func (f Finish) channels(c int) Finish {
+func (f ScaledEpilogue) channels(c int) ScaledEpilogue {
 	if f.Scale != nil {
 		f.Scale = f.Scale[c:]
 	}
@@ -83,20 +83,20 @@ func (f Finish) channels(c int) Finish {
 
 // Pairs computes positions [from, to) of one panel for one image. in and out
 // begin at the image and at its result.
-func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f Finish, from, to int,
-	spare *Scratch) {
+func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f ScaledEpilogue, from, to int,
+	spare *Workspace) {
 	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
 }
 
 // PairsHalf is Pairs whose results are rounded to bfloat16 of two bytes each.
-func (s *Set) PairsHalf(p *Pairs, panel int, out, in, packed []uint16, f Finish, from, to int,
-	spare *Scratch) {
+func (s *Set) PairsHalf(p *Pairs, panel int, out, in, packed []uint16, f ScaledEpilogue, from, to int,
+	spare *Workspace) {
 	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
 }
 
 // pairsInto is Pairs for results of either size.
-func pairsInto[T float32 | uint16](s *Set, p *Pairs, panel int, out []T, in, packed []uint16, f Finish,
-	from, to int, spare *Scratch) {
+func pairsInto[T float32 | uint16](s *Set, p *Pairs, panel int, out []T, in, packed []uint16,
+	f ScaledEpilogue, from, to int, spare *Workspace) {
 	if len(in) < p.inNeed || len(out) < p.outNeed || len(packed) < p.PackedLen() ||
 		from < 0 || to > p.Positions() ||
 		f.Bias != nil && len(f.Bias) < p.BiasLen() || f.Plus != nil && len(f.Plus) < p.outNeed ||
@@ -138,7 +138,7 @@ func (c *pairsCall[T]) generic(acc []float32, q int) {
 	}
 	at := int(c.Out[q]) / 4
 	for i, v := range acc[:c.real] {
-		store(&c.out[at+i], c.finish(i, at+i, v))
+		store(&c.out[at+i], c.apply(i, at+i, v))
 	}
 }
 
@@ -152,8 +152,8 @@ func store[T float32 | uint16](to *T, v float32) {
 	}
 }
 
-// finish does what follows the sum of channel i, whose result is out[at].
-func (f *Finish) finish(i, at int, v float32) float32 {
+// apply does what follows the sum of channel i, whose result is out[at].
+func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
 	switch {
 	case f.Scale != nil:
 		v = fuseFlushed(v, f.Scale[i], f.Bias[i])

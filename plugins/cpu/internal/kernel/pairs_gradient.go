@@ -27,7 +27,8 @@ type PairsRows struct {
 // element is one chain over the rows and their pairs, the second value of each
 // before the first, with the roundings of Pairs; it goes on from call to call.
 // next is what is wanted after the call, or nil.
-func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows [][2]int32, next *Ahead) {
+func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows [][2]int32,
+	next *Prefetcher) {
 	if len(rows) == 0 || p.Pairs == 0 || p.Run == 0 {
 		return
 	}
@@ -100,7 +101,7 @@ type pairsGradientCall struct {
 	sums    []float32
 	x, grad []uint16
 	rows    [][2]int32
-	next    *Ahead
+	next    *Prefetcher
 }
 
 // run walks over the sums in tiles.

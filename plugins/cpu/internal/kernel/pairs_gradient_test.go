@@ -78,7 +78,7 @@ func TestPairsGradient(t *testing.T) {
 		}
 		start := normal(r, s.Taps*max(s.SumTap, s.Run*s.Width))
 		run := func(set *Set, cuts ...int) []float32 {
-			sums, from, next := slices.Clone(start), 0, Ahead{}
+			sums, from, next := slices.Clone(start), 0, Prefetcher{}
 			for _, to := range append(cuts, count) {
 				next.Add(make([]byte, 200), 10, 30)
 				set.PairsGradient(s, sums, x, grad, rows[from:to], &next)

@@ -49,8 +49,8 @@ func TestPairsHalf(t *testing.T) {
 			got := fillUntouched(len(want))
 			cut := c.Positions() / 3
 			for panel := range c.Panels() {
-				set.PairsHalf(c.Pairs, panel, got, c.in, c.packed, c.Finish, 0, cut, new(Scratch))
-				set.PairsHalf(c.Pairs, panel, got, c.in, c.packed, c.Finish, cut, c.Positions(), new(Scratch))
+				set.PairsHalf(c.Pairs, panel, got, c.in, c.packed, c.ScaledEpilogue, 0, cut, new(Workspace))
+				set.PairsHalf(c.Pairs, panel, got, c.in, c.packed, c.ScaledEpilogue, cut, c.Positions(), new(Workspace))
 			}
 			checkHalves(t, set.Name, got, want, w.Width, w.Width+gap)
 		}
@@ -71,7 +71,7 @@ func TestDirectPairsHalf(t *testing.T) {
 		want := c.run(definition, count, 0)
 		for _, set := range append(pairsSets(), definition) {
 			got := fillUntouched(len(want))
-			set.DirectPairsHalf(c.Direct, got, c.in, c.packed, c.Finish, count)
+			set.DirectPairsHalf(c.Direct, got, c.in, c.packed, c.ScaledEpilogue, count)
 			checkHalves(t, set.Name, got, want, Lanes, c.GradStep)
 		}
 	}

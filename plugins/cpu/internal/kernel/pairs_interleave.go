@@ -57,12 +57,12 @@ func interleave[T float32 | uint16](
 		assembly(&dst[0], (*T)(base), zero, &l.Offsets[0], len(l.Offsets)/2, l.Lanes, lines, size*l.Step)
 		return
 	}
-	const wide = 4 // bytes of a value for which offsets are
+	const float32Size = 4 // bytes of a value for which offsets are
 	for y := range lines {
 		for i, o := range l.Offsets {
 			run := unsafe.Slice((*T)(unsafe.Pointer(&zeroRun)), l.Lanes)
 			if o >= 0 {
-				run = unsafe.Slice((*T)(unsafe.Add(base, size*(y*l.Step+int(o)/wide))), l.Lanes)
+				run = unsafe.Slice((*T)(unsafe.Add(base, size*(y*l.Step+int(o)/float32Size))), l.Lanes)
 			}
 			to := dst[y*l.Len()+i/2*2*l.Lanes+i%2:]
 			for k, v := range run {

@@ -35,9 +35,8 @@ func (o PairsOrder) Spare() int {
 	return len(o.blocks[0].at) * PanelLanes
 }
 
-// PackPairs fills the part of packed, which has PackedLen values, that belongs
-// to one panel with rounded weights of src, whose output channels lie step
-// values apart.
+// PackPairs fills the range of packed, which has PackedLen values, that belongs to one panel with
+// rounded weights of src, whose output channels lie step values apart.
 func (s *Set) PackPairs(p *Pairs, panel int, packed []uint16, src []float32, order PairsOrder, step int,
 	spare []float32) {
 	first, width, real := p.panel(panel)

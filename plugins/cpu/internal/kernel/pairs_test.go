@@ -13,7 +13,7 @@ type pairsCase struct {
 	*Pairs
 	in, packed []uint16
 	out        []float32
-	Finish
+	ScaledEpilogue
 }
 
 // newPairsCase makes operands; awkward values may be anything, others are as
@@ -53,7 +53,7 @@ func (c *pairsCase) run(s *Set, cuts ...int) []float32 {
 	for panel := range c.Panels() {
 		from := 0
 		for _, to := range append(cuts, c.Positions()) {
-			s.Pairs(c.Pairs, panel, got, c.in, c.packed, c.Finish, from, to, new(Scratch))
+			s.Pairs(c.Pairs, panel, got, c.in, c.packed, c.ScaledEpilogue, from, to, new(Workspace))
 			from = to
 		}
 	}
@@ -103,7 +103,7 @@ func TestPairsSubnormal(t *testing.T) {
 	}
 	for range 50 {
 		c := newPairsCase(r, randomWindow(r, 12, 1, 8, 64, 0, 100), 100, 0, tiny)
-		c.Finish = Finish{}
+		c.ScaledEpilogue = ScaledEpilogue{}
 		want := c.run(definition)
 		for _, set := range pairsSets() {
 			if got := c.run(set); !sameBits(got, want) {
@@ -127,7 +127,7 @@ func TestPairsEdge(t *testing.T) {
 		Generic.PackPairs(p, 0, packed, []float32{-c.less, 1}, order, 2, make([]float32, order.Spare()))
 		for _, set := range append(pairsSets(), definition) {
 			out := make([]float32, 1)
-			set.Pairs(p, 0, out, in, packed, Finish{}, 0, 1, new(Scratch))
+			set.Pairs(p, 0, out, in, packed, ScaledEpilogue{}, 0, 1, new(Workspace))
 			if out[0] != c.want {
 				t.Errorf("%s: 2^-126 - %g: got %g, want %g", set.Name, c.less*0x1p-63, out[0], c.want)
 			}
@@ -146,7 +146,8 @@ func TestPairsReach(t *testing.T) {
 		c.in = slices.Repeat([]uint16{0x7fc0}, len(in))
 		copy(c.in[low:high], in[low:])
 		got := slices.Clone(c.out)
-		definition.Pairs(c.Pairs, 0, got, c.in, c.packed, c.Finish, p, min(p+2, c.Positions()), new(Scratch))
+		definition.Pairs(c.Pairs, 0, got, c.in, c.packed, c.ScaledEpilogue, p, min(p+2, c.Positions()),
+			new(Workspace))
 		for q := p; q < min(p+2, c.Positions()); q++ {
 			if !sameBits(got[q*c.Width:(q+1)*c.Width], want[q*c.Width:(q+1)*c.Width]) {
 				t.Fatalf("position %d: other bits from the values [%d, %d)", q, low, high)
@@ -160,7 +161,7 @@ func TestPairsReach(t *testing.T) {
 func TestPairsPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := newPairsCase(r, randomWindow(r, 24, 3, 32, 48, 0, 400), 400, 0, normal)
-	c.Finish = Finish{Round: true}
+	c.ScaledEpilogue = ScaledEpilogue{Round: true}
 	got := c.run(Sets()[0])
 	for p := range c.Positions() {
 		for o := range c.Width {
@@ -198,10 +199,10 @@ func BenchmarkPairs(b *testing.B) {
 		c := newPairsCase(r, NewWindow(in, out, s.taps, s.in, s.out), positions*s.in, 0, normal)
 		for _, set := range pairsSets() {
 			b.Run(fmt.Sprintf("%dx%dx%dx%d/%s", s.side, s.taps, s.in, s.out, set.Name), func(b *testing.B) {
-				spare := new(Scratch)
+				spare := new(Workspace)
 				for b.Loop() {
 					for panel := range c.Panels() {
-						set.Pairs(c.Pairs, panel, c.out, c.in, c.packed, c.Finish, 0, positions, spare)
+						set.Pairs(c.Pairs, panel, c.out, c.in, c.packed, c.ScaledEpilogue, 0, positions, spare)
 					}
 				}
 				rate := 2 * float64(positions*s.taps*s.in*s.out) * float64(b.N) / b.Elapsed().Seconds()

@@ -18,7 +18,7 @@ const (
 )
 
 // storedAs returns how results of type T are stored.
-func storedAs[T float32 | uint16](f *Finish) int {
+func storedAs[T float32 | uint16](f *ScaledEpilogue) int {
 	var result T
 	switch {
 	case unsafe.Sizeof(result) == 2:
@@ -50,13 +50,13 @@ type pairsCall[T float32 | uint16] struct {
 	*Pairs
 	out         []T
 	in, weights []uint16
-	Finish
+	ScaledEpilogue
 	width, real int // channels of the panel in memory, and those that count
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,
 // over the positions in the largest tiles that fit.
-func (c *pairsCall[T]) run(choice []pairsTiles, from, to int, spare *Scratch) {
+func (c *pairsCall[T]) run(choice []pairsTiles, from, to int, spare *Workspace) {
 	for first := 0; first < c.real; {
 		for choice[0].width > c.width-first {
 			choice = choice[1:]
@@ -67,7 +67,7 @@ func (c *pairsCall[T]) run(choice []pairsTiles, from, to int, spare *Scratch) {
 }
 
 // column computes positions [from, to) of the channels [first, first+width).
-func (c *pairsCall[T]) column(tiles []sizedPairs, first, width, from, to int, spare *Scratch) {
+func (c *pairsCall[T]) column(tiles []sizedPairs, first, width, from, to int, spare *Workspace) {
 	inside := first+width <= c.real
 	for p := from; p < to; {
 		i := 0
@@ -83,16 +83,16 @@ func (c *pairsCall[T]) column(tiles []sizedPairs, first, width, from, to int, sp
 		for i < len(tiles)-1 && fits(n, tiles[i+1].positions, to-p-count*n) {
 			count++
 		}
-		c.call(tiles[i].tile, p, first, asBytes(&c.out[first]), &c.Out[p], c.Finish.channels(first),
-			storedAs[T](&c.Finish), count)
+		c.call(tiles[i].tile, p, first, asBytes(&c.out[first]), &c.Out[p], c.ScaledEpilogue.channels(first),
+			storedAs[T](&c.ScaledEpilogue), count)
 		p += count * n
 	}
 }
 
 // edge computes a tile some channels of which do not count: what is to be
 // added is brought to where the tile has its results.
-func (c *pairsCall[T]) edge(t sizedPairs, p, first int, spare *Scratch) {
-	real, finish := c.real-first, c.Finish.channels(first)
+func (c *pairsCall[T]) edge(t sizedPairs, p, first int, spare *Workspace) {
+	real, finish := c.real-first, c.ScaledEpilogue.channels(first)
 	if finish.Plus != nil {
 		plus := finish.Plus
 		for j := range t.positions {
@@ -110,7 +110,7 @@ func (c *pairsCall[T]) edge(t sizedPairs, p, first int, spare *Scratch) {
 }
 
 // call runs tiles that begin at position p and that channel of the panel.
-func (c *pairsCall[T]) call(tile pairsTile, p, channel int, out *byte, outs *int32, f Finish,
+func (c *pairsCall[T]) call(tile pairsTile, p, channel int, out *byte, outs *int32, f ScaledEpilogue,
 	as, tiles int) {
 	var offs *int32
 	if c.Taps > 0 {

@@ -26,8 +26,8 @@ func (s *Set) Transpose(dst, src []float32, rows, columns int) {
 	}
 }
 
-// eachSquare calls do with where blocks of some of n begin: side by side, but for
-// the last, which ends where n does.
+// eachSquare calls do with where blocks of some of n begin: next to each other, except for the
+// last, which ends where n does.
 func eachSquare(n, some int, do func(at int)) {
 	for at := 0; at < n; at += some {
 		do(min(at, n-some))

@@ -111,13 +111,13 @@ func (w *Window) PackedLen() int { return w.Taps * w.Run * padded(w.Width) }
 // up to whole lanes.
 func (w *Window) BiasLen() int { return padded(w.Width) }
 
-// Packed returns the part of packed weights that belongs to a panel.
+// Packed returns the range of packed weights that belongs to a panel.
 func (w *Window) Packed(packed []float32, panel int) []float32 {
 	first, width, _ := w.panel(panel)
 	return packed[w.Taps*w.Run*first:][:w.Taps*w.Run*width]
 }
 
-// Pack fills the part of packed that belongs to one panel. Value t*Run+k of
+// Pack fills the range of packed that belongs to one panel. Value t*Run+k of
 // the order is the weight of tap t and value k; Gather says where it lies.
 // Panels follow each other, each as the columns of its set: [Taps][Run][column].
 func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, step int, factor Factor) {
@@ -135,7 +135,7 @@ func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, ste
 
 // column returns how many channels of a panel lie side by side in packed weights:
 // what the widest tile reads, or half of it if that is spread. Lines of a wider row
-// lie so far apart that a level-one cache has places for a quarter of them.
+// lie so far apart that a level-one cache holds a quarter of them.
 func (s *Set) column(width int) int {
 	if s.window == nil {
 		return width
@@ -164,12 +164,12 @@ func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 i
 	}
 }
 
-// Scratch is what a worker lends to Window: memory, whose contents mean nothing
-// between calls, and its word on what it will want next.
-type Scratch struct {
+// Workspace is what a worker lends to Window: memory, whose contents mean nothing between calls,
+// and the weights that it will read next.
+type Workspace struct {
 	tile   [WindowPositions * PanelLanes]float32
-	staged []float32 // stagedRoom, from the first use on
-	slab   *slabRoom
+	staged []float32 // stagedLen, from the first use on
+	slab   *slabWorkspace
 	// Next is weights that are far away and wanted soon after the call, or
 	// nothing: they are fetched meanwhile. That changes no result.
 	Next []float32
@@ -182,7 +182,7 @@ const WindowPositions = 12
 // begin at the image and at its result; bias is nil or has BiasLen values. If w
 // Trims, the weights of the panel have to be Trimmable.
 func (s *Set) Window(w *Window, panel int, out, in, packed, bias []float32, e Epilogue, from, to int,
-	spare *Scratch) {
+	spare *Workspace) {
 	if len(in) < w.inNeed || len(out) < w.outNeed || len(packed) < w.PackedLen() ||
 		bias != nil && len(bias) < w.BiasLen() || e.lacks(w.outNeed) || from < 0 || to > w.Positions() {
 		panic(fmt.Sprintf("kernel.Window: image of %d values, want %d; result of %d, plus %d, want %d; "+

@@ -2,10 +2,10 @@ package kernel
 
 import "fmt"
 
-// Slab is some positions of some images, whose windows meet all weights before the
-// next positions do. Chains are cut into stretches: the input of a stretch is laid side by
-// side, its weights pass by, and the sums wait in the result until the next one. So memory
-// that is far is read in order and once for all channels.
+// Slab is some positions of some images, which are multiplied with all weights before the next
+// positions are. Chains are cut into segments: the input of a segment is copied next to each other,
+// its weights are streamed, and the sums wait in the result until the next segment. So memory that
+// is far is read in order and once for all channels.
 type Slab struct {
 	Out, In         []float32 // of all images
 	OutStep, InStep int       // values from image to image
@@ -44,30 +44,30 @@ func (s *Set) resumed() *windowTiles {
 type slabTiles struct {
 	first, size, count int
 	seen               uint64
-	begins, ends       int // the first stretch that they see, and the last
+	begins, ends       int // the first segment that they see, and the last
 }
 
-// slabRoom is what a worker keeps for slabs.
-type slabRoom struct {
-	outs, at, offs [SlabPositions]int32 // of a position: its result, its place in its image, its staged run
+// slabWorkspace is what a worker keeps for slabs.
+type slabWorkspace struct {
+	outs, at, offs [SlabPositions]int32 // of a position: its result, its index in its image, its staged run
 	images         [SlabPositions]int32
 	tiles          []slabTiles
-	stretches      []stretch
+	segments       []chainSegment
 }
 
 // WindowSlab computes a slab.
-func (s *Set) WindowSlab(w *Window, b *Slab, spare *Scratch) {
+func (s *Set) WindowSlab(w *Window, b *Slab, spare *Workspace) {
 	b.check(w)
 	if spare.slab == nil {
-		spare.slab = new(slabRoom)
+		spare.slab = new(slabWorkspace)
 	}
 	if spare.staged == nil {
-		spare.staged = make([]float32, stagedRoom)
+		spare.staged = make([]float32, stagedLen)
 	}
-	c := slabCall{Window: w, Slab: b, slabRoom: spare.slab, set: s, staged: spare.staged}
-	c.place()
-	c.room()
-	for i := range c.stretches {
+	c := slabCall{Window: w, Slab: b, slabWorkspace: spare.slab, set: s, staged: spare.staged}
+	c.locate()
+	c.cutTiles()
+	for i := range c.segments {
 		c.stage(i)
 		for panel := b.First; panel < b.Last; panel++ {
 			c.panel(i, panel)
@@ -96,15 +96,15 @@ func (b *Slab) check(w *Window) {
 type slabCall struct {
 	*Window
 	*Slab
-	*slabRoom
+	*slabWorkspace
 	set    *Set
 	staged []float32
 	whole  bool      // some panel needs all taps
 	next   []float32 // weights to be fetched
 }
 
-// place finds the positions of the slab.
-func (c *slabCall) place() {
+// locate finds the positions of the slab.
+func (c *slabCall) locate() {
 	for i := range c.To - c.From {
 		image, p := (c.From+i)/c.Positions(), (c.From+i)%c.Positions()
 		c.images[i], c.at[i] = int32(image), int32(p)
@@ -112,9 +112,9 @@ func (c *slabCall) place() {
 	}
 }
 
-// room cuts the chains, and the positions into tiles.
-func (c *slabCall) room() {
-	c.stretches = c.cut(c.stretches)
+// cutTiles cuts the chains, and the positions into tiles.
+func (c *slabCall) cutTiles() {
+	c.segments = c.cutChains(c.segments)
 	c.tiles = c.tiles[:0]
 	c.whole = c.seen == nil
 	for panel := c.First; panel < c.Last; panel++ {
@@ -151,11 +151,11 @@ func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	return size, seen
 }
 
-// ends completes tiles by the stretches that they see.
+// ends completes tiles by the segments that they see.
 func (c *slabCall) ends(t slabTiles) slabTiles {
 	t.begins = -1
-	for i := range c.stretches {
-		if c.stretches[i].taps()&t.seen != 0 {
+	for i := range c.segments {
+		if c.segments[i].taps()&t.seen != 0 {
 			t.ends = i
 			if t.begins < 0 {
 				t.begins = i
@@ -165,9 +165,9 @@ func (c *slabCall) ends(t slabTiles) slabTiles {
 	return t
 }
 
-// stage lays the input of a stretch side by side.
+// stage copies the input of a segment into contiguous memory.
 func (c *slabCall) stage(i int) {
-	s := &c.stretches[i]
+	s := &c.segments[i]
 	run, values := s.k1-s.k0, s.values()
 	step := values + slabGap
 	for _, t := range c.tiles {
@@ -190,28 +190,28 @@ func (c *slabCall) stage(i int) {
 	}
 }
 
-// panel computes a stretch of the whole columns of a panel.
+// panel computes a segment of the whole columns of a panel.
 func (c *slabCall) panel(i, panel int) {
 	first, _, real := c.Window.panel(panel)
-	s := &c.stretches[i]
+	s := &c.segments[i]
 	whole := c.untrimmed(panel)
 	for channel := first; channel+Lanes <= first+real; channel += Lanes {
 		c.next = c.weightsBehind(i, channel)
 		for k := range c.tiles {
 			t := &c.tiles[k]
 			if whole {
-				c.call(t, i, channel, i == 0, i == len(c.stretches)-1, false)
+				c.call(t, i, channel, i == 0, i == len(c.segments)-1, false)
 			} else if s.taps()&t.seen != 0 {
-				skips := i+1 < len(c.stretches) && c.stretches[i+1].taps()&t.seen == 0
+				skips := i+1 < len(c.segments) && c.segments[i+1].taps()&t.seen == 0
 				c.call(t, i, channel, i == t.begins, i == t.ends, skips)
 			}
 		}
 	}
 }
 
-// weightsOf returns the weights of a stretch of a column, which begins with that channel.
+// weightsOf returns the weights of a segment of a column, which begins with that channel.
 func (c *slabCall) weightsOf(i, channel int) []float32 {
-	s, first := &c.stretches[i], channel/PanelLanes*PanelLanes
+	s, first := &c.segments[i], channel/PanelLanes*PanelLanes
 	return c.Window.Packed(c.Slab.Packed, channel/PanelLanes)[(channel-first)*c.Taps*c.Run+
 		(s.t0*c.Run+s.k0)*Lanes:][:s.values()*Lanes]
 }
@@ -221,7 +221,7 @@ func (c *slabCall) weightsBehind(i, channel int) []float32 {
 	switch {
 	case channel+Lanes < min(c.Last*PanelLanes, c.Width):
 		return c.weightsOf(i, channel+Lanes)
-	case i+1 < len(c.stretches):
+	case i+1 < len(c.segments):
 		return c.weightsOf(i+1, c.First*PanelLanes)
 	}
 	return nil
@@ -233,10 +233,10 @@ func (c *slabCall) untrimmed(panel int) bool {
 	return c.seen == nil || c.Untrimmed[panel] || c.Bias != nil && hasNegativeZero(c.Bias[first:first+real])
 }
 
-// call computes a stretch of tiles, for 16 channels. Where the next stretch is left out, +0 is added, which
+// call computes a segment of tiles, for 16 channels. Where the next segment is left out, +0 is added, which
 // is all that it would do.
 func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) {
-	s, k := &c.stretches[i], SlabTile-t.size
+	s, k := &c.segments[i], SlabTile-t.size
 	var bias, plus, most *float32
 	if skips {
 		bias = &noBias[0]
@@ -260,7 +260,7 @@ func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) 
 }
 
 // rest computes the channels of a panel that are no whole column.
-func (c *slabCall) rest(panel int, spare *Scratch) {
+func (c *slabCall) rest(panel int, spare *Workspace) {
 	first, width, real := c.Window.panel(panel)
 	if real%Lanes == 0 {
 		return

@@ -52,7 +52,7 @@ func TestWindowSlab(t *testing.T) {
 					b.To = min(b.From+1+r.IntN(SlabPositions), to)
 					for _, panels := range [][2]int{{0, cut}, {cut, w.Panels()}} {
 						b.First, b.Last = panels[0], panels[1]
-						set.WindowSlab(w, b, new(Scratch))
+						set.WindowSlab(w, b, new(Workspace))
 					}
 				}
 				packed = definition.packed(w, weights)
@@ -60,7 +60,7 @@ func TestWindowSlab(t *testing.T) {
 					for image := range images {
 						o, x := image*positions*width, image*positions*s.run
 						definition.Window(w.Whole(), panel, want[o:], in[x:], packed, bias, e.From(o),
-							max(from-image*positions, 0), min(to-image*positions, positions), new(Scratch))
+							max(from-image*positions, 0), min(to-image*positions, positions), new(Workspace))
 					}
 				}
 				if !sameBits(got, want) {

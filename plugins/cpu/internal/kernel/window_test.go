@@ -77,7 +77,7 @@ func TestWindow(t *testing.T) {
 			for panel := range w.Panels() {
 				from := 0
 				for _, to := range append(cuts, s.positions) {
-					set.Window(w, panel, got, in, packed, bias, e, from, to, new(Scratch))
+					set.Window(w, panel, got, in, packed, bias, e, from, to, new(Workspace))
 					from = to
 				}
 			}
@@ -148,7 +148,7 @@ func BenchmarkWindow(b *testing.B) {
 			}
 			name := fmt.Sprintf("%dx%dx%dx%d/%s", s.side, s.taps, s.in, s.out, set.Name)
 			b.Run("forward/"+name, func(b *testing.B) {
-				spare := new(Scratch)
+				spare := new(Workspace)
 				for b.Loop() {
 					for panel := range w.Panels() {
 						set.Window(w, panel, result, image, packed, nil, Epilogue{}, 0, positions, spare)
@@ -157,7 +157,7 @@ func BenchmarkWindow(b *testing.B) {
 				report(b)
 			})
 			b.Run("gradient/"+name, func(b *testing.B) {
-				spare := new(Scratch)
+				spare := new(Workspace)
 				for b.Loop() {
 					for panel := range w.Panels() {
 						for t := range s.taps {

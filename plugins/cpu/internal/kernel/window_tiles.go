@@ -39,14 +39,14 @@ type windowCall struct {
 	width, real            int // channels of the panel in memory, and those that count
 	side                   int // of these, those that lie side by side in weights: Set.column
 	from, to               int
-	next                   []float32 // to be fetched, see Scratch
+	next                   []float32 // to be fetched, see Workspace
 	trimmed                bool      // taps are left out
 	taps                   hull      // those that are computed
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,
 // over the positions in the largest tiles that fit.
-func (c *windowCall) run(w *Window, choice []windowTiles, spare *Scratch) {
+func (c *windowCall) run(w *Window, choice []windowTiles, spare *Workspace) {
 	for first := 0; first < c.real; {
 		tiles := tilesFor(choice, c.width-first, c.real-first)
 		c.column(w, tiles, first, spare)
@@ -73,7 +73,7 @@ func tilesFor(choice []windowTiles, width, real int) *windowTiles {
 
 // column computes all positions of the channels from first on that tiles of one width compute.
 // Unless something else is wanted next, the weights behind those of the column are.
-func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Scratch) {
+func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Workspace) {
 	tiles := choice.tiles
 	if len(c.next) == 0 && choice.width == c.side {
 		n := w.Taps * w.Run
@@ -115,7 +115,7 @@ func fits(n, next, left int) bool {
 	return n == left || n < left && left != 2*next && (next != n-1 || (left+n-1)/n*next < left)
 }
 
-// spareOffsets says where the positions of a tile lie in a Scratch.
+// spareOffsets says where the positions of a tile lie in a Workspace.
 var spareOffsets = func() (o [WindowPositions]int32) {
 	for p := range o {
 		o[p] = int32(p * PanelLanes * 4)

@@ -56,7 +56,7 @@ func TestWindowTrims(t *testing.T) {
 				} else if set == definition && w.Trims() {
 					trimmable++
 				}
-				set.Window(use, panel, got, in, packed, bias, e, from, w.Positions(), new(Scratch))
+				set.Window(use, panel, got, in, packed, bias, e, from, w.Positions(), new(Workspace))
 			}
 			return got
 		}

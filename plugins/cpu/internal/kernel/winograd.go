@@ -125,7 +125,7 @@ func (r Row) need(tile, side, n, step int) int {
 	return r.At + (tile-1)*r.Step + ((r.Count-1)*side+tile-1)*step + n
 }
 
-// WinogradWeights fills the part of packed that belongs to a panel from its
+// WinogradWeights fills the range of packed that belongs to a panel from its
 // kernels, [Taps()][TapRows()][PanelWidth].
 func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 	width, step := g.PanelWidth(panel), g.weightStep(panel)
@@ -196,17 +196,17 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 }
 
 // run computes freqs frequencies of one column of channels of a panel, whose weights of
-// frequencies lie step values apart, with the tiles in parts of nearly equal size.
+// frequencies lie step values apart, with the tiles in chunks of nearly equal size.
 func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, step, freqs int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)
-	parts, next := (all+len(p.tiles)-1)/len(p.tiles), 0
+	chunks, next := (all+len(p.tiles)-1)/len(p.tiles), 0
 	if freqs == 1 {
 		next = 4 * g.In * p.width
 	}
-	for i := range parts {
-		from, to, ahead := all*i/parts, all*(i+1)/parts, 0
-		if i == parts-1 {
+	for i := range chunks {
+		from, to, ahead := all*i/chunks, all*(i+1)/chunks, 0
+		if i == chunks-1 {
 			ahead = next
 		}
 		p.tiles[to-from-1](&m[from*mTile], 4*mTile, 4*mFreq, &v[from*vTile], 4*vTile, 4*vFreq, &packed[0],

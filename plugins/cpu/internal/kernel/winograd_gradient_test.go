@@ -19,7 +19,7 @@ func winogradKernelGradient(set *Set, w *winogradRun, dy []float32) (d, taps []f
 			Count: w.columns})
 		set.WinogradGradient(g, d, y*w.columns, all, dy, Row{At: y * g.Side * width, Step: width, Count: w.columns})
 	}
-	win, spare := g.GradientTiles(all), new(Scratch)
+	win, spare := g.GradientTiles(all), new(Workspace)
 	taps = make([]float32, g.Taps()*g.In*g.Out)
 	for p := range win.Panels() {
 		n := g.In * win.PanelWidth(p)

@@ -52,7 +52,7 @@ func buildActivation(c *plan.Compiler) run.Action {
 func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	in, out := operands(c)
 	y := out[0]
-	// some computes n elements of unit i, at one place of the result and another of the operands.
+	// some computes n elements of unit i, at one offset of the result and another of the operands.
 	some := func(f *run.Frame, w *run.Worker, i, from, at, n int) {
 		x := w.Views[:len(in)]
 		for k, v := range in {
@@ -67,9 +67,9 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	if y.Kind == graph.Rows && y.Last {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
 			for n := 0; from < to; from += n {
-				p, seen := inRing(in[0], from, to-from)
-				q, kept := inRing(y, from, to-from)
-				n = min(seen, kept)
+				p, contiguousIn := contiguous(in[0], from, to-from)
+				q, contiguousOut := contiguous(y, from, to-from)
+				n = min(contiguousIn, contiguousOut)
 				some(f, w, i, p*y.Channels, q*y.Channels, n*y.Channels)
 			}
 		}
@@ -78,9 +78,9 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	return run.ByUnit(y.Kind, a)
 }
 
-// inRing returns where position p of v lies, and how many of n positions from there on lie
+// contiguous returns where position p of v lies, and how many of n positions from there on lie
 // side by side.
-func inRing(v *run.Value, p, n int) (at, some int) {
+func contiguous(v *run.Value, p, n int) (at, some int) {
 	if ring := v.Ring(); ring > 0 {
 		return p % ring, min(n, ring-p%ring)
 	}

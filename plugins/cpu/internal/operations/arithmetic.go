@@ -47,12 +47,12 @@ func buildBinary(c *plan.Compiler) run.Action {
 		return binaryAction(a, b, y, arithmetic[float64](c.Node().Op), nil)
 	case sameLayout(a, y) && sameLayout(b, y):
 		return spans(c, func(y []float32, x [][]float32) { do(y, x[0], x[1]) })
-	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && ofChannels(b, y):
+	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && isPerChannel(b, y):
 		return scaled(c, a, b)
-	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && ofRowsChannels(b, y):
-		return scaledByRows(a, b, y)
-	case c.Node().Op == graph.Mul && y.Last && sameLayout(b, y) && ofRowsChannels(a, y):
-		return scaledByRows(b, a, y)
+	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && isPerRowChannel(b, y):
+		return scaleByRow(a, b, y)
+	case c.Node().Op == graph.Mul && y.Last && sameLayout(b, y) && isPerRowChannel(a, y):
+		return scaleByRow(b, a, y)
 	}
 	return binaryAction(a, b, y, arithmetic[float32](c.Node().Op), do)
 }
@@ -66,26 +66,26 @@ func combination(kernels *kernel.Set, op graph.Op) func(y, a, b []float32) {
 	return func(y, a, b []float32) { kernels.Combine(of, y, a, b) }
 }
 
-// sameLayout reports whether elements of a and y lie at the same places.
+// sameLayout reports whether a and y have the same layout in memory.
 func sameLayout(a, y *run.Value) bool {
 	return a.Kind == y.Kind && a.Count == y.Count && len(a.Shape) == len(y.Shape)
 }
 
-// ofChannels reports whether b has one element for each channel of y.
-func ofChannels(b, y *run.Value) bool {
+// isPerChannel reports whether b has one element for each channel of y.
+func isPerChannel(b, y *run.Value) bool {
 	return b.Kind == graph.Whole && len(b.Shape) == len(y.Shape) && b.Count == y.Channels &&
 		b.Shape[0] == y.Channels
 }
 
-// ofRowsChannels reports whether every row of b has one element for each channel of y.
-func ofRowsChannels(b, y *run.Value) bool {
+// isPerRowChannel reports whether every row of b has one element for each channel of y.
+func isPerRowChannel(b, y *run.Value) bool {
 	return b.Kind == graph.Rows && y.Kind == graph.Rows && len(b.Shape) == len(y.Shape) &&
 		b.Count == y.Channels && b.Shape[0] == y.Channels
 }
 
-// scaledByRows multiplies the channels of each row of x with the elements of that
+// scaleByRow multiplies the channels of each row of x with the elements of that
 // row of s, as squeeze and excitation does: see scaled.
-func scaledByRows(x, s, y *run.Value) run.Action {
+func scaleByRow(x, s, y *run.Value) run.Action {
 	zeros := kernel.NewAffine(y.Channels)
 	for ch := range y.Channels {
 		zeros.Set(ch, 0, 0, math.Copysign(0, -1))
@@ -152,7 +152,7 @@ func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 // fewElements are computed one by one.
 const fewElements = 8
 
-// repeated is the room for an element that an operand has for many of the other's.
+// repeated is the buffer for an element that one operand has for many elements of the other.
 type repeated[T float32 | float64] [256]T
 
 // each computes elements that lie side by side, those of an operand with step 0 all the same.

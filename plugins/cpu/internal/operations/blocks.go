@@ -44,16 +44,16 @@ func (b blocks) first(f *run.Frame, r int) int {
 	return n
 }
 
-// alongTree calls add for every node of the canonical tree over n leaves, the
+// addAlongTree calls add for every node of the canonical tree over n leaves, the
 // lower ones first, with the first leaves of its halves: what is at from is to be
 // added to what is at to.
-func alongTree(n collective.Node, add func(to, from int)) {
+func addAlongTree(n collective.Node, add func(to, from int)) {
 	if n.Leaf() {
 		return
 	}
 	left, right := n.Children()
-	alongTree(left, add)
-	alongTree(right, add)
+	addAlongTree(left, add)
+	addAlongTree(right, add)
 	add(left.From, right.From)
 }
 
@@ -63,19 +63,19 @@ const spanPositions = 4096
 
 // eachSpan computes the partial sums of a row of that number of values: do
 // computes those of values [from, to), add adds two.
-func eachSpan(w *run.Worker, channels, values int, part []float64, do func(part []float64, from, to int),
-	add func(total, part []float64)) {
+func eachSpan(w *run.Worker, channels, values int, partial []float64,
+	do func(partial []float64, from, to int), add func(total, partial []float64)) {
 	span := spanPositions * channels
 	if values <= span {
-		do(part, 0, values)
+		do(partial, 0, values)
 		return
 	}
-	spans, n := (values+span-1)/span, len(part)
+	spans, n := (values+span-1)/span, len(partial)
 	all := w.Partials(spans * n)
 	at := func(i int) []float64 { return all[i*n : (i+1)*n] }
 	for i := range spans {
 		do(at(i), i*span, min((i+1)*span, values))
 	}
-	alongTree(collective.Root(spans), func(to, from int) { add(at(to), at(from)) })
-	copy(part, all)
+	addAlongTree(collective.Root(spans), func(to, from int) { add(at(to), at(from)) })
+	copy(partial, all)
 }

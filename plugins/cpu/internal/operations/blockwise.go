@@ -6,33 +6,33 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// blockwise is a float64 value per replica that is computed from rows, which lie
-// as operands are: part computes what some positions of a block give, whose first
-// row is given, from these of the operands, half the same if all of them are
-// halves; add adds a part to the total.
+// blockwise is a float64 value per replica that is computed from rows, which are laid out as the
+// operands are: compute computes the partial value of some positions of a block, whose first row is
+// given, from these positions of the operands; computeHalf does the same if all operands are
+// halves; add adds a partial value to the total.
 type blockwise struct {
-	x, total *run.Value
-	operands []*run.Value
-	part     func(f *run.Frame, w *run.Worker, row int, part []float64, in [][]float32)
-	half     func(f *run.Frame, w *run.Worker, row int, part []float64, in [][]uint16)
-	add      func(total, part []float64)
+	x, total    *run.Value
+	operands    []*run.Value
+	compute     func(f *run.Frame, w *run.Worker, row int, partial []float64, in [][]float32)
+	computeHalf func(f *run.Frame, w *run.Worker, row int, partial []float64, in [][]uint16)
+	add         func(total, partial []float64)
 }
 
 // action returns what computes it. Where a block is one row it goes with the rows.
 func (o *blockwise) action(c *plan.Compiler) run.Action {
-	b, parts := blocksOf(o.x), c.Temp(0, 0, 8*o.total.Count)
+	b, partials := blocksOf(o.x), c.Temp(0, 0, 8*o.total.Count)
 	finish := func(f *run.Frame) {
-		all := run.Temp[float64](f, parts, b.first(f, len(f.Rows))*o.total.Count)
+		all := run.Temp[float64](f, partials, b.first(f, len(f.Rows))*o.total.Count)
 		f.Each(len(f.Rows), func(w *run.Worker, r int) { o.finish(f, w, all, r, b.first(f, r), b.first(f, r+1)) })
 	}
 	if b.rows == 1 {
 		return &run.ByRows{Finish: finish, Storage: run.Storage{AsHalves: [][]*run.Value{o.operands}},
 			Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-				o.row(f, w, i, run.Row(run.Temp[float64](f, parts, f.Total()*o.total.Count), o.total, i))
+				o.row(f, w, i, run.Row(run.Temp[float64](f, partials, f.Total()*o.total.Count), o.total, i))
 			}}
 	}
 	a := run.Whole(func(f *run.Frame) error {
-		all := run.Temp[float64](f, parts, b.first(f, len(f.Rows))*o.total.Count)
+		all := run.Temp[float64](f, partials, b.first(f, len(f.Rows))*o.total.Count)
 		b.each(f, func(w *run.Worker, block, from, to int) {
 			o.block(f, w, from, to, run.Row(all, o.total, block))
 		})
@@ -45,7 +45,7 @@ func (o *blockwise) action(c *plan.Compiler) run.Action {
 	return a
 }
 
-// finish adds the parts of blocks [from, to), which are those of replica r.
+// finish adds the partial values of blocks [from, to), which are those of replica r.
 func (o *blockwise) finish(f *run.Frame, w *run.Worker, all []float64, r, from, to int) {
 	if from == to {
 		none := w.Doubles(o.total.Count)
@@ -53,16 +53,16 @@ func (o *blockwise) finish(f *run.Frame, w *run.Worker, all []float64, r, from, 
 		setDoubles(f, o.total, r, none)
 		return
 	}
-	alongTree(collective.Node{From: 0, To: to - from}, func(to, i int) {
+	addAlongTree(collective.Node{From: 0, To: to - from}, func(to, i int) {
 		o.add(run.Row(all, o.total, from+to), run.Row(all, o.total, from+i))
 	})
 	setDoubles(f, o.total, r, run.Row(all, o.total, from))
 }
 
-// row computes the part of a block that is one row.
-func (o *blockwise) row(f *run.Frame, w *run.Worker, i int, part []float64) {
+// row computes the partial value of a block that is one row.
+func (o *blockwise) row(f *run.Frame, w *run.Worker, i int, partial []float64) {
 	half := run.Halves(o.operands...)
-	eachSpan(w, o.x.Channels, o.x.Count, part, func(part []float64, from, to int) {
+	eachSpan(w, o.x.Channels, o.x.Count, partial, func(partial []float64, from, to int) {
 		for k, v := range o.operands {
 			if half {
 				w.HalfViews[k] = f.Half(v, w, i)[from:to]
@@ -70,35 +70,35 @@ func (o *blockwise) row(f *run.Frame, w *run.Worker, i int, part []float64) {
 				w.Views[k] = f.At(v, w, i)[from:to]
 			}
 		}
-		o.views(f, w, i, part, half)
+		o.views(f, w, i, partial, half)
 	}, o.add)
 }
 
-// views computes a part from the worker's views of the operands.
-func (o *blockwise) views(f *run.Frame, w *run.Worker, row int, part []float64, half bool) {
+// views computes a partial value from the worker's views of the operands.
+func (o *blockwise) views(f *run.Frame, w *run.Worker, row int, partial []float64, half bool) {
 	if half {
-		o.half(f, w, row, part, w.HalfViews[:len(o.operands)])
+		o.computeHalf(f, w, row, partial, w.HalfViews[:len(o.operands)])
 	} else {
-		o.part(f, w, row, part, w.Views[:len(o.operands)])
+		o.compute(f, w, row, partial, w.Views[:len(o.operands)])
 	}
 }
 
-// block computes the part of rows [from, to), which no action by rows does.
-func (o *blockwise) block(f *run.Frame, w *run.Worker, from, to int, part []float64) {
+// block computes the partial value of rows [from, to), which no action by rows does.
+func (o *blockwise) block(f *run.Frame, w *run.Worker, from, to int, partial []float64) {
 	half, n := run.Halves(o.operands...), (to-from)*o.x.Count
-	room := w.Floats(len(o.operands) * n)
+	unpacked := w.Floats(len(o.operands) * n)
 	for k, v := range o.operands {
 		switch {
 		case half:
 			w.HalfViews[k] = f.AllHalf(v)[from*v.Count : to*v.Count]
 		case v.IsHalf():
-			w.Views[k] = room[k*n : (k+1)*n]
+			w.Views[k] = unpacked[k*n : (k+1)*n]
 			f.Kernels.WidenBF16(w.Views[k], f.AllHalf(v)[from*v.Count:to*v.Count])
 		default:
 			w.Views[k] = f.F32(v)[from*v.Count : to*v.Count]
 		}
 	}
-	o.views(f, w, from, part, half)
+	o.views(f, w, from, partial, half)
 }
 
 // setDoubles sets unit i of v, which is float64 or float32.

@@ -57,7 +57,7 @@ func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int
 
 // targets returns the probabilities that label smoothing asks of the label and of
 // every other class.
-func (l *labelled) targets() (label, other float64) {
+func (l *labelled) targets() (target, other float64) {
 	other = l.smoothing / float64(l.logits.Channels)
 	return other + (1 - l.smoothing), other
 }
@@ -110,15 +110,15 @@ func buildSoftmaxXent(c *plan.Compiler) run.Action {
 // loss returns the cross-entropy of one line of logits.
 func (l *labelled) loss(label int, x []float32) float64 {
 	largest, log := line{len(x), 1}.logSumExp(x)
-	own, other := l.targets()
+	target, other := l.targets()
 	if other == 0 {
-		return 0 - float64(own*(float64(x[label])-largest-log))
+		return 0 - float64(target*(float64(x[label])-largest-log))
 	}
 	loss := 0.0
 	for k, v := range x {
 		t := other
 		if k == label {
-			t = own
+			t = target
 		}
 		loss -= float64(t * (float64(v) - largest - log))
 	}
@@ -127,7 +127,7 @@ func (l *labelled) loss(label int, x []float32) float64 {
 
 func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 	l, inverse, dx := labelledOf(c, c.In(3)), c.In(2), c.Out(0)
-	own, other := l.targets()
+	target, other := l.targets()
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
 		grad, scale := f.At(dx, w, r), float64(f.F32(inverse)[0])
 		clear(grad)
@@ -138,7 +138,7 @@ func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 				q := tensor.Exp(float64(v) - largest - log)
 				t := other
 				if k == label {
-					t = own
+					t = target
 				}
 				to[k] = float32((q - t) * weight * scale)
 			}

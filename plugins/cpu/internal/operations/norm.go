@@ -41,17 +41,17 @@ func (m stats) inverse(c int, eps float64) float64 {
 func buildMoments(c *plan.Compiler) run.Action {
 	x, m, kernels := c.In(0), c.Out(0), c.Kernels()
 	o := blockwise{x: x, total: m, operands: []*run.Value{x},
-		part: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]float32) {
-			m := stats(part)
+		compute: func(_ *run.Frame, w *run.Worker, _ int, partial []float64, in [][]float32) {
+			m := stats(partial)
 			m[0] = float64(len(in[0]) / m.channels())
 			kernels.Moments(m.means(), m.deviations(), in[0], &w.Sums)
 		},
-		half: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]uint16) {
-			m := stats(part)
+		computeHalf: func(_ *run.Frame, w *run.Worker, _ int, partial []float64, in [][]uint16) {
+			m := stats(partial)
 			m[0] = float64(len(in[0]) / m.channels())
 			kernels.MomentsHalf(m.means(), m.deviations(), in[0], &w.Sums)
 		},
-		add: func(total, part []float64) { collective.Merge(total, total, part) }}
+		add: func(total, partial []float64) { collective.Merge(total, total, partial) }}
 	return o.action(c)
 }
 
@@ -81,15 +81,14 @@ func buildSelectMoments(c *plan.Compiler) run.Action {
 	})
 }
 
-// affines holds one Affine per set of statistics, and the slopes that the
-// gradient needs beside it.
+// affines holds one Affine per set of statistics, and the slopes that the gradient needs as well.
 type affines struct {
 	sets   []kernel.Affine
 	slopes [][]float32
 }
 
-// room makes room for n sets of that number of channels.
-func (a *affines) room(n, channels int) {
+// grow allocates n sets of that number of channels.
+func (a *affines) grow(n, channels int) {
 	for len(a.sets) < n {
 		a.sets = append(a.sets, kernel.NewAffine(channels))
 		a.slopes = append(a.slopes, make([]float32, channels))
@@ -108,7 +107,7 @@ func buildNormalise(c *plan.Compiler) run.Action {
 	x, m, gamma, beta := c.In(0), c.In(1), c.In(2), c.In(3)
 	eps, a := c.Node().Float("eps"), &affines{}
 	prepare := func(f *run.Frame) error {
-		a.room(f.Units(m.Kind), x.Channels)
+		a.grow(f.Units(m.Kind), x.Channels)
 		for r := range f.Units(m.Kind) {
 			s := stats(run.Row(f.F64(m), m, r))
 			for ch, g := range f.F32(gamma) {
@@ -142,9 +141,9 @@ func normaliseAction(c *plan.Compiler, x *run.Value, prepare func(*run.Frame) er
 		Spans:   run.Spans{Span: span, Positions: x.Positions, Step: 1, Width: x.Channels, Pointwise: true}})
 }
 
-// pixels returns where the positions of part i of a row begin and end.
-func pixels(v *run.Value, i, parts int) (from, to int) {
-	return v.Positions * i / parts * v.Channels, v.Positions * (i + 1) / parts * v.Channels
+// pixels returns where the positions of chunk i of a row begin and end.
+func pixels(v *run.Value, i, chunks int) (from, to int) {
+	return v.Positions * i / chunks * v.Channels, v.Positions * (i + 1) / chunks * v.Channels
 }
 
 func buildBatchNorm(c *plan.Compiler) run.Action {

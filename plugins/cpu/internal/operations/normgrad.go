@@ -13,21 +13,21 @@ func buildNormaliseGradSums(c *plan.Compiler) run.Action {
 		return maskedSums(c, mask, x, dy, m, sums)
 	}
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, dy}, add: addTo[float64],
-		part: func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]float32) {
-			s1, s2, mean := gradientSums(f, part, m, i)
+		compute: func(f *run.Frame, w *run.Worker, i int, partial []float64, in [][]float32) {
+			s1, s2, mean := gradientSums(f, partial, m, i)
 			kernels.GradientSums(s1, s2, mean, in[0], in[1], &w.Sums)
 		},
-		half: func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]uint16) {
-			s1, s2, mean := gradientSums(f, part, m, i)
+		computeHalf: func(f *run.Frame, w *run.Worker, i int, partial []float64, in [][]uint16) {
+			s1, s2, mean := gradientSums(f, partial, m, i)
 			kernels.GradientSumsHalf(s1, s2, mean, in[0], in[1], &w.Sums)
 		}}
 	return o.action(c)
 }
 
 // gradientSums returns where the sums of a block with row i belong, and the means for it.
-func gradientSums(f *run.Frame, part []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
+func gradientSums(f *run.Frame, partial []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
 	of := stats(run.Row(f.F64(moments), moments, setOf(f, moments, i)))
-	return part[:of.channels()], part[of.channels():], of.means()
+	return partial[:of.channels()], partial[of.channels():], of.means()
 }
 
 // maskedSums makes the gradient of an activation and sums it.
@@ -37,8 +37,8 @@ func maskedSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Va
 	if mask.Plus {
 		o.operands = append(o.operands, c.In(4))
 	}
-	o.part = func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]float32) {
-		s1, s2, mean := gradientSums(f, part, moments, i)
+	o.compute = func(f *run.Frame, w *run.Worker, i int, partial []float64, in [][]float32) {
+		s1, s2, mean := gradientSums(f, partial, moments, i)
 		m := kernel.Mask{Y: in[3], Most: mask.Most}
 		dx, dy := in[1], in[2]
 		switch {
@@ -51,8 +51,8 @@ func maskedSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Va
 		}
 		kernels.MaskedSums(s1, s2, mean, in[0], dx, dy, m, &w.Sums)
 	}
-	o.half = func(f *run.Frame, w *run.Worker, i int, part []float64, in [][]uint16) {
-		s1, s2, mean := gradientSums(f, part, moments, i)
+	o.computeHalf = func(f *run.Frame, w *run.Worker, i int, partial []float64, in [][]uint16) {
+		s1, s2, mean := gradientSums(f, partial, moments, i)
 		m := kernel.HalfMask{Y: in[3], Most: mask.Most}
 		if mask.Plus {
 			m.Plus = in[4]
@@ -68,7 +68,7 @@ func buildNormaliseGradInput(c *plan.Compiler) run.Action {
 	x, dy, m, sums, gamma, dx := c.In(0), c.In(1), c.In(2), c.In(3), c.In(4), c.Out(0)
 	eps, a, kernels := c.Node().Float("eps"), &affines{}, c.Kernels()
 	prepare := func(f *run.Frame) error {
-		a.room(f.Units(m.Kind), x.Channels)
+		a.grow(f.Units(m.Kind), x.Channels)
 		for r := range f.Units(m.Kind) {
 			a.gradient(r, stats(run.Row(f.F64(m), m, r)), run.Row(f.F64(sums), sums, r), f.F32(gamma), eps)
 		}

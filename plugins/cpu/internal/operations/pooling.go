@@ -170,12 +170,12 @@ func buildGlobalAvgPool(c *plan.Compiler) run.Action {
 func buildGlobalAvgPoolGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		to, own := f.At(dx, w, i), w.Floats(dx.Channels)
+		to, pixel := f.At(dx, w, i), w.Floats(dx.Channels)
 		for ch, g := range f.At(dy, w, i) {
-			own[ch] = g / float32(dx.Positions)
+			pixel[ch] = g / float32(dx.Positions)
 		}
 		for p := range dx.Positions {
-			copy(to[p*dx.Channels:], own)
+			copy(to[p*dx.Channels:], pixel)
 		}
 	}}
 }

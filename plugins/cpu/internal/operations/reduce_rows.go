@@ -17,11 +17,11 @@ var reductionOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 func buildChannelSum(c *plan.Compiler) run.Action {
 	x, y, kernels := c.In(0), c.Out(0), c.Kernels()
 	o := blockwise{x: x, total: y, operands: []*run.Value{x}, add: addTo[float64],
-		part: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]float32) {
-			kernels.Sums(part, in[0], &w.Sums)
+		compute: func(_ *run.Frame, w *run.Worker, _ int, partial []float64, in [][]float32) {
+			kernels.Sums(partial, in[0], &w.Sums)
 		},
-		half: func(_ *run.Frame, w *run.Worker, _ int, part []float64, in [][]uint16) {
-			kernels.SumsHalf(part, in[0], &w.Sums)
+		computeHalf: func(_ *run.Frame, w *run.Worker, _ int, partial []float64, in [][]uint16) {
+			kernels.SumsHalf(partial, in[0], &w.Sums)
 		}}
 	return o.action(c)
 }

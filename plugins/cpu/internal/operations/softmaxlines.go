@@ -25,23 +25,23 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 			switch {
 			case l.step == 1:
 				for k := range n {
-					s.one(out[at+k*step:][:l.n], in[at+k*step:][:l.n])
+					s.contiguousLine(out[at+k*step:][:l.n], in[at+k*step:][:l.n])
 				}
 			case step == 1:
-				for from := 0; from < n; from += sideBySide {
-					s.many(out[at+from:], in[at+from:], min(sideBySide, n-from), w)
+				for from := 0; from < n; from += maxInterleaved {
+					s.interleavedLines(out[at+from:], in[at+from:], min(maxInterleaved, n-from), w)
 				}
 			default:
 				for k := range n {
-					s.scattered(out[at+k*step:], in[at+k*step:], w)
+					s.stridedLine(out[at+k*step:], in[at+k*step:], w)
 				}
 			}
 		})
 	}})
 }
 
-// sideBySide is how many lines are computed together.
-const sideBySide = 1024
+// maxInterleaved is how many lines are computed together.
+const maxInterleaved = 1024
 
 // softmax computes lines.
 type softmax struct {
@@ -50,15 +50,15 @@ type softmax struct {
 	logarithm bool
 }
 
-// one computes a line that lies side by side.
-func (s *softmax) one(y, x []float32) {
+// contiguousLine computes a line whose elements are contiguous.
+func (s *softmax) contiguousLine(y, x []float32) {
 	most := x[0]
 	for _, v := range x {
 		if v > most {
 			most = v
 		}
 	}
-	s.plus(y, x, -most)
+	s.addScalar(y, x, -most)
 	s.kernels.Apply(kernel.Exp, y, y, 0, 0, class.Exp)
 	var sum class.LineSum
 	for i, v := range y {
@@ -66,22 +66,22 @@ func (s *softmax) one(y, x []float32) {
 	}
 	total := sum.Total()
 	if s.logarithm {
-		s.plus(y, x, -most)
-		s.plus(y, y, -class.Log(total))
+		s.addScalar(y, x, -most)
+		s.addScalar(y, y, -class.Log(total))
 		return
 	}
 	s.kernels.Apply(kernel.Over, y, y, total, 0, func(v float32) float32 { return v / total })
 }
 
-// plus sets y to x + by.
-func (s *softmax) plus(y, x []float32, by float32) {
+// addScalar sets y to x + by.
+func (s *softmax) addScalar(y, x []float32, by float32) {
 	s.kernels.Apply(kernel.AffineOf, y, x, 1, by, func(v float32) float32 { return v + by })
 }
 
-// many computes n lines whose elements lie beside each other's.
-func (s *softmax) many(y, x []float32, n int, w *run.Worker) {
-	room := w.Floats(2 * n)
-	most, block := room[:n], room[n:]
+// interleavedLines computes n lines whose elements are interleaved.
+func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
+	workspace := w.Floats(2 * n)
+	most, block := workspace[:n], workspace[n:]
 	total := w.Doubles(n)
 	copy(most, x)
 	for k := range s.n {
@@ -130,14 +130,14 @@ func addBlocks(total []float64, block []float32, none bool) {
 	}
 }
 
-// scattered computes a line whose elements lie apart.
-func (s *softmax) scattered(y, x []float32, w *run.Worker) {
-	room := w.Floats(2 * s.n)
-	from, to := room[:s.n], room[s.n:]
+// stridedLine computes a line whose elements lie apart.
+func (s *softmax) stridedLine(y, x []float32, w *run.Worker) {
+	workspace := w.Floats(2 * s.n)
+	from, to := workspace[:s.n], workspace[s.n:]
 	for k := range s.n {
 		from[k] = x[k*s.step]
 	}
-	s.one(to, from)
+	s.contiguousLine(to, from)
 	for k, v := range to {
 		y[k*s.step] = v
 	}

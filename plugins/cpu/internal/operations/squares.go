@@ -13,15 +13,15 @@ const squaresBlock = 1024
 func buildSumSquares(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	blocks := max(1, (x.Count+squaresBlock-1)/squaresBlock)
-	parts := c.Temp(8*blocks, 0, 0)
+	partials := c.Temp(8*blocks, 0, 0)
 	return run.Whole(func(f *run.Frame) error {
-		all, elements := run.Temp[float64](f, parts, blocks), f.F32(x)
+		all, elements := run.Temp[float64](f, partials, blocks), f.F32(x)
 		f.EachSpan(blocks*squaresBlock, func(_ *run.Worker, from, to int) {
 			for i := (from + squaresBlock - 1) / squaresBlock; i*squaresBlock < to; i++ {
 				all[i] = squares(elements[min(i*squaresBlock, x.Count):min((i+1)*squaresBlock, x.Count)])
 			}
 		})
-		alongTree(collective.Root(blocks), func(to, from int) { all[to] += all[from] })
+		addAlongTree(collective.Root(blocks), func(to, from int) { all[to] += all[from] })
 		f.F64(y)[0] = all[0]
 		return nil
 	})

@@ -182,10 +182,10 @@ func buildBroadcastTo(c *plan.Compiler) run.Action {
 
 // broadcast returns the strides by which v is read as if it had this shape.
 func broadcast(v *run.Value, shape []int) []int {
-	own, out := v.Strides(), make([]int, len(shape))
+	strides, out := v.Strides(), make([]int, len(shape))
 	for i, n := range v.Shape {
 		if n > 1 {
-			out[len(shape)-len(own)+i] = own[i]
+			out[len(shape)-len(strides)+i] = strides[i]
 		}
 	}
 	return out

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// eachPart visits what every pixel i of the resized image is mixed of: pixels j
-// of the original.
-func eachPart(c *plan.Compiler, original, result []int, visit func(i, j int, weight float64)) {
+// eachTap visits the taps of every pixel i of the resized image: pixels j of the original and their
+// weights.
+func eachTap(c *plan.Compiler, original, result []int, visit func(i, j int, weight float64)) {
 	i := 0
 	for _, r := range class.Mixes(c.Node(), original[1], result[1]) {
 		for _, col := range class.Mixes(c.Node(), original[2], result[2]) {
@@ -34,33 +34,33 @@ func eachPart(c *plan.Compiler, original, result []int, visit func(i, j int, wei
 	}
 }
 
-// fits reports whether all pixels of images can be told by their bytes.
-func fits(original, result *run.Value) bool {
+// addressable reports whether a 32-bit offset in bytes reaches every pixel.
+func addressable(original, result *run.Value) bool {
 	return result.Positions <= convolution.MostOffsets && max(original.Count, result.Count) <= math.MaxInt32/4
 }
 
 func buildUpsample(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	if !fits(x, y) {
+	if !addressable(x, y) {
 		return c.Refuse("too large an image")
 	}
 	ends := make([]int32, y.Positions)
 	var pixels []int32
 	var weights []float64
-	eachPart(c, x.Shape, y.Shape, func(i, j int, weight float64) {
+	eachTap(c, x.Shape, y.Shape, func(i, j int, weight float64) {
 		pixels, weights = append(pixels, int32(4*x.Channels*j)), append(weights, weight)
 		ends[i] = int32(len(pixels))
 	})
-	return mixed(x, y, kernel.NewMixes(ends, pixels, weights))
+	return resample(x, y, kernel.NewResampling(ends, pixels, weights))
 }
 
 func buildUpsampleGrad(c *plan.Compiler) run.Action {
 	dy, dx := c.In(0), c.Out(0)
-	if !fits(dx, dy) {
+	if !addressable(dx, dy) {
 		return c.Refuse("too large an image")
 	}
 	ends := make([]int32, dx.Positions)
-	eachPart(c, dx.Shape, dy.Shape, func(_, j int, _ float64) { ends[j]++ })
+	eachTap(c, dx.Shape, dy.Shape, func(_, j int, _ float64) { ends[j]++ })
 	next, all := make([]int32, dx.Positions), int32(0)
 	for j, n := range ends {
 		next[j] = all
@@ -68,18 +68,18 @@ func buildUpsampleGrad(c *plan.Compiler) run.Action {
 		ends[j] = all
 	}
 	pixels, weights := make([]int32, all), make([]float64, all)
-	eachPart(c, dx.Shape, dy.Shape, func(i, j int, weight float64) {
+	eachTap(c, dx.Shape, dy.Shape, func(i, j int, weight float64) {
 		pixels[next[j]], weights[next[j]] = int32(4*dy.Channels*i), weight
 		next[j]++
 	})
-	return mixed(dy, dx, kernel.NewMixes(ends, pixels, weights))
+	return resample(dy, dx, kernel.NewResampling(ends, pixels, weights))
 }
 
-// mixed returns the action that mixes the pixels of y of those of x.
-func mixed(x, y *run.Value, m *kernel.Mixes) run.Action {
+// resample returns the action that computes the pixels of y from those of x.
+func resample(x, y *run.Value, m *kernel.Resampling) run.Action {
 	n := y.Channels
-	return run.BySpan(&run.ByRows{Work: m.Parts() * n / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
+	return run.BySpan(&run.ByRows{Work: m.Terms() * n / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
 		Width: n, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
-			f.Kernels.Mix(f.At(y, w, i)[from*n:], f.At(x, w, i), n, m, from, to)
+			f.Kernels.Resample(f.At(y, w, i)[from*n:], f.At(x, w, i), n, m, from, to)
 		}}})
 }

@@ -6,9 +6,9 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 // nothing between tasks.
 type Worker struct {
 	Index     int
-	Tile      kernel.Scratch
-	Matrix    kernel.MatrixScratch
-	Sums      kernel.SumRoom
+	Tile      kernel.Workspace
+	Matrix    kernel.MatrixWorkspace
+	Sums      kernel.SumWorkspace
 	floats    []float32
 	doubles   []float64
 	partials  []float64

@@ -24,7 +24,7 @@ var families = map[string]func(){
 	"depthwise":        depthwise,
 	"depthwiserows":    depthwiserows,
 	"pooling":          pooling,
-	"mix":              mix,
+	"resample":         resample,
 	"direct":           direct,
 	"winograd":         winograd,
 	"winogradgradient": winogradgradient,

@@ -19,12 +19,12 @@ func TestMix(t *testing.T) {
 			}
 			m := someMixes(r, channels, taps, 5)
 			want := make([]float32, 5*channels)
-			Generic.Mix(want, x, channels, m, 0, 5)
+			Generic.Resample(want, x, channels, m, 0, 5)
 			for _, s := range vectorSets() {
 				from := r.IntN(3)
 				to := from + r.IntN(4)
 				got := guarded(r, (to-from)*channels)
-				if s.Mix(got, x, channels, m, from, to); !sameBits(got, want[from*channels:to*channels]) {
+				if s.Resample(got, x, channels, m, from, to); !sameBits(got, want[from*channels:to*channels]) {
 					t.Fatalf("%s: %d channels, %d pixels: differs from the definition", s.Name, channels, taps)
 				}
 			}
@@ -36,7 +36,7 @@ func TestMix(t *testing.T) {
 }
 
 // someMixes returns sums for count pixels, of at most taps of 12 pixels each.
-func someMixes(r *rand.Rand, channels, taps, count int) *Mixes {
+func someMixes(r *rand.Rand, channels, taps, count int) *Resampling {
 	var ends, pixels []int32
 	var weights []float64
 	for range count {
@@ -46,7 +46,7 @@ func someMixes(r *rand.Rand, channels, taps, count int) *Mixes {
 		}
 		ends = append(ends, int32(len(pixels)))
 	}
-	return NewMixes(ends, pixels, weights)
+	return NewResampling(ends, pixels, weights)
 }
 
 func BenchmarkMix(b *testing.B) {
@@ -61,12 +61,12 @@ func BenchmarkMix(b *testing.B) {
 			ends, pixels = append(ends, 4*(i+1)), append(pixels, 0, n, 2*n, 3*n)
 			weights = append(weights, 0.5625, 0.1875, 0.1875, 0.0625)
 		}
-		m := NewMixes(ends, pixels, weights)
+		m := NewResampling(ends, pixels, weights)
 		for _, s := range Sets() {
 			b.Run(fmt.Sprintf("%s/%d", s.Name, channels), func(b *testing.B) {
 				b.SetBytes(int64(4 * len(y)))
 				for b.Loop() {
-					s.Mix(y, x, channels, m, 0, count)
+					s.Resample(y, x, channels, m, 0, count)
 				}
 			})
 		}

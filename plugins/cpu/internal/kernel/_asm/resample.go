@@ -8,18 +8,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mix writes sums of pixels with weights in float64, pixel after pixel. The
+// resample writes sums of pixels with weights in float64, pixel after pixel. The
 // registers of AVX2 suffice: it is bound by the conversions.
-func mix() {
-	TEXT("mixAVX2", NOSPLIT, "func(y *float32, x *float32, ends *int32, part int, pixels *int32, "+
+func resample() {
+	TEXT("resampleAVX2", NOSPLIT, "func(y *float32, x *float32, ends *int32, first int, pixels *int32, "+
 		"weights *float64, count int, channels int)")
 	Pragma("noescape")
-	m := &mixer{y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, ends: reg.RDX, first: reg.RDI,
+	m := &resampler{y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, ends: reg.RDX, first: reg.RDI,
 		end: reg.R11, left: reg.R8, number: reg.R9, at: reg.R10, channel: reg.R12}
 	MOVQ(param("y"), m.y)
 	MOVQ(param("x"), m.x)
 	MOVQ(param("ends"), m.ends)
-	MOVQ(param("part"), m.first)
+	MOVQ(param("first"), m.first)
 	MOVQ(param("pixels"), m.pixels)
 	MOVQ(param("weights"), m.weights)
 	Label("pixel")
@@ -45,15 +45,15 @@ func mix() {
 	RET()
 }
 
-// mixer is the frame of a walk over pixels, their blocks of channels and, inside,
+// resampler is the frame of a walk over pixels, their blocks of channels and, inside,
 // the parts of a pixel. channel is where a block begins, in bytes; left counts
 // channels.
-type mixer struct {
+type resampler struct {
 	y, x, pixels, weights, ends, first, end, left, number, at, channel reg.GPPhysical
 }
 
 // blocks writes the loop over blocks of 4n channels.
-func (m *mixer) blocks(n int) {
+func (m *resampler) blocks(n int) {
 	name := fmt.Sprint("blocks", n)
 	Label(name)
 	CMPQ(m.left, operand.Imm(uint64(4*n)))

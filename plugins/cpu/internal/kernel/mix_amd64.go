@@ -1,5 +1,0 @@
-//go:build !purego
-
-package kernel
-
-var mixesAVX2 = mixKernel{4, mixAVX2}

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package kernel
+
+var resampleKernelAVX2 = resampleKernel{4, resampleAVX2}

@@ -9,35 +9,35 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// short returns the number of fewest digits that is the same float32 as v:
+// shortest returns the number of fewest digits that is the same float32 as v:
 // 0.001, not 0.0010000000474974513.
-func short(v float64) float64 {
+func shortest(v float64) float64 {
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
 	return f
 }
 
 func leakyRelu(c *call) graph.Value {
-	return c.node(graph.LeakyRelu, "", []graph.Value{c.flow(0)}, "alpha", short(c.float("alpha", 0.01)))
+	return c.node(graph.LeakyRelu, "", []graph.Value{c.dynamic(0)}, "alpha", shortest(c.float("alpha", 0.01)))
 }
 
 func elu(c *call) graph.Value {
-	return c.node(graph.Elu, "", []graph.Value{c.flow(0)}, "alpha", short(c.float("alpha", 1)))
+	return c.node(graph.Elu, "", []graph.Value{c.dynamic(0)}, "alpha", shortest(c.float("alpha", 1)))
 }
 
 // selu is gamma times an Elu.
 func selu(c *call) graph.Value {
-	v := c.node(graph.Elu, ".elu", []graph.Value{c.flow(0)}, "alpha",
-		short(c.float("alpha", 1.67326319217681884765625)))
-	gamma := short(c.float("gamma", 1.05070102214813232421875))
+	v := c.node(graph.Elu, ".elu", []graph.Value{c.dynamic(0)}, "alpha",
+		shortest(c.float("alpha", 1.67326319217681884765625)))
+	gamma := shortest(c.float("gamma", 1.05070102214813232421875))
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", gamma)
 }
 
 func hardSigmoid(c *call) graph.Value {
-	alpha, beta := short(c.float("alpha", 0.2)), short(c.float("beta", 0.5))
+	alpha, beta := shortest(c.float("alpha", 0.2)), shortest(c.float("beta", 0.5))
 	if float32(alpha) == float32(1.0/6) {
 		alpha = 1.0 / 6
 	}
-	return c.node(graph.HardSigmoid, "", []graph.Value{c.flow(0)}, "alpha", alpha, "beta", beta)
+	return c.node(graph.HardSigmoid, "", []graph.Value{c.dynamic(0)}, "alpha", alpha, "beta", beta)
 }
 
 // prelu has a slope per channel, or one for all. Since operator set 7 slopes
@@ -50,13 +50,13 @@ func prelu(c *call) graph.Value {
 		return graph.None
 	}
 	if t.Count() == 1 {
-		return c.node(graph.Prelu, "", []graph.Value{c.flow(0), c.repeated(1, s[0])})
+		return c.node(graph.Prelu, "", []graph.Value{c.dynamic(0), c.repeated(1, s[0])})
 	}
 	perChannel := append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...)
 	if c.opset >= 7 && !slices.Equal(c.aligned(t.Shape, len(s)+1), perChannel) {
 		c.fail("with slopes %v for %v is not supported, only with one for each channel", t.Shape, s)
 	}
-	return c.node(graph.Prelu, "", []graph.Value{c.flow(0), c.state(1, graph.Weight, s[0])})
+	return c.node(graph.Prelu, "", []graph.Value{c.dynamic(0), c.state(1, graph.Weight, s[0])})
 }
 
 // repeated declares operand i, one number, as a weight of n equal ones.
@@ -79,29 +79,29 @@ func clip(c *call) graph.Value {
 		high = math.MaxFloat32
 	}
 	if low == 0 && high == 6 {
-		return c.node(graph.Relu6, "", []graph.Value{c.flow(0)})
+		return c.node(graph.Relu6, "", []graph.Value{c.dynamic(0)})
 	}
-	return c.node(graph.Clip, "", []graph.Value{c.flow(0)}, "min", short(low), "max", short(high))
+	return c.node(graph.Clip, "", []graph.Value{c.dynamic(0)}, "min", shortest(low), "max", shortest(high))
 }
 
 func negate(c *call) graph.Value {
-	return c.node(graph.Affine, "", []graph.Value{c.flow(0)}, "by", -1.0)
+	return c.node(graph.Affine, "", []graph.Value{c.dynamic(0)}, "by", -1.0)
 }
 
 // abs is relu(x) + relu(-x).
-func abs(c *call) graph.Value { return c.size("") }
+func abs(c *call) graph.Value { return c.absolute("") }
 
-func (c *call) size(suffix string) graph.Value {
-	up := c.node(graph.Relu, ".up", []graph.Value{c.flow(0)})
-	negative := c.node(graph.Affine, ".negative", []graph.Value{c.flow(0)}, "by", -1.0)
+func (c *call) absolute(suffix string) graph.Value {
+	up := c.node(graph.Relu, ".up", []graph.Value{c.dynamic(0)})
+	negative := c.node(graph.Affine, ".negative", []graph.Value{c.dynamic(0)}, "by", -1.0)
 	down := c.node(graph.Relu, ".down", []graph.Value{negative})
 	return c.node(graph.Add, suffix, []graph.Value{up, down})
 }
 
 // softsign is x/(1+|x|).
 func softsign(c *call) graph.Value {
-	under := c.node(graph.Affine, ".under", []graph.Value{c.size(".size")}, "add", 1.0)
-	return c.node(graph.Div, "", []graph.Value{c.flow(0), under})
+	under := c.node(graph.Affine, ".under", []graph.Value{c.absolute(".size")}, "add", 1.0)
+	return c.node(graph.Div, "", []graph.Value{c.dynamic(0), under})
 }
 
 // overAxis adds a node along an axis. Up to operator set 12 the axis begins a
@@ -118,10 +118,10 @@ func (c *call) overAxis(op graph.Op) graph.Value {
 		return graph.None
 	}
 	if c.opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
-		return c.node(op, "", []graph.Value{c.flow(0)}, "axis", axis)
+		return c.node(op, "", []graph.Value{c.dynamic(0)}, "axis", axis)
 	}
 	flat := append(slices.Clone(s[:axis]), tensor.Count(s[axis:]))
-	v := c.node(graph.Reshape, ".flat", []graph.Value{c.flow(0)}, "shape", flat)
+	v := c.node(graph.Reshape, ".flat", []graph.Value{c.dynamic(0)}, "shape", flat)
 	v = c.node(op, ".over", []graph.Value{v}, "axis", axis)
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
 }
@@ -129,7 +129,7 @@ func (c *call) overAxis(op graph.Op) graph.Value {
 func softmax(c *call) []value {
 	out := rows(c.overAxis(graph.Softmax))
 	if s := c.shape(0); len(s) == 1 {
-		out.logits = c.flow(0)
+		out.logits = c.dynamic(0)
 	}
 	return []value{out}
 }
@@ -138,18 +138,18 @@ func logSoftmax(c *call) graph.Value { return c.overAxis(graph.LogSoftmax) }
 
 // celu is alpha * elu(x/alpha), elu with alpha 1.
 func celu(c *call) graph.Value {
-	alpha := short(c.float("alpha", 1))
+	alpha := shortest(c.float("alpha", 1))
 	if c.err == nil && !(alpha > 0) {
 		c.fail("alpha is %v, want more than 0", alpha)
 	}
-	v := c.node(graph.Affine, ".in", []graph.Value{c.flow(0)}, "by", 1/alpha)
+	v := c.node(graph.Affine, ".in", []graph.Value{c.dynamic(0)}, "by", 1/alpha)
 	v = c.node(graph.Elu, ".elu", []graph.Value{v}, "alpha", 1.0)
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", alpha)
 }
 
 // mish is x * tanh(softplus(x)).
 func mish(c *call) graph.Value {
-	v := c.node(graph.Softplus, ".softplus", []graph.Value{c.flow(0)})
+	v := c.node(graph.Softplus, ".softplus", []graph.Value{c.dynamic(0)})
 	v = c.node(graph.Tanh, ".tanh", []graph.Value{v})
-	return c.node(graph.Mul, "", []graph.Value{c.flow(0), v})
+	return c.node(graph.Mul, "", []graph.Value{c.dynamic(0), v})
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// gather picks the places of an axis that constants name; one alone loses the axis.
+// gather selects the indices of an axis that constants name; a scalar index drops the axis.
 func gather(c *call) graph.Value {
 	s := c.shape(0)
 	axis := c.axis(int64(c.int("axis", 0)), len(s))
 	if c.err != nil {
 		return graph.None
 	}
-	index, at := c.places(1, s[axis])
+	index, at := c.indices(1, s[axis])
 	if c.err == nil && len(at) == 0 {
 		c.fail("of no place of axis %d", axis)
 	}
 	shape := slices.Concat(s[:axis], index.Shape, s[axis+1:])
 	if c.err != nil || len(index.Shape) == 1 {
-		return c.taken(c.flow(0), axis, at, "")
+		return c.gatherAxis(c.dynamic(0), axis, at, "")
 	}
-	v := c.taken(c.flow(0), axis, at, ".taken")
+	v := c.gatherAxis(c.dynamic(0), axis, at, ".taken")
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
@@ -36,16 +36,16 @@ func tile(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	if !c.bare {
+	if !c.unbatched {
 		if times[0] != 1 {
-			c.mix("repeats the batch %d times", times[0])
+			c.failAcrossBatch("repeats the batch %d times", times[0])
 			return graph.None
 		}
 		times = times[1:]
 	}
-	x := c.flow(0)
+	x := c.dynamic(0)
 	for a := range s {
-		n := c.known(times[a])
+		n := c.concrete(times[a])
 		if n < 1 || n > maxExtend {
 			c.fail("repeats are %s, want 1 to %d", printed(times), maxExtend)
 			return graph.None
@@ -57,8 +57,8 @@ func tile(c *call) graph.Value {
 	return x
 }
 
-// choice takes one of two operands whole: the condition is a constant.
-func choice(c *call) []value {
+// where takes one of two operands as a whole: the condition is a constant.
+func where(c *call) []value {
 	test, ok := c.constant(0)
 	if !ok || c.err != nil {
 		c.fail("with a condition that is computed from the input is not supported")
@@ -82,7 +82,7 @@ func choice(c *call) []value {
 		}
 		if !other.isConstant() {
 			s = c.shapeOf(other)
-		} else if !c.bare {
+		} else if !c.unbatched {
 			s = c.aligned(s, len(shape)+1)
 		}
 		if c.err != nil {
@@ -113,7 +113,7 @@ func (c *call) firstShape() []int {
 func (c *call) value(i, rank int) graph.Value {
 	if i < len(c.in) && c.has(i) && c.in[i].isConstant() {
 		shape := c.in[i].c.Shape
-		if !c.bare {
+		if !c.unbatched {
 			shape = c.aligned(shape, rank+1)
 		}
 		if c.err != nil {
@@ -121,7 +121,7 @@ func (c *call) value(i, rank int) graph.Value {
 		}
 		return c.inRows(i, shape)
 	}
-	return c.flow(i)
+	return c.dynamic(i)
 }
 
 // inRows adds the constant i to zeros of the rows: what is put in front of some

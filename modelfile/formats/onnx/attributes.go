@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// known is what is known of an operator's attributes and operands, in all
+// attributeSpec is what is known of an operator's attributes and operands, in all
 // operator sets that are read. A node with anything else is refused: what is
 // not known could change the answer.
-type known struct {
+type attributeSpec struct {
 	operands int // at most; manyOperands for a list
 	// honoured attributes are read; of some the values that have no
 	// counterpart are refused, each by a sentence of its own.
@@ -26,7 +26,7 @@ const (
 )
 
 // attributes is the table of all operators; docs/formats.md shows it.
-var attributes = map[string]known{
+var attributes = map[string]attributeSpec{
 	"Conv":          {3, windowAttributes + " group", ""},
 	"ConvTranspose": {3, windowAttributes + " group output_padding output_shape", ""},
 	// storage_order orders the indices, which are refused.
@@ -114,7 +114,7 @@ var attributes = map[string]known{
 }
 
 // check refuses a node that says what is not known of its operator.
-func (k known) check(c *call) error {
+func (k attributeSpec) check(c *call) error {
 	if n := len(c.n.Input); n > k.operands {
 		return fmt.Errorf("has %d operands; %d are known", n, k.operands)
 	}

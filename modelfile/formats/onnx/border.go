@@ -59,18 +59,18 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 // logits.
 func (r *reader) outputs() error {
 	var names foreign.Names
-	count := r.picks()
+	count := r.countOutputs()
 	for _, o := range r.src.Output {
 		x, ok := r.values[o.Name]
 		switch {
 		case !ok || x.isConstant():
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
-		case x.picked && r.beside(o.Name, x):
+		case x.fromArgMax && r.isDuplicateOutput(o.Name, x):
 			continue // the scores are there already
-		case x.picked:
+		case x.fromArgMax:
 			r.g.Output(names.Free("scores"), x.v, false)
 		default:
-			if s := r.shapeOf(x); x.bare && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
+			if s := r.shapeOf(x); x.unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])
 			}
@@ -83,31 +83,31 @@ func (r *reader) outputs() error {
 	return r.g.Err()
 }
 
-// picks notes the outputs that are an ArgMax, whose scores are the output
+// countOutputs notes the outputs that are an ArgMax, whose scores are the output
 // here, and returns how many outputs there are with each of these once.
-func (r *reader) picks() int {
+func (r *reader) countOutputs() int {
 	count := 0
 	for _, o := range r.src.Output {
 		x := r.values[o.Name]
-		if x.picked {
+		if x.fromArgMax {
 			r.file.Find(o.Name, "the file picks the largest by ArgMax; here the output is what it picks from", "")
 		}
-		if !x.picked || !r.beside(o.Name, x) {
+		if !x.fromArgMax || !r.isDuplicateOutput(o.Name, x) {
 			count++
 		}
 	}
 	return count
 }
 
-// beside reports whether another output, or one before of the same ArgMax, is x's value.
-func (r *reader) beside(name string, x value) bool {
+// isDuplicateOutput reports whether another output, or one before of the same ArgMax, is x's value.
+func (r *reader) isDuplicateOutput(name string, x value) bool {
 	before := true
 	for _, o := range r.src.Output {
 		if o.Name == name {
 			before = false
 			continue
 		}
-		if y := r.values[o.Name]; y.v == x.v && (before || !y.picked) {
+		if y := r.values[o.Name]; y.v == x.v && (before || !y.fromArgMax) {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ func (r *reader) branch(n *onnxpb.NodeProto) error {
 	if a == nil || a.G == nil || len(a.G.Output) < len(n.Output) {
 		return fmt.Errorf("has no %s with %d results", name, len(n.Output))
 	}
-	if err := r.inside(a.G); err != nil {
+	if err := r.subgraph(a.G); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for i, out := range n.Output {
@@ -36,28 +36,28 @@ func (r *reader) branch(n *onnxpb.NodeProto) error {
 		if !ok {
 			return fmt.Errorf("%s: nothing makes %.80q", name, a.G.Output[i].Name)
 		}
-		if err := r.name(out, x); out != "" && err != nil {
+		if err := r.define(out, x); out != "" && err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inside reads the nodes of a branch.
-func (r *reader) inside(g *onnxpb.GraphProto) error {
+// subgraph reads the nodes of a branch.
+func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 	for _, p := range g.Initializer {
 		t, err := r.decoder.initializer(p, r.external)
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		if err := r.name(p.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
+		if err := r.define(p.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
 			return err
 		}
 	}
 	for i, n := range g.Node {
 		var err error
 		if operator(n) == "Constant" && len(n.Output) == 1 {
-			err = r.hold(n)
+			err = r.branchConstant(n)
 		} else {
 			err = r.node(n)
 		}
@@ -68,11 +68,11 @@ func (r *reader) inside(g *onnxpb.GraphProto) error {
 	return nil
 }
 
-// hold stores the value of a Constant inside a branch.
-func (r *reader) hold(n *onnxpb.NodeProto) error {
+// branchConstant stores the value of a Constant inside a branch.
+func (r *reader) branchConstant(n *onnxpb.NodeProto) error {
 	t, ok, err := r.decoder.constant(n, r.external)
 	if err != nil || !ok {
 		return err
 	}
-	return r.name(t.Name, value{v: graph.None, file: &t, logits: graph.None})
+	return r.define(t.Name, value{v: graph.None, file: &t, logits: graph.None})
 }

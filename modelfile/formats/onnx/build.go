@@ -45,12 +45,12 @@ func (w *writer) ints(name string, l ...int) string {
 	for i, n := range l {
 		t.I64()[i] = int64(n)
 	}
-	return w.initializer(w.used.Free(name), t)
+	return w.initializer(w.takenNames.Free(name), t)
 }
 
 // scalar adds one number as a constant.
 func (w *writer) scalar(name string, v float64) string {
-	return w.initializer(w.used.Free(name), tensor.Scalar(float32(v)))
+	return w.initializer(w.takenNames.Free(name), tensor.Scalar(float32(v)))
 }
 
 // add adds a node with one result.

@@ -16,14 +16,14 @@ import (
 // asked for after it is empty.
 type call struct {
 	*reader
-	n    *onnxpb.NodeProto
-	in   []value
-	name string // of the first result, for the graph
-	err  error
-	bare bool // the operands from the input, and then the results, have no batch axis in the file
-	// mixes says that err is about the batch axis, which is no different from
+	n         *onnxpb.NodeProto
+	in        []value
+	name      string // of the first result, for the graph
+	err       error
+	unbatched bool // the operands from the input, and then the results, have no batch axis in the file
+	// mixesBatch says that err is about the batch axis, which is no different from
 	// another one where the file fixes the batch to 1.
-	mixes bool
+	mixesBatch bool
 }
 
 // maker adds the nodes of an operator and returns its results.
@@ -48,18 +48,18 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}
-	if err := cmp.Or(attributes[op].check(c), c.meet(op)); err != nil {
+	if err := cmp.Or(attributes[op].check(c), c.unifyBatch(op)); err != nil {
 		return err
 	}
 	out := c.run(op)
-	if c.err != nil && c.mixes && c.batch == 1 && !c.bare && takesBare(op) {
+	if c.err != nil && c.mixesBatch && c.batch == 1 && !c.unbatched && acceptsUnbatched(op) {
 		// What works along the batch axis works on a batch of 1 as a whole.
 		whole, err := r.call(n)
 		if err != nil {
 			return err
 		}
-		whole.alone = true
-		whole.wholes()
+		whole.batchAsAxis = true
+		whole.unbatch()
 		if out = whole.run(op); whole.err != nil {
 			whole.err = c.err
 		}
@@ -104,7 +104,7 @@ func (c *call) run(op string) []value {
 	case constants || makers[op] == nil:
 		c.fail("of constants is not supported")
 		return nil
-	case c.in[0].picked:
+	case c.in[0].fromArgMax:
 		return []value{c.in[0]}
 	}
 	return makers[op](c)
@@ -134,16 +134,16 @@ func (c *call) store(op string, out []value) error {
 		if i >= len(out) {
 			continue // using it is the error
 		}
-		out[i].op, out[i].bare = op, c.bare
-		if err := c.reader.name(name, out[i]); err != nil {
+		out[i].op, out[i].unbatched = op, c.unbatched
+		if err := c.reader.define(name, out[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// name says what a name of ONNX stands for.
-func (r *reader) name(name string, x value) error {
+// define says what a name of ONNX stands for.
+func (r *reader) define(name string, x value) error {
 	if _, twice := r.values[name]; twice {
 		return fmt.Errorf("makes %.80q a second time", name)
 	}
@@ -157,17 +157,17 @@ func (c *call) fail(format string, args ...any) {
 	}
 }
 
-// mix fails because of what works along the batch axis.
-func (c *call) mix(format string, args ...any) {
-	c.mixes = c.mixes || c.err == nil
+// failAcrossBatch fails because of what works along the batch axis.
+func (c *call) failAcrossBatch(format string, args ...any) {
+	c.mixesBatch = c.mixesBatch || c.err == nil
 	c.fail(format, args...)
 }
 
 // has reports whether operand i is there.
 func (c *call) has(i int) bool { return i < len(c.n.Input) && c.n.Input[i] != "" }
 
-// flow returns operand i, which must be rows.
-func (c *call) flow(i int) graph.Value {
+// dynamic returns operand i, which must be rows.
+func (c *call) dynamic(i int) graph.Value {
 	if !c.has(i) || c.in[i].isConstant() {
 		c.fail("operand %d is not computed from the input", i)
 		return graph.None
@@ -177,7 +177,7 @@ func (c *call) flow(i int) graph.Value {
 
 // shape returns the shape of the rows of operand i.
 func (c *call) shape(i int) []int {
-	v := c.flow(i)
+	v := c.dynamic(i)
 	if v == graph.None {
 		return nil
 	}
@@ -187,14 +187,14 @@ func (c *call) shape(i int) []int {
 // rank returns the rank that operand i, rows, has in the file.
 func (c *call) rank(i int) int {
 	n := len(c.shape(i))
-	if c.bare {
+	if c.unbatched {
 		return n
 	}
 	return n + 1
 }
 
-// space returns the shape of operand i, which must be an image or a line.
-func (c *call) space(i int) []int {
+// spatialShape returns the shape of operand i, which must be an image or a line.
+func (c *call) spatialShape(i int) []int {
 	s := c.shape(i)
 	if c.err == nil && len(s) != 2 && len(s) != 3 {
 		c.fail("operand %d has the shape %v; images and lines are supported", i, s)
@@ -232,7 +232,7 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 
 // axis returns an axis of the rows of a value of a rank without the batch.
 func (c *call) axis(a int64, rank int) int {
-	if c.bare {
+	if c.unbatched {
 		return c.foldAxis(a, rank)
 	}
 	if a < 0 {
@@ -240,7 +240,7 @@ func (c *call) axis(a int64, rank int) int {
 	}
 	switch {
 	case a == 0:
-		c.mix("works along the batch axis")
+		c.failAcrossBatch("works along the batch axis")
 	case a < 0 || a > int64(rank):
 		c.fail("axis %d of a tensor of rank %d", a, rank+1)
 	default:

@@ -29,17 +29,17 @@ func (r *reader) constants(d *decoder, ext *external) error {
 	r.done = make([]bool, len(r.src.Node))
 	for i, n := range r.src.Node {
 		if operator(n) == "Constant" {
-			if err := r.keep(i, d, ext, listed); err != nil {
+			if err := r.readConstant(i, d, ext, listed); err != nil {
 				return fmt.Errorf("node %d (Constant %.80q): %w", i, first(n.Output, ""), err)
 			}
 		} else if need[i] && !r.compute(i) {
-			if err := r.list(n.Input, listed); err != nil {
+			if err := r.listWeights(n.Input, listed); err != nil {
 				return err
 			}
 		}
 	}
 	r.norms(need)
-	r.mark()
+	r.markNonWeights()
 	size := int64(0)
 	for _, t := range r.file.Tensors {
 		size += int64(t.Size())
@@ -57,20 +57,20 @@ func (r *reader) reached() []bool {
 	for i, n := range slices.Backward(r.src.Node) {
 		need[i] = slices.ContainsFunc(n.Output, func(name string) bool { return name != "" && wanted[name] })
 		if need[i] {
-			takes(n, func(name string) { wanted[name] = true })
+			eachInput(n, func(name string) { wanted[name] = true })
 		}
 	}
 	return need
 }
 
-// takes calls f for all names that a node takes, inside of its branches too.
-func takes(n *onnxpb.NodeProto, f func(name string)) {
+// eachInput calls f for all names that a node takes, inside of its branches too.
+func eachInput(n *onnxpb.NodeProto, f func(name string)) {
 	for _, name := range n.Input {
 		f(name)
 	}
 	for _, a := range n.Attribute {
 		for _, inner := range a.GetG().GetNode() {
-			takes(inner, f)
+			eachInput(inner, f)
 		}
 		for _, o := range a.GetG().GetOutput() {
 			f(o.Name)
@@ -78,9 +78,9 @@ func takes(n *onnxpb.NodeProto, f func(name string)) {
 	}
 }
 
-// keep stores the value of a Constant, and lists it if it is a tensor. One of
+// readConstant stores the value of a Constant, and lists it if it is a tensor. One of
 // text has none.
-func (r *reader) keep(i int, d *decoder, ext *external, listed map[string]bool) error {
+func (r *reader) readConstant(i int, d *decoder, ext *external, listed map[string]bool) error {
 	n := r.src.Node[i]
 	if len(n.Output) != 1 {
 		return fmt.Errorf("%d results, want 1", len(n.Output))
@@ -89,7 +89,7 @@ func (r *reader) keep(i int, d *decoder, ext *external, listed map[string]bool) 
 	if err != nil || !ok {
 		return err
 	}
-	if err := r.name(t.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
+	if err := r.define(t.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
 		return err
 	}
 	r.done[i] = true
@@ -119,15 +119,15 @@ func (r *reader) compute(i int) bool {
 		}
 	}
 	if n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1 { // stays in the file
-		r.done[i] = r.name(n.Output[0], r.values[n.Input[0]]) == nil
+		r.done[i] = r.define(n.Output[0], r.values[n.Input[0]]) == nil
 		return r.done[i]
 	}
 	r.done[i] = r.node(n) == nil
 	return r.done[i]
 }
 
-// list lists the constants of floats among what a layer takes.
-func (r *reader) list(names []string, listed map[string]bool) error {
+// listWeights lists the constants of floats among what a layer takes.
+func (r *reader) listWeights(names []string, listed map[string]bool) error {
 	for _, name := range names {
 		x, ok := r.values[name]
 		if !ok || listed[name] || !x.isConstant() {
@@ -135,17 +135,17 @@ func (r *reader) list(names []string, listed map[string]bool) error {
 		}
 		t := x.file
 		if t == nil { // was computed, and counted then
-			held := foreign.InMemory(name, x.c)
-			t = &held
+			inMemory := foreign.InMemory(name, x.c)
+			t = &inMemory
 		}
 		if !isWeight(t) {
 			continue
 		}
 		if x.file != nil {
-			r.room -= t.Size()
+			r.foldBudget -= t.Size()
 		}
-		if r.room < 0 {
-			return fmt.Errorf("tensor %.80q: %w", name, r.noRoom())
+		if r.foldBudget < 0 {
+			return fmt.Errorf("tensor %.80q: %w", name, r.overBudget())
 		}
 		listed[name], r.computed[name] = true, true
 		r.file.Tensors = append(r.file.Tensors, t.Renamed(name))
@@ -157,7 +157,9 @@ func (r *reader) list(names []string, listed map[string]bool) error {
 // ok is false if it is text.
 func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor, ok bool, err error) {
 	name := n.Output[0]
-	held := func(t tensor.Tensor) (foreign.Tensor, bool, error) { return foreign.InMemory(name, t), true, nil }
+	inMemory := func(t tensor.Tensor) (foreign.Tensor, bool, error) {
+		return foreign.InMemory(name, t), true, nil
+	}
 	for _, a := range n.Attribute {
 		switch a.Name {
 		case "value":
@@ -171,13 +173,13 @@ func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor
 			t, err = d.initializer(a.T, ext)
 			return t, err == nil, err
 		case "value_float":
-			return held(tensor.Scalar(a.GetF()))
+			return inMemory(tensor.Scalar(a.GetF()))
 		case "value_int":
-			return held(tensor.Scalar(a.GetI()))
+			return inMemory(tensor.Scalar(a.GetI()))
 		case "value_floats":
-			return held(tensor.Of(a.Floats, len(a.Floats)))
+			return inMemory(tensor.Of(a.Floats, len(a.Floats)))
 		case "value_ints":
-			return held(tensor.Of(a.Ints, len(a.Ints)))
+			return inMemory(tensor.Of(a.Ints, len(a.Ints)))
 		case "value_string", "value_strings":
 			return t, false, nil
 		case "sparse_value":

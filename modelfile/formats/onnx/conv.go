@@ -28,20 +28,20 @@ func (c *call) bias(n int) graph.Value {
 }
 
 func conv(c *call) graph.Value {
-	s := c.space(0)
+	s := c.spatialShape(0)
 	k := c.kernelShape(len(s) - 1)
 	w := c.window(k[len(k)-len(s)+1:], s[1:]).image()
 	if c.err != nil {
 		return graph.None
 	}
-	in := []graph.Value{c.toImage(c.flow(0), s), c.state(1, graph.Weight, k...), c.bias(k[0])}
+	in := []graph.Value{c.toImage(c.dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[0])}
 	v := c.node(graph.Conv, "", in,
 		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", c.int("group", 1))
 	return c.fromImage(v, len(s)-1)
 }
 
 func convTranspose(c *call) graph.Value {
-	s := c.space(0)
+	s := c.spatialShape(0)
 	axes := len(s) - 1
 	k := c.kernelShape(axes)
 	kernel := k[4-axes:]
@@ -51,7 +51,7 @@ func convTranspose(c *call) graph.Value {
 		return graph.None
 	}
 	w = w.image()
-	in := []graph.Value{c.toImage(c.flow(0), s), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
+	in := []graph.Value{c.toImage(c.dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
 	v := c.node(graph.ConvTranspose, "", in,
 		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", groups,
 		"output_pad", append(make([]int, 2-axes), more...))

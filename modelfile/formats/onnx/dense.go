@@ -15,11 +15,11 @@ func gemm(c *call) graph.Value {
 		return graph.None
 	}
 	if c.int("transA", 0) != 0 {
-		if !c.bare || len(c.shape(0)) != 2 {
-			c.mix("with transA turns the batch axis")
+		if !c.unbatched || len(c.shape(0)) != 2 {
+			c.failAcrossBatch("with transA turns the batch axis")
 			return graph.None
 		}
-		c.in[0].v = c.node(graph.Transpose, ".turned", []graph.Value{c.flow(0)}, "perm", []int{1, 0})
+		c.in[0].v = c.node(graph.Transpose, ".turned", []graph.Value{c.dynamic(0)}, "perm", []int{1, 0})
 	}
 	transposed := c.int("transB", 0) != 0
 	weight := c.matrix(b, transposed, float32(c.float("alpha", 1)))
@@ -27,15 +27,15 @@ func gemm(c *call) graph.Value {
 		return graph.None
 	}
 	outputs := c.g.Type(weight).Shape[0]
-	if c.bare {
-		return c.bareGemm(weight, outputs)
+	if c.unbatched {
+		return c.unbatchedGemm(weight, outputs)
 	}
-	return c.node(graph.Dense, "", []graph.Value{c.flow(0), weight,
+	return c.node(graph.Dense, "", []graph.Value{c.dynamic(0), weight,
 		c.addend(outputs, float32(c.float("beta", 1)))})
 }
 
-// bareGemm is a Gemm whose rows are an axis of the value.
-func (c *call) bareGemm(weight graph.Value, outputs int) graph.Value {
+// unbatchedGemm is a Gemm whose rows are an axis of the value.
+func (c *call) unbatchedGemm(weight graph.Value, outputs int) graph.Value {
 	s := c.shape(0)
 	if inputs := c.g.Type(weight).Shape[1]; c.err == nil && (len(s) != 2 || s[1] != inputs) {
 		c.fail("of %v with a matrix of %d inputs", s, inputs)
@@ -43,7 +43,7 @@ func (c *call) bareGemm(weight graph.Value, outputs int) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	v := c.along1x1(c.flow(0), weight, []int{s[1], outputs})
+	v := c.matMul1x1(c.dynamic(0), weight, []int{s[1], outputs})
 	t, ok := c.constant(2)
 	by := float32(c.float("beta", 1))
 	if !ok || by == 0 || c.err != nil {
@@ -61,17 +61,17 @@ func (c *call) bareGemm(weight graph.Value, outputs int) graph.Value {
 // matrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
 func (c *call) matrix(b tensor.Tensor, transposed bool, by float32) graph.Value {
 	t := c.toF32(b)
-	if c.err != nil || !transposed && !c.takes(tensor.F32, t.Shape) {
+	if c.err != nil || !transposed && !c.reserve(tensor.F32, t.Shape) {
 		return graph.None
 	}
 	if !transposed {
-		t = turned(t)
+		t = transposeMatrix(t)
 	}
 	return c.declare(c.n.Input[1], graph.Weight, c.scaled(t, by))
 }
 
-// turned returns a matrix of floats with its axes exchanged.
-func turned(t tensor.Tensor) tensor.Tensor {
+// transposeMatrix returns a matrix of floats with its axes exchanged.
+func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	rows, columns := t.Shape[0], t.Shape[1]
 	out := tensor.New(tensor.F32, columns, rows)
 	from, to := t.F32(), out.F32()
@@ -87,7 +87,7 @@ func turned(t tensor.Tensor) tensor.Tensor {
 }
 
 func (c *call) scaled(t tensor.Tensor, by float32) tensor.Tensor {
-	if by == 1 || !c.takes(tensor.F32, t.Shape) {
+	if by == 1 || !c.reserve(tensor.F32, t.Shape) {
 		return t
 	}
 	out := t.Clone()
@@ -120,7 +120,7 @@ func (c *call) addend(n int, by float32) graph.Value {
 // dense layer, of others a convolution with a kernel of 1x1.
 func matMul(c *call) graph.Value {
 	if c.in[0].isConstant() {
-		return c.fromTheLeft()
+		return c.constantMatMul()
 	}
 	b, ok := c.constant(1)
 	if !ok {
@@ -137,21 +137,21 @@ func matMul(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	if len(b.Shape) == 2 && len(s) == 1 && !c.bare {
-		return c.node(graph.Dense, "", []graph.Value{c.flow(0), c.matrix(b, false, 1)})
+	if len(b.Shape) == 2 && len(s) == 1 && !c.unbatched {
+		return c.node(graph.Dense, "", []graph.Value{c.dynamic(0), c.matrix(b, false, 1)})
 	}
 	outer := s[:len(s)-1]
 	matrix := b.Reshape(b.Shape[0], b.Count()/max(b.Shape[0], 1))
-	v := c.along1x1(c.flow(0), c.matrix(matrix, false, 1), matrix.Shape)
+	v := c.matMul1x1(c.dynamic(0), c.matrix(matrix, false, 1), matrix.Shape)
 	if len(b.Shape) == 2 {
 		outer = append(slices.Clone(outer), b.Shape[1])
 	}
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", outer)
 }
 
-// along1x1 multiplies the last axis of a value with a matrix of a shape
+// matMul1x1 multiplies the last axis of a value with a matrix of a shape
 // (inputs, outputs), whose weight is [outputs, inputs].
-func (c *call) along1x1(x, weight graph.Value, shape []int) graph.Value {
+func (c *call) matMul1x1(x, weight graph.Value, shape []int) graph.Value {
 	if c.err != nil || x == graph.None {
 		return graph.None
 	}
@@ -159,20 +159,20 @@ func (c *call) along1x1(x, weight graph.Value, shape []int) graph.Value {
 	n := tensor.Count(c.g.Type(x).Shape) / in
 	x = c.node(graph.Reshape, ".rows", []graph.Value{x}, "shape", []int{n, in})
 	x = c.node(graph.Transpose, ".channels", []graph.Value{x}, "perm", []int{1, 0})
-	x = c.kernel1x1(x, weight, in, n, out)
+	x = c.conv1x1(x, weight, in, n, out)
 	return c.node(graph.Transpose, ".product", []graph.Value{x}, "perm", []int{1, 0})
 }
 
-// kernel1x1 multiplies a weight [out, in] with a value [in, n].
-func (c *call) kernel1x1(x, weight graph.Value, in, n, out int) graph.Value {
+// conv1x1 multiplies a weight [out, in] with a value [in, n].
+func (c *call) conv1x1(x, weight graph.Value, in, n, out int) graph.Value {
 	x = c.node(graph.Reshape, ".image", []graph.Value{x}, "shape", []int{in, 1, n})
 	w := c.node(graph.Reshape, ".kernel", []graph.Value{weight}, "shape", []int{out, in, 1, 1})
 	x = c.node(graph.Conv, ".conv", []graph.Value{x, w, graph.None})
 	return c.node(graph.Reshape, ".matrix", []graph.Value{x}, "shape", []int{out, n})
 }
 
-// fromTheLeft is a constant matrix times a matrix of values.
-func (c *call) fromTheLeft() graph.Value {
+// constantMatMul is a constant matrix times a matrix of values.
+func (c *call) constantMatMul() graph.Value {
 	a, _ := c.constant(0)
 	s := c.shape(1)
 	for len(a.Shape) > 2 && a.Shape[0] == 1 && len(a.Shape) <= c.rank(1) {
@@ -187,7 +187,7 @@ func (c *call) fromTheLeft() graph.Value {
 	}
 	w := c.declare(c.n.Input[0], graph.Weight, c.toF32(a))
 	in, n := s[len(s)-2], s[len(s)-1]
-	v := c.kernel1x1(c.flow(1), w, in, n, a.Shape[0])
+	v := c.conv1x1(c.dynamic(1), w, in, n, a.Shape[0])
 	shape := append(slices.Clone(s[:len(s)-2]), a.Shape[0], n)
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }

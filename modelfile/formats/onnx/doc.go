@@ -18,7 +18,7 @@ const (
 	minOpset    = 6
 	maxOpset    = 22
 	maxNodes    = 1 << 16   // nodes of a graph
-	maxFolded   = 128 << 20 // bytes of constants that are computed, beside foldedTimes the file's size
+	maxFolded   = 128 << 20 // bytes of constants that are computed, in addition to foldedTimes the file's size
 	foldedTimes = 4
-	spareMemory = 16 << 20 // bytes that a decoded model may take beside the size of its file
+	spareMemory = 16 << 20 // bytes that a decoded model may take in addition to the size of its file
 )

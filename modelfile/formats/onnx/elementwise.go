@@ -25,14 +25,15 @@ func binary(c *call) graph.Value {
 	case b.isConstant():
 		return c.withConstant(op, 0, 1)
 	}
-	c.aligns(0, 1)
+	c.checkAligned(0, 1)
 	return c.node(op, "", []graph.Value{a.v, b.v})
 }
 
-// aligns checks that the batch axes of two operands meet, which are aligned at the last axis.
-func (c *call) aligns(i, k int) {
-	if a, b := len(c.shape(i)), len(c.shape(k)); a != b && !c.bare {
-		c.mix("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
+// checkAligned checks that the batch axes of two operands, which are aligned at the last axis,
+// coincide.
+func (c *call) checkAligned(i, k int) {
+	if a, b := len(c.shape(i)), len(c.shape(k)); a != b && !c.unbatched {
+		c.failAcrossBatch("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
 	}
 }
 
@@ -54,12 +55,12 @@ func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
 		role = graph.Bias
 	}
 	in := []graph.Value{graph.None, graph.None}
-	in[x], in[k] = c.flow(x), c.state(k, role, shape...)
+	in[x], in[k] = c.dynamic(x), c.state(k, role, shape...)
 	return c.node(op, "", in)
 }
 
-// aligned returns the shape of a constant as it meets the rows of a value of a
-// rank with the batch. Operator set 6 may say where it begins.
+// aligned returns the shape of a constant as it broadcasts to the rows of a value of a rank with
+// the batch. Operator set 6 may say where it begins.
 func (c *call) aligned(shape []int, rank int) []int {
 	shape = slices.Clone(shape)
 	if c.opset < 7 && c.int("broadcast", 0) != 0 && c.attribute("axis") != nil {
@@ -67,16 +68,16 @@ func (c *call) aligned(shape []int, rank int) []int {
 			shape = append(shape, 1)
 		}
 	}
-	if c.bare {
+	if c.unbatched {
 		return shape
 	}
 	for len(shape) >= rank && len(shape) > 0 {
 		if shape[0] != 1 {
-			c.mix("with a constant that has an axis of %d for the batch", shape[0])
+			c.failAcrossBatch("with a constant that has an axis of %d for the batch", shape[0])
 			return nil
 		}
 		if len(shape) > rank {
-			c.mix("with a constant of rank %d makes more axes than the value has", len(shape))
+			c.failAcrossBatch("with a constant of rank %d makes more axes than the value has", len(shape))
 			return nil
 		}
 		shape = shape[1:]
@@ -86,17 +87,17 @@ func (c *call) aligned(shape []int, rank int) []int {
 
 // withScalar joins a value with one number where that is exactly an affine node.
 func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
-	in, v := []graph.Value{c.flow(x)}, float64(k)
+	in, v := []graph.Value{c.dynamic(x)}, float64(k)
 	fraction, _ := math.Frexp(v)
 	switch {
 	case op == graph.Add:
-		return c.node(graph.Affine, "", in, "add", short(v)), true
+		return c.node(graph.Affine, "", in, "add", shortest(v)), true
 	case op == graph.Mul:
-		return c.node(graph.Affine, "", in, "by", short(v)), true
+		return c.node(graph.Affine, "", in, "by", shortest(v)), true
 	case op == graph.Sub && x == 0:
-		return c.node(graph.Affine, "", in, "add", short(-v)), true
+		return c.node(graph.Affine, "", in, "add", shortest(-v)), true
 	case op == graph.Sub:
-		return c.node(graph.Affine, "", in, "by", -1.0, "add", short(v)), true
+		return c.node(graph.Affine, "", in, "by", -1.0, "add", shortest(v)), true
 	case op == graph.Div && x == 0 && math.Abs(fraction) == 0.5: // a power of two
 		return c.node(graph.Affine, "", in, "by", 1/v), true
 	}
@@ -105,32 +106,32 @@ func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
 
 // sum adds values and constants from left to right.
 func sum(c *call) graph.Value {
-	return c.fromLeft(func(c *call) graph.Value { return binary(c) }, "Add")
+	return c.reduceLeft(func(c *call) graph.Value { return binary(c) }, "Add")
 }
 
-// fromLeft makes an operator of many operands of one of two.
-func (c *call) fromLeft(of func(*call) graph.Value, op string) graph.Value {
+// reduceLeft makes an operator of many operands of one of two.
+func (c *call) reduceLeft(of func(*call) graph.Value, op string) graph.Value {
 	if len(c.in) == 1 {
-		return c.flow(0)
+		return c.dynamic(0)
 	}
 	acc := c.in[0]
 	name := c.n.Input[0]
 	for i := 1; i < len(c.in); i++ {
-		part := *c
-		part.n = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.n.Input[i]}, Attribute: c.n.Attribute}
-		part.in = []value{acc, c.in[i]}
+		step := *c
+		step.n = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.n.Input[i]}, Attribute: c.n.Attribute}
+		step.in = []value{acc, c.in[i]}
 		if i < len(c.in)-1 {
-			part.name += ".part"
+			step.name += ".part"
 		}
 		if acc.isConstant() && c.in[i].isConstant() {
 			c.fail("of two constants before a value is not supported")
 			return graph.None
 		}
-		acc = rows(of(&part))
-		if c.err, c.mixes = part.err, part.mixes; c.err != nil {
+		acc = rows(of(&step))
+		if c.err, c.mixesBatch = step.err, step.mixesBatch; c.err != nil {
 			return graph.None
 		}
-		name = part.name
+		name = step.name
 	}
 	return acc.v
 }
@@ -139,13 +140,13 @@ func (c *call) fromLeft(of func(*call) graph.Value, op string) graph.Value {
 func reduce(c *call) graph.Value {
 	at := c.reduced()
 	if c.err == nil && len(at) == 0 {
-		return c.flow(0)
+		return c.dynamic(0)
 	}
 	op := graph.ReduceMean
 	if c.n.OpType == "ReduceSum" {
 		op = graph.ReduceSum
 	}
-	return c.node(op, "", []graph.Value{c.flow(0)}, "axes", at, "keep", c.int("keepdims", 1) != 0)
+	return c.node(op, "", []graph.Value{c.dynamic(0)}, "axes", at, "keep", c.int("keepdims", 1) != 0)
 }
 
 // reduced returns the axes of a reduction in their order; none changes nothing.
@@ -153,10 +154,10 @@ func (c *call) reduced() []int {
 	axes, ok := c.list("axes", 1)
 	if !ok || len(axes) == 0 {
 		if c.int("noop_with_empty_axes", 0) == 0 {
-			if c.bare {
-				return upTo(len(c.shape(0)))
+			if c.unbatched {
+				return indicesTo(len(c.shape(0)))
 			}
-			c.mix("over all axes reduces the batch")
+			c.failAcrossBatch("over all axes reduces the batch")
 		}
 		return nil
 	}

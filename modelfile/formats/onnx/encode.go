@@ -75,9 +75,9 @@ func (e *encoding) result() []int { return e.f.Values[e.n.Out[0]].Type.Shape }
 // is adds the one node that the operation is.
 func (e *encoding) is(op string, attrs ...*onnxpb.AttributeProto) { e.add(op, e.in, e.out, attrs...) }
 
-// part adds a node that leads to the result.
-func (e *encoding) part(op, suffix string, in []string, attrs ...*onnxpb.AttributeProto) string {
-	return e.add(op, in, e.used.Free(e.out+suffix), attrs...)
+// intermediate adds a node whose result leads to that of the operation.
+func (e *encoding) intermediate(op, suffix string, in []string, attrs ...*onnxpb.AttributeProto) string {
+	return e.add(op, in, e.takenNames.Free(e.out+suffix), attrs...)
 }
 
 func named(op string) func(*encoding) { return func(e *encoding) { e.is(op) } }
@@ -103,7 +103,7 @@ func encodeClip(e *encoding) {
 }
 
 func encodeSilu(e *encoding) {
-	s := e.part("Sigmoid", ".sigmoid", e.in)
+	s := e.intermediate("Sigmoid", ".sigmoid", e.in)
 	e.add("Mul", []string{e.in[0], s}, e.out)
 }
 
@@ -126,22 +126,22 @@ func encodeSoftmax(e *encoding) {
 	e.is(op, intAttr("axis", e.n.Int("axis")+1))
 }
 
-// encodeBinary gives rows of lower rank axes of length 1 behind the batch, so
-// that the batch axes meet.
+// encodeBinary gives rows of lower rank axes of length 1 behind the batch, so that the batch axes
+// are aligned.
 func encodeBinary(e *encoding) {
 	rank := len(e.result())
 	for i, v := range e.n.In {
 		t := e.f.Values[v].Type
 		if more := rank - len(t.Shape); more > 0 && t.Kind == graph.Rows {
 			shape := append([]int{0}, slices.Repeat([]int{1}, more)...)
-			e.in[i] = e.part("Reshape", ".raised", []string{e.in[i],
+			e.in[i] = e.intermediate("Reshape", ".raised", []string{e.in[i],
 				e.ints(e.out+".shape", append(shape, t.Shape...)...)})
 		}
 	}
 	e.is(map[graph.Op]string{graph.Add: "Add", graph.Sub: "Sub", graph.Mul: "Mul", graph.Div: "Div"}[e.n.Op])
 }
 
-// encodeAffine writes a product and a sum, but for those that change nothing.
+// encodeAffine writes a product and a sum, except for those that change nothing.
 func encodeAffine(e *encoding) {
 	by, add := e.n.Float("by"), e.n.Float("add")
 	x := e.in[0]
@@ -150,7 +150,7 @@ func encodeAffine(e *encoding) {
 		e.add("Mul", []string{x, e.scalar(e.out+".by", by)}, e.out)
 		return
 	case by != 1:
-		x = e.part("Mul", ".product", []string{x, e.scalar(e.out+".by", by)})
+		x = e.intermediate("Mul", ".product", []string{x, e.scalar(e.out+".by", by)})
 	}
 	e.add("Add", []string{x, e.scalar(e.out+".add", add)}, e.out)
 }

@@ -7,22 +7,22 @@ import (
 
 // encodeImage writes the chain that image.go reads, in f64 so that it rounds once.
 func encodeImage(e *encoding) {
-	x := e.part("Cast", ".f64", e.in, intAttr("to", int(onnxpb.TensorProto_DOUBLE)))
-	x = e.part("Transpose", ".chw", []string{x}, intsAttr("perm", 0, 3, 1, 2))
+	x := e.intermediate("Cast", ".f64", e.in, intAttr("to", int(onnxpb.TensorProto_DOUBLE)))
+	x = e.intermediate("Transpose", ".chw", []string{x}, intsAttr("perm", 0, 3, 1, 2))
 	channels := e.result()[0]
 	if e.n.Bool("bgr") {
 		order := make([]int, channels)
 		for i := range order {
 			order[i] = channels - 1 - i
 		}
-		x = e.part("Gather", ".bgr", []string{x, e.ints(e.out+".order", order...)}, intAttr("axis", 1))
+		x = e.intermediate("Gather", ".bgr", []string{x, e.ints(e.out+".order", order...)}, intAttr("axis", 1))
 	}
-	x = e.part("Mul", ".scaled", []string{x, e.initializer(e.used.Free(e.out+".scale"),
+	x = e.intermediate("Mul", ".scaled", []string{x, e.initializer(e.takenNames.Free(e.out+".scale"),
 		tensor.Scalar(e.n.Float("scale")))})
 	for _, p := range []struct{ op, attr string }{{"Sub", "mean"}, {"Div", "std"}} {
 		if l := e.n.Floats(p.attr); len(l) > 0 {
-			c := e.initializer(e.used.Free(e.out+"."+p.attr), tensor.Of(l, channels, 1, 1))
-			x = e.part(p.op, "."+p.op, []string{x, c})
+			c := e.initializer(e.takenNames.Free(e.out+"."+p.attr), tensor.Of(l, channels, 1, 1))
+			x = e.intermediate(p.op, "."+p.op, []string{x, c})
 		}
 	}
 	e.add("Cast", []string{x}, e.out, intAttr("to", int(onnxpb.TensorProto_FLOAT)))

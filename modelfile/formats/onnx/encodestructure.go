@@ -43,18 +43,18 @@ func encodeTranspose(e *encoding) {
 func encodeUpsample(e *encoding) {
 	from, to := e.shape(0)[1:], e.result()[1:]
 	scales := []float32{1, 1, scale(from[0], to[0]), scale(from[1], to[1])}
-	mode, place, round := "nearest", "asymmetric", "floor"
+	mode, coordinates, rounding := "nearest", "asymmetric", "floor"
 	if e.n.Text("mode") == "bilinear" {
-		mode, place, round = "linear", "half_pixel", "round_prefer_floor"
+		mode, coordinates, rounding = "linear", "half_pixel", "round_prefer_floor"
 		if e.n.Bool("align_corners") {
-			place = "align_corners"
+			coordinates = "align_corners"
 		}
 	} else if to[0]%from[0] != 0 || to[1]%from[1] != 0 {
 		e.fail("node %s: nearest from %v to %v, which is no whole factor, is not written", e.out, from, to)
 	}
-	e.in = append(e.in, "", e.initializer(e.used.Free(e.out+".scales"), tensor.Of(scales, 4)))
-	e.is("Resize", textAttr("mode", mode), textAttr("coordinate_transformation_mode", place),
-		textAttr("nearest_mode", round))
+	e.in = append(e.in, "", e.initializer(e.takenNames.Free(e.out+".scales"), tensor.Of(scales, 4)))
+	e.is("Resize", textAttr("mode", mode), textAttr("coordinate_transformation_mode", coordinates),
+		textAttr("nearest_mode", rounding))
 }
 
 // scale returns a factor s for which floor(from*s) is to, in f32 and in f64.

@@ -26,7 +26,7 @@ type external struct {
 
 // find looks for the want bytes of a tensor of external data, and returns what reads them.
 func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
-	location, offset, length, err := where(p)
+	location, offset, length, err := dataLocation(p)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (e *external) account(location string, size, n int64) error {
 	return nil
 }
 
-// where reads the entries that say where the data lies; length is -1 if none does.
-func where(p *onnxpb.TensorProto) (location string, offset, length int64, err error) {
+// dataLocation reads the entries that say where the data lies; length is -1 if none does.
+func dataLocation(p *onnxpb.TensorProto) (location string, offset, length int64, err error) {
 	length = -1
 	for _, e := range p.ExternalData {
 		switch e.Key {

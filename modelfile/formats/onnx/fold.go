@@ -65,8 +65,9 @@ func (c *call) fold(f fold) []value {
 	return out
 }
 
-// takes checks that a constant may be computed that has a shape and elements of type d.
-func (c *call) takes(d tensor.DType, shape []int) bool {
+// reserve takes the size of a constant, of a shape and with elements of type d, from the budget,
+// and reports whether that is possible.
+func (c *call) reserve(d tensor.DType, shape []int) bool {
 	if c.err != nil {
 		return false
 	}
@@ -76,38 +77,38 @@ func (c *call) takes(d tensor.DType, shape []int) bool {
 	}
 	if err != nil {
 		c.fail("%w", err)
-	} else if c.room -= size; c.room < 0 {
-		c.fail("%w", c.noRoom())
+	} else if c.foldBudget -= size; c.foldBudget < 0 {
+		c.fail("%w", c.overBudget())
 	}
 	return c.err == nil
 }
 
-// made returns a new constant if there is room for it.
-func (c *call) made(d tensor.DType, shape []int) tensor.Tensor {
-	if !c.takes(d, shape) {
+// newConstant returns a new constant if the budget allows it.
+func (c *call) newConstant(d tensor.DType, shape []int) tensor.Tensor {
+	if !c.reserve(d, shape) {
 		return nothing
 	}
 	return tensor.New(d, shape...)
 }
 
-// pick is picked if there is room for it.
-func (c *call) pick(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
-	if !c.takes(t.DType, shape) {
+// gathered is gatherElements if the budget allows it.
+func (c *call) gathered(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+	if !c.reserve(t.DType, shape) {
 		return nothing
 	}
-	return picked(t, shape, from)
+	return gatherElements(t, shape, from)
 }
 
 // nothing is what stands for a constant after an error.
 var nothing = tensor.New(tensor.F32, 0)
 
-func (r *reader) noRoom() error {
+func (r *reader) overBudget() error {
 	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and %d times the "+
 		"size of the file", maxFolded>>20, foldedTimes)
 }
 
-// must returns operand i of a fold.
-func (c *call) must(i int) tensor.Tensor {
+// required returns operand i of a fold.
+func (c *call) required(i int) tensor.Tensor {
 	t, ok := c.constant(i)
 	if !ok {
 		c.fail("operand %d is absent", i)
@@ -120,7 +121,7 @@ func (c *call) must(i int) tensor.Tensor {
 
 // integers reads operand i of a fold, which has integers or truth values.
 func (c *call) integers(i int) (t tensor.Tensor, at func(k int) int64) {
-	t = c.must(i)
+	t = c.required(i)
 	if c.err == nil {
 		var err error
 		if at, err = integers(t); err != nil {
@@ -132,7 +133,7 @@ func (c *call) integers(i int) (t tensor.Tensor, at func(k int) int64) {
 
 // reals reads operand i of a fold, which has floats.
 func (c *call) reals(i int) (t tensor.Tensor, at func(k int) float64) {
-	t = c.must(i)
+	t = c.required(i)
 	if c.err == nil {
 		var err error
 		if at, err = reals(t); err != nil {
@@ -154,14 +155,14 @@ func (c *call) foldAxis(a int64, rank int) int {
 	return int(a)
 }
 
-func foldIdentity(c *call) tensor.Tensor { return c.must(0) }
+func foldIdentity(c *call) tensor.Tensor { return c.required(0) }
 
 // foldCast turns integers into floats and back, towards zero.
 func foldCast(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	d, err := dtype(int32(c.int("to", 0)))
 	if c.n.OpType == "CastLike" {
-		d, err = c.must(1).DType, nil
+		d, err = c.required(1).DType, nil
 	}
 	if err != nil {
 		c.fail("%w", err)
@@ -176,7 +177,7 @@ func foldCast(c *call) tensor.Tensor {
 }
 
 func (c *call) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
-	out := c.made(d, t.Shape)
+	out := c.newConstant(d, t.Shape)
 	if c.err != nil {
 		return out
 	}
@@ -195,9 +196,9 @@ func (c *call) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	for k := range t.Count() {
 		switch v := at(k); {
 		case isFloat(d):
-			setReal(out, k, float64(c.known(v)))
+			setReal(out, k, float64(c.concrete(v)))
 		case v == anyBatch && d != tensor.I32 && d != tensor.I64:
-			setInteger(out, k, c.known(v))
+			setInteger(out, k, c.concrete(v))
 		default:
 			setInteger(out, k, v)
 		}
@@ -221,14 +222,14 @@ func (c *call) setCast(out tensor.Tensor, k int, v float64) {
 	}
 }
 
-// known returns v, and 1 for the length of a batch that the file fixes to 1; it
+// concrete returns v, and 1 for the length of a batch that the file fixes to 1; it
 // fails if v stands for the length of another batch.
-func (c *call) known(v int64) int64 {
+func (c *call) concrete(v int64) int64 {
 	if v != anyBatch {
 		return v
 	}
 	if c.batch == 1 {
-		c.alone = true
+		c.batchAsAxis = true
 		return 1
 	}
 	c.fail("computes with the length of the batch")

@@ -55,7 +55,7 @@ func truth(b bool) float64 {
 }
 
 func foldUnary(c *call) tensor.Tensor {
-	f, t := unary[c.n.OpType], c.must(0)
+	f, t := unary[c.n.OpType], c.required(0)
 	floats := isFloat(t.DType)
 	if c.n.OpType == "IsInf" && (c.int("detect_negative", 1) == 0 || c.int("detect_positive", 1) == 0) {
 		c.fail("of one sign alone is not supported")
@@ -68,7 +68,7 @@ func foldUnary(c *call) tensor.Tensor {
 	if c.n.OpType == "IsNaN" || c.n.OpType == "IsInf" {
 		d = tensor.Bool
 	}
-	out := c.made(d, t.Shape)
+	out := c.newConstant(d, t.Shape)
 	if c.err != nil {
 		return nothing
 	}
@@ -85,18 +85,18 @@ func foldUnary(c *call) tensor.Tensor {
 	}
 	_, at := c.integers(0)
 	for k := 0; k < t.Count() && c.err == nil; k++ {
-		setInteger(out, k, f.integer(c.known(at(k))))
+		setInteger(out, k, f.integer(c.concrete(at(k))))
 	}
 	return out
 }
 
 // binaryFold is a function of two numbers, or of more from left to right.
 type binaryFold struct {
-	real    func(a, b float64) float64
-	integer func(c *call, a, b int64) int64 // of anyBatch too
-	many    bool                            // takes any number of operands
-	tells   bool                            // the result is a truth value
-	mixed   bool                            // the operands may have different types; the result has the first's
+	real       func(a, b float64) float64
+	integer    func(c *call, a, b int64) int64 // of anyBatch too
+	variadic   bool                            // takes any number of operands
+	boolean    bool                            // the result is a truth value
+	mixedTypes bool                            // of the operands; the result has the first's
 }
 
 var binaryFolds = map[string]binaryFold{
@@ -106,16 +106,16 @@ var binaryFolds = map[string]binaryFold{
 	"Mul": {real: times, integer: exact(func(a, b int64) int64 { return a * b }, 1)},
 	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*call).quotient},
 	"Mod": {real: math.Mod, integer: (*call).modulo},
-	"Pow": {real: power, integer: (*call).integerPower, mixed: true},
-	"Min": {real: smaller, integer: (*call).least, many: true},
-	"Max": {real: larger, integer: (*call).most, many: true},
-	"Sum": {real: plus, many: true},
+	"Pow": {real: power, integer: (*call).integerPower, mixedTypes: true},
+	"Min": {real: smaller, integer: (*call).minInteger, variadic: true},
+	"Max": {real: larger, integer: (*call).maxInteger, variadic: true},
+	"Sum": {real: plus, variadic: true},
 
-	"Equal":          tellsIf(func(order int) bool { return order == 0 }),
-	"Greater":        tellsIf(func(order int) bool { return order == 1 }),
-	"GreaterOrEqual": tellsIf(func(order int) bool { return order == 1 || order == 0 }),
-	"Less":           tellsIf(func(order int) bool { return order == -1 }),
-	"LessOrEqual":    tellsIf(func(order int) bool { return order == -1 || order == 0 }),
+	"Equal":          comparison(func(order int) bool { return order == 0 }),
+	"Greater":        comparison(func(order int) bool { return order == 1 }),
+	"GreaterOrEqual": comparison(func(order int) bool { return order == 1 || order == 0 }),
+	"Less":           comparison(func(order int) bool { return order == -1 }),
+	"LessOrEqual":    comparison(func(order int) bool { return order == -1 || order == 0 }),
 
 	"And":        {integer: exact(func(a, b int64) int64 { return a & b }, 1)},
 	"Or":         {integer: exact(func(a, b int64) int64 { return a | b }, 0)},
@@ -125,8 +125,8 @@ var binaryFolds = map[string]binaryFold{
 	"BitwiseXor": {integer: exact(func(a, b int64) int64 { return a ^ b }, 0)},
 }
 
-// exact makes a function that leaves the length of the batch as it is beside an
-// operand that changes nothing; right is that for the second operand alone.
+// exact makes a function that leaves the length of the batch as it is if the other operand changes
+// nothing; right is that for the second operand alone.
 func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
 	return func(c *call, a, b int64) int64 {
 		switch {
@@ -135,7 +135,7 @@ func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) in
 		case b == anyBatch && a == neutral:
 			return b
 		}
-		return f(c.known(a), c.known(b))
+		return f(c.concrete(a), c.concrete(b))
 	}
 }
 
@@ -144,7 +144,7 @@ func right(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) in
 		if a == anyBatch && b == neutral {
 			return a
 		}
-		return f(c.known(a), c.known(b))
+		return f(c.concrete(a), c.concrete(b))
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *call) quotient(a, b int64) int64 {
 	if a == anyBatch && b == 1 {
 		return a
 	}
-	if a, b = c.known(a), c.known(b); b == 0 {
+	if a, b = c.concrete(a), c.concrete(b); b == 0 {
 		c.fail("divides by zero")
 		return 0
 	}
@@ -161,7 +161,7 @@ func (c *call) quotient(a, b int64) int64 {
 
 // modulo has the sign of the divisor, or with fmod that of the dividend.
 func (c *call) modulo(a, b int64) int64 {
-	if a, b = c.known(a), c.known(b); b == 0 {
+	if a, b = c.concrete(a), c.concrete(b); b == 0 {
 		c.fail("divides by zero")
 		return 0
 	}
@@ -173,7 +173,7 @@ func (c *call) modulo(a, b int64) int64 {
 }
 
 func (c *call) integerPower(a, b int64) int64 {
-	a, b = c.known(a), c.known(b)
+	a, b = c.concrete(a), c.concrete(b)
 	if b < 0 || b > 64 {
 		c.fail("an integer to the power of %d is not supported", b)
 		return 0
@@ -186,24 +186,24 @@ func (c *call) integerPower(a, b int64) int64 {
 }
 
 // The length of a batch is at least 1.
-func (c *call) most(a, b int64) int64 {
+func (c *call) maxInteger(a, b int64) int64 {
 	if a == anyBatch && b <= 1 || b == a {
 		return a
 	}
 	if b == anyBatch && a <= 1 {
 		return b
 	}
-	return max(c.known(a), c.known(b))
+	return max(c.concrete(a), c.concrete(b))
 }
 
-func (c *call) least(a, b int64) int64 {
+func (c *call) minInteger(a, b int64) int64 {
 	if a == anyBatch && b <= 1 || b == a {
 		return b
 	}
 	if b == anyBatch && a <= 1 {
 		return a
 	}
-	return min(c.known(a), c.known(b))
+	return min(c.concrete(a), c.concrete(b))
 }
 
 func plus(a, b float64) float64    { return a + b }
@@ -234,16 +234,16 @@ func power(a, b float64) float64 {
 	return math.Pow(a, b)
 }
 
-// tellsIf compares: f tells of the order of two numbers, -1, 0 or 1, or 2 where
+// comparison compares: f tells of the order of two numbers, -1, 0 or 1, or 2 where
 // one is no number.
-func tellsIf(f func(order int) bool) binaryFold {
+func comparison(f func(order int) bool) binaryFold {
 	of := func(order int) int64 {
 		if f(order) {
 			return 1
 		}
 		return 0
 	}
-	return binaryFold{tells: true,
+	return binaryFold{boolean: true,
 		real: func(a, b float64) float64 { return float64(of(order(a, b))) },
 		integer: func(c *call, a, b int64) int64 {
 			switch {
@@ -254,7 +254,7 @@ func tellsIf(f func(order int) bool) binaryFold {
 			case b == anyBatch && a < 1:
 				return of(-1)
 			}
-			return of(order(c.known(a), c.known(b)))
+			return of(order(c.concrete(a), c.concrete(b)))
 		}}
 }
 
@@ -273,23 +273,23 @@ func order[T int64 | float64](a, b T) int {
 // foldBinary computes operators of operands that broadcast.
 func foldBinary(c *call) tensor.Tensor {
 	f := binaryFolds[c.n.OpType]
-	if len(c.in) != 2 && !f.many || len(c.in) == 0 {
+	if len(c.in) != 2 && !f.variadic || len(c.in) == 0 {
 		c.fail("has %d operands, want 2", len(c.in))
 	}
-	acc := c.must(0)
+	acc := c.required(0)
 	for i := 1; i < len(c.in) && c.err == nil; i++ {
-		acc = c.join(f, acc, c.must(i))
+		acc = c.apply(f, acc, c.required(i))
 	}
 	return acc
 }
 
-func (c *call) join(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
-	if c.err == nil && f.mixed && a.DType != b.DType {
-		wide := c.join(f, c.cast(a, tensor.F64), c.cast(b, tensor.F64))
+func (c *call) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
+	if c.err == nil && f.mixedTypes && a.DType != b.DType {
+		inF64 := c.apply(f, c.cast(a, tensor.F64), c.cast(b, tensor.F64))
 		if c.err != nil {
 			return nothing
 		}
-		return c.cast(wide, a.DType)
+		return c.cast(inF64, a.DType)
 	}
 	boolean := c.n.OpType == "And" || c.n.OpType == "Or" || c.n.OpType == "Xor"
 	floats := isFloat(a.DType)
@@ -308,24 +308,24 @@ func (c *call) join(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 		c.fail("%w", err)
 	}
 	d := a.DType
-	if f.tells {
+	if f.boolean {
 		d = tensor.Bool
 	}
-	out := c.made(d, shape)
+	out := c.newConstant(d, shape)
 	if c.err != nil {
 		return nothing
 	}
-	c.joined(f, out, a, b)
+	c.applyElements(f, out, a, b)
 	return out
 }
 
-func (c *call) joined(f binaryFold, out, a, b tensor.Tensor) {
-	ofA, ofB := spread(a.Shape, len(out.Shape)), spread(b.Shape, len(out.Shape))
+func (c *call) applyElements(f binaryFold, out, a, b tensor.Tensor) {
+	ofA, ofB := broadcastIndex(a.Shape, len(out.Shape)), broadcastIndex(b.Shape, len(out.Shape))
 	if isFloat(a.DType) {
 		x, _ := reals(a)
 		y, _ := reals(b)
 		each(out.Shape, func(k int, index []int) {
-			if v := f.real(x(ofA(index)), y(ofB(index))); f.tells {
+			if v := f.real(x(ofA(index)), y(ofB(index))); f.boolean {
 				setInteger(out, k, int64(v))
 			} else {
 				setReal(out, k, v)

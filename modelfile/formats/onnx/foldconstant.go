@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foldConstant is asked only for what is no numbers: those are kept when the
-// file is opened.
+// foldConstant is called only for values that are no numbers: those are stored when the file is
+// opened.
 func foldConstant(c *call) tensor.Tensor {
 	c.fail("its value is text")
 	return nothing
@@ -20,8 +20,8 @@ func foldConstantOfShape(c *call) tensor.Tensor {
 		return nothing
 	}
 	var dims []int64
-	for k := range c.must(0).Count() {
-		dims = append(dims, c.known(at(k)))
+	for k := range c.required(0).Count() {
+		dims = append(dims, c.concrete(at(k)))
 	}
 	one := tensor.Scalar(float32(0))
 	if a := c.attribute("value"); a != nil && a.T != nil {
@@ -40,7 +40,7 @@ func foldConstantOfShape(c *call) tensor.Tensor {
 	if err != nil {
 		c.fail("%w", err)
 	}
-	return c.pick(one, shape, func([]int) int { return 0 })
+	return c.gathered(one, shape, func([]int) int { return 0 })
 }
 
 // dims returns the shape of operand 0 in the file; the batch stays open, also
@@ -52,7 +52,7 @@ func (c *call) dims() []int64 {
 	}
 	if x := c.in[0]; x.isConstant() {
 		return widened(x.c.Shape)
-	} else if all := widened(c.shapeOf(x)); x.bare {
+	} else if all := widened(c.shapeOf(x)); x.unbatched {
 		return all
 	} else {
 		return append([]int64{anyBatch}, all...)
@@ -76,7 +76,7 @@ func foldShape(c *call) tensor.Tensor {
 func foldSize(c *call) tensor.Tensor {
 	n := int64(1)
 	for _, d := range c.dims() {
-		if d = c.known(d); d > 0 && n > math.MaxInt64/d {
+		if d = c.concrete(d); d > 0 && n > math.MaxInt64/d {
 			c.fail("the shape has too many elements")
 			return nothing
 		}
@@ -87,7 +87,7 @@ func foldSize(c *call) tensor.Tensor {
 
 // foldRange counts from a number to another one, which is not reached.
 func foldRange(c *call) tensor.Tensor {
-	from, to, by := c.must(0), c.must(1), c.must(2)
+	from, to, by := c.required(0), c.required(1), c.required(2)
 	if c.err == nil && (from.Count() != 1 || to.Count() != 1 || by.Count() != 1 || from.DType != to.DType ||
 		from.DType != by.DType) {
 		c.fail("of %v, %v and %v is not supported, only of three numbers of one type", from, to, by)
@@ -104,9 +104,9 @@ func foldRange(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	first, last, step := c.known(a(0)), c.known(z(0)), c.known(s(0))
+	first, last, step := c.concrete(a(0)), c.concrete(z(0)), c.concrete(s(0))
 	n := math.Ceil((float64(last) - float64(first)) / float64(step))
-	out := c.made(from.DType, []int{c.length(n)})
+	out := c.newConstant(from.DType, []int{c.length(n)})
 	for k := range out.Count() {
 		setInteger(out, k, first+int64(k)*step)
 	}
@@ -120,7 +120,7 @@ func (c *call) rangeOfReals() tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	out := c.made(from.DType, []int{c.length(math.Ceil((z(0) - a(0)) / s(0)))})
+	out := c.newConstant(from.DType, []int{c.length(math.Ceil((z(0) - a(0)) / s(0)))})
 	for k := range out.Count() {
 		setReal(out, k, a(0)+float64(float64(k)*s(0)))
 	}
@@ -136,9 +136,9 @@ func (c *call) length(n float64) int {
 	return int(max(n, 0))
 }
 
-// foldOneHot sets, along a new axis, the place that an index names.
+// foldOneHot sets, along a new axis, the element that an index names.
 func foldOneHot(c *call) tensor.Tensor {
-	index, depth, pair := c.must(0), c.must(1), c.must(2)
+	index, depth, pair := c.required(0), c.required(1), c.required(2)
 	if c.err != nil {
 		return nothing
 	}
@@ -156,7 +156,7 @@ func foldOneHot(c *call) tensor.Tensor {
 	axis := c.foldAxis(int64(c.int("axis", -1)), len(index.Shape)+1)
 	shape := slices.Insert(slices.Clone(index.Shape), axis, int(length))
 	step := strides(index.Shape)
-	return c.pick(pair, shape, func(to []int) int {
+	return c.gathered(pair, shape, func(to []int) int {
 		k := 0
 		for a, s := range step {
 			if a < axis {
@@ -191,7 +191,7 @@ func foldEyeLike(c *call) tensor.Tensor {
 	if d == tensor.F16 || d == tensor.BF16 {
 		d = tensor.F32
 	}
-	out, k := c.made(d, c.in[0].c.Shape), c.int("k", 0)
+	out, k := c.newConstant(d, c.in[0].c.Shape), c.int("k", 0)
 	if c.err != nil {
 		return nothing
 	}
@@ -210,7 +210,7 @@ func foldEyeLike(c *call) tensor.Tensor {
 
 // foldNonZero lists the indices of what is not zero, an axis in a row.
 func foldNonZero(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	if c.err == nil && len(t.Shape) == 0 {
 		c.fail("of a single number is not supported")
 	}
@@ -229,7 +229,7 @@ func foldNonZero(c *call) tensor.Tensor {
 			found = append(found, slices.Clone(at))
 		}
 	})
-	out := c.made(tensor.I64, []int{len(t.Shape), len(found)})
+	out := c.newConstant(tensor.I64, []int{len(t.Shape), len(found)})
 	if c.err != nil {
 		return nothing
 	}

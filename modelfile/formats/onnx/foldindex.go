@@ -6,15 +6,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// places reads operand i as indices of an axis of n elements, the negative ones from its end.
-func (c *call) places(i, n int) (t tensor.Tensor, at []int) {
+// indices reads operand i as indices of an axis of n elements, the negative ones from its end.
+func (c *call) indices(i, n int) (t tensor.Tensor, at []int) {
 	t, read := c.integers(i)
 	if c.err != nil {
 		return nothing, nil
 	}
 	at = make([]int, t.Count())
 	for k := range at {
-		v := c.known(read(k))
+		v := c.concrete(read(k))
 		if v < -int64(n) || v >= int64(n) {
 			c.fail("index %d of an axis of %d", v, n)
 			return nothing, nil
@@ -28,15 +28,15 @@ func (c *call) places(i, n int) (t tensor.Tensor, at []int) {
 }
 
 func foldGather(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
 		return nothing
 	}
-	index, places := c.places(1, t.Shape[axis])
+	index, selected := c.indices(1, t.Shape[axis])
 	shape := slices.Concat(t.Shape[:axis], index.Shape, t.Shape[axis+1:])
 	step, inner := strides(t.Shape), strides(index.Shape)
-	return c.pick(t, shape, func(at []int) int {
+	return c.gathered(t, shape, func(at []int) int {
 		from, which := 0, 0
 		for a := range at {
 			switch {
@@ -48,24 +48,24 @@ func foldGather(c *call) tensor.Tensor {
 				from += at[a] * step[a-len(index.Shape)+1]
 			}
 		}
-		return from + places[which]*step[axis]
+		return from + selected[which]*step[axis]
 	})
 }
 
 func foldGatherElements(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
 		return nothing
 	}
-	index, places := c.places(1, t.Shape[axis])
+	index, selected := c.indices(1, t.Shape[axis])
 	if !c.within(index.Shape, t.Shape, axis) {
 		return nothing
 	}
 	step, k := strides(t.Shape), -1
-	return c.pick(t, index.Shape, func(at []int) int {
+	return c.gathered(t, index.Shape, func(at []int) int {
 		k++
-		from := places[k] * step[axis]
+		from := selected[k] * step[axis]
 		for a := range at {
 			if a != axis {
 				from += at[a] * step[a]
@@ -107,7 +107,7 @@ func (c *call) tuples(shape []int, common int) (begins []int, block int) {
 	for k := range count {
 		begin := k / max(each, 1) * tensor.Count(shape[common:])
 		for i := range n {
-			v, length := c.known(at(k*n+i)), int64(shape[common+i])
+			v, length := c.concrete(at(k*n+i)), int64(shape[common+i])
 			if v < -length || v >= length {
 				c.fail("index %d of an axis of %d", v, length)
 				return nil, 0
@@ -120,7 +120,7 @@ func (c *call) tuples(shape []int, common int) (begins []int, block int) {
 }
 
 func foldGatherND(c *call) tensor.Tensor {
-	t, common := c.must(0), c.int("batch_dims", 0)
+	t, common := c.required(0), c.int("batch_dims", 0)
 	if common < 0 {
 		c.fail("batch_dims is %d", common)
 	}
@@ -133,7 +133,7 @@ func foldGatherND(c *call) tensor.Tensor {
 	}
 	index := c.in[1].c.Shape
 	last := len(index) - 1
-	out := c.made(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
+	out := c.newConstant(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
 	for k := 0; k < len(begins) && c.err == nil; k++ {
 		for i := range block {
 			move(out, k*block+i, t, begins[k]+i)
@@ -151,7 +151,7 @@ func (c *call) replaces() bool {
 }
 
 func foldScatterND(c *call) tensor.Tensor {
-	t, updates := c.must(0), c.must(2)
+	t, updates := c.required(0), c.required(2)
 	begins, block := c.tuples(t.Shape, 0)
 	if !c.replaces() {
 		return nothing
@@ -159,7 +159,7 @@ func foldScatterND(c *call) tensor.Tensor {
 	if updates.DType != t.DType || updates.Count() != len(begins)*block {
 		c.fail("updates %v for %d places of %v", updates, len(begins), t)
 	}
-	out := c.made(t.DType, t.Shape)
+	out := c.newConstant(t.DType, t.Shape)
 	if c.err != nil {
 		return nothing
 	}
@@ -173,26 +173,26 @@ func foldScatterND(c *call) tensor.Tensor {
 }
 
 func foldScatterElements(c *call) tensor.Tensor {
-	t, updates := c.must(0), c.must(2)
+	t, updates := c.required(0), c.required(2)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if !c.replaces() {
 		return nothing
 	}
-	index, places := c.places(1, t.Shape[axis])
+	index, selected := c.indices(1, t.Shape[axis])
 	if !c.within(index.Shape, t.Shape, axis) {
 		return nothing
 	}
 	if updates.DType != t.DType || !slices.Equal(updates.Shape, index.Shape) {
 		c.fail("updates %v for indices of %v", updates, index.Shape)
 	}
-	out := c.made(t.DType, t.Shape)
+	out := c.newConstant(t.DType, t.Shape)
 	if c.err != nil {
 		return nothing
 	}
 	copy(out.Bytes, t.Bytes)
 	step := strides(t.Shape)
 	each(index.Shape, func(k int, at []int) {
-		to := places[k] * step[axis]
+		to := selected[k] * step[axis]
 		for a := range at {
 			if a != axis {
 				to += at[a] * step[a]
@@ -204,7 +204,7 @@ func foldScatterElements(c *call) tensor.Tensor {
 }
 
 func foldSlice(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	spans := c.spans(t.Shape, func(a int64) int { return c.foldAxis(a, len(t.Shape)) })
 	return c.sliced(t, spans)
 }
@@ -215,7 +215,7 @@ func (c *call) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
 		shape[a] = s.count
 	}
 	step := strides(t.Shape)
-	return c.pick(t, shape, func(at []int) int {
+	return c.gathered(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
 			from += (spans[a].begin + at[a]*spans[a].step) * step[a]
@@ -225,13 +225,13 @@ func (c *call) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
 }
 
 func foldSplit(c *call) []tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
 		return nil
 	}
 	var out []tensor.Tensor
-	for _, spans := range c.parts(t.Shape, axis) {
+	for _, spans := range c.sizes(t.Shape, axis) {
 		out = append(out, c.sliced(t, spans))
 	}
 	return out
@@ -241,7 +241,7 @@ func foldSplit(c *call) []tensor.Tensor {
 func foldConcat(c *call) tensor.Tensor {
 	all := make([]tensor.Tensor, max(len(c.in), 1)) // without operands the first is missed
 	for i := range all {
-		all[i] = c.must(i)
+		all[i] = c.required(i)
 	}
 	if c.err != nil {
 		return nothing
@@ -259,7 +259,7 @@ func foldConcat(c *call) tensor.Tensor {
 		}
 		shape[axis] += t.Shape[axis]
 	}
-	out := c.made(all[0].DType, shape)
+	out := c.newConstant(all[0].DType, shape)
 	if c.err != nil {
 		return nothing
 	}
@@ -274,7 +274,7 @@ func foldConcat(c *call) tensor.Tensor {
 }
 
 func foldTranspose(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	perm := c.permutation(len(t.Shape))
 	if c.err != nil {
 		return nothing
@@ -295,7 +295,7 @@ func (c *call) permutation(rank int) []int {
 	for i, a := range perm {
 		if a < 0 || a >= rank || slices.Contains(perm[:i], a) {
 			c.fail("attribute perm is %v for rank %d", perm, rank)
-			return upTo(rank)
+			return indicesTo(rank)
 		}
 	}
 	return perm
@@ -307,7 +307,7 @@ func (c *call) transposed(t tensor.Tensor, perm []int) tensor.Tensor {
 		shape[i] = t.Shape[a]
 	}
 	step := strides(t.Shape)
-	return c.pick(t, shape, func(at []int) int {
+	return c.gathered(t, shape, func(at []int) int {
 		from := 0
 		for i, a := range perm {
 			from += at[i] * step[a]

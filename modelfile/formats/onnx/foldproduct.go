@@ -11,7 +11,7 @@ import (
 // Products of constants are sums over letters, as Einsum writes them.
 
 func foldMatMul(c *call) tensor.Tensor {
-	a, b := c.must(0), c.must(1)
+	a, b := c.required(0), c.required(1)
 	if c.err == nil && (len(a.Shape) == 0 || len(b.Shape) == 0) {
 		c.fail("of a number")
 	}
@@ -38,7 +38,7 @@ func foldMatMul(c *call) tensor.Tensor {
 }
 
 func foldGemm(c *call) tensor.Tensor {
-	a, b := c.must(0), c.must(1)
+	a, b := c.required(0), c.required(1)
 	left, right := "yx", "xz"
 	if c.int("transA", 0) != 0 {
 		left = "xy"
@@ -60,7 +60,7 @@ func foldGemm(c *call) tensor.Tensor {
 			return nothing
 		}
 	}
-	of := spread(add.Shape, 2)
+	of := broadcastIndex(add.Shape, 2)
 	each(out.Shape, func(k int, at []int) {
 		v := float64(alpha * float64(out.F32()[k]))
 		if ok {
@@ -82,12 +82,12 @@ func foldEinsum(c *call) tensor.Tensor {
 	}
 	var all []tensor.Tensor
 	for i := range terms {
-		all = append(all, c.must(i))
+		all = append(all, c.required(i))
 	}
 	return c.sumOf(terms, result, all)
 }
 
-// lettered returns the length of each letter; a length of 1 meets any other.
+// lettered returns the length of each letter; a length of 1 broadcasts to any other.
 func (c *call) lettered(terms []string, all []tensor.Tensor) map[rune]int {
 	length := map[rune]int{}
 	for i, term := range terms {
@@ -138,11 +138,11 @@ func (c *call) sumOf(terms []string, result string, all []tensor.Tensor) tensor.
 			return nothing
 		}
 	}
-	out := c.made(all[0].DType, shape)
+	out := c.newConstant(all[0].DType, shape)
 	if c.err != nil {
 		return nothing
 	}
-	places := make([]func([]int) int, len(all))
+	offsets := make([]func([]int) int, len(all))
 	for i, term := range terms {
 		step, axes := strides(all[i].Shape), make([]int, len(all[i].Shape))
 		for a, letter := range []rune(term) {
@@ -151,7 +151,7 @@ func (c *call) sumOf(terms []string, result string, all []tensor.Tensor) tensor.
 				step[a] = 0
 			}
 		}
-		places[i] = func(at []int) int {
+		offsets[i] = func(at []int) int {
 			k := 0
 			for a, s := range step {
 				k += at[axes[a]] * s
@@ -159,11 +159,11 @@ func (c *call) sumOf(terms []string, result string, all []tensor.Tensor) tensor.
 			return k
 		}
 	}
-	c.products(out, all, over, places)
+	c.products(out, all, over, offsets)
 	return out
 }
 
-func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, places []func([]int) int) {
+func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
 	inner := max(tensor.Count(over[len(out.Shape):]), 1)
 	for _, t := range all {
 		if t.DType != out.DType {
@@ -183,7 +183,7 @@ func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, plac
 			}
 			p := 1.0
 			for i, read := range reads {
-				p *= read(places[i](at))
+				p *= read(offsets[i](at))
 			}
 			sum += float64(p)
 			setReal(out, k/inner, sum)
@@ -205,7 +205,7 @@ func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, plac
 		}
 		p := int64(1)
 		for i, read := range reads {
-			p *= c.known(read(places[i](at)))
+			p *= c.concrete(read(offsets[i](at)))
 		}
 		sum += p
 		setInteger(out, k/inner, sum)

@@ -7,14 +7,14 @@ import (
 )
 
 // foldDequantize turns the integers of quantised weights into floats:
-// (x-zero)*scale, where both are one number or one for each place of an axis.
+// (x-zero)*scale, where both are one number or one for each index of an axis.
 func foldDequantize(c *call) tensor.Tensor {
 	x, at := c.integers(0)
 	q := c.quantisation(tensor.U8)
 	if c.err == nil && x.DType == tensor.Bool {
 		c.fail("of %v is not supported, only of integers", x.DType)
 	}
-	out := c.made(tensor.F32, x.Shape)
+	out := c.newConstant(tensor.F32, x.Shape)
 	if c.err != nil {
 		return nothing
 	}
@@ -28,11 +28,11 @@ func foldDequantize(c *call) tensor.Tensor {
 // foldQuantize rounds floats to integers, half to even, and clips them to
 // their type: what is quantised and dequantised again has lost as much here.
 func foldQuantize(c *call) tensor.Tensor {
-	x, q := c.must(0), c.quantisation(tensor.U8)
+	x, q := c.required(0), c.quantisation(tensor.U8)
 	if c.err == nil && x.DType != tensor.F32 {
 		c.fail("of %v is not supported, only of floats", x.DType)
 	}
-	out := c.made(q.d, x.Shape)
+	out := c.newConstant(q.d, x.Shape)
 	if c.err != nil {
 		return nothing
 	}
@@ -53,7 +53,7 @@ type quantisation struct {
 	d           tensor.DType // of the integers
 	scale       []float32
 	zero        []int64
-	each, inner int // places of the axis, elements of one of them; 1 and 1 for one scale
+	each, inner int // length of the axis, elements at one index; 1 and 1 for one scale
 	least, most int64
 }
 
@@ -62,10 +62,10 @@ func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 // quantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
 func (c *call) quantisation(otherwise tensor.DType) quantisation {
-	scale := c.toF32(c.must(1))
+	scale := c.toF32(c.required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
 	if c.has(2) {
-		t := c.must(2)
+		t := c.required(2)
 		var err error
 		if zero, err = integersOf(t); err != nil {
 			c.fail("%w", err)
@@ -96,7 +96,7 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 	return q
 }
 
-// along reads the axis that has a scale for each of its places.
+// along reads the axis that has a scale for each of its indices.
 func (c *call) along(q *quantisation) {
 	x, _ := c.constant(0)
 	axis := c.foldAxis(int64(c.int("axis", 1)), len(x.Shape))

@@ -65,48 +65,48 @@ func (c *call) foldedAxes(rank int) []bool {
 	return gone
 }
 
-// left returns a shape without axes: as lengths of 1, and as it is after keepdims.
-func (c *call) left(shape []int, gone []bool) (ones, kept []int) {
+// reducedShapes returns a shape without axes: as lengths of 1, and as it is after keepdims.
+func (c *call) reducedShapes(shape []int, gone []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
 		if gone[a] {
 			ones[a] = 1
 		}
 		if !gone[a] || c.int("keepdims", 1) != 0 {
-			kept = append(kept, ones[a])
+			reduced = append(reduced, ones[a])
 		}
 		_ = n
 	}
-	return ones, kept
+	return ones, reduced
 }
 
 func foldReduce(c *call) tensor.Tensor {
-	t, f := c.must(0), reductions[c.n.OpType]
+	t, f := c.required(0), reductions[c.n.OpType]
 	gone := c.foldedAxes(len(t.Shape))
 	if c.err != nil {
 		return nothing
 	}
-	ones, kept := c.left(t.Shape, gone)
+	ones, reduced := c.reducedShapes(t.Shape, gone)
 	if !f.empty && t.Count() == 0 && tensor.Count(ones) > 0 {
 		c.fail("over an axis without elements, %v of %v", axesOf(gone), t.Shape)
 	}
 	if isFloat(t.DType) {
-		return c.reduceReals(t, f, ones, kept)
+		return c.reduceReals(t, f, ones, reduced)
 	}
 	whole, ok := integerReductions[c.n.OpType]
 	if !ok {
 		c.fail("of constants of %v is not supported", t.DType)
 	}
-	out := c.made(t.DType, kept)
+	out := c.newConstant(t.DType, reduced)
 	_, at := c.integers(0)
 	if c.err != nil {
 		return nothing
 	}
 	acc := slices.Repeat([]int64{whole.first}, out.Count())
-	to := spread(ones, len(ones))
+	to := broadcastIndex(ones, len(ones))
 	each(t.Shape, func(k int, index []int) {
 		if i := to(index); c.err == nil {
-			acc[i] = whole.add(acc[i], c.known(at(k)))
+			acc[i] = whole.add(acc[i], c.concrete(at(k)))
 		}
 	})
 	for k, v := range acc {
@@ -125,15 +125,15 @@ func axesOf(gone []bool) (axes []int) {
 }
 
 // reduceReals sums in float64 and rounds once.
-func (c *call) reduceReals(t tensor.Tensor, f reduction, ones, kept []int) tensor.Tensor {
-	out := c.made(t.DType, kept)
-	if c.err != nil || !c.takes(tensor.F64, kept) {
+func (c *call) reduceReals(t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
+	out := c.newConstant(t.DType, reduced)
+	if c.err != nil || !c.reserve(tensor.F64, reduced) {
 		return nothing
 	}
 	acc := slices.Repeat([]float64{f.first}, out.Count())
 	n := t.Count() / max(out.Count(), 1)
 	at, _ := reals(t)
-	to := spread(ones, len(ones))
+	to := broadcastIndex(ones, len(ones))
 	each(t.Shape, func(k int, index []int) {
 		i := to(index)
 		acc[i] = f.add(acc[i], at(k))
@@ -144,8 +144,8 @@ func (c *call) reduceReals(t tensor.Tensor, f reduction, ones, kept []int) tenso
 	return out
 }
 
-// along returns the elements of a constant along an axis, for each of the
-// places beside it: the place of the first, how many, how far apart.
+// along calls f for each line of elements along an axis: the offset of its first, how many, how far
+// apart.
 func along(shape []int, axis int, f func(first, n, step int)) {
 	step, block := tensor.Count(shape[axis+1:]), tensor.Count(shape[axis:])
 	for outer := range tensor.Count(shape[:axis]) {
@@ -156,14 +156,14 @@ func along(shape []int, axis int, f func(first, n, step int)) {
 }
 
 func foldCumSum(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	l, _ := c.list("axis", 1)
 	if len(l) != 1 {
 		c.fail("along %v, want one axis", l)
 		return nothing
 	}
 	axis := c.foldAxis(l[0], len(t.Shape))
-	out := c.made(t.DType, t.Shape)
+	out := c.newConstant(t.DType, t.Shape)
 	if c.err != nil {
 		return nothing
 	}
@@ -202,7 +202,7 @@ func (c *call) adding(out, t tensor.Tensor) func(to, a, b int) {
 		c.fail("%w", err)
 		return func(int, int, int) {}
 	}
-	return func(to, a, b int) { setInteger(out, to, c.known(x(a))+c.known(y(b))) }
+	return func(to, a, b int) { setInteger(out, to, c.concrete(x(a))+c.concrete(y(b))) }
 }
 
 // before returns what tells whether element a of t goes before element b: the
@@ -223,22 +223,22 @@ func (c *call) before(t tensor.Tensor, largest bool) func(a, b int) int {
 		c.fail("%w", err)
 		return func(int, int) int { return 0 }
 	}
-	return func(a, b int) int { return by(order(c.known(at(a)), c.known(at(b)))) }
+	return func(a, b int) int { return by(order(c.concrete(at(a)), c.concrete(at(b)))) }
 }
 
 func foldArg(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
 		return nothing
 	}
 	gone := make([]bool, len(t.Shape))
 	gone[axis] = true
-	_, kept := c.left(t.Shape, gone)
+	_, reduced := c.reducedShapes(t.Shape, gone)
 	if t.Shape[axis] == 0 {
 		c.fail("over an axis without elements, %d of %v", axis, t.Shape)
 	}
-	out, less := c.made(tensor.I64, kept), c.before(t, c.n.OpType == "ArgMax")
+	out, less := c.newConstant(tensor.I64, reduced), c.before(t, c.n.OpType == "ArgMax")
 	if c.err != nil {
 		return nothing
 	}
@@ -257,7 +257,7 @@ func foldArg(c *call) tensor.Tensor {
 }
 
 func foldTopK(c *call) []tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	l, ok := c.list("k", 1)
 	if a := c.attribute("k"); a != nil { // up to operator set 9
 		l = []int64{int64(c.int("k", 0))}
@@ -270,7 +270,7 @@ func foldTopK(c *call) []tensor.Tensor {
 	n := int(l[0])
 	shape := slices.Clone(t.Shape)
 	shape[axis] = n
-	values, places := c.made(t.DType, shape), c.made(tensor.I64, shape)
+	values, indices := c.newConstant(t.DType, shape), c.newConstant(tensor.I64, shape)
 	less := c.before(t, c.int("largest", 1) != 0)
 	if c.err != nil {
 		return nil
@@ -278,14 +278,14 @@ func foldTopK(c *call) []tensor.Tensor {
 	inner := tensor.Count(shape[axis+1:])
 	k := 0
 	along(t.Shape, axis, func(first, length, step int) {
-		all := upTo(length)
+		all := indicesTo(length)
 		slices.SortStableFunc(all, func(a, b int) int { return less(first+a*step, first+b*step) })
 		at := k/max(inner, 1)*n*inner + k%max(inner, 1)
 		for i, a := range all[:n] {
 			move(values, at+i*inner, t, first+a*step)
-			places.I64()[at+i*inner] = int64(a)
+			indices.I64()[at+i*inner] = int64(a)
 		}
 		k++
 	})
-	return []tensor.Tensor{values, places}
+	return []tensor.Tensor{values, indices}
 }

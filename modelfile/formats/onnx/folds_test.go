@@ -47,7 +47,7 @@ func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodePr
 	for _, n := range d.model.Graph.Node {
 		if operator(n) == "Constant" {
 			r.decoder, r.external = d, &external{}
-			if err := r.hold(n); err != nil {
+			if err := r.branchConstant(n); err != nil {
 				return err.Error()
 			}
 		} else if err := r.node(n); err != nil {

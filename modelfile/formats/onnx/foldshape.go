@@ -8,10 +8,10 @@ import (
 )
 
 func foldReshape(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	target, ok := c.list("shape", 1)
 	for i := range target {
-		target[i] = c.known(target[i])
+		target[i] = c.concrete(target[i])
 	}
 	shape, err := resolve(target, t.Shape, c.int("allowzero", 0) != 0)
 	if !ok {
@@ -26,7 +26,7 @@ func foldReshape(c *call) tensor.Tensor {
 }
 
 func foldFlatten(c *call) tensor.Tensor {
-	t, axis := c.must(0), c.int("axis", 1)
+	t, axis := c.required(0), c.int("axis", 1)
 	if axis < 0 {
 		axis += len(t.Shape)
 	}
@@ -40,7 +40,7 @@ func foldFlatten(c *call) tensor.Tensor {
 }
 
 func foldSqueeze(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	axes, given := c.squeezed()
 	shape := c.without(t.Shape, axes, given)
 	if c.err != nil {
@@ -90,7 +90,7 @@ func (c *call) squeezed() (axes []int64, given bool) {
 }
 
 func foldUnsqueeze(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	axes, _ := c.list("axes", 1)
 	rank := len(t.Shape) + len(axes)
 	if rank > tensor.MaxRank {
@@ -122,10 +122,10 @@ func foldUnsqueeze(c *call) tensor.Tensor {
 
 // foldExpand broadcasts to a shape.
 func foldExpand(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	l, _ := c.list("shape", 1)
 	for i := range l {
-		l[i] = c.known(l[i])
+		l[i] = c.concrete(l[i])
 	}
 	to, err := lengths(t.DType, l)
 	if err == nil {
@@ -137,11 +137,11 @@ func foldExpand(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	return c.pick(t, to, spread(t.Shape, len(to)))
+	return c.gathered(t, to, broadcastIndex(t.Shape, len(to)))
 }
 
 func foldTile(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	times, _ := c.list("repeats", 1)
 	if c.err == nil && len(times) != len(t.Shape) {
 		c.fail("%d repeats for %d axes", len(times), len(t.Shape))
@@ -151,14 +151,14 @@ func foldTile(c *call) tensor.Tensor {
 	}
 	shape := slices.Clone(t.Shape)
 	for a, n := range times {
-		if n = c.known(n); n < 0 || n > 1<<30 || n > 0 && shape[a] > 1<<30/int(n) {
+		if n = c.concrete(n); n < 0 || n > 1<<30 || n > 0 && shape[a] > 1<<30/int(n) {
 			c.fail("repeats are %s", printed(times))
 			return nothing
 		}
 		shape[a] *= int(n)
 	}
 	step := strides(t.Shape)
-	return c.pick(t, shape, func(at []int) int {
+	return c.gathered(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
 			from += at[a] % t.Shape[a] * step[a]
@@ -169,7 +169,7 @@ func foldTile(c *call) tensor.Tensor {
 
 // foldPad adds elements at the ends of axes, or cuts some.
 func foldPad(c *call) tensor.Tensor {
-	t := c.must(0)
+	t := c.required(0)
 	rank := len(t.Shape)
 	before, after := c.padding(rank, func(a int64) int { return c.foldAxis(a, rank) }, rank)
 	mode := c.text("mode", "constant")
@@ -192,7 +192,7 @@ func foldPad(c *call) tensor.Tensor {
 	step := strides(t.Shape)
 	outside := false
 	fill := c.filling(t)
-	out := c.pick(t, shape, func(at []int) int {
+	out := c.gathered(t, shape, func(at []int) int {
 		from := 0
 		outside = false
 		for a := range at {
@@ -234,8 +234,8 @@ func (c *call) filling(t tensor.Tensor) tensor.Tensor {
 	return fill
 }
 
-// inner returns which element of an axis of n a mode puts at a place; ok is
-// false where that is none.
+// inner returns which element of an axis of n a mode puts at index i; ok is false where that is
+// none.
 func inner(i, n int, mode string) (at int, ok bool) {
 	inside := i >= 0 && i < n
 	switch {
@@ -253,7 +253,7 @@ func inner(i, n int, mode string) (at int, ok bool) {
 
 // foldWhere takes elements of one constant or another one.
 func foldWhere(c *call) tensor.Tensor {
-	test, yes, no := c.must(0), c.must(1), c.must(2)
+	test, yes, no := c.required(0), c.required(1), c.required(2)
 	if c.err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
 		c.fail("of %v, %v and %v", test, yes, no)
 	}
@@ -264,12 +264,13 @@ func foldWhere(c *call) tensor.Tensor {
 	if err != nil {
 		c.fail("%w", err)
 	}
-	out := c.made(yes.DType, shape)
+	out := c.newConstant(yes.DType, shape)
 	if c.err != nil {
 		return nothing
 	}
 	rank := len(shape)
-	ofTest, ofYes, ofNo := spread(test.Shape, rank), spread(yes.Shape, rank), spread(no.Shape, rank)
+	ofTest, ofYes := broadcastIndex(test.Shape, rank), broadcastIndex(yes.Shape, rank)
+	ofNo := broadcastIndex(no.Shape, rank)
 	each(shape, func(k int, at []int) {
 		if test.Bytes[ofTest(at)] != 0 {
 			move(out, k, yes, ofYes(at))
@@ -282,7 +283,7 @@ func foldWhere(c *call) tensor.Tensor {
 
 // foldTrilu leaves the upper or the lower triangle of matrices.
 func foldTrilu(c *call) tensor.Tensor {
-	t, k, upper := c.must(0), int64(0), c.int("upper", 1) != 0
+	t, k, upper := c.required(0), int64(0), c.int("upper", 1) != 0
 	if c.has(1) {
 		l, _ := c.list("k", 1)
 		if len(l) != 1 {
@@ -299,7 +300,7 @@ func foldTrilu(c *call) tensor.Tensor {
 		return nothing
 	}
 	step := strides(t.Shape)
-	return c.pick(t, t.Shape, func(at []int) int {
+	return c.gathered(t, t.Shape, func(at []int) int {
 		from := 0
 		for a := range at {
 			from += at[a] * step[a]

@@ -78,7 +78,7 @@ func first[T any](l []T, otherwise T) T {
 	return otherwise
 }
 
-// users gives, for every value that one node alone takes, the place of that node.
+// users returns, for every value that one node alone takes, the index of that node.
 func (r *reader) users(need []bool) map[string]int {
 	users, count := map[string]int{}, map[string]int{}
 	for i, n := range r.src.Node {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
-// A file may make operators of others: local functions. Their nodes take the
-// place of the node that calls them, under names of their own.
+// A file may make operators of others: local functions. Their nodes replace the node that calls
+// them, under unique names.
 
 // inliner replaces calls by the nodes of what they call.
 type inliner struct {
@@ -27,22 +27,22 @@ func inline(m *onnxpb.ModelProto, opset int) error {
 	}
 	l := inliner{functions: map[string]*onnxpb.FunctionProto{}, opset: opset}
 	for _, f := range m.Functions {
-		l.functions[called(f.Domain, f.Name, f.Overload)] = f
+		l.functions[functionKey(f.Domain, f.Name, f.Overload)] = f
 	}
 	var err error
-	m.Graph.Node, err = l.all(m.Graph.Node, 0)
+	m.Graph.Node, err = l.inlineNodes(m.Graph.Node, 0)
 	return err
 }
 
-func called(domain, name, overload string) string {
+func functionKey(domain, name, overload string) string {
 	if domain == "ai.onnx" {
 		domain = ""
 	}
 	return domain + ":" + name + ":" + overload
 }
 
-// all replaces the calls among nodes, and in their branches.
-func (l *inliner) all(nodes []*onnxpb.NodeProto, depth int) (out []*onnxpb.NodeProto, err error) {
+// inlineNodes replaces the calls among nodes, and in their branches.
+func (l *inliner) inlineNodes(nodes []*onnxpb.NodeProto, depth int) (out []*onnxpb.NodeProto, err error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("local functions and branches lie more than %d deep in each other", maxDepth)
 	}
@@ -50,24 +50,24 @@ func (l *inliner) all(nodes []*onnxpb.NodeProto, depth int) (out []*onnxpb.NodeP
 		if l.nodes++; l.nodes > maxNodes {
 			return nil, fmt.Errorf("more than %d nodes with those of local functions", maxNodes)
 		}
-		f := l.functions[called(n.Domain, n.OpType, n.Overload)]
+		f := l.functions[functionKey(n.Domain, n.OpType, n.Overload)]
 		if f == nil {
 			for _, a := range n.Attribute {
 				if a.G == nil {
 					continue
 				}
-				if a.G.Node, err = l.all(a.G.Node, depth+1); err != nil {
+				if a.G.Node, err = l.inlineNodes(a.G.Node, depth+1); err != nil {
 					return nil, err
 				}
 			}
 			out = append(out, n)
 			continue
 		}
-		body, err := l.body(f, n)
+		body, err := l.expand(f, n)
 		if err != nil {
 			return nil, fmt.Errorf("local function %.80q: %w", f.Name, err)
 		}
-		if body, err = l.all(body, depth+1); err != nil {
+		if body, err = l.inlineNodes(body, depth+1); err != nil {
 			return nil, err
 		}
 		out = append(out, body...)
@@ -75,8 +75,8 @@ func (l *inliner) all(nodes []*onnxpb.NodeProto, depth int) (out []*onnxpb.NodeP
 	return out, nil
 }
 
-// body returns the nodes of f as the node n calls them.
-func (l *inliner) body(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxpb.NodeProto, error) {
+// expand returns the nodes of f as the node n calls them.
+func (l *inliner) expand(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxpb.NodeProto, error) {
 	for _, o := range f.OpsetImport {
 		if (o.Domain == "" || o.Domain == "ai.onnx") && o.Version != int64(l.opset) {
 			return nil, fmt.Errorf("of operator set %d in a model of %d is not supported", o.Version, l.opset)
@@ -87,7 +87,7 @@ func (l *inliner) body(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxpb.
 			len(n.Output), len(f.Input), len(f.Output))
 	}
 	l.calls++
-	c := calling{attributes: map[string]*onnxpb.AttributeProto{}, names: map[string]string{"": ""},
+	c := functionCall{attributes: map[string]*onnxpb.AttributeProto{}, names: map[string]string{"": ""},
 		prefix: fmt.Sprintf("%s.%d.", f.Name, l.calls)}
 	for _, a := range f.AttributeProto {
 		c.attributes[a.Name] = a
@@ -115,14 +115,14 @@ func (l *inliner) body(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxpb.
 	return c.copies(f.Node), nil
 }
 
-// calling is one call of a function.
-type calling struct {
+// functionCall is one call of a function.
+type functionCall struct {
 	attributes map[string]*onnxpb.AttributeProto // that the call gives, and defaults
 	names      map[string]string                 // of values outside, by those inside
 	prefix     string                            // of all other names
 }
 
-func (c *calling) name(inside string) string {
+func (c *functionCall) name(inside string) string {
 	outside, ok := c.names[inside]
 	if !ok {
 		outside = c.prefix + inside
@@ -132,7 +132,7 @@ func (c *calling) name(inside string) string {
 }
 
 // copies returns nodes with the names and the attributes of the call.
-func (c *calling) copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
+func (c *functionCall) copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	var out []*onnxpb.NodeProto
 	for _, from := range nodes {
 		n := &onnxpb.NodeProto{OpType: from.OpType, Domain: from.Domain, Overload: from.Overload, Name: from.Name}
@@ -154,7 +154,7 @@ func (c *calling) copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 
 // attribute returns an attribute of a node inside, nil if the call does not
 // give the one that it is.
-func (c *calling) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
+func (c *functionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
 	if a.RefAttrName != "" {
 		given := c.attributes[a.RefAttrName]
 		if given == nil {
@@ -166,7 +166,7 @@ func (c *calling) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
 	}
 	a = proto.Clone(a).(*onnxpb.AttributeProto)
 	if a.G != nil {
-		inner := calling{c.attributes, maps.Clone(c.names), c.prefix}
+		inner := functionCall{c.attributes, maps.Clone(c.names), c.prefix}
 		a.G.Node = inner.copies(a.G.Node)
 		for _, t := range a.G.Initializer {
 			t.Name = inner.name(t.Name)

@@ -14,10 +14,10 @@ import (
 // the file fixes, and for those that it leaves open what was given.
 func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	if declared == nil {
-		if r.given == nil {
+		if r.inputShape == nil {
 			return nil, problem.Failure("", "its shape is not in the file", "say it with {input} C,H,W")
 		}
-		return r.given, nil
+		return r.inputShape, nil
 	}
 	if len(declared.Dim) == 0 {
 		return nil, errors.New("a scalar has no axis for the batch")
@@ -31,7 +31,7 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 		}
 	}
 	switch {
-	case r.given != nil:
+	case r.inputShape != nil:
 		return r.closed(dims, lengths)
 	case slices.Contains(lengths, 0):
 		return nil, problem.Failure("", fmt.Sprintf("its size %s is open", described(dims, lengths)),
@@ -51,7 +51,7 @@ func (r *reader) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) 
 		}
 		return true
 	}
-	g := r.given
+	g := r.inputShape
 	if len(g) == len(fixed) && agree(g) {
 		return g, nil
 	}

@@ -18,15 +18,15 @@ func lrn(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	x := c.flow(0)
+	x := c.dynamic(0)
 	v := c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	v = c.node(graph.Reshape, ".rows", []graph.Value{v}, "shape", []int{1, s[0], tensor.Count(s[1:])})
 	v = c.node(graph.AvgPool, ".mean", []graph.Value{v}, "kernel", []int{size, 1}, "stride", []int{1, 1},
 		"pad", []int{(size - 1) / 2, 0, size / 2, 0}, "count_pad", size > 1)
 	v = c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", s)
-	v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", short(c.float("alpha", 1e-4)),
-		"add", short(c.float("bias", 1)))
-	return c.node(graph.Div, "", []graph.Value{x, c.power(v, short(c.float("beta", 0.75)))})
+	v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", shortest(c.float("alpha", 1e-4)),
+		"add", shortest(c.float("bias", 1)))
+	return c.node(graph.Div, "", []graph.Value{x, c.power(v, shortest(c.float("beta", 0.75)))})
 }
 
 // power is v^p for v above 0: by roots where they are exact, by logarithms otherwise.
@@ -44,14 +44,14 @@ func (c *call) power(v graph.Value, p float64) graph.Value {
 	return c.node(graph.Exp, ".power", []graph.Value{v})
 }
 
-// extreme is ReduceMax and ReduceMin: a pool over each axis as the height of
-// an image, of the negative values for the smallest.
-func extreme(c *call) graph.Value {
+// reduceMaxMin is ReduceMax and ReduceMin: a pool over each axis as the height of an image, of the
+// negative values for the smallest.
+func reduceMaxMin(c *call) graph.Value {
 	at, s := c.reduced(), c.shape(0)
 	if c.err != nil {
 		return graph.None
 	}
-	return c.dropAxes(c.pooled(c.flow(0), s, at, c.n.OpType == "ReduceMin"), s, at)
+	return c.dropAxes(c.pooled(c.dynamic(0), s, at, c.n.OpType == "ReduceMin"), s, at)
 }
 
 // pooled returns the largest, or the least, along axes, as an image of as many elements.

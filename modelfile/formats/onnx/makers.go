@@ -13,18 +13,18 @@ func init() { // the makers refer to the table's users
 		"MaxPool": one(pool), "AveragePool": one(pool),
 		"LpPool": one(lpPool), "GlobalMaxPool": one(globalPool), "GlobalAveragePool": one(globalPool),
 
-		"Relu": one(plain(graph.Relu)), "Sigmoid": one(plain(graph.Sigmoid)), "Tanh": one(plain(graph.Tanh)),
-		"Softplus": one(plain(graph.Softplus)), "HardSwish": one(plain(graph.HardSwish)),
-		"Exp": one(plain(graph.Exp)), "Log": one(plain(graph.Log)), "Sqrt": one(plain(graph.Sqrt)),
+		"Relu": one(simple(graph.Relu)), "Sigmoid": one(simple(graph.Sigmoid)), "Tanh": one(simple(graph.Tanh)),
+		"Softplus": one(simple(graph.Softplus)), "HardSwish": one(simple(graph.HardSwish)),
+		"Exp": one(simple(graph.Exp)), "Log": one(simple(graph.Log)), "Sqrt": one(simple(graph.Sqrt)),
 		"LeakyRelu": one(leakyRelu), "Elu": one(elu), "Selu": one(selu), "HardSigmoid": one(hardSigmoid),
 		"Celu": one(celu), "Mish": one(mish), "Reciprocal": one(reciprocal), "Pow": one(pow),
 		"PRelu": one(prelu), "Clip": one(clip), "Neg": one(negate), "Abs": one(abs), "Softsign": one(softsign),
 		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
 
 		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
-		"Mean": one(mean), "Max": one(largest), "Min": one(least), "Where": choice,
+		"Mean": one(mean), "Max": one(maximum), "Min": one(minimum), "Where": where,
 		"ReduceMean": one(reduce), "ReduceSum": one(reduce),
-		"ReduceMax": one(extreme), "ReduceMin": one(extreme), "ReduceProd": one(reduceProd),
+		"ReduceMax": one(reduceMaxMin), "ReduceMin": one(reduceMaxMin), "ReduceProd": one(reduceProd),
 		"ReduceL1": one(reduceOf), "ReduceL2": one(reduceOf), "ReduceSumSquare": one(reduceOf),
 		"ReduceLogSum": one(reduceOf), "ReduceLogSumExp": one(reduceOf),
 
@@ -43,14 +43,14 @@ func init() { // the makers refer to the table's users
 	}
 }
 
-// plain makes the maker of an operator that is one node without attributes.
-func plain(op graph.Op) func(*call) graph.Value {
-	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.flow(0)}) }
+// simple makes the maker of an operator that is one node without attributes.
+func simple(op graph.Op) func(*call) graph.Value {
+	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.dynamic(0)}) }
 }
 
 // same passes a value on, with what is known of it.
 func same(c *call) []value {
-	c.flow(0)
+	c.dynamic(0)
 	return []value{c.in[0]}
 }
 
@@ -62,7 +62,7 @@ func cast(c *call) []value {
 	return same(c)
 }
 
-// castLike passes on a value beside a constant of floats.
+// castLike passes a value on if the type of a constant, operand 1, is of floats.
 func castLike(c *call) []value {
 	if c.has(1) && c.in[1].isConstant() && !isFloat(c.in[1].c.DType) {
 		c.fail("of values to %v is not supported", c.in[1].c.DType)
@@ -72,8 +72,8 @@ func castLike(c *call) []value {
 	return same(c)
 }
 
-// dropout marks the place where training drops elements. In training mode, as
-// operand 2 or, in operator set 6, is_test says, it would drop some now.
+// dropout stands where training drops elements. In training mode, as operand 2 or, in operator set
+// 6, is_test says, it would drop some now.
 func dropout(c *call) graph.Value {
 	p, ok := c.scalar("ratio", 1)
 	if !ok {
@@ -84,7 +84,7 @@ func dropout(c *call) graph.Value {
 		c.fail("%w", errTrains)
 	}
 	if p == 0 {
-		return c.flow(0)
+		return c.dynamic(0)
 	}
-	return c.node(graph.Dropout, "", []graph.Value{c.flow(0)}, "p", short(p))
+	return c.node(graph.Dropout, "", []graph.Value{c.dynamic(0)}, "p", shortest(p))
 }

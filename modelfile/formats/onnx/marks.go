@@ -5,13 +5,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// settled are the operators whose operands behind the first say how they work.
-const settled = "Clip ConstantOfShape Dropout Expand Gather Pad Range ReduceL1 ReduceL2 ReduceMax " +
+// configuredOps are the operators whose operands after the first are settings.
+const configuredOps = "Clip ConstantOfShape Dropout Expand Gather Pad Range ReduceL1 ReduceL2 ReduceMax " +
 	"ReduceMean ReduceMin ReduceProd ReduceSum Reshape Resize Slice Split Squeeze Tile TopK Unsqueeze Upsample"
 
-// mark says which tensors of the file are no weights: what was computed,
-// settings of operators, and what quantised weights are scaled by.
-func (r *reader) mark() {
+// markNonWeights says which tensors of the file are no weights: what was computed, settings of
+// operators, and what quantised weights are scaled by.
+func (r *reader) markNonWeights() {
 	r.file.Marks = map[string]foreign.Mark{}
 	taken, quantised, set := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, n := range r.src.Node {
@@ -21,7 +21,7 @@ func (r *reader) mark() {
 				r.file.Marks[name] = foreign.NextToWeights
 			case linear:
 				quantised[name] = true
-			case i > 0 && listed(settled, n.OpType):
+			case i > 0 && listed(configuredOps, n.OpType):
 				set[name] = true
 			default:
 				taken[name] = true
@@ -39,9 +39,9 @@ func (r *reader) mark() {
 		}
 	}
 	for _, l := range r.file.Norms {
-		for _, part := range []string{l.Gamma, l.Beta, l.Mean, l.Variance} {
-			if r.file.Marks[part] != 0 {
-				r.file.Marks[part] = foreign.NextToWeights
+		for _, name := range []string{l.Gamma, l.Beta, l.Mean, l.Variance} {
+			if r.file.Marks[name] != 0 {
+				r.file.Marks[name] = foreign.NextToWeights
 			}
 		}
 	}

@@ -34,20 +34,19 @@ func batchNorm(c *call) graph.Value {
 	if c.biased {
 		variance = "biased"
 	}
-	in := []graph.Value{c.flow(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
+	in := []graph.Value{c.dynamic(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
 		c.state(3, graph.Mean, s[0]), c.state(4, graph.Variance, s[0])}
-	return c.node(graph.BatchNorm, "", in, "eps", short(c.float("epsilon", 1e-5)),
+	return c.node(graph.BatchNorm, "", in, "eps", shortest(c.float("epsilon", 1e-5)),
 		"decay", c.decay(), "variance", variance)
 }
 
 // defaultDecay is what an exporter leaves out.
 const defaultDecay = 0.9
 
-// decay is the weight of the old statistics. One of 1, which PyTorch has long
-// written whatever the model trained with, would keep them for ever: it counts
-// as not said.
+// decay is the weight of the old statistics. One of 1, which PyTorch has long written whatever the
+// model trained with, would never update them: it counts as not given.
 func (c *call) decay() float64 {
-	d := short(c.float("momentum", defaultDecay))
+	d := shortest(c.float("momentum", defaultDecay))
 	if d == 1 {
 		return defaultDecay
 	}
@@ -57,9 +56,8 @@ func (c *call) decay() float64 {
 	return d
 }
 
-// training reports whether a batch norm normalises by the batch at hand:
-// training_mode says so since operator set 14, results beside the first do
-// before, and is_test in set 6.
+// training reports whether a batch norm normalises by the batch at hand: training_mode says so
+// since operator set 14, results after the first do before, and is_test in set 6.
 func (c *call) training() bool {
 	if c.opset >= 14 {
 		return c.int("training_mode", 0) != 0
@@ -82,11 +80,11 @@ func (r *reader) norms(need []bool) {
 			continue
 		}
 		c := &call{reader: r, n: n}
-		l := foreign.BatchNorm{Name: nodeName(n), Eps: short(c.float("epsilon", 1e-5)),
+		l := foreign.BatchNorm{Name: nodeName(n), Eps: shortest(c.float("epsilon", 1e-5)),
 			Decay: c.decay()}
-		for k, part := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {
+		for k, field := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {
 			if name := n.Input[k+1]; listed[name] {
-				*part = name
+				*field = name
 			}
 		}
 		if c.training() {

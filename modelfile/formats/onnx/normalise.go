@@ -43,7 +43,7 @@ func layerNorm(c *call) graph.Value {
 	for a := axis; a < len(s); a++ {
 		over = append(over, a)
 	}
-	v := c.normalised(c.flow(0), over, short(c.float("epsilon", 1e-5)))
+	v := c.normalised(c.dynamic(0), over, shortest(c.float("epsilon", 1e-5)))
 	scale, _ := c.constant(1)
 	if shift, ok := c.constant(2); ok && shift.Count() != scale.Count() {
 		c.fail("its scale is %v, its bias %v", scale, shift)
@@ -82,12 +82,12 @@ func instanceNorm(c *call) graph.Value {
 	return c.inGroups(s, s[0], append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...))
 }
 
-// inGroups normalises over groups of channels; scale and bias have a shape
-// beside the groups or beside the value.
+// inGroups normalises over groups of channels; scale and bias broadcast to the groups or to the
+// value.
 func (c *call) inGroups(s []int, groups int, scales []int) graph.Value {
 	split := []int{groups, tensor.Count(s) / groups}
-	v := c.node(graph.Reshape, ".groups", []graph.Value{c.flow(0)}, "shape", split)
-	v = c.normalised(v, []int{1}, short(c.float("epsilon", 1e-5)))
+	v := c.node(graph.Reshape, ".groups", []graph.Value{c.dynamic(0)}, "shape", split)
+	v = c.normalised(v, []int{1}, shortest(c.float("epsilon", 1e-5)))
 	if len(scales) == 2 && len(s) != 2 {
 		v = c.affinely(v, scales)
 		return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
@@ -107,9 +107,9 @@ func lpNorm(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	x, size := c.flow(0), graph.None
+	x, size := c.dynamic(0), graph.None
 	if p == 1 {
-		size = c.size(".size")
+		size = c.absolute(".size")
 	} else {
 		size = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	}
@@ -128,10 +128,10 @@ func reduceOf(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	x, op := c.flow(0), c.n.OpType
+	x, op := c.dynamic(0), c.n.OpType
 	switch op {
 	case "ReduceL1":
-		x = c.size(".size")
+		x = c.absolute(".size")
 	case "ReduceL2", "ReduceSumSquare":
 		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	case "ReduceLogSumExp":
@@ -174,7 +174,7 @@ func reduceProd(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	v := c.flow(0)
+	v := c.dynamic(0)
 	for _, a := range at {
 		if s[a] > maxExtend {
 			c.fail("of %d elements is not supported, only of at most %d", s[a], maxExtend)
@@ -182,7 +182,7 @@ func reduceProd(c *call) graph.Value {
 		}
 		all := graph.None
 		for i := range s[a] {
-			one := c.taken(v, a, []int{i}, ".factor")
+			one := c.gatherAxis(v, a, []int{i}, ".factor")
 			if i > 0 {
 				one = c.node(graph.Mul, ".product", []graph.Value{all, one})
 			}

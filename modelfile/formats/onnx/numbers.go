@@ -114,9 +114,9 @@ func widened[T int | int32](v []T) []int64 {
 	return out
 }
 
-// picked returns a tensor of a shape whose element at an index comes from the
-// place in t that from gives; of a negative place it is zero.
-func picked(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+// gatherElements returns a tensor of a shape whose element at an index is the element of t at the
+// offset that from gives; at a negative offset it is zero.
+func gatherElements(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	out := tensor.New(t.DType, shape...)
 	each(shape, func(to int, index []int) {
 		if k := from(index); k >= 0 {
@@ -156,9 +156,9 @@ func strides(shape []int) []int {
 	return out
 }
 
-// spread returns where in a tensor of a shape the element lies that meets an
-// index of a shape to which it broadcasts.
-func spread(shape []int, rank int) func(index []int) int {
+// broadcastIndex returns the offset, in a tensor of a shape, of the element that an index of a
+// shape to which it broadcasts selects.
+func broadcastIndex(shape []int, rank int) func(index []int) int {
 	skip, step := rank-len(shape), strides(shape)
 	for a, n := range shape {
 		if n == 1 {

@@ -14,14 +14,14 @@ func pad(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	x, s := c.cropped(c.flow(0), s, before, after)
+	x, s := c.cropped(c.dynamic(0), s, before, after)
 	switch mode := c.text("mode", "constant"); mode {
 	case "constant":
 		value, ok := c.scalar("value", 2)
 		if !ok {
 			value = 0
 		}
-		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", short(value))
+		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))
 	case "reflect", "edge":
 		for a := range s {
 			x = c.extend(x, s, a, before[a], after[a], mode == "reflect")
@@ -34,25 +34,25 @@ func pad(c *call) graph.Value {
 	return graph.None
 }
 
-// padding reads the lengths at both ends of rank axes, of which n are places
-// here: axis maps an axis of ONNX to one of them.
-func (c *call) padding(rank int, axis func(int64) int, places int) (before, after []int) {
-	before, after = make([]int, places), make([]int, places)
+// padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis
+// of ONNX to one of them.
+func (c *call) padding(rank int, axis func(int64) int, n int) (before, after []int) {
+	before, after = make([]int, n), make([]int, n)
 	pads, _ := c.list("pads", 1)
-	n := rank
+	axisCount := rank
 	axes, given := c.list("axes", 3)
 	if given {
-		n = len(axes)
+		axisCount = len(axes)
 	}
-	if len(pads) != 2*n {
-		c.fail("%d pads for %d axes", len(pads), n)
+	if len(pads) != 2*axisCount {
+		c.fail("%d pads for %d axes", len(pads), axisCount)
 	}
-	for i := 0; i < n && c.err == nil; i++ {
+	for i := 0; i < axisCount && c.err == nil; i++ {
 		a := int64(i)
 		if given {
 			a = axes[i]
 		}
-		b, e := pads[i], pads[i+n]
+		b, e := pads[i], pads[i+axisCount]
 		switch {
 		case min(b, e) < -1<<30 || max(b, e) > 1<<30:
 			c.fail("pads are %v", pads)

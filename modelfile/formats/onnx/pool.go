@@ -8,7 +8,7 @@ import (
 
 // pool is MaxPool and AveragePool.
 func pool(c *call) graph.Value {
-	s := c.space(0)
+	s := c.spatialShape(0)
 	axes := len(s) - 1
 	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
 	if slices.Max(w.dilation) > 1 {
@@ -28,7 +28,7 @@ func pool(c *call) graph.Value {
 		return graph.None
 	}
 	w = w.image()
-	x := c.toImage(c.flow(0), s)
+	x := c.toImage(c.dynamic(0), s)
 	if c.n.OpType == "MaxPool" {
 		return c.fromImage(c.node(graph.MaxPool, "", []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
@@ -43,10 +43,10 @@ func pool(c *call) graph.Value {
 func (w *window) roundUp(size []int) bool {
 	changed := false
 	for a, n := range size {
-		room := n + w.begin[a] + w.end[a] - w.kernel[a]
-		windows := ceil(room, w.stride[a])
+		extent := n + w.begin[a] + w.end[a] - w.kernel[a]
+		windows := ceil(extent, w.stride[a])
 		begins := windows*w.stride[a] < n+w.begin[a] // the last begins before the padding at the end
-		if more := windows*w.stride[a] - room; room > 0 && more > 0 && begins {
+		if more := windows*w.stride[a] - extent; extent > 0 && more > 0 && begins {
 			w.end[a] += more
 			changed = true
 		}
@@ -56,11 +56,11 @@ func (w *window) roundUp(size []int) bool {
 
 // globalPool is GlobalMaxPool and GlobalAveragePool.
 func globalPool(c *call) graph.Value {
-	s := c.space(0)
+	s := c.spatialShape(0)
 	if c.err != nil {
 		return graph.None
 	}
-	x := []graph.Value{c.toImage(c.flow(0), s)}
+	x := []graph.Value{c.toImage(c.dynamic(0), s)}
 	if c.n.OpType == "GlobalAveragePool" {
 		return c.fromImage(c.node(graph.GlobalAvgPool, "", x), len(s)-1)
 	}
@@ -74,7 +74,7 @@ func globalPool(c *call) graph.Value {
 // lpPool is the p-th root of a sum of powers, for p of 1 and 2: of a mean that
 // counts the padding, times the size of the window.
 func lpPool(c *call) graph.Value {
-	s, p := c.space(0), c.int("p", 2)
+	s, p := c.spatialShape(0), c.int("p", 2)
 	axes := len(s) - 1
 	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
 	if p != 1 && p != 2 || slices.Max(w.dilation) > 1 || c.attribute("kernel_shape") == nil {
@@ -87,9 +87,9 @@ func lpPool(c *call) graph.Value {
 		return graph.None
 	}
 	w = w.image()
-	x := c.flow(0)
+	x := c.dynamic(0)
 	if p == 1 {
-		x = c.size(".size")
+		x = c.absolute(".size")
 	} else {
 		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	}

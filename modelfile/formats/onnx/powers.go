@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// one declares the number 1.
-func (c *call) one() graph.Value {
+// constantOne declares the number 1.
+func (c *call) constantOne() graph.Value {
 	return c.declare("one", graph.Constant, tensor.Scalar(float32(1)))
 }
 
-func reciprocal(c *call) graph.Value { return c.inverse("", c.flow(0)) }
+func reciprocal(c *call) graph.Value { return c.inverse("", c.dynamic(0)) }
 
 func (c *call) inverse(suffix string, v graph.Value) graph.Value {
-	return c.node(graph.Div, suffix, []graph.Value{c.one(), v})
+	return c.node(graph.Div, suffix, []graph.Value{c.constantOne(), v})
 }
 
 // pow has a constant exponent, the same for all elements: of whole numbers it
@@ -31,7 +31,7 @@ func pow(c *call) graph.Value {
 	if c.in[0].isConstant() {
 		base, ok := c.uniform(0)
 		if ok && base > 0 && base != 1 && !math.IsInf(base, 0) {
-			v := c.node(graph.Affine, ".times", []graph.Value{c.flow(1)}, "by", tensor.Log(base))
+			v := c.node(graph.Affine, ".times", []graph.Value{c.dynamic(1)}, "by", tensor.Log(base))
 			return c.node(graph.Exp, "", []graph.Value{v})
 		}
 		c.fail("of a constant that is not one positive number other than 1 is not supported")
@@ -42,11 +42,11 @@ func pow(c *call) graph.Value {
 		c.fail("with exponents other than one constant is not supported")
 		return graph.None
 	}
-	return c.raised(c.flow(0), p)
+	return c.raised(c.dynamic(0), p)
 }
 
-// uniform returns the one number that all elements of constant i are, if they
-// add no axes to the value beside it.
+// uniform returns the one number that all elements of constant i are, if they add no axes to the
+// other operand.
 func (c *call) uniform(i int) (float64, bool) {
 	t, ok := c.constant(i)
 	if !ok || c.err != nil {
@@ -100,9 +100,9 @@ func (c *call) product(v graph.Value, n int) graph.Value {
 	return c.node(graph.Mul, "", []graph.Value{square, v})
 }
 
-// extremeOf is Max or Min of two operands: a constant bounds, others
-// lie behind each other and the larger is pooled.
-func (c *call) extremeOf(least bool) graph.Value {
+// maxOrMin is Max or Min of two operands: a constant bounds, others are concatenated and the larger
+// is pooled.
+func (c *call) maxOrMin(least bool) graph.Value {
 	if c.in[0].isConstant() {
 		c.in[0], c.in[1] = c.in[1], c.in[0]
 		c.n = &onnxpb.NodeProto{OpType: c.n.OpType, Input: []string{c.n.Input[1], c.n.Input[0]},
@@ -110,12 +110,12 @@ func (c *call) extremeOf(least bool) graph.Value {
 	}
 	if c.in[1].isConstant() {
 		if bound, ok := c.uniform(1); ok {
-			return c.bounded(bound, least)
+			return c.clipBy(bound, least)
 		}
 	} else {
-		c.aligns(0, 1)
+		c.checkAligned(0, 1)
 	}
-	a, b := c.flow(0), c.value(1, len(c.shape(0)))
+	a, b := c.dynamic(0), c.value(1, len(c.shape(0)))
 	if c.err != nil {
 		return graph.None
 	}
@@ -142,9 +142,9 @@ func (c *call) extremeOf(least bool) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
-// bounded is the smaller, or the larger, of operand 0 and a number.
-func (c *call) bounded(by float64, least bool) graph.Value {
-	x := []graph.Value{c.flow(0)}
+// clipBy is the smaller, or the larger, of operand 0 and a number.
+func (c *call) clipBy(by float64, least bool) graph.Value {
+	x := []graph.Value{c.dynamic(0)}
 	switch {
 	case math.IsNaN(by):
 		c.fail("with what is no number")
@@ -152,17 +152,17 @@ func (c *call) bounded(by float64, least bool) graph.Value {
 	case by == 0 && !least:
 		return c.node(graph.Relu, "", x)
 	case least:
-		return c.node(graph.Clip, "", x, "min", -math.MaxFloat32, "max", short(max(by, -math.MaxFloat32)))
+		return c.node(graph.Clip, "", x, "min", -math.MaxFloat32, "max", shortest(max(by, -math.MaxFloat32)))
 	}
-	return c.node(graph.Clip, "", x, "min", short(min(by, math.MaxFloat32)), "max", math.MaxFloat32)
+	return c.node(graph.Clip, "", x, "min", shortest(min(by, math.MaxFloat32)), "max", math.MaxFloat32)
 }
 
-func largest(c *call) graph.Value {
-	return c.fromLeft(func(c *call) graph.Value { return c.extremeOf(false) }, c.n.OpType)
+func maximum(c *call) graph.Value {
+	return c.reduceLeft(func(c *call) graph.Value { return c.maxOrMin(false) }, c.n.OpType)
 }
 
-func least(c *call) graph.Value {
-	return c.fromLeft(func(c *call) graph.Value { return c.extremeOf(true) }, c.n.OpType)
+func minimum(c *call) graph.Value {
+	return c.reduceLeft(func(c *call) graph.Value { return c.maxOrMin(true) }, c.n.OpType)
 }
 
 // mean is the sum of values divided by their number.

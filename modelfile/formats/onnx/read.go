@@ -87,7 +87,7 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 		return nil, err
 	}
 	r := newReader(m, opset, int(size), file)
-	r.given = o.Input
+	r.inputShape = o.Input
 	if err := r.initializers(d, ext); err != nil {
 		return nil, err
 	}

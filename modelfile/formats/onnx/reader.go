@@ -20,18 +20,18 @@ type reader struct {
 	biased bool              // batch norms keep the biased variance
 	images models.Preprocess // how image files become the input, if the file says so
 
-	g      *graph.Builder
-	table  []graph.State
-	state  map[string]tensor.Tensor
-	values map[string]value  // by their names in ONNX
-	labels map[string]string // names in the graph of tensors of state, by their names in ONNX
-	used   foreign.Names     // labels that are taken
-	batch  int64             // the length of the batch if the file fixes it, else 0
-	room   int               // bytes that constants may still take that are computed
-	given  []int             // the shape of a sample, from outside; nil if it is not given
-	done   []bool            // nodes that need no more than the constants
-	alone  bool              // something takes the file's batch of 1 for an axis like any other
-	lost   map[string]bool   // what nodes that were refused would have made
+	g           *graph.Builder
+	table       []graph.State
+	state       map[string]tensor.Tensor
+	values      map[string]value  // by their names in ONNX
+	labels      map[string]string // names in the graph of tensors of state, by their names in ONNX
+	takenLabels foreign.Names     // labels that are taken
+	batch       int64             // the length of the batch if the file fixes it, else 0
+	foldBudget  int               // bytes that constants may still take that are computed
+	inputShape  []int             // the shape of a sample, from outside; nil if it is not given
+	done        []bool            // nodes that need no more than the constants
+	batchAsAxis bool              // something takes the file's batch of 1 for an axis like any other
+	unavailable map[string]bool   // what nodes that were refused would have made
 
 	decoder  *decoder // where the elements of tensors are
 	external *external
@@ -41,13 +41,13 @@ type reader struct {
 
 // value is what a name of ONNX stands for: rows of the graph, or a constant.
 type value struct {
-	v      graph.Value     // graph.None for a constant
-	c      tensor.Tensor   // the constant
-	file   *foreign.Tensor // the constant, still in the file
-	logits graph.Value     // what a softmax made v of; graph.None otherwise
-	op     string          // the operator that made v
-	bare   bool            // the rows have the whole shape of the file, whose batch is 1
-	picked bool            // v are the scores that an ArgMax picks from
+	v          graph.Value     // graph.None for a constant
+	c          tensor.Tensor   // the constant
+	file       *foreign.Tensor // the constant, still in the file
+	logits     graph.Value     // what a softmax made v of; graph.None otherwise
+	op         string          // the operator that made v
+	unbatched  bool            // the rows have the whole shape of the file, whose batch is 1
+	fromArgMax bool            // v are the scores that an ArgMax picks from
 }
 
 func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }
@@ -56,7 +56,7 @@ func (x value) isConstant() bool        { return x.v == graph.None }
 func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
-	r := &reader{src: m.Graph, opset: opset, file: file, room: maxFolded + foldedTimes*size,
+	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
 		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
 		computed: map[string]bool{}}
 	for _, p := range m.MetadataProps {
@@ -99,8 +99,8 @@ func (r *reader) operand(name string) (value, bool, error) {
 	}
 	t, err := x.file.Load()
 	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
-		if r.room -= len(t.Bytes); r.room < 0 {
-			return x, true, r.noRoom()
+		if r.foldBudget -= len(t.Bytes); r.foldBudget < 0 {
+			return x, true, r.overBudget()
 		}
 		t, err = t.ToF32()
 	}
@@ -121,7 +121,7 @@ func (r *reader) model() (*models.Model, error) {
 	if err := r.outputs(); err != nil {
 		return nil, err
 	}
-	if r.alone {
+	if r.batchAsAxis {
 		r.file.Find(r.src.Input[0].Name, "the file fixes the batch to 1 and computes along its axis; here every "+
 			"row is a batch of its own", "")
 	}
@@ -148,16 +148,16 @@ func (r *reader) model() (*models.Model, error) {
 // refused at once: a node behind one that was refused is judged by its
 // operator and its attributes alone.
 func (r *reader) nodes(need []bool) error {
-	r.lost = map[string]bool{}
+	r.unavailable = map[string]bool{}
 	var all refusals
 	for i, n := range r.src.Node {
 		if !need[i] || r.done[i] {
 			continue
 		}
 		var err error
-		lost := slices.ContainsFunc(n.Input, func(name string) bool { return r.lost[name] })
-		if lost {
-			err = judge(n)
+		unavailable := slices.ContainsFunc(n.Input, func(name string) bool { return r.unavailable[name] })
+		if unavailable {
+			err = checkOperator(n)
 		} else {
 			err = r.node(n)
 		}
@@ -165,7 +165,7 @@ func (r *reader) nodes(need []bool) error {
 			all.add(i, n, err)
 		}
 		for _, name := range n.Output {
-			r.lost[name] = name != "" && (lost || err != nil)
+			r.unavailable[name] = name != "" && (unavailable || err != nil)
 		}
 		if r.g.Err() != nil {
 			break // nothing can be added any more
@@ -174,8 +174,8 @@ func (r *reader) nodes(need []bool) error {
 	return all.error()
 }
 
-// judge refuses a node whose operands are not known.
-func judge(n *onnxpb.NodeProto) error {
+// checkOperator refuses a node whose operands are not known.
+func checkOperator(n *onnxpb.NodeProto) error {
 	op := operator(n)
 	if op == "If" {
 		return nil // its condition would say which nodes run

@@ -11,15 +11,14 @@ type resampling struct {
 	from, to int     // lengths of the axis
 	scale    float32 // of the file, or to/from; to need not be from*scale
 
-	mode, place, round string // nearest, linear or cubic; how pixels are placed; how nearest rounds
-	cubic              float32
-	excludes           bool // weights outside count nothing, instead of falling on the edge
-	antialias          bool
+	mode, coordinates, rounding string // nearest, linear or cubic; how pixels are placed; how nearest rounds
+	cubic                       float32
+	excludes                    bool // weights outside count nothing, instead of falling on the edge
+	antialias                   bool
 }
 
-// places are the ways to place pixels: where the middle of result i lies in the
-// operand.
-var places = map[string]func(r *resampling, i float32) float32{
+// coordinateTransforms map the index of a result to the coordinate of its middle in the operand.
+var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 	"asymmetric": func(r *resampling, i float32) float32 { return i / r.scale },
 	"half_pixel": func(r *resampling, i float32) float32 { return float32((i+0.5)/r.scale) - 0.5 },
 	"half_pixel_symmetric": func(r *resampling, i float32) float32 {
@@ -60,12 +59,12 @@ var roundings = map[string]func(x float64, shrinks bool) float64{
 // check refuses what is not known, by name.
 func (r *resampling) check() error {
 	switch {
-	case places[r.place] == nil:
-		return fmt.Errorf("coordinate_transformation_mode is %.40q, which is not supported", r.place)
+	case coordinateTransforms[r.coordinates] == nil:
+		return fmt.Errorf("coordinate_transformation_mode is %.40q, which is not supported", r.coordinates)
 	case r.mode != "nearest" && r.mode != "linear" && r.mode != "cubic":
 		return fmt.Errorf("mode is %.40q, which is not supported", r.mode)
-	case roundings[r.round] == nil:
-		return fmt.Errorf("nearest_mode is %.40q, which is not supported", r.round)
+	case roundings[r.rounding] == nil:
+		return fmt.Errorf("nearest_mode is %.40q, which is not supported", r.rounding)
 	case r.antialias && r.mode == "nearest":
 		return fmt.Errorf("antialias of mode nearest is not supported")
 	}
@@ -77,12 +76,12 @@ func (r *resampling) at(i int) float32 {
 	if r.scale == 1 {
 		return float32(i)
 	}
-	return places[r.place](r, float32(i))
+	return coordinateTransforms[r.coordinates](r, float32(i))
 }
 
 // pixel returns the operand's pixel that result i is, in mode nearest.
 func (r *resampling) pixel(i int) int {
-	x := roundings[r.round](float64(r.at(i)), r.scale < 1)
+	x := roundings[r.rounding](float64(r.at(i)), r.scale < 1)
 	return int(min(max(x, 0), float64(r.from-1)))
 }
 
@@ -104,7 +103,7 @@ func (r *resampling) weights() []float32 {
 		default:
 			x := float64(r.at(i))
 			low := int(math.Floor(x))
-			r.spread(row, low-1, low+2, func(k int) float64 { return r.cubicAt(math.Abs(float64(k) - x)) })
+			r.setWeights(row, low-1, low+2, func(k int) float64 { return r.cubicAt(math.Abs(float64(k) - x)) })
 		}
 	}
 	return m
@@ -118,12 +117,12 @@ func (r *resampling) filtered(row []float32, i int) {
 	}
 	x := float64(r.at(i))
 	first, last := int(math.Floor(x-float64(radius*width)+1)), int(math.Floor(x+float64(radius*width)+1))-1
-	r.spread(row, first, last, func(k int) float64 { return filter(math.Abs(float64(k)-x) / width) })
+	r.setWeights(row, first, last, func(k int) float64 { return filter(math.Abs(float64(k)-x) / width) })
 }
 
-// spread sets the weights of the pixels first to last, which sum to 1. What lies
+// setWeights sets the weights of the pixels first to last, which sum to 1. What lies
 // outside falls on the edge, or counts nothing.
-func (r *resampling) spread(row []float32, first, last int, weight func(k int) float64) {
+func (r *resampling) setWeights(row []float32, first, last int, weight func(k int) float64) {
 	sums, total := make([]float64, len(row)), 0.0
 	for k := first; k <= last; k++ {
 		if inside := min(max(k, 0), len(row)-1); inside == k || !r.excludes {

@@ -49,32 +49,32 @@ func reshape(c *call) graph.Value {
 		c.fail("without a shape")
 		return graph.None
 	}
-	if c.bare {
-		return reshapeWhole(c, target)
+	if c.unbatched {
+		return reshapeUnbatched(c, target)
 	}
 	first, rest := target[0], target[1:]
 	batch := first == anyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 && first == c.batch
 	if !batch && (first != -1 || slices.Contains(rest, -1)) {
-		if c.single() {
-			return reshapeWhole(c, target)
+		if c.batchIsOne() {
+			return reshapeUnbatched(c, target)
 		}
-		c.mix("to %s mixes the rows of the batch", printed(target))
+		c.failAcrossBatch("to %s mixes the rows of the batch", printed(target))
 		return graph.None
 	}
 	shape, err := resolve(rest, from, true)
-	if slices.Contains(rest, 0) { // 0 copies a length of the same place, which counts the batch
+	if slices.Contains(rest, 0) { // 0 copies the length at the same index, which counts the batch
 		shape, err = resolve(copied(rest, from), from, true)
 	}
-	if err != nil && c.single() {
-		return reshapeWhole(c, target)
+	if err != nil && c.batchIsOne() {
+		return reshapeUnbatched(c, target)
 	}
 	if err != nil {
 		c.fail("to %s: %w", printed(target), err)
 	}
-	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", shape)
+	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
 }
 
-// copied replaces zeros by the lengths of the same place.
+// copied replaces zeros by the lengths at the same indices.
 func copied(target []int64, from []int) []int64 {
 	target = slices.Clone(target)
 	for i := range target {
@@ -105,7 +105,7 @@ func printed(shape []int64) string {
 func flatten(c *call) graph.Value {
 	s := c.shape(0)
 	axis := c.int("axis", 1)
-	if all := c.whole(); c.err == nil && c.single() {
+	if all := c.fileShape(); c.err == nil && c.batchIsOne() {
 		if axis < 0 {
 			axis += len(all)
 		}
@@ -114,7 +114,7 @@ func flatten(c *call) graph.Value {
 			return graph.None
 		}
 		matrix := []int{tensor.Count(all[:axis]), tensor.Count(all[axis:])}
-		return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", c.bared(matrix))
+		return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", c.unbatchedShape(matrix))
 	}
 	if axis < 0 {
 		axis += len(s) + 1
@@ -122,14 +122,14 @@ func flatten(c *call) graph.Value {
 	if axis != 1 {
 		c.fail("at axis %d mixes the rows of the batch; axis 1 is supported", axis)
 	}
-	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", []int{tensor.Count(s)})
+	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", []int{tensor.Count(s)})
 }
 
 func squeeze(c *call) graph.Value {
 	s := c.shape(0)
 	axes, given := c.squeezed()
-	if c.single() {
-		return squeezeWhole(c, axes, given)
+	if c.batchIsOne() {
+		return squeezeUnbatched(c, axes, given)
 	}
 	if !given {
 		c.fail("without axes could take the batch's")
@@ -147,15 +147,15 @@ func squeeze(c *call) graph.Value {
 			c.fail("axis %d has the length %d", a+1, n)
 		}
 	}
-	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", shape)
+	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
 }
 
 func unsqueeze(c *call) graph.Value {
 	s := c.shape(0)
 	axes, _ := c.list("axes", 1)
 	rank := len(s) + len(axes)
-	if i := slices.Index(axes, 0); c.bare && i >= 0 { // the batch is back
-		axes, rank, c.bare = slices.Delete(slices.Clone(axes), i, i+1), rank-1, false
+	if i := slices.Index(axes, 0); c.unbatched && i >= 0 { // the batch is back
+		axes, rank, c.unbatched = slices.Delete(slices.Clone(axes), i, i+1), rank-1, false
 	}
 	if rank >= tensor.MaxRank {
 		c.fail("makes a tensor of rank %d", rank+1)
@@ -172,7 +172,7 @@ func unsqueeze(c *call) graph.Value {
 			shape[a], s = s[0], s[1:]
 		}
 	}
-	return c.node(graph.Reshape, "", []graph.Value{c.flow(0)}, "shape", shape)
+	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
 }
 
 // expand broadcasts to a shape whose first length leaves the batch as it is.
@@ -180,21 +180,21 @@ func expand(c *call) graph.Value {
 	from := c.shape(0)
 	l, _ := c.list("shape", 1)
 	rank := len(from) + 1
-	if !c.bare && (len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != anyBatch &&
+	if !c.unbatched && (len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != anyBatch &&
 		(c.batch == 0 || l[0] != c.batch)) {
-		c.mix("to %s changes the batch", printed(l))
+		c.failAcrossBatch("to %s changes the batch", printed(l))
 		return graph.None
 	}
-	if !c.bare {
+	if !c.unbatched {
 		l = l[max(len(l)-len(from), 0):]
 	}
 	var to []int
 	for _, n := range l {
-		to = append(to, int(min(max(c.known(n), 0), 1<<30)))
+		to = append(to, int(min(max(c.concrete(n), 0), 1<<30)))
 	}
 	shape, err := graph.Broadcast(from, to)
 	if err != nil {
 		c.fail("%w", err)
 	}
-	return c.node(graph.BroadcastTo, "", []graph.Value{c.flow(0)}, "shape", shape)
+	return c.node(graph.BroadcastTo, "", []graph.Value{c.dynamic(0)}, "shape", shape)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// resize is Upsample (operator sets 7 to 9) and Resize of an image, or of a line
-// as an image of height 1. Where pixels lie as the graph's Upsample places them
-// it becomes that; any other way is a product with a matrix along each axis.
+// resize is Upsample (operator sets 7 to 9) and Resize of an image, or of a line as an image of
+// height 1. If the graph's Upsample samples the same pixels it becomes that; any other way is a
+// product with a matrix along each axis.
 func resize(c *call) graph.Value {
-	s := c.space(0)
+	s := c.spatialShape(0)
 	axes := c.resamplings(s)
 	for i := range axes {
 		if err := axes[i].check(); err != nil {
@@ -22,9 +22,9 @@ func resize(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	x := c.toImage(c.flow(0), s)
+	x := c.toImage(c.dynamic(0), s)
 	if len(axes) == 1 {
-		axes = []resampling{axes[0].still(), axes[0]}
+		axes = []resampling{axes[0].identity(), axes[0]}
 	}
 	if mode, align, ok := asUpsample(axes); ok {
 		return c.fromImage(c.node(graph.Upsample, "", []graph.Value{x}, "size", []int{axes[0].to, axes[1].to},
@@ -34,18 +34,18 @@ func resize(c *call) graph.Value {
 	return c.fromImage(x, len(s)-1)
 }
 
-// still is the resampling of an axis of one element that stays as it is.
-func (r resampling) still() resampling {
+// identity is the resampling of an axis of one element that stays as it is.
+func (r resampling) identity() resampling {
 	r.from, r.to, r.scale = 1, 1, 1
 	return r
 }
 
 // resamplings reads how the axes behind the channels become others.
 func (c *call) resamplings(s []int) []resampling {
-	place, round := "asymmetric", "simple" // the only ones up to operator set 10
+	coordinates, rounding := "asymmetric", "simple" // the only ones up to operator set 10
 	if c.n.OpType == "Resize" && c.opset >= 11 {
-		place = c.text("coordinate_transformation_mode", "half_pixel")
-		round = c.text("nearest_mode", "round_prefer_floor")
+		coordinates = c.text("coordinate_transformation_mode", "half_pixel")
+		rounding = c.text("nearest_mode", "round_prefer_floor")
 	}
 	mode := c.text("mode", "nearest")
 	if mode == "bilinear" && c.n.OpType == "Upsample" {
@@ -54,7 +54,8 @@ func (c *call) resamplings(s []int) []resampling {
 	size, scales := c.resized(s)
 	out := make([]resampling, len(size))
 	for a := range out {
-		out[a] = resampling{from: s[a+1], to: size[a], scale: scales[a], mode: mode, place: place, round: round,
+		out[a] = resampling{from: s[a+1], to: size[a], scale: scales[a], mode: mode,
+			coordinates: coordinates, rounding: rounding,
 			cubic:    float32(c.float("cubic_coeff_a", -0.75)),
 			excludes: c.int("exclude_outside", 0) != 0, antialias: c.int("antialias", 0) != 0}
 	}
@@ -99,7 +100,7 @@ const maxResized = 1 << 16
 
 // resizedAxes returns which axes of a value of a rank are resized, the batch being 0.
 func (c *call) resizedAxes(rank int) []int {
-	at := upTo(rank)
+	at := indicesTo(rank)
 	if a := c.attribute("axes"); a != nil {
 		at = c.ints("axes", len(a.Ints), 0)
 		for i := range at {
@@ -168,12 +169,11 @@ func (c *call) floats(name string, i int) []float32 {
 	return f.F32()
 }
 
-// asUpsample returns the graph's operation that places all pixels as they are
-// asked for, but for rounding.
+// asUpsample returns the graph's operation that samples the same pixels, except for rounding.
 func asUpsample(axes []resampling) (mode string, align, ok bool) {
 	if r := axes[0]; r.mode == "nearest" {
 		return "nearest", false, !slices.ContainsFunc(axes, func(r resampling) bool {
-			return slices.ContainsFunc(upTo(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
+			return slices.ContainsFunc(indicesTo(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
 		})
 	} else if r.mode != "linear" {
 		return "", false, false
@@ -186,7 +186,7 @@ func asUpsample(axes []resampling) (mode string, align, ok bool) {
 	return "", false, false
 }
 
-func upTo(n int) []int {
+func indicesTo(n int) []int {
 	l := make([]int, n)
 	for i := range l {
 		l[i] = i
@@ -194,7 +194,7 @@ func upTo(n int) []int {
 	return l
 }
 
-// isBilinear reports whether the graph's bilinear Upsample places pixels so.
+// isBilinear reports whether the graph's bilinear Upsample samples the same pixels.
 func (r resampling) isBilinear(align bool) bool {
 	if r.antialias && r.scale < 1 || r.antialias && r.excludes {
 		return false
@@ -215,7 +215,7 @@ func (r resampling) isBilinear(align bool) bool {
 // resample multiplies an axis, 1 for height and 2 for width, with a matrix: a
 // convolution of 1x1 over that axis as channels.
 func (c *call) resample(x graph.Value, axis int, r *resampling, suffix string) graph.Value {
-	if r.from == r.to && r.scale == 1 || c.err != nil || !c.takes(tensor.F32, []int{r.to, r.from}) {
+	if r.from == r.to && r.scale == 1 || c.err != nil || !c.reserve(tensor.F32, []int{r.to, r.from}) {
 		return x
 	}
 	perm := []int{0, 1, 2}

@@ -235,7 +235,7 @@ func (s *sketch) learn(name string) (operand, bool) {
 	}
 	x := r.values[name]
 	shape := slices.Clone(r.shapeOf(x))
-	if !x.bare {
+	if !x.unbatched {
 		shape = append([]int{s.rows}, shape...)
 	}
 	return operand{name, shape, x.v == graph.None, tensor.F32}, true

@@ -53,7 +53,7 @@ func drawResize(s *sketch, n *onnxpb.NodeProto, x operand) {
 		return
 	}
 	s.placed(n)
-	axes := upTo(rank)
+	axes := indicesTo(rank)
 	if s.opset >= 18 && s.oneIn(3) && rank > 2 {
 		axes = axes[2:]
 		s.put(n, intsAttr("axes", axes...))

@@ -113,7 +113,7 @@ func drawSplit(s *sketch, n *onnxpb.NodeProto, x operand) {
 func drawSlice(s *sketch, n *onnxpb.NodeProto, x operand) {
 	axes := s.axes(len(x.shape))
 	if s.oneIn(6) {
-		axes = upTo(s.dice(len(x.shape) + 1))
+		axes = indicesTo(s.dice(len(x.shape) + 1))
 	}
 	k := len(axes)
 	starts, ends := s.numbers(k, -4, 2), s.numbers(k, 0, 5)
@@ -161,7 +161,7 @@ func drawTranspose(s *sketch, n *onnxpb.NodeProto, x operand) {
 	if s.oneIn(8) {
 		return
 	}
-	perm := upTo(len(x.shape))
+	perm := indicesTo(len(x.shape))
 	for i := len(perm) - 1; i > 1; i-- {
 		j := s.between(1, i)
 		perm[i], perm[j] = perm[j], perm[i]

@@ -35,7 +35,7 @@ func (c *call) spans(shape []int, axes func(int64) int) []span {
 
 // span clips a range to an axis of n elements as Python does.
 func (c *call) span(start, end, step int64, n int) span {
-	start, end = c.known(start), c.known(end)
+	start, end = c.concrete(start), c.concrete(end)
 	step = min(max(step, -1<<30), 1<<30) // no axis is longer
 	if step == 0 {
 		c.fail("a step of 0")
@@ -62,8 +62,8 @@ func (c *call) span(start, end, step int64, n int) span {
 	return s
 }
 
-// places returns the elements of a span.
-func (s span) places() []int {
+// indices returns the indices of the elements of a span.
+func (s span) indices() []int {
 	at := make([]int, s.count)
 	for i := range at {
 		at[i] = s.begin + i*s.step

@@ -26,12 +26,12 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	return c.declare(c.n.Input[i], role, t.Reshape(shape...))
 }
 
-// toF32 converts a constant if there is room for it.
+// toF32 converts a constant if the budget allows it.
 func (c *call) toF32(t tensor.Tensor) tensor.Tensor {
 	if t.DType == tensor.F32 {
 		return t
 	}
-	if !c.takes(tensor.F32, t.Shape) {
+	if !c.reserve(tensor.F32, t.Shape) {
 		return tensor.Scalar(float32(0))
 	}
 	f, err := t.ToF32()
@@ -49,11 +49,11 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Valu
 	}
 	label, ok := c.labels[name]
 	if !ok {
-		label = c.used.Free(foreign.Clean(name, "tensor"))
+		label = c.takenLabels.Free(foreign.Clean(name, "tensor"))
 		c.labels[name] = label
 	}
 	if have, ok := c.reader.state[label]; ok && !sameTensor(have, t) {
-		label = c.used.Free(label) // used in two ways: as it is and transposed, say
+		label = c.takenLabels.Free(label) // used in two ways: as it is and transposed, say
 	}
 	init := map[graph.Role]string{graph.Weight: "he_normal", graph.Bias: "zeros", graph.Gamma: "ones",
 		graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}[role]

@@ -9,15 +9,15 @@ import (
 func transpose(c *call) graph.Value {
 	rank := c.rank(0)
 	perm := c.permutation(rank)
-	if c.bare {
-		return c.node(graph.Transpose, "", []graph.Value{c.flow(0)}, "perm", perm)
+	if c.unbatched {
+		return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm)
 	}
 	switch {
 	case c.err != nil:
 	case c.attribute("perm") == nil && rank > 1:
-		c.mix("without perm moves the batch axis")
+		c.failAcrossBatch("without perm moves the batch axis")
 	case perm[0] != 0:
-		c.mix("moves the batch axis: perm is %v", perm)
+		c.failAcrossBatch("moves the batch axis: perm is %v", perm)
 	}
 	if c.err != nil {
 		return graph.None
@@ -25,7 +25,7 @@ func transpose(c *call) graph.Value {
 	for i := range perm {
 		perm[i]--
 	}
-	return c.node(graph.Transpose, "", []graph.Value{c.flow(0)}, "perm", perm[1:])
+	return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm[1:])
 }
 
 func concat(c *call) graph.Value {
@@ -42,7 +42,7 @@ func slice(c *call) graph.Value {
 	spans := c.spans(s, func(a int64) int { return c.axis(a, len(s)) })
 	for a, s := range spans {
 		if s.step < 0 { // one axis after the other
-			x := c.taken(c.flow(0), a, s.places(), ".turned")
+			x := c.gatherAxis(c.dynamic(0), a, s.indices(), ".turned")
 			if c.err != nil {
 				return graph.None
 			}
@@ -50,12 +50,12 @@ func slice(c *call) graph.Value {
 			spans[a] = span{end: s.count, step: 1, count: s.count}
 		}
 	}
-	return c.cut("", spans)
+	return c.sliceSpans("", spans)
 }
 
-// taken picks places of an axis of a value, in their order. Places that follow
-// on each other in equal steps are one slice.
-func (c *call) taken(x graph.Value, axis int, at []int, suffix string) graph.Value {
+// gatherAxis selects indices of an axis of a value, in their order. Indices at equal distances are
+// one slice.
+func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) graph.Value {
 	if c.err != nil || x == graph.None {
 		return graph.None
 	}
@@ -87,8 +87,8 @@ func (c *call) taken(x graph.Value, axis int, at []int, suffix string) graph.Val
 	return c.node(graph.Concat, suffix, in, "axis", axis)
 }
 
-// cut adds a slice of the operand.
-func (c *call) cut(suffix string, spans []span) graph.Value {
+// sliceSpans adds a slice of the operand.
+func (c *call) sliceSpans(suffix string, spans []span) graph.Value {
 	begin, end, step := make([]int, len(spans)), make([]int, len(spans)), make([]int, len(spans))
 	for a, s := range spans {
 		begin[a], end[a], step[a] = s.begin, s.end, s.step
@@ -96,10 +96,10 @@ func (c *call) cut(suffix string, spans []span) graph.Value {
 	if len(step) == 0 || slices.Max(step) == 1 {
 		step = nil
 	}
-	return c.node(graph.Slice, suffix, []graph.Value{c.flow(0)}, "begin", begin, "end", end, "step", step)
+	return c.node(graph.Slice, suffix, []graph.Value{c.dynamic(0)}, "begin", begin, "end", end, "step", step)
 }
 
-// split cuts an axis into parts.
+// split cuts an axis into ranges.
 func split(c *call) []value {
 	s := c.shape(0)
 	axis := c.axis(int64(c.int("axis", 0)), len(s))
@@ -107,34 +107,34 @@ func split(c *call) []value {
 		return nil
 	}
 	var out []value
-	for _, spans := range c.parts(s, axis) {
-		out = append(out, rows(c.cut("", spans)))
+	for _, spans := range c.sizes(s, axis) {
+		out = append(out, rows(c.sliceSpans("", spans)))
 	}
 	return out
 }
 
-// parts returns the ranges of an axis of a Split: of given lengths, or as many
+// sizes returns the ranges of an axis of a Split: of given lengths, or as many
 // equal ones as there are results.
-func (c *call) parts(s []int, axis int) (all [][]span) {
-	parts, given := c.list("split", 1)
+func (c *call) sizes(s []int, axis int) (all [][]span) {
+	sizes, given := c.list("split", 1)
 	if n := len(c.n.Output); !given && n > 0 {
 		each := int64(ceil(s[axis], n))
 		for i := range int64(n) {
-			parts = append(parts, min(each, int64(s[axis])-i*each))
+			sizes = append(sizes, min(each, int64(s[axis])-i*each))
 		}
 	}
-	if wanted := c.int("num_outputs", len(c.n.Output)); wanted != len(c.n.Output) || len(parts) != wanted {
-		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, parts)
+	if wanted := c.int("num_outputs", len(c.n.Output)); wanted != len(c.n.Output) || len(sizes) != wanted {
+		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, sizes)
 		return nil
 	}
 	at := int64(0)
-	for _, n := range parts {
+	for _, n := range sizes {
 		spans := make([]span, len(s))
 		for a := range s {
 			spans[a] = span{end: s[a], step: 1, count: s[a]}
 		}
 		if n < 1 || n > int64(s[axis])-at {
-			c.fail("into parts of %v of an axis of %d", parts, s[axis])
+			c.fail("into parts of %v of an axis of %d", sizes, s[axis])
 			return nil
 		}
 		spans[axis] = span{int(at), int(at + n), 1, int(n)}
@@ -142,7 +142,7 @@ func (c *call) parts(s []int, axis int) (all [][]span) {
 		all = append(all, spans)
 	}
 	if at != int64(s[axis]) {
-		c.fail("into parts of %v of an axis of %d", parts, s[axis])
+		c.fail("into parts of %v of an axis of %d", sizes, s[axis])
 	}
 	return all
 }

@@ -59,8 +59,8 @@ const maxDepth = 64
 
 func list(m fields) field { return field{messageField, m} }
 
-// messageCost is what a decoded message takes beside its fields, in bytes: no
-// struct of onnxpb is larger, its place in a list and the growth of that included.
+// messageCost is what a decoded message takes in addition to its fields, in bytes: no struct of
+// onnxpb is larger, its entry in a list and the growth of that included.
 const messageCost = 320
 
 // survey walks a message and returns an upper bound of the memory that it

@@ -58,12 +58,12 @@ func WriteOpset(w io.Writer, m *models.Model, opset int) error {
 
 // writer is a model on its way to ONNX.
 type writer struct {
-	m     *models.Model
-	f     *graph.Function
-	g     *onnxpb.GraphProto
-	names map[graph.Value]string
-	used  foreign.Names // names that are taken
-	err   error
+	m          *models.Model
+	f          *graph.Function
+	g          *onnxpb.GraphProto
+	names      map[graph.Value]string
+	takenNames foreign.Names // names that are taken
+	err        error
 }
 
 func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
@@ -73,10 +73,10 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	w := &writer{m: m, f: m.Graph.Main, g: &onnxpb.GraphProto{Name: m.Graph.Name},
 		names: map[graph.Value]string{}}
 	for _, s := range m.Graph.State {
-		w.used.Free(s.Name)
+		w.takenNames.Free(s.Name)
 	}
 	for _, o := range w.f.Outputs {
-		if w.used.Free(o.Name) != o.Name {
+		if w.takenNames.Free(o.Name) != o.Name {
 			w.fail("output %s is called like a tensor or another output", o.Name)
 		}
 	}
@@ -138,7 +138,7 @@ func (w *writer) name(v graph.Value) string {
 	}
 	n := w.f.Values[v].State
 	if n == "" {
-		n = w.used.Free(w.f.Values[v].Name)
+		n = w.takenNames.Free(w.f.Values[v].Name)
 	} else {
 		w.initializer(n, w.m.State[n])
 	}

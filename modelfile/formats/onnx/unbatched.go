@@ -1,0 +1,144 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// In a file that fixes the batch to 1 every row is a batch of its own, and its axis of length 1 an
+// axis like any other: it may be dropped, moved, joined along. Values that have it in front are
+// rows without it here; the others are unbatched: their rows have the whole shape that the file
+// has. A value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
+// wants it so. Files whose batch is open or longer have no unbatched values.
+
+// batchedOps are the operators that want the batch axis in front; all others
+// that become nodes take unbatched values: they count axes by call.axis, or none.
+var batchedOps = []string{"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "LpPool",
+	"GlobalMaxPool", "GlobalAveragePool", "PRelu", "LRN", "DepthToSpace", "SpaceToDepth", "Resize", "Upsample",
+	"InstanceNormalization", "GroupNormalization"}
+
+func acceptsUnbatched(op string) bool { return !slices.Contains(batchedOps, op) }
+
+// afterArgMax are the operators that may stand between an ArgMax and the output.
+var afterArgMax = []string{"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten"}
+
+// unifyBatch brings the operands from the input into one form: with their batch
+// axis, or all of them unbatched.
+func (c *call) unifyBatch(op string) error {
+	unbatched := false
+	for i, x := range c.in {
+		if x.isConstant() {
+			continue
+		}
+		if x.fromArgMax && (i > 0 || !slices.Contains(afterArgMax, op)) {
+			return fmt.Errorf("takes the result of an ArgMax, which is supported only as an output")
+		}
+		unbatched = unbatched || x.unbatched
+	}
+	if unbatched && acceptsUnbatched(op) {
+		c.unbatch()
+	} else if unbatched {
+		c.rebatch()
+	}
+	return c.err
+}
+
+// unbatch makes all operands from the input unbatched.
+func (c *call) unbatch() {
+	c.unbatched = true
+	for i, x := range c.in {
+		if x.isConstant() || x.unbatched {
+			continue
+		}
+		x.v = c.node(graph.Reshape, ".whole", []graph.Value{x.v}, "shape", append([]int{1}, c.shapeOf(x)...))
+		x.unbatched = true
+		c.in[i] = x
+	}
+}
+
+// rebatch gives all operands from the input their batch axis back.
+func (c *call) rebatch() {
+	for i, x := range c.in {
+		if x.isConstant() || !x.unbatched {
+			continue
+		}
+		s := c.shapeOf(x)
+		if len(s) == 0 || s[0] != 1 {
+			c.fail("of a value of the shape %v, which has lost its batch axis, is not supported", s)
+			return
+		}
+		x.v = c.node(graph.Reshape, ".batch", []graph.Value{x.v}, "shape", s[1:])
+		x.unbatched = false
+		c.in[i] = x
+	}
+}
+
+// unbatchedShape returns the shape of rows that stand for a whole shape of the file, in
+// which a first length of 1 is the batch.
+func (c *call) unbatchedShape(shape []int) []int {
+	c.unbatched = len(shape) == 0 || shape[0] != 1
+	if c.unbatched {
+		return shape
+	}
+	return shape[1:]
+}
+
+// fileShape returns the shape that operand 0 has in a file that fixes the batch to 1.
+func (c *call) fileShape() []int {
+	if c.unbatched {
+		return c.shape(0)
+	}
+	return append([]int{1}, c.shape(0)...)
+}
+
+// batchIsOne reports whether the batch may be dropped, or has been.
+func (c *call) batchIsOne() bool { return c.unbatched || c.batch == 1 }
+
+// reshapeUnbatched is Reshape of a batch of 1 to any shape.
+func reshapeUnbatched(c *call, target []int64) graph.Value {
+	from := c.fileShape()
+	for i, n := range target {
+		if n == anyBatch {
+			target = slices.Clone(target)
+			target[i] = 1
+		}
+	}
+	shape, err := resolve(target, from, c.int("allowzero", 0) != 0)
+	if err != nil {
+		c.fail("to %s: %w", printed(target), err)
+		return graph.None
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", c.unbatchedShape(shape))
+}
+
+// argMax passes on the scores that it selects from: the graph has no integers,
+// and package predict selects the largest anyway.
+func argMax(c *call) []value {
+	s := c.shape(0)
+	if len(s) == 0 || c.axis(int64(c.int("axis", 0)), len(s)) != 0 && tensor.Count(s) != s[len(s)-1] {
+		c.fail("along another axis than that of the classes, the first behind the batch, is not supported")
+	}
+	if c.int("select_last_index", 0) != 0 {
+		c.fail("with select_last_index is not supported")
+	}
+	out := c.in[0]
+	out.fromArgMax = true
+	return []value{out}
+}
+
+// squeezeUnbatched is Squeeze of a batch of 1, which may go as any axis of 1.
+func squeezeUnbatched(c *call, axes []int64, given bool) graph.Value {
+	from, unbatched := c.fileShape(), c.unbatched
+	drop := c.dropped(from, axes, given)
+	var shape []int
+	for a, n := range from {
+		if !drop[a] && (a > 0 || unbatched) {
+			shape = append(shape, n)
+		}
+	}
+	c.unbatched = unbatched || len(drop) > 0 && drop[0]
+	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
+}

@@ -85,14 +85,14 @@ func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, ea
 	if err != nil {
 		return f, err
 	}
-	held := b.members
-	if held == nil {
-		held = [][]int{nil}
+	placement := b.members
+	if placement == nil {
+		placement = [][]int{nil}
 		for r := range s.rows {
-			held[0] = append(held[0], r)
+			placement[0] = append(placement[0], r)
 		}
 	}
-	g, err := gather(ctx, open, s, held...)
+	g, err := openGroup(ctx, open, s, placement...)
 	if err != nil {
 		return f, err
 	}

@@ -111,9 +111,8 @@ func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return nil
 }
 
-// widen makes the tolerances as wide as bfloat16 inside is felt outside: twice
-// the largest distance of ref from ref at F32, once for each of the two devices
-// that are compared.
+// widen adds to the tolerances what bfloat16 inside costs: twice the largest distance of ref from
+// ref at F32, once for each of the two devices that are compared.
 func (s *setting) widen(ctx context.Context, tol []tensor.Tolerance, want []tensor.Tensor) error {
 	plain, err := s.reference(at(ctx, device.F32))
 	if err != nil {

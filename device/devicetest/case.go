@@ -21,23 +21,23 @@ type Case struct {
 	// wrong.
 	Run func(ctx context.Context, open Opener) error
 
-	program func() (*graph.Program, error) // what it loads
-	class   string                         // of devices that it judges; "": of all
-	shares  bool                           // it is about what one device computes, which may have served others
+	program      func() (*graph.Program, error) // what it loads
+	class        string                         // of devices that it judges; "": of all
+	reusesDevice bool                           // a device that has served other cases may run it
 }
 
 // Cases returns all cases, the contract first.
 func Cases() []Case {
 	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
 		limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(), finiteCases(),
-		sharing(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(), classCases()))
+		reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(), classCases()))
 }
 
-// sharing returns cases that may be run on a device that has served others.
-func sharing(lists ...[]Case) []Case {
+// reusingDevice returns cases that may be run on a device that has served others.
+func reusingDevice(lists ...[]Case) []Case {
 	all := slices.Concat(lists...)
 	for i := range all {
-		all[i].shares = true
+		all[i].reusesDevice = true
 	}
 	return all
 }

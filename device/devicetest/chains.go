@@ -74,8 +74,8 @@ var chains = []chain{
 	{"views of one value", func(c *chainBuilder) {
 		x := c.do(graph.Relu, values{c.operand(rows(16, 3, 4))})
 		flat := c.do(graph.Reshape, values{x}, "shape", []int{192})
-		part := c.do(graph.Slice, values{flat}, "begin", []int{5}, "end", []int{100}, "step", []int{5})
-		c.out(c.do(graph.Affine, values{flat}, "add", 1.0), x, part,
+		sliced := c.do(graph.Slice, values{flat}, "begin", []int{5}, "end", []int{100}, "step", []int{5})
+		c.out(c.do(graph.Affine, values{flat}, "add", 1.0), x, sliced,
 			c.do(graph.Reshape, values{flat}, "shape", []int{16, 12}))
 	}, rounded},
 	{"inputs, state and constants as outputs", func(c *chainBuilder) {
@@ -104,8 +104,8 @@ var chains = []chain{
 		gate := c.do(graph.HardSigmoid, values{y})
 		z := c.do(graph.Mul, values{gate, y})
 		other := c.do(graph.HardSigmoid, values{z}, "alpha", 0.2)
-		kept := c.do(graph.Sigmoid, values{z})
-		c.out(y, c.do(graph.Mul, values{z, other}), c.do(graph.Mul, values{z, kept}), kept)
+		lastGate := c.do(graph.Sigmoid, values{z})
+		c.out(y, c.do(graph.Mul, values{z, other}), c.do(graph.Mul, values{z, lastGate}), lastGate)
 	}, deep},
 	{"squeeze and excitation", func(c *chainBuilder) {
 		x := c.do(graph.Silu, values{c.batchNorm(c.conv(c.operand(rows(16, 6, 6))))})

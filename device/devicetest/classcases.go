@@ -10,10 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// defined are windows for every algorithm of class.Choose, of shapes that leave
-// something over: pixels beside whole tiles, channels beside whole vectors, chunks,
-// spans and the blocks of GPUs' products beside whole ones. What the other cases run is
-// judged by bits as well.
+// defined are windows for every algorithm of class.Choose, of shapes with remainders: pixels after
+// whole tiles, channels after whole vectors, and the same for chunks, spans and the blocks of GPUs'
+// products. What the other cases run is judged by bits as well.
 var defined = []convolution{
 	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},
@@ -121,8 +120,7 @@ func definedProbes() []probe {
 	return all
 }
 
-// definedBy returns the products of a window: of large images and of wide layers
-// those that they are there for.
+// definedBy returns the products of a window: of large images and of many channels
 func (c convolution) definedBy() []probe {
 	all := c.probes()
 	switch {
@@ -161,8 +159,8 @@ func (p probe) byBits(ctx context.Context, open Opener) error {
 	if !defines(ctx, claim) {
 		return nil
 	}
-	for _, held := range [][]int{{0, 1, 2, 3}, {0}} {
-		some := s.held(held...)
+	for _, replicas := range [][]int{{0, 1, 2, 3}, {0}} {
+		some := s.ofReplicas(replicas...)
 		got, err := some.run(ctx, m.x)
 		if err == nil {
 			err = some.sameAsDefined(ctx, claim, got)

@@ -52,8 +52,8 @@ func (e edges) edged(dilation int) filler {
 				continue
 			}
 			for q := range dilation * dilation {
-				phase(image, t.Shape[1:], dilation, q, func(image []float32, channels, high, wide int) {
-					e.blocks(d, image, channels, high, wide, (i%2 == 1) != (q == 1))
+				phase(image, t.Shape[1:], dilation, q, func(image []float32, channels, height, width int) {
+					e.blocks(d, image, channels, height, width, (i%2 == 1) != (q == 1))
 					for k := range image {
 						image[k] *= float32(int(1) << q)
 					}
@@ -73,23 +73,23 @@ func outweighed(d *tensor.Draws, t tensor.Tensor) {
 }
 
 // phase sets phase q of an image to what fill makes of zeros.
-func phase(image []float32, shape []int, dilation, q int, fill func(image []float32, channels, high,
-	wide int)) {
-	high, wide := shape[1]/dilation, shape[2]/dilation
-	part := make([]float32, shape[0]*high*wide)
-	fill(part, shape[0], high, wide)
-	for i, v := range part {
-		channel, y, x := i/(high*wide), i/wide%high*dilation+q/dilation, i%wide*dilation+q%dilation
+func phase(image []float32, shape []int, dilation, q int, fill func(image []float32, channels, height,
+	width int)) {
+	height, width := shape[1]/dilation, shape[2]/dilation
+	pixels := make([]float32, shape[0]*height*width)
+	fill(pixels, shape[0], height, width)
+	for i, v := range pixels {
+		channel, y, x := i/(height*width), i/width%height*dilation+q/dilation, i%width*dilation+q%dilation
 		image[(channel*shape[1]+y)*shape[2]+x] = v
 	}
 }
 
 // blocks gives every block of two by two pixels one value of all its channels: the
 // same everywhere, or in every other block one ulp less than the largest.
-func (e edges) blocks(d *tensor.Draws, image []float32, channels, high, wide int, apart bool) {
-	for y := range high {
-		for x := range wide {
-			if !e.seen(y, high) || !e.seen(x, wide) {
+func (e edges) blocks(d *tensor.Draws, image []float32, channels, height, width int, apart bool) {
+	for y := range height {
+		for x := range width {
+			if !e.seen(y, height) || !e.seen(x, width) {
 				continue
 			}
 			c, v := d.Intn(channels), odd
@@ -98,9 +98,9 @@ func (e edges) blocks(d *tensor.Draws, image []float32, channels, high, wide int
 				v = odd + ulpOf1 // one ulp less than the largest
 			case apart:
 				v = odd + 2*ulpOf1
-				image[((c+1)%channels*high+y)*wide+x] = 1
+				image[((c+1)%channels*height+y)*width+x] = 1
 			}
-			image[(c*high+y)*wide+x] = float32(signed(d, v))
+			image[(c*height+y)*width+x] = float32(signed(d, v))
 		}
 	}
 }
@@ -194,13 +194,13 @@ func (e edges) of(kind string, row, p int, shape []int) float64 {
 // whose sign says how it was summed.
 func faint(from int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
-		high, wide := t.Shape[2], t.Shape[3]
+		height, width := t.Shape[2], t.Shape[3]
 		for i := range t.F32() {
-			y, x := i/wide%high, i%wide
+			y, x := i/width%height, i%width
 			switch {
 			case y >= from && y < from+4:
 				t.F32()[i] = 1
-			case y >= high-4 && x >= wide-4:
+			case y >= height-4 && x >= width-4:
 				t.F32()[i] = float32(signed(d, d.Between(0x1p-81, 0x1p-79)))
 			default:
 				t.F32()[i] = 0
@@ -225,8 +225,8 @@ func edgeProbes() []probe {
 	}, edges{class.Winograd5.Tiles()}.probes("Winograd of 5x5", 24, 23))
 }
 
-// probes are layers with these tiles, gradients for weights of images of high by wide.
-func (e edges) probes(algorithm string, high, wide int) []probe {
+// probes are layers with these tiles, gradients for weights of images of height by width.
+func (e edges) probes(algorithm string, height, width int) []probe {
 	name := func(s string) string { return algorithm + ", " + s }
 	pad, k := e.Border(), e.Kernel
 	conv := convolution{in: 32, out: 32, h: 9, w: 10, kh: k, kw: k, pad: [4]int{pad, pad, pad, pad}}
@@ -240,8 +240,8 @@ func (e edges) probes(algorithm string, high, wide int) []probe {
 		forward("weights beyond the edge", normal, e.weighty(false))}
 	backward := func(s string, x, dy func(int) string) probe {
 		return probe{name(s), graph.ConvGradWeight, conv.attrs("kernel", []int{k, k}),
-			[]operand{rows(32, high, wide).with(e.channelEdges(x)),
-				rows(16, high, wide).with(e.channelEdges(dy))}, bits}
+			[]operand{rows(32, height, width).with(e.channelEdges(x)),
+				rows(16, height, width).with(e.channelEdges(dy))}, bits}
 	}
 	usual := func(int) string { return "" }
 	listed := func(of ...string) func(int) string {

@@ -26,18 +26,18 @@ func judged(build func() (*setting, error)) func(ctx context.Context, open Opene
 		if err != nil {
 			return fmt.Errorf("replicas of %v rows: %w", s.rows, err)
 		}
-		if _, err := s.held().compare(ctx, m); err != nil {
+		if _, err := s.ofReplicas().compare(ctx, m); err != nil {
 			return fmt.Errorf("no replica at all: %w", err)
 		}
 		return s.eachAlone(ctx, m, joint)
 	}
 }
 
-// eachAlone compares each replica alone with ref, and with its part of joint:
-// of a device that says that it is deterministic the bits must be equal.
+// eachAlone compares each replica alone with ref, and with its rows of joint: of a device that says
+// that it is deterministic the bits must be equal.
 func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tensor) error {
 	for r := range s.rows {
-		alone, err := s.held(r).compare(ctx, m)
+		alone, err := s.ofReplicas(r).compare(ctx, m)
 		if err == nil && m.Info().Has(device.Deterministic) {
 			err = s.sameBits(alone, joint, r)
 		}
@@ -83,7 +83,7 @@ func (s *setting) compare(ctx context.Context, m *member) ([]tensor.Tensor, erro
 	return got, s.sameAsDefined(ctx, claim, got)
 }
 
-// sameBits compares what replica r yielded alone with its part of a run of all replicas.
+// sameBits compares what replica r yielded alone with its rows of a run of all replicas.
 func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
 	i := 0
 	f := s.program.Function(s.function)
@@ -91,7 +91,7 @@ func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
 		if o.Keep {
 			continue
 		}
-		among := s.part(f.Values[o.Value].Type.Kind, joint[i], []int{r})
+		among := s.selectReplicas(f.Values[o.Value].Type.Kind, joint[i], []int{r})
 		if err := tensor.Close(alone[i], among, tensor.Tolerance{}); err != nil {
 			return fmt.Errorf("output %s has other bits than among the other replicas: %w", o.Name, err)
 		}

@@ -66,7 +66,7 @@ func canceledBefore(ctx context.Context, m *member, s *setting) error {
 // waiting is a device that waits in an exchange for a member that never comes.
 type waiting struct {
 	*member
-	*party
+	*testGroup
 	cancel context.CancelFunc
 }
 
@@ -83,13 +83,13 @@ func waitingCase(name, rule string, kind device.Kind, end func(*waiting)) Case {
 		if err != nil {
 			return err
 		}
-		p, err := gather(ctx, open, s, []int{0}, []int{1})
+		p, err := openGroup(ctx, open, s, []int{0}, []int{1})
 		if err != nil {
 			return err
 		}
 		defer p.close()
-		w := &waiting{member: p.members[0], party: p}
-		if err := w.checkEnd(ctx, s.held(0), kind, end); err != nil || kind == device.Other {
+		w := &waiting{member: p.members[0], testGroup: p}
+		if err := w.checkEnd(ctx, s.ofReplicas(0), kind, end); err != nil || kind == device.Other {
 			return err
 		}
 		if err := w.Join(ctx, device.Group{Generation: 2, Replicas: [][]int{{0, 1}}}); err != nil {

@@ -25,7 +25,7 @@ func groupCases() []Case {
 // lost trains on two devices, closes one after two steps, and goes on with the
 // other, which holds all replicas now. The result must be that of one device.
 func (n network) lost(ctx context.Context, open Opener) error {
-	want, err := n.on(ctx, open, allReplicas)
+	want, err := n.trainOn(ctx, open, allReplicas)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (n network) lost(ctx context.Context, open Opener) error {
 	if err != nil {
 		return err
 	}
-	p, err := gather(ctx, open, s, []int{0, 1, 2, 5}, []int{3, 4, 6, 7})
+	p, err := openGroup(ctx, open, s, []int{0, 1, 2, 5}, []int{3, 4, 6, 7})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (n network) lost(ctx context.Context, open Opener) error {
 }
 
 // leave closes the last of two members; the first one joins a group of its own.
-func (g *party) leave(ctx context.Context) error {
+func (g *testGroup) leave(ctx context.Context) error {
 	if err := g.members[1].Close(); err != nil {
 		return err
 	}

@@ -71,12 +71,12 @@ func stepMistakes(ctx context.Context, m *member, s *setting) error {
 }
 
 func ownership(ctx context.Context, m *member, s *setting) error {
-	own := *s
-	own.inputs = nil
+	copied := *s
+	copied.inputs = nil
 	for _, t := range s.inputs {
-		own.inputs = append(own.inputs, t.Clone())
+		copied.inputs = append(copied.inputs, t.Clone())
 	}
-	first, err := own.run(ctx, m.x)
+	first, err := copied.run(ctx, m.x)
 	if err != nil {
 		return err
 	}
@@ -84,13 +84,13 @@ func ownership(ctx context.Context, m *member, s *setting) error {
 	for _, t := range first {
 		copies = append(copies, t.Clone())
 	}
-	for _, t := range own.inputs {
+	for _, t := range copied.inputs {
 		clear(t.Bytes) // must reach nothing that the device still uses
 	}
 	if err := m.x.Commit(ctx, 0, rate); err != nil {
 		return err
 	}
-	if _, err := own.run(ctx, m.x); err != nil {
+	if _, err := copied.run(ctx, m.x); err != nil {
 		return err
 	}
 	if err := equal(first, copies, tensor.Tolerance{}, outputNames); err != nil {

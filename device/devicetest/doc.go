@@ -28,8 +28,8 @@
 //
 // # Precisions
 //
-// All cases run at each precision that the device has, beside ref at the same
-// one. At device.BF16 a stored result must consist of bfloat16s. It may differ by
+// All cases run at each precision that the device has, and are compared with ref
+// at the same one. At device.BF16 a stored result must consist of bfloat16s. It may differ by
 // one rounding more than at F32; most elements must be rounded to the nearest.
 // Where a device may or may not store intermediate values, in chains of
 // operations and in training, it may be twice as far from ref as ref at F32 is.

@@ -52,12 +52,12 @@ func exchangeCases() []Case {
 		newCase("exchange: members that disagree",
 			"The members disagree on the tag, on the number of values or on their types: the error says how.",
 			exchanges, disagree),
-		newCase("exchange: each in its turn", courseRule, course, checkCourse),
+		newCase("exchange: each in its turn", sequenceRule, exchangeSequence, checkSequence),
 	}
 }
 
-// other is the member of rank 1, played by the case itself.
-type other struct {
+// peer is the member of rank 1, played by the case itself.
+type peer struct {
 	device.Executable
 	exchange collective.Exchanger
 	inputs   []tensor.Tensor
@@ -66,7 +66,7 @@ type other struct {
 const theGeneration, theStep = 41, 17
 
 // against opens a device and joins it as rank 0 of 2 in a group with the case.
-func against(ctx context.Context, open Opener) (*other, func(), error) {
+func against(ctx context.Context, open Opener) (*peer, func(), error) {
 	p, err := exchanges()
 	if err != nil {
 		return nil, nil, err
@@ -78,12 +78,12 @@ func against(ctx context.Context, open Opener) (*other, func(), error) {
 	hub := collective.NewHub(2, 2)
 	err = m.Join(ctx, device.Group{Generation: theGeneration, Rank: 0, Replicas: [][]int{{1}, {0}},
 		Level: m.Info().Levels[0], Exchange: hub.Member(0)})
-	o := &other{m.x, hub.Member(1), []tensor.Tensor{tensor.Of(exchangeInput, 2, 3)}}
+	o := &peer{m.x, hub.Member(1), []tensor.Tensor{tensor.Of(exchangeInput, 2, 3)}}
 	return o, func() { hub.Abort(errors.New("the case is over")); m.Close() }, err
 }
 
 // start runs the step on the device; its error comes through the channel.
-func (o *other) start(ctx context.Context, out *device.Outcome) <-chan error {
+func (o *peer) start(ctx context.Context, out *device.Outcome) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -93,8 +93,8 @@ func (o *other) start(ctx context.Context, out *device.Outcome) <-chan error {
 	return done
 }
 
-// meet comes to an exchange without rows.
-func (o *other) meet(ctx context.Context, tag collective.Tag, values int) ([]tensor.Tensor, error) {
+// exchangeWith takes part in an exchange without rows.
+func (o *peer) exchangeWith(ctx context.Context, tag collective.Tag, values int) ([]tensor.Tensor, error) {
 	var list []collective.Reduction
 	var results []tensor.Tensor
 	for range values {
@@ -117,7 +117,7 @@ func checkTags(ctx context.Context, open Opener) error {
 	var results []tensor.Tensor
 	for i, e := range wantExchanges {
 		tag := collective.Tag{Generation: theGeneration, Step: theStep, Lane: e.lane, Name: e.name}
-		sums, err := o.meet(ctx, tag, e.values)
+		sums, err := o.exchangeWith(ctx, tag, e.values)
 		if err != nil {
 			return fmt.Errorf("exchange %d: %w", i, err)
 		}
@@ -162,7 +162,7 @@ func disagreeOn(ctx context.Context, open Opener, tag collective.Tag, values int
 	defer end()
 	var out device.Outcome
 	done := o.start(ctx, &out)
-	if _, err := o.meet(ctx, tag, values); err == nil {
+	if _, err := o.exchangeWith(ctx, tag, values); err == nil {
 		return errors.New("the exchange worked")
 	}
 	select {

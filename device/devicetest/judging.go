@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mostLosses is how many cases may end with the loss of a device, or one that does not open. What comes then
+// maxLosses is how many cases may end with the loss of a device, or one that does not open. What comes then
 // costs time and says nothing new.
-const mostLosses = 3
+const maxLosses = 3
 
 // lostRule is what a device breaks that is lost.
 const lostRule = "A process that dies, gives an answer that was not asked for, or makes an exchange that " +
@@ -22,7 +22,7 @@ const lostRule = "A process that dies, gives an answer that was not asked for, o
 // judging is a judgement under way.
 type judging struct {
 	clock   *clock
-	lender  *lender
+	lender  *deviceCache
 	open    Opener // devices for a case of their own
 	refused map[graph.Op]bool
 	losses  int
@@ -32,7 +32,7 @@ type judging struct {
 func newJudging(ctx context.Context, open Opener) *judging {
 	k := &clock{limit: callLimit(ctx)}
 	timely := open.timely(k)
-	return &judging{clock: k, lender: &lender{open: timely}, open: timely, refused: map[graph.Op]bool{}}
+	return &judging{clock: k, lender: &deviceCache{open: timely}, open: timely, refused: map[graph.Op]bool{}}
 }
 
 // callLimit is how long a call may take in a case.
@@ -59,7 +59,7 @@ func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done 
 			if j.report.Results = append(j.report.Results, r); done != nil {
 				done(r)
 			}
-			if why := j.hopeless(r); why != "" {
+			if why := j.stopReason(r); why != "" {
 				all := len(precisions(info)) * len(cases)
 				j.report.Stopped = fmt.Sprintf("%s, and %d of %d cases were not run", why, all-n*len(cases)-i-1, all)
 				return nil
@@ -79,7 +79,7 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 		return r, false
 	}
 	open := j.open
-	if c.shares || len(lacks) > 0 {
+	if c.reusesDevice || len(lacks) > 0 {
 		open = j.lender.device
 	}
 	r = c.judge(ctx, open, have)
@@ -95,11 +95,11 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 	return r, true
 }
 
-// hopeless says why a judgement ends after a result; "" if it goes on.
-func (j *judging) hopeless(r Result) string {
-	var keeps *hoard
+// stopReason says why a judgement ends after a result; "" if it goes on.
+func (j *judging) stopReason(r Result) string {
+	var keeps *leakError
 	switch {
-	case j.losses >= mostLosses:
+	case j.losses >= maxLosses:
 		return fmt.Sprintf("the device was lost in %d cases", j.losses)
 	case errors.As(r.Err, &keeps):
 		return "the process keeps memory of every call"
@@ -109,9 +109,9 @@ func (j *judging) hopeless(r Result) string {
 
 // lost reports whether a case ended because the device was lost, or did not open.
 func lost(err error) bool {
-	var late *overdue
-	var shut *unopened
-	return errors.Is(err, device.Lost) || errors.As(err, &late) || errors.As(err, &shut) ||
+	var timeout *callTimeout
+	var shut *openError
+	return errors.Is(err, device.Lost) || errors.As(err, &timeout) || errors.As(err, &shut) ||
 		errors.Is(err, errHangs)
 }
 

@@ -7,25 +7,25 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// mostKept is how many bytes the process of a device may grow by a call, as it goes on.
-const mostKept = 8 << 20
+// maxLeak is how many bytes the process of a device may grow by a call, as it goes on.
+const maxLeak = 8 << 20
 
-// memoryCases are about what calls leave.
+// memoryCases are about memory that calls leak.
 func memoryCases() []Case {
 	return []Case{contractCase("memory: calls keep nothing",
 		"What a call needs it gives back: a process that keeps memory of every call does not live through a run.",
-		keepsNothing)}
+		leaksNothing)}
 }
 
-// hoard is the error of a process that keeps memory of every call: some thousand more would take
-// minutes, and all the memory that there is.
-type hoard struct{ says string }
+// leakError is the error of a process whose memory grows with every call: some thousand more calls
+// would take minutes, and all the memory that there is.
+type leakError struct{ says string }
 
-func (h *hoard) Error() string { return h.says }
+func (h *leakError) Error() string { return h.says }
 
-// keepsNothing makes the calls of a training again and again. A device in this process has no
+// leaksNothing makes the calls of a training again and again. A device in this process has no
 // memory of its own, and passes.
-func keepsNothing(ctx context.Context, m *member, s *setting) error {
+func leaksNothing(ctx context.Context, m *member, s *setting) error {
 	const calls = 8
 	process := m.Info().Process
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func keepsNothing(ctx context.Context, m *member, s *setting) error {
 		call func(i int) error
 	}{
 		{"Run", func(int) error { _, err := s.run(ctx, m.x); return err }},
-		{"Commit", func(i int) error { return keptCommit(ctx, m, s, i) }},
+		{"Commit", func(i int) error { return commitNext(ctx, m, s, i) }},
 		{"Write", func(int) error { return s.write(ctx, m.x) }},
 		{"Read", func(int) error { _, err := m.x.Read(ctx, "bn.gamma"); return err }},
 		{"Load", func(int) error { return loadAndFree(ctx, m, s) }},
@@ -47,16 +47,16 @@ func keepsNothing(ctx context.Context, m *member, s *setting) error {
 				return err
 			}
 		}
-		if grown := residentBytes(process) - before; before > 0 && grown > calls*mostKept {
-			return &hoard{fmt.Sprintf("%s: the process keeps %d MB of every call, %d MB by now", c.name,
+		if grown := residentBytes(process) - before; before > 0 && grown > calls*maxLeak {
+			return &leakError{fmt.Sprintf("%s: the process keeps %d MB of every call, %d MB by now", c.name,
 				grown/calls/1e6, (before+grown)/1e6)}
 		}
 	}
 	return nil
 }
 
-// keptCommit makes version i+1.
-func keptCommit(ctx context.Context, m *member, s *setting, i int) error {
+// commitNext runs and commits version i+1.
+func commitNext(ctx context.Context, m *member, s *setting, i int) error {
 	if _, err := m.x.Run(ctx, s.step(uint64(i))); err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func extreme(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })
 }
 
-// lonely: normal, but in every fifth channel 0 in all but one place of each row.
+// lonely: normal, but in every fifth channel 0 at all positions of each row except one.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	pixels := tensor.Count(t.Shape[2:])
 	set(t, func(i int) float64 {

@@ -2,8 +2,7 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// kinks holds the places where derivatives jump, both zeros among them, and
-// places where an exponential overflows.
+// kinks holds the values at which derivatives jump, both zeros among them, and
 var kinks = listed(-6, -3, -1, 0, 1, 3, 6, 7, -0.25, 0.25, 2, -2, 1e-6, -1e-6, 90, -90, 200, -200)
 
 // activated returns the probes of an activation and of its derivative.

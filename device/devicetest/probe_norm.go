@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	wide     = tensor.F64
+	f64      = tensor.F64
 	eps      = []any{"eps", 1e-3}
 	perBatch = []any{"eps", 1e-3, "over", "batch"}
 	perRepl  = []any{"eps", 1e-3, "over", "replica"}
@@ -15,16 +15,16 @@ var (
 // moment returns a whole or replica operand that holds moments of n values in
 // channels channels.
 func moment(o func(...int) operand, channels int, n float64) operand {
-	return o(1 + 2*channels).of(wide).with(momentsOf(n))
+	return o(1 + 2*channels).of(f64).with(momentsOf(n))
 }
 
 // sums returns the operand S1, S2 of a gradient.
-func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(wide) }
+func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(f64) }
 
 // Where a value is the mean, rounded, what is left is the rest of the mean.
 var (
 	means          = listed(0.1, -1.7, 1e-3)
-	momentsAtMeans = whole(7).of(wide).with(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))
+	momentsAtMeans = whole(7).of(f64).with(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))
 )
 
 var normProbes = []probe{
@@ -58,7 +58,7 @@ var normProbes = []probe{
 
 	{"values at the mean", graph.NormaliseGradInput, perBatch,
 		[]operand{rows(3).with(means), rows(3).with(listed(0)), momentsAtMeans,
-			whole(6).of(wide).with(listed(0, 0, 0, 3, 4, 5)), whole(3)}, blended},
+			whole(6).of(f64).with(listed(0, 0, 0, 3, 4, 5)), whole(3)}, blended},
 	{"over batch", graph.NormaliseGradInput, perBatch,
 		[]operand{rows(5, 3, 2), rows(5, 3, 2), moment(whole, 5, 36), gradSums(whole, 5), whole(5)}, blended},
 	{"over batch, 16 channels", graph.NormaliseGradInput, perBatch,

@@ -38,9 +38,9 @@ var updateProbes = []probe{
 	{"norms", graph.TrustRatio, []any{"weight_decay", 1e-4}, norms(3.7, 0.02), bits},
 	{"zero weight", graph.TrustRatio, nil, norms(0, 1), bits},
 	{"zero gradient", graph.TrustRatio, []any{"eta", 0.01}, norms(1, 0), bits},
-	{"above", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(7.3).of(wide)}, bits},
-	{"below", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0.3).of(wide)}, bits},
-	{"zero", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0).of(wide)}, bits},
+	{"above", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(7.3).of(f64)}, bits},
+	{"below", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0.3).of(f64)}, bits},
+	{"zero", graph.ClipFactor, []any{"max", 1.0}, []operand{hyper(0).of(f64)}, bits},
 }
 
 // adam returns the operands of AdamW: second moments are positive.
@@ -48,4 +48,4 @@ func adam(shape ...int) []operand {
 	return append(tensors(3, shape...), whole(shape...).with(positive), hyper(0.001), hyper(0.0023), hyper(1.7))
 }
 
-func norms(a, b float64) []operand { return []operand{hyper(a).of(wide), hyper(b).of(wide)} }
+func norms(a, b float64) []operand { return []operand{hyper(a).of(f64), hyper(b).of(f64)} }

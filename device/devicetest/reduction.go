@@ -40,8 +40,8 @@ var reduced = []struct {
 var spans = [][]int{{1}, {0}, {1, 1}, {0, 2}, {3, 0, 2}, {0, 0, 0}, {1, 2, 3, 4, 5}, {1, 0, 2, 0, 0, 3, 0},
 	{1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 1, 1, 1, 1, 1}, {}}
 
-// holdings are ways in which devices can hold eight replicas.
-var holdings = [][][]int{
+// placements are ways in which devices can hold eight replicas.
+var placements = [][][]int{
 	{{0, 1, 2, 3, 4, 5, 6, 7}, {}},
 	{{0, 1, 2, 3}, {4, 5, 6, 7}},
 	{{0, 2, 4, 6}, {1, 3, 5, 7}},
@@ -49,12 +49,12 @@ var holdings = [][][]int{
 	{{7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}},
 }
 
-// scattered are ways in which devices of several machines can: the group of
-// each machine has a part of the tree, the first of them replica 0, with which
-// a device that does not look at the tree takes itself to be alone.
+// scattered are placements on devices of several machines: the group of each machine has a subtree,
+// the first of them replica 0 alone, so that a device that does not read Group.Tree takes itself to
+// be alone.
 var scattered = []struct {
-	machines []int
-	held     [][]int
+	machines  []int
+	placement [][]int
 }{
 	{[]int{0, 1}, [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}},
 	{[]int{0, 1}, [][]int{{0}, {1, 2, 3, 4, 5, 6, 7}}},
@@ -65,15 +65,16 @@ func reduceCases() []Case {
 	const rule = "docs/numerics.md, section 4: all sums across replicas follow the canonical tree; " +
 		"an empty leaf is skipped"
 	cases := []Case{newCase("all_reduce: a device that is alone", rule, reductions, reduceAlone)}
-	for _, held := range holdings {
-		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v", held), rule, reductions,
-			func(ctx context.Context, open Opener) error { return reduceTogether(ctx, open, nil, held) }))
+	for _, placement := range placements {
+		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v", placement), rule, reductions,
+			func(ctx context.Context, open Opener) error { return reduceTogether(ctx, open, nil, placement) }))
 	}
-	const part = "Group.Tree: the leaves of the canonical tree. A member is alone only if it holds all of them."
+	const leaves = "Group.Tree: the leaves of the canonical tree. A member is alone only if it holds " +
+		"all of them."
 	for _, s := range scattered {
-		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v on machines %v", s.held,
-			s.machines), part, reductions, func(ctx context.Context, open Opener) error {
-			return reduceTogether(ctx, open, s.machines, s.held)
+		cases = append(cases, newCase(fmt.Sprintf("all_reduce: replicas held %v on machines %v", s.placement,
+			s.machines), leaves, reductions, func(ctx context.Context, open Opener) error {
+			return reduceTogether(ctx, open, s.machines, s.placement)
 		}))
 	}
 	return cases
@@ -135,26 +136,26 @@ func reduceAlone(ctx context.Context, open Opener) error {
 	return nil
 }
 
-func reduceTogether(ctx context.Context, open Opener, machines []int, held [][]int) error {
+func reduceTogether(ctx context.Context, open Opener, machines []int, placement [][]int) error {
 	steps := [][]int{{1, 1, 1, 1, 1, 1, 1, 1}, {0, 3, 0, 0, 2, 1, 0, 4}, {0, 0, 0, 0, 0, 0, 0, 0},
 		{0, 0, 0, 0, 0, 1, 0, 0}}
-	var party *party
+	var group *testGroup
 	for number, rows := range steps {
 		s, want, err := reduction(rows)
 		if err != nil {
 			return err
 		}
-		if party == nil {
-			if party, err = gatherOn(ctx, open, s, machines, held); err != nil {
+		if group == nil {
+			if group, err = openGroupOn(ctx, open, s, machines, placement); err != nil {
 				return err
 			}
-			defer party.close()
+			defer group.close()
 		}
-		got, err := party.run(ctx, s, uint64(number))
+		got, err := group.run(ctx, s, uint64(number))
 		if err != nil {
 			return fmt.Errorf("rows %v: %w", rows, err)
 		}
-		for rank := range held {
+		for rank := range placement {
 			if err := equal(got[rank], want, tensor.Tolerance{}, reducedNames); err != nil {
 				return fmt.Errorf("rows %v: rank %d: %w", rows, rank, err)
 			}

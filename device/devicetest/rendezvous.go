@@ -17,9 +17,9 @@ func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
 	return context.WithValue(ctx, rendezvousKey{}, r)
 }
 
-// meet makes the place where the party meets without the host, before its
-// first device joins.
-func (g *party) meet(ctx context.Context, d device.Device) (err error) {
+// join opens the rendezvous at which the group exchanges without the host, before its first device
+// joins.
+func (g *testGroup) join(ctx context.Context, d device.Device) (err error) {
 	r, ok := ctx.Value(rendezvousKey{}).(device.Rendezvous)
 	several := len(g.replicas) > 1 && g.machines == nil
 	if ok && g.meeting == nil && several && slices.Contains(d.Info().Levels, device.CollShm) {
@@ -29,7 +29,7 @@ func (g *party) meet(ctx context.Context, d device.Device) (err error) {
 }
 
 // abort ends the group.
-func (g *party) abort(cause error) {
+func (g *testGroup) abort(cause error) {
 	g.hub.Abort(cause)
 	if g.meeting != nil {
 		g.meeting.Abort(cause)
@@ -37,7 +37,7 @@ func (g *party) abort(cause error) {
 }
 
 // wait returns when a member waits in an exchange, or ctx ends.
-func (g *party) wait(ctx context.Context) {
+func (g *testGroup) wait(ctx context.Context) {
 	for g.hub.Missing() == nil && (g.meeting == nil || g.meeting.Missing() == nil) && ctx.Err() == nil {
 		time.Sleep(100 * time.Microsecond)
 	}

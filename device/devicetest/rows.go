@@ -167,7 +167,7 @@ func (s *setting) alsoAlone(ctx context.Context, m *member) error {
 	if err != nil || last == 0 || !m.Info().Has(device.Deterministic) {
 		return err
 	}
-	alone, err := s.held(last).run(ctx, m.x)
+	alone, err := s.ofReplicas(last).run(ctx, m.x)
 	if err == nil {
 		err = s.sameBits(alone, joint, last)
 	}

@@ -10,21 +10,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// courseRule is about the order of exchanges.
-const courseRule = "In each lane all members come to the same tags in the same order: sequence counts the " +
-	"exchanges of the lane in the run, from 0, and the lane is LANE_GRADIENTS if no node of the function " +
+// sequenceRule is about the order of exchanges.
+const sequenceRule = "In each lane all members come to the same tags in the same order: sequence counts " +
+	"the exchanges of the lane in the run, from 0, and the lane is LANE_GRADIENTS if no node of the function " +
 	"reads a result (device.proto, Tag)."
 
-// courseLength is how many exchanges the program of the case has in each lane.
-const courseLength = 4
+// sequenceLength is how many exchanges the program of the case has in each lane.
+const sequenceLength = 4
 
-// course is a program with several exchanges in both lanes, by turns, and two functions.
-func course() (*graph.Program, error) {
+// exchangeSequence is a program with several exchanges in both lanes, by turns, and two functions.
+func exchangeSequence() (*graph.Program, error) {
 	p := &graph.Program{Name: "course"}
 	for _, name := range []string{"first", "second"} {
 		b := graph.NewBuilder(name, &p.State)
 		x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})
-		for i := range courseLength {
+		for i := range sequenceLength {
 			read := b.Op(graph.ChannelSum, fmt.Sprint(name, ".read", i), values{x})
 			sum := b.Op(graph.AllReduce, fmt.Sprint(name, ".read", i, ".sum"), values{read})
 			x = b.Op(graph.Add, fmt.Sprint(name, ".x", i), values{x, sum})
@@ -69,7 +69,7 @@ func (r *recorder) Start(_ context.Context, tag collective.Tag, values []collect
 }
 
 func (r *recorder) check(tag collective.Tag, values []collective.Reduction) error {
-	if tag.Lane >= collective.Lanes || r.came[tag.Lane] == courseLength {
+	if tag.Lane >= collective.Lanes || r.came[tag.Lane] == sequenceLength {
 		return &misplaced{fmt.Errorf("an exchange came with %+v, and none is due in that lane", tag)}
 	}
 	want := r.due(tag.Lane, r.came[tag.Lane])
@@ -87,11 +87,11 @@ func (r *recorder) check(tag collective.Tag, values []collective.Reduction) erro
 type misplaced struct{ error }
 
 // Rule returns the rule that the device breaks.
-func (m *misplaced) Rule() string { return courseRule }
+func (m *misplaced) Rule() string { return sequenceRule }
 
-// checkCourse runs both functions again and again.
-func checkCourse(ctx context.Context, open Opener) error {
-	p, err := course()
+// checkSequence runs both functions again and again.
+func checkSequence(ctx context.Context, open Opener) error {
+	p, err := exchangeSequence()
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func checkCourse(ctx context.Context, open Opener) error {
 		if err != nil {
 			return fmt.Errorf("run of %q: %w", name, err)
 		}
-		if want := [collective.Lanes]int{courseLength, courseLength}; r.came != want {
+		if want := [collective.Lanes]int{sequenceLength, sequenceLength}; r.came != want {
 			return &misplaced{fmt.Errorf("a run of %q came to %v exchanges by lane, want %v", name, r.came, want)}
 		}
 	}

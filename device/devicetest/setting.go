@@ -102,8 +102,8 @@ func sum(list []int) int {
 	return n
 }
 
-// held returns the setting of a device that holds some of the replicas.
-func (s *setting) held(replicas ...int) *setting {
+// ofReplicas returns the setting of a device that holds some of the replicas.
+func (s *setting) ofReplicas(replicas ...int) *setting {
 	h := *s
 	h.rows, h.inputs = nil, nil
 	for _, r := range replicas {
@@ -111,36 +111,36 @@ func (s *setting) held(replicas ...int) *setting {
 	}
 	f := s.program.Function(s.function)
 	for i, v := range f.Inputs {
-		h.inputs = append(h.inputs, s.part(f.Values[v].Type.Kind, s.inputs[i], replicas))
+		h.inputs = append(h.inputs, s.selectReplicas(f.Values[v].Type.Kind, s.inputs[i], replicas))
 	}
 	return &h
 }
 
-// part returns what belongs to some replicas of a tensor of all.
-func (s *setting) part(k graph.Kind, t tensor.Tensor, replicas []int) tensor.Tensor {
+// selectReplicas returns the elements of t that belong to some replicas.
+func (s *setting) selectReplicas(k graph.Kind, t tensor.Tensor, replicas []int) tensor.Tensor {
 	if k == graph.Whole {
 		return t
 	}
-	var parts []tensor.Tensor
+	var chunks []tensor.Tensor
 	for _, r := range replicas {
 		from, to := r, r+1
 		if k == graph.Rows {
 			from, to = sum(s.rows[:r]), sum(s.rows[:r+1])
 		}
-		parts = append(parts, t.Rows(from, to))
+		chunks = append(chunks, t.Rows(from, to))
 	}
-	return join(t, parts)
+	return join(t, chunks)
 }
 
-// join concatenates parts along the first axis; like gives type and shape.
-func join(like tensor.Tensor, parts []tensor.Tensor) tensor.Tensor {
+// join concatenates chunks along the first axis; like gives type and shape.
+func join(like tensor.Tensor, chunks []tensor.Tensor) tensor.Tensor {
 	shape := append([]int{0}, like.Shape[1:]...)
-	for _, p := range parts {
+	for _, p := range chunks {
 		shape[0] += p.Shape[0]
 	}
 	out := tensor.New(like.DType, shape...)
 	at := 0
-	for _, p := range parts {
+	for _, p := range chunks {
 		at += copy(out.Bytes[at:], p.Bytes)
 	}
 	return out

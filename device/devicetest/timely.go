@@ -16,42 +16,42 @@ import (
 const answersRule = "Every call is answered, soon if it was cancelled: a device that keeps a call for long " +
 	"is lost (docs/plugins.md)."
 
-// overdue is the error of a call that took longer than any call of a case or a benchmark may.
-type overdue struct {
+// callTimeout is the error of a call that took longer than any call of a case or a benchmark may.
+type callTimeout struct {
 	call  string
 	limit time.Duration
 	err   error // what the call returned in the end
 }
 
-func (o *overdue) Error() string {
+func (o *callTimeout) Error() string {
 	return fmt.Sprintf("%s was not answered in %v: %v", o.call, o.limit, o.err)
 }
 
 // Unwrap returns what the call returned.
-func (o *overdue) Unwrap() error { return o.err }
+func (o *callTimeout) Unwrap() error { return o.err }
 
 // Rule returns the rule that the device breaks.
-func (o *overdue) Rule() string { return answersRule }
+func (o *callTimeout) Rule() string { return answersRule }
 
 // sameRule is what a device breaks that opened before, and does not again.
 const sameRule = "Every start of a plugin is as the first: it describes itself in the same way, and opens " +
 	"the devices that it lists (docs/plugins.md)."
 
-// unopened is the error of a device that does not open.
-type unopened struct{ err error }
+// openError is the error of a device that does not open.
+type openError struct{ err error }
 
-func (u *unopened) Error() string { return u.err.Error() }
+func (u *openError) Error() string { return u.err.Error() }
 
 // Unwrap returns what the plugin, or bnctl, said.
-func (u *unopened) Unwrap() error { return u.err }
+func (u *openError) Unwrap() error { return u.err }
 
 // Rule returns the rule that the device breaks.
-func (u *unopened) Rule() string { return sameRule }
+func (u *openError) Rule() string { return sameRule }
 
 // clock says how long calls may take: less once a device has shown that it hangs.
 type clock struct {
-	limit time.Duration
-	late  atomic.Bool
+	limit    time.Duration
+	timedOut atomic.Bool
 }
 
 // loads is how many times as long Load may take: a device may have to compile what it runs.
@@ -60,7 +60,7 @@ const loads = 4
 // call makes a call, and ends it when its time is up.
 func (k *clock) call(ctx context.Context, name string, times int, f func(context.Context) error) error {
 	limit := time.Duration(times) * k.limit
-	if k.late.Load() {
+	if k.timedOut.Load() {
 		limit /= 3
 	}
 	within, cancel := context.WithTimeout(ctx, limit)
@@ -69,8 +69,8 @@ func (k *clock) call(ctx context.Context, name string, times int, f func(context
 	if err == nil || within.Err() == nil || ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	k.late.Store(true)
-	return &overdue{name, limit, err}
+	k.timedOut.Store(true)
+	return &callTimeout{name, limit, err}
 }
 
 // timely is a device whose calls have a time limit.
@@ -84,7 +84,7 @@ func (open Opener) timely(k *clock) Opener {
 	return func(ctx context.Context, precision string) (device.Device, error) {
 		d, err := open(ctx, precision)
 		if errors.Is(err, device.Unavailable) {
-			err = &unopened{err}
+			err = &openError{err}
 		}
 		if err != nil {
 			return nil, err

@@ -16,13 +16,13 @@ type trained struct {
 	state []tensor.Tensor
 }
 
-// on trains on a party of devices and checks that all hold the same state.
-func (n network) on(ctx context.Context, open Opener, held ...[]int) (*trained, error) {
+// trainOn trains on a group of devices and checks that all hold the same state.
+func (n network) trainOn(ctx context.Context, open Opener, placement ...[]int) (*trained, error) {
 	s, err := n.setting(graph.Train, batches[0]...)
 	if err != nil {
 		return nil, err
 	}
-	p, err := gather(ctx, open, s, held...)
+	p, err := openGroup(ctx, open, s, placement...)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (n network) on(ctx context.Context, open Opener, held ...[]int) (*trained, 
 }
 
 // steps runs and commits some of the batches.
-func (n network) steps(ctx context.Context, p *party, t *trained, from, to int) error {
+func (n network) steps(ctx context.Context, p *testGroup, t *trained, from, to int) error {
 	for step := from; step < to; step++ {
 		s, err := n.setting(graph.Train, batches[step]...)
 		if err != nil {
@@ -54,7 +54,7 @@ func (n network) steps(ctx context.Context, p *party, t *trained, from, to int) 
 }
 
 // readAll reads the state of all members, which must be the same.
-func (n network) readAll(ctx context.Context, t *trained, p *party) error {
+func (n network) readAll(ctx context.Context, t *trained, p *testGroup) error {
 	for rank, m := range p.members {
 		state, err := read(ctx, m.x, n.names())
 		if err != nil {

@@ -35,18 +35,18 @@ func trainingCases() []Case {
 }
 
 func (n network) asRef(ctx context.Context, open Opener) error {
-	want, err := n.on(ctx, openRef, allReplicas)
+	want, err := n.trainOn(ctx, openRef, allReplicas)
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
-	got, err := n.on(ctx, open, allReplicas)
+	got, err := n.trainOn(ctx, open, allReplicas)
 	if err != nil {
 		return err
 	}
 	if precisionOf(ctx) == device.F32 {
 		return n.compare(got, want, trainingTolerance)
 	}
-	plain, err := n.on(at(ctx, device.F32), openRef, allReplicas)
+	plain, err := n.trainOn(at(ctx, device.F32), openRef, allReplicas)
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
@@ -55,7 +55,7 @@ func (n network) asRef(ctx context.Context, open Opener) error {
 
 // anyNumber is asked of devices that say that they are deterministic.
 func (n network) anyNumber(ctx context.Context, open Opener) error {
-	one, err := n.on(ctx, open, allReplicas)
+	one, err := n.trainOn(ctx, open, allReplicas)
 	if err != nil {
 		return err
 	}
@@ -63,13 +63,13 @@ func (n network) anyNumber(ctx context.Context, open Opener) error {
 	if err != nil {
 		return err
 	}
-	for _, held := range holdings {
-		got, err := n.on(ctx, open, held...)
+	for _, placement := range placements {
+		got, err := n.trainOn(ctx, open, placement...)
 		if err == nil {
 			err = n.compare(got, one, tol)
 		}
 		if err != nil {
-			return fmt.Errorf("replicas held %v: %w", held, err)
+			return fmt.Errorf("replicas held %v: %w", placement, err)
 		}
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// party is several devices in one group, each with the same program loaded.
-type party struct {
+// testGroup is several devices in one group, each with the same program loaded.
+type testGroup struct {
 	hub      *collective.Hub
-	meeting  device.Meeting // nil: they meet at the hub
+	meeting  device.Meeting // nil: they exchange through the hub
 	replicas [][]int
 	machines []int // of each member, increasing; nil: all are on one
 	members  []*member
@@ -26,17 +26,17 @@ type member struct {
 	x device.Executable
 }
 
-// gather opens a device for each entry of replicas, loads the setting on all
-// and joins them in a group that meets where ctx says.
-func gather(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*party, error) {
-	return gatherOn(ctx, open, s, nil, replicas)
+// openGroup opens a device for each entry of replicas, loads the setting on all and joins them in a
+// group that exchanges where ctx says.
+func openGroup(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*testGroup, error) {
+	return openGroupOn(ctx, open, s, nil, replicas)
 }
 
-// gatherOn is gather of devices on these machines, each of which has a group of
-// its own. Groups of several machines meet in this process.
-func gatherOn(ctx context.Context, open Opener, s *setting, machines []int, replicas [][]int) (
-	*party, error) {
-	g := &party{replicas: replicas, machines: machines,
+// openGroupOn is openGroup with devices on these machines, each of which has a group of its own.
+// Groups of several machines exchange through this process.
+func openGroupOn(ctx context.Context, open Opener, s *setting, machines []int, replicas [][]int) (
+	*testGroup, error) {
+	g := &testGroup{replicas: replicas, machines: machines,
 		hub: collective.NewHub(len(slices.Concat(replicas...)), len(replicas))}
 	for rank := range replicas {
 		d, err := open.device(ctx)
@@ -45,7 +45,7 @@ func gatherOn(ctx context.Context, open Opener, s *setting, machines []int, repl
 		}
 		m := &member{Device: d}
 		g.members = append(g.members, m)
-		if err := g.meet(ctx, d); err != nil {
+		if err := g.join(ctx, d); err != nil {
 			return nil, errors.Join(err, g.close())
 		}
 		if err := d.Join(ctx, g.group(rank, 1)); err != nil {
@@ -58,7 +58,7 @@ func gatherOn(ctx context.Context, open Opener, s *setting, machines []int, repl
 	return g, nil
 }
 
-func (g *party) group(rank int, generation uint64) device.Group {
+func (g *testGroup) group(rank int, generation uint64) device.Group {
 	group := device.Group{Generation: generation, Rank: rank, Replicas: g.replicas}
 	if g.machines != nil {
 		first, _ := slices.BinarySearch(g.machines, g.machines[rank])
@@ -74,7 +74,7 @@ func (g *party) group(rank int, generation uint64) device.Group {
 	return group
 }
 
-func (g *party) close() error {
+func (g *testGroup) close() error {
 	var errs []error
 	for _, m := range g.members {
 		errs = append(errs, m.Close())
@@ -86,12 +86,12 @@ func (g *party) close() error {
 }
 
 // run runs one step on all members at once. The first error aborts the group.
-func (g *party) run(ctx context.Context, s *setting, number uint64) ([][]tensor.Tensor, error) {
+func (g *testGroup) run(ctx context.Context, s *setting, number uint64) ([][]tensor.Tensor, error) {
 	outputs, errs := make([][]tensor.Tensor, len(g.members)), make([]error, len(g.members))
 	var wait sync.WaitGroup
 	for rank, m := range g.members {
 		wait.Go(func() {
-			h := s.held(g.replicas[rank]...)
+			h := s.ofReplicas(g.replicas[rank]...)
 			o, err := m.x.Run(ctx, h.step(number))
 			if err == nil {
 				err = h.checkOutputs(ctx, o.Outputs)
@@ -108,7 +108,7 @@ func (g *party) run(ctx context.Context, s *setting, number uint64) ([][]tensor.
 }
 
 // commit commits a version on all members.
-func (g *party) commit(ctx context.Context, v device.Version, h device.Hyper) error {
+func (g *testGroup) commit(ctx context.Context, v device.Version, h device.Hyper) error {
 	for rank, m := range g.members {
 		if err := m.x.Commit(ctx, v, h); err != nil {
 			return fmt.Errorf("rank %d: %w", rank, err)

@@ -1,0 +1,128 @@
+package devicetest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// maxReuses is how many cases one opened device serves at most.
+const maxReuses = 64
+
+// maxResident is how much memory a process that serves another case may have: a process that leaks
+// in every call would take all memory that there is.
+const maxResident = 2 << 30
+
+// deviceCache passes a device that a case has closed on to the next case: to start a process takes
+// longer than most cases. Only a device that is as new is cached: one that has joined no group, and
+// has freed its executables.
+type deviceCache struct {
+	open Opener
+
+	mu     sync.Mutex
+	idle   *cachedDevice // nil: the next case opens one
+	closed bool
+}
+
+// device returns the cached device, or opens one.
+func (l *deviceCache) device(ctx context.Context, precision string) (device.Device, error) {
+	l.mu.Lock()
+	d := l.idle
+	if d != nil && d.at == precision {
+		l.idle = nil
+		l.mu.Unlock()
+		return &cachedDevice{Device: d.Device, cache: l, used: d.used + 1, at: precision}, nil
+	}
+	l.mu.Unlock()
+	fresh, err := l.open(ctx, precision)
+	if err != nil {
+		return nil, err
+	}
+	return &cachedDevice{Device: fresh, cache: l, at: precision}, nil
+}
+
+// drop closes what is idle: its last case failed, or no more cases come.
+func (l *deviceCache) drop() {
+	l.mu.Lock()
+	d := l.idle
+	l.idle = nil
+	l.mu.Unlock()
+	if d != nil {
+		_ = d.Device.Close() // cases judge closing
+	}
+}
+
+// end closes what is idle, and what is put back later.
+func (l *deviceCache) end() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.drop()
+}
+
+// cachedDevice is a device of the cache that a case uses.
+type cachedDevice struct {
+	device.Device
+	cache *deviceCache
+	used  int    // cases before
+	at    string // its precision
+	once  sync.Once
+
+	mu     sync.Mutex
+	joined bool
+	loaded []device.Executable
+}
+
+func (d *cachedDevice) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
+	device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	if err == nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.loaded = append(d.loaded, x)
+	}
+	return x, err
+}
+
+func (d *cachedDevice) Join(ctx context.Context, g device.Group) error {
+	d.mu.Lock()
+	d.joined = true
+	d.mu.Unlock()
+	return d.Device.Join(ctx, g)
+}
+
+// Close gives the device back if it is as new, else it closes it.
+func (d *cachedDevice) Close() (err error) {
+	d.once.Do(func() {
+		if !d.renewed() || !d.putBack() {
+			err = d.Device.Close()
+		}
+	})
+	return err
+}
+
+// renewed frees what was loaded, and reports whether the device is as new then.
+func (d *cachedDevice) renewed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range d.loaded {
+		if x.Close() != nil {
+			return false
+		}
+	}
+	return !d.joined && d.used < maxReuses && residentBytes(d.Info().Process) < maxResident
+}
+
+// putBack returns the device to the cache, and reports whether the cache has taken it.
+func (d *cachedDevice) putBack() bool {
+	l := d.cache
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.idle != nil {
+		return false
+	}
+	l.idle = d
+	return true
+}

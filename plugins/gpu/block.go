@@ -20,10 +20,10 @@ func blockOf(rows int) block {
 	return block{32, 256}
 }
 
-// high returns the number of blocks for the rows of all groups, wide that for the
+// rowBlocks returns the number of blocks for the rows of all groups, columnBlocks that for the
 // columns.
-func (b block) high(groups, rows int) int { return groups * ((rows/groups + b.rows - 1) / b.rows) }
-func (b block) wide(columns int) int      { return (columns + b.columns - 1) / b.columns }
+func (b block) rowBlocks(groups, rows int) int { return groups * ((rows/groups + b.rows - 1) / b.rows) }
+func (b block) columnBlocks(columns int) int   { return (columns + b.columns - 1) / b.columns }
 
 // kernel returns the name of the kernel with this block.
 func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
@@ -33,27 +33,28 @@ func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
 type product struct {
 	launch
 	block
-	high int // blocks on top of each other
+	rowBlocks int // blocks along the rows
 }
 
-// mostColumns is how many columns a launch has at most, unless one unit has more.
-const mostColumns = 1 << 30
+// maxColumns is how many columns a launch has at most, unless one unit has more.
+const maxColumns = 1 << 30
 
 func (p *product) run(f *frame) error {
-	if p.n == 0 || p.high == 0 {
+	if p.n == 0 || p.rowBlocks == 0 {
 		return nil
 	}
-	units, most := f.units(p.kind), max(1, mostColumns/p.n)
+	units, most := f.units(p.kind), max(1, maxColumns/p.n)
 	for first := 0; first < units; first += most {
 		n := min(most, units-first) * p.n
-		if err := f.launch(&p.launch, [2]int{p.wide(n), p.high}, int32(first), int32(n)); err != nil {
+		if err := f.launch(&p.launch, [2]int{p.columnBlocks(n), p.rowBlocks}, int32(first), int32(n)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// product adds a launch of blocks: high on top of each other, over n columns of a unit.
-func (c *compiler) product(b block, kernel string, kind graph.Kind, high, n int, args ...any) {
-	c.steps = append(c.steps, &product{launch{kernel: b.kernel(kernel), kind: kind, n: n, args: args}, b, high})
+// product adds a launch of blocks: rowBlocks along the rows, over n columns of a unit.
+func (c *compiler) product(b block, kernel string, kind graph.Kind, rowBlocks, n int, args ...any) {
+	l := launch{kernel: b.kernel(kernel), kind: kind, n: n, args: args}
+	c.steps = append(c.steps, &product{l, b, rowBlocks})
 }

@@ -29,7 +29,7 @@ func (e *executable) Needs() device.Needs {
 
 // Grow implements lifecycle.Runner: all slots become large enough. Those that are not get new
 // buffers, and the former ones are freed when all are there.
-func (e *executable) Grow(c device.Capacity, kept bool) error {
+func (e *executable) Grow(c device.Capacity, retained bool) error {
 	need := 0.0
 	for _, r := range e.slots.all {
 		need += r.want(c)
@@ -56,15 +56,15 @@ func (e *executable) Grow(c device.Capacity, kept bool) error {
 		}
 		made[r] = b
 	}
-	return e.move(made, c, kept)
+	return e.move(made, c, retained)
 }
 
-// move gives slots their new buffers, which keep what they hold for commit if there is any.
-func (e *executable) move(made map[*slot]Buffer, c device.Capacity, kept bool) (err error) {
+// move gives slots their new buffers, with the retained values copied if there are any.
+func (e *executable) move(made map[*slot]Buffer, c device.Capacity, retained bool) (err error) {
 	e.uploaded = nil
 	for r, b := range made {
 		if r.buffer != 0 {
-			if kept { // it may lie in this one
+			if retained { // it may lie in this one
 				err = e.backend.driver.Copy(b, r.buffer, r.size)
 			}
 			if e := e.backend.driver.Free(r.buffer); err == nil {

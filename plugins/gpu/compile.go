@@ -45,7 +45,7 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 			c.fn.values[len(c.fn.values)-1].state = e.states[v.State]
 		}
 	}
-	c.live()
+	c.findLastUses()
 	e.slots.free = nil
 	for _, r := range e.slots.all {
 		if !e.reserved(r) {
@@ -66,17 +66,17 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 
 // reserved reports whether a slot is not for the values of a function.
 func (e *executable) reserved(r *slot) bool {
-	for _, v := range e.kept {
+	for _, v := range e.retained {
 		if v.slot == r {
 			return true
 		}
 	}
-	return r == e.owner || r == e.starts || r.kind == 0 || r.kind == parts || e.cutOf(r)
+	return r == e.owner || r == e.starts || r.kind == 0 || r.kind == chunks || e.isPartition(r)
 }
 
-// cutOf reports whether a slot tells of a cut.
-func (e *executable) cutOf(r *slot) bool {
-	for _, k := range e.cuts {
+// isPartition reports whether a slot belongs to a partition.
+func (e *executable) isPartition(r *slot) bool {
+	for _, k := range e.partitions {
 		if r == k.table || r == k.firsts {
 			return true
 		}
@@ -84,8 +84,8 @@ func (e *executable) cutOf(r *slot) bool {
 	return false
 }
 
-// live finds the last reader of every value.
-func (c *compiler) live() {
+// findLastUses finds the last reader of every value.
+func (c *compiler) findLastUses() {
 	for i, n := range c.fn.Nodes {
 		for _, v := range n.In {
 			if v != graph.None {
@@ -101,12 +101,12 @@ func (c *compiler) live() {
 	}
 }
 
-// inputs gives the inputs their slots: in commit those that train keeps.
+// inputs gives the inputs their slots: in commit those that train retains.
 func (c *compiler) inputs() {
 	for _, id := range c.fn.Inputs {
 		v := c.fn.values[id]
-		if kept := c.exe.kept[v.name]; kept != nil && c.fn.Name == graph.Commit {
-			v.slot, v.last = kept.slot, len(c.fn.Nodes)
+		if retained := c.exe.retained[v.name]; retained != nil && c.fn.Name == graph.Commit {
+			v.slot, v.last = retained.slot, len(c.fn.Nodes)
 			continue
 		}
 		v.slot = c.exe.slots.acquire(v.Kind, v.size())
@@ -119,9 +119,9 @@ func (c *compiler) build(i int) {
 	c.node, c.temps = &c.fn.Nodes[i], nil
 	for _, id := range c.node.Out {
 		v := c.fn.values[id]
-		if name, ok := c.keeps(id); ok {
+		if name, ok := c.retainedName(id); ok {
 			v.slot = c.exe.slots.reserve(v.Kind, v.size())
-			c.exe.kept[name] = v
+			c.exe.retained[name] = v
 		} else {
 			v.slot = c.exe.slots.acquire(v.Kind, v.size())
 		}
@@ -136,7 +136,7 @@ func (c *compiler) build(i int) {
 	c.release(i)
 }
 
-// release gives the slots of values back that nobody reads behind node i.
+// release gives the slots of values back that no node after i reads.
 func (c *compiler) release(i int) {
 	seen := map[*value]bool{}
 	for _, id := range append(append([]graph.Value{}, c.node.In...), c.node.Out...) {
@@ -151,8 +151,8 @@ func (c *compiler) release(i int) {
 	}
 }
 
-// keeps returns the name by which train keeps a value for commit.
-func (c *compiler) keeps(id graph.Value) (string, bool) {
+// retainedName returns the name by which train retains a value for commit.
+func (c *compiler) retainedName(id graph.Value) (string, bool) {
 	for _, o := range c.fn.Outputs {
 		if o.Value == id && o.Keep {
 			return o.Name, true
@@ -196,11 +196,11 @@ func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
 	c.steps = append(c.steps, &launch{kernel: kernel, kind: kind, n: n, args: args})
 }
 
-// once adds the steps that do adds, to be run where one of the values has
+// launchOnChange adds the steps that do adds, to be run where one of the values has
 // changed; where one of them is no state, always.
-func (c *compiler) once(of []*value, do func()) {
+func (c *compiler) launchOnChange(of []*value, do func()) {
 	before := c.steps
-	p := &prepared{}
+	p := &onChange{}
 	c.steps = nil
 	do()
 	made := c.steps

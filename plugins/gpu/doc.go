@@ -1,4 +1,4 @@
-// Package gpu is the part of the OpenCL and CUDA devices that is common to both:
+// Package gpu is what the OpenCL and CUDA devices have in common:
 // it lowers programs to launches of the kernels in kernels/*.cl. The interface
 // to the hardware is a Driver.
 //

@@ -41,5 +41,5 @@ type Mark uintptr
 // Threads is the number of threads of a group (a thread block, or work-group).
 const Threads = 128
 
-// mostUnits is how many rows of groups a grid has at most.
-const mostUnits = 65535
+// maxUnits is how many rows of groups a grid has at most.
+const maxUnits = 65535

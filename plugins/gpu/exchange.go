@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// exchangeOps meet the other members of the group.
+// exchangeOps exchange with the other members of the group.
 var exchangeOps = map[graph.Op]func(c *compiler){graph.AllReduce: buildAllReduce}
 
 // buildAllReduce reduces this node and the all-reduces that follow it in one
@@ -42,23 +42,23 @@ type reduced struct {
 }
 
 // exchange is a step on the host: it combines what the replicas of this device
-// have along the canonical tree, and then meets the other members.
+// have along the canonical tree, and then exchanges with the other members.
 type exchange struct {
 	nodes []reduced
 	lane  collective.Lane
 }
 
 func (x *exchange) run(f *frame) error {
-	leaves, held := f.members()
+	leaves, local := f.members()
 	values := make([]collective.Reduction, len(x.nodes))
 	for i, n := range x.nodes {
 		replicas, err := f.output(n.from)
 		if err != nil {
 			return err
 		}
-		values[i] = n.reduction(f, replicas, leaves, held)
+		values[i] = n.reduction(f, replicas, leaves, local)
 	}
-	if err := f.meet(x, values); err != nil {
+	if err := f.exchange(x, values); err != nil {
 		return err
 	}
 	for i, n := range x.nodes {
@@ -69,8 +69,8 @@ func (x *exchange) run(f *frame) error {
 	return nil
 }
 
-// meet brings the results of all members together, or of this one alone.
-func (f *frame) meet(x *exchange, values []collective.Reduction) error {
+// exchange brings the results of all members together, or of this one alone.
+func (f *frame) exchange(x *exchange, values []collective.Reduction) error {
 	g := f.group
 	if g != nil && !g.Alone() {
 		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: x.lane,
@@ -87,33 +87,33 @@ func (f *frame) meet(x *exchange, values []collective.Reduction) error {
 	return nil
 }
 
-// members returns the number of replicas of the group and those held here.
-func (f *frame) members() (leaves int, held []int) {
+// members returns the number of replicas of the group and those of this device.
+func (f *frame) members() (leaves int, local []int) {
 	if g := f.group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]
 	}
 	for r := range f.rows {
-		held = append(held, r)
+		local = append(local, r)
 	}
-	return len(f.rows), held
+	return len(f.rows), local
 }
 
-// reduction combines the largest subtrees that are held here.
-func (n reduced) reduction(f *frame, replicas tensor.Tensor, leaves int, held []int) collective.Reduction {
+// reduction combines the largest subtrees whose replicas this device has.
+func (n reduced) reduction(f *frame, replicas tensor.Tensor, leaves int, local []int) collective.Reduction {
 	out := collective.Reduction{Op: n.op, Result: tensor.New(n.to.DType, n.to.Shape...)}
 	at := map[int]int{}
-	for i, r := range held {
+	for i, r := range local {
 		at[r] = i
 	}
-	for _, node := range collective.Cover(leaves, held) {
+	for _, node := range collective.Cover(leaves, local) {
 		sum := collective.Reduce(n.op, node, func(r int) tensor.Tensor {
 			i := at[r]
 			if f.rows[i] == 0 {
 				return tensor.Tensor{}
 			}
-			part := replicas.Rows(i, i+1)
-			part.Shape = n.to.Shape
-			return part
+			replica := replicas.Rows(i, i+1)
+			replica.Shape = n.to.Shape
+			return replica
 		})
 		out.Partials = append(out.Partials, collective.Partial{Node: node, Value: sum})
 	}

@@ -7,19 +7,19 @@ import (
 
 // executable is a lowered program and its state. It implements lifecycle.Runner.
 type executable struct {
-	backend   *backend
-	program   *graph.Program
-	states    map[string]*state
-	functions map[string]*function
-	slots     slots
-	constants []*constant
-	kept      map[string]*value // what train keeps for commit, by name
-	owner     *slot             // for every row its replica
-	starts    *slot             // for every replica its first row, and how many it has
-	cuts      map[int]*cut      // by rows of a part
-	uploaded  []int             // rows of each replica, as they are on the device; nil: none are
-	notFinite *slot             // a word: whether an update of commit is infinite or NaN; nil without one
-	capacity  device.Capacity
+	backend    *backend
+	program    *graph.Program
+	states     map[string]*state
+	functions  map[string]*function
+	slots      slots
+	constants  []*constant
+	retained   map[string]*value  // what train retains for commit, by name
+	owner      *slot              // for every row its replica
+	starts     *slot              // for every replica its first row, and how many it has
+	partitions map[int]*partition // by rows of a chunk
+	uploaded   []int              // rows of each replica, as they are on the device; nil: none are
+	notFinite  *slot              // a word: whether an update of commit is infinite or NaN; nil without one
+	capacity   device.Capacity
 }
 
 // function is a lowered function.
@@ -44,7 +44,7 @@ func (e *executable) prepare(c device.Capacity) error {
 		return &refused
 	}
 	for _, k := range e.constants {
-		if err := k.place(e.backend.driver); err != nil {
+		if err := k.upload(e.backend.driver); err != nil {
 			return err
 		}
 	}

@@ -11,17 +11,19 @@ type filter struct {
 	of     []*value // what both are made of
 }
 
-// plain returns the filter that is a weight alone.
-func plain(weight *value) filter { return filter{weight: weight, bias: weight, of: []*value{weight}} }
+// weightOnly returns the filter that is a weight alone.
+func weightOnly(weight *value) filter {
+	return filter{weight: weight, bias: weight, of: []*value{weight}}
+}
 
-// shares says which output channel weight e has: e/outer%wide + e/far*near.
-type shares struct{ outer, wide, far, near int }
+// channelIndex says which output channel weight e has: e/divisor%modulus + e/groupDivisor*groupStride.
+type channelIndex struct{ divisor, modulus, groupDivisor, groupStride int }
 
 // filter returns the filter of the current node: operands 1 and 2, and 3 to 6
-// where a batch norm was made part of it.
-func (c *compiler) filter(s shares) filter {
+// where a batch norm is folded into it.
+func (c *compiler) filter(s channelIndex) filter {
 	weight, bias := c.in(1), c.in(2)
-	t := plain(weight)
+	t := weightOnly(weight)
 	if bias != nil {
 		t.bias, t.biased, t.of = bias, 1, append(t.of, bias)
 	}
@@ -34,9 +36,9 @@ func (c *compiler) filter(s shares) filter {
 	biased := t.biased
 	given := t.bias
 	t.of = append(t.of, gamma, beta, mean, variance)
-	c.once(t.of, func() {
-		c.launch("fold", graph.Whole, weight.count, weight, gamma, variance, w, weight.count, norm.Eps, s.outer,
-			s.wide, s.far, s.near)
+	c.launchOnChange(t.of, func() {
+		c.launch("fold", graph.Whole, weight.count, weight, gamma, variance, w, weight.count, norm.Eps, s.divisor,
+			s.modulus, s.groupDivisor, s.groupStride)
 		c.launch("fold_bias", graph.Whole, gamma.count, given, gamma, beta, mean, variance, add, gamma.count,
 			norm.Eps, biased)
 	})

@@ -7,33 +7,33 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// step is a part of a function: a launch, or what the host does.
+// step is a step of a function: a launch, or what the host does.
 type step interface{ run(f *frame) error }
 
 // launch runs a kernel: units of a kind, n elements each. An argument is a
 // *value, *slot or *constant, whose buffer is meant, an int or a float64.
 // Ahead of them every kernel gets its first unit.
 type launch struct {
-	kernel string
-	kind   graph.Kind
-	cut    *cut // if the kind is parts
-	n      int
-	args   []any
+	kernel    string
+	kind      graph.Kind
+	partition *partition // if the kind is chunks
+	n         int
+	args      []any
 }
 
 func (l *launch) run(f *frame) error {
 	units := f.units(l.kind)
-	if l.cut != nil {
+	if l.partition != nil {
 		units = 0
 		for _, n := range f.rows {
-			units += l.cut.count(n)
+			units += l.partition.count(n)
 		}
 	}
 	if l.n == 0 {
 		return nil
 	}
-	for first := 0; first < units; first += mostUnits {
-		groups := [2]int{(l.n + Threads - 1) / Threads, min(units-first, mostUnits)}
+	for first := 0; first < units; first += maxUnits {
+		groups := [2]int{(l.n + Threads - 1) / Threads, min(units-first, maxUnits)}
 		if err := f.launch(l, groups, int32(first)); err != nil {
 			return err
 		}
@@ -78,8 +78,8 @@ type constant struct {
 	buffer Buffer
 }
 
-// place copies a constant to the device.
-func (k *constant) place(d Driver) (err error) {
+// upload copies a constant to the device.
+func (k *constant) upload(d Driver) (err error) {
 	if k.buffer, err = d.Alloc(max(len(k.data), 16)); err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func (c *compiler) doubles(list []float64) *constant {
 	return k
 }
 
-// prepared is steps that run again only where a state that they read has changed.
-type prepared struct {
+// onChange is steps that run again only where a state that they read has changed.
+type onChange struct {
 	of     []*state
 	stamps []uint64
 	steps  []step
 }
 
-func (p *prepared) run(f *frame) error {
+func (p *onChange) run(f *frame) error {
 	changed := false
 	for i, s := range p.of {
 		changed = changed || p.stamps[i] != s.stamp

@@ -41,7 +41,7 @@ func buildNormalise(c *compiler) {
 func buildBatchNorm(c *compiler) {
 	gamma, beta, mean, variance := c.in(1), c.in(2), c.in(3), c.in(4)
 	a := c.private(5 * 4 * gamma.count)
-	c.once([]*value{gamma, beta, mean, variance}, func() {
+	c.launchOnChange([]*value{gamma, beta, mean, variance}, func() {
 		c.launch("affine_of_state", graph.Whole, gamma.count, gamma, beta, mean, variance, a, gamma.count,
 			c.node.Float("eps"))
 	})

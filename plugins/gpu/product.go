@@ -24,7 +24,7 @@ func (c *compiler) layer() (class.Layer, class.Algorithm) {
 func buildForward(c *compiler) {
 	l, algorithm := c.layer()
 	x, y, perOutput := c.in(0), c.out(0), l.C/l.Groups*l.Kernel[0]*l.Kernel[1]
-	t, w := c.filter(shares{perOutput, l.O, l.O * perOutput, 0}), forwardWeights(l)
+	t, w := c.filter(channelIndex{perOutput, l.O, l.O * perOutput, 0}), forwardWeights(l)
 	switch algorithm {
 	case class.DepthwiseRows:
 		c.chains(l, w, byRows, x, t, y)
@@ -45,7 +45,7 @@ func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filte
 		c.product(directBlock, "direct_block", y.Kind, 1, y.positions(), x, t.weight, t.bias, y, table, x.count,
 			t.biased)
 	case l.O > l.Groups:
-		c.product(b, "conv_block", y.Kind, b.high(l.Groups, l.O), y.positions(), x, t.weight, t.bias, y, table,
+		c.product(b, "conv_block", y.Kind, b.rowBlocks(l.Groups, l.O), y.positions(), x, t.weight, t.bias, y, table,
 			x.count, t.biased)
 	default:
 		c.launch("conv", y.Kind, y.count, x, t.weight, t.bias, y, table, y.count, x.count, t.biased)
@@ -55,10 +55,10 @@ func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filte
 // buildBackward is the gradient for the input, and the transposed convolution.
 func buildBackward(c *compiler) {
 	l, algorithm := c.layer()
-	dy, dx, t := c.in(0), c.out(0), plain(c.in(1))
+	dy, dx, t := c.in(0), c.out(0), weightOnly(c.in(1))
 	if c.node.Op == graph.ConvTranspose {
 		taps, in, out := l.Kernel[0]*l.Kernel[1], l.O/l.Groups, l.C/l.Groups
-		t = c.filter(shares{taps, out, in * out * taps, out})
+		t = c.filter(channelIndex{taps, out, in * out * taps, out})
 	}
 	back, _ := l.Flipped()
 	switch w := flippedWeights(back); algorithm {
@@ -71,7 +71,7 @@ func buildBackward(c *compiler) {
 	default:
 		b, sh, sw := blockOf(l.C/l.Groups), l.Stride[0], l.Stride[1]
 		n := ((l.H + sh - 1) / sh) * ((l.W + sw - 1) / sw)
-		c.product(b, "back_block", dx.Kind, b.high(l.Groups, l.C)*sh*sw, n, dy, t.weight, t.bias, dx,
+		c.product(b, "back_block", dx.Kind, b.rowBlocks(l.Groups, l.C)*sh*sw, n, dy, t.weight, t.bias, dx,
 			c.geometry(l, weights{}, byWindow), dy.count, t.biased)
 	}
 }

@@ -13,7 +13,7 @@ type profile struct {
 	of    []graph.Value // the first result of the node ahead of each but the first
 }
 
-// mark marks the place behind a node; graph.None is the place ahead of all.
+// mark records a mark after a node; graph.None is the mark before all.
 func (p *profile) mark(d Driver, of graph.Value) error {
 	m, err := d.Mark()
 	if err != nil {
@@ -23,8 +23,8 @@ func (p *profile) mark(d Driver, of graph.Value) error {
 	return nil
 }
 
-// nodes returns the times of the nodes of fn, as it was given. Nodes that were made
-// part of others have none.
+// nodes returns the times of the nodes of fn, as it was given. Nodes that were fused
+// into others have none.
 func (p *profile) nodes(d Driver, fn *graph.Function) ([]time.Duration, error) {
 	times, err := d.Times(p.marks)
 	if err != nil {

@@ -17,7 +17,7 @@ type frame struct {
 	ctx      context.Context
 	exe      *executable
 	group    *device.Group // nil: this device holds all replicas
-	rows     []int         // of each replica held
+	rows     []int         // of each replica of this device
 	starts   []int         // first row of each replica, then the number of all rows
 	number   uint64
 	sequence [collective.Lanes]uint64 // counts the exchanges
@@ -100,7 +100,7 @@ func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 	return d.Wait()
 }
 
-// mark marks a place if the run is profiled.
+// mark records a mark if the run is profiled.
 func (f *frame) mark(of graph.Value) error {
 	if f.profile == nil {
 		return nil
@@ -135,7 +135,7 @@ func (f *frame) upload() error {
 			return err
 		}
 	}
-	for _, k := range f.exe.cuts {
+	for _, k := range f.exe.partitions {
 		if err := k.upload(f); err != nil {
 			return err
 		}

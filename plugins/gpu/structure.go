@@ -36,12 +36,12 @@ func rowMajor(shape []int) []int {
 	return s
 }
 
-// broadcast returns the strides by which a value of shape own is read as if it had this shape.
-func broadcast(own, shape []int) []int {
-	strides, out := rowMajor(own), make([]int, len(shape))
-	for i, n := range own {
+// broadcast returns the strides by which a value of shape from is read as if it had shape to.
+func broadcast(from, to []int) []int {
+	strides, out := rowMajor(from), make([]int, len(to))
+	for i, n := range from {
 		if n > 1 {
-			out[len(shape)-len(own)+i] = strides[i]
+			out[len(to)-len(from)+i] = strides[i]
 		}
 	}
 	return out

@@ -20,10 +20,10 @@ var sumOps = map[graph.Op]func(c *compiler){
 	graph.PreluGradSlope:    buildPreluGradSlope,
 }
 
-// channelCut returns how the rows of x are cut for sums of channels, and how many
-// spans a part has.
-func (c *compiler) channelCut(x *value) (k *cut, spans int) {
-	return c.cut(max(1, class.BlockPositions/max(x.positions(), 1))), spansOf(x)
+// channelPartition returns how the rows of x are partitioned for sums of channels, and how many
+// spans a chunk has.
+func (c *compiler) channelPartition(x *value) (k *partition, spans int) {
+	return c.partition(max(1, class.BlockPositions/max(x.positions(), 1))), spansOf(x)
 }
 
 // spansOf returns how many spans a channel of one row has.
@@ -31,42 +31,42 @@ func spansOf(x *value) int { return max(1, (x.positions()+class.SpanPositions-1)
 
 func buildMoments(c *compiler) {
 	x, m := c.in(0), c.out(0)
-	k, spans := c.channelCut(x)
-	p := c.parts(k, 3*8*x.channels()*spans)
-	c.each(k, "moments_part", x.channels()*spans, x, p, k.table, x.channels()*spans, x.channels(), x.positions())
+	k, spans := c.channelPartition(x)
+	p := c.chunkSlot(k, 3*8*x.channels()*spans)
+	c.launchChunks(k, "moments_part", x.channels()*spans, x, p, k.table, x.channels()*spans, x.channels(),
+		x.positions())
 	c.launch("moments_total", graph.Replica, x.channels(), p, m, k.firsts, x.channels(), spans)
 }
 
-// channelSums launches the parts of the sums of dy and dy*(x - mean); without
-// moments those of dy.
-func (c *compiler) channelSums(k *cut, spans int, x, dy, m *value) *slot {
-	p, of := c.parts(k, 2*8*x.channels()*spans), -1
+// channelSums launches the partial sums of dy and dy*(x - mean); without moments those of dy.
+func (c *compiler) channelSums(k *partition, spans int, x, dy, m *value) *slot {
+	p, of := c.chunkSlot(k, 2*8*x.channels()*spans), -1
 	var moments any = k.table // read by nobody
 	if m != nil {
 		of, moments = unitsOf(m, graph.Rows), m
 	}
-	c.each(k, "gradient_part", x.channels()*spans, x, dy, moments, p, k.table, x.channels()*spans, x.channels(),
-		x.positions(), of)
+	c.launchChunks(k, "gradient_part", x.channels()*spans, x, dy, moments, p, k.table, x.channels()*spans,
+		x.channels(), x.positions(), of)
 	return p
 }
 
 func buildNormaliseGradSums(c *compiler) {
 	x, sums := c.in(0), c.out(0)
-	k, spans := c.channelCut(x)
+	k, spans := c.channelPartition(x)
 	p := c.channelSums(k, spans, x, c.in(1), c.in(2))
 	c.launch("gradient_total", graph.Replica, sums.count, p, sums, k.firsts, sums.count, x.channels(), spans)
 }
 
 func buildChannelSum(c *compiler) {
 	x, y := c.in(0), c.out(0)
-	k, spans := c.channelCut(x)
+	k, spans := c.channelPartition(x)
 	p := c.channelSums(k, spans, x, x, nil)
 	c.launch("channel_total", graph.Replica, y.count, p, y, k.firsts, y.count, spans, 1.0)
 }
 
 func buildGlobalAvgPool(c *compiler) {
 	x, y := c.in(0), c.out(0)
-	k, spans := c.cut(1), spansOf(x)
+	k, spans := c.partition(1), spansOf(x)
 	p := c.channelSums(k, spans, x, x, nil)
 	c.launch("channel_mean", graph.Rows, y.count, p, y, y.count, spans, float64(x.positions()))
 }
@@ -115,16 +115,17 @@ func buildWeights(c *compiler) {
 	l, algorithm := c.layer()
 	x, dy, dw := c.in(0), c.in(1), c.out(0)
 	positions := l.OH * l.OW
-	k := c.cut(max(1, (class.ChunkPositions+positions-1)/max(positions, 1)))
-	p := c.parts(k, dw.size())
+	k := c.partition(max(1, (class.ChunkPositions+positions-1)/max(positions, 1)))
+	p := c.chunkSlot(k, dw.size())
 	switch b := blockOf(l.O / l.Groups); {
 	case tiled(algorithm):
 		c.weightsByTiles(l, tilesOf(l, algorithm), k, x, dy, p)
 	case l.O > l.Groups:
-		n := b.high(l.Groups, l.O) * b.wide(dw.count/l.O) * Threads
-		c.each(k, b.kernel("weights_block"), n, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
+		n := b.rowBlocks(l.Groups, l.O) * b.columnBlocks(dw.count/l.O) * Threads
+		geometry := c.geometry(l, weights{}, byWindow)
+		c.launchChunks(k, b.kernel("weights_block"), n, x, dy, p, k.table, geometry, dw.count)
 	default:
-		c.each(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
+		c.launchChunks(k, "conv_weights", dw.count, x, dy, p, k.table, c.geometry(l, weights{}, byWindow), dw.count)
 	}
 	c.launch("add_parts", graph.Replica, dw.count, p, dw, k.firsts, dw.count)
 }

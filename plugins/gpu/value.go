@@ -39,7 +39,7 @@ func newValue(v graph.Variable) *value {
 // slot is memory for units of a kind. Values lie in one slot one after the other.
 type slot struct {
 	kind   graph.Kind
-	rows   int // of a part, if the kind is parts
+	rows   int // of a chunk, if the kind is chunks
 	bytes  int // of a unit
 	buffer Buffer
 	size   int // of the buffer
@@ -53,7 +53,7 @@ func (r *slot) want(c device.Capacity) float64 {
 		units = c.Rows
 	case graph.Replica:
 		units = c.Replicas
-	case parts:
+	case chunks:
 		units = c.Rows/r.rows + c.Replicas
 	}
 	return math.Ceil(float64(r.bytes)*float64(units)/16) * 16

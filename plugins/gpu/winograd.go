@@ -41,7 +41,7 @@ func (t tiles) suffix() string {
 func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *value, f filter, y *value) {
 	table, suffix := c.geometry(l, w, order), t.suffix()
 	u, even, apart := c.private(4*t.frequencies*l.C*l.O), c.private(4*l.O), c.private(4)
-	c.once(f.of, func() {
+	c.launchOnChange(f.of, func() {
 		c.launch("winograd_weights"+suffix, graph.Whole, l.C*l.O, f.weight, u, table, l.C*l.O)
 		c.launch("winograd_even", graph.Whole, l.O, f.weight, even, table, l.O)
 		c.launch("winograd_apart", graph.Whole, 1, even, apart, 1, l.O)
@@ -55,7 +55,7 @@ func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *val
 	c.launch("winograd_suspects", y.Kind, count, sums, most, suspect, table, count, t.Side, t.columns)
 	c.launch("winograd_input"+suffix, y.Kind, l.C*count, x, v, apart, table, l.C*count, t.columns, count)
 	b := blockOf(l.O)
-	c.product(b, "winograd_product", y.Kind, t.frequencies*b.high(1, l.O), count, v, u, m, apart, l.C, l.O,
+	c.product(b, "winograd_product", y.Kind, t.frequencies*b.rowBlocks(1, l.O), count, v, u, m, apart, l.C, l.O,
 		count, t.frequencies, t.Block(l.C))
 	c.launch("winograd_output"+suffix, y.Kind, l.O*count, m, f.bias, y, apart, suspect, table, l.O*count,
 		t.columns, count, f.biased)

@@ -5,27 +5,27 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// weightsByTiles gives the weight gradient of every part of a cut by tiles. What chains
+// weightsByTiles gives the weight gradient of every chunk of a partition by tiles. What chains
 // must compute instead, the device finds: an input channel in which a value outweighs the
 // others, or all if too many do, or one of the gradient's does, or there are few tiles.
-func (c *compiler) weightsByTiles(l class.Layer, t tiles, k *cut, x, dy *value, p *slot) {
+func (c *compiler) weightsByTiles(l class.Layer, t tiles, k *partition, x, dy *value, p *slot) {
 	table, suffix := c.geometry(l, weights{}, byWindow), t.suffix()
 	count, pairs := t.rows*t.columns, l.C*l.O
 	v, d := c.temp(graph.Rows, 4*36*l.C*count), c.temp(graph.Rows, 4*36*l.O*count)
-	ofX, ofDy, apart := c.parts(k, 4*l.C), c.parts(k, 4*l.O), c.parts(k, 4)
-	sums, never := c.parts(k, 4*36*pairs), c.table([]int{0})
+	ofX, ofDy, apart := c.chunkSlot(k, 4*l.C), c.chunkSlot(k, 4*l.O), c.chunkSlot(k, 4)
+	sums, never := c.chunkSlot(k, 4*36*pairs), c.table([]int{0})
 	c.launch("winograd_input"+suffix, graph.Rows, l.C*count, x, v, never, table, l.C*count, t.columns, count)
 	c.launch("winograd_points"+suffix, graph.Rows, l.O*count, dy, d, table, l.O*count, t.columns, count)
-	c.each(k, "channel_uneven", l.C, x, ofX, k.table, l.C, l.H, l.W, t.Side)
-	c.each(k, "channel_uneven", l.O, dy, ofDy, k.table, l.O, l.OH, l.OW, t.Side)
-	c.each(k, "gradient_apart", 1, ofX, ofDy, apart, k.table, 1, l.C, l.O, count, t.Least())
+	c.launchChunks(k, "channel_uneven", l.C, x, ofX, k.table, l.C, l.H, l.W, t.Side)
+	c.launchChunks(k, "channel_uneven", l.O, dy, ofDy, k.table, l.O, l.OH, l.OW, t.Side)
+	c.launchChunks(k, "gradient_apart", 1, ofX, ofDy, apart, k.table, 1, l.C, l.O, count, t.Least())
 	b := block{64, 128}
-	n, chain := 36*b.high(1, l.O)*b.wide(l.C)*Threads, t.ChainRows(t.columns)*t.columns
+	n, chain := 36*b.rowBlocks(1, l.O)*b.columnBlocks(l.C)*Threads, t.ChainRows(t.columns)*t.columns
 	if chain == 0 {
-		c.each(k, "winograd_sums"+suffix, n, v, d, sums, apart, k.table, l.C, l.O, count)
+		c.launchChunks(k, "winograd_sums"+suffix, n, v, d, sums, apart, k.table, l.C, l.O, count)
 	} else {
-		c.each(k, "winograd_sums"+suffix, n, v, d, sums, apart, k.table, l.C, l.O, count, chain)
+		c.launchChunks(k, "winograd_sums"+suffix, n, v, d, sums, apart, k.table, l.C, l.O, count, chain)
 	}
-	c.each(k, "winograd_taps"+suffix, pairs, sums, p, apart, ofX, pairs, l.C)
-	c.each(k, "conv_weights_rest", t.Taps()*pairs, x, dy, p, apart, ofX, k.table, table, t.Taps()*pairs)
+	c.launchChunks(k, "winograd_taps"+suffix, pairs, sums, p, apart, ofX, pairs, l.C)
+	c.launchChunks(k, "conv_weights_rest", t.Taps()*pairs, x, dy, p, apart, ofX, k.table, table, t.Taps()*pairs)
 }

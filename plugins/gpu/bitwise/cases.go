@@ -20,11 +20,11 @@ type Case struct {
 // Cases returns all cases.
 func Cases() ([]Case, error) {
 	var all []Case
-	for i, part := range strings.Split(text, "\n== ") {
+	for i, section := range strings.Split(text, "\n== ") {
 		if i == 0 {
 			continue // what the file is
 		}
-		c, err := parse(part)
+		c, err := parse(section)
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +34,8 @@ func Cases() ([]Case, error) {
 }
 
 // parse reads a case: its name, then lines that begin with state or in, then nodes.
-func parse(part string) (Case, error) {
-	name, rest, _ := strings.Cut(part, "\n")
+func parse(section string) (Case, error) {
+	name, rest, _ := strings.Cut(section, "\n")
 	var state, inputs, body string
 	for line := range strings.Lines(rest) {
 		if in, ok := strings.CutPrefix(line, "in "); ok {

@@ -41,7 +41,7 @@ func (r Run) Train(ctx context.Context, members []parallel.Member) (map[string]t
 		fn := p.Function(graph.Train)
 		for _, id := range fn.Inputs {
 			if v := fn.Values[id]; v.Type.Kind == graph.Rows {
-				b.Rows[v.Name] = made(draws, tensor.New(v.Type.DType, append([]int{r.Batch}, v.Type.Shape...)...))
+				b.Rows[v.Name] = randomInputs(draws, tensor.New(v.Type.DType, append([]int{r.Batch}, v.Type.Shape...)...))
 			}
 		}
 		if _, err := d.Step(ctx, b); err != nil {
@@ -54,8 +54,8 @@ func (r Run) Train(ctx context.Context, members []parallel.Member) (map[string]t
 	return d.State(ctx)
 }
 
-// made fills a tensor with pixels, or with labels of ten classes.
-func made(r *rand.Rand, t tensor.Tensor) tensor.Tensor {
+// randomInputs fills a tensor with pixels, or with labels of ten classes.
+func randomInputs(r *rand.Rand, t tensor.Tensor) tensor.Tensor {
 	if t.DType == tensor.I32 {
 		for i := range t.I32() {
 			t.I32()[i] = int32(r.IntN(10))

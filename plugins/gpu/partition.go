@@ -1,0 +1,62 @@
+package gpu
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// chunks is the kind of what each chunk of a partition has one of: no kind of a graph.
+const chunks graph.Kind = 100
+
+// partition divides the rows of replicas into chunks of a number of rows; the last of a replica may
+// have fewer.
+type partition struct {
+	rows   int
+	table  *slot // for every chunk its replica, its first row, and the row behind its last
+	firsts *slot // for every replica its first chunk, and how many it has
+}
+
+// partition returns the partition into chunks of that number of rows.
+func (c *compiler) partition(rows int) *partition {
+	e := c.exe
+	if e.partitions[rows] == nil {
+		k := &partition{rows: rows, table: e.slots.reserve(chunks, 12), firsts: e.slots.reserve(graph.Replica, 8)}
+		k.table.rows = rows
+		e.partitions[rows] = k
+	}
+	return e.partitions[rows]
+}
+
+// chunkSlot takes a slot for the current node with that number of bytes for every chunk.
+func (c *compiler) chunkSlot(k *partition, bytes int) *slot {
+	r := c.exe.slots.reserve(chunks, bytes)
+	r.rows = k.rows
+	return r
+}
+
+// count returns the number of chunks of that number of rows.
+func (k *partition) count(rows int) int { return (rows + k.rows - 1) / k.rows }
+
+// upload writes the chunks of this run to the device.
+func (k *partition) upload(f *frame) error {
+	var table, firsts []int32
+	for r, n := range f.rows {
+		firsts = append(firsts, int32(len(table)/3), int32(k.count(n)))
+		for from := 0; from < n; from += k.rows {
+			table = append(table, int32(r), int32(f.starts[r]+from), int32(f.starts[r]+min(from+k.rows, n)))
+		}
+	}
+	if len(firsts) == 0 {
+		return nil
+	}
+	d := f.exe.backend.driver
+	if err := d.Write(k.firsts.buffer, 0, tensor.Of(firsts, len(firsts)).Bytes); err != nil || len(table) == 0 {
+		return err
+	}
+	return d.Write(k.table.buffer, 0, tensor.Of(table, len(table)).Bytes)
+}
+
+// launchChunks adds a launch over the chunks of a partition.
+func (c *compiler) launchChunks(k *partition, kernel string, n int, args ...any) {
+	c.steps = append(c.steps, &launch{kernel: kernel, kind: chunks, partition: k, n: n, args: args})
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// simple gives the activations that are one node without attributes.
-var simple = map[string]graph.Op{
+// activationOps gives the activations that are one node without attributes.
+var activationOps = map[string]graph.Op{
 	"relu": graph.Relu, "relu6": graph.Relu6, "sigmoid": graph.Sigmoid, "tanh": graph.Tanh,
 	"elu": graph.Elu, "softplus": graph.Softplus, "exponential": graph.Exp,
 	"swish": graph.Silu, "silu": graph.Silu, "hard_swish": graph.HardSwish, "hard_silu": graph.HardSwish,
@@ -16,7 +16,7 @@ var simple = map[string]graph.Op{
 
 // activation is the layer Activation.
 func (c *call) activation() flow {
-	f := c.one()
+	f := c.operand()
 	name := c.activationName()
 	if name == "linear" {
 		return f
@@ -58,14 +58,14 @@ func (c *call) activationName() string {
 // apply adds the nodes of an activation; the last is called after the layer with the suffix.
 func (c *call) apply(f flow, name, suffix string) flow {
 	in := []graph.Value{f.v}
-	if op, ok := simple[name]; ok {
+	if op, ok := activationOps[name]; ok {
 		return f.same(c.node(op, suffix, in))
 	}
 	switch strings.ToLower(name) {
 	case "softmax", "softmax_v2": // tf.nn.softmax has the second name
 		return c.softmaxOver(f, -1, suffix)
 	case "log_softmax":
-		f = c.listed(f)
+		f = c.inElementOrder(f)
 		return f.same(c.node(graph.LogSoftmax, suffix, []graph.Value{f.v}, "axis", c.at(f, len(f.shape)-1)))
 	case "leaky_relu":
 		return f.same(c.node(graph.LeakyRelu, suffix, in, "alpha", 0.2))
@@ -101,7 +101,7 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 
 // softmaxOver adds a softmax over an axis of Keras that counts the batch.
 func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
-	f = c.listed(f)
+	f = c.inElementOrder(f)
 	rank := len(f.shape)
 	if axis < 0 {
 		axis += rank + 1
@@ -111,16 +111,16 @@ func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
 	}
 	at := c.at(f, axis-1)
 	out := f.same(c.node(graph.Softmax, suffix, []graph.Value{f.v}, "axis", at))
-	if at == 0 && !f.kept {
+	if at == 0 && !f.kerasOrder {
 		out.logits = f.v
 	}
 	return out
 }
 
-func softmax(c *call) flow { return c.softmaxOver(c.one(), c.axisOf("axis", -1), "") }
+func softmax(c *call) flow { return c.softmaxOver(c.operand(), c.axisOf("axis", -1), "") }
 
 func relu(c *call) flow {
-	f := c.one()
+	f := c.operand()
 	in := []graph.Value{f.v}
 	slope, limit := c.float("negative_slope", 0), c.float("max_value", -1)
 	if c.float("threshold", 0) != 0 || slope != 0 && c.has("max_value") {
@@ -138,18 +138,18 @@ func relu(c *call) flow {
 }
 
 func leakyRelu(c *call) flow {
-	f := c.one()
+	f := c.operand()
 	return f.same(c.node(graph.LeakyRelu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 0.3)))
 }
 
 func elu(c *call) flow {
-	f := c.one()
+	f := c.operand()
 	return f.same(c.node(graph.Elu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 1)))
 }
 
 // prelu has one slope per element, or per channel where the axes of space share it.
 func prelu(c *call) flow {
-	f := c.ordered(c.one())
+	f := c.channelsFirst(c.operand())
 	shape := append([]int{}, f.shape...)
 	for _, a := range c.fields.list("shared_axes", "a list of axes") {
 		if a < 1 || a > len(shape) {
@@ -157,11 +157,11 @@ func prelu(c *call) flow {
 		}
 		shape[a-1] = 1
 	}
-	t := permuted(c.weight("alpha", shape...), inverse(c.theirs(len(shape))))
+	t := permuted(c.weight("alpha", shape...), inverse(c.toKeras(len(shape))))
 	if c.err != nil {
 		return f
 	}
-	if perChannel := t.Shape[0]; perChannel == t.Count() && perChannel == c.ours(f.shape)[0] {
+	if perChannel := t.Shape[0]; perChannel == t.Count() && perChannel == c.graphShape(f.shape)[0] {
 		slope := c.declare("alpha", graph.Weight, t.Reshape(perChannel))
 		return f.same(c.node(graph.Prelu, "", []graph.Value{f.v, slope}))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// An archive of Keras 3 keeps weights by place, not by name: below a model,
+// An archive of Keras 3 stores weights by position, not by name: below a model,
 // "layers" holds a group for every layer, called after the class and counted
 // within it ("conv2d", "conv2d_1"), and each has its weights in "vars" as 0,
 // 1, 2 in the order in which they were made.
@@ -21,20 +21,20 @@ const (
 	containerOld = "_layer_checkpoint_dependencies"
 )
 
-var words = []*regexp.Regexp{regexp.MustCompile("(.)([A-Z][a-z]+)"), regexp.MustCompile("([a-z])([A-Z])")}
+var camelCase = []*regexp.Regexp{regexp.MustCompile("(.)([A-Z][a-z]+)"), regexp.MustCompile("([a-z])([A-Z])")}
 
 // snake writes a class name as Keras does: BatchNormalization is
 // batch_normalization, Conv2D is conv2d.
 func snake(class string) string {
-	for _, w := range words {
+	for _, w := range camelCase {
 		class = w.ReplaceAllString(class, "${1}_${2}")
 	}
 	return strings.ToLower(class)
 }
 
-// eachPlace calls f for every layer of n with weights, those of models inside too, and
-// its place below o.
-func (n *network) eachPlace(o *place, f func(l *layer, at *place) error) error {
+// eachNode calls f for every layer of n with weights, those of models inside too, and its node
+// below o.
+func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 	container := containerNow
 	if !o.has(container) {
 		container = containerOld
@@ -68,13 +68,13 @@ func (n *network) eachPlace(o *place, f func(l *layer, at *place) error) error {
 }
 
 // visit calls f for l, or for the layers of the model inside, in one member of a container.
-func (l *layer) visit(layers *place, name string, f func(l *layer, at *place) error) error {
+func (l *layer) visit(layers *node, name string, f func(l *layer, at *node) error) error {
 	o, err := layers.open(name)
 	if err != nil {
 		return err
 	}
 	if l.net != nil {
-		return l.net.eachPlace(o, f)
+		return l.net.eachNode(o, f)
 	}
 	return f(l, o)
 }
@@ -82,8 +82,8 @@ func (l *layer) visit(layers *place, name string, f func(l *layer, at *place) er
 // hasWeights reports whether l or a layer inside has weights.
 func (l *layer) hasWeights() bool {
 	if l.net == nil {
-		trained, kept := l.params()
-		return len(trained)+len(kept) > 0
+		trainable, nonTrainable := l.params()
+		return len(trainable)+len(nonTrainable) > 0
 	}
 	any := false
 	l.net.leaves("", func(_ string, l *layer) { any = any || l.hasWeights() })
@@ -91,13 +91,13 @@ func (l *layer) hasWeights() bool {
 }
 
 // archived gives the weights of a layer of an archive to w.
-func (w weights) archived(l *layer, at *place) error {
+func (w weights) archived(l *layer, at *node) error {
 	vars, err := at.open("vars")
 	if err != nil {
 		return err
 	}
-	trained, kept := l.params()
-	for i, p := range append(trained, kept...) {
+	trainable, nonTrainable := l.params()
+	for i, p := range append(trainable, nonTrainable...) {
 		data, err := vars.open(strconv.Itoa(i))
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (w weights) archived(l *layer, at *place) error {
 		}
 		w.put(slot{l: l, param: p}, arrayOf(data.path, v))
 	}
-	if more := strconv.Itoa(len(trained) + len(kept)); vars.has(more) {
+	if more := strconv.Itoa(len(trainable) + len(nonTrainable)); vars.has(more) {
 		return fmt.Errorf("%s has more than the %s weights that its description asks for", vars, more)
 	}
 	return nil
@@ -120,16 +120,16 @@ func (w weights) archived(l *layer, at *place) error {
 // archivedNorms returns the batch norms that a description has, for an archive whose
 // model is not built: its weights have numbers for names, which say nothing of what
 // they are.
-func archivedNorms(n *network, root *place) ([]foreign.BatchNorm, error) {
+func archivedNorms(n *network, root *node) ([]foreign.BatchNorm, error) {
 	norms := []foreign.BatchNorm{}
-	err := n.eachPlace(root, func(l *layer, at *place) error {
+	err := n.eachNode(root, func(l *layer, at *node) error {
 		if l.class != "BatchNormalization" {
 			return nil
 		}
-		trained, kept := l.params()
+		trainable, nonTrainable := l.params()
 		norm := foreign.BatchNorm{Name: at.path, Eps: l.fields.float("epsilon", 1e-3),
 			Decay: l.fields.float("momentum", 0.99)}
-		for i, p := range append(trained, kept...) {
+		for i, p := range append(trainable, nonTrainable...) {
 			to := map[string]*string{"gamma": &norm.Gamma, "beta": &norm.Beta, "moving_mean": &norm.Mean,
 				"moving_variance": &norm.Variance}[p]
 			*to = at.path + "/vars/" + strconv.Itoa(i)

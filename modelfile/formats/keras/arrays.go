@@ -97,11 +97,11 @@ func nameList(o *hdf5.Object, attr string) ([]string, error) {
 		if !ok {
 			return all, nil
 		}
-		part, err := v.Strings()
+		chunk, err := v.Strings()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, part...)
+		all = append(all, chunk...)
 	}
 }
 

@@ -24,26 +24,26 @@ var augmentations = map[string]string{
 }
 
 // addAugmentations puts them into a table of kinds.
-func addAugmentations(kinds map[string]kind) {
+func addAugmentations(kinds map[string]layerKind) {
 	for class, keys := range augmentations {
-		kinds[class] = kind{make: leftOut, heeds: "data_format",
+		kinds[class] = layerKind{make: identity, reads: "data_format",
 			ignores: keys + " seed bounding_box_format force_generator rng_type"}
 	}
-	kinds["RandomCrop"] = kind{make: randomCrop, heeds: "height width data_format",
+	kinds["RandomCrop"] = layerKind{make: randomCrop, reads: "height width data_format",
 		ignores: "seed bounding_box_format force_generator rng_type"}
 }
 
 // randomCrop is left out where it has nothing to cut: versions of Keras differ in what
 // prediction makes of a picture of another size.
 func randomCrop(c *call) flow {
-	f := c.one()
+	f := c.operand()
 	height, width := c.count("height", 0), c.count("width", 0)
 	if c.err != nil || c.fields.err != nil {
 		return f
 	}
-	if ours := c.ours(f.shape); len(ours) != 3 || ours[1] != height || ours[2] != width {
+	if shape := c.graphShape(f.shape); len(shape) != 3 || shape[1] != height || shape[2] != width {
 		return c.fail("crops a tensor of shape %v to %dx%d; only pictures of that size already are supported",
 			f.shape, height, width)
 	}
-	return leftOut(c)
+	return identity(c)
 }

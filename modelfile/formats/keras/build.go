@@ -12,21 +12,21 @@ import (
 
 // build is a model on its way from a description to a graph.
 type build struct {
-	g       *graph.Builder
-	table   []graph.State
-	state   map[string]tensor.Tensor
-	weights weights
-	labels  map[*layer]string // names in the graph
-	used    foreign.Names     // labels that are taken
-	major   int               // version of Keras
-	first   bool              // channels first
-	flip    bool              // kernels are those of a true convolution, as Theano's
-	old     bool              // images are resized as TensorFlow 1 does
-	notes   []note
-	given   []int                  // the input's shape, for what the file leaves open
-	calls   int                    // calls that were built
-	turns   map[string]graph.Value // transpositions that are there, by value and permutation
-	room    int                    // bytes of weights that may still be read
+	g              *graph.Builder
+	table          []graph.State
+	state          map[string]tensor.Tensor
+	weights        weights
+	labels         map[*layer]string // names in the graph
+	used           foreign.Names     // labels that are taken
+	major          int               // version of Keras
+	first          bool              // channels first
+	flip           bool              // kernels are those of a true convolution, as Theano's
+	old            bool              // images are resized as TensorFlow 1 does
+	notes          []note
+	given          []int                  // the input's shape, for what the file leaves open
+	calls          int                    // calls that were built
+	transpositions map[string]graph.Value // transpositions that are there, by value and permutation
+	weightBudget   int                    // bytes of weights that may still be read
 }
 
 // note is a remark about a layer for the person who imports the model.
@@ -40,7 +40,7 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 		return nil, err
 	}
 	b.state, b.labels = map[string]tensor.Tensor{}, map[*layer]string{}
-	b.turns = map[string]graph.Value{}
+	b.transpositions = map[string]graph.Value{}
 	b.g = graph.NewBuilder("main", &b.table)
 	if len(n.inputs) != 1 {
 		return nil, fmt.Errorf("model %s has %d inputs; 1 is supported", n.name, len(n.inputs))
@@ -71,7 +71,7 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 func (b *build) outputs(n *network, outs []flow) {
 	var names foreign.Names
 	for i, f := range outs {
-		f = b.leaving(f)
+		f = b.outputFlow(f)
 		name := n.outputs[i].layer
 		if n.outKeys != nil {
 			name = n.outKeys[i]

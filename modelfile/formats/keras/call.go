@@ -26,8 +26,8 @@ func (c *call) fail(format string, args ...any) flow {
 	return flow{v: graph.None, logits: graph.None}
 }
 
-// one returns the only operand.
-func (c *call) one() flow { return c.in[0] }
+// operand returns the only operand.
+func (c *call) operand() flow { return c.in[0] }
 
 // node adds a node called after the layer, with a suffix if it is not the last of the layer.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
@@ -40,8 +40,8 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 // like makes a flow of a value that has the order of axes of f, reading its shape
 // from the graph.
 func (c *call) like(f flow, v graph.Value) flow {
-	if f.kept {
-		return c.keeping(v)
+	if f.kerasOrder {
+		return c.inKerasOrder(v)
 	}
 	out := c.shaped(v)
 	out.flat = f.flat
@@ -50,23 +50,23 @@ func (c *call) like(f flow, v graph.Value) flow {
 
 // shaped makes a flow of a value that lies channels first, reading its shape from the graph.
 func (c *call) shaped(v graph.Value) flow {
-	ours := c.g.Type(v).Shape // empty after an error, which the graph keeps
-	shape := make([]int, len(ours))
-	for a, from := range c.theirs(len(ours)) {
-		shape[a] = ours[from]
+	graphShape := c.g.Type(v).Shape // empty after an error, which the graph keeps
+	shape := make([]int, len(graphShape))
+	for a, from := range c.toKeras(len(graphShape)) {
+		shape[a] = graphShape[from]
 	}
 	return flow{v: v, shape: shape, logits: graph.None}
 }
 
 // same makes a flow of a value that has the shape and order of f.
 func (f flow) same(v graph.Value) flow {
-	return flow{v: v, shape: f.shape, kept: f.kept, flat: f.flat, logits: graph.None}
+	return flow{v: v, shape: f.shape, kerasOrder: f.kerasOrder, flat: f.flat, logits: graph.None}
 }
 
-// keeping makes a flow of a value that has the axes of Keras.
-func (c *call) keeping(v graph.Value) flow {
+// inKerasOrder makes a flow of a value that has the axes of Keras.
+func (c *call) inKerasOrder(v graph.Value) flow {
 	shape := slices.Clone(c.g.Type(v).Shape)
-	return flow{v: v, shape: shape, kept: !c.first && len(shape) > 1, logits: graph.None}
+	return flow{v: v, shape: shape, kerasOrder: !c.first && len(shape) > 1, logits: graph.None}
 }
 
 // weight loads a weight, which must have a shape in the order of Keras;
@@ -87,7 +87,7 @@ func (c *call) weight(param string, shape ...int) tensor.Tensor {
 		c.fail("weight %s has the shape %v, want %v", a.name, got, shape)
 		return blank
 	}
-	if c.room -= a.value.Size(); c.room < 0 {
+	if c.weightBudget -= a.value.Size(); c.weightBudget < 0 {
 		c.fail("the weights of shared layers are read over and over")
 		return blank
 	}
@@ -115,12 +115,12 @@ func (c *call) bias(n int) graph.Value {
 	return c.declare("bias", graph.Bias, c.weight("bias", n))
 }
 
-// ordered returns f as the graph keeps tensors: its axes channels first, and the
+// channelsFirst returns f as the graph keeps tensors: its axes channels first, and the
 // elements of a list in the order of Keras.
-func (b *build) ordered(f flow) flow {
+func (b *build) channelsFirst(f flow) flow {
 	switch {
-	case f.kept:
-		return flow{v: b.turned(f.v, inverse(b.theirs(len(f.shape)))), shape: f.shape, logits: graph.None}
+	case f.kerasOrder:
+		return flow{v: b.transposed(f.v, inverse(b.toKeras(len(f.shape)))), shape: f.shape, logits: graph.None}
 	case f.flat == nil:
 		return f
 	}
@@ -132,39 +132,39 @@ func (b *build) ordered(f flow) flow {
 	return flow{v: v, shape: f.shape, logits: graph.None}
 }
 
-// listed returns f with the elements of a list in the order of Keras. Axes stay.
-func (b *build) listed(f flow) flow {
-	if f.kept {
+// inElementOrder returns f with the elements of a list in the order of Keras. Axes stay.
+func (b *build) inElementOrder(f flow) flow {
+	if f.kerasOrder {
 		return f
 	}
-	return b.ordered(f)
+	return b.channelsFirst(f)
 }
 
-// turned adds the transposition of a value, once for all that want it.
-func (b *build) turned(v graph.Value, perm []int) graph.Value {
+// transposed adds the transposition of a value, once for all that want it.
+func (b *build) transposed(v graph.Value, perm []int) graph.Value {
 	if v == graph.None {
 		return v
 	}
 	key := fmt.Sprint(v, perm)
-	if have, ok := b.turns[key]; ok {
+	if have, ok := b.transpositions[key]; ok {
 		return have
 	}
 	out := b.g.Op(graph.Transpose, b.g.UniqueName("turned"), []graph.Value{v}, "perm", perm)
-	b.turns[key] = out
+	b.transpositions[key] = out
 	return out
 }
 
-// leaving returns f as it leaves the model: pictures with their channels first, all
+// outputFlow returns f as it leaves the model: pictures with their channels first, all
 // else with the axes of Keras.
-func (b *build) leaving(f flow) flow {
+func (b *build) outputFlow(f flow) flow {
 	rank := len(f.shape)
 	switch {
-	case !b.keeps(rank):
-		return b.ordered(f)
-	case f.kept:
+	case !b.keepsKerasOrder(rank):
+		return b.channelsFirst(f)
+	case f.kerasOrder:
 		return f
 	}
-	return flow{v: b.turned(f.v, b.theirs(rank)), shape: f.shape, kept: true, logits: graph.None}
+	return flow{v: b.transposed(f.v, b.toKeras(rank)), shape: f.shape, kerasOrder: true, logits: graph.None}
 }
 
 // lastOrder returns the permutation that puts the first axis behind all others.
@@ -176,9 +176,9 @@ func (b *build) lastOrder(rank int) []int {
 	return perm
 }
 
-// made makes the nodes of the layer. Where Keras takes one operand, or one of a certain
+// buildLayer makes the nodes of the layer. Where Keras takes one operand, or one of a certain
 // rank, alone, so does it.
-func (c *call) made() flow {
+func (c *call) buildLayer() flow {
 	k := kinds[c.l.class]
 	if !k.joins && len(c.in) != 1 {
 		return c.fail("has %d operands, want 1", len(c.in))

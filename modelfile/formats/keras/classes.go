@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// families says what classes of layers without a counterpart are, by a part of
+// families says what classes of layers without a counterpart are, by a substring of
 // their names; the first that fits counts.
-var families = []struct{ part, what string }{
+var families = []struct{ substring, what string }{
 	{"Bidirectional", "recurrent"}, {"LSTM", "recurrent"}, {"GRU", "recurrent"}, {"RNN", "recurrent"},
 	{"TimeDistributed", "over a sequence"}, {"Masking", "over a sequence"},
 	{"Embedding", "embedding"}, {"TextVectorization", "of words"}, {"Lookup", "of words"},
@@ -22,7 +22,7 @@ var families = []struct{ part, what string }{
 // describe names the class of l, and what it is.
 func (l *layer) describe() string {
 	for _, f := range families {
-		if strings.Contains(l.asked, f.part) {
+		if strings.Contains(l.asked, f.substring) {
 			return l.asked + ": " + f.what
 		}
 	}
@@ -30,7 +30,7 @@ func (l *layer) describe() string {
 }
 
 // operations are the functions of Keras 3 that are supported where they stand
-// in place of a layer: what + - * between tensors make.
+// instead of a layer: what + - * between tensors make.
 var operations = []string{"Add", "Subtract", "Multiply"}
 
 // checkLayers refuses the layers that have no counterpart, all at once, and

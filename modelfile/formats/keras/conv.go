@@ -7,12 +7,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// walk is how a layer with a window goes over an image of one or two axes.
-type walk struct{ kernel, stride, dilation []int }
+// windowSpec is how a layer with a window goes over an image of one or two axes.
+type windowSpec struct{ kernel, stride, dilation []int }
 
-// walk reads the window of a layer over axes of space.
-func (c *call) walk(axes int, kernel string) walk {
-	w := walk{kernel: c.ints(kernel, axes, 0), stride: c.ints("strides", axes, 1),
+// windowOf reads the window of a layer over axes of space.
+func (c *call) windowOf(axes int, kernel string) windowSpec {
+	w := windowSpec{kernel: c.ints(kernel, axes, 0), stride: c.ints("strides", axes, 1),
 		dilation: c.ints("dilation_rate", axes, 1)}
 	for _, n := range slices.Concat(w.kernel, w.stride, w.dilation) {
 		if n < 1 || n > 1<<16 {
@@ -24,17 +24,17 @@ func (c *call) walk(axes int, kernel string) walk {
 }
 
 // two adds an axis of length 1 in front of a window over one axis.
-func (w walk) two() walk {
+func (w windowSpec) two() windowSpec {
 	if len(w.kernel) == 2 {
 		return w
 	}
 	one := []int{1}
-	return walk{append(one, w.kernel...), append([]int{1}, w.stride...), append([]int{1}, w.dilation...)}
+	return windowSpec{append(one, w.kernel...), append([]int{1}, w.stride...), append([]int{1}, w.dilation...)}
 }
 
 // padding returns [top, left, bottom, right] for an image of (H, W). "same"
 // pads so that ceil(n/stride) windows fit, the odd element at the end.
-func (c *call) padding(w walk, size []int) []int {
+func (c *call) padding(w windowSpec, size []int) []int {
 	pad := make([]int, 4)
 	how := c.text("padding", "valid")
 	if c.err != nil {
@@ -57,17 +57,17 @@ func (c *call) padding(w walk, size []int) []int {
 
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-// space returns the channels and the two axes of space of an operand that
+// spatialSize returns the channels and the two axes of space of an operand that
 // lies channels first; a tensor of one axis of space gets one of length 1.
-func (c *call) space(f flow) (channels int, size []int) {
-	ours := c.ours(f.shape)
-	if len(ours) == 2 {
-		return ours[0], []int{1, ours[1]}
+func (c *call) spatialSize(f flow) (channels int, size []int) {
+	shape := c.graphShape(f.shape)
+	if len(shape) == 2 {
+		return shape[0], []int{1, shape[1]}
 	}
-	if len(ours) != 3 {
+	if len(shape) != 3 {
 		return 1, []int{1, 1}
 	}
-	return ours[0], ours[1:]
+	return shape[0], shape[1:]
 }
 
 // toImage turns a tensor of one axis of space into one of two.
@@ -75,7 +75,7 @@ func (c *call) toImage(f flow) graph.Value {
 	if len(f.shape) == 3 {
 		return f.v
 	}
-	channels, size := c.space(f)
+	channels, size := c.spatialSize(f)
 	return c.node(graph.Reshape, ".image", []graph.Value{f.v}, "shape", append([]int{channels}, size...))
 }
 
@@ -89,7 +89,7 @@ func (c *call) fromImage(v graph.Value, axes int) flow {
 
 // kernel loads a kernel of (kh, kw, in, out), or (k, in, out), and returns it
 // as [out, in, kh, kw]. Keras 1 keeps it in other orders.
-func (c *call) kernel(w walk, in, out int) tensor.Tensor {
+func (c *call) kernel(w windowSpec, in, out int) tensor.Tensor {
 	var t tensor.Tensor
 	kh, kw := w.two().kernel[0], w.two().kernel[1]
 	switch {
@@ -111,7 +111,7 @@ func (c *call) kernel(w walk, in, out int) tensor.Tensor {
 }
 
 // convolve adds a convolution of an image with a kernel [out, in/groups, kh, kw].
-func (c *call) convolve(suffix string, x graph.Value, w walk, size []int, groups int,
+func (c *call) convolve(suffix string, x graph.Value, w windowSpec, size []int, groups int,
 	kernel, bias graph.Value) graph.Value {
 	w = w.two()
 	pad := c.padding(w, size)
@@ -124,9 +124,9 @@ func conv1D(c *call) flow { return convolution(c, 1) }
 func conv2D(c *call) flow { return convolution(c, 2) }
 
 func convolution(c *call, axes int) flow {
-	x := c.ordered(c.one())
-	w := c.walk(axes, "kernel_size")
-	channels, size := c.space(x)
+	x := c.channelsFirst(c.operand())
+	w := c.windowOf(axes, "kernel_size")
+	channels, size := c.spatialSize(x)
 	groups, filters := c.int("groups", 1), c.count("filters", 0)
 	if groups < 1 || channels%groups != 0 {
 		return c.fail("%d channels in %d groups", channels, groups)
@@ -139,9 +139,9 @@ func convolution(c *call, axes int) flow {
 
 // depthwise: a kernel (kh, kw, in, multiplier) whose output channel c*multiplier+m reads channel c.
 func depthwise(c *call) flow {
-	x := c.ordered(c.one())
-	w := c.walk(2, "kernel_size")
-	channels, size := c.space(x)
+	x := c.channelsFirst(c.operand())
+	w := c.windowOf(2, "kernel_size")
+	channels, size := c.spatialSize(x)
 	many := c.count("depth_multiplier", 1)
 	kernel := c.declare("depthwise_kernel", graph.Weight, c.depthKernel(w, channels, many))
 	v := c.convolve("", x.v, w, size, channels, kernel, c.bias(channels*many))
@@ -150,7 +150,7 @@ func depthwise(c *call) flow {
 
 // depthKernel loads a depthwise kernel as [in*multiplier, 1, kh, kw]. Keras on
 // Theano turned it before it convolved, so that it is one of a correlation.
-func (c *call) depthKernel(w walk, channels, many int) tensor.Tensor {
+func (c *call) depthKernel(w windowSpec, channels, many int) tensor.Tensor {
 	if c.major == 1 && c.first {
 		c.fail("kernels of Keras 1 with channels first are not supported")
 	}
@@ -160,9 +160,9 @@ func (c *call) depthKernel(w walk, channels, many int) tensor.Tensor {
 
 // separable: a depthwise convolution without bias, then one of 1x1.
 func separable(c *call) flow {
-	x := c.ordered(c.one())
-	w := c.walk(2, "kernel_size")
-	channels, size := c.space(x)
+	x := c.channelsFirst(c.operand())
+	w := c.windowOf(2, "kernel_size")
+	channels, size := c.spatialSize(x)
 	many, filters := c.count("depth_multiplier", 1), c.count("filters", 0)
 	deep := c.declare("depthwise_kernel", graph.Weight, c.depthKernel(w, channels, many))
 	v := c.convolve(".depthwise", x.v, w, size, channels, deep, graph.None)
@@ -174,11 +174,11 @@ func separable(c *call) flow {
 
 // convTranspose: "same" gives n*stride elements, "valid" all that are reached.
 func convTranspose(c *call) flow {
-	x := c.ordered(c.one())
-	w := c.walk(2, "kernel_size")
-	channels, _ := c.space(x)
+	x := c.channelsFirst(c.operand())
+	w := c.windowOf(2, "kernel_size")
+	channels, _ := c.spatialSize(x)
 	filters := c.count("filters", 0)
-	kernel := c.declare("kernel", graph.Weight, c.turnedKernel(w, channels, filters))
+	kernel := c.declare("kernel", graph.Weight, c.rotatedKernel(w, channels, filters))
 	pad, extra := make([]int, 4), make([]int, 2)
 	how := c.text("padding", "valid")
 	if how != "valid" && how != "same" {
@@ -198,9 +198,9 @@ func convTranspose(c *call) flow {
 	return c.activated(out)
 }
 
-// turnedKernel loads a kernel of (kh, kw, out, in) and returns it as
+// rotatedKernel loads a kernel of (kh, kw, out, in) and returns it as
 // [in, out, kh, kw]. Keras 1 keeps it as that of a convolution.
-func (c *call) turnedKernel(w walk, in, out int) tensor.Tensor {
+func (c *call) rotatedKernel(w windowSpec, in, out int) tensor.Tensor {
 	if c.major == 1 {
 		return permuted(c.kernel(w, in, out), []int{1, 0, 2, 3})
 	}

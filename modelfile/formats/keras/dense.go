@@ -7,7 +7,7 @@ import (
 
 // dense: on one axis a matrix product, on more a convolution of 1x1 over the channels.
 func dense(c *call) flow {
-	x := c.one()
+	x := c.operand()
 	units := c.count("units", 0)
 	if c.err != nil || len(x.shape) == 0 {
 		return c.fail("takes a tensor of rank 2 or more with the batch")
@@ -15,7 +15,7 @@ func dense(c *call) flow {
 	in := x.shape[len(x.shape)-1]
 	t := c.weight("kernel", in, units)
 	if len(x.shape) > 1 {
-		return c.denseEach(c.ordered(x), t)
+		return c.denseEach(c.channelsFirst(x), t)
 	}
 	kernel := c.declare("kernel", graph.Weight, c.columns(t, x.flat))
 	v := c.node(graph.Dense, "", []graph.Value{x.v, kernel, c.bias(units)})
@@ -38,7 +38,7 @@ func (c *call) columns(t tensor.Tensor, flat []int) tensor.Tensor {
 	return permuted(t.Reshape(shape...), perm).Reshape(t.Shape[1], t.Shape[0])
 }
 
-// denseEach applies the kernel (in, out) to every place of a tensor of two or three axes.
+// denseEach applies the kernel (in, out) to every position of a tensor of two or three axes.
 func (c *call) denseEach(x flow, t tensor.Tensor) flow {
 	if c.first || len(x.shape) > 3 {
 		return c.fail("on a tensor of shape %v is not supported", x.shape)

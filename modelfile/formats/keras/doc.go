@@ -24,5 +24,5 @@ const (
 	maxLayers   = 1 << 14 // layers of one model
 	maxCalls    = 1 << 16 // calls of layers, those in models that are called several times each time
 	maxShared   = 8       // times the file's size that its weights may be read, for layers that are shared
-	spareRoom   = 64 << 20
+	spareMemory = 64 << 20
 )

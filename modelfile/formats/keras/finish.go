@@ -32,7 +32,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if err != nil {
 		return fmt.Errorf("model_config: %w", err)
 	}
-	inside, wrapper, err := n.chop()
+	inside, wrapper, err := n.singleDevice()
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 		return err
 	}
 	b := &build{weights: w, major: c.major(), flip: c.theano(), old: c.oldResize(), given: c.given,
-		room: maxShared*int(c.size) + spareRoom}
+		weightBudget: maxShared*int(c.size) + spareMemory}
 	m, err := b.toModel(inside)
 	if err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 type flow struct {
 	v     graph.Value
 	shape []int // as Keras has it, without the batch: (H, W, C)
-	// kept says that v has its axes in the order of Keras, as an input has that is
+	// kerasOrder says that v has its axes in the order of Keras, as an input has that is
 	// no picture, and not channels first; false where the two are the same.
-	kept bool
+	kerasOrder bool
 	// flat is the shape, channels first, of what was flattened if v has its
 	// elements in that order, which Keras has channels last; nil otherwise.
 	flat []int
@@ -21,8 +21,8 @@ type flow struct {
 	logits graph.Value
 }
 
-// ours returns how the graph keeps a tensor of a shape of Keras: (C, H, W).
-func (b *build) ours(shape []int) []int {
+// graphShape returns how the graph stores a tensor of a shape of Keras: (C, H, W).
+func (b *build) graphShape(shape []int) []int {
 	if b.first || len(shape) < 2 {
 		return shape
 	}
@@ -42,21 +42,21 @@ func (b *build) axis(a, rank int) int {
 	return a + 1
 }
 
-// keeps reports whether tensors of a rank, without the batch, enter and leave the
+// keepsKerasOrder reports whether tensors of a rank, without the batch, enter and leave the
 // model with the axes of Keras. Pictures, of three axes, have their channels first.
-func (b *build) keeps(rank int) bool { return !b.first && rank > 1 && rank != 3 }
+func (b *build) keepsKerasOrder(rank int) bool { return !b.first && rank > 1 && rank != 3 }
 
 // at returns where v has axis a of Keras.
 func (b *build) at(f flow, a int) int {
-	if f.kept {
+	if f.kerasOrder {
 		return a
 	}
 	return b.axis(a, len(f.shape))
 }
 
-// theirs returns the permutation from the graph's order of axes to that of
-// Keras: axis i of Keras is axis theirs[i] of the graph.
-func (b *build) theirs(rank int) []int {
+// toKeras returns the permutation from the graph's order of axes to that of
+// Keras: axis i of Keras is axis toKeras[i] of the graph.
+func (b *build) toKeras(rank int) []int {
 	perm := make([]int, rank)
 	for a := range perm {
 		perm[a] = b.axis(a, rank)
@@ -73,9 +73,9 @@ func inverse(p []int) []int {
 	return q
 }
 
-// moves reports whether a transposition of a shape changes the order of the
+// changesOrder reports whether a transposition of a shape changes the order of the
 // elements: moving axes of length 1 does not.
-func moves(shape, perm []int) bool {
+func changesOrder(shape, perm []int) bool {
 	long := slices.DeleteFunc(slices.Clone(perm), func(a int) bool { return shape[a] == 1 })
 	return !slices.IsSorted(long)
 }

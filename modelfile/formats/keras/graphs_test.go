@@ -81,7 +81,7 @@ func (d drawn) build() (m *models.Model, err error) {
 				hdf5.Type{Class: hdf5.Float, Size: 4, Signed: true}, v.Shape})
 		}
 	}
-	b := &build{weights: w, major: d.Major, room: 1 << 30}
+	b := &build{weights: w, major: d.Major, weightBudget: 1 << 30}
 	return b.toModel(n)
 }
 

@@ -12,7 +12,7 @@ import (
 // parseCalls reads inbound_nodes: a list of calls. Up to Keras 2 a call is a
 // list of [layer, call, tensor, arguments]; in Keras 3 it is an object with
 // args and kwargs in which tensors stand at any depth.
-func parseCalls(b json.RawMessage) ([]refs, error) {
+func parseCalls(b json.RawMessage) ([]tensorRefs, error) {
 	if len(b) == 0 || string(b) == "null" {
 		return nil, nil
 	}
@@ -20,7 +20,7 @@ func parseCalls(b json.RawMessage) ([]refs, error) {
 	if err := unmarshal(b, &calls, "inbound_nodes"); err != nil {
 		return nil, err
 	}
-	var out []refs
+	var out []tensorRefs
 	for i, c := range calls {
 		r, err := parseCall(c)
 		if err != nil {
@@ -31,7 +31,7 @@ func parseCalls(b json.RawMessage) ([]refs, error) {
 	return out, nil
 }
 
-func parseCall(b json.RawMessage) (refs, error) {
+func parseCall(b json.RawMessage) (tensorRefs, error) {
 	var object map[string]json.RawMessage
 	if len(b) == 0 || b[0] != '{' || json.Unmarshal(b, &object) != nil || object["args"] == nil {
 		return parseRefs(b, "operands")
@@ -39,15 +39,15 @@ func parseCall(b json.RawMessage) (refs, error) {
 	var kwargs any
 	if object["kwargs"] != nil {
 		if err := unmarshal(object["kwargs"], &kwargs, "kwargs"); err != nil {
-			return refs{}, err
+			return tensorRefs{}, err
 		}
 	}
 	if err := checkArguments(kwargs); err != nil {
-		return refs{}, err
+		return tensorRefs{}, err
 	}
 	var args []json.RawMessage
 	if err := unmarshal(object["args"], &args, "args"); err != nil {
-		return refs{}, err
+		return tensorRefs{}, err
 	}
 	if len(args) == 1 { // the usual: everything in the first
 		return parseRefs(args[0], "args")
@@ -55,34 +55,34 @@ func parseCall(b json.RawMessage) (refs, error) {
 	return parseRefs(object["args"], "args")
 }
 
-// refs are the tensors in a structure of lists and dicts, in the order in which Keras
+// tensorRefs are the tensors in a structure of lists and dicts, in the order in which Keras
 // flattens it: that of a list, and of a dict's sorted keys.
-type refs struct {
-	at   []origin
-	keys []string // where each stands: keys and places joined by points; nil without a dict
+type tensorRefs struct {
+	at   []tensorRef
+	keys []string // where each stands: keys and indices joined by points; nil without a dict
 }
 
 // parseRefs reads a structure of references to tensors, or one alone: [layer, call,
 // tensor], with or without arguments, or the object of Keras 3. Keyword arguments
 // that are tensors, such as a mask, are refused.
-func parseRefs(b json.RawMessage, what string) (refs, error) {
+func parseRefs(b json.RawMessage, what string) (tensorRefs, error) {
 	if len(b) == 0 {
-		return refs{}, fmt.Errorf("there is no %s", what)
+		return tensorRefs{}, fmt.Errorf("there is no %s", what)
 	}
 	var x any
 	if err := unmarshal(b, &x, what); err != nil {
-		return refs{}, err
+		return tensorRefs{}, err
 	}
 	if _, list := x.([]any); !list {
 		if _, dict := x.(map[string]any); !dict {
-			return refs{}, fmt.Errorf("%s is %.80s, want a list or a dict of tensors", what, b)
+			return tensorRefs{}, fmt.Errorf("%s is %.80s, want a list or a dict of tensors", what, b)
 		}
 	}
-	var r refs
+	var r tensorRefs
 	dict := false
 	err := r.flatten(x, "", &dict)
 	if err != nil {
-		return refs{}, fmt.Errorf("%s: %w", what, err)
+		return tensorRefs{}, fmt.Errorf("%s: %w", what, err)
 	}
 	if !dict {
 		r.keys = nil
@@ -91,7 +91,7 @@ func parseRefs(b json.RawMessage, what string) (refs, error) {
 }
 
 // flatten adds the tensors in x, which stands at a path.
-func (r *refs) flatten(x any, path string, dict *bool) error {
+func (r *tensorRefs) flatten(x any, path string, dict *bool) error {
 	below := func(key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 	switch x := x.(type) {
 	case nil:
@@ -115,7 +115,7 @@ func (r *refs) flatten(x any, path string, dict *bool) error {
 		case x["class_name"] == "__tuple__":
 			return r.flatten(x["items"], path, dict)
 		case x["class_name"] != nil:
-			return fmt.Errorf("an argument of class %s is not supported", written(x["class_name"]))
+			return fmt.Errorf("an argument of class %s is not supported", quoted(x["class_name"]))
 		}
 		*dict = true
 		for _, key := range slices.Sorted(maps.Keys(x)) {
@@ -125,40 +125,39 @@ func (r *refs) flatten(x any, path string, dict *bool) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("the argument %s is not a tensor", written(x))
+	return fmt.Errorf("the argument %s is not a tensor", quoted(x))
 }
 
-func (r *refs) add(x any, path string) error {
+func (r *tensorRefs) add(x any, path string) error {
 	o, err := oneRef(x)
 	r.at, r.keys = append(r.at, o), append(r.keys, path)
 	return err
 }
 
-func oneRef(x any) (origin, error) {
+func oneRef(x any) (tensorRef, error) {
 	l, _ := x.([]any)
 	if len(l) < 3 || len(l) > 4 {
-		return origin{}, fmt.Errorf("%s is not [layer, call, tensor]", written(x))
+		return tensorRef{}, fmt.Errorf("%s is not [layer, call, tensor]", quoted(x))
 	}
 	name, isName := l[0].(string)
 	call, isCall := index(l[1])
 	at, isTensor := index(l[2])
 	if !isName || !isCall || !isTensor {
-		return origin{}, fmt.Errorf("%s is not [layer, call, tensor]", written(x))
+		return tensorRef{}, fmt.Errorf("%s is not [layer, call, tensor]", quoted(x))
 	}
 	if len(l) == 4 {
 		if err := checkArguments(l[3]); err != nil {
-			return origin{}, err
+			return tensorRef{}, err
 		}
 	}
-	return origin{name, call, at}, nil
+	return tensorRef{name, call, at}, nil
 }
 
-// checkArguments refuses a call's arguments, but for those that prediction
-// does not heed.
+// checkArguments refuses a call's arguments, except for those that prediction does not read.
 func checkArguments(x any) error {
 	args, ok := x.(map[string]any)
 	if !ok && x != nil {
-		return fmt.Errorf("arguments %s are not an object", written(x))
+		return fmt.Errorf("arguments %s are not an object", quoted(x))
 	}
 	for key, v := range args {
 		if key != "training" && v != nil {
@@ -171,8 +170,8 @@ func checkArguments(x any) error {
 	return nil
 }
 
-// written returns x as it stands in the file, cut after 80 characters.
-func written(x any) string {
+// quoted returns x as it stands in the file, cut after 80 characters.
+func quoted(x any) string {
 	b, _ := json.Marshal(x)
 	return fmt.Sprintf("%.80s", b)
 }

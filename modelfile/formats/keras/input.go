@@ -15,9 +15,9 @@ func (s *scope) input(l *layer) (flow, error) {
 	if err != nil {
 		return flow{}, fmt.Errorf("layer %.80q (InputLayer): %w", l.name, err)
 	}
-	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.entering(shape)}
+	t := graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: s.graphInput(shape)}
 	v := s.g.Input(s.label(s.path+l.name, l), t)
-	return flow{v: v, shape: shape, kept: s.keeps(len(shape)), logits: graph.None}, s.g.Err()
+	return flow{v: v, shape: shape, kerasOrder: s.keepsKerasOrder(len(shape)), logits: graph.None}, s.g.Err()
 }
 
 // inputShape returns the shape of the input without the batch, as Keras has it.
@@ -33,7 +33,7 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 	}
 	if len(batch) == 0 {
 		if n := len(s.given); n > 0 && n < tensor.MaxRank {
-			return s.theirShape(s.given), nil
+			return s.kerasShape(s.given), nil
 		}
 		return nil, problem.Failure("", "the file does not say how large the input is",
 			"say it with {input} 3,224,224")
@@ -53,7 +53,7 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		return nil, problem.Failure("", fmt.Sprintf("the input's size is open: %s", f.m["batch_shape"]),
 			"say it with {input} "+s.example(shape))
 	}
-	for _, given := range [][]int{s.theirShape(s.given), s.given} {
+	for _, given := range [][]int{s.kerasShape(s.given), s.given} {
 		if fits(given, shape) {
 			return given, nil
 		}
@@ -62,22 +62,22 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		"does not fit", f.m["batch_shape"], commas(s.given)), "")
 }
 
-// entering returns the shape in which a sample of a shape of Keras enters the model.
-func (b *build) entering(shape []int) []int {
-	if b.keeps(len(shape)) {
+// graphInput returns the shape in which a sample of a shape of Keras enters the model.
+func (b *build) graphInput(shape []int) []int {
+	if b.keepsKerasOrder(len(shape)) {
 		return shape
 	}
-	return b.ours(shape)
+	return b.graphShape(shape)
 }
 
-// theirShape is the shape of Keras of one that enters the model.
-func (b *build) theirShape(ours []int) []int {
-	if b.keeps(len(ours)) {
-		return ours
+// kerasShape is the shape of Keras of one that enters the model.
+func (b *build) kerasShape(shape []int) []int {
+	if b.keepsKerasOrder(len(shape)) {
+		return shape
 	}
-	out := make([]int, len(ours))
-	for i, a := range b.theirs(len(ours)) {
-		out[i] = ours[a]
+	out := make([]int, len(shape))
+	for i, a := range b.toKeras(len(shape)) {
+		out[i] = shape[a]
 	}
 	return out
 }
@@ -94,16 +94,16 @@ func fits(given, shape []int) bool {
 
 // example closes the open lengths of a shape by usual ones, as it enters the model.
 func (b *build) example(shape []int) string {
-	ours := append([]int{}, b.entering(shape)...)
-	for i, n := range ours {
+	lengths := append([]int{}, b.graphInput(shape)...)
+	for i, n := range lengths {
 		if n < 0 {
-			ours[i] = 224
+			lengths[i] = 224
 		}
-		if n < 0 && i == 0 && len(ours) == 3 {
-			ours[i] = 3
+		if n < 0 && i == 0 && len(lengths) == 3 {
+			lengths[i] = 3
 		}
 	}
-	return commas(ours)
+	return commas(lengths)
 }
 
 func commas(lengths []int) string {

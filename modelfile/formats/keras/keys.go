@@ -34,8 +34,8 @@ func (l *layer) checkKeys() error {
 	return f.err
 }
 
-func (k kind) knows(key string) bool {
-	return slices.Contains(strings.Fields(k.heeds), key) || slices.Contains(strings.Fields(k.ignores), key)
+func (k layerKind) knows(key string) bool {
+	return slices.Contains(strings.Fields(k.reads), key) || slices.Contains(strings.Fields(k.ignores), key)
 }
 
 // Types that a layer may compute in: floats all, and the graph computes in f32
@@ -78,7 +78,7 @@ func (f *fields) checkType(input bool) error {
 
 // checkMaker refuses a layer that another package than Keras defines under a
 // name of its own, which may be that of a layer of Keras.
-func (d *described) checkMaker() error {
+func (d *layerConfig) checkMaker() error {
 	top, _, _ := strings.Cut(d.Module, ".")
 	owner, _, owned := strings.Cut(d.Registered, ">")
 	switch {

@@ -101,8 +101,8 @@ func TestKeys(t *testing.T) {
 
 func checkKind(t *testing.T, class, plain string, with func(key string, value any) (string, error)) {
 	nonsense := map[string]any{"nonsense": 1}
-	for _, k := range []kind{kinds[class], everywhere} {
-		for _, key := range strings.Fields(k.heeds) {
+	for _, k := range []layerKind{kinds[class], everywhere} {
+		for _, key := range strings.Fields(k.reads) {
 			if key == "name" || key == "batch_shape" && class != "InputLayer" {
 				continue // the name beside the configuration counts; a shape counts on the first layer
 			}
@@ -200,12 +200,12 @@ func TestDocs(t *testing.T) {
 func kindsTable() string {
 	var b strings.Builder
 	b.WriteString("| layer | honoured | with one value alone | of no account in prediction |\n|---|---|---|---|\n")
-	row := func(name string, k kind) {
+	row := func(name string, k layerKind) {
 		var only []string
 		for _, key := range slices.Sorted(maps.Keys(k.only)) {
 			only = append(only, fmt.Sprintf("%s: %s", key, k.only[key].value))
 		}
-		cells := []string{name, listed(k.heeds), strings.Join(only, ", "), listed(k.ignores)}
+		cells := []string{name, listed(k.reads), strings.Join(only, ", "), listed(k.ignores)}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
 	row("every layer", everywhere)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// params lists the weights of a layer in the order in which Keras makes them:
-// those that are trained, and those that are kept beside.
-func (l *layer) params() (trained, kept []string) {
+// params lists the weights of a layer in the order in which Keras makes them: those that are
+// trained, and those that are not.
+func (l *layer) params() (trainable, nonTrainable []string) {
 	add := func(name, field string) {
 		if field == "" || l.fields.bool(field, true) {
-			trained = append(trained, name)
+			trainable = append(trainable, name)
 		}
 	}
 	switch l.class {
@@ -27,18 +27,18 @@ func (l *layer) params() (trained, kept []string) {
 	case "BatchNormalization":
 		add("gamma", "scale")
 		add("beta", "center")
-		kept = []string{"moving_mean", "moving_variance"}
+		nonTrainable = []string{"moving_mean", "moving_variance"}
 	case "LayerNormalization", "GroupNormalization":
 		add("gamma", "scale")
 		add("beta", "center")
 	case "Normalization":
 		if !l.fields.has("mean") { // what adapt() found, and of how many samples
-			kept = []string{"mean", "variance", "count"}
+			nonTrainable = []string{"mean", "variance", "count"}
 		}
 	case "PReLU":
 		add("alpha", "")
 	}
-	return trained, kept
+	return trainable, nonTrainable
 }
 
 // oldNames gives the present name of a weight by the end of its name in Keras
@@ -49,8 +49,8 @@ var oldNames = []struct{ end, name string }{
 	{"_alphas", "alpha"}, {"_W", "kernel"}, {"_b", "bias"},
 }
 
-// owner splits a weight's name into its layer and its name within that.
-func owner(name string) (layer, param string) {
+// splitName splits a weight's name into its layer and its name within that.
+func splitName(name string) (layer, param string) {
 	name = strings.TrimSuffix(name, ":0")
 	if at := strings.LastIndexByte(name, '/'); at >= 0 {
 		layer, name = name[:at], name[at+1:]
@@ -64,7 +64,7 @@ func owner(name string) (layer, param string) {
 	return layer, name
 }
 
-// slot is the place of one weight in a model.
+// slot is one weight of a layer.
 type slot struct {
 	l     *layer
 	path  string
@@ -86,14 +86,14 @@ func (w weights) put(s slot, a array) {
 func slotsOf(leaves []slot) []slot {
 	var first, second []slot
 	for _, s := range leaves {
-		trained, kept := s.l.params()
+		trainable, nonTrainable := s.l.params()
 		if !s.l.fields.bool("trainable", true) {
-			trained, kept = nil, append(trained, kept...)
+			trainable, nonTrainable = nil, append(trainable, nonTrainable...)
 		}
-		for _, p := range trained {
+		for _, p := range trainable {
 			first = append(first, slot{s.l, s.path, p})
 		}
-		for _, p := range kept {
+		for _, p := range nonTrainable {
 			second = append(second, slot{s.l, s.path, p})
 		}
 	}
@@ -123,7 +123,7 @@ func (w weights) match(leaves []slot, g group) error {
 func byName(slots []slot, g group, one bool) (ordered []array, ok bool) {
 	named := map[string]array{}
 	for _, a := range g.arrays {
-		layer, param := owner(a.name)
+		layer, param := splitName(a.name)
 		if !one {
 			param = layer + "/" + param
 		}

@@ -27,7 +27,7 @@ func TestOwner(t *testing.T) {
 		"norm/norm_gamma:0":             {"norm", "gamma"},
 		"batch_normalization/beta_1:0x": {"batch_normalization", "beta_1:0x"},
 	} {
-		if layer, param := owner(name); layer != want[0] || param != want[1] {
+		if layer, param := splitName(name); layer != want[0] || param != want[1] {
 			t.Errorf("%s: %q and %q, want %q", name, layer, param, want)
 		}
 	}

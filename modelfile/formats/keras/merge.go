@@ -14,16 +14,16 @@ func (c *call) operands() []flow {
 	alike := true
 	for _, f := range c.in {
 		rank = max(rank, len(f.shape))
-		alike = alike && f.kept == first.kept && len(f.shape) == len(first.shape) &&
+		alike = alike && f.kerasOrder == first.kerasOrder && len(f.shape) == len(first.shape) &&
 			slices.Equal(f.flat, first.flat)
 	}
 	for i, f := range out {
 		if !alike {
-			f = c.ordered(f)
+			f = c.channelsFirst(f)
 		}
 		if more := rank - len(f.shape); more > 0 {
 			f.shape = append(slices.Repeat([]int{1}, more), f.shape...)
-			f.v = c.node(graph.Reshape, ".raised", []graph.Value{f.v}, "shape", c.ours(f.shape))
+			f.v = c.node(graph.Reshape, ".raised", []graph.Value{f.v}, "shape", c.graphShape(f.shape))
 		}
 		out[i] = f
 	}
@@ -72,12 +72,12 @@ func concatenate(c *call) flow {
 			return c.fail("joins tensors of shapes %v and %v", c.in[0].shape, f.shape)
 		}
 	}
-	kept := !slices.ContainsFunc(c.in, func(f flow) bool { return !f.kept })
+	kerasOrder := !slices.ContainsFunc(c.in, func(f flow) bool { return !f.kerasOrder })
 	var in []graph.Value
 	var like flow
 	for _, f := range c.in {
-		if like = f; !kept {
-			like = c.ordered(f)
+		if like = f; !kerasOrder {
+			like = c.channelsFirst(f)
 		}
 		in = append(in, like.v)
 	}

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// chop takes off what multi_gpu_model of Keras 2, or kuza55's make_parallel
-// of Keras 1, puts around a model: layers that cut the batch, one model inside
-// that is called for every part, and layers that join the results. It returns
-// the model inside and what was around it; n and "" if n is a plain model. If
-// the shape fits in part only it is an error that lists the layers that do
-// not: nothing is chopped by guess.
-func (n *network) chop() (template *network, wrapper string, err error) {
-	cuts := map[string]cut{}
+// singleDevice takes off what multi_gpu_model of Keras 2, or kuza55's make_parallel of Keras 1,
+// puts around a model: layers that slice the batch, one model inside that is called for every
+// slice, and layers that join the results. It returns the model inside and what was around it; n
+// and "" if n is a plain model. If only some layers fit the pattern it is an error that lists the
+// others: nothing is removed by guess.
+func (n *network) singleDevice() (template *network, wrapper string, err error) {
+	cuts := map[string]batchSlice{}
 	wrapper = "multi_gpu_model(gpus=%d)"
 	for _, l := range n.layers {
-		if c, old, ok := l.cut(); ok {
+		if c, old, ok := l.batchSlice(); ok {
 			cuts[l.name] = c
 			if old {
 				wrapper = "make_parallel(%d)"
@@ -26,7 +25,7 @@ func (n *network) chop() (template *network, wrapper string, err error) {
 	if len(cuts) == 0 {
 		return n, "", nil
 	}
-	inside, err := n.between(cuts)
+	inside, err := n.innerModel(cuts)
 	if err == nil {
 		err = n.checkReplicas(inside, cuts)
 	}
@@ -36,8 +35,8 @@ func (n *network) chop() (template *network, wrapper string, err error) {
 	return inside.net, fmt.Sprintf(wrapper, len(inside.calls)), nil
 }
 
-// between returns the one model that stands between cuts and joins.
-func (n *network) between(cuts map[string]cut) (*layer, error) {
+// innerModel returns the one model that stands between slices and joins.
+func (n *network) innerModel(cuts map[string]batchSlice) (*layer, error) {
 	var inside *layer
 	var odd []string
 	for _, l := range n.layers {
@@ -60,22 +59,22 @@ func (n *network) between(cuts map[string]cut) (*layer, error) {
 	return inside, nil
 }
 
-// cut is what a Lambda layer that cuts the batch says: part i of parts.
-type cut struct{ part, parts int }
+// batchSlice is what a Lambda layer that slices the batch says: slice index of count.
+type batchSlice struct{ index, count int }
 
-// cut reads the arguments of a Lambda layer; old if they are make_parallel's.
-func (l *layer) cut() (c cut, old, ok bool) {
+// batchSlice reads the arguments of a Lambda layer; old if they are make_parallel's.
+func (l *layer) batchSlice() (c batchSlice, old, ok bool) {
 	var args map[string]json.RawMessage
 	if l.class != "Lambda" || json.Unmarshal(l.fields.m["arguments"], &args) != nil {
-		return cut{}, false, false
+		return batchSlice{}, false, false
 	}
 	f := fields{m: args}
 	old = f.has("idx")
 	f.rename("idx", "i")
 	if !f.has("i") || !f.has("parts") {
-		return cut{}, false, false
+		return batchSlice{}, false, false
 	}
-	c = cut{f.int("i", -1), f.int("parts", -1)}
+	c = batchSlice{f.int("i", -1), f.int("parts", -1)}
 	return c, old, f.err == nil
 }
 
@@ -84,10 +83,10 @@ func (l *layer) joins() bool {
 	return l.class == "Concatenate" && l.fields.has("axis") && l.fields.int("axis", -1) == 0
 }
 
-// checkReplicas verifies that call i of the model inside takes part i of all
+// checkReplicas verifies that call i of the model inside takes slice i of all
 // its inputs, and that output j of the whole joins result j of each call, in
 // order.
-func (n *network) checkReplicas(inside *layer, cuts map[string]cut) error {
+func (n *network) checkReplicas(inside *layer, cuts map[string]batchSlice) error {
 	replicas := len(inside.calls)
 	if replicas < 2 {
 		return fmt.Errorf("the model inside, %s, is called %d times", inside.name, replicas)
@@ -98,7 +97,7 @@ func (n *network) checkReplicas(inside *layer, cuts map[string]cut) error {
 				len(inside.net.inputs))
 		}
 		for _, r := range call {
-			if c, ok := cuts[r.layer]; !ok || c != (cut{i, replicas}) {
+			if c, ok := cuts[r.layer]; !ok || c != (batchSlice{i, replicas}) {
 				return fmt.Errorf("call %d of %s takes %s, which is not part %d of %d", i, inside.name,
 					r.layer, i, replicas)
 			}
@@ -121,7 +120,7 @@ func (l *layer) checkJoin(inside *layer, j int) error {
 		return fmt.Errorf("output %d does not join %d results", j, len(inside.calls))
 	}
 	for i, r := range l.calls[0] {
-		if r != (origin{inside.name, i, j}) {
+		if r != (tensorRef{inside.name, i, j}) {
 			return fmt.Errorf("operand %d of %s is not result %d of call %d of %s", i, l.name, j, i, inside.name)
 		}
 	}

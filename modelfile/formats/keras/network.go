@@ -13,8 +13,8 @@ type network struct {
 	name    string
 	class   string // Sequential, Functional or Model
 	layers  []*layer
-	inputs  []origin
-	outputs []origin
+	inputs  []tensorRef
+	outputs []tensorRef
 	inKeys  []string // where each input stands in a dict; nil without one
 	outKeys []string // and each output
 	index   map[string]*layer
@@ -26,22 +26,22 @@ type layer struct {
 	class  string // as it is called today
 	asked  string // as the file calls it
 	fields fields
-	net    *network   // the model inside, if the layer is one
-	calls  [][]origin // the operands of every call
-	keys   [][]string // where those of each stand in a dict; nil for a call without one
+	net    *network      // the model inside, if the layer is one
+	calls  [][]tensorRef // the operands of every call
+	keys   [][]string    // where those of each stand in a dict; nil for a call without one
 
 	foreign   error // why the class is not Keras's own
 	operation bool  // it is a function of Keras 3, keras.ops.add, and no layer
 }
 
-// origin names a tensor: a result of a call of a layer.
-type origin struct {
+// parseTensorRef names a tensor: a result of a call of a layer.
+type tensorRef struct {
 	layer        string
 	call, tensor int
 }
 
-// described is how a layer or a model stands in JSON.
-type described struct {
+// layerConfig is how a layer or a model stands in JSON.
+type layerConfig struct {
 	Class      string          `json:"class_name"`
 	Name       string          `json:"name"`
 	Module     string          `json:"module"`
@@ -58,7 +58,7 @@ func isModel(class string) bool {
 // parseModel reads a model's description: the JSON of model_config or of an
 // archive's config.json.
 func parseModel(b []byte) (*network, error) {
-	var d described
+	var d layerConfig
 	if err := decode(b, &d); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func parseNetwork(class string, config json.RawMessage, depth int) (*network, er
 	}
 	var c struct {
 		Name    string          `json:"name"`
-		Layers  []described     `json:"layers"`
+		Layers  []layerConfig   `json:"layers"`
 		Inputs  json.RawMessage `json:"input_layers"`
 		Outputs json.RawMessage `json:"output_layers"`
 	}
@@ -103,7 +103,7 @@ func parseNetwork(class string, config json.RawMessage, depth int) (*network, er
 }
 
 // addLayers reads the layers, those of models inside too.
-func (n *network) addLayers(list []described, depth int) error {
+func (n *network) addLayers(list []layerConfig, depth int) error {
 	if len(list) > maxLayers {
 		return fmt.Errorf("model %s has %d layers; at most %d are supported", n.name, len(list), maxLayers)
 	}
@@ -122,7 +122,7 @@ func (n *network) addLayers(list []described, depth int) error {
 	return nil
 }
 
-func parseLayer(d described, depth int) (*layer, error) {
+func parseLayer(d layerConfig, depth int) (*layer, error) {
 	l := &layer{name: d.Name, class: d.Class, asked: d.Class, foreign: d.checkMaker(),
 		operation: strings.Contains(d.Module, ".ops.")}
 	var err error
@@ -165,8 +165,8 @@ func parseLayer(d described, depth int) (*layer, error) {
 func (n *network) find(name string) *layer { return n.index[name] }
 
 // refs calls f for every reference in the network.
-func (n *network) refs(f func(r *origin)) {
-	each := func(list []origin) {
+func (n *network) refs(f func(r *tensorRef)) {
+	each := func(list []tensorRef) {
 		for i := range list {
 			f(&list[i])
 		}
@@ -191,12 +191,12 @@ func (n *network) renumber() {
 		}
 	}
 	fromZero := map[string]bool{}
-	n.refs(func(r *origin) {
+	n.refs(func(r *tensorRef) {
 		if nested[r.layer] != nil && r.call == 0 {
 			fromZero[r.layer] = true
 		}
 	})
-	n.refs(func(r *origin) {
+	n.refs(func(r *tensorRef) {
 		if nested[r.layer] != nil && !fromZero[r.layer] {
 			r.call--
 		}

@@ -11,9 +11,9 @@ import (
 // they keep is the biased one. Without scale gamma is 1, without center beta
 // is 0, and training leaves them so.
 func batchNorm(c *call) flow {
-	f := c.one()
-	if f.kept {
-		f = c.ordered(f)
+	f := c.operand()
+	if f.kerasOrder {
+		f = c.channelsFirst(f)
 	}
 	rank := len(f.shape)
 	axis := c.channelAxis(f)
@@ -33,7 +33,7 @@ func batchNorm(c *call) flow {
 		"decay", c.decay(), "variance", "biased"))
 }
 
-// decay is the weight of the old statistics; 1 would keep them for ever.
+// decay is the weight of the old statistics; 1 would never update them.
 func (c *call) decay() float64 {
 	const otherwise = 0.99 // of a layer that does not say it
 	d := c.float("momentum", otherwise)

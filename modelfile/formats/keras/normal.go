@@ -11,9 +11,9 @@ import (
 // normalization takes the mean and the variance that adapt() found, or that the
 // configuration gives: (x - mean) / max(sqrt(variance), 1e-7), or back.
 func normalization(c *call) flow {
-	f := c.ordered(c.one())
-	ours := c.ours(f.shape)
-	if len(ours) == 0 || c.err != nil {
+	f := c.channelsFirst(c.operand())
+	shape := c.graphShape(f.shape)
+	if len(shape) == 0 || c.err != nil {
 		return c.fail("normalises a tensor of shape %v", f.shape)
 	}
 	channels := true
@@ -24,7 +24,7 @@ func normalization(c *call) flow {
 	} else if _, given := c.m["axis"]; given {
 		channels = false // null: one mean for all
 	}
-	mean, variance := c.moment("mean", ours, channels), c.moment("variance", ours, channels)
+	mean, variance := c.moment("mean", shape, channels), c.moment("variance", shape, channels)
 	if c.err != nil || c.fields.err != nil {
 		return f
 	}
@@ -40,13 +40,13 @@ func normalization(c *call) flow {
 	return f.same(c.node(graph.Div, "", []graph.Value{v, by}))
 }
 
-// moment returns the mean or the variance as it meets a tensor of a shape.
-func (c *call) moment(name string, ours []int, channels bool) tensor.Tensor {
+// moment returns the mean or the variance as it broadcasts to a tensor of a shape.
+func (c *call) moment(name string, graphShape []int, channels bool) tensor.Tensor {
 	n := 1
 	if channels {
-		n = ours[0]
+		n = graphShape[0]
 	}
-	shape := slices.Repeat([]int{1}, len(ours))
+	shape := slices.Repeat([]int{1}, len(graphShape))
 	shape[0] = n
 	if !c.has(name) {
 		if !channels {
@@ -109,24 +109,24 @@ func (c *call) normalised(x graph.Value, axes []int, eps float64) graph.Value {
 
 // affinely multiplies channels by gamma and adds beta, if the layer has them.
 func (c *call) affinely(f flow, v graph.Value) flow {
-	ours := c.ours(f.shape)
-	shape := slices.Repeat([]int{1}, len(ours))
-	shape[0] = ours[0]
+	graphShape := c.graphShape(f.shape)
+	shape := slices.Repeat([]int{1}, len(graphShape))
+	shape[0] = graphShape[0]
 	for _, p := range []struct {
 		name, field string
 		op          graph.Op
 	}{{"gamma", "scale", graph.Mul}, {"beta", "center", graph.Add}} {
 		if c.bool(p.field, true) {
-			w := c.declare(p.name, graph.Constant, c.weightAs(shape, p.name, ours[0]))
+			w := c.declare(p.name, graph.Constant, c.weightAs(shape, p.name, graphShape[0]))
 			v = c.node(p.op, "."+p.name, []graph.Value{v, w})
 		}
 	}
 	return f.same(v)
 }
 
-// layerNorm normalises the channels of each place.
+// layerNorm normalises the channels at each position.
 func layerNorm(c *call) flow {
-	f := c.ordered(c.one())
+	f := c.channelsFirst(c.operand())
 	axis := c.channelAxis(f)
 	if c.err != nil || c.fields.err != nil {
 		return f
@@ -139,29 +139,29 @@ func layerNorm(c *call) flow {
 
 // groupNorm normalises groups of channels; -1 group is one for each channel.
 func groupNorm(c *call) flow {
-	f := c.ordered(c.one())
+	f := c.channelsFirst(c.operand())
 	axis, groups := c.channelAxis(f), c.int("groups", 32)
 	if c.err != nil || c.fields.err != nil {
 		return f
 	}
-	ours := c.ours(f.shape)
+	shape := c.graphShape(f.shape)
 	if groups == -1 {
-		groups = ours[0]
+		groups = shape[0]
 	}
-	if c.axis(axis, len(f.shape)) != 0 || groups < 1 || ours[0]%groups != 0 {
+	if c.axis(axis, len(f.shape)) != 0 || groups < 1 || shape[0]%groups != 0 {
 		return c.fail("normalises axis %d of %v in %d groups", axis+1, f.shape, groups)
 	}
 	v := c.node(graph.Reshape, ".groups", []graph.Value{f.v}, "shape",
-		[]int{groups, tensor.Count(ours) / groups})
+		[]int{groups, tensor.Count(shape) / groups})
 	v = c.normalised(v, []int{1}, c.float("epsilon", 1e-3))
-	return c.affinely(f, c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", ours))
+	return c.affinely(f, c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", shape))
 }
 
 // unitNorm divides by the root of the sum of squares of the channels. Keras 3
 // bounds the root from below, versions before the sum.
 func unitNorm(c *call) flow {
 	const least = 1e-12
-	f := c.ordered(c.one())
+	f := c.channelsFirst(c.operand())
 	axis := c.channelAxis(f)
 	if c.err != nil || c.fields.err != nil {
 		return f

@@ -33,10 +33,10 @@ func (l *layer) parseOpLambda(b json.RawMessage) error {
 			return err
 		}
 	}
-	var operands []origin
+	var operands []tensorRef
 	if string(calls[0][0]) == `"_CONSTANT_VALUE"` {
 		l.fields.m["x"] = calls[0][2]
-	} else if o, ok := tensorRef(calls[0][:3]); ok {
+	} else if o, ok := parseTensorRef(calls[0][:3]); ok {
 		operands = append(operands, o)
 	} else {
 		return fmt.Errorf("inbound_nodes is %.80s, want a reference to a tensor", b)
@@ -48,7 +48,7 @@ func (l *layer) parseOpLambda(b json.RawMessage) error {
 		}
 		var ref []json.RawMessage
 		if key == "y" && json.Unmarshal(v, &ref) == nil {
-			if o, ok := tensorRef(ref); ok {
+			if o, ok := parseTensorRef(ref); ok {
 				operands = append(operands, o)
 				continue
 			}
@@ -57,22 +57,22 @@ func (l *layer) parseOpLambda(b json.RawMessage) error {
 			l.fields.m[key] = v
 		}
 	}
-	l.calls, l.keys = [][]origin{operands}, [][]string{nil}
+	l.calls, l.keys = [][]tensorRef{operands}, [][]string{nil}
 	return nil
 }
 
-// tensorRef reads [layer, call, tensor].
-func tensorRef(l []json.RawMessage) (origin, bool) {
+// parseTensorRef reads [layer, call, tensor].
+func parseTensorRef(l []json.RawMessage) (tensorRef, bool) {
 	if len(l) != 3 {
-		return origin{}, false
+		return tensorRef{}, false
 	}
 	var name *string
 	call, isCall := integer(l[1])
 	at, isTensor := integer(l[2])
 	if json.Unmarshal(l[0], &name) != nil || name == nil || !isCall || !isTensor || min(call, at) < 0 {
-		return origin{}, false
+		return tensorRef{}, false
 	}
-	return origin{*name, call, at}, true
+	return tensorRef{*name, call, at}, true
 }
 
 // functions are those of TensorFlow that have a counterpart.
@@ -108,12 +108,12 @@ func opLambda(c *call) flow {
 		if d := c.text("dtype", "float32"); d != "float32" && d != "float16" && d != "float64" && d != "bfloat16" {
 			return c.fail("casts to %.40s, which is not supported", d)
 		}
-		return c.one()
+		return c.operand()
 	case arguments == "":
 		if len(c.in) != 1 {
 			return c.fail("has %d operands, want 1", len(c.in))
 		}
-		f := c.one()
+		f := c.operand()
 		return f.same(c.node(op, "", []graph.Value{f.v}))
 	case len(c.in) == 2:
 		return c.chain(op, "")
@@ -127,7 +127,7 @@ func opLambda(c *call) flow {
 
 // withConstant joins a tensor with a constant of one number, or one for each channel.
 func (c *call) withConstant(op graph.Op, key string, before bool) flow {
-	f := c.ordered(c.one())
+	f := c.channelsFirst(c.operand())
 	k := c.perChannel(f, key, 0)
 	in := []graph.Value{f.v, k}
 	if before {
@@ -138,21 +138,21 @@ func (c *call) withConstant(op graph.Op, key string, before bool) flow {
 
 // slicing turns the order of the channels, which is the only slice that is read.
 func slicing(c *call) flow {
-	f := c.ordered(c.one())
+	f := c.channelsFirst(c.operand())
 	if name := c.text("function", ""); name != "__operators__.getitem" {
 		return c.fail("the function tf.%.80s is not supported", name)
 	}
-	ours := c.ours(f.shape)
-	if !c.turnsChannels() || c.first || len(ours) < 2 || ours[0] > 256 {
+	shape := c.graphShape(f.shape)
+	if !c.turnsChannels() || c.first || len(shape) < 2 || shape[0] > 256 {
 		return c.fail("slices %.200s; only [..., ::-1], which turns the channels, is supported", c.m["slice_spec"])
 	}
-	var parts []graph.Value
-	for i := ours[0] - 1; i >= 0; i-- {
-		begin, end := make([]int, len(ours)), slices.Clone(ours)
+	var channels []graph.Value
+	for i := shape[0] - 1; i >= 0; i-- {
+		begin, end := make([]int, len(shape)), slices.Clone(shape)
 		begin[0], end[0] = i, i+1
-		parts = append(parts, c.node(graph.Slice, ".channel", []graph.Value{f.v}, "begin", begin, "end", end))
+		channels = append(channels, c.node(graph.Slice, ".channel", []graph.Value{f.v}, "begin", begin, "end", end))
 	}
-	return f.same(c.node(graph.Concat, "", parts, "axis", 0))
+	return f.same(c.node(graph.Concat, "", channels, "axis", 0))
 }
 
 // turnsChannels reports whether a slice is [..., ::-1].

@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/graph"
 // pool makes the maker of a pooling layer; padding counts in no average.
 func pool(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
-		x := c.ordered(c.one())
+		x := c.channelsFirst(c.operand())
 		axes := len(x.shape) - 1
 		if !c.has("pool_size") {
 			c.m["pool_size"] = []byte("2")
@@ -13,8 +13,8 @@ func pool(op graph.Op) func(*call) flow {
 		if !c.has("strides") {
 			c.m["strides"] = c.m["pool_size"]
 		}
-		w := c.walk(axes, "pool_size").two()
-		_, size := c.space(x)
+		w := c.windowOf(axes, "pool_size").two()
+		_, size := c.spatialSize(x)
 		v := c.node(op, "", []graph.Value{c.toImage(x)}, "kernel", w.kernel, "stride", w.stride, "pad",
 			c.padding(w, size))
 		return c.fromImage(v, axes)
@@ -22,21 +22,21 @@ func pool(op graph.Op) func(*call) flow {
 }
 
 func globalAverage(c *call) flow {
-	x := c.ordered(c.one())
+	x := c.channelsFirst(c.operand())
 	v := c.node(graph.GlobalAvgPool, "", []graph.Value{c.toImage(x)})
 	return c.global(x, v)
 }
 
 func globalMax(c *call) flow {
-	x := c.ordered(c.one())
-	_, size := c.space(x)
+	x := c.channelsFirst(c.operand())
+	_, size := c.spatialSize(x)
 	v := c.node(graph.MaxPool, "", []graph.Value{c.toImage(x)}, "kernel", size, "stride", size)
 	return c.global(x, v)
 }
 
 // global drops the axes of space unless the layer keeps them.
 func (c *call) global(x flow, v graph.Value) flow {
-	channels, _ := c.space(x)
+	channels, _ := c.spatialSize(x)
 	shape := []int{channels}
 	if c.bool("keepdims", false) {
 		for range len(x.shape) - 1 {

@@ -12,7 +12,7 @@ func build1(config string) error {
 	if err != nil {
 		return err
 	}
-	if n, _, err = n.chop(); err != nil {
+	if n, _, err = n.singleDevice(); err != nil {
 		return err
 	}
 	if err := n.checkLayers(); err != nil {

@@ -9,12 +9,12 @@ import (
 
 // rescale is scale*x + offset, each a number or one per channel.
 func rescale(c *call) flow {
-	f := c.one()
+	f := c.operand()
 	if !c.several("scale") && !c.several("offset") {
 		by, add := c.float("scale", 1), c.float("offset", 0)
 		return f.same(c.node(graph.Affine, "", []graph.Value{f.v}, "by", by, "add", add))
 	}
-	f = c.ordered(f)
+	f = c.channelsFirst(f)
 	by, add := c.perChannel(f, "scale", 1), c.perChannel(f, "offset", 0)
 	v := c.node(graph.Mul, ".scaled", []graph.Value{f.v, by})
 	return f.same(c.node(graph.Add, "", []graph.Value{v, add}))
@@ -23,14 +23,15 @@ func rescale(c *call) flow {
 // several reports whether a field holds several numbers.
 func (c *call) several(key string) bool { return c.has(key) && c.m[key][0] == '[' }
 
-// perChannel declares a field as a constant that meets f: a list of a number
-// per channel, or one for all.
+// perChannel declares a field as a constant that broadcasts to f: a list of a number per channel,
+// or one for all.
 func (c *call) perChannel(f flow, key string, def float32) graph.Value {
-	ours := c.ours(f.shape)
-	if len(ours) == 0 || c.err != nil {
+	full := c.graphShape(f.shape)
+	if len(full) == 0 || c.err != nil {
 		return graph.None
 	}
-	values := slices.Repeat([]float32{def}, ours[0])
+	channels := full[0]
+	values := slices.Repeat([]float32{def}, channels)
 	if c.several(key) {
 		var given []*float32
 		c.into(key, &given, "a list of numbers")
@@ -43,13 +44,13 @@ func (c *call) perChannel(f flow, key string, def float32) graph.Value {
 			values = append(values, *v)
 		}
 	} else if c.has(key) {
-		values = slices.Repeat([]float32{float32(c.float(key, 0))}, ours[0])
+		values = slices.Repeat([]float32{float32(c.float(key, 0))}, channels)
 	}
-	if len(values) != ours[0] || c.first {
-		c.fail("%s is %.80s for %d channels", key, c.m[key], ours[0])
+	if len(values) != channels || c.first {
+		c.fail("%s is %.80s for %d channels", key, c.m[key], channels)
 		return graph.None
 	}
-	shape := slices.Repeat([]int{1}, len(ours))
-	shape[0] = ours[0]
+	shape := slices.Repeat([]int{1}, len(full))
+	shape[0] = channels
 	return c.declare(key, graph.Constant, tensor.Of(values, shape...))
 }

@@ -10,23 +10,23 @@ type scope struct {
 	*build
 	net  *network
 	path string // names of the models around it, each with a slash
-	done map[site][]flow
-	busy map[site]bool // calls whose operands are being built
+	done map[callSite][]flow
+	busy map[callSite]bool // calls whose operands are being built
 }
 
-// site is one call of a layer in a scope.
-type site struct {
+// callSite is one call of a layer in a scope.
+type callSite struct {
 	layer string
 	call  int
 }
 
 func newScope(b *build, n *network, path string) *scope {
-	return &scope{build: b, net: n, path: path, done: map[site][]flow{}, busy: map[site]bool{}}
+	return &scope{build: b, net: n, path: path, done: map[callSite][]flow{}, busy: map[callSite]bool{}}
 }
 
 // eval returns the tensor that r refers to, building what leads to it.
-func (s *scope) eval(r origin) (flow, error) {
-	at := site{r.layer, r.call}
+func (s *scope) eval(r tensorRef) (flow, error) {
+	at := callSite{r.layer, r.call}
 	if s.done[at] == nil {
 		if s.busy[at] {
 			return flow{}, fmt.Errorf("layer %.80q takes its own result", r.layer)
@@ -45,7 +45,7 @@ func (s *scope) eval(r origin) (flow, error) {
 }
 
 // call builds one call of a layer.
-func (s *scope) call(at site) ([]flow, error) {
+func (s *scope) call(at callSite) ([]flow, error) {
 	if s.calls++; s.calls > maxCalls {
 		return nil, fmt.Errorf("the model makes more than %d calls of layers", maxCalls)
 	}
@@ -117,7 +117,7 @@ func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
 		return nil, fmt.Errorf("model %s has %d inputs and is called with %d", l.name, len(l.net.inputs), len(in))
 	}
 	for i, r := range l.net.inputs {
-		inner.done[site{r.layer, r.call}] = []flow{in[i]}
+		inner.done[callSite{r.layer, r.call}] = []flow{in[i]}
 	}
 	var out []flow
 	for _, r := range l.net.outputs {
@@ -146,7 +146,7 @@ func (s *scope) leaf(l *layer, in []flow, keys []string) ([]flow, error) {
 	if l.operation && len(in) > 1 && len(in[0].shape) != len(in[1].shape) {
 		c.fail("joins tensors of shapes %v and %v as an operation", in[0].shape, in[1].shape)
 	}
-	f := c.made()
+	f := c.buildLayer()
 	for _, err := range []error{c.fields.err, c.err, s.g.Err()} {
 		if err != nil {
 			return nil, fmt.Errorf("layer %.80q (%s): %w", l.name, l.asked, err)

@@ -11,7 +11,7 @@ import (
 func parseSequential(config json.RawMessage, depth int) (*network, error) {
 	var c struct {
 		Name   string          `json:"name"`
-		Layers []described     `json:"layers"`
+		Layers []layerConfig   `json:"layers"`
 		Built  json.RawMessage `json:"build_input_shape"`
 	}
 	if len(config) > 0 && config[0] == '[' {
@@ -61,8 +61,8 @@ func (n *network) addInput(built json.RawMessage) {
 // chain makes every layer take what the one before it gives.
 func (n *network) chain() {
 	for i, l := range n.layers[1:] {
-		l.calls = [][]origin{{{layer: n.layers[i].name}}}
+		l.calls = [][]tensorRef{{{layer: n.layers[i].name}}}
 	}
-	n.inputs = []origin{{layer: n.layers[0].name}}
-	n.outputs = []origin{{layer: n.layers[len(n.layers)-1].name}}
+	n.inputs = []tensorRef{{layer: n.layers[0].name}}
+	n.outputs = []tensorRef{{layer: n.layers[len(n.layers)-1].name}}
 }

@@ -61,7 +61,7 @@ func (c *call) pairs(key string) [][2]int {
 
 // pad adds zeros around an image or a line.
 func pad(c *call) flow {
-	x := c.ordered(c.one())
+	x := c.channelsFirst(c.operand())
 	edges := c.edges("padding", len(x.shape)-1)
 	before, after := []int{0}, []int{0}
 	for _, e := range edges {
@@ -81,9 +81,9 @@ func (c *call) alongFirst() bool {
 
 // crop cuts off the edges of an image.
 func crop(c *call) flow {
-	x := c.ordered(c.one())
-	ours := c.ours(x.shape)
-	begin, end := []int{0}, slices.Clone(ours)
+	x := c.channelsFirst(c.operand())
+	shape := c.graphShape(x.shape)
+	begin, end := []int{0}, slices.Clone(shape)
 	for a, e := range c.edges("cropping", 2) {
 		if c.err == nil {
 			begin = append(begin, e[0])
@@ -96,11 +96,11 @@ func crop(c *call) flow {
 // upsample repeats elements, or interpolates with half-pixel centres as
 // TensorFlow 2 does. TensorFlow 1 had other centres.
 func upsample(c *call) flow {
-	x := c.ordered(c.one())
+	x := c.channelsFirst(c.operand())
 	axes := len(x.shape) - 1
-	by := walk{kernel: c.ints("size", axes, 2), stride: []int{1}, dilation: []int{1}}.two().kernel
+	by := windowSpec{kernel: c.ints("size", axes, 2), stride: []int{1}, dilation: []int{1}}.two().kernel
 	mode := c.text("interpolation", "nearest")
-	_, size := c.space(x)
+	_, size := c.spatialSize(x)
 	switch {
 	case slices.Min(by) < 1 || slices.Max(by) > 1<<16:
 		return c.fail("size is %v", by)
@@ -120,8 +120,8 @@ func upsample(c *call) flow {
 
 // flatten leaves the elements where they are and remembers their order.
 func flatten(c *call) flow {
-	x := c.listed(c.one())
-	ours := c.ours(x.shape)
+	x := c.inElementOrder(c.operand())
+	shape := c.graphShape(x.shape)
 	n := tensor.Count(x.shape)
 	lastInFile := !c.first
 	if c.text("data_format", "channels_last") == "channels_first" {
@@ -132,8 +132,8 @@ func flatten(c *call) flow {
 	}
 	v := c.node(graph.Reshape, "", []graph.Value{x.v}, "shape", []int{n})
 	f := flow{v: v, shape: []int{n}, logits: graph.None}
-	if !x.kept && len(ours) > 1 && lastInFile && moves(ours, c.lastOrder(len(ours))) {
-		f.flat = ours
+	if !x.kerasOrder && len(shape) > 1 && lastInFile && changesOrder(shape, c.lastOrder(len(shape))) {
+		f.flat = shape
 	}
 	return f
 }
@@ -141,21 +141,21 @@ func flatten(c *call) flow {
 // reshape keeps the elements in the order of Keras; axes are moved only if
 // that changes the order.
 func reshape(c *call) flow {
-	x := c.listed(c.one())
+	x := c.inElementOrder(c.operand())
 	target := c.fields.list("target_shape", "a list of lengths")
 	if err := fillShape(target, tensor.Count(x.shape)); err != nil {
 		return c.fail("%w", err)
 	}
 	v := x.v
-	if perm, ours := c.theirs(len(x.shape)), c.ours(x.shape); !x.kept && moves(ours, perm) {
+	if perm := c.toKeras(len(x.shape)); !x.kerasOrder && changesOrder(c.graphShape(x.shape), perm) {
 		v = c.node(graph.Transpose, ".theirs", []graph.Value{v}, "perm", perm)
 	}
-	if c.keeps(len(target)) {
-		return c.keeping(c.node(graph.Reshape, "", []graph.Value{v}, "shape", target))
+	if c.keepsKerasOrder(len(target)) {
+		return c.inKerasOrder(c.node(graph.Reshape, "", []graph.Value{v}, "shape", target))
 	}
-	back := inverse(c.theirs(len(target)))
-	if !moves(target, back) {
-		return c.shaped(c.node(graph.Reshape, "", []graph.Value{v}, "shape", c.ours(target)))
+	back := inverse(c.toKeras(len(target)))
+	if !changesOrder(target, back) {
+		return c.shaped(c.node(graph.Reshape, "", []graph.Value{v}, "shape", c.graphShape(target)))
 	}
 	v = c.node(graph.Reshape, ".shape", []graph.Value{v}, "shape", target)
 	return c.shaped(c.node(graph.Transpose, "", []graph.Value{v}, "perm", back))
@@ -186,7 +186,7 @@ func fillShape(shape []int, n int) error {
 
 // permute: axis i of the result is axis dims[i] of the operand, counted from 1.
 func permute(c *call) flow {
-	x := c.listed(c.one())
+	x := c.inElementOrder(c.operand())
 	rank := len(x.shape)
 	dims := c.ints("dims", rank, 0)
 	perm := make([]int, rank)

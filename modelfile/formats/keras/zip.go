@@ -75,7 +75,7 @@ func (c *content) metadata(z *foreign.Zip, e foreign.Entry) error {
 // archivedWeights reads the weights of an archive, or of a .weights.h5 file,
 // which keeps them in the same way.
 func (c *content) archivedWeights() (*foreign.File, error) {
-	root, err := placesOf(c.root)
+	root, err := nodesOf(c.root)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (c *content) archivedWeights() (*foreign.File, error) {
 	c.leaveOptimizer()
 	f, err := c.finish(func(n *network) (weights, error) {
 		w := weights{}
-		return w, n.eachPlace(root, w.archived)
+		return w, n.eachNode(root, w.archived)
 	})
 	if err != nil || f.Model != nil || c.config == nil {
 		return f, err
@@ -114,7 +114,7 @@ func (c *content) listed(norms []foreign.BatchNorm) bool {
 
 // varsBelow collects the weights of all layers, for the list of tensors:
 // every group "vars" below the container of layers.
-func (c *content) varsBelow(o *place, depth int) error {
+func (c *content) varsBelow(o *node, depth int) error {
 	if depth > 2*maxNesting {
 		return fmt.Errorf("%s: groups are nested more than %d deep", o, depth-1)
 	}

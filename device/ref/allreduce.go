@@ -15,10 +15,10 @@ import (
 // the tree is empty.
 func (f *frame) allReduce(ctx context.Context, e graph.Exchange) error {
 	nodes := f.fn.Nodes[e.From:e.To]
-	leaves, held := f.members()
+	leaves, local := f.members()
 	values := make([]collective.Reduction, len(nodes))
 	for i, n := range nodes {
-		values[i] = f.reduction(n, leaves, held)
+		values[i] = f.reduction(n, leaves, local)
 	}
 	lane := collective.Gradients
 	if e.Read {
@@ -33,20 +33,20 @@ func (f *frame) allReduce(ctx context.Context, e graph.Exchange) error {
 	return nil
 }
 
-// members returns the number of replicas of the group and those held here. A
-// device without a group holds all replicas of what it runs.
-func (f *frame) members() (leaves int, held []int) {
+// members returns the number of replicas of the group and those of this device. A device without a
+// group has all replicas of what it runs.
+func (f *frame) members() (leaves int, local []int) {
 	if len(f.group.Replicas) > 0 {
 		return f.group.Leaves(), f.group.Replicas[f.group.Rank]
 	}
 	for r := range f.replicas() {
-		held = append(held, r)
+		local = append(local, r)
 	}
-	return f.replicas(), held
+	return f.replicas(), local
 }
 
-// reduction combines the subtrees of the canonical tree that are held here.
-func (f *frame) reduction(n graph.Node, leaves int, held []int) collective.Reduction {
+// reduction combines the largest subtrees of the canonical tree whose replicas this device has.
+func (f *frame) reduction(n graph.Node, leaves int, local []int) collective.Reduction {
 	x := f.values[n.In[0]]
 	d := f.stored(x.typ.DType)
 	r := collective.Reduction{Op: collective.Sum, Result: tensor.New(d, x.typ.Shape...)}
@@ -54,13 +54,13 @@ func (f *frame) reduction(n graph.Node, leaves int, held []int) collective.Reduc
 		r.Op = collective.MergeMoments
 	}
 	leaf := func(replica int) tensor.Tensor {
-		i, _ := slices.BinarySearch(held, replica)
+		i, _ := slices.BinarySearch(local, replica)
 		if f.first[i] == f.first[i+1] {
 			return tensor.Tensor{}
 		}
 		return x.tensor(d, i, i+1).Reshape(x.typ.Shape...)
 	}
-	for _, node := range collective.Cover(leaves, held) {
+	for _, node := range collective.Cover(leaves, local) {
 		r.Partials = append(r.Partials, collective.Partial{Node: node, Value: collective.Reduce(r.Op, node, leaf)})
 	}
 	return r

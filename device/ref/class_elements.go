@@ -58,7 +58,7 @@ func defineSoftmax(c *call) {
 // defineMaxPoolGrad adds in float32, in the order of the windows.
 func defineMaxPoolGrad(c *call) {
 	x, dy, dx := c.in(0), c.in(1), c.out(0)
-	c.poolOf(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
 		at := largest(x.f, plane, window)
 		dx.f[at] = float64(float32(dx.f[at] + dy.f[i]))
 	})
@@ -67,10 +67,10 @@ func defineMaxPoolGrad(c *call) {
 // defineAvgPoolGrad divides and adds in float32, in the order of the windows.
 func defineAvgPoolGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
-	c.poolOf(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
-		part := float32(dy.f[i]) / float32(c.divisor(window))
+	c.poolWindows(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+		quotient := float32(dy.f[i]) / float32(c.divisor(window))
 		for _, w := range window {
-			dx.f[plane+w] = float64(float32(dx.f[plane+w]) + part)
+			dx.f[plane+w] = float64(float32(dx.f[plane+w]) + quotient)
 		}
 	})
 }
@@ -79,7 +79,7 @@ func defineAvgPoolGrad(c *call) {
 func defineSoftmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	rows := make([]float64, c.in(0).lead)
-	c.labelled(func(n, label, i, stride int) {
+	c.eachLabel(func(n, label, i, stride int) {
 		rows[n] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
 	})
 	for n, v := range rows {

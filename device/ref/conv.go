@@ -21,9 +21,9 @@ func geometryOf(w graph.Window, in, out []int) geometry {
 	}
 }
 
-// planes visits every pair of an input channel and an output channel that
+// eachPlane visits every pair of an input channel and an output channel that
 // belong together. weight is the pair's first element in (O, C/groups, kh, kw).
-func (g *geometry) planes(visit func(in, out, weight int)) {
+func (g *geometry) eachPlane(visit func(in, out, weight int)) {
 	for o := range g.groups * g.outPerGroup {
 		for ci := range g.inPerGroup {
 			visit(o/g.outPerGroup*g.inPerGroup+ci, o, (o*g.inPerGroup+ci)*g.kernel)
@@ -42,7 +42,7 @@ func conv(c *call) {
 }
 
 func (g *geometry) forward(x, w, y []float64) {
-	g.planes(func(in, out, weight int) {
+	g.eachPlane(func(in, out, weight int) {
 		src, dst := x[in*g.inPixels:(in+1)*g.inPixels], y[out*g.outPixels:(out+1)*g.outPixels]
 		for _, t := range g.taps {
 			k := w[weight+t.kernel]
@@ -73,7 +73,7 @@ func convGradInput(c *call) {
 }
 
 func (g *geometry) backward(dy, w, dx []float64) {
-	g.planes(func(in, out, weight int) {
+	g.eachPlane(func(in, out, weight int) {
 		src, dst := dy[out*g.outPixels:(out+1)*g.outPixels], dx[in*g.inPixels:(in+1)*g.inPixels]
 		for _, t := range g.taps {
 			k := w[weight+t.kernel]
@@ -106,7 +106,7 @@ func convGradWeight(c *call) {
 }
 
 func (g *geometry) weights(x, dy, dw []float64) {
-	g.planes(func(in, out, weight int) {
+	g.eachPlane(func(in, out, weight int) {
 		a, b := x[in*g.inPixels:(in+1)*g.inPixels], dy[out*g.outPixels:(out+1)*g.outPixels]
 		for _, t := range g.taps {
 			sum := 0.0

@@ -49,7 +49,7 @@ func unary(c *call) {
 func affine(c *call) {
 	x, y := c.in(0), c.out(0)
 	rounded := func(v float64) float64 { return v }
-	if x.typ.DType == tensor.F32 && !c.wide {
+	if x.typ.DType == tensor.F32 && !c.f64 {
 		rounded = func(v float64) float64 { return float64(float32(v)) }
 	}
 	by, add := rounded(c.Float("by")), rounded(c.Float("add"))

@@ -21,7 +21,7 @@ import (
 func Eval64(f *graph.Function, state map[string]tensor.Tensor, inputs []tensor.Tensor,
 	rows []int) ([]tensor.Tensor, error) {
 	fr := newFrame(f, rows)
-	fr.wide = true
+	fr.f64 = true
 	if len(inputs) != len(f.Inputs) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(inputs), len(f.Inputs))
 	}
@@ -55,7 +55,7 @@ func (f *frame) set(v graph.Value, t tensor.Tensor) error {
 		return fmt.Errorf("%s is %v, want %s", f.fn.Values[v].Name, t, tensor.Describe(d, shape))
 	}
 	f.values[v] = fromTensor(typ, f.lead(typ.Kind), t)
-	if !f.wide {
+	if !f.f64 {
 		f.values[v].round(f.bf16)
 	}
 	return nil

@@ -16,9 +16,9 @@ import (
 type frame struct {
 	fn     *graph.Function
 	values []*array // by Value; nil before it is computed and after its last use
-	first  []int    // first row of each replica held, and the end: replicas+1 elements
+	first  []int    // first row of each replica of this device, and the end: replicas+1 elements
 	owner  []int    // the replica, as an index into first, of each row
-	wide   bool     // keep f32 values in float64 (Eval64)
+	f64    bool     // keep f32 values in float64 (Eval64)
 	bf16   bool     // at precision device.BF16
 	class  string   // computes the definitions of that class; "" the loops of this package
 	norms  map[graph.Value]class.Norm
@@ -110,7 +110,7 @@ func (f *frame) compute(n *graph.Node) error {
 	if c.err != nil {
 		return fmt.Errorf("%s: %w", f.fn.NodeName(n), c.err)
 	}
-	if !f.wide {
+	if !f.f64 {
 		for _, v := range n.Out {
 			f.values[v].round(f.bf16)
 		}
@@ -126,7 +126,7 @@ func (f *frame) result(v graph.Value) tensor.Tensor {
 
 // stored returns the type in which values of type d leave the frame.
 func (f *frame) stored(d tensor.DType) tensor.DType {
-	if f.wide && d == tensor.F32 {
+	if f.f64 && d == tensor.F32 {
 		return tensor.F64
 	}
 	return d

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// labelled visits the labels of rows (C, ...) that are not ignored: the row,
+// eachLabel visits the labels of rows (C, ...) that are not ignored: the row,
 // where its line of logits over the classes begins, and the stride of that line.
-func (c *call) labelled(visit func(n, label, i, stride int)) {
+func (c *call) eachLabel(visit func(n, label, i, stride int)) {
 	x, labels := c.in(0), c.in(1)
 	classes := x.typ.Shape[0]
 	for n := range x.lead {
@@ -51,7 +51,7 @@ func (c *call) weight(i, n, label int) float64 {
 // softmaxXent: per replica, the sum of -target*log(softmax), weighted.
 func softmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
-	c.labelled(func(n, label, i, stride int) {
+	c.eachLabel(func(n, label, i, stride int) {
 		y.at(c.owner[n])[0] += float64(c.weight(2, n, label) * c.loss(label, i, classes, stride))
 	})
 }
@@ -72,7 +72,7 @@ func (c *call) loss(label, i, classes, stride int) float64 {
 func softmaxXentGrad(c *call) {
 	x, dx, inverse := c.in(0).f, c.out(0).f, c.in(2).f[0]
 	classes := c.in(0).typ.Shape[0]
-	c.labelled(func(n, label, i, stride int) {
+	c.eachLabel(func(n, label, i, stride int) {
 		largest, log := logSumExp(x, i, classes, stride)
 		for k := range classes {
 			p := tensor.Exp(x[i+k*stride] - largest - log)
@@ -85,7 +85,7 @@ func softmaxXentGrad(c *call) {
 func correct(c *call) {
 	x, y := c.in(0).f, c.out(0)
 	classes := c.in(0).typ.Shape[0]
-	c.labelled(func(n, label, i, stride int) {
+	c.eachLabel(func(n, label, i, stride int) {
 		best := 0
 		for k := range classes {
 			if x[i+k*stride] > x[i+best*stride] {

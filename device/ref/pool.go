@@ -6,8 +6,8 @@ type pooled struct {
 	windows [][]int // by output pixel: the input pixels it sees, in row-major order
 }
 
-// poolOf takes the shapes (C, H, W) of both images.
-func (c *call) poolOf(in, out []int) pooled {
+// poolWindows takes the shapes (C, H, W) of both images.
+func (c *call) poolWindows(in, out []int) pooled {
 	p := pooled{in: in[1] * in[2], out: out[1] * out[2]}
 	p.windows = make([][]int, p.out)
 	for _, t := range taps(c.fn.WindowOf(c.Node), [2]int{in[1], in[2]}, [2]int{out[1], out[2]}) {
@@ -39,14 +39,14 @@ func largest(x []float64, plane int, window []int) int {
 
 func maxPool(c *call) {
 	x, y := c.in(0), c.out(0)
-	c.poolOf(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
 		y.f[i] = x.f[largest(x.f, plane, window)]
 	})
 }
 
 func maxPoolGrad(c *call) {
 	x, dy, dx := c.in(0), c.in(1), c.out(0)
-	c.poolOf(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
 		dx.f[largest(x.f, plane, window)] += dy.f[i]
 	})
 }
@@ -61,7 +61,7 @@ func (c *call) divisor(window []int) float64 {
 
 func avgPool(c *call) {
 	x, y := c.in(0), c.out(0)
-	c.poolOf(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
+	c.poolWindows(x.typ.Shape, y.typ.Shape).each(y, func(plane, i int, window []int) {
 		for _, w := range window {
 			y.f[i] += x.f[plane+w]
 		}
@@ -71,7 +71,7 @@ func avgPool(c *call) {
 
 func avgPoolGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
-	c.poolOf(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
+	c.poolWindows(dx.typ.Shape, dy.typ.Shape).each(dy, func(plane, i int, window []int) {
 		for _, w := range window {
 			dx.f[plane+w] += dy.f[i] / c.divisor(window)
 		}

@@ -52,7 +52,7 @@ func (x *Program) Run(ctx context.Context, s lifecycle.Step, state map[string]te
 	return result, nil
 }
 
-// frame returns the frame of a step, with state and inputs in their places.
+// frame returns the frame of a step, with state and inputs set.
 func (x *Program) frame(s lifecycle.Step, state map[string]tensor.Tensor) *frame {
 	fn := x.program.Function(s.Function) // folded where the definitions of a class are computed
 	f := newFrame(fn, s.Rows)

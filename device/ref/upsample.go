@@ -2,9 +2,9 @@ package ref
 
 import "github.com/bnctl/bnctl/device/class"
 
-// resized visits, for every element i of the resized image, the four elements
+// eachTap visits, for every element i of the resized image, the four elements
 // of the original that it mixes, with their weights.
-func (c *call) resized(original, result *array, visit func(i, j int, weight float64)) {
+func (c *call) eachTap(original, result *array, visit func(i, j int, weight float64)) {
 	h, w := original.typ.Shape[1], original.typ.Shape[2]
 	rows, columns := class.Mixes(c.Node, h, result.typ.Shape[1]), class.Mixes(c.Node, w, result.typ.Shape[2])
 	i := 0
@@ -24,7 +24,7 @@ func (c *call) resized(original, result *array, visit func(i, j int, weight floa
 
 func upsample(c *call) {
 	x, y := c.in(0), c.out(0)
-	c.resized(x, y, func(i, j int, weight float64) {
+	c.eachTap(x, y, func(i, j int, weight float64) {
 		if weight != 0 {
 			y.f[i] += float64(weight * x.f[j])
 		}
@@ -33,7 +33,7 @@ func upsample(c *call) {
 
 func upsampleGrad(c *call) {
 	dy, dx := c.in(0), c.out(0)
-	c.resized(dx, dy, func(i, j int, weight float64) {
+	c.eachTap(dx, dy, func(i, j int, weight float64) {
 		if weight != 0 {
 			dx.f[j] += float64(weight * dy.f[i])
 		}

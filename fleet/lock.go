@@ -108,7 +108,7 @@ func statusOf(f remote.Found, l remote.Lock) Status {
 	s.SHA256 = sum
 	row := l.Find(f.Name, f.Path)
 	switch {
-	case f.Own:
+	case f.Bundled:
 		s.State = "own"
 	case row != nil && row.SHA256 == sum:
 		s.State, s.Version, s.Protocol = "locked", row.Version, row.Protocol

@@ -46,7 +46,7 @@ func (nowhere) Describe() device.Plugin {
 	return device.Plugin{Name: "mine", Version: "3", About: "a network of my own"}
 }
 
-func (nowhere) Join(string, serve.Host) (serve.Station, error) {
+func (nowhere) Join(string, serve.Host) (serve.Endpoint, error) {
 	return nil, errors.New("there is no network here")
 }
 

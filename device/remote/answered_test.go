@@ -22,7 +22,7 @@ type hasty struct {
 	closed   bool
 }
 
-func (h *hasty) Recv(place wire.Place) (*pb.Message, []tensor.Tensor, error) {
+func (h *hasty) Recv(place wire.Allocator) (*pb.Message, []tensor.Tensor, error) {
 	if h.came++; h.came == 1 {
 		m := &pb.Message{Call: 1, Body: &pb.Message_Exchange{Exchange: h.exchange}}
 		heads := []tensor.Tensor{{DType: h.parts[0].DType, Shape: h.parts[0].Shape}}

@@ -18,7 +18,7 @@ type answers struct {
 }
 
 // buffers is memory for the values of one exchange.
-type buffers struct{ parts, results wire.Arena }
+type buffers struct{ partials, results wire.Arena }
 
 // get returns memory that no exchange uses.
 func (a *answers) get() *buffers {

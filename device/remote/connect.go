@@ -117,7 +117,7 @@ func (p *peer) child(b *binary) (err error) {
 	inherited = append(inherited, p.command.files...)
 	env := environment(os.Environ(), p.command.Env...)
 	if p.command.Printed != nil {
-		env = append(env, wire.HeardKey+"=1")
+		env = append(env, wire.OutputKey+"=1")
 	}
 	p.process, err = newProcess(b, p.command.Args, env, newOutput(p.command.Log),
 		newOutput(p.command.Printed), inherited...)
@@ -194,14 +194,14 @@ func (p *peer) greet(ctx context.Context) error {
 // end and last words, then what is wrong with its greeting, and the error of the library last.
 func (p *peer) explain(ctx context.Context, err error) error {
 	c := p.command
-	late := ctx.Err() != nil
+	timedOut := ctx.Err() != nil
 	p.process.within(time.Second)
 	what := p.process.greeted.complaint()
 	switch {
-	case late && errors.Is(what, errSilent):
+	case timedOut && errors.Is(what, errSilent):
 		return c.fail("start", device.Unavailable, "%s has not greeted within %v; last words: %s",
 			c.Path, c.timeout(), p.process.output.last())
-	case late:
+	case timedOut:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
 	case p.process.killedByOther(): // the next one may live
 		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())

@@ -58,7 +58,7 @@ func (d *remoteDevice) Join(ctx context.Context, g device.Group) error {
 	in := wire.EncodeGroup(g)
 	in.Pool = d.session.offerPool(g)
 	m := &pb.Message{Body: &pb.Message_Join{Join: in}}
-	if err := d.session.plain(ctx, "Join", m); err != nil {
+	if err := d.session.callDone(ctx, "Join", m); err != nil {
 		return err
 	}
 	d.session.mu.Lock()
@@ -95,8 +95,8 @@ func (s *session) close() {
 	})
 }
 
-// plain makes a call that is answered by Done without a tensor.
-func (s *session) plain(ctx context.Context, name string, m *pb.Message, in ...tensor.Tensor) error {
+// callDone makes a call that is answered by Done without a tensor.
+func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in ...tensor.Tensor) error {
 	m, _, err := s.do(ctx, &call{name: name, body: m, in: in})
 	if err != nil {
 		return err

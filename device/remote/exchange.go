@@ -45,7 +45,7 @@ func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]ten
 	case m.Call != c.body.Call:
 		return nil, fmt.Errorf("%s belongs to call %d, this is %d", wire.Body(m), m.Call, c.body.Call)
 	case m.GetExchange() != nil:
-		return s.allocateParts(c, heads)
+		return s.allocatePartials(c, heads)
 	case len(heads) == 0:
 		return nil, nil
 	}
@@ -58,29 +58,28 @@ func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]ten
 	return heads, nil
 }
 
-// allocateParts bounds the parts of an exchange: at most one of each value for
-// every replica that the device holds.
-func (s *session) allocateParts(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
-	if err := s.countParts(c, heads); err != nil {
+// allocatePartials bounds the partial values of an exchange: at most one of each value for
+func (s *session) allocatePartials(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
+	if err := s.countPartials(c, heads); err != nil {
 		return nil, err
 	}
 	c.buffers = s.answers.get()
-	return c.buffers.parts.Place(heads), nil
+	return c.buffers.partials.Allocate(heads), nil
 }
 
-// countParts counts the bytes of parts that have come, and refuses more than the whole run can
-// bring: every value once for each replica that the device holds.
-func (s *session) countParts(c *call, parts []tensor.Tensor) error {
+// countPartials counts the bytes of partial values that have come, and refuses more than the whole
+// run can
+func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
 	if c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return errAlone
 	}
 	most := c.limits.all * int64(len(s.group.Replicas[s.group.Rank]))
-	n := wire.Bytes(parts)
-	if n > most-c.parts {
+	n := wire.Bytes(partials)
+	if n > most-c.exchangedBytes {
 		return fmt.Errorf("an exchange of %d bytes after %d in the same run, at most %d can be in all",
-			n, c.parts, most)
+			n, c.exchangedBytes, most)
 	}
-	c.parts += n
+	c.exchangedBytes += n
 	return nil
 }
 
@@ -112,8 +111,8 @@ func (s *session) checkExchanged(c *call, m *pb.Message) error {
 // It does not wait: a goroutine of the session does, and answers when all members have come. So the
 // device can send the next exchange, of another lane, while this one is under way. receive waits
 // for these goroutines before a call ends.
-func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts []tensor.Tensor) error {
-	tag, values, err := s.decode(c, x, parts)
+func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partials []tensor.Tensor) error {
+	tag, values, err := s.decode(c, x, partials)
 	if err != nil {
 		return err
 	}
@@ -134,39 +133,39 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, parts [
 	return nil
 }
 
-// decode reads an exchange, whose values lie in the pool or have come. Then it is held against three
-// things: the sizes of the program, the group that the device is in, and the place in the run at
+// decode reads an exchange, whose values lie in the pool or have come. Then it is checked against three
+// things: the sizes of the program, the group that the device is in, and the position in the run at
 // which it comes. The error of each names what came and what was due.
-func (s *session) decode(c *call, x *pb.Exchange, parts []tensor.Tensor) (
+func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 	tag collective.Tag, values []collective.Reduction, err error) {
 	var results []tensor.Tensor
 	if x.GetChunk() != nil {
-		if parts, results, err = s.inChunk(c, x); err != nil {
+		if partials, results, err = s.inChunk(c, x); err != nil {
 			return tag, nil, err
 		}
 	}
-	tag, values, err = wire.DecodeExchange(x, parts, c.limits.value)
+	tag, values, err = wire.DecodeExchange(x, partials, c.limits.value)
 	if err == nil {
-		err = s.checkParts(tag, values)
+		err = s.checkPartials(tag, values)
 	}
 	if err == nil {
-		c.progress.Hold(s.group.Replicas[s.group.Rank], c.rows)
+		c.progress.SetReplicas(s.group.Replicas[s.group.Rank], c.rows)
 		err = c.progress.Next(tag, values)
 	}
 	if err != nil {
 		return tag, nil, err
 	}
 	if x.GetChunk() == nil {
-		results = c.buffers.results.Place(wire.Results(values))
+		results = c.buffers.results.Allocate(wire.Results(values))
 	}
 	wire.SetResults(values, results)
 	return tag, values, nil
 }
 
-// checkParts reports whether the device speaks for itself: for the present group, and for exactly
+// checkPartials reports whether the device speaks for itself: for the present group, and for exactly
 // the subtrees of the canonical tree that its replicas cover. Whether it agrees with the other
 // members is found where all of them meet (collective.Hub).
-func (s *session) checkParts(tag collective.Tag, values []collective.Reduction) error {
+func (s *session) checkPartials(tag collective.Tag, values []collective.Reduction) error {
 	if tag.Generation != s.group.Generation {
 		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)
 	}

@@ -151,7 +151,7 @@ func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hype
 		in.Hyper = append(in.Hyper, &pb.Hyper{Name: name, Value: value})
 	}
 	slices.SortFunc(in.Hyper, func(a, b *pb.Hyper) int { return cmp.Compare(a.Name, b.Name) })
-	return x.session.plain(ctx, "Commit", &pb.Message{Body: &pb.Message_Commit{Commit: in}})
+	return x.session.callDone(ctx, "Commit", &pb.Message{Body: &pb.Message_Commit{Commit: in}})
 }
 
 // Close implements device.Executable. A device that is gone has freed it.
@@ -160,7 +160,7 @@ func (x *executable) Close() (err error) {
 		m := &pb.Message{Body: &pb.Message_Unload{Unload: &pb.Unload{Executable: x.number}}}
 		ctx, cancel := awake.WithTimeout(context.Background(), answerTimeout)
 		defer cancel()
-		err = x.session.plain(ctx, "Close", m)
+		err = x.session.callDone(ctx, "Close", m)
 		if x.session.gone() {
 			err = nil
 		}

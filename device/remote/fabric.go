@@ -168,14 +168,14 @@ func (f *Fabric) read() {
 	}
 }
 
-// incoming is a message of which parts have come. Its memory is taken from the pool of messages
-// that were given back, as large as the largest one so far.
+// incoming is a message that has come in part. Its memory is taken from the pool of messages that
+// were given back, as large as the largest one so far.
 type incoming struct {
 	message []byte
 	most    int // bytes of the largest message so far: the next is as large, most likely
 }
 
-// bufferFor returns where the content of a frame is to be: behind the parts of the
+// bufferFor returns where the content of a frame is to be: after the content of the frames of its
 // message before it. Rank and lane are checked here, since they are indices from another process.
 func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
@@ -260,7 +260,7 @@ func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces 
 	if err := f.check(to, lane); err != nil {
 		return err
 	}
-	f.sending[to][lane].Lock() // no part of another message comes between those of this one
+	f.sending[to][lane].Lock() // frames of another message do not come between those of this one
 	defer f.sending[to][lane].Unlock()
 	if views := f.lendableViews(pieces); views != nil {
 		return f.lend(ctx, to, lane, views)

@@ -19,9 +19,9 @@ const pathKey = "BNCTL_PLUGIN_PATH"
 // Found is an executable with the name of a plugin. It has not been run, and may be something else:
 // its name is all that is known of it.
 type Found struct {
-	Name string // of the plugin: "cpu" of bnctl-device-cpu
-	Path string // absolute
-	Own  bool   // in the folder of this program: a user that can change it can change this program too
+	Name    string // of the plugin: "cpu" of bnctl-device-cpu
+	Path    string // absolute
+	Bundled bool   // in the folder of this program: a user that can change it can change this program too
 
 	greeting string // of a process that runs already; Path is "" then
 }
@@ -40,14 +40,14 @@ func Folders() []string {
 	if data, err := dataFolder(); err == nil {
 		folders = append(folders, filepath.Join(data, "plugins"))
 	}
-	if own := ownFolder(); own != "" {
-		folders = append(folders, filepath.Join(filepath.Dir(own), "lib", "bnctl", "plugins"), own)
+	if program := programFolder(); program != "" {
+		folders = append(folders, filepath.Join(filepath.Dir(program), "lib", "bnctl", "plugins"), program)
 	}
 	return slices.DeleteFunc(folders, func(f string) bool { return !filepath.IsAbs(f) })
 }
 
-// ownFolder returns the folder of this program; "" if it is unknown.
-func ownFolder() string {
+// programFolder returns the folder of this program; "" if it is unknown.
+func programFolder() string {
 	self, err := os.Executable()
 	if err != nil {
 		return ""
@@ -92,7 +92,7 @@ func Find(paths ...string) ([]Found, error) {
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), prefix) && !e.IsDir() {
 				path := filepath.Join(folder, e.Name())
-				all = append(all, Found{Name: PluginName(path), Path: path, Own: folder == ownFolder()})
+				all = append(all, Found{Name: PluginName(path), Path: path, Bundled: folder == programFolder()})
 			}
 		}
 	}
@@ -120,8 +120,8 @@ func firstOfName(all []Found) []Found {
 // guarded refuses what others could have changed. The folder of this program is not looked at
 // again: a user that can write there can change the program itself.
 func (f Found) guarded() error {
-	if i, err := os.Lstat(f.Path); err == nil && f.Own && i.Mode().IsRegular() {
-		return alone(f.Path, i)
+	if i, err := os.Lstat(f.Path); err == nil && f.Bundled && i.Mode().IsRegular() {
+		return checkNotWritable(f.Path, i)
 	}
 	return guarded(f.Path)
 }
@@ -140,7 +140,7 @@ func (f Found) Command(allowUnlocked bool) (Command, error) {
 	if err := f.guarded(); err != nil {
 		return c, c.fail("start", device.Unavailable, "%w", err)
 	}
-	if f.Own || allowUnlocked {
+	if f.Bundled || allowUnlocked {
 		return c, nil
 	}
 	lock, err := ReadLock()

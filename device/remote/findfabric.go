@@ -20,7 +20,7 @@ func FindFabric(name string) (Found, error) {
 	for _, folder := range Folders() {
 		path := filepath.Join(folder, file)
 		if i, err := os.Stat(path); err == nil && i.Mode().IsRegular() {
-			return Found{Name: file, Path: path, Own: folder == ownFolder()}, nil
+			return Found{Name: file, Path: path, Bundled: folder == programFolder()}, nil
 		}
 	}
 	lock, err := ReadLock()
@@ -37,7 +37,7 @@ func FindFabric(name string) (Found, error) {
 			"the fabric plugin %s is in none of %s", file, strings.Join(Folders(), ", ")))
 }
 
-// ParseFabric returns the parts of a fabric's name, NAME or NAME:LIBRARY: the
+// ParseFabric splits a fabric's name, NAME or NAME:LIBRARY: the
 // name of its plugin, and the path of the library that the plugin is to use:
 //
 //	mpi                              the library of the launcher

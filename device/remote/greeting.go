@@ -18,12 +18,12 @@ import (
 type greeting struct {
 	mu      sync.Mutex
 	line    []byte
-	full    bool    // no more of it is kept
+	full    bool    // no more of it is stored
 	ended   bool    // it has come to its end
 	printed *output // takes the lines behind it
 }
 
-// greetingBytes bounds what is kept of the first line: enough for an error to quote.
+// greetingBytes bounds what is stored of the first line: enough for an error to quote.
 const greetingBytes = 256
 
 // tee returns a reader that keeps the first line of what is read from r.
@@ -66,13 +66,13 @@ func (g *greeting) take(p []byte) (rest []byte) {
 	return p[i+1:]
 }
 
-// add keeps a part of the first line, as far as there is room.
+// add stores the first line, up to greetingBytes.
 func (g *greeting) add(p []byte) {
 	if g.full {
 		return
 	}
-	if room := greetingBytes - len(g.line); len(p) >= room {
-		p, g.full = p[:room], true
+	if free := greetingBytes - len(g.line); len(p) >= free {
+		p, g.full = p[:free], true
 	}
 	g.line = append(g.line, p...)
 }
@@ -91,18 +91,18 @@ var errSilent = errors.New("it printed nothing")
 func (g *greeting) complaint() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	parts := strings.Split(strings.TrimSpace(string(g.line)), "|")
+	fields := strings.Split(strings.TrimSpace(string(g.line)), "|")
 	switch {
 	case len(g.line) == 0:
 		return errSilent
-	case len(parts) < 5 || parts[0] != "1":
+	case len(fields) < 5 || fields[0] != "1":
 		return fmt.Errorf("it printed %.100q, which is no greeting of a device plugin", g.line)
-	case parts[1] != fmt.Sprint(wire.Protocol):
+	case fields[1] != fmt.Sprint(wire.Protocol):
 		return problem.Advise("update one of them",
 			"it speaks version %s of the device protocol, this bnctl speaks %d",
-			parts[1], wire.Protocol)
-	case parts[4] != "grpc":
-		return fmt.Errorf("it speaks %q, want grpc", parts[4])
+			fields[1], wire.Protocol)
+	case fields[4] != "grpc":
+		return fmt.Errorf("it speaks %q, want grpc", fields[4])
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func guarded(path string) error {
 		return err
 	}
 	root := filepath.VolumeName(path) + string(filepath.Separator)
-	at, rest, links := root, parts(path[len(root):]), 0
+	at, rest, links := root, pathComponents(path[len(root):]), 0
 	for len(rest) > 0 {
 		next := filepath.Join(at, rest[0])
 		i, err := os.Lstat(next)
@@ -38,7 +38,7 @@ func guarded(path string) error {
 			return err
 		}
 		if rest = rest[1:]; i.Mode()&fs.ModeSymlink == 0 {
-			if err := alone(next, i); err != nil {
+			if err := checkNotWritable(next, i); err != nil {
 				return err
 			}
 			at = next
@@ -54,20 +54,20 @@ func guarded(path string) error {
 		if filepath.IsAbs(to) {
 			at = root
 		}
-		rest = append(parts(to), rest...)
+		rest = append(pathComponents(to), rest...)
 	}
 	return nil
 }
 
-// parts splits a path.
-func parts(path string) []string {
+// pathComponents splits a path.
+func pathComponents(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
 }
 
-// alone refuses what others can write: a file or folder with write permission for everybody, or for
-// a group that has other members than this user and root. In a folder with the sticky bit, such as
-// /tmp, others cannot replace what is not theirs.
-func alone(path string, i fs.FileInfo) error {
+// checkNotWritable refuses a file or folder with write permission for everybody, or for a group
+// that has other members than this user and root. In a folder with the sticky bit, such as /tmp,
+// others cannot replace files of this user.
+func checkNotWritable(path string, i fs.FileInfo) error {
 	if i.IsDir() && i.Mode()&os.ModeSticky != 0 {
 		return nil
 	}

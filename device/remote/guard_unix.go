@@ -20,7 +20,7 @@ var groupFile, passwdFile = "/etc/group", "/etc/passwd"
 // shared reports whether the group of a file has a member other than root and this user, or is not
 // known. Systems that give every user a group of his own (Debian, Fedora) make files that the group
 // can write, and nobody else is in that group: such files are as safe as others. Members are listed
-// in two places: /etc/group names additional ones, /etc/passwd has the first group of every user.
+// in two files: /etc/group names additional ones, /etc/passwd has the first group of every user.
 // Users of a directory service are in neither; then the group is not known unless it is local.
 func shared(i fs.FileInfo) bool {
 	s, ok := i.Sys().(*syscall.Stat_t)

@@ -172,7 +172,7 @@ func (c *counting) Lend(ctx context.Context, to int, lane collective.Lane, piece
 func sumOver(p *fabric.Peers, pool *shm.Pool, n, rounds int) error {
 	u := fabric.NewUplink(p, []int{1, 1, 1})
 	value := func(n int) collective.Reduction {
-		t := tensor.Tensor{DType: tensor.F32, Shape: []int{n}, Bytes: pool.Take(4 * n)}
+		t := tensor.Tensor{DType: tensor.F32, Shape: []int{n}, Bytes: pool.Alloc(4 * n)}
 		return collective.Reduction{Op: collective.Sum, Result: t,
 			Partials: []collective.Partial{{Node: u.Nodes()[0], Value: t}}}
 	}

@@ -51,7 +51,7 @@ type zeroCopy struct {
 //	  views: (number, offset, length)
 //
 // If the file cannot be opened there (another user, another container) no answer comes, and all
-// bytes are copied for ever: slower, never wrong.
+// bytes are copied from then on: slower, never wrong.
 type sharedPools struct {
 	mu        sync.Mutex
 	announced map[*shm.Pool]*announcedPool

@@ -41,7 +41,7 @@ func TestViewsOfPieces(t *testing.T) {
 	k := &announcedPool{number: 2}
 	k.mapped.Store(true)
 	f.announced[pool] = k
-	chunk := pool.Take(4 * minLent)
+	chunk := pool.Alloc(4 * minLent)
 	head, elsewhere := []byte("head"), make([]byte, wire.MaxFrame)
 	whole := []wire.View{{Inline: []byte("headhead")}, {Pool: 2, Length: 2 * minLent},
 		{Pool: 2, Offset: 3 * minLent, Length: minView}}

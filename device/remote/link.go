@@ -67,11 +67,11 @@ type delivery struct {
 	lent   bool // they lie where the sender has them, and must be given back by a message to it
 }
 
-// partialMessage is a message of which parts have come. The next message of a lane is most likely
-// as long as the one before: the buffer is made that large at once, and does not grow part by part.
+// partialMessage is a message that has come in part. The next message of a lane is most likely as
+// long as the one before: the buffer is made that large at once, and does not grow frame by frame.
 type partialMessage struct {
 	message []byte
-	last    int // bytes of the last one of several parts: the next is as long, most likely
+	last    int // bytes of the last message of several frames: the next is as long, most likely
 }
 
 // newLink returns the link over a connection that both sides have agreed on. The caller runs read.
@@ -123,7 +123,7 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 	}
 	frames := l.frames(lane, pieces, views)
 	if len(frames) == 1 && l.writing.TryLock() {
-		if fits := frames[0].Bytes() <= l.pipe.Room(); fits {
+		if fits := frames[0].Bytes() <= l.pipe.Available(); fits {
 			err := wire.WriteFrame(l.pipe, frames[0])
 			l.writing.Unlock()
 			<-l.sending[lane]
@@ -162,7 +162,7 @@ func (l *link) writeAll(frames []wire.Frame) error {
 	return nil
 }
 
-// frames returns those of a message: parts of at most wire.MaxFrame bytes, the last of them of kind
+// frames returns those of a message: of at most wire.MaxFrame bytes each, the last of them of kind
 // FrameMessage, which completes it; or a single one with views.
 func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) (all []wire.Frame) {
 	if len(views) > 0 {
@@ -192,9 +192,9 @@ func (l *link) read() error {
 	}
 }
 
-// bufferFor returns where the content of a frame is to be: behind the parts of its message that
-// have come, for a copied message. Frames that claim another rank than that of the link, or a lane
-// that does not exist, are refused before a byte of them is read.
+// bufferFor returns where the content of a frame is to be: after the content of the frames of its
+// message that have come, for a copied message. Frames that claim another rank than that of the
+// link, or a lane that does not exist, are refused before a byte of them is read.
 func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil

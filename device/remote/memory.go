@@ -11,13 +11,13 @@ type messagePool struct {
 }
 
 const (
-	// minPooled is from how many bytes on memory is kept.
+	// minPooled is from how many bytes on memory is pooled.
 	minPooled = 32 << 10
 	// maxPooled bounds how many messages' memory is: two in each lane of a peer.
 	maxPooled = 8
 )
 
-// get returns an empty slice with room for a message of n bytes: of the kept memory, the
+// get returns an empty slice with capacity for a message of n bytes: of the pooled memory, the
 // smallest that is large enough.
 func (m *messagePool) get(n int) []byte {
 	m.mu.Lock()
@@ -37,7 +37,7 @@ func (m *messagePool) get(n int) []byte {
 	return b[:0]
 }
 
-// put keeps the memory of a message: if too many are kept, in place of the smallest.
+// put returns the memory of a message to the pool: if there are too many, in place of the smallest.
 func (m *messagePool) put(b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -65,8 +65,8 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if d.session, err = p.session(d.info.Name, out); err != nil {
 		return nil, p.broken(d.info.Name, "Open", err)
 	}
-	d.session.parts, d.session.ahead = out.GetParts(), out.GetAhead()
-	if d.session.ahead {
+	d.session.fileParts, d.session.pipelinesWrites = out.GetParts(), out.GetAhead()
+	if d.session.pipelinesWrites {
 		d.info.Features = append(d.info.Features, device.Ahead)
 	}
 	d.session.threads(max(1, d.info.Threads))

@@ -13,7 +13,7 @@ import (
 //
 // What it keeps is for one error: "the plugin process died: exit status 2; its last words: ...".
 // A runtime that ends a program says why in one line, and then prints a trace, which may be longer
-// than all that is kept. So the line that looks like a reason is remembered by itself:
+// than all that is stored. So the line that looks like a reason is remembered by itself:
 //
 //	loading kernels                       log
 //	panic: index out of range [5]         <── death: what is quoted first
@@ -21,10 +21,10 @@ import (
 //	…                                         200 lines more
 //
 // A program that goes on after such a line, as one does that catches an exception and logs it, has
-// not died of it: after a while the line no longer counts (forgotten).
+// not died of it: after a while the line no longer counts (deathExpires).
 type output struct {
 	mu   sync.Mutex
-	kept []byte
+	tail []byte
 	line []byte
 	log  func(string)
 
@@ -35,8 +35,8 @@ type output struct {
 }
 
 const (
-	// keptBytes is how much of the end is kept.
-	keptBytes = 4 << 10
+	// tailBytes is how much of the end is stored.
+	tailBytes = 4 << 10
 	// lastLines is how many lines an error quotes.
 	lastLines = 6
 	// lineBytes bounds a line; a longer one is cut.
@@ -50,10 +50,10 @@ func newOutput(log func(string)) *output { return &output{log: log, end: make(ch
 func (w *output) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.notice(p)
-	w.kept = append(w.kept, p...)
-	if over := len(w.kept) - keptBytes; over > 0 {
-		w.kept = append(w.kept[:0], w.kept[over:]...)
+	w.noticeDeath(p)
+	w.tail = append(w.tail, p...)
+	if over := len(w.tail) - tailBytes; over > 0 {
+		w.tail = append(w.tail[:0], w.tail[over:]...)
 	}
 	if w.log != nil {
 		w.logLines(p)
@@ -83,8 +83,8 @@ func (w *output) logLines(p []byte) {
 func (w *output) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(w.kept)), "\n")
-	if w.death == "" || w.since > forgotten {
+	lines := strings.Split(strings.TrimSpace(string(w.tail)), "\n")
+	if w.death == "" || w.since > deathExpires {
 		return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
 	}
 	for at, line := range slices.Backward(lines) {
@@ -92,7 +92,7 @@ func (w *output) last() string {
 			return strings.Join(lastWords(lines[at:]), "\n")
 		}
 	}
-	return w.death // what came after it is longer than what is kept
+	return w.death // what came after it is longer than what is stored
 }
 
 // lastWords cuts lines that begin with the reason of a death. Python and Node.js write the
@@ -120,15 +120,15 @@ func thrown(line string) bool {
 		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
 }
 
-// forgotten is after how many bytes more a plugin that seemed to end has not ended.
-const forgotten = 256 << 10
+// deathExpires is after how many bytes more a plugin that seemed to end has not ended.
+const deathExpires = 256 << 10
 
-// notice remembers the last line that says why the program ends.
-func (w *output) notice(p []byte) {
+// noticeDeath remembers the last line that says why the program ends.
+func (w *output) noticeDeath(p []byte) {
 	w.since += len(p)
 	for len(p) > 0 {
 		line, rest, whole := bytes.Cut(p, []byte{'\n'})
-		if room := lineBytes - len(w.begun); len(line) <= room {
+		if free := lineBytes - len(w.begun); len(line) <= free {
 			w.begun = append(w.begun, line...)
 		}
 		if !whole {
@@ -142,7 +142,7 @@ func (w *output) notice(p []byte) {
 	}
 }
 
-// tee returns r such that what is read from it is kept.
+// tee returns r such that what is read from it is also written to w.
 func (w *output) tee(r io.ReadCloser) io.ReadCloser { return &outputReader{r, w} }
 
 // outputReader keeps what go-plugin reads, and notes the end.

@@ -16,10 +16,10 @@ import (
 // may be called from any goroutine.
 //
 // A process opens one device in its life, so there is one process for each device. Start needs a
-// process to ask what the plugin is, and List to ask what there is: that one is kept as the spare
+// process to ask what the plugin is, and List to ask what there is: that one is kept as the idle
 // process and becomes the process of the first device:
 //
-//	Start ──> spare ── List ──> spare ── Open ──> process of device 0
+//	Start ──> idle ─── List ──> idle ─── Open ──> process of device 0
 //	                                     Open ──> another ──> process of device 1
 type Plugin struct {
 	command Command
@@ -27,7 +27,7 @@ type Plugin struct {
 	info    device.Plugin
 
 	mu     sync.Mutex
-	spare  *peer // a process without a device; nil: the next is started when needed
+	idle   *peer // a process without a device; nil: the next is started when needed
 	closed bool
 }
 
@@ -43,12 +43,12 @@ func Start(ctx context.Context, c Command) (*Plugin, error) {
 		return nil, err
 	}
 	p := &Plugin{command: c, binary: b}
-	p.spare, err = connect(ctx, &p.command, b)
+	p.idle, err = connect(ctx, &p.command, b)
 	if err != nil {
 		b.close()
 		return nil, err
 	}
-	p.info = p.spare.info
+	p.info = p.idle.info
 	return p, nil
 }
 
@@ -104,8 +104,8 @@ func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) 
 // their own and stay open.
 func (p *Plugin) Close() error {
 	p.mu.Lock()
-	spare := p.spare
-	p.spare, p.closed = nil, true
+	spare := p.idle
+	p.idle, p.closed = nil, true
 	p.mu.Unlock()
 	if spare != nil {
 		spare.end()
@@ -116,25 +116,25 @@ func (p *Plugin) Close() error {
 // take returns a process without a device: the spare one if it lives, else a new one.
 func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	p.mu.Lock()
-	spare := p.spare
-	p.spare = nil
+	spare := p.idle
+	p.idle = nil
 	closed := p.closed
 	p.mu.Unlock()
 	switch {
 	case closed:
 		return nil, p.command.fail("start", device.Invalid, "the plugin was closed")
 	case spare == nil:
-		return p.another(ctx)
+		return p.startPeer(ctx)
 	case spare.dead():
 		spare.end()
-		return p.another(ctx)
+		return p.startPeer(ctx)
 	}
 	return spare, nil
 }
 
-// another starts one more process, which must be what the first was: the executable is the same
+// startPeer starts one more process, which must be what the first was: the executable is the same
 // file, but a script can read another one, and a library can have been replaced.
-func (p *Plugin) another(ctx context.Context) (*peer, error) {
+func (p *Plugin) startPeer(ctx context.Context) (*peer, error) {
 	x, err := connect(ctx, &p.command, p.binary)
 	if err == nil && x.info != p.info {
 		x.end()
@@ -148,8 +148,8 @@ func (p *Plugin) another(ctx context.Context) (*peer, error) {
 // put keeps a process that has no device for the next call that needs one.
 func (p *Plugin) put(x *peer) {
 	p.mu.Lock()
-	if p.spare == nil && !p.closed {
-		p.spare, x = x, nil
+	if p.idle == nil && !p.closed {
+		p.idle, x = x, nil
 	}
 	p.mu.Unlock()
 	if x != nil {

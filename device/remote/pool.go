@@ -72,13 +72,13 @@ func (s *session) dropPool() {
 	s.pool = nil
 }
 
-// inChunk returns the parts of an exchange and its results where they lie in the pool. The device
-// has written the parts there, and finds each result over the first part of its value when it is
-// answered:
+// inChunk returns the partial values of an exchange and its results where they lie in the pool. The
+// device has written the partial values there, and finds each result at the offset of the first
+// partial value when it is answered:
 //
-//	pool  │ … │ parts of bn1.moments │ parts of bn2.moments │ … │
+//	pool  │ … │ partials bn1.moments │ partials bn2.moments │ … │
 //	          └───────────────────── chunk ─────────────────┘
-func (s *session) inChunk(c *call, x *pb.Exchange) (parts, results []tensor.Tensor, err error) {
+func (s *session) inChunk(c *call, x *pb.Exchange) (partials, results []tensor.Tensor, err error) {
 	k := x.GetChunk()
 	if s.pool == nil || k.GetOffset()%tensor.Alignment != 0 {
 		return nil, nil, fmt.Errorf("a chunk at %d of memory that was not offered", k.GetOffset())
@@ -87,8 +87,8 @@ func (s *session) inChunk(c *call, x *pb.Exchange) (parts, results []tensor.Tens
 	if !ok {
 		return nil, nil, fmt.Errorf("a chunk of %d bytes at %d: the pool ends before", k.GetBytes(), k.GetOffset())
 	}
-	if parts, results, err = wire.InChunk(chunk, x); err == nil {
-		err = s.countParts(c, parts)
+	if partials, results, err = wire.InChunk(chunk, x); err == nil {
+		err = s.countPartials(c, partials)
 	}
-	return parts, results, err
+	return partials, results, err
 }

@@ -265,8 +265,8 @@ func (p *process) within(d time.Duration) bool {
 	return closesWithin(p.exited, d)
 }
 
-// closeOutput closes the pipes on this side, once: a process that the plugin has started may hold
-// the other ends open for ever. Before, it gives what the process wrote last a moment to arrive.
+// closeOutput closes the pipes on this side, once: a process that the plugin has started may never
+// close the other ends. Before, it gives what the process wrote last a moment to arrive.
 func (p *process) closeOutput() {
 	p.outputOnce.Do(func() {
 		p.awaitOutput()

@@ -46,15 +46,15 @@ import (
 // the connection is an error of the call that was reading; loss keeps it, and every later call
 // returns the same error.
 type session struct {
-	peer     *peer
-	name     string
-	conn     wire.Conn
-	host     *shm.Conn       // nil at level stream/1
-	parts    bool            // the plugin takes parts of files
-	ahead    bool            // and a Write before those before it are answered
-	life     context.Context // ends with the process, and when the device is closed
-	end      context.CancelFunc
-	watchers sync.WaitGroup // watchProcess and watchStream; close waits for them
+	peer            *peer
+	name            string
+	conn            wire.Conn
+	host            *shm.Conn       // nil at level stream/1
+	fileParts       bool            // the plugin maps files itself (Write.part)
+	pipelinesWrites bool            // and a Write before those before it are answered
+	life            context.Context // ends with the process, and when the device is closed
+	end             context.CancelFunc
+	watchers        sync.WaitGroup // watchProcess and watchStream; close waits for them
 
 	closing atomic.Bool
 	once    sync.Once
@@ -88,17 +88,17 @@ func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Mes
 // the number of exchanges and their sizes are known beforehand from the program; an answer that
 // does not fit them is the end of the device.
 type call struct {
-	name       string // in errors: "Run train"
-	body       *pb.Message
-	in         []tensor.Tensor
-	result     []tensor.Tensor // types of the tensors that come back
-	limits     limits          // of exchanges; zero: none may come
-	progress   wire.Progress   // of the exchanges that came
-	rows       []int           // of a run: those of each replica
-	exchanges  int             // exchanges so far
-	parts      int64           // bytes that they brought
-	unanswered atomic.Int32    // exchanges without an answer
-	buffers    *buffers        // for the next
+	name           string // in errors: "Run train"
+	body           *pb.Message
+	in             []tensor.Tensor
+	result         []tensor.Tensor // types of the tensors that come back
+	limits         limits          // of exchanges; zero: none may come
+	progress       wire.Progress   // of the exchanges that came
+	rows           []int           // of a run: those of each replica
+	exchanges      int             // exchanges so far
+	exchangedBytes int64           // bytes that they brought
+	unanswered     atomic.Int32    // exchanges without an answer
+	buffers        *buffers        // for the next
 
 	answer *pb.Message
 	out    []tensor.Tensor // of the answer; the caller's
@@ -111,7 +111,7 @@ func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.
 	return c.answer, c.out, err
 }
 
-// doAll makes calls, at most maxAhead: it sends all before it receives the
+// doAll makes calls, at most maxPipelined: it sends all before it receives the
 // answers, which come in the same order.
 func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	s.mu.Lock()
@@ -150,16 +150,16 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	return nil
 }
 
-// mayPipeline reports whether calls may be sent while others are under way: a run
-// that exchanges nothing, if there is room for it. Otherwise the sender would wait, in
-// a system call perhaps, until the device has ended another call, and could not be cancelled.
+// mayPipeline reports whether calls may be sent while others are under way: a run that exchanges
+// nothing, if the connection has space for it. Otherwise the sender would wait, in a system call
+// perhaps, until the device has ended another call, and could not be cancelled.
 func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
-	if len(calls) > 1 || !s.ahead || c.body.GetRun() == nil || c.limits.all > 0 {
+	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.all > 0 {
 		return false
 	}
 	const head = 4 << 10 // more than such a message has without its tensors
-	return s.host == nil || wire.Bytes(c.in)+head <= int64(s.host.Room())
+	return s.host == nil || wire.Bytes(c.in)+head <= int64(s.host.Available())
 }
 
 // send sends calls, each with its tensors. It waits while the connection is full.
@@ -238,7 +238,7 @@ type watchdog struct {
 
 // guard watches over the calls up to a number until stop is called: if ctx ends first, it asks the
 // plugin to cancel them, and kills it when they have not ended within the grace period. The plugin
-// answers Cancel beside the call: it is a call on the socket, not on the session.
+// answers Cancel during the call: it is a call on the socket, not on the session.
 func (s *session) guard(ctx context.Context, number uint64) *watchdog {
 	p := &watchdog{}
 	over, end := context.WithCancel(context.Background())

@@ -10,10 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxAhead is the largest number of writes without an answer. That number of
-// answers fits into what the connection holds in between: no side waits for room
-// while both of them write.
-const maxAhead = 64
+// maxPipelined is the largest number of writes without an answer. That number of answers fits into
+// the buffers of the connection: no side waits for space while both of them write.
+const maxPipelined = 64
 
 // Write implements device.Executable. Of a tensor in a mapped file the plugin
 // is told where it lies, so that it is not copied.
@@ -26,8 +25,8 @@ func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) er
 // one for each of them.
 func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	most := 1
-	if x.session.ahead {
-		most = maxAhead
+	if x.session.pipelinesWrites {
+		most = maxPipelined
 	}
 	for len(names) > 0 {
 		n := min(most, len(names))
@@ -44,7 +43,7 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 func (x *executable) writeSome(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	calls := make([]*call, len(names))
 	for i, name := range names {
-		calls[i] = x.writing(name, state[name], x.session.parts)
+		calls[i] = x.writeCall(name, state[name], x.session.fileParts)
 	}
 	if err := x.session.doAll(ctx, calls...); err != nil {
 		return err
@@ -53,8 +52,8 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 		m := c.answer
 		err := x.session.answer(c.name, m.GetDone() != nil, m.GetDone().GetError(), m)
 		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // another user, a machine in the machine
-			c = x.writing(names[i], state[names[i]], false)
-			err = x.session.plain(ctx, c.name, c.body, c.in...)
+			c = x.writeCall(names[i], state[names[i]], false)
+			err = x.session.callDone(ctx, c.name, c.body, c.in...)
 		}
 		if err != nil {
 			return err
@@ -63,13 +62,13 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	return nil
 }
 
-// writing returns the call that writes a tensor, as a part of its file if parts
-// may be and it is one.
-func (x *executable) writing(name string, t tensor.Tensor, parts bool) *call {
+// writeCall returns the call that writes a tensor, as a range of its file if fileParts and the
+// tensor is one.
+func (x *executable) writeCall(name string, t tensor.Tensor, fileParts bool) *call {
 	in := &pb.Write{Executable: x.number, State: name}
 	c := &call{name: "Write " + name, body: &pb.Message{Body: &pb.Message_Write{Write: in}}}
-	if parts {
-		in.Part = wire.EncodePart(t)
+	if fileParts {
+		in.Part = wire.EncodeFilePart(t)
 	}
 	if in.Part == nil {
 		c.in = []tensor.Tensor{t}

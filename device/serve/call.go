@@ -61,7 +61,7 @@ func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) er
 		return err
 	}
 	if in.GetPart() != nil {
-		return writePart(ctx, e, in)
+		return writeFilePart(ctx, e, in)
 	}
 	if len(t) != 1 {
 		return device.Errorf("", "", device.Invalid, "%s came with %d tensors, want 1", in.GetState(), len(t))
@@ -69,10 +69,10 @@ func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) er
 	return e.Write(ctx, in.GetState(), t[0])
 }
 
-// writePart writes a tensor that lies in a file. The device may hold the file
+// writeFilePart writes a tensor that lies in a file. The device may hold the file
 // longer than this call.
-func writePart(ctx context.Context, e device.Executable, in *pb.Write) error {
-	t, file, err := wire.DecodePart(in.GetPart())
+func writeFilePart(ctx context.Context, e device.Executable, in *pb.Write) error {
+	t, file, err := wire.DecodeFilePart(in.GetPart())
 	if err != nil {
 		return device.Errorf("", "", device.Unavailable, "%w", err)
 	}
@@ -102,7 +102,7 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 	}
 	s.scheduled.progress = s.schedules[in.GetExecutable()][in.GetFunction()].Begin(in.GetStep())
 	rows := wire.Numbers[int](in.GetRows())
-	s.scheduled.progress.Hold(s.scheduled.replicas, rows)
+	s.scheduled.progress.SetReplicas(s.scheduled.replicas, rows)
 	o, err := e.Run(ctx, device.Step{
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: rows, Inputs: t,
 		Profile: in.GetProfile(), Last: in.GetLast(),

@@ -6,7 +6,7 @@ import (
 )
 
 // calls knows the call of the session that is under way, so that Cancel, which
-// comes beside the session, can end it.
+// comes outside of the session, can end it.
 type calls struct {
 	mu       sync.Mutex
 	number   uint64

@@ -22,8 +22,8 @@ type chunk struct {
 	results []tensor.Tensor
 }
 
-// worthChunk is from how many bytes on values go there.
-const worthChunk = 32 << 10
+// minChunk is from how many bytes on values are put into the pool.
+const minChunk = 32 << 10
 
 // join maps the memory that the host offers to a member of a new group; where it cannot
 // be had values are sent. Nobody is at those of the former group any more.
@@ -46,48 +46,47 @@ func (c *chunks) leave() {
 	}
 }
 
-// take puts the parts of an exchange where the host finds them, and says so in it. It
-// returns nil if they are to be sent.
-func (c *chunks) take(x *pb.Exchange, parts []tensor.Tensor) *chunk {
-	if c.pool == nil || wire.Bytes(parts) < worthChunk {
+// store copies the partial values of an exchange into the host's pool, and says so in the exchange.
+// It returns nil if they are to be sent.
+func (c *chunks) store(x *pb.Exchange, partials []tensor.Tensor) *chunk {
+	if c.pool == nil || wire.Bytes(partials) < minChunk {
 		return nil
 	}
 	n, err := wire.SizeOfChunk(x)
 	if err != nil {
 		return nil
 	}
-	memory := c.pool.Take(n)
+	memory := c.pool.Alloc(n)
 	if memory == nil {
 		return nil
 	}
 	offset, _ := c.pool.Offset(memory)
 	at, results, err := wire.InChunk(memory, x)
 	if err != nil {
-		c.pool.Give(offset)
+		c.pool.Free(offset)
 		return nil
 	}
-	for i, p := range parts {
-		near(at[i].Bytes, p.Bytes)
+	for i, p := range partials {
+		copyCached(at[i].Bytes, p.Bytes)
 	}
 	x.Chunk = &pb.Chunk{Offset: int64(offset), Bytes: int64(n)}
 	return &chunk{offset, results}
 }
 
-// near copies by pieces: what is longer Go copies past the caches, out of which
-// others will read it.
-func near(dst, src []byte) {
+// copyCached copies in pieces: longer copies bypass the caches, from which others will read.
+func copyCached(dst, src []byte) {
 	for len(src) > 0 {
-		n := copy(dst, src[:min(len(src), nearBytes)])
+		n := copy(dst, src[:min(len(src), cachedBytes)])
 		dst, src = dst[n:], src[n:]
 	}
 }
 
-const nearBytes = 256 << 10
+const cachedBytes = 256 << 10
 
 // fetch takes the results of an exchange, and gives its chunk back.
 func (c *chunks) fetch(k *chunk, values []collective.Reduction) {
 	for i, v := range values {
 		copy(v.Result.Bytes, k.results[i].Bytes)
 	}
-	c.pool.Give(k.offset)
+	c.pool.Free(k.offset)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// join makes the device a member of a group, which meets in shared memory or,
-// at every other level, at the host.
+// join makes the device a member of a group, which exchanges in shared memory or, at every other
+// level, through the host.
 func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
 	meet := collective.Exchanger(&s.exchanger)
@@ -51,9 +51,9 @@ func leave(m *shm.Member) {
 	}
 }
 
-// exchanger meets the other members of a group at the host: it sends the parts
-// and takes the results in the middle of a run, on the session's connection,
-// which nobody else uses meanwhile.
+// exchanger exchanges with the other members of a group through the host: it sends the partial
+// values and takes the results in the middle of a run, on the session's connection, which nothing
+// else uses meanwhile.
 type exchanger struct {
 	session *session
 	pending []*pendingExchange
@@ -69,11 +69,11 @@ type pendingExchange struct {
 	err    error
 }
 
-// maxPending bounds how many there are when gradients are added: their values are the
-// host's memory, and that is enough to compute beside them.
+// maxPending bounds how many there are when gradients are added: their values are the host's
+// memory, and four are enough to overlap exchanges with computing.
 const maxPending = 4
 
-// Start sends the parts. The results are taken by the goroutine that waits for them, or
+// Start sends the partial values. The results are taken by the goroutine that waits for them, or
 // for those of another exchange; at once where the host takes one at a time.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	s, d := x.session, &pendingExchange{tag: tag, values: values}
@@ -82,12 +82,12 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 			return func() error { return err }
 		}
 	}
-	e, parts := wire.EncodeExchange(tag, values)
-	if d.chunk = x.pool.take(e, parts); d.chunk != nil {
-		parts = nil
+	e, partials := wire.EncodeExchange(tag, values)
+	if d.chunk = x.pool.store(e, partials); d.chunk != nil {
+		partials = nil
 	}
 	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}
-	if err := s.conn.Send(m, parts); err != nil {
+	if err := s.conn.Send(m, partials); err != nil {
 		return func() error { return err }
 	}
 	x.pending = append(x.pending, d)

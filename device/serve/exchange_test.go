@@ -25,7 +25,7 @@ func (a *answering) Send(*pb.Message, []tensor.Tensor) error {
 	return nil
 }
 
-func (a *answering) Recv(place wire.Place) (*pb.Message, []tensor.Tensor, error) {
+func (a *answering) Recv(place wire.Allocator) (*pb.Message, []tensor.Tensor, error) {
 	if len(a.answers) == 0 {
 		return nil, nil, errGone
 	}

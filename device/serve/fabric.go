@@ -24,27 +24,27 @@ type Network interface {
 	Describe() device.Plugin
 	// Join makes this process a rank and returns when all ranks have joined. library
 	// is the path of the library to use; "" is that of the launcher.
-	Join(library string, h Host) (Station, error)
+	Join(library string, h Host) (Endpoint, error)
 }
 
-// Host is the interface to bnctl for a station. One goroutine of the station
+// Host is the interface to bnctl for an endpoint. One goroutine of the endpoint
 // calls its methods, which may block until bnctl reads.
 type Host interface {
-	// Orders waits at most d for orders of bnctl, calls the methods of s that
+	// Poll waits at most d for frames of bnctl, calls the methods of e that
 	// carry them out, and reports whether there were any. The error means that
 	// bnctl has ended.
-	Orders(s Station, d time.Duration) (bool, error)
-	// Reuse gives the memory of a sent part back to the host, which uses it again:
+	Poll(e Endpoint, d time.Duration) (bool, error)
+	// Reuse gives the content of a Send back to the host, which uses it again:
 	// it is in the caches, and new memory would have to be cleared.
-	Reuse(part []byte)
-	// Message delivers the next part of a message from a rank; more says that
-	// further parts follow. The station may overwrite content when it returns.
+	Reuse(content []byte)
+	// Message delivers the next bytes of a message from a rank; more says that
+	// further ones follow. The endpoint may overwrite content when it returns.
 	Message(from int, lane uint8, content []byte, more bool)
-	// Room returns memory for a message of n bytes, which is to be given to Whole.
-	Room(n int) []byte
-	// Whole delivers a message from a rank, in memory of Room, which belongs to the
+	// Alloc returns memory for a message of n bytes, which is to be given to WholeMessage.
+	Alloc(n int) []byte
+	// WholeMessage delivers a message from a rank, in memory of Alloc, which belongs to the
 	// host from then on.
-	Whole(from int, lane uint8, message []byte)
+	WholeMessage(from int, lane uint8, message []byte)
 	// Sent reports that the next message of SendWhole to a rank in a lane has been
 	// sent.
 	Sent(to int, lane uint8)
@@ -55,24 +55,24 @@ type Host interface {
 	Ended(cause string)
 }
 
-// MaxPart is the largest size of a part of a message, in bytes.
-const MaxPart = wire.MaxFrame
+// MaxContent is the largest content of one Send, in bytes: a longer message takes several.
+const MaxContent = wire.MaxFrame
 
-// Station is this process as a rank of a network. Host.Orders calls Send,
+// Endpoint is this process as a rank of a network. Host.Poll calls Send,
 // SendWhole, Await, Abort and Leave, which do not wait for the network.
-type Station interface {
+type Endpoint interface {
 	Rank() int
 	Size() int
 	About() string // the network or library, with its version
-	// Send sends the next part of a message: at most MaxPart bytes, which belong
-	// to the station until it calls Host.Reuse.
-	Send(to int, lane uint8, part []byte, more bool)
+	// Send sends the next bytes of a message: at most MaxContent, which belong to the
+	// endpoint until it calls Host.Reuse.
+	Send(to int, lane uint8, content []byte, more bool)
 	// SendWhole sends a message that consists of these pieces, one behind the other.
-	// They lie in memory that bnctl has lent, and belong to the station until it
+	// They lie in memory that bnctl has lent, and belong to the endpoint until it
 	// calls Host.Sent.
 	SendWhole(to int, lane uint8, pieces [][]byte)
 	// Await reports that bnctl waits for a message of a rank, after it has received
-	// got messages of that rank in this lane. Until the message comes, a station
+	// got messages of that rank in this lane. Until the message comes, an endpoint
 	// that has to poll polls often.
 	Await(from int, lane uint8, got uint64)
 	Abort(cause string)
@@ -88,7 +88,7 @@ func FabricMain(n Network) {
 	if described(n.Describe()) {
 		return
 	}
-	// A station naps where Go does not see it (shm.Conn.Await): it keeps its place.
+	// An endpoint sleeps in a system call that Go does not see (shm.Conn.Await): it keeps its P.
 	runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0)))
 	s := &fabricService{network: n}
 	serveAs(n.Describe(), func(server *grpc.Server) {
@@ -113,14 +113,14 @@ type fabricService struct {
 	fabricpb.UnimplementedFabricServer
 	network Network
 
-	mu      sync.Mutex
-	station Station // nil before Join
+	mu       sync.Mutex
+	endpoint Endpoint // nil before Join
 }
 
 func (s *fabricService) Join(_ context.Context, in *fabricpb.JoinRequest) (*fabricpb.JoinReply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.station != nil {
+	if s.endpoint != nil {
 		return &fabricpb.JoinReply{Error: "this process is a rank already"}, nil
 	}
 	memory, err := newShared(&pb.Segment{File: in.GetFile(), Bytes: in.GetBytes(),
@@ -133,38 +133,38 @@ func (s *fabricService) Join(_ context.Context, in *fabricpb.JoinRequest) (*fabr
 		return &fabricpb.JoinReply{Error: err.Error()}, nil
 	}
 	h := newHost(pipe, in.GetPool())
-	station, err := s.network.Join(in.GetLibrary(), h)
+	endpoint, err := s.network.Join(in.GetLibrary(), h)
 	if err != nil {
 		return &fabricpb.JoinReply{Error: errors.Join(err, pipe.Close()).Error()}, nil
 	}
-	s.station = station
-	return &fabricpb.JoinReply{Rank: uint32(station.Rank()), Size: uint32(station.Size()),
-		About: station.About(), Pools: h.pools != nil}, nil
+	s.endpoint = endpoint
+	return &fabricpb.JoinReply{Rank: uint32(endpoint.Rank()), Size: uint32(endpoint.Size()),
+		About: endpoint.About(), Pools: h.pools != nil}, nil
 }
 
 func (s *fabricService) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.station != nil {
-		s.station.Close()
+	if s.endpoint != nil {
+		s.endpoint.Close()
 	}
 }
 
-// host is bnctl at the other end of the rings. What cannot be sent to it nobody
-// is there to read.
+// host is bnctl at the other end of the rings. A failed write means that bnctl has ended; the error
+// is dropped.
 type host struct {
 	pipe  *shm.Conn
-	free  [][]byte    // parts that were sent
+	free  [][]byte    // contents that were sent
 	pools []*shm.Pool // by number - 1; nil: bnctl has none, or this process
 }
 
-func (h *host) Orders(s Station, d time.Duration) (happened bool, err error) {
+func (h *host) Poll(e Endpoint, d time.Duration) (happened bool, err error) {
 	for ; h.pipe.Await(d); d = 0 {
-		f, err := wire.ReadFrame(h.pipe, h.room)
+		f, err := wire.ReadFrame(h.pipe, h.frameBuffer)
 		if err != nil {
 			return happened, err
 		}
-		if err := h.order(s, f); err != nil {
+		if err := h.handle(e, f); err != nil {
 			return happened, err
 		}
 		happened = true
@@ -172,8 +172,8 @@ func (h *host) Orders(s Station, d time.Duration) (happened bool, err error) {
 	return happened, nil
 }
 
-// room returns memory for the content of a frame.
-func (h *host) room(_ wire.Frame, n int) ([]byte, error) {
+// frameBuffer returns memory for the content of a frame.
+func (h *host) frameBuffer(_ wire.Frame, n int) ([]byte, error) {
 	if n < minPooled || len(h.free) == 0 {
 		return make([]byte, n), nil
 	}
@@ -183,36 +183,36 @@ func (h *host) room(_ wire.Frame, n int) ([]byte, error) {
 	return slices.Grow(b[:0], n)[:n], nil
 }
 
-// minPooled is from how many bytes on memory is kept.
+// minPooled is from how many bytes on memory is pooled.
 const minPooled = 32 << 10
 
-func (h *host) Reuse(part []byte) {
-	if len(part) >= minPooled {
-		h.free = append(h.free, part)
+func (h *host) Reuse(content []byte) {
+	if len(content) >= minPooled {
+		h.free = append(h.free, content)
 	}
 }
 
-// order has the station do what a frame says.
-func (h *host) order(s Station, f wire.Frame) error {
+// handle calls the method of e that a frame stands for.
+func (h *host) handle(e Endpoint, f wire.Frame) error {
 	switch f.Kind {
 	case wire.FrameMessage, wire.FramePart:
-		s.Send(f.Peer, f.Lane, f.Content, f.Kind == wire.FramePart)
+		e.Send(f.Peer, f.Lane, f.Content, f.Kind == wire.FramePart)
 	case wire.FrameViews:
 		pieces, err := h.pieces(f)
 		if err != nil {
 			return err
 		}
-		s.SendWhole(f.Peer, f.Lane, pieces)
+		e.SendWhole(f.Peer, f.Lane, pieces)
 	case wire.FramePool:
 		h.addPool(f)
 	case wire.FrameBack:
-		h.back(f)
+		h.release(f)
 	case wire.FrameAwait:
-		s.Await(f.Peer, f.Lane, f.Got())
+		e.Await(f.Peer, f.Lane, f.Got())
 	case wire.FrameAbort:
-		s.Abort(string(f.Content))
+		e.Abort(string(f.Content))
 	case wire.FrameLeave:
-		s.Leave()
+		e.Leave()
 	}
 	return nil
 }

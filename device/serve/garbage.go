@@ -17,31 +17,31 @@ func newGarbage() *garbage {
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}}}
 }
 
-// mostGarbage bounds what a device leaves: Go by itself waits until there is as
+// maxGarbage bounds what a device leaves: Go by itself waits until there is as
 // much garbage as there are weights.
-const mostGarbage = 4 << 20
+const maxGarbage = 4 << 20
 
 // collect collects when the memory that may be used before Go does so by itself is half
 // used up, or there is much garbage. Go begins at 70 percent of it or later. loads says
 // that the call before has loaded something: until the first collection, what is used
-// after such a call counts as held.
+// after such a call counts as live.
 func (g *garbage) collect(loads bool) {
 	metrics.Read(g.heap)
 	used, live, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
-	if g.much(used, live, goal, loads) {
+	if g.exceedsLimit(used, live, goal, loads) {
 		runtime.GC()
 	}
 }
 
-// much decides for collect: live is what the last collection has left, 0 before the
+// exceedsLimit decides for collect: live is what the last collection has left, 0 before the
 // first, and goal is the bytes at which Go by itself would have ended the next.
-func (g *garbage) much(used, live, goal uint64, loads bool) bool {
+func (g *garbage) exceedsLimit(used, live, goal uint64, loads bool) bool {
 	if loads {
 		g.loaded = used
 	}
-	held := live
+	baseline := live
 	if live == 0 {
-		held = g.loaded
+		baseline = g.loaded
 	}
-	return used > held && used-held > min((goal-min(held, goal))/2, mostGarbage)
+	return used > baseline && used-baseline > min((goal-min(baseline, goal))/2, maxGarbage)
 }

@@ -41,7 +41,7 @@ func TestLittleGarbage(t *testing.T) {
 	if err := s.serve(); err != nil {
 		t.Fatal(err)
 	}
-	if w.most > 2*mostGarbage {
+	if w.most > 2*maxGarbage {
 		t.Errorf("%d MiB of garbage, beside %d that are held", w.most>>20, len(held)>>20)
 	}
 	runtime.KeepAlive(held)
@@ -58,7 +58,7 @@ func TestNoCollectionAfterTheLastRun(t *testing.T) {
 	if err := s.serve(); err != nil {
 		t.Fatal(err)
 	}
-	if n := collections() - before; n != 0 || w.most < 2*mostGarbage {
+	if n := collections() - before; n != 0 || w.most < 2*maxGarbage {
 		t.Errorf("%d collections, up to %d KiB of garbage; want none, and more than there is else", n, w.most>>10)
 	}
 }
@@ -77,11 +77,11 @@ func TestWhatIsLoadedIsNoGarbage(t *testing.T) {
 		{31 << 20, 30 << 20, false, false}, {50 << 20, 30 << 20, true, true}, // live is known
 		{40 << 20, 39 << 20, false, false},
 	} {
-		if got := g.much(c.used, c.live, goal, c.loads); got != c.want {
+		if got := g.exceedsLimit(c.used, c.live, goal, c.loads); got != c.want {
 			t.Errorf("call %d, %+v: collects %v", i, c, got)
 		}
 	}
-	if g = newGarbage(); !g.much(5<<20, 0, goal, false) || !g.much(3<<20, 0, 4<<20, false) {
+	if g = newGarbage(); !g.exceedsLimit(5<<20, 0, goal, false) || !g.exceedsLimit(3<<20, 0, 4<<20, false) {
 		t.Error("nothing was loaded, and garbage is left")
 	}
 }
@@ -119,7 +119,7 @@ type runs struct {
 	last bool // each says that it is the last
 }
 
-func (r *runs) Recv(wire.Place) (*pb.Message, []tensor.Tensor, error) {
+func (r *runs) Recv(wire.Allocator) (*pb.Message, []tensor.Tensor, error) {
 	if r.left == 0 {
 		return nil, nil, io.EOF
 	}

@@ -27,7 +27,7 @@ func Main(p device.Provider) {
 	}
 }
 
-// described does what the arguments of the process ask for besides serving, and
+// described does what the arguments of the process ask for other than serving, and
 // reports whether that was all.
 func described(p device.Plugin) bool {
 	if len(os.Args) == 2 && os.Args[1] == "describe" {

@@ -14,7 +14,7 @@ import (
 // they are, which is no worse than before. A judge of the plugin wants to see what
 // it prints.
 func outputToError() {
-	if os.Getenv(wire.HeardKey) == "" {
+	if os.Getenv(wire.OutputKey) == "" {
 		_ = unix.Dup2(2, 1)
 	}
 }

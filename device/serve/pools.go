@@ -55,25 +55,25 @@ func (h *host) pieces(f wire.Frame) ([][]byte, error) {
 	return all, err
 }
 
-// back takes the memory of a message back that bnctl has received.
-func (h *host) back(f wire.Frame) {
+// release takes the memory of a message back that bnctl has received.
+func (h *host) release(f wire.Frame) {
 	if len(h.pools) > 0 {
-		h.pools[0].Give(int(f.Got()))
+		h.pools[0].Free(int(f.Got()))
 	}
 }
 
-// Room implements Host.
-func (h *host) Room(n int) []byte {
+// Alloc implements Host.
+func (h *host) Alloc(n int) []byte {
 	if len(h.pools) > 0 {
-		if b := h.pools[0].Take(n); b != nil {
+		if b := h.pools[0].Alloc(n); b != nil {
 			return b
 		}
 	}
 	return make([]byte, n)
 }
 
-// Whole implements Host.
-func (h *host) Whole(from int, lane uint8, message []byte) {
+// WholeMessage implements Host.
+func (h *host) WholeMessage(from int, lane uint8, message []byte) {
 	if len(h.pools) > 0 {
 		if at, ok := h.pools[0].Offset(message); ok {
 			v := wire.View{Pool: 1, Offset: int64(at), Length: int64(len(message))}
@@ -81,9 +81,9 @@ func (h *host) Whole(from int, lane uint8, message []byte) {
 			return
 		}
 	}
-	for len(message) > MaxPart {
-		h.Message(from, lane, message[:MaxPart], true)
-		message = message[MaxPart:]
+	for len(message) > MaxContent {
+		h.Message(from, lane, message[:MaxContent], true)
+		message = message[MaxContent:]
 	}
 	h.Message(from, lane, message, false)
 }

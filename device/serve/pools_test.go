@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// idle is a station that keeps what it is to send.
+// idle is an endpoint that keeps what it is to send.
 type idle struct{ sent [][]byte }
 
 func (*idle) Rank() int                                   { return 0 }
@@ -65,11 +65,11 @@ func newBench(t *testing.T) bench {
 }
 
 // write writes a frame of bnctl, which the host carries out.
-func (b bench) write(s Station, f wire.Frame) error {
+func (b bench) write(s Endpoint, f wire.Frame) error {
 	if err := wire.WriteFrame(b.bnctl, f); err != nil {
 		return err
 	}
-	_, err := b.host.Orders(s, 0)
+	_, err := b.host.Poll(s, 0)
 	return err
 }
 
@@ -82,7 +82,7 @@ func (b bench) read(t *testing.T) wire.Frame {
 	return f
 }
 
-// TestLentMessages: the station sends from memory that bnctl has named, and bnctl is told
+// TestLentMessages: the endpoint sends from memory that bnctl has named, and bnctl is told
 // when it is done.
 func TestLentMessages(t *testing.T) {
 	b, s := newBench(t), &idle{}
@@ -90,7 +90,7 @@ func TestLentMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := lent.Take(100)
+	values := lent.Alloc(100)
 	copy(values, "values")
 	if err := b.write(s, wire.Frame{Kind: wire.FramePool, Peer: 2, Content: []byte(lent.Path())}); err != nil {
 		t.Fatal(err)
@@ -130,12 +130,12 @@ func TestLentMessages(t *testing.T) {
 // that back; where there is no memory the message comes in parts.
 func TestReceivedMessages(t *testing.T) {
 	b := newBench(t)
-	want := bytes.Repeat([]byte("gradient"), MaxPart/4)
+	want := bytes.Repeat([]byte("gradient"), MaxContent/4)
 	give := func() (at int) {
-		m := b.host.Room(len(want))
+		m := b.host.Alloc(len(want))
 		copy(m, want)
 		at, _ = b.host.pools[0].Offset(m)
-		b.host.Whole(1, 0, m)
+		b.host.WholeMessage(1, 0, m)
 		return at
 	}
 	at := give()
@@ -159,7 +159,7 @@ func TestReceivedMessages(t *testing.T) {
 	}
 	b.read(t)
 	b.host.pools = nil
-	b.host.Whole(1, 0, want)
+	b.host.WholeMessage(1, 0, want)
 	var got []byte
 	for f.Kind = wire.FramePart; f.Kind == wire.FramePart; got = append(got, f.Content...) {
 		f = b.read(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // scheduled is the way in which a device exchanges, and takes no exchange that its run does
-// not come to: where devices meet without the host, nobody else knows which of them is wrong.
+// not come to: where devices exchange without the host, only this check finds which of them is wrong.
 type scheduled struct {
 	collective.Exchanger
 	progress wire.Progress // of the run under way

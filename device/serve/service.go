@@ -23,7 +23,7 @@ type service struct {
 	mu         sync.Mutex
 	device     device.Device // nil before Open and after Close
 	opened     bool
-	concurrent bool   // the host takes exchanges beside each other
+	concurrent bool   // the host takes several exchanges at a time
 	shared     shared // of level shm/1, from Open to Session
 	calls      calls
 }

@@ -24,9 +24,9 @@ type session struct {
 	last        uint32                               // number of the last executable loaded
 	arena       wire.Arena
 	member      *shm.Member // of the present group, at level coll.shm/1; else nil
-	exchanger   exchanger   // of groups that meet at the host
-	scheduled   scheduled   // through which the device meets the others
-	concurrent  bool        // the host takes exchanges beside each other
+	exchanger   exchanger   // of groups that exchange through the host
+	scheduled   scheduled   // through which the device exchanges
+	concurrent  bool        // the host takes several exchanges at a time
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
@@ -70,7 +70,7 @@ func (s *session) allocate(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tenso
 	if n := wire.Bytes(heads); n > maxPayload {
 		return nil, fmt.Errorf("%s with %d bytes of tensors, want at most %d", wire.Body(m), n, int64(maxPayload))
 	}
-	return s.arena.Place(heads), nil
+	return s.arena.Allocate(heads), nil
 }
 
 // answer makes one call. in is valid during the call only.

@@ -1,10 +1,9 @@
 package shm
 
-// A goroutine that sleeps by a futex is in a system call to Go: it holds on to
-// one of the places at which goroutines run. Where as many sleep as there are
-// places, Go's monitor takes them away again and again, and looks around every
-// 20 microseconds meanwhile: two devices on two cores lost 3 to 5 percent of them
-// to it. A goroutine that reads from a pipe holds on to nothing.
+// A goroutine that sleeps by a futex is in a system call to Go: it keeps one of the Ps on which
+// goroutines run. Where as many sleep as there are Ps, Go's monitor takes them away again and
+// again, and looks around every 20 microseconds meanwhile: two devices on two cores lost 3 to 5
+// percent of them to it. A goroutine that reads from a pipe keeps no P.
 
 // listen returns when ready does or the connection is closed: it reads from the
 // pipe.
@@ -28,6 +27,6 @@ func (r *ring) listen(ready func() bool) error {
 // gone; the error is dropped.
 func (r *ring) wakeReader() {
 	if r.bellWrite != nil && r.listening.Load() != 0 && r.listening.Swap(0) != 0 {
-		touch(r.bellWrite)
+		wakePipe(r.bellWrite)
 	}
 }

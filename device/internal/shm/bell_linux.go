@@ -62,8 +62,8 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 // onto the core of the thread that waits for it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// touch writes a byte into a pipe, which has room: raw, see ring.
-func touch(pipe *os.File) {
+// wakePipe writes a byte into a pipe that is not full: raw, see ring.
+func wakePipe(pipe *os.File) {
 	if c, err := pipe.SyscallConn(); err == nil {
 		_ = c.Write(func(fd uintptr) bool {
 			_, _, _ = unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&bellByte)), 1)

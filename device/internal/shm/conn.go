@@ -102,13 +102,13 @@ func (c *Conn) Write(p []byte) (int, error) {
 // Flush makes what was written visible.
 func (c *Conn) Flush() error {
 	return c.use(func() error {
-		c.out.show()
+		c.out.publish()
 		return nil
 	})
 }
 
-// Room returns how many bytes can be written without waiting.
-func (c *Conn) Room() (n int) {
+// Available returns how many bytes can be written without waiting.
+func (c *Conn) Available() (n int) {
 	_ = c.use(func() error {
 		free, err := c.out.free()
 		n = int(free)

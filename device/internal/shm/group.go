@@ -9,7 +9,7 @@ import (
 )
 
 // The segment of a group: its head, then every lane: a bell, a counter for
-// each rank, two slots for each rank and the room of the results.
+// each rank, two slots for each rank and memory for the results.
 const (
 	groupMagic   = 0x31_6c6c_6f63_626e // "nbcoll1"
 	groupHeader  = 4096
@@ -57,8 +57,8 @@ func groupBytes(ranks int) int {
 	return n
 }
 
-// cut cuts a group's segment into head and lanes.
-func cut(segment []byte, ranks int) (head *groupHead, lanes [collective.Lanes]laneMemory) {
+// layout slices a group's segment into head and lanes.
+func layout(segment []byte, ranks int) (head *groupHead, lanes [collective.Lanes]laneMemory) {
 	rest := segment[groupHeader:]
 	take := func(n int) []byte {
 		b := rest[:n:n]

@@ -13,13 +13,13 @@ import (
 // lane is one lane of a member.
 type lane struct {
 	laneMemory
-	member   *Member
-	assembly *collective.Assembly
-	parts    int         // the most that any rank brings
-	awake    atomic.Bool // whether a waiting member may spin: it has nothing else to do
-	barrier  uint64      // that this member has come to
-	round    uint64      // counts the rounds
-	broken   error       // of an exchange; the lane is of no use after it
+	member      *Member
+	assembly    *collective.Assembly
+	maxPartials int         // the most that any rank brings
+	awake       atomic.Bool // whether a waiting member may spin: it has nothing else to do
+	barrier     uint64      // that this member has come to
+	round       uint64      // counts the rounds
+	broken      error       // of an exchange; the lane is of no use after it
 }
 
 func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) (*lane, error) {
@@ -27,22 +27,24 @@ func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) 
 	for _, r := range replicas {
 		leaves += len(r)
 	}
-	l := &lane{laneMemory: memory, member: m, assembly: collective.NewAssembly(leaves, replicas), parts: 1}
+	l := &lane{laneMemory: memory, member: m, assembly: collective.NewAssembly(leaves, replicas), maxPartials: 1}
 	l.awake.Store(n == collective.Moments)
 	for rank := range replicas {
-		l.parts = max(l.parts, l.assembly.Partials(rank))
+		l.maxPartials = max(l.maxPartials, l.assembly.Partials(rank))
 	}
-	if l.room() < leastRoom {
-		return nil, fmt.Errorf("shared memory: a device brings %d parts, too many for a slot", l.parts)
+	if l.partialBytes() < minPartialBytes {
+		return nil, fmt.Errorf("shared memory: a device brings %d parts, too many for a slot", l.maxPartials)
 	}
 	return l, nil
 }
 
-// room returns the bytes that each part may have in a round.
-func (l *lane) room() int { return (len(l.result)/l.parts - maxSegments) &^ (cacheLine - 1) }
+// partialBytes returns the bytes that each partial value may have in a round.
+func (l *lane) partialBytes() int {
+	return (len(l.result)/l.maxPartials - maxSegments) &^ (cacheLine - 1)
+}
 
-// leastRoom is enough for some elements of anything.
-const leastRoom = 1 << 10
+// minPartialBytes is enough for some elements of anything.
+const minPartialBytes = 1 << 10
 
 // exchange is one that is under way.
 type exchange struct {
@@ -64,7 +66,7 @@ func (l *lane) begin(tag collective.Tag, values []collective.Reduction) (*exchan
 	}
 	x.record = record{step: tag.Step, sequence: tag.Sequence, values: sumOver(values, tag.Generation)}
 	x.record.length = uint64(copy(x.record.name[:], tag.Name))
-	l.beginRound(x) // without values the members still meet
+	l.beginRound(x) // without values the members still synchronise
 	return x, nil
 }
 
@@ -82,7 +84,7 @@ func (l *lane) end(ctx context.Context, x *exchange) error {
 	}
 }
 
-// check reports whether a value has this member's parts, all like the result.
+// check reports whether a value has this member's partial values, all like the result.
 func (l *lane) check(v collective.Reduction) error {
 	if got, want := len(v.Partials), l.assembly.Partials(l.member.rank); got != want {
 		return fmt.Errorf("%d parts, want %d", got, want)
@@ -105,8 +107,8 @@ func sumOver(values []collective.Reduction, generation uint64) uint64 {
 	return h.Sum64()
 }
 
-// beginRound puts this member's parts of the next pieces into its slot and
-// comes to the barrier.
+// beginRound puts this member's partial values of the next pieces into its slot and comes to the
+// barrier.
 func (l *lane) beginRound(x *exchange) {
 	l.round++
 	x.pieces, x.rest = l.next(x.rest)
@@ -177,66 +179,66 @@ func (r *record) String() string {
 		r.sequence, r.step, r.name[:min(r.length, uint64(len(r.name)))], r.round)
 }
 
-// area returns the memory of part i in a slot: a byte for each piece, which
-// says whether it is there, then the pieces.
+// area returns the memory of partial value i in a slot: a byte for each piece, which says whether
+// it is there, then the pieces.
 func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
-	n := maxSegments + l.room()
+	n := maxSegments + l.partialBytes()
 	b := l.slots[rank][slot][i*n:][:n]
 	return b[:maxSegments], b[maxSegments:]
 }
 
-// put writes this member's parts of a piece into its slot. The range that it
-// combines itself nobody else needs.
+// put writes this member's partial values of a piece into its slot. The range that it combines
+// itself no other member needs.
 func (l *lane) put(p *piece, slot uint64) {
-	for i, part := range p.value.Partials {
+	for i, partial := range p.value.Partials {
 		there, pieces := l.area(l.member.rank, slot, i)
 		there[p.index] = 0
-		if part.Value.IsZero() {
+		if partial.Value.IsZero() {
 			continue
 		}
 		there[p.index] = 1
 		dst := pieces[p.offset:]
 		if p.moments() {
-			p.pack(dst, part.Value.Bytes)
+			p.pack(dst, partial.Value.Bytes)
 			continue
 		}
-		own, end := l.mine(p)
-		copy(dst, p.of(part.Value.Bytes, 0, own))
-		copy(dst[end*p.size():], p.of(part.Value.Bytes, end, p.units()))
+		from, to := l.localRange(p)
+		copy(dst, p.slice(partial.Value.Bytes, 0, from))
+		copy(dst[to*p.size():], p.slice(partial.Value.Bytes, to, p.units()))
 	}
 }
 
-// mine returns the units of a piece that only this member combines; where
-// everybody combines all, there are none.
-func (l *lane) mine(p *piece) (from, to int) {
+// localRange returns the units of a piece that only this member combines; where every member
+// combines all, there are none.
+func (l *lane) localRange(p *piece) (from, to int) {
 	if !p.shared() {
 		return p.units(), p.units()
 	}
-	return span(l.member.rank, len(l.slots), p.units())
+	return rankRange(l.member.rank, len(l.slots), p.units())
 }
 
 // combine completes a piece, or this member's range of it.
 func (l *lane) combine(p *piece, slot uint64) {
 	from, to := 0, p.units()
 	if p.shared() {
-		from, to = l.mine(p)
+		from, to = l.localRange(p)
 	}
 	if to == from {
 		return
 	}
-	dst := p.room(from, to)
+	dst := p.accumulator(from, to)
 	l.assembly.Into(dst, p.value.Op, func(rank, i int) tensor.Tensor {
 		there, pieces := l.area(rank, slot, i)
-		part := dst
+		partial := dst
 		switch n := len(dst.Bytes); {
 		case there[p.index] == 0:
 			return tensor.Tensor{}
 		case p.shared() && rank == l.member.rank:
-			part.Bytes = p.of(p.value.Partials[i].Value.Bytes, from, to)
+			partial.Bytes = p.slice(p.value.Partials[i].Value.Bytes, from, to)
 		default:
-			part.Bytes = pieces[p.offset+from*p.size():][:n:n]
+			partial.Bytes = pieces[p.offset+from*p.size():][:n:n]
 		}
-		return part
+		return partial
 	})
 	if p.moments() {
 		p.unpack(dst)
@@ -247,11 +249,10 @@ func (l *lane) combine(p *piece, slot uint64) {
 
 // fetch takes the ranges of a piece that other members have combined.
 func (l *lane) fetch(p *piece) {
-	from, to := l.mine(p)
-	copy(p.of(p.value.Result.Bytes, 0, from), l.result[p.offset:])
-	copy(p.of(p.value.Result.Bytes, to, p.units()), l.result[p.offset+to*p.size():])
+	from, to := l.localRange(p)
+	copy(p.slice(p.value.Result.Bytes, 0, from), l.result[p.offset:])
+	copy(p.slice(p.value.Result.Bytes, to, p.units()), l.result[p.offset+to*p.size():])
 }
 
-// span returns the range of part i of n units that are divided into parts of
-// equal size.
-func span(i, parts, n int) (from, to int) { return n * i / parts, n * (i + 1) / parts }
+// rankRange returns the range of rank i of n units that are divided evenly.
+func rankRange(i, ranks, n int) (from, to int) { return n * i / ranks, n * (i + 1) / ranks }

@@ -7,7 +7,7 @@ import (
 )
 
 // Meeting is the host's side of the segment in which the devices of one group
-// meet. The host takes no part in their exchanges: it watches, and aborts.
+// meet. The host is no member of their exchanges: it watches, and aborts.
 type Meeting struct {
 	file  *os.File
 	lanes []laneMemory
@@ -34,7 +34,7 @@ func NewMeeting(generation uint64, ranks int, spin bool) (*Meeting, error) {
 		f.Close()
 		return nil, err
 	}
-	head, lanes := cut(m.segment, ranks)
+	head, lanes := layout(m.segment, ranks)
 	head.magic, head.generation, head.ranks = groupMagic, generation, uint64(ranks)
 	if spin {
 		head.spin.Store(1)
@@ -110,7 +110,7 @@ func (m *Meeting) Arrivals() (n int) {
 	return n
 }
 
-// Close unmaps the segment. Members keep theirs. Closing twice is legal.
+// Close unmaps the segment. Members keep their mappings. Closing twice is legal.
 func (m *Meeting) Close() error {
 	m.file.Close()
 	m.mu.Lock()

@@ -39,7 +39,7 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	}
 	m := &Member{rank: rank, segment: segment, before: make(chan struct{})}
 	close(m.before)
-	head, lanes := cut(segment, len(replicas))
+	head, lanes := layout(segment, len(replicas))
 	m.head = head
 	for i := range lanes {
 		if m.lanes[i], err = newLane(m, collective.Lane(i), lanes[i], replicas); err != nil {
@@ -79,15 +79,15 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 		err = m.end(ctx, l, m.begin(l, tag, values))
 	}()
 	return func() error {
-		m.hurry(l, done)
+		m.spinUntil(l, done)
 		<-done
 		return err
 	}
 }
 
-// hurry lets a lane spin from now on, and wakes it, unless the exchange is done:
+// spinUntil lets a lane spin from now on, and wakes it, unless the exchange is done:
 // the run has nothing else to do than to wait for it.
-func (m *Member) hurry(l *lane, done <-chan struct{}) {
+func (m *Member) spinUntil(l *lane, done <-chan struct{}) {
 	select {
 	case <-done:
 	default:
@@ -181,7 +181,7 @@ func (m *Member) wake(l *lane) {
 }
 
 // spinInGroup is how long a member spins for the others: they are rarely
-// further apart while every thread has a core of its own.
+// further apart while every thread has an exclusive core.
 const spinInGroup = 2 * time.Millisecond
 
 // Close ends exchanges that are under way and unmaps the segment. Closing

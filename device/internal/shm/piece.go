@@ -5,11 +5,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxSegments bounds the pieces of a round: each has a byte in every part of a
-// slot.
+// maxSegments bounds the pieces of a round: each has a byte in every partial value of a slot.
 const maxSegments = 512
 
-// sharedBytes is how large a piece is whose work the members share.
+// sharedBytes is how large a piece is that the members combine by ranges.
 const sharedBytes = 16 << 10
 
 // piece is what one round reduces of one value: the units [from, to). A unit
@@ -22,15 +21,15 @@ type piece struct {
 	offset   int // in the round, in bytes
 }
 
-// next cuts the pieces of a round from values and returns what is left of them.
-// What is left of a value that was cut is marked by its first unit.
+// next takes the pieces of a round from values and returns what is left of them.
+// What is left of a value that was split is marked by its first unit.
 func (l *lane) next(values []remainder) ([]piece, []remainder) {
 	var pieces []piece
-	room, offset := l.room(), 0
+	capacity, offset := l.partialBytes(), 0
 	for len(values) > 0 && len(pieces) < maxSegments {
 		v := &values[0]
 		p := piece{value: v.Reduction, index: len(pieces), from: v.from, offset: offset}
-		p.to = min(p.all(), p.from+p.fits(room-offset))
+		p.to = min(p.all(), p.from+p.unitsIn(capacity-offset))
 		if p.to == p.from && p.all() > p.from {
 			break // it begins in the next round
 		}
@@ -79,15 +78,15 @@ func (p *piece) head() int {
 func (p *piece) units() int { return p.to - p.from }
 func (p *piece) bytes() int { return p.head() + p.units()*p.size() }
 
-// fits returns the number of units that fit into that number of bytes.
-func (p *piece) fits(room int) int { return max(0, (room-p.head())/p.size()) }
+// unitsIn returns the number of units that fit into that number of bytes.
+func (p *piece) unitsIn(bytes int) int { return max(0, (bytes-p.head())/p.size()) }
 
 // shared reports whether every member combines a range of the piece.
 func (p *piece) shared() bool { return !p.moments() && p.bytes() >= sharedBytes }
 
-// room returns where units of the piece are combined: the result itself, but
-// for some of the channels of moments, which do not lie together there.
-func (p *piece) room(from, to int) tensor.Tensor {
+// accumulator returns where units of the piece are combined: the result itself, except for some of
+// the channels of moments, which are not contiguous there.
+func (p *piece) accumulator(from, to int) tensor.Tensor {
 	t := tensor.Tensor{DType: p.value.Result.DType}
 	switch {
 	case p.moments() && p.units() == p.all():
@@ -96,21 +95,21 @@ func (p *piece) room(from, to int) tensor.Tensor {
 		return tensor.New(t.DType, 1+2*p.units())
 	}
 	t.Shape = []int{to - from}
-	t.Bytes = p.of(p.value.Result.Bytes, from, to)
+	t.Bytes = p.slice(p.value.Result.Bytes, from, to)
 	return t
 }
 
-// of returns units of the piece of a part of a sum.
-func (p *piece) of(part []byte, from, to int) []byte {
-	return part[(p.from+from)*p.size() : (p.from+to)*p.size()]
+// slice returns units of the piece of a partial value of a sum.
+func (p *piece) slice(value []byte, from, to int) []byte {
+	return value[(p.from+from)*p.size() : (p.from+to)*p.size()]
 }
 
-// pack writes the piece of a part of moments into a slot.
-func (p *piece) pack(dst, part []byte) {
+// pack writes the piece of partial moments into a slot.
+func (p *piece) pack(dst, moments []byte) {
 	c, n := 8*p.all(), 8*p.units()
-	copy(dst, part[:8])
-	copy(dst[8:], part[8+8*p.from:][:n])
-	copy(dst[8+n:], part[8+c+8*p.from:][:n])
+	copy(dst, moments[:8])
+	copy(dst[8:], moments[8+8*p.from:][:n])
+	copy(dst[8+n:], moments[8+c+8*p.from:][:n])
 }
 
 // unpack puts combined moments where they belong, unless they are there.

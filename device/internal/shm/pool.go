@@ -14,9 +14,9 @@ type Pool struct {
 	file   *os.File
 	memory []byte
 
-	mu       sync.Mutex
-	taken    []extent // increasing
-	reserved int      // bytes from the start that are there
+	mu        sync.Mutex
+	allocated []extent // increasing
+	reserved  int      // bytes from the start that are there
 }
 
 // extent is a chunk that was taken: the bytes [from, to).
@@ -61,9 +61,9 @@ func mapPool(f *os.File) (*Pool, error) {
 // Path is where children of this process find the pool until Close.
 func (p *Pool) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), p.file.Fd()) }
 
-// Take returns a chunk of n bytes, the first that is free; nil if there is none, or
+// Alloc returns a chunk of n bytes, the first that is free; nil if there is none, or
 // no memory for it. Its content is whatever was there.
-func (p *Pool) Take(n int) []byte {
+func (p *Pool) Alloc(n int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n <= 0 || n > PoolBytes {
@@ -74,21 +74,21 @@ func (p *Pool) Take(n int) []byte {
 	if to > PoolBytes || !p.reserve(to) {
 		return nil
 	}
-	p.taken = append(p.taken, extent{})
-	copy(p.taken[i+1:], p.taken[i:])
-	p.taken[i] = extent{from, to}
+	p.allocated = append(p.allocated, extent{})
+	copy(p.allocated[i+1:], p.allocated[i:])
+	p.allocated[i] = extent{from, to}
 	return p.memory[from : from+n : from+n]
 }
 
 // gap returns where n bytes are free first, and before which chunk that is.
 func (p *Pool) gap(n int) (before, from int) {
-	for i, s := range p.taken {
+	for i, s := range p.allocated {
 		if s.from-from >= n {
 			return i, from
 		}
 		from = s.to
 	}
-	return len(p.taken), from
+	return len(p.allocated), from
 }
 
 // reserve takes memory up to an offset. Without it an access when memory is short
@@ -105,13 +105,13 @@ func (p *Pool) reserve(to int) bool {
 	return true
 }
 
-// Give gives back the chunk that begins at an offset, if there is one.
-func (p *Pool) Give(offset int) {
+// Free gives back the chunk that begins at an offset, if there is one.
+func (p *Pool) Free(offset int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, s := range p.taken {
+	for i, s := range p.allocated {
 		if s.from == offset {
-			p.taken = append(p.taken[:i], p.taken[i+1:]...)
+			p.allocated = append(p.allocated[:i], p.allocated[i+1:]...)
 			return
 		}
 	}
@@ -121,7 +121,7 @@ func (p *Pool) Give(offset int) {
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.taken = nil
+	p.allocated = nil
 }
 
 // At returns the n bytes at an offset, which another process names; false if they

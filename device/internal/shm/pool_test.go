@@ -29,7 +29,7 @@ func newPools(t *testing.T) (here, there *Pool) {
 // TestPoolIsShared: what one side puts into a chunk the other finds at its offset.
 func TestPoolIsShared(t *testing.T) {
 	here, there := newPools(t)
-	chunk := there.Take(10 * unit)
+	chunk := there.Alloc(10 * unit)
 	at, ok := there.Offset(chunk[unit:])
 	if copy(chunk[unit:], "gradients"); !ok {
 		t.Fatal("a chunk lies in no pool")
@@ -47,7 +47,7 @@ func TestPoolIsShared(t *testing.T) {
 func TestChunks(t *testing.T) {
 	p, _ := newPools(t)
 	offset := func(n int) int {
-		b := p.Take(n)
+		b := p.Alloc(n)
 		if len(b) != n {
 			t.Fatalf("%d bytes, want %d", len(b), n)
 		}
@@ -58,8 +58,8 @@ func TestChunks(t *testing.T) {
 	if a != 0 || b != unit || c != 4*unit {
 		t.Errorf("chunks begin at %d, %d, %d", a, b, c)
 	}
-	p.Give(b)
-	p.Give(b + 1) // nothing begins there
+	p.Free(b)
+	p.Free(b + 1) // nothing begins there
 	if got := offset(4 * unit); got != 6*unit {
 		t.Errorf("four pages lie at %d, where three are free", got)
 	}
@@ -71,7 +71,7 @@ func TestChunks(t *testing.T) {
 		t.Errorf("the first chunk lies at %d", got)
 	}
 	for _, n := range []int{0, -1, PoolBytes, PoolBytes + 1} {
-		if p.Take(n) != nil {
+		if p.Alloc(n) != nil {
 			t.Errorf("%d bytes were taken", n)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// ringHeader is the room of a ring's counters, in bytes: each in a cache line
+// ringHeader is the memory of a ring's counters, in bytes: each in a cache line
 // of its own, so that the sides don't disturb each other.
 const ringHeader = 512
 
@@ -30,11 +30,11 @@ type counters struct {
 // ring is one direction of a connection, as one of its sides sees it.
 type ring struct {
 	*counters
-	memory []byte
-	closed *atomic.Bool
-	pos    uint64        // bytes that this side has written or read
-	shown  uint64        // of which the other side knows
-	usual  time.Duration // that this side waits for bytes, if it is more than a shortSpin
+	memory    []byte
+	closed    *atomic.Bool
+	pos       uint64        // bytes that this side has written or read
+	published uint64        // of which the other side knows
+	usual     time.Duration // that this side waits for bytes, if it is more than a shortSpin
 
 	bellRead  *os.File // the reader's end; nil: there is no pipe
 	bellWrite *os.File // the writer's end; nil: there is none
@@ -63,8 +63,8 @@ func (r *ring) window(n uint64) []byte {
 	return r.memory[at:min(at+n, uint64(len(r.memory)))]
 }
 
-// write copies p into the ring, waiting for space. What it wrote is shown
-// when a part of the ring is full, and by show. In an empty ring it begins at the
+// write copies p into the ring, waiting for space. What it wrote is published
+// when pieceBytes are written, and by publish. In an empty ring it begins at the
 // start of the memory, so that message after message takes the same bytes, which
 // both sides have in their caches, and their pages mapped.
 func (r *ring) write(p []byte) error {
@@ -74,7 +74,7 @@ func (r *ring) write(p []byte) error {
 			return err
 		}
 		if free == 0 {
-			r.show()
+			r.publish()
 			full := r.pos - uint64(len(r.memory))
 			if err := r.sleep(&r.space, func() bool { return r.read.Load() != full }); err != nil {
 				return err
@@ -86,8 +86,8 @@ func (r *ring) write(p []byte) error {
 		}
 		n := copy(r.window(min(free, pieceBytes)), p)
 		p, r.pos = p[n:], r.pos+uint64(n)
-		if r.pos-r.shown >= pieceBytes {
-			r.show()
+		if r.pos-r.published >= pieceBytes {
+			r.publish()
 		}
 	}
 	return nil
@@ -102,10 +102,10 @@ func (r *ring) free() (uint64, error) {
 	return uint64(len(r.memory)) - used, err
 }
 
-// show lets the consumer see what was written.
-func (r *ring) show() {
-	if r.shown != r.pos {
-		r.shown = r.pos
+// publish lets the consumer see what was written.
+func (r *ring) publish() {
+	if r.published != r.pos {
+		r.published = r.pos
 		r.written.Store(r.pos)
 		r.data.ring()
 		r.wakeReader()

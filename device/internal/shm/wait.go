@@ -25,9 +25,9 @@ const (
 	// computes. The system itself takes it for up to 100 microseconds, a timer's
 	// tick for 30 to 60 on a virtual machine.
 	shared = 300 * time.Microsecond
-	// mostEarly and mostLate bound the time that a reader spins before and after the usual.
-	mostEarly = time.Millisecond
-	mostLate  = 2 * time.Millisecond
+	// maxEarly and maxOverdue bound the time that a reader spins before and after the usual.
+	maxEarly   = time.Millisecond
+	maxOverdue = 2 * time.Millisecond
 )
 
 // await waits for bytes. A reader that may spin sleeps for most of the time
@@ -47,8 +47,8 @@ func (r *ring) await() error {
 	if poll(ready, began.Add(shortSpin)) {
 		return nil
 	}
-	before, after := min(early+r.usual/16, mostEarly), min(early+r.usual/4, mostLate)
-	if r.usual > 2*before && (r.bellRead != nil || r.usual > mostLate) {
+	before, after := min(early+r.usual/16, maxEarly), min(early+r.usual/4, maxOverdue)
+	if r.usual > 2*before && (r.bellRead != nil || r.usual > maxOverdue) {
 		soon := began.Add(r.usual - before)
 		if err := r.doze(ready, soon); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 
 const (
 	// A nap is shorter than the 10 milliseconds after which Go's monitor takes
-	// the place of a goroutine that sleeps in the system. Once it has done so
+	// the P of a goroutine that sleeps in the system. Once it has done so
 	// it looks every 20 microseconds for more, for some milliseconds, on a core
 	// that a device may be computing on: a step of 85 milliseconds lost two.
 	shortNap = 8 * time.Millisecond

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// InChunk returns the parts of an exchange that are there, and its results, in the memory
-// of a chunk (device.proto): a result lies over the first part of its value. The chunk has to be
-// as long as SizeOfChunk says.
-func InChunk(chunk []byte, x *pb.Exchange) (parts, results []tensor.Tensor, err error) {
-	values, err := heads(x)
+// InChunk returns the partial values of an exchange that are there, and its results, in the memory
+// of a chunk (device.proto): a result has the memory of the first partial value. The chunk has to
+// be as long as SizeOfChunk says.
+func InChunk(chunk []byte, x *pb.Exchange) (partials, results []tensor.Tensor, err error) {
+	values, err := allHeaders(x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -20,18 +20,18 @@ func InChunk(chunk []byte, x *pb.Exchange) (parts, results []tensor.Tensor, err 
 		return nil, nil, fmt.Errorf("a chunk of %d bytes for values of %d", len(chunk), n)
 	}
 	for i, v := range x.GetValues() {
-		chunk = lay(chunk, values[i])
+		chunk = assignMemory(chunk, values[i])
 		results = append(results, values[i][0])
-		if there(v) > 0 {
-			parts = append(parts, values[i]...)
+		if countPresent(v) > 0 {
+			partials = append(partials, values[i]...)
 		}
 	}
-	return parts, results, nil
+	return partials, results, nil
 }
 
 // SizeOfChunk returns how long the chunk of an exchange is.
 func SizeOfChunk(x *pb.Exchange) (int, error) {
-	values, err := heads(x)
+	values, err := allHeaders(x)
 	return chunkBytes(values), err
 }
 
@@ -43,21 +43,21 @@ func chunkBytes(values [][]tensor.Tensor) int {
 	return n
 }
 
-// heads returns type and shape of the parts of each value that are there: of the result
-// if there is none.
-func heads(x *pb.Exchange) (values [][]tensor.Tensor, err error) {
+// allHeaders returns type and shape of the partial values of each value that are there: of the
+// result if there is none.
+func allHeaders(x *pb.Exchange) (values [][]tensor.Tensor, err error) {
 	for i, v := range x.GetValues() {
 		h, err := shapeOf(v.GetResult())
 		if err != nil {
 			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
-		values = append(values, slices.Repeat([]tensor.Tensor{h}, max(there(v), 1)))
+		values = append(values, slices.Repeat([]tensor.Tensor{h}, max(countPresent(v), 1)))
 	}
 	return values, nil
 }
 
-// there counts the parts of a value that are.
-func there(v *pb.Value) int {
+// countPresent counts the partial values that are there.
+func countPresent(v *pb.Value) int {
 	n := 0
 	for _, p := range v.GetParts() {
 		if !p.GetAbsent() {

@@ -14,17 +14,17 @@ import (
 type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error
-	// Recv returns the next message. Before its tensors are read, place is
-	// asked where to: heads are type and shape of each, checked except for their
-	// sum; what place returns has their number and sizes. After an error the
+	// Recv returns the next message. Before its tensors are read, allocate is
+	// called: heads are type and shape of each, checked except for their
+	// sum; what allocate returns has their number and sizes. After an error the
 	// connection is of no use any more.
-	Recv(place Place) (*pb.Message, []tensor.Tensor, error)
+	Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error)
 	// Close ends the connection. Closing twice is legal.
 	Close() error
 }
 
-// Place says where the tensors of a message go.
-type Place func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error)
+// Allocator returns memory for the tensors of a message.
+type Allocator func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error)
 
 // Body names the body of a message.
 func Body(m *pb.Message) string {
@@ -49,13 +49,13 @@ func Bytes(heads []tensor.Tensor) int64 {
 	return total
 }
 
-// targets asks place for the tensors of m and checks its answer.
-func targets(m *pb.Message, place Place) ([]tensor.Tensor, error) {
+// targets calls allocate for the tensors of m and checks the result.
+func targets(m *pb.Message, allocate Allocator) ([]tensor.Tensor, error) {
 	heads, err := headers(m.Tensors)
 	if err != nil {
 		return nil, err
 	}
-	dst, err := place(m, heads)
+	dst, err := allocate(m, heads)
 	if err != nil {
 		return nil, err
 	}

@@ -36,12 +36,12 @@ func (b *buffer) Close() error { return nil }
 func (b *buffer) Flush() error { return nil }
 
 // anywhere gives every tensor new memory, up to a limit.
-func anywhere(limit int64) Place {
+func anywhere(limit int64) Allocator {
 	return func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 		if Bytes(heads) > limit {
 			return nil, io.ErrShortBuffer
 		}
-		return new(Arena).Place(heads), nil
+		return new(Arena).Allocate(heads), nil
 	}
 }
 

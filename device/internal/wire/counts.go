@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Hold tells the course which replicas the device holds, and how many rows each of them has in
-// this run: what the device counts is held against it.
-func (c *Progress) Hold(replicas, rows []int) {
+// SetReplicas tells which replicas the device has, and how many rows each of them has in this run:
+// what the device counts is checked against it.
+func (c *Progress) SetReplicas(replicas, rows []int) {
 	if len(replicas) == len(rows) { // else the run is INVALID, and the device says so
 		c.replicas, c.rows = replicas, rows
 	}
@@ -27,9 +27,9 @@ func (c *Progress) rowsIn(n collective.Node) int {
 	return rows
 }
 
-// checkParts checks which parts of a value are there, and how much its moments count. The host
-// knows how many rows there are.
-func (c *Progress) checkParts(tag collective.Tag, i int, v collective.Reduction, due dueValue) error {
+// checkPartials checks which partial values of a value are there, and how much its moments count.
+// The host knows how many rows there are.
+func (c *Progress) checkPartials(tag collective.Tag, i int, v collective.Reduction, due expectedValue) error {
 	if c.rows == nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 		{[]collective.Partial{part(2, 4, math.NaN()), part(5, 6, 2)}, "counts NaN values; due are 10"},
 	} {
 		course := ScheduleOf(counting(t)).Begin(1)
-		course.Hold([]int{2, 3, 5}, []int{5, 0, 1})
+		course.SetReplicas([]int{2, 3, 5}, []int{5, 0, 1})
 		v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7), Partials: c.parts}
 		err := course.Next(tagged, []collective.Reduction{v})
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
@@ -61,7 +61,7 @@ func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 		}
 	}
 	course := ScheduleOf(counting(t)).Begin(1)
-	course.Hold([]int{0, 1}, []int{0, 0})
+	course.SetReplicas([]int{0, 1}, []int{0, 0})
 	v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7),
 		Partials: []collective.Partial{part(0, 2, 0)}}
 	err := course.Next(tagged, []collective.Reduction{v})

@@ -25,7 +25,7 @@ const (
 	CookieValue = "d5f3a1c07b9e4e27"
 	Protocol    = 1
 	Service     = "device"
-	// HeardKey is set where the host listens to what the plugin prints to standard output:
+	// OutputKey is set where the host listens to what the plugin prints to standard output:
 	// the SDK does not point it elsewhere then.
-	HeardKey = "BNCTL_PLUGIN_HEARD"
+	OutputKey = "BNCTL_PLUGIN_HEARD"
 )

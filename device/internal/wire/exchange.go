@@ -8,30 +8,29 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// EncodeExchange writes one exchange of a group, and lists the parts that are there.
+// EncodeExchange writes one exchange of a group, and lists the partial values that are there.
 func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exchange, []tensor.Tensor) {
 	out := &pb.Exchange{Tag: &pb.Tag{
 		Generation: tag.Generation, Step: tag.Step, Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence, Name: tag.Name,
 	}}
-	var parts []tensor.Tensor
+	var partials []tensor.Tensor
 	for _, v := range values {
 		w := &pb.Value{Op: pb.Reduction(v.Op), Result: header(v.Result)}
 		for _, p := range v.Partials {
 			absent := p.Value.IsZero()
 			w.Parts = append(w.Parts, &pb.Part{From: int32(p.Node.From), To: int32(p.Node.To), Absent: absent})
 			if !absent {
-				parts = append(parts, p.Value)
+				partials = append(partials, p.Value)
 			}
 		}
 		out.Values = append(out.Values, w)
 	}
-	return out, parts
+	return out, partials
 }
 
-// DecodeExchange reads an exchange whose parts that are there have come as
-// tensors. Results, none of which is larger than limit bytes, have no memory: see
-// SetResults.
-func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
+// DecodeExchange reads an exchange whose partial values that are there have come as tensors.
+// Results, none of which is larger than limit bytes, have no memory: see SetResults.
+func DecodeExchange(in *pb.Exchange, partials []tensor.Tensor, limit int64) (
 	collective.Tag, []collective.Reduction, error) {
 	t := in.GetTag()
 	tag := collective.Tag{
@@ -43,14 +42,14 @@ func DecodeExchange(in *pb.Exchange, parts []tensor.Tensor, limit int64) (
 	}
 	var values []collective.Reduction
 	for i, v := range in.GetValues() {
-		r, rest, err := decodeReduction(v, parts, limit)
+		r, rest, err := decodeReduction(v, partials, limit)
 		if err != nil {
 			return tag, nil, fmt.Errorf("exchange %s: value %d: %w", tag.Name, i, err)
 		}
-		values, parts = append(values, r), rest
+		values, partials = append(values, r), rest
 	}
-	if len(parts) > 0 {
-		return tag, nil, fmt.Errorf("exchange %s: %d tensors belong to no part", tag.Name, len(parts))
+	if len(partials) > 0 {
+		return tag, nil, fmt.Errorf("exchange %s: %d tensors belong to no part", tag.Name, len(partials))
 	}
 	return tag, values, nil
 }
@@ -63,7 +62,7 @@ func SetResults(values []collective.Reduction, results []tensor.Tensor) {
 }
 
 // decodeReduction reads a value whose result has no memory yet.
-func decodeReduction(v *pb.Value, parts []tensor.Tensor, limit int64) (
+func decodeReduction(v *pb.Value, partials []tensor.Tensor, limit int64) (
 	r collective.Reduction, rest []tensor.Tensor, err error) {
 	result, err := shapeOf(v.GetResult())
 	if err != nil {
@@ -75,16 +74,16 @@ func decodeReduction(v *pb.Value, parts []tensor.Tensor, limit int64) (
 	r = collective.Reduction{Op: collective.Op(v.GetOp()), Result: result}
 	size := result.Count() * result.DType.Size()
 	for _, p := range v.GetParts() {
-		part := collective.Partial{Node: collective.Node{From: int(p.GetFrom()), To: int(p.GetTo())}}
+		partial := collective.Partial{Node: collective.Node{From: int(p.GetFrom()), To: int(p.GetTo())}}
 		if !p.GetAbsent() {
-			if len(parts) == 0 || parts[0].DType != result.DType || len(parts[0].Bytes) != size {
-				return r, nil, fmt.Errorf("part %v does not come as %v", part.Node, result)
+			if len(partials) == 0 || partials[0].DType != result.DType || len(partials[0].Bytes) != size {
+				return r, nil, fmt.Errorf("part %v does not come as %v", partial.Node, result)
 			}
-			part.Value, parts = parts[0], parts[1:]
+			partial.Value, partials = partials[0], partials[1:]
 		}
-		r.Partials = append(r.Partials, part)
+		r.Partials = append(r.Partials, partial)
 	}
-	return r, parts, nil
+	return r, partials, nil
 }
 
 // checkReduction reports whether package collective can reduce such values.

@@ -24,7 +24,7 @@ const (
 )
 
 // MaxFrame bounds the content of a frame, in bytes: messages that are longer
-// come in parts, so that lanes take turns.
+// take several frames, so that lanes take turns.
 const MaxFrame = 256 << 10
 
 // Frame is one of them.
@@ -55,12 +55,12 @@ func (f Frame) Got() uint64 {
 // Pieces returns pieces that are a frame's content, of the first bytes that one
 // may have, and those that are left.
 func Pieces(all [][]byte) (first, left [][]byte) {
-	room := MaxFrame
+	capacity := MaxFrame
 	for i, b := range all {
-		if len(b) > room {
-			return append(first, b[:room]), append([][]byte{b[room:]}, all[i+1:]...)
+		if len(b) > capacity {
+			return append(first, b[:capacity]), append([][]byte{b[capacity:]}, all[i+1:]...)
 		}
-		first, room = append(first, b), room-len(b)
+		first, capacity = append(first, b), capacity-len(b)
 	}
 	return first, nil
 }
@@ -88,9 +88,9 @@ func WriteFrame(p Pipe, f Frame) error {
 	return p.Flush()
 }
 
-// ReadFrame reads the next frame. room returns where its content is to be, which
-// has n bytes; its error is ReadFrame's.
-func ReadFrame(r io.Reader, room func(f Frame, n int) ([]byte, error)) (Frame, error) {
+// ReadFrame reads the next frame. buffer returns where its content is to be, which has n bytes; its
+// error is ReadFrame's.
+func ReadFrame(r io.Reader, buffer func(f Frame, n int) ([]byte, error)) (Frame, error) {
 	var h [frameHeader]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {
 		return Frame{}, err
@@ -101,7 +101,7 @@ func ReadFrame(r io.Reader, room func(f Frame, n int) ([]byte, error)) (Frame, e
 		return Frame{}, fmt.Errorf("frame of kind %d with %d bytes: it is none of bnctl", h[0], n)
 	}
 	var err error
-	if f.Content, err = room(f, int(n)); err == nil {
+	if f.Content, err = buffer(f, int(n)); err == nil {
 		_, err = io.ReadFull(r, f.Content)
 	}
 	return f, err

@@ -25,7 +25,7 @@ func mapped(t *testing.T, n int) *tensor.Mapped {
 }
 
 func TestPart(t *testing.T) {
-	const n = LeastPart
+	const n = MinMapped
 	m := mapped(t, 2*n)
 	view := func(from, to int) tensor.Tensor {
 		return tensor.Tensor{DType: tensor.U8, Shape: []int{to - from}, Bytes: m.Bytes[from:to]}
@@ -33,12 +33,12 @@ func TestPart(t *testing.T) {
 	for name, v := range map[string]tensor.Tensor{
 		"small": view(0, n-1), "not aligned": view(1, n+1), "no file": tensor.New(tensor.U8, n),
 	} {
-		if p := EncodePart(v); p != nil {
+		if p := EncodeFilePart(v); p != nil {
 			t.Errorf("%s: EncodePart = %v, want none", name, p)
 		}
 	}
 	for _, v := range []tensor.Tensor{view(0, n), view(64, n+64), view(n, 2*n)} {
-		got, file, err := DecodePart(EncodePart(v))
+		got, file, err := DecodeFilePart(EncodeFilePart(v))
 		if err != nil || file != m || !SameType(got, v) || &got.Bytes[0] != &v.Bytes[0] {
 			t.Errorf("DecodePart = %v of %p, %v, want %v of %p", got, file, err, v, m)
 		}
@@ -63,7 +63,7 @@ func TestHostilePart(t *testing.T) {
 		"folder":       {Path: t.TempDir(), Type: u8(64)},
 		"nothing":      nil,
 	} {
-		if v, _, err := DecodePart(p); err == nil {
+		if v, _, err := DecodeFilePart(p); err == nil {
 			t.Errorf("%s: DecodePart = %v, want an error", name, v)
 		}
 	}

@@ -48,12 +48,12 @@ func (p *pipe) Send(m *pb.Message, tensors []tensor.Tensor) error {
 	return p.pipe.Flush()
 }
 
-func (p *pipe) Recv(place Place) (*pb.Message, []tensor.Tensor, error) {
+func (p *pipe) Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error) {
 	m, err := p.message()
 	if err != nil {
 		return nil, nil, err
 	}
-	dst, err := targets(m, place)
+	dst, err := targets(m, allocate)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,17 +11,17 @@ import (
 
 // Schedule is what a run of a function exchanges: in each lane, in this order.
 type Schedule struct {
-	lanes [collective.Lanes][]dueExchange
+	lanes [collective.Lanes][]expectedExchange
 }
 
-// dueExchange is an exchange that a run comes to.
-type dueExchange struct {
+// expectedExchange is an exchange that a run comes to.
+type expectedExchange struct {
 	name   string
-	values []dueValue
+	values []expectedValue
 }
 
-// dueValue is a value that an exchange reduces.
-type dueValue struct {
+// expectedValue is a value that an exchange reduces.
+type expectedValue struct {
 	op   collective.Op
 	kind tensor.Tensor // without elements
 	each int           // values of a row that its moments count; 0: it has none
@@ -36,9 +36,9 @@ func ScheduleOf(f *graph.Function) *Schedule {
 			lane = collective.Moments
 		}
 		nodes := f.Nodes[x.From:x.To]
-		due := dueExchange{name: f.Values[nodes[0].In[0]].Name}
+		due := expectedExchange{name: f.Values[nodes[0].In[0]].Name}
 		for i := range nodes {
-			v := dueValue{op: collective.Sum}
+			v := expectedValue{op: collective.Sum}
 			if nodes[i].Text("of") == "moments" {
 				v.op, v.each = collective.MergeMoments, countedOf(f, nodes[i].In[0])
 			}
@@ -64,11 +64,11 @@ type Progress struct {
 // Begin returns the course of a run of that number.
 func (s *Schedule) Begin(step uint64) Progress { return Progress{schedule: s, step: step} }
 
-// notDue is the error for an exchange that is not due.
-type notDue struct{ error }
+// unexpectedExchange is the error for an exchange that is not due.
+type unexpectedExchange struct{ error }
 
 // Rule returns the rule that the device breaks.
-func (notDue) Rule() string {
+func (unexpectedExchange) Rule() string {
 	return "In each lane all members come to the same tags in the same order, those of the program's " +
 		"exchanges (device.proto, Tag and Exchange)."
 }
@@ -77,7 +77,7 @@ func (notDue) Rule() string {
 // was due: the device is wrong then, not those that wait.
 func (c *Progress) Next(tag collective.Tag, values []collective.Reduction) error {
 	if err := c.next(tag, values); err != nil {
-		return notDue{err}
+		return unexpectedExchange{err}
 	}
 	return nil
 }
@@ -99,8 +99,8 @@ func (c *Progress) next(tag collective.Tag, values []collective.Reduction) error
 	return c.checkValues(all[at], tag, values)
 }
 
-// checkTag checks the place of an exchange among all of its lane, when at of them have come.
-func (c *Progress) checkTag(tag collective.Tag, all []dueExchange, at int) error {
+// checkTag checks the position of an exchange among all of its lane, when at of them have come.
+func (c *Progress) checkTag(tag collective.Tag, all []expectedExchange, at int) error {
 	other := 1 - tag.Lane
 	others := c.schedule.lanes[other][c.done[other]:]
 	belongs := len(others) > 0 && others[0].name == tag.Name
@@ -129,7 +129,7 @@ func whyLane(l collective.Lane) string {
 }
 
 // checkValues checks that an exchange brings the values that are due.
-func (c *Progress) checkValues(d dueExchange, tag collective.Tag, values []collective.Reduction) error {
+func (c *Progress) checkValues(d expectedExchange, tag collective.Tag, values []collective.Reduction) error {
 	if len(values) != len(d.values) {
 		return fmt.Errorf("exchange %q came with %d values; due are %d, one for each all_reduce that follows "+
 			"another", tag.Name, len(values), len(d.values))
@@ -143,7 +143,7 @@ func (c *Progress) checkValues(d dueExchange, tag collective.Tag, values []colle
 		if !SameType(v.Result, want.kind) {
 			return fmt.Errorf("exchange %q: value %d came as %v; due is %v", tag.Name, i, v.Result, want.kind)
 		}
-		if err := c.checkParts(tag, i, v, want); err != nil {
+		if err := c.checkPartials(tag, i, v, want); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,8 @@ func (c *Progress) Left() error {
 	}
 	for lane, all := range c.schedule.lanes {
 		if at := c.done[lane]; at < len(all) {
-			return notDue{fmt.Errorf("the run ended without exchange %q, which was due with sequence %d in %v",
+			return unexpectedExchange{fmt.Errorf("the run ended without exchange %q, which was due with "+
+				"sequence %d in %v",
 				all[at].name, at, pb.Lane(lane))}
 		}
 	}

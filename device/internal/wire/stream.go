@@ -30,7 +30,7 @@ func (s *stream) Close() error {
 // Send sends the first ChunkBytes with m itself, the rest behind it.
 func (s *stream) Send(m *pb.Message, tensors []tensor.Tensor) error {
 	attach(m, tensors)
-	c := chunker{stream: s.stream, message: m, room: ChunkBytes}
+	c := chunker{stream: s.stream, message: m, capacity: ChunkBytes}
 	for _, t := range tensors {
 		if err := c.add(t.Bytes); err != nil {
 			return err
@@ -39,16 +39,16 @@ func (s *stream) Send(m *pb.Message, tensors []tensor.Tensor) error {
 	return c.flush()
 }
 
-// chunker cuts tensors into messages.
+// chunker splits tensors into messages.
 type chunker struct {
-	stream  Stream
-	message *pb.Message
-	room    int
+	stream   Stream
+	message  *pb.Message
+	capacity int
 }
 
 func (c *chunker) add(b []byte) error {
-	for len(b) > c.room {
-		first, rest := b[:c.room], b[c.room:]
+	for len(b) > c.capacity {
+		first, rest := b[:c.capacity], b[c.capacity:]
 		c.put(first)
 		b = rest
 		if err := c.flush(); err != nil {
@@ -66,22 +66,22 @@ func (c *chunker) put(b []byte) {
 	} else {
 		c.message.Data = append(c.message.Data, b...)
 	}
-	c.room -= len(b)
+	c.capacity -= len(b)
 }
 
 func (c *chunker) flush() error {
 	err := c.stream.Send(c.message)
-	c.message, c.room = &pb.Message{Call: c.message.Call}, ChunkBytes
+	c.message, c.capacity = &pb.Message{Call: c.message.Call}, ChunkBytes
 	return err
 }
 
 // Recv reads a message and the chunks that belong to it.
-func (s *stream) Recv(place Place) (*pb.Message, []tensor.Tensor, error) {
+func (s *stream) Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error) {
 	m, err := s.stream.Recv()
 	if err != nil {
 		return nil, nil, err
 	}
-	dst, err := targets(m, place)
+	dst, err := targets(m, allocate)
 	if err != nil {
 		return nil, nil, err
 	}

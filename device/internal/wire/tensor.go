@@ -63,12 +63,12 @@ func Numbers[To, From number](in []From) []To {
 // largest message.
 type Arena struct{ memory []byte }
 
-// Place gives every header memory. The tensors are valid until the next Place.
-func (a *Arena) Place(heads []tensor.Tensor) []tensor.Tensor {
+// Allocate gives every header memory. The tensors are valid until the next Allocate.
+func (a *Arena) Allocate(heads []tensor.Tensor) []tensor.Tensor {
 	if total := Span(heads); total > len(a.memory) {
 		a.memory = tensor.New(tensor.U8, total).Bytes
 	}
-	lay(a.memory, heads)
+	assignMemory(a.memory, heads)
 	return heads
 }
 
@@ -82,8 +82,8 @@ func Span(heads []tensor.Tensor) int {
 	return total
 }
 
-// lay gives every header memory, which must be of Span, and returns what is left.
-func lay(memory []byte, heads []tensor.Tensor) []byte {
+// assignMemory gives every header memory, which must be of Span, and returns what is left.
+func assignMemory(memory []byte, heads []tensor.Tensor) []byte {
 	for i, h := range heads {
 		n := h.Count() * h.DType.Size()
 		heads[i].Bytes = memory[:n:n]

@@ -21,7 +21,7 @@ func (Network) Describe() device.Plugin {
 }
 
 // Join implements serve.Network.
-func (Network) Join(library string, h serve.Host) (serve.Station, error) {
+func (Network) Join(library string, h serve.Host) (serve.Endpoint, error) {
 	names := libraries()
 	if library != "" {
 		names = []string{library}

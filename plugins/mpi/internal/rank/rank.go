@@ -70,16 +70,16 @@ type packet struct {
 // network busy, few enough for the other lane to get through.
 const window = 4
 
-// Rank implements serve.Station.
+// Rank implements serve.Endpoint.
 func (r *rank) Rank() int { return r.mpi.Rank }
 
-// Size implements serve.Station.
+// Size implements serve.Endpoint.
 func (r *rank) Size() int { return r.mpi.Size }
 
-// About implements serve.Station.
+// About implements serve.Endpoint.
 func (r *rank) About() string { return r.mpi.About }
 
-// Send implements serve.Station.
+// Send implements serve.Endpoint.
 func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 	if to < 0 || to >= r.Size() || lane >= lanes {
 		r.tell("bnctl sends to a rank that is not there")
@@ -93,7 +93,7 @@ func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 	o.waiting = append(o.waiting, packet{tag: tag, content: content})
 }
 
-// SendWhole implements serve.Station. The length goes first, so that the peer has
+// SendWhole implements serve.Endpoint. The length goes first, so that the peer has
 // memory for all of the message, and a short piece before all others with it.
 func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 	if to < 0 || to >= r.Size() || lane >= lanes {
@@ -126,7 +126,7 @@ const (
 	wholePart = 1 << 20
 )
 
-// Await implements serve.Station.
+// Await implements serve.Endpoint.
 func (r *rank) Await(from int, lane uint8, got uint64) {
 	if from < 0 || from >= r.Size() || lane >= lanes {
 		return
@@ -137,16 +137,16 @@ func (r *rank) Await(from int, lane uint8, got uint64) {
 	}
 }
 
-// Abort implements serve.Station.
+// Abort implements serve.Endpoint.
 func (r *rank) Abort(cause string) {
 	r.told = true // the host has said so itself
 	r.toAll(abortTag, []byte(cause))
 }
 
-// Leave implements serve.Station.
+// Leave implements serve.Endpoint.
 func (r *rank) Leave() { r.leaving = true }
 
-// Close implements serve.Station. A rank that has not left ends all others: none
+// Close implements serve.Endpoint. A rank that has not left ends all others: none
 // may go on without it.
 func (r *rank) Close() {
 	r.closing.Store(true)

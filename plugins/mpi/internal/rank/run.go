@@ -15,7 +15,7 @@ func (r *rank) run() {
 	r.out, r.in = make([]route, lanes*r.Size()), make([]route, lanes*r.Size())
 	r.left = make([]bool, r.Size())
 	for active, rest := time.Now(), time.Duration(0); !r.over; rest = r.rest(time.Since(active)) {
-		ordered, err := r.host.Orders(r, rest)
+		ordered, err := r.host.Poll(r, rest)
 		if r.closing.Load() || err != nil { // not left: none of the others may go on without it
 			r.mpi.Abort()
 			return
@@ -120,7 +120,7 @@ func (r *rank) newPacket(from, tag, n int) (packet, error) {
 			return p, nil
 		}
 	}
-	if n > max(serve.MaxPart, maxCause) {
+	if n > max(serve.MaxContent, maxCause) {
 		return p, foreign(from, tag, n)
 	}
 	p.content = r.buffer(n)
@@ -143,7 +143,7 @@ func (r *rank) beginWhole(o *route, p packet) error {
 	if o.whole != nil || n <= uint64(len(head)) || n > math.MaxInt32 {
 		return fmt.Errorf("a message of %d bytes with the first %d: it is none of bnctl", n, len(head))
 	}
-	o.whole = r.host.Room(int(n))
+	o.whole = r.host.Alloc(int(n))
 	o.came = copy(o.whole, head)
 	r.free = append(r.free, p.content)
 	return nil
@@ -224,7 +224,7 @@ func (r *rank) give(i int, p packet) {
 	}
 	switch {
 	case p.whole != nil:
-		r.host.Whole(i/lanes, uint8(i%lanes), p.whole)
+		r.host.WholeMessage(i/lanes, uint8(i%lanes), p.whole)
 	case !p.lent:
 		r.host.Message(i/lanes, uint8(i%lanes), p.content, more)
 		r.free = append(r.free, p.content)
@@ -325,4 +325,4 @@ func (r *rank) rest(idle time.Duration) time.Duration {
 	return min(max(idle*min(idle, soon)/(idleShare*soon), shortest), most)
 }
 
-var _ serve.Station = (*rank)(nil)
+var _ serve.Endpoint = (*rank)(nil)

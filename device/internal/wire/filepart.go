@@ -7,13 +7,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// LeastPart is from how many bytes on a tensor is worth being mapped.
-const LeastPart = 64 << 10
+// MinMapped is from how many bytes on a tensor is worth being mapped.
+const MinMapped = 64 << 10
 
-// EncodePart names the file that a tensor is a view of; nil if it is none, if
+// EncodeFilePart names the file that a tensor is a view of; nil if it is none, if
 // others cannot find it, or if the tensor is small.
-func EncodePart(t tensor.Tensor) *pb.FilePart {
-	if len(t.Bytes) < LeastPart {
+func EncodeFilePart(t tensor.Tensor) *pb.FilePart {
+	if len(t.Bytes) < MinMapped {
 		return nil
 	}
 	m, offset := tensor.MappedAt(t.Bytes)
@@ -23,9 +23,8 @@ func EncodePart(t tensor.Tensor) *pb.FilePart {
 	return &pb.FilePart{Path: m.Path(), Offset: offset, Type: header(t)}
 }
 
-// DecodePart returns the tensor of a part as a view of its file. The file stays
-// mapped until its Close.
-func DecodePart(p *pb.FilePart) (tensor.Tensor, *tensor.Mapped, error) {
+// DecodeFilePart returns the tensor as a view of its file. The file stays mapped until its Close.
+func DecodeFilePart(p *pb.FilePart) (tensor.Tensor, *tensor.Mapped, error) {
 	t, err := shapeOf(p.GetType())
 	if err != nil {
 		return t, nil, err

@@ -41,7 +41,15 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 // figures are those that training printed for the same model and data, bit for
 // bit. The predictor's model and src are those that Evaluable returned.
 func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (*train.Evaluation, error) {
-	return train.Evaluate(ctx, p, src, train.EvalOptions{Batch: p.Rows(), Workers: workers,
-		OwnRows: p.driver.OwnRows, Transform: train.Transform(p.Model, src.Info()),
-		Probabilities: train.EndsInSoftmax(p.Model.Graph)})
+	return p.evaluate(ctx, src, workers, nil)
+}
+
+func (p *Predictor) evaluate(ctx context.Context, src data.Source, workers int, d *Details) (
+	*train.Evaluation, error) {
+	o := train.EvalOptions{Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
+		Transform: train.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)}
+	if d != nil {
+		o.Observe = d.observe
+	}
+	return train.Evaluate(ctx, p, src, o)
 }

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/models"
@@ -20,6 +21,14 @@ type Report struct {
 	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
 	Throughput float64           `json:"images_per_s"`
 	NotFinite  int               `json:"not_finite"` // labels for which the outputs are not finite: wrong
+	MacroF1    train.Figure      `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
+	// BalancedAccuracy is the mean of the recall of the classes that are labels.
+	BalancedAccuracy train.Figure `json:"balanced_accuracy"`
+	// ECE is the expected calibration error of the predicted classes over 15 equal ranges of
+	// their probability (Guo and others 2017). AUROC is the area under the curve of true over
+	// false positives of the second of two classes; nil for more, or if one has no sample.
+	ECE   *train.Figure `json:"ece,omitempty"`
+	AUROC *train.Figure `json:"auroc,omitempty"`
 }
 
 // Count is how many labels of a class there were, and how many were met. With
@@ -29,6 +38,11 @@ type Count struct {
 	N       int           `json:"n"`       // labels
 	Correct int           `json:"correct"` // of them met
 	IoU     *train.Figure `json:"iou,omitempty"`
+	// Precision, Recall and F1 are of the class against all others; null where nothing was
+	// predicted, there are no labels, or neither.
+	Precision train.Figure `json:"precision"`
+	Recall    train.Figure `json:"recall"`
+	F1        train.Figure `json:"f1"`
 }
 
 // Wrong is a line that says how many labels count as wrong because
@@ -45,13 +59,32 @@ func (r *Report) Wrong() string {
 		" counted as wrong: the outputs are not finite (NaN or infinite)"
 }
 
-// NewReport describes an evaluation of m that took so long.
-func NewReport(m *models.Model, e *train.Evaluation, took time.Duration) *Report {
+// Summary is a line with the figures of classes that weigh alike, and of calibration; ""
+// for masks, whose table has the overlap of each class. Figures without a value are left
+// out: the area of more classes than two, the calibration of no answers.
+func (r *Report) Summary() string {
+	if r.MIoU != nil || r.Samples == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("balanced accuracy %.2f %%  macro F1 %.2f %%", 100*r.BalancedAccuracy, 100*r.MacroF1)
+	if r.AUROC != nil {
+		text += fmt.Sprintf("  AUROC %.4f", *r.AUROC)
+	}
+	if r.ECE != nil {
+		text += fmt.Sprintf("  calibration error %.2f %%", 100**r.ECE)
+	}
+	return text
+}
+
+// NewReport describes an evaluation of m that took so long: e has its counts, and d its
+// answers, of which the figures of probabilities are; nil leaves them out.
+func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Duration) *Report {
 	r := &Report{Samples: e.Samples, Correct: e.Correct, NotFinite: e.NotFinite, Accuracy: e.Accuracy(),
 		Top5: e.Top5Accuracy(), Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{}, Confusion: e.Confusion,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	for i, k := range e.PerClass {
 		c := &Count{N: k.N, Correct: k.Correct}
+		c.Precision, c.Recall, c.F1 = e.PerLabel(i)
 		if e.Masks {
 			overlap := e.Overlap(i)
 			c.IoU = &overlap
@@ -64,6 +97,14 @@ func NewReport(m *models.Model, e *train.Evaluation, took time.Duration) *Report
 	if e.Masks {
 		mean := e.MeanOverlap()
 		r.MIoU = &mean
+	}
+	r.MacroF1, r.BalancedAccuracy = e.Macro()
+	if d != nil && len(d.answers) > 0 {
+		ece := train.Figure(d.calibrationError())
+		r.ECE = &ece
+		if area := d.auroc(); area == area {
+			r.AUROC = (*train.Figure)(&area)
+		}
 	}
 	return r
 }

@@ -110,11 +110,11 @@ func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
 
 // EvaluateWhole is Evaluate with masks at their own size: every pixel of every
 // picture is predicted, and none of a label is scaled. With data.CropFit it is
-// Evaluate.
-func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole, workers int) (
+// Evaluate. d, unless nil, gets the answers for labels that are no masks.
+func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole, workers int, d *Details) (
 	*train.Evaluation, error) {
 	if w.crops() {
-		return p.Evaluate(ctx, src, workers)
+		return p.evaluate(ctx, src, workers, d)
 	}
 	if info := src.Info(); !info.Masks {
 		return nil, problem.New("fit", string(w.Fit), "it is for labels that are masks, not for "+info.Kind, "")

@@ -214,7 +214,7 @@ func TestEvaluateWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		e, err := p.EvaluateWhole(t.Context(), src, w, 1)
+		e, err := p.EvaluateWhole(t.Context(), src, w, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestEvaluateWhole(t *testing.T) {
 		t.Errorf("%d correct, want %d, %v", got.Correct, correct, err)
 	}
 	var wrong *problem.Error
-	_, err = p.EvaluateWhole(t.Context(), scenes(t, "glyphs:2"), w, 1)
+	_, err = p.EvaluateWhole(t.Context(), scenes(t, "glyphs:2"), w, 1, nil)
 	if !errors.As(err, &wrong) || wrong.Field != "fit" {
 		t.Errorf("glyphs: %v", err)
 	}

@@ -38,6 +38,7 @@ type Evaluation struct {
 	smoothing    float64   // of the labels
 	classWeights []float64 // in the loss; nil: 1
 	sumWeights   float64   // of all labels
+	observe      func(sample, label int, logs []float64)
 }
 
 // ClassCount has the number of labels of one class, and how many of them were
@@ -68,7 +69,7 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 		return nil, err
 	}
 	defer l.Close()
-	e := &Evaluation{Masks: src.Info().Masks}
+	e := &Evaluation{Masks: src.Info().Masks, observe: o.Observe}
 	for {
 		b, err := l.Next()
 		if err == io.EOF {
@@ -123,7 +124,7 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 			for c := range classes {
 				z[c] = float64(s[(i*classes+c)*perSample+j])
 			}
-			if err := e.one(z, int(l[i*perSample+j]), probabilities); err != nil {
+			if err := e.one(e.Samples+i, z, int(l[i*perSample+j]), probabilities); err != nil {
 				return err
 			}
 		}
@@ -132,8 +133,8 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 	return nil
 }
 
-// one counts one label; -1 is ignored.
-func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
+// one counts one label of a sample; -1 is ignored.
+func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool) error {
 	if label == -1 {
 		return nil
 	}
@@ -161,7 +162,11 @@ func (e *Evaluation) one(z []float64, label int, probabilities bool) error {
 		weight = e.classWeights[label]
 	}
 	e.sumWeights += weight
-	e.LossSum += float64(weight * crossEntropy(logShares(z, probabilities), label, e.smoothing))
+	logs := logShares(z, probabilities)
+	e.LossSum += float64(weight * crossEntropy(logs, label, e.smoothing))
+	if e.observe != nil && !e.Masks {
+		e.observe(sample, label, logs)
+	}
 	return nil
 }
 
@@ -221,4 +226,7 @@ type EvalOptions struct {
 	// with several ranks, parallel.Driver gets the outputs of the other rows
 	// from other ranks. nil: all rows.
 	OwnRows func(rows int) (from, to int)
+	// Observe is called with each label that is counted, its sample, and the logarithms of the
+	// probabilities of all classes, which it may not keep. It is not called for masks, and may be nil.
+	Observe func(sample, label int, logs []float64)
 }

@@ -12,3 +12,11 @@ func FigureText(figure string, v float64) string {
 	}
 	return fmt.Sprintf("%s %.2f %%", strings.Replace(figure, "miou", "mIoU", 1), 100*v)
 }
+
+// Percent writes a share of 1 for people: "91.20 %", or "-" for NaN.
+func (f Figure) Percent() string {
+	if f != f {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f %%", 100*f)
+}

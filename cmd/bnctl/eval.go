@@ -24,6 +24,9 @@ the devices and the batch. --fit evaluates masks at their own size.
    bnctl eval cifar.bnm --data folder:photos --json`,
 		Flags: append(append(sourceFlags(),
 			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its part test, else val)"},
+			&cli.StringFlag{Name: "format", Value: "table", Usage: "table, or csv: a line for each sample"},
+			&cli.StringFlag{Name: "mistakes", Usage: "write the pictures that were answered wrongly to a new folder " +
+				"`DIR`, the surest first, with a page to look at them"},
 		), append(fitFlags("crop"), predictFlags()...)...),
 		Action: evalAction,
 	}
@@ -35,7 +38,11 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
+		mistakes: c.String("mistakes"), csv: c.String("format") == "csv",
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}
+	if f := c.String("format"); f != "table" && f != "csv" {
+		return misuse("--format %q: want table or csv", f)
+	}
 	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
@@ -13,8 +12,7 @@ import (
 // top is how many classes a label may be among for the figure that is called so: all of a few it is always.
 const top = 5
 
-func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time.Duration) {
-	v := predict.NewReport(m, e, took)
+func reportEvaluation(o *output, m *models.Model, v *predict.Report, e *train.Evaluation) {
 	o.event("eval", v)
 	figures := fmt.Sprintf("accuracy %.2f %%", 100*v.Accuracy)
 	if len(e.PerClass) > top {
@@ -25,6 +23,9 @@ func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, took time
 	}
 	o.result("%s  %s  loss %.4f  (%.0f img/s)", counted(v.Samples, "sample"), figures, v.Loss, v.Throughput)
 	if w := v.Wrong(); w != "" {
+		o.result("%s", w)
+	}
+	if w := v.Summary(); w != "" {
 		o.result("%s", w)
 	}
 	o.result("")
@@ -45,7 +46,7 @@ func widest(m *models.Model, classes int) int {
 
 func classTable(o *output, m *models.Model, e *train.Evaluation) {
 	w := widest(m, len(e.PerClass))
-	head := "  samples  correct  accuracy"
+	head := "  samples  correct   recall  precision        F1"
 	if e.Masks {
 		head = "      pixels     correct   accuracy       IoU"
 	}
@@ -56,7 +57,9 @@ func classTable(o *output, m *models.Model, e *train.Evaluation) {
 			o.result("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, predict.Label(m, i), k.N, k.Correct, percent,
 				100*e.Overlap(i))
 		case k.N > 0:
-			o.result("%-*s  %7d  %7d  %7.2f %%", w, predict.Label(m, i), k.N, k.Correct, percent)
+			precision, _, f1 := e.PerLabel(i)
+			o.result("%-*s  %7d  %7d %7.2f %%  %9s  %8s", w, predict.Label(m, i), k.N, k.Correct, percent,
+				precision.Percent(), f1.Percent())
 		}
 	}
 }

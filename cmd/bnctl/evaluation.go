@@ -11,13 +11,15 @@ import (
 
 // evaluation is one call of bnctl eval.
 type evaluation struct {
-	path    string // of the model
-	source  string // of the data
-	data    data.Options
-	file    modelfile.Options
-	on      predict.Options
-	whole   predict.Whole
-	workers int
+	path     string // of the model
+	source   string // of the data
+	data     data.Options
+	file     modelfile.Options
+	on       predict.Options
+	whole    predict.Whole
+	workers  int
+	csv      bool   // print the answers
+	mistakes string // folder for a page of mistakes; ""
 }
 
 func (e *evaluation) run(ctx context.Context, o *output) error {
@@ -49,14 +51,22 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		return err
 	}
 	defer p.Close()
-	began := time.Now()
-	figures, err := p.EvaluateWhole(ctx, src, e.whole, e.workers)
+	began, details := time.Now(), &predict.Details{}
+	figures, err := p.EvaluateWhole(ctx, src, e.whole, e.workers, details)
 	if err == nil {
 		err = v.Verify()
 	}
 	if err != nil {
 		return err
 	}
-	reportEvaluation(o, m, figures, time.Since(began))
-	return nil
+	switch {
+	case e.csv && !p.Follows():
+		err = details.WriteCSV(o.stdout, m, src)
+	case !e.csv:
+		reportEvaluation(o, m, predict.NewReport(m, figures, details, time.Since(began)), figures)
+	}
+	if err == nil && e.mistakes != "" && !p.Follows() {
+		err = details.WriteMistakes(ctx, e.mistakes, m, src)
+	}
+	return err
 }

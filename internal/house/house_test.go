@@ -83,7 +83,8 @@ modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models pred
 modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
 modelfile/doctor: bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
 modelfile/doctor: internal/regular models/fit tensor train
-predict: data device device/fabric fleet graph internal/memory models models/fit parallel problem tensor
+predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
+predict: parallel problem tensor
 predict: train
 cmd/bnctl/internal/format: data predict problem internal/regular tensor
 server/internal/protocol: tensor

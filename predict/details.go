@@ -1,0 +1,115 @@
+package predict
+
+import (
+	"cmp"
+	"encoding/csv"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Details has the answers of an evaluation one by one, in the order of the samples. The
+// zero value is ready for Predictor.EvaluateWhole, which fills it; then NewReport, WriteCSV and
+// WriteMistakes read it.
+type Details struct{ answers []answered }
+
+// answered is what was answered for a labelled sample.
+type answered struct {
+	sample, label, predicted int
+	probability, ofLabel     float64 // of the predicted class, and of the label
+	margin                   float64 // of two classes: the logarithm of their odds
+}
+
+// observe is train.EvalOptions.Observe.
+func (d *Details) observe(sample, label int, logs []float64) {
+	best := 0
+	for c, v := range logs {
+		if v > logs[best] {
+			best = c
+		}
+	}
+	a := answered{sample, label, best, tensor.Exp(logs[best]), tensor.Exp(logs[label]), 0}
+	if len(logs) == 2 {
+		a.margin = logs[1] - logs[0]
+	} else {
+		a.margin = math.NaN()
+	}
+	d.answers = append(d.answers, a)
+}
+
+// calibrationBins is the number of equal ranges of probability of calibrationError.
+const calibrationBins = 15
+
+// calibrationError returns the expected calibration error of the predicted classes: over
+// 15 equal ranges of their probability, the mean difference between it and the share of
+// predictions that are right, weighted by how many there are (Guo and others 2017).
+func (d *Details) calibrationError() float64 {
+	var n, right, sum [calibrationBins]float64
+	for _, a := range d.answers {
+		k := min(max(int(math.Ceil(a.probability*calibrationBins))-1, 0), calibrationBins-1)
+		n[k]++
+		sum[k] += a.probability
+		if a.predicted == a.label {
+			right[k]++
+		}
+	}
+	total := 0.0
+	for k := range n {
+		total += math.Abs(right[k] - sum[k])
+	}
+	return total / float64(len(d.answers))
+}
+
+// auroc returns the area under the curve of true over false positives of the second of two
+// classes: the probability that a sample of it has the larger odds than one of the first,
+// of equal odds a half. It is NaN for more classes, or if one has no sample.
+func (d *Details) auroc() float64 {
+	sorted := slices.SortedFunc(slices.Values(d.answers), func(a, b answered) int {
+		return cmp.Compare(a.margin, b.margin)
+	})
+	positive, ranks := 0.0, 0.0
+	for from := 0; from < len(sorted); {
+		to := from
+		for to < len(sorted) && sorted[to].margin == sorted[from].margin {
+			to++
+		}
+		if to == from { // NaN: more classes than two
+			return math.NaN()
+		}
+		for _, a := range sorted[from:to] {
+			if a.label == 1 {
+				positive++
+				ranks += float64(float64(from+to+1) / 2)
+			}
+		}
+		from = to
+	}
+	negative := float64(len(sorted)) - positive
+	return (ranks - float64(float64(positive*(positive+1))/2)) / (positive * negative)
+}
+
+// mistakes returns the answers that are wrong, the surest first.
+func (d *Details) mistakes() []answered {
+	wrong := slices.DeleteFunc(slices.Clone(d.answers), func(a answered) bool { return a.predicted == a.label })
+	slices.SortStableFunc(wrong, func(a, b answered) int { return cmp.Compare(b.probability, a.probability) })
+	return wrong
+}
+
+// WriteCSV writes a line for each answer: the name of the sample in src, the true and the
+// predicted class by the labels of m, and the probabilities of the predicted and of the
+// true one, 0 to 1. The first line names the columns: sample, label, predicted,
+// probability, probability_of_label. The error is that of the writer.
+func (d *Details) WriteCSV(to io.Writer, m *models.Model, src data.Source) error {
+	w := csv.NewWriter(to)
+	lines := [][]string{{"sample", "label", "predicted", "probability", "probability_of_label"}}
+	for _, a := range d.answers {
+		lines = append(lines, []string{src.Name(a.sample), Label(m, a.label), Label(m, a.predicted),
+			strconv.FormatFloat(a.probability, 'g', 9, 64), strconv.FormatFloat(a.ofLabel, 'g', 9, 64)})
+	}
+	return w.WriteAll(lines)
+}

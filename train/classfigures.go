@@ -1,0 +1,36 @@
+package train
+
+import "math"
+
+// PerLabel returns precision, recall and F1 of a class against all others: the share of
+// its predictions that are right, of its labels that are met, and their harmonic mean. A
+// figure without a denominator is NaN. Labels whose scores say no class are missed.
+func (e *Evaluation) PerLabel(class int) (precision, recall, f1 Figure) {
+	met, labels, predicted := float64(e.PerClass[class].Correct), float64(e.PerClass[class].N), 0.0
+	for _, row := range e.Confusion {
+		predicted += float64(row[class])
+	}
+	over := func(n, of float64) Figure {
+		if of == 0 {
+			return Figure(math.NaN())
+		}
+		return Figure(n / of)
+	}
+	return over(met, predicted), over(met, labels), over(2*met, labels+predicted)
+}
+
+// Macro returns the mean of F1 over the classes that are a label or were predicted, and the
+// mean of recall over those that are a label. Without any both are NaN.
+func (e *Evaluation) Macro() (f1, recall Figure) {
+	var nF1, nRecall Figure
+	for class := range e.PerClass {
+		_, r, f := e.PerLabel(class)
+		if f == f {
+			f1, nF1 = f1+f, nF1+1
+		}
+		if r == r {
+			recall, nRecall = recall+r, nRecall+1
+		}
+	}
+	return f1 / nF1, recall / nRecall
+}

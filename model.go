@@ -23,6 +23,9 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 		return nil, err
 	}
 	r.recipe.ValSplit = r.valSplit
+	if err := r.noteImbalance(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.recipe.SetData(ctx, r.data, r.validation); err != nil || r.from == nil {
 		return m, err
 	}
@@ -30,6 +33,18 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 		r.recipe.Validation.Split = was.Split // the same samples: an older release may have called val test
 	}
 	return m, nil
+}
+
+// noteImbalance tells of a class that most samples of a new run are of.
+func (r *Run) noteImbalance(ctx context.Context) error {
+	if r.from != nil || r.recipe.ClassWeights != "" || r.o.Observer.Note == nil {
+		return nil
+	}
+	text, err := train.Imbalance(ctx, r.data)
+	if text != "" {
+		r.o.Observer.Note("%s", text)
+	}
+	return err
 }
 
 // newModel makes the model of a new run.

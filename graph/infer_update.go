@@ -17,7 +17,7 @@ func (c *inference) labels() ([]int, error) {
 	return x, c.want(1, Rows, tensor.I32, append([]int{}, x[1:]...))
 }
 
-// target checks what a loss has beside labels: smoothing, or weights of classes.
+// target checks what a loss has in addition to labels: smoothing, and weights of classes.
 func (c *inference) target() error {
 	s, weights := c.node.Float("smoothing"), c.node.Floats("weights")
 	if !(s >= 0 && s < 1) {
@@ -28,9 +28,6 @@ func (c *inference) target() error {
 	}
 	if classes := c.in(0).Shape[0]; len(weights) != classes {
 		return fmt.Errorf("attribute weights has %d elements for %d classes", len(weights), classes)
-	}
-	if s != 0 {
-		return fmt.Errorf("attributes weights and smoothing exclude each other")
 	}
 	for _, w := range weights {
 		if !(w >= 0 && w <= math.MaxFloat32) {

@@ -14,9 +14,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// medianWeights is the Recipe.ClassWeights that stands for the median frequency
-// of the classes over that of each (Eigen and Fergus 2015, section 6.3.2).
-const medianWeights = "median"
+// Values of Recipe.ClassWeights that stand for weights by how often classes are labels:
+// the median of their frequencies over that of each (Eigen and Fergus 2015, section
+// 6.3.2), and the number of labels over that of classes times that of the class's.
+const (
+	medianWeights   = "median"
+	balancedWeights = "balanced"
+)
 
 // classWeights returns the weight of each class; nil without any.
 // Classes that the data has not weigh 1.
@@ -31,7 +35,7 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	for text := range strings.SplitSeq(r.ClassWeights, ",") {
 		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
-			return nil, refuse(strconv.Quote(text)+" is no weight", "want median, or a number for each class")
+			return nil, refuse(strconv.Quote(text)+" is no weight", "want balanced, median, or a number for each class")
 		}
 		weights = append(weights, w)
 	}
@@ -41,8 +45,6 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 			problem.Counted(r.Data.Classes, "class")), "")
 	case slices.Max(weights) == 0:
 		return nil, refuse("no class has a weight", "")
-	case r.LabelSmoothing > 0:
-		return nil, refuse("it excludes {label-smoothing}", "drop one of them")
 	}
 	for len(weights) < classes {
 		weights = append(weights, 1)
@@ -95,6 +97,40 @@ func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 	return strings.Join(texts, ","), nil
 }
 
+// balancedFrequencies returns the weights that "balanced" stands for. A class without a
+// label weighs 1.
+func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
+	info := src.Info()
+	if len(info.Classes) == 0 {
+		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are no classes", "leave it out")
+	}
+	of, all, present := make([]int64, len(info.Classes)), int64(0), 0
+	for i := range info.Len {
+		label, err := src.Label(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		for class, n := range countClasses(label, len(of)) {
+			of[class] += n
+			all += n
+		}
+	}
+	for _, n := range of {
+		if n > 0 {
+			present++
+		}
+	}
+	texts := make([]string, len(of))
+	for class, n := range of {
+		weight := 1.0
+		if n > 0 {
+			weight = float64(all) / (float64(present) * float64(n))
+		}
+		texts[class] = strconv.FormatFloat(weight, 'g', -1, 64)
+	}
+	return strings.Join(texts, ","), nil
+}
+
 // countClasses returns how many labels each class has.
 func countClasses(labels []int32, classes int) []int64 {
 	n := make([]int64, classes)
@@ -132,4 +168,34 @@ func (p *plan) perLabel(b parallel.Batch, r parallel.Result) float64 {
 		return r.Loss
 	}
 	return ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted
+}
+
+// Imbalance returns a sentence if more than half of the samples of src are of one class, of two
+// classes more than two thirds; else "". It does not look at masks.
+func Imbalance(ctx context.Context, src data.Source) (string, error) {
+	info := src.Info()
+	if !info.Labelled || info.Masks || len(info.LabelShape) > 0 || len(info.Classes) < 2 {
+		return "", nil
+	}
+	most := 1.0 / 2
+	if len(info.Classes) == 2 { // one of them always has half
+		most = 2.0 / 3
+	}
+	of := make([]int64, len(info.Classes))
+	for i := range info.Len {
+		label, err := src.Label(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		for class, n := range countClasses(label, len(of)) {
+			of[class] += n
+		}
+	}
+	for class, n := range of {
+		if float64(n) > most*float64(info.Len) {
+			return fmt.Sprintf("%d of %s are of class %s, and nothing weighs them: {class-weights} balanced does", n,
+				problem.Counted(info.Len, "sample"), info.Classes[class]), nil
+		}
+	}
+	return "", nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
@@ -54,10 +55,38 @@ func TestClassWeightsBad(t *testing.T) {
 			t.Errorf("%q: %v", text, w)
 		}
 	}
+}
+
+// Six labels of three classes, 3, 1 and 2 of them; class 3 is nowhere. scikit-learn has
+// compute_class_weight("balanced", classes=[0, 1, 2], y=[0, 0, 0, 1, 2, 2]).
+func TestBalancedWeights(t *testing.T) {
+	src := paint(4, []int32{0, 0, 0, 1}, []int32{2, -1, 2, -1})
+	for _, masks := range []bool{true, false} {
+		src.info.Masks = masks
+		r := DefaultRecipe("unet-bn")
+		r.ClassWeights = "balanced"
+		if err := r.SetData(t.Context(), src, nil); err != nil || r.ClassWeights != "0.6666666666666666,2,1,1" {
+			t.Errorf("weights %s, %v", r.ClassWeights, err)
+		}
+	}
+	src.info.Classes = nil
 	r := DefaultRecipe("unet-bn")
-	r.Data.Classes, r.ClassWeights, r.LabelSmoothing = 2, "1,2", 0.1
-	if _, err := r.classWeights(2); err == nil {
-		t.Error("weights and smoothing were taken together")
+	r.ClassWeights = "balanced"
+	if err := r.SetData(t.Context(), src, nil); err == nil {
+		t.Error("labels that are no classes were balanced")
+	}
+}
+
+// PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1], reduction="sum",
+// label_smoothing=.3), of which the denominator is the weight of the label.
+func TestWeightedAndSmoothed(t *testing.T) {
+	e := &Evaluation{smoothing: 0.3, classWeights: []float64{0.5, 3, 1}}
+	x := tensor.Of([]float32{0.5, 0.25, 0.25}, 1, 3)
+	if err := e.Add(x, tensor.Of([]int32{1}, 1), true); err != nil {
+		t.Fatal(err)
+	}
+	if want := 3.5003932641609254; math.Abs(e.LossSum-want) > 1e-6 || e.sumWeights != 3 {
+		t.Errorf("loss %.9g over %g, want %.9g over 3", e.LossSum, e.sumWeights, want)
 	}
 }
 
@@ -102,6 +131,31 @@ func TestDenominator(t *testing.T) {
 		}
 		if got := p.perLabel(b, parallel.Result{Loss: 6, Counted: 5}); math.Abs(got-c.loss) > 1e-12 {
 			t.Errorf("weights %v: loss %v, want %v", c.weights, got, c.loss)
+		}
+	}
+}
+
+func TestImbalance(t *testing.T) {
+	for _, c := range []struct {
+		classes int
+		labels  []int32
+		want    string
+	}{
+		{3, []int32{0, 0, 1, 2}, ""},
+		{3, []int32{0, 1, 1, 1, 2}, "3 of 5 samples are of class b"},
+		{2, []int32{0, 1, 1}, ""},
+		{2, []int32{0, 1, 1, 1}, "3 of 4 samples are of class b"},
+		{1, []int32{0, 0}, ""},
+		{3, []int32{-1, -1, -1, 0}, ""},
+	} {
+		src := paint(c.classes)
+		src.info.Masks, src.info.Labelled, src.info.Len = false, true, len(c.labels)
+		src.info.Classes = []string{"a", "b", "c"}[:c.classes]
+		for _, l := range c.labels {
+			src.masks = append(src.masks, []int32{l})
+		}
+		if got, err := Imbalance(t.Context(), src); err != nil || !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%v: %q, %v; want %q", c.labels, got, err, c.want)
 		}
 	}
 }

@@ -163,7 +163,11 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 	}
 	e.sumWeights += weight
 	logs := logShares(z, probabilities)
-	e.LossSum += float64(weight * crossEntropy(logs, label, e.smoothing))
+	if e.classWeights != nil && e.smoothing > 0 {
+		e.LossSum += weightedCrossEntropy(logs, label, e.smoothing, e.classWeights)
+	} else {
+		e.LossSum += float64(weight * crossEntropy(logs, label, e.smoothing))
+	}
 	if e.observe != nil && !e.Masks {
 		e.observe(sample, label, logs)
 	}
@@ -214,6 +218,21 @@ func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 		mean -= v / float64(len(logs))
 	}
 	return loss + float64(smoothing*(mean-loss))
+}
+
+// weightedCrossEntropy is that of a smoothed label in which each class has a weight.
+func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights []float64) float64 {
+	loss := 0.0
+	for c, v := range logs {
+		target := smoothing / float64(len(logs))
+		if c == label {
+			target += 1 - smoothing
+		}
+		if target *= weights[c]; target != 0 {
+			loss -= float64(target * v)
+		}
+	}
+	return loss
 }
 
 // EvalOptions says how a data set is read for an evaluation. Batch and Workers

@@ -26,7 +26,10 @@ var otherRecipes = map[string]func(r *Recipe){
 	"best":    func(r *Recipe) { r.Save, r.Patience, r.Validation, r.LR = "best:loss", 1, r.Data, 0.2 },
 	"rounds":  func(r *Recipe) { r.Batch, r.Replicas, r.Accumulate = 8, 2, 2 },
 	"bf16":    func(r *Recipe) { r.Precision = "bf16" },
-	"freeze":  func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
+	"weighted": func(r *Recipe) {
+		r.ClassWeights, r.LabelSmoothing = "1,2,0.5,0,3,1,1,0.25,1,7", 0.1
+	},
+	"freeze": func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }
 
 // Every recipe gives one template, on any devices, stopped and resumed.

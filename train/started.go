@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -26,10 +27,32 @@ func (e Started) Lines() []string {
 		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
 			problem.Counted(e.TotalSteps, "step"), r.Seed),
 	}
-	if text := r.keepsTogether(); text != "" {
-		lines = append(lines, text)
+	for _, text := range []string{r.lossInWords(), r.keepsTogether()} {
+		if text != "" {
+			lines = append(lines, text)
+		}
 	}
 	return lines
+}
+
+// lossInWords says what is in the loss of training and not in that of validation; "" if
+// they are the same.
+func (r *Recipe) lossInWords() string {
+	var terms []string
+	if r.ClassWeights != "" {
+		terms = append(terms, "class weights")
+	}
+	if r.LabelSmoothing > 0 {
+		terms = append(terms, fmt.Sprintf("label smoothing %g", r.LabelSmoothing))
+	}
+	if len(terms) == 0 {
+		return ""
+	}
+	text := "train loss with " + strings.Join(terms, " and ")
+	if r.Validation.Samples > 0 {
+		text += ", val loss without: do not compare them"
+	}
+	return text
 }
 
 // keepsTogether says how the replicas' weights are kept together, if not by

@@ -13,7 +13,7 @@ func (t *trainer) observer(o bnctl.TrainOptions) bnctl.Observer {
 		Data:    func(option string, i data.Info) { t.out.notes(flag(option), i.Notes()) },
 		Model:   func(m *modelfile.Started) { tellOfModel(t.out, m, o.Start) },
 		Split:   func(h *data.HeldOut) { t.out.notes("--val-split", h.Notes()) },
-		Note:    t.out.note,
+		Note:    t.out.noteOptions,
 		Unused:  func(unused error) { t.out.note("%v", asFlags(unused)) },
 		Devices: func(f *fleet.Fleet) { tellOfDevices(t.out, f) },
 	}

@@ -77,17 +77,29 @@ func (g *golden) attrs() graph.Attrs {
 				a = a.With(key, f)
 			}
 		case []any:
-			var list []int64
-			for _, x := range v {
-				i, _ := x.(json.Number).Int64()
-				list = append(list, i)
-			}
-			a = a.With(key, list)
+			a = withList(a, key, v)
 		default:
 			a = a.With(key, v)
 		}
 	}
 	return a
+}
+
+// withList adds a list of integers, or of floats where one is no integer.
+func withList(a graph.Attrs, key string, v []any) graph.Attrs {
+	var integers []int64
+	var floats []float64
+	for _, x := range v {
+		f, _ := x.(json.Number).Float64()
+		floats = append(floats, f)
+		if i, err := x.(json.Number).Int64(); err == nil {
+			integers = append(integers, i)
+		}
+	}
+	if len(integers) == len(floats) {
+		return a.With(key, integers)
+	}
+	return a.With(key, floats)
 }
 
 // program returns a program of the one node, and its inputs.

@@ -25,14 +25,33 @@ func (c *call) eachLabel(visit func(n, label, i, stride int)) {
 	}
 }
 
-// target returns the probability that label smoothing asks of a class.
+// target returns the probability that label smoothing asks of a class, times the weight of
+// the class if the loss has both.
 func (c *call) target(class, label, classes int) float64 {
 	s := c.Float("smoothing")
 	t := s / float64(classes)
 	if class == label {
 		t += 1 - s
 	}
+	if c.weightsTargets() {
+		t *= c.Floats("weights")[class]
+	}
 	return t
+}
+
+// weightsTargets reports whether weights of classes are those of targets, not of labels.
+func (c *call) weightsTargets() bool { return c.Float("smoothing") > 0 && len(c.Floats("weights")) > 0 }
+
+// targets returns the sum of the targets of all classes: 1 unless they are weighted.
+func (c *call) targets(label, classes int) float64 {
+	if !c.weightsTargets() {
+		return 1
+	}
+	sum := 0.0
+	for k := range classes {
+		sum += c.target(k, label, classes)
+	}
+	return sum
 }
 
 // weight returns the weight of a label: that of its row, operand i, times that
@@ -42,7 +61,7 @@ func (c *call) weight(i, n, label int) float64 {
 	if w := c.in(i); w != nil {
 		weight = w.f[n]
 	}
-	if of := c.Floats("weights"); len(of) > 0 {
+	if of := c.Floats("weights"); len(of) > 0 && !c.weightsTargets() {
 		weight *= of[label]
 	}
 	return weight
@@ -68,14 +87,15 @@ func (c *call) loss(label, i, classes, stride int) float64 {
 	return loss
 }
 
-// softmaxXentGrad: (softmax - target)*weight*inverse; 0 where ignored.
+// softmaxXentGrad: (softmax*targets - target)*weight*inverse; 0 where ignored.
 func softmaxXentGrad(c *call) {
 	x, dx, inverse := c.in(0).f, c.out(0).f, c.in(2).f[0]
 	classes := c.in(0).typ.Shape[0]
 	c.eachLabel(func(n, label, i, stride int) {
 		largest, log := logSumExp(x, i, classes, stride)
+		targets := c.targets(label, classes)
 		for k := range classes {
-			p := tensor.Exp(x[i+k*stride] - largest - log)
+			p := float64(tensor.Exp(x[i+k*stride]-largest-log) * targets)
 			dx[i+k*stride] = (p - c.target(k, label, classes)) * c.weight(3, n, label) * inverse
 		}
 	})

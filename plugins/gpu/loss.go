@@ -80,12 +80,20 @@ func (c *compiler) classWeights() *constant {
 	return c.doubles(weights)
 }
 
+// weightsTargets is 1 where the weights of classes are those of targets, not of labels.
+func (c *compiler) weightsTargets() int {
+	if c.node.Float("smoothing") > 0 && len(c.node.Floats("weights")) > 0 {
+		return 1
+	}
+	return 0
+}
+
 func buildXent(c *compiler) {
 	x, y := c.in(0), c.out(0)
 	weight, weighted := c.weighted(2)
 	rows := c.temp(graph.Rows, 8)
 	c.launch("xent", graph.Rows, 1, x, c.in(1), weight, c.classWeights(), rows, c.watch(1), 1, x.channels(),
-		x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
+		x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted, c.weightsTargets())
 	c.launch("sum_rows64", graph.Replica, 1, rows, y, c.exe.starts, 1)
 }
 
@@ -103,5 +111,6 @@ func buildXentGrad(c *compiler) {
 	bad := c.watch(x.positions())
 	logs := c.logs(x, x.positions(), x.channels(), x.positions())
 	c.launch("xent_back", graph.Rows, dx.count, x, logs, c.in(1), c.in(2), weight, c.classWeights(), dx, bad,
-		dx.count, x.channels(), x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted)
+		dx.count, x.channels(), x.positions(), c.node.Int("ignore"), c.node.Float("smoothing"), weighted,
+		c.weightsTargets())
 }

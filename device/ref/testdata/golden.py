@@ -210,3 +210,17 @@ g = leaf(5)
 g.grad = values(5)
 norm = torch.nn.utils.clip_grad_norm_([g], 0.5)
 case("clip_factor", "", {"max": 0.5}, [whole(norm**2, "f64")], 0.5 / (norm + 1e-6))
+
+# Weights of classes: PyTorch weighs each class's target with smoothing, each label's loss without.
+for name, shape, smoothing in [("class weights", (6, 4), 0.0), ("class weights, smoothed", (6, 4), 0.2),
+                               ("class weights of pixels, smoothed", (2, 3, 2, 2), 0.1)]:
+    x = leaf(*shape)
+    labels = torch.randint(0, shape[1], (shape[0], *shape[2:]))
+    labels.view(-1)[1] = -1
+    weights = torch.tensor([0.5, 3.0, 0.0, 1.25][: shape[1]]).double()
+    loss = F.cross_entropy(x, labels, weight=weights, reduction="sum", ignore_index=-1, label_smoothing=smoothing)
+    (dx,) = torch.autograd.grad(loss, x)
+    attrs = {"ignore": -1, "smoothing": smoothing, "weights": weights.tolist()}
+    labels = rows(labels, "i32")
+    case("softmax_xent", name, attrs, [rows(x), labels, rows(None)], loss)
+    case("softmax_xent_grad", name, attrs, [rows(x), labels, whole(torch.tensor(0.125).double()), rows(None)], dx / 8)

@@ -1,14 +1,17 @@
 // Losses and metrics of a row: logits are [class][position], labels [position].
 
-FUNCTION double target_of(int k, int label, int classes, double smoothing) {
+// target_of is what label smoothing asks of a class, times the weight of the class if the
+// loss has both.
+FUNCTION double target_of(int k, int label, int classes, double smoothing, IN double *of_class, int both) {
 	double t = smoothing / (double)classes;
-	return k == label ? t + (1.0 - smoothing) : t;
+	t = k == label ? t + (1.0 - smoothing) : t;
+	return both ? t * of_class[k] : t;
 }
 
 // xent gives the loss of a row, and whether a label is no class.
 KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, IN double *of_class,
 	OUT double *loss, OUT int *bad, int n,
-	int classes, int positions, int ignore, double smoothing, int weighted) {
+	int classes, int positions, int ignore, double smoothing, int weighted, int both) {
 	EACH(e, unit, n);
 	double sum = 0.0, w = weighted ? (double)weight[unit] : 1.0;
 	int wrong = 0;
@@ -23,11 +26,11 @@ KERNEL xent(int first, IN float *x, IN int *labels, IN float *weight, IN double 
 		IN float *v = x + unit * classes * positions + p;
 		double top, log = log_sum_exp(v, classes, positions, &top), l = 0.0;
 		for (int k = 0; k < classes; k++) {
-			double t = target_of(k, label, classes, smoothing);
+			double t = target_of(k, label, classes, smoothing, of_class, both);
 			if (t != 0.0)
 				l -= t * ((double)v[k * positions] - top - log);
 		}
-		sum += w * of_class[label] * l;
+		sum += (both ? w : w * of_class[label]) * l;
 	}
 	loss[unit] = sum;
 	bad[unit] = wrong;
@@ -61,7 +64,8 @@ KERNEL correct(int first, IN float *x, IN int *labels, OUT double *counts, OUT i
 
 // xent_back has a thread for every logit; logs are those of line_logs.
 KERNEL xent_back(int first, IN float *x, IN double *logs, IN int *labels, IN float *inverse, IN float *weight,
-	IN double *of_class, OUT float *dx, OUT int *bad, int n, int classes, int positions, int ignore, double smoothing, int weighted) {
+	IN double *of_class, OUT float *dx, OUT int *bad, int n, int classes, int positions, int ignore, double smoothing, int weighted,
+	int both) {
 	EACH(e, unit, n);
 	int k = e / positions, p = e % positions, label = labels[unit * positions + p];
 	if (k == 0)
@@ -70,8 +74,15 @@ KERNEL xent_back(int first, IN float *x, IN double *logs, IN int *labels, IN flo
 	if (label != ignore && label >= 0 && label < classes) {
 		IN double *l = logs + (unit * positions + p) * 2;
 		double q = exp_of((double)x[unit * n + e] - l[0] - l[1]);
-		double w = (weighted ? (double)weight[unit] : 1.0) * of_class[label];
-		g = (float)((q - target_of(k, label, classes, smoothing)) * w * (double)inverse[0]);
+		double w = weighted ? (double)weight[unit] : 1.0;
+		if (both) {
+			double all = 0.0;
+			for (int c = 0; c < classes; c++)
+				all += target_of(c, label, classes, smoothing, of_class, both);
+			q = q * all;
+		} else
+			w = w * of_class[label];
+		g = (float)((q - target_of(k, label, classes, smoothing, of_class, both)) * w * (double)inverse[0]);
 	}
 	dx[unit * n + e] = g;
 }

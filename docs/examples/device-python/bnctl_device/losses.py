@@ -28,7 +28,12 @@ def target(n, x, labels):
     s = n.attr["smoothing"]
     t = np.full(x.shape, s / x.shape[1])
     np.put_along_axis(t, labels[:, None], s / x.shape[1] + 1 - s, 1)
-    return t
+    return t * np.array(n.attr["weights"]).reshape(-1, 1) if weights_targets(n) else t
+
+
+def weights_targets(n):
+    """Whether weights of classes are those of targets, not of labels."""
+    return n.attr["smoothing"] > 0 and len(n.attr["weights"]) > 0
 
 
 def weight(n, i, labels):
@@ -36,7 +41,7 @@ def weight(n, i, labels):
     w = np.ones(labels.shape)
     if n.get(i) is not None:
         w = w * n.get(i).reshape(len(labels), 1)
-    return w * np.array(n.attr["weights"])[labels] if n.attr["weights"] else w
+    return w * np.array(n.attr["weights"])[labels] if n.attr["weights"] and not weights_targets(n) else w
 
 
 @operation(pb.OP_SOFTMAX_XENT, "ignore", "smoothing", "weights")
@@ -51,7 +56,8 @@ def softmax_xent(frame, n):
 @operation(pb.OP_SOFTMAX_XENT_GRAD, "ignore", "smoothing", "weights")
 def softmax_xent_grad(frame, n):
     x, labels, used = prepare(n)
-    d = np.exp(log_softmax(x)) - target(n, x, labels)
+    t = target(n, x, labels)
+    d = np.exp(log_softmax(x)) * (t.sum(1, keepdims=True) if weights_targets(n) else 1) - t
     return np.where(used[:, None], d * weight(n, 3, labels)[:, None] * n.get(2), 0)
 
 

@@ -62,6 +62,33 @@ func (l *labelled) targets() (target, other float64) {
 	return other + (1 - l.smoothing), other
 }
 
+// weightsTargets reports whether weights of classes are those of targets, not of labels.
+func (l *labelled) weightsTargets() bool { return l.smoothing > 0 && len(l.classes) > 0 }
+
+// target returns what is asked of class k, times its weight if the loss has both.
+func (l *labelled) target(k, label int, target, other float64) float64 {
+	t := other
+	if k == label {
+		t = target
+	}
+	if l.weightsTargets() {
+		t *= l.classes[k]
+	}
+	return t
+}
+
+// sum returns the sum of the targets of all classes: 1 unless they are weighted.
+func (l *labelled) sum(label int, target, other float64) float64 {
+	if !l.weightsTargets() {
+		return 1
+	}
+	sum := 0.0
+	for k := range l.classes {
+		sum += l.target(k, label, target, other)
+	}
+	return sum
+}
+
 // weightOf returns the weight of a label of a row: that of the row times that of
 // the class.
 func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
@@ -69,7 +96,7 @@ func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
 	if l.weight != nil {
 		weight = float64(f.At(l.weight, w, r)[0])
 	}
-	if len(l.classes) > 0 {
+	if len(l.classes) > 0 && !l.weightsTargets() {
 		weight *= l.classes[label]
 	}
 	return weight
@@ -116,11 +143,9 @@ func (l *labelled) loss(label int, x []float32) float64 {
 	}
 	loss := 0.0
 	for k, v := range x {
-		t := other
-		if k == label {
-			t = target
+		if t := l.target(k, label, target, other); t != 0 {
+			loss -= float64(t * (float64(v) - largest - log))
 		}
-		loss -= float64(t * (float64(v) - largest - log))
 	}
 	return loss
 }
@@ -134,13 +159,10 @@ func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 		l.each(f, w, r, func(p, label int, x []float32) {
 			largest, log := line{len(x), 1}.logSumExp(x)
 			weight, to := l.weightOf(f, w, r, label), grad[p*len(x):][:len(x)]
+			sum := l.sum(label, target, other)
 			for k, v := range x {
-				q := tensor.Exp(float64(v) - largest - log)
-				t := other
-				if k == label {
-					t = target
-				}
-				to[k] = float32((q - t) * weight * scale)
+				q := float64(tensor.Exp(float64(v)-largest-log) * sum)
+				to[k] = float32((q - l.target(k, label, target, other)) * weight * scale)
 			}
 		})
 	}}

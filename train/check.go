@@ -159,6 +159,8 @@ func (r *Recipe) checkTogether() error {
 		return problem.New("save", r.Save, "it needs validation data", "add {val}")
 	case r.Validation.Samples == 0 && r.Patience > 0:
 		return problem.New("patience", strconv.Itoa(r.Patience), "it needs validation data", "add {val}")
+	case r.Validation.Samples == 0 && strings.HasPrefix(r.Schedule, "plateau"):
+		return problem.New("schedule", r.Schedule, "it needs validation data", "add {val} or {val-split}")
 	case r.Nesterov && r.Optimizer != "sgd":
 		return problem.New("nesterov", "", "it has a meaning only with {optimizer} sgd", "")
 	}

@@ -103,6 +103,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 			"statistics the model yields what is no number; %s, or look at the validation data", loss, gentler))
 	}
 	p, c := &s.trainer.progress, criterionOf(s.plan.recipe.Save)
+	p.Plateau = s.plan.schedule.evaluated(p.Plateau, loss)
 	v := c.figure(e)
 	if p.BestStep > 0 && !c.better(v, p.Best) {
 		p.Stale++

@@ -201,7 +201,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 		result, err := driver.Step(ctx, batch)
 		must(err)
 		must(bn.Check(layers, result.Moments))
-		must(driver.Commit(ctx, Hyper(r, schedule, step)))
+		must(driver.Commit(ctx, Hyper(r, schedule, step, 0)))
 		statistics, err = statistics.Next(result.Moments)
 		must(err)
 		losses = append(losses, ratio(loss.perLabel(batch, result), result.Counted))

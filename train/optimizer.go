@@ -26,7 +26,10 @@ const (
 )
 
 // optimizers lists the optimizers by name.
-func optimizers() []string { return []string{"sgd", "adamw", "lars"} }
+func optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
+
+// isAdam reports whether an optimizer keeps moments of gradients.
+func isAdam(optimizer string) bool { return optimizer == "adam" || optimizer == "adamw" }
 
 // commitFunction makes the function that turns the whole gradients of the
 // trained tensors into the next state. The optimizer's own tensors are added
@@ -46,7 +49,7 @@ func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.F
 		grads[i] = c.b.Input(parallel.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})
 	}
 	c.lr = c.scalar(hyperLR)
-	if r.Optimizer == "adamw" {
+	if isAdam(r.Optimizer) {
 		c.step, c.root = c.scalar(hyperStep), c.scalar(hyperRoot)
 	}
 	if r.ClipNorm > 0 {
@@ -112,8 +115,10 @@ func (c *commit) update(name string, g graph.Value) {
 	w := c.b.Read(name)
 	var next graph.Value
 	switch c.r.Optimizer {
+	case "adam":
+		next = c.adam(name, w, c.decayed(name, w, g), 0)
 	case "adamw":
-		next = c.adamw(name, w, g)
+		next = c.adam(name, w, g, c.decay(name))
 	case "lars":
 		next = c.lars(name, w, g)
 	default:
@@ -156,11 +161,26 @@ func (c *commit) two(op graph.Op, name, tensorName string, attrs graph.Attrs, in
 	return out[0]
 }
 
-func (c *commit) adamw(name string, w, g graph.Value) graph.Value {
+// decayed returns the gradient with the weight decay of a tensor in it: the velocity of
+// SGD without momentum.
+func (c *commit) decayed(name string, w, g graph.Value) graph.Value {
+	decay := c.decay(name)
+	if decay == 0 {
+		return g
+	}
+	attrs := graph.Attrs{}.With("momentum", 0.0).With("weight_decay", decay)
+	out := c.b.Node(graph.SGD, name+".decayed", attrs, w, g, g, c.lr)
+	if len(out) < 2 {
+		return graph.None
+	}
+	return out[1]
+}
+
+func (c *commit) adam(name string, w, g graph.Value, decay float64) graph.Value {
 	first, m := c.stateTensor("adam.m", name, graph.Optimizer)
 	second, v := c.stateTensor("adam.v", name, graph.Optimizer)
 	attrs := graph.Attrs{}.With("beta1", adamBeta1).With("beta2", adamBeta2).With("eps", adamEps).
-		With("weight_decay", c.decay(name))
+		With("weight_decay", decay)
 	out := c.b.Node(graph.AdamW, name+".next", attrs, w, g, m, v, c.lr, c.step, c.root)
 	if len(out) < 3 {
 		return graph.None
@@ -170,11 +190,12 @@ func (c *commit) adamw(name string, w, g graph.Value) graph.Value {
 	return out[0]
 }
 
-// Hyper returns the hyper-parameters of a step, counted from 0.
-func Hyper(r *Recipe, s Schedule, step int) device.Hyper {
-	lr := s.Rate(step)
+// Hyper returns the hyper-parameters of a step, counted from 0, before which the rate of a
+// plateau schedule was reduced so often.
+func Hyper(r *Recipe, s Schedule, step, reductions int) device.Hyper {
+	lr := s.reduced(step, reductions)
 	h := device.Hyper{hyperLR: float32(lr)}
-	if r.Optimizer == "adamw" {
+	if isAdam(r.Optimizer) {
 		h[hyperStep] = float32(lr / (1 - power(adamBeta1, step+1)))
 		h[hyperRoot] = float32(1 / math.Sqrt(1-power(adamBeta2, step+1)))
 	}

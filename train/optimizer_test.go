@@ -29,6 +29,7 @@ func TestOptimizersAsInPyTorch(t *testing.T) {
 		"plain":         {Optimizer: "sgd", LR: 0.1},
 		"ema":           {Optimizer: "sgd", LR: 0.1, EMA: 0.9},
 		"clipped":       {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, ClipNorm: 1.5},
+		"adam":          {Optimizer: "adam", LR: 0.1, WeightDecay: 0.01},
 		"adamw":         {Optimizer: "adamw", LR: 0.1, WeightDecay: 0.01},
 		"adamw-clipped": {Optimizer: "adamw", LR: 0.01, ClipNorm: 1.5},
 	}
@@ -99,7 +100,7 @@ func eightWeights(t *testing.T, r Recipe) func() []float32 {
 		}
 		_, err := exe.Run(ctx, device.Step{Function: graph.Train, Rows: []int{1}, Inputs: []tensor.Tensor{g}})
 		must(err)
-		must(exe.Commit(ctx, device.Version(step), Hyper(&r, schedule, step)))
+		must(exe.Commit(ctx, device.Version(step), Hyper(&r, schedule, step, 0)))
 		step++
 		w, err := exe.Read(ctx, read)
 		must(err)

@@ -1,7 +1,10 @@
 package train
 
 import (
+	_ "embed"
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +72,46 @@ func TestShares(t *testing.T) {
 		"1: 1 row, 0 img/s, input 0 %, sync 0 %, 0.0 MB sent"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// torchSchedules is what testdata/schedules.py printed: see there.
+//
+//go:embed testdata/schedules.txt
+var torchSchedules string
+
+func TestSchedulesAsInPyTorch(t *testing.T) {
+	plateaus, seen := map[string]*Plateau{}, 0
+	for line := range strings.Lines(torchSchedules) {
+		f := strings.Fields(line)
+		number := func(i int) float64 {
+			v, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			return v
+		}
+		r := &Recipe{LR: 0.8, Steps: 40, Batch: 1, Accumulate: 1, Schedule: f[0] + ":" + f[1], Data: Data{Samples: 10}}
+		step := 0
+		if f[0] == "onecycle" {
+			r.Steps, step = int(number(2)), int(number(3))
+		}
+		s, err := NewSchedule(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plateaus[r.Schedule]
+		if f[0] == "plateau" {
+			p = s.evaluated(p, number(3))
+			plateaus[r.Schedule] = p
+		}
+		got := s.reduced(step, (&Progress{Plateau: p}).reductions())
+		if want := number(4); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: rate %.15g, PyTorch has %.15g", strings.TrimSpace(line), got, want)
+		}
+		seen++
+	}
+	if seen != 150 {
+		t.Errorf("%d lines, want 150", seen)
 	}
 }

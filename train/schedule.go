@@ -16,13 +16,18 @@ type Schedule struct {
 	cosine        bool      // else piecewise constant
 	poly          float64   // power, if not 0
 	drops         []float64 // epochs at whose start the rate is divided by ten
+	rise          float64   // share of the run in which the rate of onecycle rises; 0: another schedule
+	plateau       int       // evaluations without progress before the rate is reduced; 0: another schedule
 	perEpoch      int
 }
 
 // NewSchedule reads the schedule of a recipe: "constant", "cosine" (per step, to 0
 // at the end of the run), "poly:POWER" (proportional to the remaining share of
-// steps, to that power; "poly" is "poly:0.9") or "step:E1,E2,..." (divided by 10 at
-// each of these epochs). During the first Recipe.Warmup epochs the rate rises
+// steps, to that power; "poly" is "poly:0.9"), "step:E1,E2,..." (divided by 10 at
+// each of these epochs), "onecycle:SHARE" (from a 25th of the rate up to it in that share of the
+// steps, 0.3 unless given, then down to a 250,000th, both along cosines) or "plateau:N" (divided
+// by 10 after more than N evaluations, 10 unless given, in which the validation loss has not
+// become smaller by 1e-4 of it). During the first Recipe.Warmup epochs the rate rises
 // linearly. The error quotes what it cannot read.
 func NewSchedule(r *Recipe) (Schedule, error) {
 	s := Schedule{peak: r.LR, total: r.TotalSteps(), perEpoch: r.StepsPerEpoch()}
@@ -48,16 +53,35 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 			}
 			s.drops = append(s.drops, at)
 		}
+	case name == "onecycle":
+		if s.rise = 0.3; list != "" {
+			share, err := strconv.ParseFloat(list, 64)
+			if err != nil || !(share > 0 && share < 1) {
+				return s, fmt.Errorf("schedule %q: %q is no share of the run", r.Schedule, list)
+			}
+			s.rise = share
+		}
+		if r.Warmup > 0 {
+			return s, fmt.Errorf("schedule %q rises by itself: it excludes a warm-up", r.Schedule)
+		}
+	case name == "plateau":
+		if s.plateau = 10; list != "" {
+			n, err := strconv.Atoi(list)
+			if err != nil || n < 1 || n > 1_000_000 {
+				return s, fmt.Errorf("schedule %q: %q is no number of evaluations", r.Schedule, list)
+			}
+			s.plateau = n
+		}
 	default:
-		return s, fmt.Errorf("unknown schedule %q; there are constant, cosine, poly[:POWER] and step:E1,E2",
-			r.Schedule)
+		return s, fmt.Errorf("unknown schedule %q; there are constant, cosine, poly[:POWER], step:E1,E2, "+
+			"onecycle[:SHARE] and plateau[:N]", r.Schedule)
 	}
 	return s, nil
 }
 
 // looksAhead reports whether a schedule's rates depend on the length of the run.
 func looksAhead(schedule string) bool {
-	return schedule == "cosine" || strings.HasPrefix(schedule, "poly")
+	return schedule == "cosine" || strings.HasPrefix(schedule, "poly") || strings.HasPrefix(schedule, "onecycle")
 }
 
 // Rate returns the learning rate of a step, counted from 0. The cosine is
@@ -71,6 +95,9 @@ func (s Schedule) Rate(step int) float64 {
 	if s.poly > 0 {
 		return s.peak * tensor.Exp(float64(s.poly*tensor.Log(1-t)))
 	}
+	if s.rise > 0 {
+		return s.oneCycle(step)
+	}
 	if s.cosine {
 		return 0.5 * s.peak * (1 + tensor.Cos(math.Pi*t))
 	}
@@ -80,4 +107,75 @@ func (s Schedule) Rate(step int) float64 {
 		}
 	}
 	return rate
+}
+
+// What PyTorch's OneCycleLR divides the rate by at the start, and that again at the end.
+const (
+	oneCycleStart = 25
+	oneCycleEnd   = 1e4
+)
+
+// oneCycle returns the rate of PyTorch's OneCycleLR (Smith and Topin 2018) of two phases,
+// which leaves momentum alone.
+func (s Schedule) oneCycle(step int) float64 {
+	top, low := s.peak, s.peak/oneCycleStart
+	turn, last := float64(s.rise*float64(s.total))-1, float64(s.total-1)
+	if t := float64(step); t <= turn {
+		return cosineBetween(low, top, t/turn)
+	}
+	return cosineBetween(top, low/oneCycleEnd, (float64(step)-turn)/(last-turn))
+}
+
+// cosineBetween goes from one rate to another while t goes from 0 to 1.
+func cosineBetween(from, to, t float64) float64 {
+	return to + float64((from-to)/2*(1+tensor.Cos(math.Pi*t)))
+}
+
+// reduced is Rate of a plateau schedule that was reduced so often, and of others.
+func (s Schedule) reduced(step, reductions int) float64 {
+	rate := s.Rate(step)
+	for range reductions {
+		rate /= 10
+	}
+	return rate
+}
+
+// Plateau is where a plateau schedule stands: PyTorch's ReduceLROnPlateau.
+type Plateau struct {
+	Best       float64 `json:"best"`       // smallest validation loss
+	Bad        int     `json:"bad"`        // evaluations since, that were no smaller by plateauThreshold of it
+	Reductions int     `json:"reductions"` // of the rate so far
+}
+
+// plateauThreshold is the share of the best loss by which a smaller one counts.
+const plateauThreshold = 1e-4
+
+// evaluated takes a validation loss into p, which is nil before the first.
+func (s Schedule) evaluated(p *Plateau, loss float64) *Plateau {
+	if s.plateau == 0 {
+		return nil
+	}
+	if !tensor.IsFinite(loss) {
+		loss = math.MaxFloat64
+	}
+	if p == nil {
+		return &Plateau{Best: loss}
+	}
+	next := *p
+	if loss < p.Best*(1-plateauThreshold) {
+		next.Best, next.Bad = loss, 0
+		return &next
+	}
+	if next.Bad++; next.Bad > s.plateau {
+		next.Bad, next.Reductions = 0, next.Reductions+1
+	}
+	return &next
+}
+
+// reductions returns how often the rate was reduced.
+func (p *Progress) reductions() int {
+	if p.Plateau == nil {
+		return 0
+	}
+	return p.Plateau.Reductions
 }

@@ -42,7 +42,8 @@ type Progress struct {
 	BestStep int     `json:"best_step"` // 0: none yet
 	Best     float64 `json:"best"`      // figure of the best
 
-	Staleness *parallel.Staleness `json:"late,omitempty"` // of gradients, with --weight-sync async:S
+	Plateau   *Plateau            `json:"plateau,omitempty"` // of such a schedule
+	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with --weight-sync async:S
 }
 
 // New returns a session that is ready to run r from m, whose state is

@@ -51,7 +51,7 @@ func updated(t *testing.T, r Recipe, values, gradients [2]float32) (after [2]flo
 	}
 	_, err = exe.Run(ctx, device.Step{Function: graph.Train, Rows: []int{1}, Inputs: in})
 	must(err)
-	must(exe.Commit(ctx, 0, Hyper(&r, schedule, 0)))
+	must(exe.Commit(ctx, 0, Hyper(&r, schedule, 0, 0)))
 	for i, name := range trained {
 		w, err := exe.Read(ctx, name)
 		must(err)

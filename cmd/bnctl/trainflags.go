@@ -56,7 +56,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "weight-sync", Value: string(d.WeightSync), Usage: "gradients summed everywhere " +
 			"(allreduce), updates made by one device (template), weights averaged every K steps (periodic:K), or " +
 			"gradients applied up to S steps late (async:S)"},
-		&cli.StringFlag{Name: "optimizer", Value: d.Optimizer, Usage: "sgd, adamw or lars"},
+		&cli.StringFlag{Name: "optimizer", Value: d.Optimizer, Usage: "sgd, adam, adamw or lars"},
 		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly " +
 			"(default: the model's)"},
 		&cli.Float64Flag{Name: "momentum", Value: d.Momentum, Usage: "of sgd and lars"},
@@ -64,7 +64,8 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "weight-decay", Value: d.WeightDecay, Usage: "of kernels and matrices"},
 		&cli.BoolFlag{Name: "decay-all", Usage: "weight decay on gamma, beta and bias too"},
 		&cli.StringFlag{Name: "schedule", Value: d.Schedule,
-			Usage: "constant, cosine (per step, to 0), poly[:POWER], or step:E1,E2 (a tenth from these epochs on)"},
+			Usage: "constant, cosine (per step, to 0), poly[:POWER], step:E1,E2 (a tenth from these epochs on), " +
+				"onecycle[:SHARE] (up in that share of the run), or plateau[:N] (a tenth after N evaluations in vain)"},
 		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` in which the learning rate rises linearly"},
 		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient", DefaultText: "no limit"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},

@@ -17,6 +17,7 @@ CASES = {
     "nesterov": (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True), None),
     "plain": (lambda p: torch.optim.SGD(p, lr=0.1), None),
     "clipped": (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), 1.5),
+    "adam": (lambda p: torch.optim.Adam(p, lr=0.1, weight_decay=0.01), None),
     "adamw": (lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0.01), None),
     "adamw-clipped": (lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.0), 1.5),
 }

@@ -81,7 +81,7 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Training{d, batch, train.Hyper(r, schedule, 0)}, nil
+	return &Training{d, batch, train.Hyper(r, schedule, 0, 0)}, nil
 }
 
 // Step does one step: forward, backward, exchange and update, always at the

@@ -50,6 +50,9 @@ func (r *Recipe) Check() error {
 	if _, err := r.classWeights(0); err != nil {
 		return err
 	}
+	if _, err := r.lrFactors(); err != nil {
+		return err
+	}
 	return r.checkTogether()
 }
 

@@ -48,9 +48,15 @@ func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.F
 		}
 		grads[i] = c.b.Input(parallel.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})
 	}
-	c.lr = c.scalar(hyperLR)
+	c.hyper = map[string]graph.Value{}
+	for _, factor := range append([]float64{1}, r.factors()...) {
+		c.scalar(scaledHyper(hyperLR, factor))
+		if isAdam(r.Optimizer) {
+			c.scalar(scaledHyper(hyperStep, factor))
+		}
+	}
 	if isAdam(r.Optimizer) {
-		c.step, c.root = c.scalar(hyperStep), c.scalar(hyperRoot)
+		c.scalar(hyperRoot)
 	}
 	if r.ClipNorm > 0 {
 		c.clip(trained, grads)
@@ -62,14 +68,19 @@ func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.F
 }
 
 type commit struct {
-	r              *Recipe
-	table          *[]graph.State
-	b              *graph.Builder
-	lr, step, root graph.Value
+	r     *Recipe
+	table *[]graph.State
+	b     *graph.Builder
+	hyper map[string]graph.Value // by name
 }
 
-func (c *commit) scalar(name string) graph.Value {
-	return c.b.Input(name, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+func (c *commit) scalar(name string) {
+	c.hyper[name] = c.b.Input(name, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+}
+
+// rate returns the learning rate of a tensor, or another hyper-parameter that goes with it.
+func (c *commit) rate(hyper, name string) graph.Value {
+	return c.hyper[scaledHyper(hyper, c.r.factorOf(name))]
 }
 
 func (c *commit) state(name string) graph.State {
@@ -135,7 +146,7 @@ func (c *commit) sgd(name string, w, g graph.Value) graph.Value {
 	tensorName, v := c.stateTensor("velocity", name, graph.Optimizer)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", c.decay(name)).With("nesterov",
 		c.r.Nesterov)
-	return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.lr)
+	return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
 }
 
 func (c *commit) lars(name string, w, g graph.Value) graph.Value {
@@ -143,12 +154,12 @@ func (c *commit) lars(name string, w, g graph.Value) graph.Value {
 	decay := c.decay(name)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", decay)
 	if decay == 0 { // gamma, beta and bias take the plain rate
-		return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.lr)
+		return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
 	}
 	a := c.b.Op(graph.SumSquares, name+".weight_norm", []graph.Value{w})
 	b := c.b.Op(graph.SumSquares, name+".gradient_norm", []graph.Value{g})
 	ratio := c.b.Op(graph.TrustRatio, name+".ratio", []graph.Value{a, b}, "eta", larsEta, "weight_decay", decay)
-	return c.two(graph.LARS, name, tensorName, attrs, w, g, v, c.lr, ratio)
+	return c.two(graph.LARS, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name), ratio)
 }
 
 // two adds an operation that yields the next weight and the next velocity.
@@ -169,7 +180,7 @@ func (c *commit) decayed(name string, w, g graph.Value) graph.Value {
 		return g
 	}
 	attrs := graph.Attrs{}.With("momentum", 0.0).With("weight_decay", decay)
-	out := c.b.Node(graph.SGD, name+".decayed", attrs, w, g, g, c.lr)
+	out := c.b.Node(graph.SGD, name+".decayed", attrs, w, g, g, c.rate(hyperLR, name))
 	if len(out) < 2 {
 		return graph.None
 	}
@@ -181,7 +192,8 @@ func (c *commit) adam(name string, w, g graph.Value, decay float64) graph.Value 
 	second, v := c.stateTensor("adam.v", name, graph.Optimizer)
 	attrs := graph.Attrs{}.With("beta1", adamBeta1).With("beta2", adamBeta2).With("eps", adamEps).
 		With("weight_decay", decay)
-	out := c.b.Node(graph.AdamW, name+".next", attrs, w, g, m, v, c.lr, c.step, c.root)
+	out := c.b.Node(graph.AdamW, name+".next", attrs, w, g, m, v, c.rate(hyperLR, name),
+		c.rate(hyperStep, name), c.hyper[hyperRoot])
 	if len(out) < 3 {
 		return graph.None
 	}
@@ -194,9 +206,14 @@ func (c *commit) adam(name string, w, g graph.Value, decay float64) graph.Value 
 // plateau schedule was reduced so often.
 func Hyper(r *Recipe, s Schedule, step, reductions int) device.Hyper {
 	lr := s.reduced(step, reductions)
-	h := device.Hyper{hyperLR: float32(lr)}
+	h := device.Hyper{}
+	for _, factor := range append([]float64{1}, r.factors()...) {
+		h[scaledHyper(hyperLR, factor)] = float32(lr * factor)
+		if isAdam(r.Optimizer) {
+			h[scaledHyper(hyperStep, factor)] = float32(lr * factor / (1 - power(adamBeta1, step+1)))
+		}
+	}
 	if isAdam(r.Optimizer) {
-		h[hyperStep] = float32(lr / (1 - power(adamBeta1, step+1)))
 		h[hyperRoot] = float32(1 / math.Sqrt(1-power(adamBeta2, step+1)))
 	}
 	return h

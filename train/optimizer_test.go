@@ -29,6 +29,8 @@ func TestOptimizersAsInPyTorch(t *testing.T) {
 		"plain":         {Optimizer: "sgd", LR: 0.1},
 		"ema":           {Optimizer: "sgd", LR: 0.1, EMA: 0.9},
 		"clipped":       {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, ClipNorm: 1.5},
+		"slower":        {Optimizer: "sgd", LR: 1, Momentum: 0.9, WeightDecay: 0.01, LROf: []string{"*=5x", "w=0.1x"}},
+		"adam-slower":   {Optimizer: "adam", LR: 1, WeightDecay: 0.01, LROf: []string{"[vw]=0.1x"}},
 		"adam":          {Optimizer: "adam", LR: 0.1, WeightDecay: 0.01},
 		"adamw":         {Optimizer: "adamw", LR: 0.1, WeightDecay: 0.01},
 		"adamw-clipped": {Optimizer: "adamw", LR: 0.01, ClipNorm: 1.5},

@@ -53,6 +53,9 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 	if p.trained, err = Trained(p.template.Graph, r.Freeze); err != nil {
 		return nil, err
 	}
+	if err = r.checkLROf(p.trained); err != nil {
+		return nil, err
+	}
 	if p.classWeights, err = r.classWeights(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}

@@ -57,17 +57,20 @@ type Recipe struct {
 	// BNPrecisePlain estimates on images without the augmentation of training.
 	BNPrecisePlain bool `json:"bn_precise_plain,omitempty"`
 
-	WeightSync     parallel.Sync `json:"weight_sync"` // how the weights of replicas are synchronised
-	Optimizer      string        `json:"optimizer"`   // sgd, adamw or lars
-	LR             float64       `json:"lr"`          // the largest of the schedule
-	Momentum       float64       `json:"momentum"`    // of sgd and lars
-	Nesterov       bool          `json:"nesterov"`
-	WeightDecay    float64       `json:"weight_decay"`
-	DecayAll       bool          `json:"decay_all"`       // gamma, beta and bias too
-	Schedule       string        `json:"schedule"`        // as NewSchedule reads it
-	Warmup         float64       `json:"warmup"`          // epochs
-	ClipNorm       float64       `json:"clip_norm"`       // 0: none
-	LabelSmoothing float64       `json:"label_smoothing"` // share of a label that all classes get; 0: none
+	WeightSync parallel.Sync `json:"weight_sync"` // how the weights of replicas are synchronised
+	Optimizer  string        `json:"optimizer"`   // sgd, adamw or lars
+	LR         float64       `json:"lr"`          // the largest of the schedule
+	// LROf are factors of the learning rate of tensors by patterns of their names, "layer1.*=0.1x":
+	// the last that matches counts.
+	LROf           []string `json:"lr_of,omitempty"`
+	Momentum       float64  `json:"momentum"` // of sgd and lars
+	Nesterov       bool     `json:"nesterov"`
+	WeightDecay    float64  `json:"weight_decay"`
+	DecayAll       bool     `json:"decay_all"`       // gamma, beta and bias too
+	Schedule       string   `json:"schedule"`        // as NewSchedule reads it
+	Warmup         float64  `json:"warmup"`          // epochs
+	ClipNorm       float64  `json:"clip_norm"`       // 0: none
+	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: none
 	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median" or "balanced"
 	// until SetData computes them; "": all 1.
 	ClassWeights string  `json:"class_weights,omitempty"`

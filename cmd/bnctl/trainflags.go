@@ -59,6 +59,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "optimizer", Value: d.Optimizer, Usage: "sgd, adam, adamw or lars"},
 		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly " +
 			"(default: the model's)"},
+		&cli.StringSliceFlag{Name: "lr-of", Usage: "multiply the learning rate of tensors that match: 'layer1.*=0.1x'"},
 		&cli.Float64Flag{Name: "momentum", Value: d.Momentum, Usage: "of sgd and lars"},
 		&cli.BoolFlag{Name: "nesterov", Usage: "Nesterov momentum"},
 		&cli.Float64Flag{Name: "weight-decay", Value: d.WeightDecay, Usage: "of kernels and matrices"},
@@ -163,8 +164,10 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 	if use("seed") {
 		r.Seed = c.Uint64("seed")
 	}
-	if use("freeze") {
-		r.Freeze = c.StringSlice("freeze")
+	for flag, to := range map[string]*[]string{"freeze": &r.Freeze, "lr-of": &r.LROf} {
+		if use(flag) {
+			*to = c.StringSlice(flag)
+		}
 	}
 	return resolveFlags(c, r, resume)
 }

@@ -17,6 +17,8 @@ CASES = {
     "nesterov": (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True), None),
     "plain": (lambda p: torch.optim.SGD(p, lr=0.1), None),
     "clipped": (lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), 1.5),
+    "slower": (lambda p: torch.optim.SGD([{"params": p, "lr": 0.1}], lr=1, momentum=0.9, weight_decay=0.01), None),
+    "adam-slower": (lambda p: torch.optim.Adam([{"params": p, "lr": 0.1}], lr=1, weight_decay=0.01), None),
     "adam": (lambda p: torch.optim.Adam(p, lr=0.1, weight_decay=0.01), None),
     "adamw": (lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0.01), None),
     "adamw-clipped": (lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.0), 1.5),

@@ -1,0 +1,77 @@
+package train
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// lrFactor multiplies the learning rate of the tensors whose names match a pattern.
+type lrFactor struct {
+	pattern string
+	factor  float64
+}
+
+// lrFactors reads Recipe.LROf.
+func (r *Recipe) lrFactors() ([]lrFactor, error) {
+	var all []lrFactor
+	for _, rule := range r.LROf {
+		pattern, text, _ := strings.Cut(rule, "=")
+		number, isFactor := strings.CutSuffix(text, "x")
+		f, err := strconv.ParseFloat(number, 64)
+		if _, bad := path.Match(pattern, ""); bad != nil || !isFactor || err != nil || !(f > 0 && f <= 1e6) {
+			return nil, problem.New("lr-of", strconv.Quote(rule), "want PATTERN=FACTORx, such as layer1.*=0.1x", "")
+		}
+		all = append(all, lrFactor{pattern, f})
+	}
+	return all, nil
+}
+
+// factorOf returns the factor of the learning rate of a tensor: of the last pattern that
+// matches its name, or 1.
+func (r *Recipe) factorOf(name string) float64 {
+	all, _ := r.lrFactors()
+	for _, l := range slices.Backward(all) {
+		if ok, _ := path.Match(l.pattern, name); ok {
+			return l.factor
+		}
+	}
+	return 1
+}
+
+// checkLROf refuses a pattern that matches none of the trained tensors.
+func (r *Recipe) checkLROf(trained []string) error {
+	all, err := r.lrFactors()
+	for _, l := range all {
+		matches := func(name string) bool { ok, _ := path.Match(l.pattern, name); return ok }
+		if !slices.ContainsFunc(trained, matches) {
+			return problem.New("lr-of", strconv.Quote(l.pattern), "it matches no tensor that is trained",
+				"look at their names with inspect")
+		}
+	}
+	return err
+}
+
+// factors returns the factors other than 1, in ascending order.
+func (r *Recipe) factors() []float64 {
+	all, _ := r.lrFactors()
+	var factors []float64
+	for _, l := range all {
+		if l.factor != 1 {
+			factors = append(factors, l.factor)
+		}
+	}
+	slices.Sort(factors)
+	return slices.Compact(factors)
+}
+
+// scaledHyper is the name of a hyper-parameter of tensors with a factor.
+func scaledHyper(name string, factor float64) string {
+	if factor == 1 {
+		return name
+	}
+	return name + ".x" + strconv.FormatFloat(factor, 'f', -1, 64)
+}

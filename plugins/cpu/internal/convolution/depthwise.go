@@ -61,11 +61,16 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 			taps[i] = g.taps - 1 - i
 		}
 	}
-	weights := make([]float32, g.taps*g.c)
+	var weights []float32
+	for _, channels := range c.Kernels().DepthwiseColumns(g.c) {
+		weights = append(weights, make([]float32, g.taps*channels)...)
+	}
 	prepare := func(f *run.Frame) error {
 		if t.prepare(f) {
+			to := weights
 			for first, channels := range f.Kernels.DepthwiseColumns(g.c) {
-				g.tapsFirst(weights[first*g.taps:], f.F32(t.weight), taps, first, channels, t.factor(f))
+				g.tapsFirst(to, f.F32(t.weight), taps, first, channels, t.factor(f))
+				to = to[g.taps*channels:]
 			}
 		}
 		return nil

@@ -125,19 +125,60 @@ func (g *DepthwiseRows) edges(x, n int) []int32 {
 }
 
 // DepthwiseColumns returns, for that number of channels, the columns that DepthwiseRows takes their weights
-// in, each as its first channel and the number of its channels.
+// in, each as its first channel and the number of its channels. The last one may begin before the one in
+// front of it ends, so that it fills a vector.
 func (s *Set) DepthwiseColumns(channels int) iter.Seq2[int, int] {
 	return func(yield func(first, count int) bool) {
-		first := 0
-		for _, k := range s.depthwiseRows {
-			for ; channels-first >= k.lanes; first += k.lanes {
-				if !yield(first, k.lanes) {
+		for p := range s.rowRanges(channels) {
+			width := p.width()
+			for c := p.first; c < p.first+p.count; c += width {
+				if !yield(c, width) {
 					return
 				}
 			}
 		}
+	}
+}
+
+// rowRange is channels that DepthwiseRows treats alike: whole vectors of them, or what no vector fits.
+type rowRange struct {
+	tiles        *depthwiseRowTiles // nil: there is none
+	first, count int
+	weights      int // channels whose weights lie before those of the range
+	fresh        int // the first channel that no range before it has treated
+}
+
+// width returns the channels of a column.
+func (p *rowRange) width() int {
+	if p.tiles == nil {
+		return p.count
+	}
+	return p.tiles.lanes
+}
+
+// rowRanges returns the ranges of that number of channels. Channels that are left beside whole vectors make
+// a vector with some before them, of the widest that the next ones do not hold.
+func (s *Set) rowRanges(channels int) iter.Seq[rowRange] {
+	return func(yield func(rowRange) bool) {
+		first := 0
+		for i := range s.depthwiseRows {
+			k, narrower := &s.depthwiseRows[i], 0
+			if i+1 < len(s.depthwiseRows) {
+				narrower = s.depthwiseRows[i+1].lanes
+			}
+			if n := (channels - first) / k.lanes * k.lanes; n > 0 {
+				if !yield(rowRange{k, first, n, first, first}) {
+					return
+				}
+				first += n
+			}
+			if channels-first > narrower && channels >= k.lanes {
+				yield(rowRange{k, channels - k.lanes, k.lanes, first, first})
+				return
+			}
+		}
 		if first < channels {
-			yield(first, channels-first)
+			yield(rowRange{nil, first, channels - first, first, first})
 		}
 	}
 }
@@ -160,35 +201,33 @@ func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, 
 	if bias == nil {
 		bias = g.zeros
 	}
-	c := rowsCall{out, in, weights, bias, e, from, to}
-	first := 0
-	for i := range s.depthwiseRows {
-		k := &s.depthwiseRows[i]
-		if n := (g.Channels - first) / k.lanes; n > 0 {
-			c.vectors(g, k, first, n)
-			first += n * k.lanes
+	for p := range s.rowRanges(g.Channels) {
+		c := rowsCall{out, in, weights[p.weights*g.Kernel[0]*g.Kernel[1]:], bias, e, from, to, p}
+		if p.tiles != nil && (p.fresh == p.first || e.Plus == nil) { // Plus may be the result: it is added once
+			c.vectors(g)
+			continue
 		}
-	}
-	for y := from; y < to && first < g.Channels; y++ {
-		for x := range g.OutWidth {
-			c.generic(g, y, x, first, s.fused)
+		for y := from; y < to; y++ {
+			for x := range g.OutWidth {
+				c.generic(g, y, x, s.fused)
+			}
 		}
 	}
 }
 
-// rowsCall is what one call of DepthwiseRows works on.
+// rowsCall is what one call of DepthwiseRows works on: a range of channels, and its weights.
 type rowsCall struct {
 	out, in, weights, bias []float32
 	epilogue               Epilogue
 	from, to               int
+	channels               rowRange
 }
 
-// generic computes the last column, which begins with channel first, at one position: the definition.
-func (r *rowsCall) generic(g *DepthwiseRows, y, x, first int, fused bool) {
+// generic computes the range, which is the last column, at one position: the definition.
+func (r *rowsCall) generic(g *DepthwiseRows, y, x int, fused bool) {
 	var some [PanelLanes]float32
 	at := (y%g.OutRing*g.OutWidth + x) * g.Channels
-	weights, column := r.weights[first*g.Kernel[0]*g.Kernel[1]:], g.Channels-first
-	for c := first; c < g.Channels; c += len(some) {
+	for c := r.channels.fresh; c < g.Channels; c += len(some) {
 		sum := some[:copy(some[:], r.bias[c:g.Channels])]
 		for t := range g.Kernel[0] * g.Kernel[1] {
 			iy := y*g.Stride[0] - g.Skip[0] + t/g.Kernel[1]
@@ -200,7 +239,7 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x, first int, fused bool) {
 			if ix >= 0 && ix < g.Width {
 				pixel = r.in[(iy%g.InRing*g.Width+ix)*g.Channels:]
 			}
-			multiplyInto(sum, pixel[c:], weights[t*column+c-first:], fused)
+			multiplyInto(sum, pixel[c:], r.weights[t*r.channels.count+c-r.channels.first:], fused)
 		}
 		for i, v := range sum {
 			r.out[at+c+i] = r.epilogue.at(at+c+i, v)
@@ -231,19 +270,21 @@ func (g *DepthwiseRows) together() int {
 	return min(max(bytes/(vector*g.Kernel[0]*g.Width), 2), 4)
 }
 
-// vectors computes n vectors of channels from c on.
-func (r *rowsCall) vectors(g *DepthwiseRows, k *depthwiseRowTiles, c, n int) {
-	for end := c + n*k.lanes; c < end; {
-		some := min(g.together(), (end-c)/k.lanes)
+// vectors computes the range, which is whole vectors.
+func (r *rowsCall) vectors(g *DepthwiseRows) {
+	lanes, end := r.channels.tiles.lanes, r.channels.first+r.channels.count
+	for c := r.channels.first; c < end; {
+		some := min(g.together(), (end-c)/lanes)
 		for _, cut := range g.cuts {
-			r.blocks(g, k, cut, c, some)
+			r.blocks(g, cut, c, some)
 		}
-		c += some * k.lanes
+		c += some * lanes
 	}
 }
 
 // blocks computes blocks of one size for n vectors of channels from c on.
-func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c, n int) {
+func (r *rowsCall) blocks(g *DepthwiseRows, cut rowCut, c, n int) {
+	k := r.channels.tiles
 	pixel, positions, ahead := 4*g.Channels, rowPositions[cut.size], 0
 	if g.InRing == g.Height && g.OutRing == g.OutHeight { // else they are in a near cache
 		ahead = 4 * n * k.lanes
@@ -255,7 +296,7 @@ func (r *rowsCall) blocks(g *DepthwiseRows, k *depthwiseRowTiles, cut rowCut, c,
 	}
 	plus, most := e.assembly()
 	tile, taps := k.tiles[g.Kernel[1]/2-1][g.Stride[1]-1][cut.size], g.Kernel[0]*g.Kernel[1]
-	tile(&r.out[at], &r.in[c], &r.weights[c*taps], 4*k.lanes*taps, &r.bias[c], plus, most,
+	tile(&r.out[at], &r.in[c], &r.weights[(c-r.channels.first)*taps], 4*k.lanes*taps, &r.bias[c], plus, most,
 		&g.table[r.from*g.tableWidth()], 4*g.tableWidth(), r.to-r.from, &cut.edges[0], cut.blocks, n, pixel,
 		(cut.x*g.Stride[1]-g.Skip[1])*pixel, positions*pixel, positions*g.Stride[1]*pixel, ahead)
 }

@@ -26,6 +26,11 @@ func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 	if n > 0 {
 		s.pools.max(&y[0], &x[0], &pixels[0], len(pixels), n)
 	}
+	if n > 0 && n < len(y) { // the last vector ends with the last channel: some channels are computed twice
+		at := len(y) - s.pools.lanes
+		s.pools.max(&y[at], &x[at], &pixels[0], len(pixels), s.pools.lanes)
+		return
+	}
 	for c := n; c < len(y); c++ {
 		y[c] = x[largest(x, pixels, c)]
 	}

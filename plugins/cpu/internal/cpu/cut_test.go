@@ -22,6 +22,10 @@ func TestCutRows(t *testing.T) {
 			"  y = conv_grad_input(x, @w, stride=[2,2], pad=[1,1,1,1], size=[1,17])\n"},
 		{"a gradient of one line, light", "state w f32[128,64,3,3] constant\n", "x rows f32[128,1,33]",
 			"  y = conv_grad_input(x, @w, stride=[2,2], pad=[1,1,1,1], size=[1,65])\n"},
+		{"channels side by side", "", "x rows f32[58,28,28]", "  a = relu(x)\n  y = concat(x, a, x)\n"},
+		{"rows side by side", "", "x rows f32[58,28,28]", "  a = relu(x)\n  y = concat(x, a, x, axis=1)\n"},
+		{"every other pixel", "", "x rows f32[13,95,90]",
+			"  a = relu(x)\n  y = slice(a, begin=[2,1,0], end=[12,95,90], step=[1,2,2])\n"},
 	} {
 		p := program(t, c)
 		for _, rows := range []int{1, 3} {

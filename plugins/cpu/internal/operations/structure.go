@@ -1,12 +1,11 @@
 package operations
 
 import (
-	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // structureOps move elements and compute nothing.
@@ -18,78 +17,6 @@ var structureOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Reshape:     buildReshape,
 	graph.Transpose:   buildTranspose,
 	graph.BroadcastTo: buildBroadcastTo,
-}
-
-// region is a set of elements of a unit of a value: those at from plus any
-// multiple, below shape, of the strides.
-type region struct {
-	from    int
-	strides []int
-}
-
-// all returns the region of all elements of a value.
-func all(v *run.Value) region { return region{0, v.Strides()} }
-
-// move copies one region of x to another of y, unit by unit.
-type move struct {
-	x, y  *run.Value
-	shape []int
-	src   region
-	dst   region
-	fill  bool // set y to value first
-	value float64
-}
-
-// action returns what does the move.
-func (m *move) action() run.Action {
-	copyUnit := moveUnit[uint8]
-	switch m.y.DType.Size() {
-	case 2:
-		copyUnit = moveUnit[uint16]
-	case 4:
-		copyUnit = moveUnit[uint32]
-	case 8:
-		copyUnit = moveUnit[uint64]
-	}
-	return run.ByUnit(m.y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		dst := f.Unit(m.y, w, m.y.Kind, i)
-		if m.fill {
-			m.setAll(dst)
-		}
-		copyUnit(m, dst, f.Unit(m.x, w, m.y.Kind, i))
-	}})
-}
-
-// moveUnit moves one unit; elements are words of their size.
-func moveUnit[T uint8 | uint16 | uint32 | uint64](m *move, to, from []byte) {
-	src, dst := run.View[T](from)[m.src.from:], run.View[T](to)[m.dst.from:]
-	run.Walk(m.shape, m.dst.strides, m.src.strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
-		if toStep == 1 && fromStep == 1 {
-			copy(dst[to:to+n], src[from:])
-			return
-		}
-		for k := range n {
-			dst[to+k*toStep] = src[from+k*fromStep]
-		}
-	})
-}
-
-// setAll sets all elements of a unit of y.
-func (m *move) setAll(unit []byte) {
-	switch {
-	case math.Float64bits(m.value) == 0:
-		clear(unit)
-	case m.y.DType == tensor.F64:
-		fill(run.View[float64](unit), m.value)
-	default:
-		fill(run.View[float32](unit), float32(m.value))
-	}
-}
-
-func fill[T float32 | float64](x []T, v T) {
-	for i := range x {
-		x[i] = v
-	}
 }
 
 func buildConcat(c *plan.Compiler) run.Action {
@@ -128,11 +55,32 @@ func sequence(actions []run.Action) run.Action {
 			return nil
 		})
 	}
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return together(rows)
+}
+
+// together returns the action that does several by rows one after the other, which write different elements.
+func together(rows []*run.ByRows) *run.ByRows {
+	a := &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		for _, a := range rows {
-			a.Row(f, w, i, 0, 1)
+			a.Row(f, w, i, piece, pieces)
 		}
 	}}
+	for _, r := range rows {
+		a.Work += r.Work
+	}
+	if slices.ContainsFunc(rows, func(a *run.ByRows) bool { return a.Span == nil }) {
+		return a
+	}
+	a.Spans = run.Spans{Positions: rows[0].Positions, Step: 1, Pointwise: true,
+		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			for _, a := range rows {
+				a.Span(f, w, i, from, to)
+			}
+		}}
+	for _, r := range rows {
+		a.Width += r.Width
+	}
+	return a
 }
 
 // sliced returns the region of v that the current node slices.
@@ -199,6 +147,9 @@ func buildReshape(c *plan.Compiler) run.Action {
 	case inOrder(x) && inOrder(y):
 		dst := region{strides: run.RowMajor(x.Shape)}
 		return (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action()
+	case x.Channels == y.Channels: // both have them last
+		pixels := region{strides: []int{1, x.Channels}}
+		return (&move{x: x, y: y, shape: []int{x.Channels, x.Positions}, src: pixels, dst: pixels}).action()
 	case inOrder(y):
 		return transposed(x, y, x.Positions, x.Channels)
 	case inOrder(x):

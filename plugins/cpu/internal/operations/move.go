@@ -1,0 +1,173 @@
+package operations
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// region is a set of elements of a unit of a value: those at from plus any
+// multiple, below shape, of the strides.
+type region struct {
+	from    int
+	strides []int
+}
+
+// all returns the region of all elements of a value.
+func all(v *run.Value) region { return region{0, v.Strides()} }
+
+// move copies one region of x to another of y, unit by unit.
+type move struct {
+	x, y  *run.Value
+	shape []int
+	src   region
+	dst   region
+	fill  bool // set y to value first
+	value float64
+}
+
+// action returns what does the move: of elements of four bytes as runs that lie side by side.
+func (m *move) action() run.Action {
+	copyUnit := moveUnit[uint8]
+	switch m.y.DType.Size() {
+	case 2:
+		copyUnit = moveUnit[uint16]
+	case 4:
+		return run.ByUnit(m.y.Kind, m.byRuns())
+	case 8:
+		copyUnit = moveUnit[uint64]
+	}
+	return run.ByUnit(m.y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		dst := f.Unit(m.y, w, m.y.Kind, i)
+		if m.fill {
+			m.setAll(dst)
+		}
+		copyUnit(m, dst, f.Unit(m.x, w, m.y.Kind, i))
+	}})
+}
+
+// moveUnit moves one unit; elements are words of their size.
+func moveUnit[T uint8 | uint16 | uint64](m *move, to, from []byte) {
+	src, dst := run.View[T](from)[m.src.from:], run.View[T](to)[m.dst.from:]
+	run.Walk(m.shape, m.dst.strides, m.src.strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
+		for k := range n {
+			dst[to+k*toStep] = src[from+k*fromStep]
+		}
+	})
+}
+
+// setAll sets all elements of a unit of y.
+func (m *move) setAll(unit []byte) {
+	switch {
+	case math.Float64bits(m.value) == 0:
+		clear(unit)
+	case m.y.DType == tensor.F64:
+		fill(run.View[float64](unit), m.value)
+	default:
+		fill(run.View[float32](unit), float32(m.value))
+	}
+}
+
+func fill[T float32 | float64](x []T, v T) {
+	for i := range x {
+		x[i] = v
+	}
+}
+
+// axis is one loop of a move.
+type axis struct{ n, to, from int }
+
+// byRuns returns the action for elements of four bytes. A row can be cut along the outermost loop, and, where
+// every position goes to the same position, by spans.
+func (m *move) byRuns() *run.ByRows {
+	loops := m.loops()
+	words := func(f *run.Frame, w *run.Worker, i int) (dst, src []uint32) {
+		return run.View[uint32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from:],
+			run.View[uint32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from:]
+	}
+	a := &run.ByRows{Work: tensor.Count(m.shape) / 8}
+	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		if m.fill {
+			m.setAll(f.Unit(m.y, w, m.y.Kind, i))
+		}
+		dst, src := words(f, w, i)
+		first := loops[0]
+		from := first.n * piece / pieces
+		first.n = first.n*(piece+1)/pieces - from
+		copyLoops(append([]axis{first}, loops[1:]...), dst[min(from*first.to, len(dst)):],
+			src[min(from*first.from, len(src)):])
+	}
+	if m.fill {
+		a.Work = 0
+	}
+	if n, ok := m.channels(); ok {
+		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
+			dst, src := words(f, w, i)
+			y, x := m.y.Channels, m.x.Channels
+			kernel.CopyRuns(dst[from*y:], src[from*x:], n, to-from, y, x)
+		}
+		a.Positions, a.Step, a.Width, a.Pointwise = m.y.Positions, 1, n, true
+	}
+	return a
+}
+
+// channels returns how many channels of every position the move copies to the same position of y, and
+// whether that is all it does.
+func (m *move) channels() (n int, ok bool) {
+	if m.fill || !m.x.Last || !m.y.Last || m.x.Positions != m.y.Positions || m.y.Positions == 0 ||
+		m.src.from >= m.x.Channels || m.dst.from >= m.y.Channels {
+		return 0, false
+	}
+	n = tensor.Count(m.shape) / m.y.Positions
+	pixels := []axis{{m.y.Positions, m.y.Channels, m.x.Channels}, {n, 1, 1}}
+	return n, n > 0 && slices.Equal(m.loops(), joined(pixels))
+}
+
+// loops returns the loops of the move, of which there is at least one.
+func (m *move) loops() []axis {
+	var loops []axis
+	for i, n := range m.shape {
+		loops = append(loops, axis{n, m.dst.strides[i], m.src.strides[i]})
+	}
+	return joined(loops)
+}
+
+// joined returns loops in such an order that the last goes over elements that lie as near to each other in
+// y as any do. Those that go on where the next ends are one with that.
+func joined(loops []axis) []axis {
+	loops = slices.DeleteFunc(loops, func(a axis) bool { return a.n == 1 })
+	slices.SortStableFunc(loops, func(a, b axis) int { return b.to - a.to })
+	for i := len(loops) - 2; i >= 0; i-- {
+		outer, inner := loops[i], loops[i+1]
+		if outer.to == inner.n*inner.to && outer.from == inner.n*inner.from {
+			loops[i] = axis{outer.n * inner.n, inner.to, inner.from}
+			loops = slices.Delete(loops, i+1, i+2)
+		}
+	}
+	if len(loops) == 0 {
+		return []axis{{1, 1, 1}}
+	}
+	return loops
+}
+
+// copyLoops copies what loops go over.
+func copyLoops(loops []axis, dst, src []uint32) {
+	inner := loops[len(loops)-1]
+	switch runs := inner.to == 1 && inner.from == 1; {
+	case len(loops) == 1 && runs:
+		kernel.CopyRuns(dst, src, inner.n, 1, inner.n, inner.n)
+	case len(loops) == 1:
+		for k := range inner.n {
+			dst[k*inner.to] = src[k*inner.from]
+		}
+	case len(loops) == 2 && runs && loops[0].to >= inner.n:
+		kernel.CopyRuns(dst, src, inner.n, loops[0].n, loops[0].to, loops[0].from)
+	default:
+		for k := range loops[0].n {
+			copyLoops(loops[1:], dst[k*loops[0].to:], src[k*loops[0].from:])
+		}
+	}
+}

@@ -18,11 +18,14 @@ type Fused struct {
 	Plus  bool        // a value is added to the result
 	Relu  bool        // the result is bounded to 0 below and most above
 	Most  float32
+	// Groups is, of a transposition or a concatenation, how many groups of channels it lays by turns; 0:
+	// none.
+	Groups int
 }
 
 // Fuse returns fn with batch norms made part of the products before them (class.Fold), products of a
-// value and its gate made one node, and then the additions and activations that follow a product or a
-// normalisation, and nothing else reads it, part of that. The latter have the
+// value and its gate made one node, shuffles of channels too, and then the additions and activations that
+// follow a product or a normalisation, and nothing else reads it, part of that. The latter have the
 // bits that the nodes one by one would give. What was fused is by the result,
 // which is that of the last node taken in.
 func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
@@ -32,8 +35,11 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 		u.fused[v] = Fused{Given: n.Product, Norm: &n}
 	}
 	for i, n := range fn.Nodes {
-		if n.Op == graph.Mul {
+		switch n.Op {
+		case graph.Mul:
 			u.gated(i)
+		case graph.Transpose:
+			u.shuffle(i)
 		}
 	}
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {

@@ -32,6 +32,7 @@ import (
 //go:generate go run -C _asm . matrix
 //go:generate go run -C _asm . gather
 //go:generate go run -C _asm . activation
+//go:generate go run -C _asm . shuffle
 //go:generate go run -C _asm ./neon window
 //go:generate go run -C _asm ./neon gradient
 //go:generate go run -C _asm ./neon direct
@@ -81,6 +82,7 @@ type Set struct {
 	directPairs       []sizedDirectPairs
 	matrix            *matrixKernels
 	gathers           *gatherKernels
+	shuffles          *shuffleKernel
 	peak              func(n int)
 	lanes             int  // of the registers of peak
 	fused             bool // the definition fuses chains

@@ -13,7 +13,8 @@ func native() []*Set {
 			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
 			activations: &activationsAVX512,
 			depthwise:   depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
-			gathers: &gathersAVX512, pools: &poolsAVX512, resample: &resampleKernelAVX2, directs: &directsAVX512,
+			gathers: &gathersAVX512, shuffles: &shufflesAVX512, pools: &poolsAVX512,
+			resample: &resampleKernelAVX2, directs: &directsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
 		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
 		if bf16Instructions() && matrixUnits() {
@@ -28,7 +29,8 @@ func native() []*Set {
 			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
 			sumHalves: sumHalvesAVX2, elements: &elementsAVX2, activations: &activationsAVX2,
 			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
-			gathers: &gathersAVX2, pools: &poolsAVX2, resample: &resampleKernelAVX2, directs: &directsAVX2,
+			gathers: &gathersAVX2, shuffles: &shufflesAVX2, pools: &poolsAVX2,
+			resample: &resampleKernelAVX2, directs: &directsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
 			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
 			directPairs: directPairsAVX2})

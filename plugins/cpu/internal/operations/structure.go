@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -21,6 +23,9 @@ var structureOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 
 func buildConcat(c *plan.Compiler) run.Action {
 	y, axis := c.Out(0), c.Node().Int("axis")
+	if c.Shuffles() > 0 {
+		return shuffled(c)
+	}
 	var moves []run.Action
 	begin := 0
 	for i := range c.Node().In {
@@ -114,6 +119,9 @@ func buildPad(c *plan.Compiler) run.Action {
 }
 
 func buildTranspose(c *plan.Compiler) run.Action {
+	if c.Shuffles() > 0 {
+		return shuffled(c)
+	}
 	x, y := c.In(0), c.Out(0)
 	from := x.Strides()
 	src := region{strides: make([]int, len(from))}
@@ -121,6 +129,29 @@ func buildTranspose(c *plan.Compiler) run.Action {
 		src.strides[i] = from[axis]
 	}
 	return (&move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)}).action()
+}
+
+// shuffled returns the action that lays channels of groups by turns: the groups are the operands, or parts of
+// the only one.
+func shuffled(c *plan.Compiler) run.Action {
+	y, groups := c.Out(0), c.Shuffles()
+	n, in := y.Channels/groups, make([]*run.Value, groups)
+	for i := range in {
+		in[i] = c.In(min(i, len(c.Node().In)-1))
+	}
+	return run.BySpan(&run.ByRows{Work: y.Count / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
+		Width: y.Channels, Pointwise: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			var of [fusion.MostShuffled]kernel.Pixels
+			for g, x := range in {
+				at := from * x.Channels
+				if x.Channels == y.Channels {
+					at += g * n
+				}
+				of[g] = kernel.Pixels{Values: f.At(x, w, i)[at:], Step: x.Channels}
+			}
+			dst := kernel.Pixels{Values: f.At(y, w, i)[from*y.Channels:], Step: y.Channels}
+			f.Kernels.Shuffle(dst, of[:groups], n, to-from)
+		}}})
 }
 
 func buildBroadcastTo(c *plan.Compiler) run.Action {

@@ -92,6 +92,10 @@ func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 	return m, ok
 }
 
+// Shuffles returns how many groups of channels the node, a transposition or a concatenation, lays by turns; 0
+// if it does not.
+func (c *Compiler) Shuffles() int { return c.fused[c.Node().Out[0]].Groups }
+
 // OnlySummed reports whether the only reader of the node's first result is an
 // all-reduce by sum.
 func (c *Compiler) OnlySummed() bool {

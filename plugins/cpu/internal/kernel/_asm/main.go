@@ -35,6 +35,7 @@ var families = map[string]func(){
 	"matrix":           matrix,
 	"gather":           gather,
 	"activation":       activation,
+	"shuffle":          shuffle,
 }
 
 func main() {

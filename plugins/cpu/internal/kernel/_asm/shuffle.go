@@ -1,0 +1,89 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// shuffle writes the pixels of two images as one, a channel of each by turns, a vector of channels of
+// both at a time. The last vector ends with the last channel: some are written twice.
+func shuffle() {
+	for _, set := range []isa{avx512, avx2} {
+		shuffleTwo(set)
+	}
+}
+
+func shuffleTwo(set isa) {
+	TEXT("shuffle"+set.name, NOSPLIT, "func(dst *float32, dstStep int, a *float32, aStep int, b *float32, "+
+		"bStep int, channels int, count int)")
+	Pragma("noescape")
+	dst, a, b, at, last, count := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.RDI
+	MOVQ(param("dst"), dst)
+	MOVQ(param("a"), a)
+	MOVQ(param("b"), b)
+	MOVQ(param("count"), count)
+	MOVQ(param("channels"), last)
+	SHLQ(operand.Imm(2), last)
+	SUBQ(operand.Imm(uint64(set.bytes)), last)
+	if set.bytes == 64 {
+		turns(reg.Z4, 0)
+		turns(reg.Z5, 8)
+	}
+	Label("pixel")
+	XORQ(at, at)
+	Label("vector")
+	set.shuffleVectors(operand.Mem{Base: a, Index: at, Scale: 1}, operand.Mem{Base: b, Index: at, Scale: 1},
+		operand.Mem{Base: dst, Index: at, Scale: 2})
+	CMPQ(at, last)
+	JGE(operand.LabelRef("next"))
+	ADDQ(operand.Imm(uint64(set.bytes)), at)
+	CMPQ(at, last)
+	CMOVQGT(last, at)
+	JMP(operand.LabelRef("vector"))
+	Label("next")
+	ADDQ(param("dstStep"), dst)
+	ADDQ(param("aStep"), a)
+	ADDQ(param("bStep"), b)
+	DECQ(count)
+	JNE(operand.LabelRef("pixel"))
+	VZEROUPPER()
+	RET()
+}
+
+// turns sets r to the numbers first, 16+first, first+1, 16+first+1 and so on: those of elements of two
+// vectors by turns.
+func turns(r reg.VecPhysical, first int) {
+	table := GLOBL("shuffle"+r.Asm(), attr.RODATA|attr.NOPTR)
+	for i := range 8 {
+		DATA(8*i, operand.U32(first+i))
+		DATA(8*i+4, operand.U32(16+first+i))
+	}
+	VMOVDQU32(table, r)
+}
+
+// shuffleVectors writes the elements of a vector of a and of one of b by turns.
+func (i isa) shuffleVectors(a, b, dst operand.Mem) {
+	high := dst
+	high.Disp = i.bytes
+	if i.bytes == 64 {
+		VMOVUPS(a, reg.Z0)
+		VMOVUPS(b, reg.Z1)
+		VMOVDQA32(reg.Z4, reg.Z2)
+		VMOVDQA32(reg.Z5, reg.Z3)
+		VPERMI2PS(reg.Z1, reg.Z0, reg.Z2)
+		VPERMI2PS(reg.Z1, reg.Z0, reg.Z3)
+		VMOVUPS(reg.Z2, dst)
+		VMOVUPS(reg.Z3, high)
+		return
+	}
+	VMOVUPS(a, reg.Y0)
+	VMOVUPS(b, reg.Y1)
+	VUNPCKLPS(reg.Y1, reg.Y0, reg.Y2) // a0 b0 a1 b1  a4 b4 a5 b5
+	VUNPCKHPS(reg.Y1, reg.Y0, reg.Y3) // a2 b2 a3 b3  a6 b6 a7 b7
+	VPERM2F128(operand.Imm(0x20), reg.Y3, reg.Y2, reg.Y4)
+	VPERM2F128(operand.Imm(0x31), reg.Y3, reg.Y2, reg.Y5)
+	VMOVUPS(reg.Y4, dst)
+	VMOVUPS(reg.Y5, high)
+}

@@ -1,0 +1,42 @@
+package kernel
+
+// shuffleKernel is the assembly for pixels of that number of channels of two images and more. Steps
+// are in bytes.
+type shuffleKernel struct {
+	least int
+	two   func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)
+}
+
+// Pixels is an image of which pixel p begins at Values[p*Step].
+type Pixels struct {
+	Values []float32
+	Step   int
+}
+
+// at returns channels [0, n) of pixel p.
+func (x *Pixels) at(p, n int) []float32 { return x.Values[p*x.Step:][:n] }
+
+// Shuffle sets count pixels of dst to the channels of some images by turns: the first channel of each,
+// then the second of each, as many as channels says.
+func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
+	if count == 0 || channels == 0 {
+		return
+	}
+	dst.at(count-1, channels*len(of))
+	for i := range of {
+		of[i].at(count-1, channels)
+	}
+	if k := s.shuffles; k != nil && len(of) == 2 && channels >= k.least {
+		a, b := &of[0], &of[1]
+		k.two(&dst.Values[0], 4*dst.Step, &a.Values[0], 4*a.Step, &b.Values[0], 4*b.Step, channels, count)
+		return
+	}
+	for p := range count {
+		to := dst.at(p, channels*len(of))
+		for i := range of {
+			for c, v := range of[i].at(p, channels) {
+				to[c*len(of)+i] = v
+			}
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !purego
+
+package kernel
+
+var (
+	shufflesAVX512 = shuffleKernel{16, shuffleAVX512}
+	shufflesAVX2   = shuffleKernel{8, shuffleAVX2}
+)

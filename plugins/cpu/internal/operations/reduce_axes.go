@@ -15,18 +15,24 @@ func buildReduce(c *plan.Compiler) run.Action {
 	if c.Node().Op == graph.ReduceMean {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
-	logical := run.RowMajor(x.Shape)
+	logical, pixels := run.RowMajor(x.Shape), x.Last && overPositions(x, to)
 	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		sum := w.Doubles(y.Count)
 		clear(sum)
 		in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
-		if x.DType == tensor.F64 {
+		switch {
+		case x.DType == tensor.F64:
 			reduceUnit(x.Shape, logical, from, to, sum, run.View[float64](in))
 			divideInto(run.View[float64](out), sum, divisor)
-		} else {
+			return
+		case pixels:
+			for image := run.View[float32](in); len(image) > 0; image = image[len(sum):] {
+				addTo(sum, image[:len(sum)])
+			}
+		default:
 			reduceUnit(x.Shape, logical, from, to, sum, run.View[float32](in))
-			divideInto(run.View[float32](out), sum, divisor)
 		}
+		divideInto(run.View[float32](out), sum, divisor)
 	}})
 }
 
@@ -46,6 +52,18 @@ func reducedStrides(shape, result, axes []int, keep bool) []int {
 		}
 	}
 	return out
+}
+
+// overPositions reports whether a result with those strides for the axes of x, which has its channels last,
+// is one sum over the positions of each channel: then these can be added one after the other, all channels
+// at a time.
+func overPositions(x *run.Value, to []int) bool {
+	for i, step := range to[1:] {
+		if step != 0 && x.Shape[i+1] != 1 {
+			return false
+		}
+	}
+	return to[0] == 1 && x.Channels > 0
 }
 
 func reduceUnit[T float32 | float64](shape, logical, from, to []int, sum []float64, x []T) {

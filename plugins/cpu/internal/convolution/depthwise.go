@@ -128,23 +128,36 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 		}}
 }
 
-// buildDepthwiseWeight computes weight gradients, a task for each tap of each replica.
+// nearGradient is how many values of a gradient all taps treat before the next, while these and what the
+// taps see of the image are in the nearest caches.
+const nearGradient = 8 << 10
+
+// buildDepthwiseWeight computes weight gradients, a task for all taps of a replica, or, where replicas
+// are few, for those of a row of the kernel. The chain of a tap goes on from some positions to the next.
 func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
-	window, chunks := g.pixels().forward(), chunksOf(dy.Positions)
+	window, chunks, some := g.pixels().forward(), chunksOf(dy.Positions), max(1, nearGradient/g.c)
 	return run.Whole(func(f *run.Frame) error {
-		in, grad, out := f.F32(x), f.F32(dy), f.F32(dw)
-		f.Each(len(f.Rows)*g.taps, func(w *run.Worker, task int) {
-			t, r := task%g.taps, f.Turn(task/g.taps, len(f.Rows))
-			kernels := f.Kernels
-			sums := chunks.sum(kernels, w.Floats(g.c*chunks.blocks(f.Rows[r])), g.c, f.Starts[r], f.Starts[r+1],
+		in, grad, out, taps := f.F32(x), f.F32(dy), f.F32(dw), g.taps
+		if len(f.Rows)%f.Threads() != 0 {
+			taps = g.Kernel[1]
+		}
+		splits := g.taps / taps
+		f.Each(len(f.Rows)*splits, func(w *run.Worker, task int) {
+			first, r := task%splits*taps, f.Turn(task/splits, len(f.Rows))
+			n, kernels := taps*g.c, f.Kernels
+			sums := chunks.sum(kernels, w.Floats(n*chunks.blocks(f.Rows[r])), n, f.Starts[r], f.Starts[r+1],
 				func(sums []float32, from, to int) {
 					for i := from; i < to; i++ {
-						kernels.DepthwiseGradient(window, t, sums, run.Row(in, x, i), run.Row(grad, dy, i),
-							0, window.Positions())
+						for p := 0; p < window.Positions(); p += some {
+							for t := range taps {
+								kernels.DepthwiseGradient(window, first+t, sums[t*g.c:][:g.c], run.Row(in, x, i),
+									run.Row(grad, dy, i), p, min(p+some, window.Positions()))
+							}
+						}
 					}
 				})
-			for c, v := range sums {
-				run.Row(out, dw, r)[c*g.taps+t] = v
+			for i, v := range sums {
+				run.Row(out, dw, r)[i%g.c*g.taps+first+i/g.c] = v
 			}
 		})
 		return nil

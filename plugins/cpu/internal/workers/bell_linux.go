@@ -59,6 +59,3 @@ func (b *bell) futex(op int, value uint32, limit *unix.Timespec) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
 		uintptr(unsafe.Pointer(limit)), 0, 0)
 }
-
-// yield lets others have the core.
-func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -3,7 +3,6 @@
 package workers
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -43,6 +42,3 @@ func (b *bell) sleep(over func() bool) {
 		<-rung
 	}
 }
-
-// yield lets others have the core.
-func yield() { runtime.Gosched() }

@@ -98,10 +98,11 @@ func (p *Pool) take(w *Worker) bool {
 }
 
 // How long a waiting worker stays awake: a helper between runs, and everybody while a
-// run is under way. To be woken up takes some ten microseconds.
+// run is under way. To be woken up takes some ten microseconds; a longer wait
+// leaves the core to others.
 const (
 	awake     = 50 * time.Microsecond
-	attentive = 500 * time.Microsecond
+	attentive = 200 * time.Microsecond
 )
 
 // help takes tasks of job after job until the pool is closed.

@@ -2,31 +2,27 @@ package workers
 
 import "time"
 
-// spin is a wait that stays awake. At first the waiter only looks; then it
-// lets others have the core between two looks, since what it waits for may
-// need that core.
+// spin is a wait that stays awake. The waiter only looks: one that lets others have the core between two
+// looks gets it back when the scheduler pleases, on Linux after the 4 milliseconds of a task of idle
+// priority, a thousand times what it waits for.
 type spin struct {
 	looks int
-	since time.Time // when it began to yield
+	since time.Time // when it began, except for the first looks
 }
 
-const (
-	onlyLooks  = 2000 // about a microsecond
-	looksAtOne = 8    // looks for one at the clock
-)
+// looksAtOne is looks for one at the clock: about a microsecond.
+const looksAtOne = 1000
 
 // more returns when it is time for another look, or false when the wait has
 // lasted for limit.
 func (s *spin) more(limit time.Duration) bool {
 	s.looks++
 	switch {
-	case s.looks < onlyLooks:
+	case s.looks%looksAtOne != 0:
 		return true
-	case s.looks == onlyLooks:
+	case s.looks == looksAtOne:
 		s.since = time.Now()
-	case s.looks%looksAtOne == 0 && time.Since(s.since) > limit:
-		return false
+		return true
 	}
-	yield()
-	return true
+	return time.Since(s.since) <= limit
 }

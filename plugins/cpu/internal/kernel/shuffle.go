@@ -1,10 +1,11 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels of that number of channels of two images and more. Steps
-// are in bytes.
+// shuffleKernel is the assembly for pixels of that number of channels and more of two images, and for one
+// pixel of three. Steps are in bytes.
 type shuffleKernel struct {
 	least int
 	two   func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)
+	three func(dst *float32, a, b, c *float32, channels int)
 }
 
 // Pixels is an image of which pixel p begins at Values[p*Step].
@@ -33,6 +34,10 @@ func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
 	}
 	for p := range count {
 		to := dst.at(p, channels*len(of))
+		if k := s.shuffles; k != nil && len(of) == 3 && channels >= k.least {
+			k.three(&to[0], &of[0].at(p, channels)[0], &of[1].at(p, channels)[0], &of[2].at(p, channels)[0], channels)
+			continue
+		}
 		for i := range of {
 			for c, v := range of[i].at(p, channels) {
 				to[c*len(of)+i] = v

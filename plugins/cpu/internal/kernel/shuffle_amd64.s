@@ -81,6 +81,164 @@ DATA shuffleZ5<>+56(SB)/4, $0x0000000f
 DATA shuffleZ5<>+60(SB)/4, $0x0000001f
 GLOBL shuffleZ5<>(SB), RODATA|NOPTR, $64
 
+// func shuffleThreeAVX512(dst *float32, a *float32, b *float32, c *float32, channels int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·shuffleThreeAVX512(SB), NOSPLIT, $0-40
+	MOVQ      dst+0(FP), AX
+	MOVQ      a+8(FP), BX
+	MOVQ      b+16(FP), CX
+	MOVQ      c+24(FP), DI
+	MOVQ      channels+32(FP), SI
+	SHLQ      $0x02, SI
+	SUBQ      $0x40, SI
+	VMOVDQU32 threesZ8<>+0(SB), Z8
+	VMOVDQU32 thirdsZ11<>+0(SB), Z11
+	VMOVDQU32 threesZ9<>+0(SB), Z9
+	VMOVDQU32 thirdsZ12<>+0(SB), Z12
+	VMOVDQU32 threesZ10<>+0(SB), Z10
+	VMOVDQU32 thirdsZ13<>+0(SB), Z13
+	XORQ      DX, DX
+
+vector:
+	VMOVUPS   (BX)(DX*1), Z0
+	VMOVUPS   (CX)(DX*1), Z1
+	VMOVUPS   (DI)(DX*1), Z2
+	LEAQ      (DX)(DX*2), R8
+	ADDQ      AX, R8
+	VMOVDQA32 Z8, Z3
+	VPERMI2PS Z1, Z0, Z3
+	VMOVDQA32 Z11, Z4
+	VPERMI2PS Z2, Z3, Z4
+	VMOVUPS   Z4, (R8)
+	VMOVDQA32 Z9, Z3
+	VPERMI2PS Z1, Z0, Z3
+	VMOVDQA32 Z12, Z4
+	VPERMI2PS Z2, Z3, Z4
+	VMOVUPS   Z4, 64(R8)
+	VMOVDQA32 Z10, Z3
+	VPERMI2PS Z1, Z0, Z3
+	VMOVDQA32 Z13, Z4
+	VPERMI2PS Z2, Z3, Z4
+	VMOVUPS   Z4, 128(R8)
+	CMPQ      DX, SI
+	JGE       done
+	ADDQ      $0x40, DX
+	CMPQ      DX, SI
+	CMOVQGT   SI, DX
+	JMP       vector
+
+done:
+	VZEROUPPER
+	RET
+
+DATA threesZ8<>+0(SB)/4, $0x00000000
+DATA threesZ8<>+4(SB)/4, $0x00000010
+DATA threesZ8<>+8(SB)/4, $0x00000000
+DATA threesZ8<>+12(SB)/4, $0x00000001
+DATA threesZ8<>+16(SB)/4, $0x00000011
+DATA threesZ8<>+20(SB)/4, $0x00000001
+DATA threesZ8<>+24(SB)/4, $0x00000002
+DATA threesZ8<>+28(SB)/4, $0x00000012
+DATA threesZ8<>+32(SB)/4, $0x00000002
+DATA threesZ8<>+36(SB)/4, $0x00000003
+DATA threesZ8<>+40(SB)/4, $0x00000013
+DATA threesZ8<>+44(SB)/4, $0x00000003
+DATA threesZ8<>+48(SB)/4, $0x00000004
+DATA threesZ8<>+52(SB)/4, $0x00000014
+DATA threesZ8<>+56(SB)/4, $0x00000004
+DATA threesZ8<>+60(SB)/4, $0x00000005
+GLOBL threesZ8<>(SB), RODATA|NOPTR, $64
+
+DATA thirdsZ11<>+0(SB)/4, $0x00000000
+DATA thirdsZ11<>+4(SB)/4, $0x00000001
+DATA thirdsZ11<>+8(SB)/4, $0x00000010
+DATA thirdsZ11<>+12(SB)/4, $0x00000003
+DATA thirdsZ11<>+16(SB)/4, $0x00000004
+DATA thirdsZ11<>+20(SB)/4, $0x00000011
+DATA thirdsZ11<>+24(SB)/4, $0x00000006
+DATA thirdsZ11<>+28(SB)/4, $0x00000007
+DATA thirdsZ11<>+32(SB)/4, $0x00000012
+DATA thirdsZ11<>+36(SB)/4, $0x00000009
+DATA thirdsZ11<>+40(SB)/4, $0x0000000a
+DATA thirdsZ11<>+44(SB)/4, $0x00000013
+DATA thirdsZ11<>+48(SB)/4, $0x0000000c
+DATA thirdsZ11<>+52(SB)/4, $0x0000000d
+DATA thirdsZ11<>+56(SB)/4, $0x00000014
+DATA thirdsZ11<>+60(SB)/4, $0x0000000f
+GLOBL thirdsZ11<>(SB), RODATA|NOPTR, $64
+
+DATA threesZ9<>+0(SB)/4, $0x00000015
+DATA threesZ9<>+4(SB)/4, $0x00000005
+DATA threesZ9<>+8(SB)/4, $0x00000006
+DATA threesZ9<>+12(SB)/4, $0x00000016
+DATA threesZ9<>+16(SB)/4, $0x00000006
+DATA threesZ9<>+20(SB)/4, $0x00000007
+DATA threesZ9<>+24(SB)/4, $0x00000017
+DATA threesZ9<>+28(SB)/4, $0x00000007
+DATA threesZ9<>+32(SB)/4, $0x00000008
+DATA threesZ9<>+36(SB)/4, $0x00000018
+DATA threesZ9<>+40(SB)/4, $0x00000008
+DATA threesZ9<>+44(SB)/4, $0x00000009
+DATA threesZ9<>+48(SB)/4, $0x00000019
+DATA threesZ9<>+52(SB)/4, $0x00000009
+DATA threesZ9<>+56(SB)/4, $0x0000000a
+DATA threesZ9<>+60(SB)/4, $0x0000001a
+GLOBL threesZ9<>(SB), RODATA|NOPTR, $64
+
+DATA thirdsZ12<>+0(SB)/4, $0x00000000
+DATA thirdsZ12<>+4(SB)/4, $0x00000015
+DATA thirdsZ12<>+8(SB)/4, $0x00000002
+DATA thirdsZ12<>+12(SB)/4, $0x00000003
+DATA thirdsZ12<>+16(SB)/4, $0x00000016
+DATA thirdsZ12<>+20(SB)/4, $0x00000005
+DATA thirdsZ12<>+24(SB)/4, $0x00000006
+DATA thirdsZ12<>+28(SB)/4, $0x00000017
+DATA thirdsZ12<>+32(SB)/4, $0x00000008
+DATA thirdsZ12<>+36(SB)/4, $0x00000009
+DATA thirdsZ12<>+40(SB)/4, $0x00000018
+DATA thirdsZ12<>+44(SB)/4, $0x0000000b
+DATA thirdsZ12<>+48(SB)/4, $0x0000000c
+DATA thirdsZ12<>+52(SB)/4, $0x00000019
+DATA thirdsZ12<>+56(SB)/4, $0x0000000e
+DATA thirdsZ12<>+60(SB)/4, $0x0000000f
+GLOBL thirdsZ12<>(SB), RODATA|NOPTR, $64
+
+DATA threesZ10<>+0(SB)/4, $0x0000000a
+DATA threesZ10<>+4(SB)/4, $0x0000000b
+DATA threesZ10<>+8(SB)/4, $0x0000001b
+DATA threesZ10<>+12(SB)/4, $0x0000000b
+DATA threesZ10<>+16(SB)/4, $0x0000000c
+DATA threesZ10<>+20(SB)/4, $0x0000001c
+DATA threesZ10<>+24(SB)/4, $0x0000000c
+DATA threesZ10<>+28(SB)/4, $0x0000000d
+DATA threesZ10<>+32(SB)/4, $0x0000001d
+DATA threesZ10<>+36(SB)/4, $0x0000000d
+DATA threesZ10<>+40(SB)/4, $0x0000000e
+DATA threesZ10<>+44(SB)/4, $0x0000001e
+DATA threesZ10<>+48(SB)/4, $0x0000000e
+DATA threesZ10<>+52(SB)/4, $0x0000000f
+DATA threesZ10<>+56(SB)/4, $0x0000001f
+DATA threesZ10<>+60(SB)/4, $0x0000000f
+GLOBL threesZ10<>(SB), RODATA|NOPTR, $64
+
+DATA thirdsZ13<>+0(SB)/4, $0x0000001a
+DATA thirdsZ13<>+4(SB)/4, $0x00000001
+DATA thirdsZ13<>+8(SB)/4, $0x00000002
+DATA thirdsZ13<>+12(SB)/4, $0x0000001b
+DATA thirdsZ13<>+16(SB)/4, $0x00000004
+DATA thirdsZ13<>+20(SB)/4, $0x00000005
+DATA thirdsZ13<>+24(SB)/4, $0x0000001c
+DATA thirdsZ13<>+28(SB)/4, $0x00000007
+DATA thirdsZ13<>+32(SB)/4, $0x00000008
+DATA thirdsZ13<>+36(SB)/4, $0x0000001d
+DATA thirdsZ13<>+40(SB)/4, $0x0000000a
+DATA thirdsZ13<>+44(SB)/4, $0x0000000b
+DATA thirdsZ13<>+48(SB)/4, $0x0000001e
+DATA thirdsZ13<>+52(SB)/4, $0x0000000d
+DATA thirdsZ13<>+56(SB)/4, $0x0000000e
+DATA thirdsZ13<>+60(SB)/4, $0x0000001f
+GLOBL thirdsZ13<>(SB), RODATA|NOPTR, $64
+
 // func shuffleAVX2(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels int, count int)
 // Requires: AVX, CMOV
 TEXT ·shuffleAVX2(SB), NOSPLIT, $0-64
@@ -119,3 +277,83 @@ next:
 	JNE  pixel
 	VZEROUPPER
 	RET
+
+// func shuffleThreeAVX2(dst *float32, a *float32, b *float32, c *float32, channels int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·shuffleThreeAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    c+24(FP), DI
+	MOVQ    channels+32(FP), SI
+	SHLQ    $0x02, SI
+	SUBQ    $0x20, SI
+	VMOVDQU threesY8<>+0(SB), Y8
+	VMOVDQU threesY9<>+0(SB), Y9
+	VMOVDQU threesY10<>+0(SB), Y10
+	XORQ    DX, DX
+
+vector:
+	VMOVUPS  (BX)(DX*1), Y0
+	VMOVUPS  (CX)(DX*1), Y1
+	VMOVUPS  (DI)(DX*1), Y2
+	LEAQ     (DX)(DX*2), R8
+	ADDQ     AX, R8
+	VPERMPS  Y0, Y8, Y4
+	VPERMPS  Y1, Y8, Y3
+	VBLENDPS $0x92, Y3, Y4, Y4
+	VPERMPS  Y2, Y8, Y3
+	VBLENDPS $0x24, Y3, Y4, Y4
+	VMOVUPS  Y4, (R8)
+	VPERMPS  Y0, Y9, Y4
+	VPERMPS  Y1, Y9, Y3
+	VBLENDPS $0x24, Y3, Y4, Y4
+	VPERMPS  Y2, Y9, Y3
+	VBLENDPS $0x49, Y3, Y4, Y4
+	VMOVUPS  Y4, 32(R8)
+	VPERMPS  Y0, Y10, Y4
+	VPERMPS  Y1, Y10, Y3
+	VBLENDPS $0x49, Y3, Y4, Y4
+	VPERMPS  Y2, Y10, Y3
+	VBLENDPS $0x92, Y3, Y4, Y4
+	VMOVUPS  Y4, 64(R8)
+	CMPQ     DX, SI
+	JGE      done
+	ADDQ     $0x20, DX
+	CMPQ     DX, SI
+	CMOVQGT  SI, DX
+	JMP      vector
+
+done:
+	VZEROUPPER
+	RET
+
+DATA threesY8<>+0(SB)/4, $0x00000000
+DATA threesY8<>+4(SB)/4, $0x00000000
+DATA threesY8<>+8(SB)/4, $0x00000000
+DATA threesY8<>+12(SB)/4, $0x00000001
+DATA threesY8<>+16(SB)/4, $0x00000001
+DATA threesY8<>+20(SB)/4, $0x00000001
+DATA threesY8<>+24(SB)/4, $0x00000002
+DATA threesY8<>+28(SB)/4, $0x00000002
+GLOBL threesY8<>(SB), RODATA|NOPTR, $32
+
+DATA threesY9<>+0(SB)/4, $0x00000002
+DATA threesY9<>+4(SB)/4, $0x00000003
+DATA threesY9<>+8(SB)/4, $0x00000003
+DATA threesY9<>+12(SB)/4, $0x00000003
+DATA threesY9<>+16(SB)/4, $0x00000004
+DATA threesY9<>+20(SB)/4, $0x00000004
+DATA threesY9<>+24(SB)/4, $0x00000004
+DATA threesY9<>+28(SB)/4, $0x00000005
+GLOBL threesY9<>(SB), RODATA|NOPTR, $32
+
+DATA threesY10<>+0(SB)/4, $0x00000005
+DATA threesY10<>+4(SB)/4, $0x00000005
+DATA threesY10<>+8(SB)/4, $0x00000006
+DATA threesY10<>+12(SB)/4, $0x00000006
+DATA threesY10<>+16(SB)/4, $0x00000006
+DATA threesY10<>+20(SB)/4, $0x00000007
+DATA threesY10<>+24(SB)/4, $0x00000007
+DATA threesY10<>+28(SB)/4, $0x00000007
+GLOBL threesY10<>(SB), RODATA|NOPTR, $32

@@ -11,6 +11,14 @@ func (s *Set) Transpose(dst, src []float32, rows, columns int) {
 		panic(fmt.Sprintf("kernel.Transpose: %d rows of %d columns: %d values to %d", rows, columns, len(src),
 			len(dst)))
 	}
+	if rows == 2 || rows == 3 { // the pixels of a picture, say
+		var of [3]Pixels
+		for r := range rows {
+			of[r] = Pixels{Values: src[r*columns:]}
+		}
+		s.Shuffle(Pixels{Values: dst}, of[:rows], columns, 1)
+		return
+	}
 	if k := s.gathers; k != nil && rows >= k.lanes && columns >= k.lanes {
 		eachSquare(rows, k.lanes, func(r int) {
 			eachSquare(columns, k.lanes, func(c int) {

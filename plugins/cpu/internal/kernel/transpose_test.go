@@ -7,7 +7,7 @@ import (
 
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
-	for _, rows := range []int{1, 7, 8, 9, 16, 17, 31, 33, 50} {
+	for _, rows := range []int{1, 2, 3, 7, 8, 9, 16, 17, 31, 33, 50} {
 		for columns := range 70 {
 			src := guarded(r, rows*columns)
 			for i := range src {

@@ -7,12 +7,116 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// shuffle writes the pixels of two images as one, a channel of each by turns, a vector of channels of
-// both at a time. The last vector ends with the last channel: some are written twice.
+// shuffle writes the pixels of two or three images as one, a channel of each by turns, a vector of channels
+// of each at a time. The last vector ends with the last channel: some are written twice.
 func shuffle() {
 	for _, set := range []isa{avx512, avx2} {
 		shuffleTwo(set)
+		shuffleThree(set)
 	}
+}
+
+// shuffleThree writes one pixel of three images.
+func shuffleThree(set isa) {
+	TEXT("shuffleThree"+set.name, NOSPLIT,
+		"func(dst *float32, a *float32, b *float32, c *float32, channels int)")
+	Pragma("noescape")
+	dst, at, last := reg.RAX, reg.RDX, reg.RSI
+	planes := []reg.GPPhysical{reg.RBX, reg.RCX, reg.RDI}
+	MOVQ(param("dst"), dst)
+	for i, name := range []string{"a", "b", "c"} {
+		MOVQ(param(name), planes[i])
+	}
+	MOVQ(param("channels"), last)
+	SHLQ(operand.Imm(2), last)
+	SUBQ(operand.Imm(uint64(set.bytes)), last)
+	lanes := set.bytes / 4
+	for k := range 3 {
+		set.threes(set.regs[8+k], lanes*k, lanes)
+		if set.bytes == 64 {
+			set.thirds(set.regs[11+k], lanes*k, lanes)
+		}
+	}
+	XORQ(at, at)
+	Label("vector")
+	for i, p := range planes {
+		VMOVUPS(operand.Mem{Base: p, Index: at, Scale: 1}, set.regs[i])
+	}
+	LEAQ(operand.Mem{Base: at, Index: at, Scale: 2}, reg.R8)
+	ADDQ(dst, reg.R8)
+	for k := range 3 {
+		set.threeVectors(k, operand.Mem{Base: reg.R8, Disp: set.bytes * k})
+	}
+	CMPQ(at, last)
+	JGE(operand.LabelRef("done"))
+	ADDQ(operand.Imm(uint64(set.bytes)), at)
+	CMPQ(at, last)
+	CMOVQGT(last, at)
+	JMP(operand.LabelRef("vector"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// threes sets r to what elements first and on of three vectors by turns are in theirs; AVX-512 takes those of
+// the second from a second table.
+func (i isa) threes(r reg.VecPhysical, first, lanes int) {
+	table := GLOBL("threes"+r.Asm(), attr.RODATA|attr.NOPTR)
+	for e := range lanes {
+		n := (first + e) / 3
+		if i.bytes == 64 && (first+e)%3 == 1 {
+			n += lanes
+		}
+		DATA(4*e, operand.U32(n))
+	}
+	i.loadInts(table, r)
+}
+
+// thirds sets r to what puts elements of the third vector between those of threes.
+func (i isa) thirds(r reg.VecPhysical, first, lanes int) {
+	table := GLOBL("thirds"+r.Asm(), attr.RODATA|attr.NOPTR)
+	for e := range lanes {
+		n := e
+		if (first+e)%3 == 2 {
+			n = lanes + (first+e)/3
+		}
+		DATA(4*e, operand.U32(n))
+	}
+	i.loadInts(table, r)
+}
+
+// loadInts loads a vector.
+func (i isa) loadInts(from operand.Mem, r reg.VecPhysical) {
+	if i.bytes == 64 {
+		VMOVDQU32(from, r)
+	} else {
+		VMOVDQU(from, r)
+	}
+}
+
+// threeVectors writes vector k of the elements of the first three registers by turns.
+func (i isa) threeVectors(k int, to operand.Mem) {
+	some, all := i.regs[3], i.regs[4]
+	if i.bytes == 64 {
+		VMOVDQA32(i.regs[8+k], some)
+		VPERMI2PS(i.regs[1], i.regs[0], some)
+		VMOVDQA32(i.regs[11+k], all)
+		VPERMI2PS(i.regs[2], some, all)
+		VMOVUPS(all, to)
+		return
+	}
+	VPERMPS(i.regs[0], i.regs[8+k], all)
+	for plane := 1; plane < 3; plane++ {
+		lanes := 0
+		for e := range 8 {
+			if (8*k+e)%3 == plane {
+				lanes |= 1 << e
+			}
+		}
+		VPERMPS(i.regs[plane], i.regs[8+k], some)
+		VBLENDPS(operand.Imm(uint64(lanes)), some, all, all)
+	}
+	VMOVUPS(all, to)
 }
 
 func shuffleTwo(set isa) {

@@ -35,7 +35,8 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	for text := range strings.SplitSeq(r.ClassWeights, ",") {
 		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
-			return nil, refuse(strconv.Quote(text)+" is no weight", "want balanced, median, or a number for each class")
+			return nil, refuse(strconv.Quote(text)+" is no weight",
+				"want balanced, median, or a number for each class")
 		}
 		weights = append(weights, w)
 	}
@@ -102,7 +103,8 @@ func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if len(info.Classes) == 0 {
-		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are no classes", "leave it out")
+		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are no classes",
+			"leave it out")
 	}
 	of, all, present := make([]int64, len(info.Classes)), int64(0), 0
 	for i := range info.Len {

@@ -154,7 +154,8 @@ func TestImbalance(t *testing.T) {
 		for _, l := range c.labels {
 			src.masks = append(src.masks, []int32{l})
 		}
-		if got, err := Imbalance(t.Context(), src); err != nil || !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
+		got, err := Imbalance(t.Context(), src)
+		if err != nil || !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%v: %q, %v; want %q", c.labels, got, err, c.want)
 		}
 	}

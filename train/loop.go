@@ -180,7 +180,8 @@ func (s *Session) logIfDue(m *meter) {
 	}
 	left := float64(s.plan.recipe.TotalSteps()-p.Step) * float64(s.plan.recipe.StepBatch())
 	s.plan.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.plan.recipe.StepsPerEpoch() + 1,
-		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted), LR: s.plan.schedule.reduced(p.Step-1, p.reductions()),
+		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted),
+		LR:         s.plan.schedule.reduced(p.Step-1, p.reductions()),
 		Throughput: m.throughput(), InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync),
 		Remaining: ratio(left, m.throughput()), Ranks: m.rankShares()})
 	*m = newMeter()

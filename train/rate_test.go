@@ -91,7 +91,8 @@ func TestSchedulesAsInPyTorch(t *testing.T) {
 			}
 			return v
 		}
-		r := &Recipe{LR: 0.8, Steps: 40, Batch: 1, Accumulate: 1, Schedule: f[0] + ":" + f[1], Data: Data{Samples: 10}}
+		r := &Recipe{LR: 0.8, Steps: 40, Batch: 1, Accumulate: 1, Schedule: f[0] + ":" + f[1],
+			Data: Data{Samples: 10}}
 		step := 0
 		if f[0] == "onecycle" {
 			r.Steps, step = int(number(2)), int(number(3))

@@ -247,8 +247,8 @@ func (r *Recipe) endIsFixed() string {
 	per := r.StepsPerEpoch()
 	whole := per > 0 && r.TotalSteps()%per == 0 && r.TotalSteps()/per%max(r.EvalEvery, 1) == 0
 	if !whole && (r.Save != "last" || r.Patience > 0 || strings.HasPrefix(r.Schedule, "plateau")) {
-		return "the run was evaluated at its end, where a longer one is not, and {save}, {patience} or {schedule} " +
-			"depends on it"
+		return "the run was evaluated at its end, where a longer one is not, and {save}, {patience} or " +
+			"{schedule} depends on it"
 	}
 	return ""
 }

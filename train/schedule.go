@@ -55,11 +55,11 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 		}
 	case name == "onecycle":
 		if s.rise = 0.3; list != "" {
-			share, err := strconv.ParseFloat(list, 64)
-			if err != nil || !(share > 0 && share < 1) {
+			fraction, err := strconv.ParseFloat(list, 64)
+			if err != nil || !(fraction > 0 && fraction < 1) {
 				return s, fmt.Errorf("schedule %q: %q is no share of the run", r.Schedule, list)
 			}
-			s.rise = share
+			s.rise = fraction
 		}
 		if r.Warmup > 0 {
 			return s, fmt.Errorf("schedule %q rises by itself: it excludes a warm-up", r.Schedule)

@@ -40,7 +40,8 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 			return parallel.Result{}, err
 		}
 	}
-	o := optimizerStep{t.progress.Step, b, Hyper(t.plan.recipe, t.plan.schedule, t.progress.Step, t.progress.reductions())}
+	o := optimizerStep{t.progress.Step, b,
+		Hyper(t.plan.recipe, t.plan.schedule, t.progress.Step, t.progress.reductions())}
 	result, err := t.weights.step(t.orStop(ctx), o)
 	if err != nil {
 		return result, t.refused(err)

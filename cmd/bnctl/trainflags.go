@@ -59,7 +59,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "optimizer", Value: d.Optimizer, Usage: "sgd, adam, adamw or lars"},
 		&cli.StringFlag{Name: "lr", Usage: "learning rate, or `X@B`: X for a batch of B, scaled linearly " +
 			"(default: the model's)"},
-		&cli.StringSliceFlag{Name: "lr-of", Usage: "multiply the learning rate of tensors that match: 'layer1.*=0.1x'"},
+		&cli.StringSliceFlag{Name: "lr-of", Usage: "multiply the rate of tensors that match: 'layer1.*=0.1x'"},
 		&cli.Float64Flag{Name: "momentum", Value: d.Momentum, Usage: "of sgd and lars"},
 		&cli.BoolFlag{Name: "nesterov", Usage: "Nesterov momentum"},
 		&cli.Float64Flag{Name: "weight-decay", Value: d.WeightDecay, Usage: "of kernels and matrices"},

@@ -121,7 +121,7 @@ func (f *Function) largest(n *Node) float64 {
 // from its definition with everything per channel folded into one factor.
 func perElement(o Op) float64 {
 	switch o {
-	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, BroadcastTo, Split, Gather, Track:
+	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track:
 		return 0
 	case Image, Normalise, BatchNorm, Affine, Clip, Relu6, Dropout:
 		return 2

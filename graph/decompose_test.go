@@ -33,6 +33,10 @@ var decomposeCases = append(slices.Clone(gradCases),
 		return b.Op(graph.SliceGrad, "dx", []value{rows(b, "dy", 2, 3)},
 			"begin", []int{1, 0}, "end", []int{3, 3}, "size", []int{4, 3})
 	}},
+	gradCase{"take_grad", func(b *builder) value {
+		return b.Op(graph.TakeGrad, "dx", []value{rows(b, "dy", 2, 6)}, "axis", 1, "index", []int{0, 2, 4, 4, 3, 0},
+			"size", []int{2, 5})
+	}},
 	gradCase{"upsample whole", func(b *builder) value {
 		return b.Op(graph.Upsample, "y", []value{rows(b, "x", 2, 2, 3)}, "size", []int{6, 6})
 	}},

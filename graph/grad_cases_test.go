@@ -179,6 +179,8 @@ var gradCases = []gradCase{
 	}},
 	structure("slice", graph.Slice, []int{5, 4}, "begin", []int{1, 0}, "end", []int{5, 3}, "step", []int{3, 2}),
 	structure("pad", graph.Pad, []int{2, 3}, "before", []int{1, 0}, "after", []int{0, 2}, "value", 0.5),
+	structure("take", graph.Take, []int{3, 4, 2}, "axis", 1, "index", []int{3, 0, 0, 2, 3, 0}),
+	structure("take first axis", graph.Take, []int{4, 2}, "index", []int{3, 2, 1, 0}),
 	structure("reshape", graph.Reshape, []int{2, 3}, "shape", []int{3, 1, 2}),
 	structure("transpose", graph.Transpose, []int{2, 3, 4}, "perm", []int{2, 0, 1}),
 	structure("upsample", graph.Upsample, []int{2, 2, 3}, "size", []int{5, 6}),

@@ -18,6 +18,10 @@ func gradSlice(g *gradient, dy Value) {
 	g.give(0, g.op(SliceGrad, "dx", g.node.Attrs.With("size", g.shape(g.node.In[0])), dy))
 }
 
+func gradTake(g *gradient, dy Value) {
+	g.give(0, g.op(TakeGrad, "dx", g.node.Attrs.With("size", g.shape(g.node.In[0])), dy))
+}
+
 func gradPad(g *gradient, dy Value) {
 	begin := g.node.Ints("before")
 	end := slices.Clone(g.shape(g.node.In[0]))

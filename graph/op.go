@@ -186,6 +186,11 @@ const (
 	// template it has only the operand x and marks the place; eval and predict
 	// leave it out, and no device runs that form.
 	Dropout Op = 108
+	// Take(x): element i of the result is element index[i] of x, along axis.
+	Take Op = 109
+	// TakeGrad(dy) dx of shape size: element j along axis is the sum of all elements i of dy with
+	// index[i] = j, in the order of i, in f64 from 0; attributes as Take.
+	TakeGrad Op = 110
 
 	// Loss and metrics.
 

@@ -40,6 +40,7 @@ var (
 	epsSpec  = attrSpec{"eps", 1e-5, false}
 	overSpec = attrSpec{"over", "batch", false}
 	axisSpec = attrSpec{"axis", int64(0), false}
+	takeSpec = []attrSpec{axisSpec, {"index", []int64(nil), true}}
 	sizeSpec = attrSpec{"size", []int64(nil), true}
 	lossSpec = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
 		{"weights", []float64(nil), false}}
@@ -211,6 +212,10 @@ func init() { // the rules refer to the table's accessors
 		Dropout: {name: "dropout", in: 2, optional: 1, out: 1,
 			attrs: []attrSpec{{"p", 0.5, false}, {"seed", int64(0), false}, {"stream", int64(0), false}},
 			infer: inferDropout, grad: gradDropout},
+		Take: {name: "take", in: 1, out: 1, attrs: takeSpec, infer: inferTake, grad: gradTake,
+			decompose: decomposeTake},
+		TakeGrad: {name: "take_grad", in: 1, out: 1, attrs: specs(takeSpec, sizeSpec), infer: inferTakeGrad,
+			decompose: decomposeTakeGrad},
 
 		SoftmaxXent: {name: "softmax_xent", in: 3, optional: 1, out: 1,
 			attrs: lossSpec,

@@ -108,6 +108,10 @@ func resizeAttrs(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
 			end[axis] = length
 		}
 		return n.Attrs.With("end", end)
+	case graph.Take:
+		if axis := n.Int("axis"); to[axis] != from[axis] {
+			return fixed()
+		}
 	case graph.Upsample:
 		size := n.Ints("size")
 		for axis := range size {

@@ -34,7 +34,7 @@ var loops = map[graph.Op]func(*call){
 	graph.SumRows: sumRows, graph.ChannelSum: channelSum,
 
 	graph.Concat: concat, graph.Slice: slice, graph.SliceGrad: sliceGrad, graph.Pad: pad,
-	graph.Reshape: reshape, graph.Transpose: transpose,
+	graph.Reshape: reshape, graph.Transpose: transpose, graph.Take: take, graph.TakeGrad: takeGrad,
 	graph.Upsample: upsample, graph.UpsampleGrad: upsampleGrad, graph.Dropout: dropout,
 
 	graph.SoftmaxXent: softmaxXent, graph.SoftmaxXentGrad: softmaxXentGrad, graph.Correct: correct,

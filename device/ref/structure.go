@@ -43,6 +43,32 @@ func sliceGrad(c *call) {
 	}
 }
 
+// taken returns, for every element of a take of shape, the element of shape from that it is.
+func (c *call) taken(from, shape []int) []int {
+	axis, indices := c.Int("axis"), c.Ints("index")
+	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))
+	walk(shape, func(i int, at []int) {
+		copy(source, at)
+		source[axis] = indices[at[axis]]
+		index[i] = flat(from, source)
+	})
+	return index
+}
+
+func take(c *call) {
+	c.gather(c.taken(c.in(0).typ.Shape, c.out(0).typ.Shape), 0)
+}
+
+func takeGrad(c *call) {
+	dy, dx := c.in(0), c.out(0)
+	index := c.taken(dx.typ.Shape, dy.typ.Shape)
+	for n := range dx.lead {
+		for i, v := range dy.at(n) {
+			dx.at(n)[index[i]] += v
+		}
+	}
+}
+
 func pad(c *call) {
 	from, to, before := c.in(0).typ.Shape, c.out(0).typ.Shape, c.Ints("before")
 	index, source := make([]int, c.out(0).size), make([]int, len(from))

@@ -16,6 +16,8 @@ var structureOps = map[graph.Op]func(c *compiler){
 	graph.Reshape:     buildReshape,
 	graph.Transpose:   buildTranspose,
 	graph.BroadcastTo: buildBroadcastTo,
+	graph.Take:        buildTake,
+	graph.TakeGrad:    buildTakeGrad,
 }
 
 // region is a set of elements of a unit: those at from plus any multiple of the strides.

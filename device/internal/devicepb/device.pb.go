@@ -664,6 +664,16 @@ const (
 	// - seed int = 0: key of the generator
 	// - stream int = 0: of this node, in the key of the generator
 	Op_OP_DROPOUT Op = 108
+	// Take(x): element i of the result is element index[i] of x, along axis.
+	// - axis int = 0: of the shape
+	// - index ints: place in x, from 0, of every element of the result; some may repeat
+	Op_OP_TAKE Op = 109
+	// TakeGrad(dy) dx: element j along axis is the sum of all elements i of dy with
+	// index[i] = j, in the order of i, in f64 beginning with 0, rounded once.
+	// - axis int = 0: of the shape
+	// - index ints: place in dx, from 0, of every element of dy; some may repeat
+	// - size ints: shape of the result
+	Op_OP_TAKE_GRAD Op = 110
 	// SoftmaxXent(logits r[C,...], labels r i32[...], weight? r[]) p f64[1]:
 	// the sum over rows and positions of weight * weights[label] * cross-entropy, in
 	// f64, a weight that is absent being 1. Labels equal to ignore count 0. Any other
@@ -798,6 +808,8 @@ var (
 		106: "OP_UPSAMPLE",
 		107: "OP_UPSAMPLE_GRAD",
 		108: "OP_DROPOUT",
+		109: "OP_TAKE",
+		110: "OP_TAKE_GRAD",
 		120: "OP_SOFTMAX_XENT",
 		121: "OP_SOFTMAX_XENT_GRAD",
 		122: "OP_CORRECT",
@@ -878,6 +890,8 @@ var (
 		"OP_UPSAMPLE":              106,
 		"OP_UPSAMPLE_GRAD":         107,
 		"OP_DROPOUT":               108,
+		"OP_TAKE":                  109,
+		"OP_TAKE_GRAD":             110,
 		"OP_SOFTMAX_XENT":          120,
 		"OP_SOFTMAX_XENT_GRAD":     121,
 		"OP_CORRECT":               122,
@@ -4647,7 +4661,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\x94\v\n" +
+	"\rRELATION_ROWS\x10\x03*\xb3\v\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4730,7 +4744,9 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\vOP_UPSAMPLE\x10j\x12\x14\n" +
 	"\x10OP_UPSAMPLE_GRAD\x10k\x12\x0e\n" +
 	"\n" +
-	"OP_DROPOUT\x10l\x12\x13\n" +
+	"OP_DROPOUT\x10l\x12\v\n" +
+	"\aOP_TAKE\x10m\x12\x10\n" +
+	"\fOP_TAKE_GRAD\x10n\x12\x13\n" +
 	"\x0fOP_SOFTMAX_XENT\x10x\x12\x18\n" +
 	"\x14OP_SOFTMAX_XENT_GRAD\x10y\x12\x0e\n" +
 	"\n" +

@@ -224,3 +224,11 @@ for name, shape, smoothing in [("class weights", (6, 4), 0.0), ("class weights, 
     labels = rows(labels, "i32")
     case("softmax_xent", name, attrs, [rows(x), labels, rows(None)], loss)
     case("softmax_xent_grad", name, attrs, [rows(x), labels, whole(torch.tensor(0.125).double()), rows(None)], dx / 8)
+
+for name, shape, axis, index in [("channels, some twice", (2, 5, 3), 0, (4, 0, 0, 2)),
+                                 ("last axis, mirrored", (2, 3, 4), 1, (2, 1, 0, 1, 2, 3, 2))]:
+    x = leaf(*shape)
+    y = x.index_select(axis + 1, torch.tensor(index))
+    case("take", name, {"axis": axis, "index": index}, [rows(x)], y)
+    dy, dx = grads(y, x)
+    case("take_grad", name, {"axis": axis, "index": index, "size": shape[1:]}, [rows(dy)], dx)

@@ -15,9 +15,6 @@ func gather(c *call) graph.Value {
 		return graph.None
 	}
 	index, at := c.indices(1, s[axis])
-	if c.err == nil && len(at) == 0 {
-		c.fail("of no place of axis %d", axis)
-	}
 	shape := slices.Concat(s[:axis], index.Shape, s[axis+1:])
 	if c.err != nil || len(index.Shape) == 1 {
 		return c.gatherAxis(c.dynamic(0), axis, at, "")
@@ -46,15 +43,86 @@ func tile(c *call) graph.Value {
 	x := c.dynamic(0)
 	for a := range s {
 		n := c.concrete(times[a])
-		if n < 1 || n > maxExtend {
-			c.fail("repeats are %s, want 1 to %d", printed(times), maxExtend)
+		if n < 1 || n > maxIndices/int64(max(s[a], 1)) {
+			c.fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", printed(times), s,
+				maxIndices)
 			return graph.None
 		}
 		if n > 1 {
-			x = c.node(graph.Concat, ".tiled", slices.Repeat([]graph.Value{x}, int(n)), "axis", a)
+			x = c.gatherAxis(x, a, slices.Repeat(indicesTo(s[a]), int(n)), ".tiled")
 		}
 	}
 	return x
+}
+
+// selectElements picks elements by constants, one for each element of the result.
+func selectElements(c *call) graph.Value {
+	return c.gatherFlat(func(s []int) ([]int, []int) {
+		axis := c.foldAxis(int64(c.int("axis", 0)), len(s))
+		if c.err != nil {
+			return nil, nil
+		}
+		index, offsets := c.indices(1, s[axis])
+		if !c.within(index.Shape, s, axis) {
+			return nil, nil
+		}
+		step := strides(s)
+		each(index.Shape, func(k int, at []int) {
+			offsets[k] *= step[axis]
+			for a := range at {
+				if a != axis {
+					offsets[k] += at[a] * step[a]
+				}
+			}
+		})
+		return offsets, index.Shape
+	})
+}
+
+// selectTuples picks blocks by tuples of constants.
+func selectTuples(c *call) graph.Value {
+	return c.gatherFlat(func(s []int) ([]int, []int) {
+		common := c.int("batch_dims", 0)
+		if common < 0 {
+			c.fail("batch_dims is %d", common)
+			return nil, nil
+		}
+		begins, block := c.tuples(s, common)
+		if c.err != nil {
+			return nil, nil
+		}
+		index := c.in[1].c.Shape
+		last := len(index) - 1
+		shape := slices.Concat(index[:last], s[common+index[last]:])
+		var at []int
+		for k := 0; k < len(begins) && len(at) <= maxIndices; k++ {
+			for i := range block {
+				at = append(at, begins[k]+i)
+			}
+		}
+		return at, shape
+	})
+}
+
+// gatherFlat picks elements that lie anywhere in operand 0: offsets says where, of
+// those in the order of its shape, and which shape they make.
+func (c *call) gatherFlat(offsets func(from []int) (at, shape []int)) graph.Value {
+	if !c.unbatched {
+		c.failAcrossBatch("picks elements of every row by constants of its own")
+		return graph.None
+	}
+	s := c.shape(0)
+	at, shape := offsets(s)
+	switch n := tensor.Count(s); {
+	case c.err == nil && len(at) == 0:
+		c.fail("of no element")
+	case c.err == nil && len(at) > maxIndices:
+		c.fail("of more than %d elements is not supported", maxIndices)
+	case c.err == nil:
+		v := c.node(graph.Reshape, ".flat", []graph.Value{c.dynamic(0)}, "shape", []int{n})
+		return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(v, 0, at, ".taken")}, "shape", shape)
+	}
+	return graph.None
 }
 
 // where takes one of two operands as a whole: the condition is a constant.

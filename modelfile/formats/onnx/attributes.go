@@ -134,7 +134,7 @@ func listed(names, name string) bool {
 // operands have no counterpart; each is refused by a sentence that names it.
 var refusedValues = map[string]string{
 	"Conv":               "volumes",
-	"ConvTranspose":      "volumes; output_shape beyond what kernel and stride give",
+	"ConvTranspose":      "volumes",
 	"MaxPool":            "dilations above 1; the second result, indices",
 	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p other than 1 and 2",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
@@ -146,14 +146,14 @@ var refusedValues = map[string]string{
 	"ReduceMax":          "axis 0",
 	"ReduceMin":          "axis 0",
 	"ArgMax":             "axes other than 1; anywhere but in front of an output; select_last_index",
-	"Slice":              "more than 256 elements backwards",
 	"Pow": "exponents other than one constant; " +
 		"a constant base other than one positive number, or 1",
-	"Gather":    "indices that are not constant; more than 256 ranges of an axis",
-	"Squeeze":   "an empty list of axes",
-	"Pad":       "mode wrap",
-	"Transpose": "a perm that moves axis 0",
-	"Flatten":   "axes other than 1, unless the file fixes the batch to 1",
+	"Gather":         "indices that are not constant",
+	"GatherElements": "indices that are not constant; a batch that is open or more than 1",
+	"GatherND":       "indices that are not constant; a batch that is open or more than 1",
+	"Squeeze":        "an empty list of axes",
+	"Transpose":      "a perm that moves axis 0",
+	"Flatten":        "axes other than 1, unless the file fixes the batch to 1",
 	"Resize": "coordinate_transformation_mode tf_crop_and_resize; antialias of nearest; " +
 		"volumes; axes other than those behind the channels",
 	"Upsample":         "volumes; axes other than those behind the channels",

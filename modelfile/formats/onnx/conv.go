@@ -44,9 +44,8 @@ func convTranspose(c *call) graph.Value {
 	s := c.spatialShape(0)
 	axes := len(s) - 1
 	k := c.kernelShape(axes)
-	kernel := k[4-axes:]
-	w := c.transposedWindow(kernel, s[1:])
-	groups, more := c.int("group", 1), c.ints("output_padding", axes, 0)
+	w, more := c.transposedWindow(k[4-axes:], s[1:])
+	groups := c.int("group", 1)
 	if c.err != nil {
 		return graph.None
 	}
@@ -60,17 +59,22 @@ func convTranspose(c *call) graph.Value {
 
 // transposedWindow reads a window whose pads may be said by the size of the
 // result: by auto_pad as many times the operand's as the stride says, or by
-// output_shape.
-func (c *call) transposedWindow(kernel, size []int) window {
+// output_shape. more is by how many elements the result is longer than the windows
+// reach.
+func (c *call) transposedWindow(kernel, size []int) (w window, more []int) {
 	auto := c.text("auto_pad", "NOTSET")
-	w := c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution
+	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution
+	more = c.ints("output_padding", len(size), 0)
 	var want []int
-	more := c.ints("output_padding", len(size), 0)
 	switch {
 	case c.err != nil:
-		return w
+		return w, more
 	case c.attribute("output_shape") != nil:
-		want = c.ints("output_shape", len(size), 0)
+		n := len(size)
+		if len(c.attribute("output_shape").Ints) == n+2 { // with the batch and the channels
+			n += 2
+		}
+		want = c.ints("output_shape", n, 0)[n-len(size):]
 	case auto == "SAME_UPPER" || auto == "SAME_LOWER":
 		for a, n := range size {
 			want = append(want, n*w.stride[a])
@@ -79,8 +83,7 @@ func (c *call) transposedWindow(kernel, size []int) window {
 	for a, n := range want {
 		total := w.stride[a]*(size[a]-1) + more[a] + w.span(a) - n
 		if total < 0 {
-			c.fail("to a length of %d, which is more than kernel and stride give", n)
-			return w
+			more[a], total = more[a]-total, 0
 		}
 		w.begin[a] = total - total/2
 		if auto == "SAME_UPPER" {
@@ -88,5 +91,5 @@ func (c *call) transposedWindow(kernel, size []int) window {
 		}
 		w.end[a] = total - w.begin[a]
 	}
-	return w
+	return w, more
 }

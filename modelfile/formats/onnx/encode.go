@@ -30,7 +30,7 @@ func init() { // the encoders refer to the table's users
 		graph.BroadcastTo: encodeBroadcast,
 
 		graph.Concat: encodeConcat, graph.Slice: encodeSlice, graph.Pad: encodePad,
-		graph.Reshape: encodeReshape, graph.Transpose: encodeTranspose,
+		graph.Reshape: encodeReshape, graph.Transpose: encodeTranspose, graph.Take: encodeTake,
 		graph.Upsample: encodeUpsample, graph.Dropout: encodeDropout,
 	}
 }

@@ -20,6 +20,11 @@ func encodeSlice(e *encoding) {
 	e.is("Slice")
 }
 
+func encodeTake(e *encoding) {
+	e.in = append(e.in, e.ints(e.out+".index", e.n.Ints("index")...))
+	e.is("Gather", intAttr("axis", e.n.Int("axis")+1))
+}
+
 func encodePad(e *encoding) {
 	pads := slices.Concat([]int{0}, e.n.Ints("before"), []int{0}, e.n.Ints("after"))
 	e.in = append(e.in, e.ints(e.out+".pads", pads...), e.scalar(e.out+".value", e.n.Float("value")))

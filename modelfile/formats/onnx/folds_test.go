@@ -163,7 +163,7 @@ func TestBatchOfOne(t *testing.T) {
 		{"joined", nodes{op("Concat", "x x", "y", intAttr("axis", 0))}, "concat("},
 		{"reduced", nodes{op("ReduceMean", "x", "y", intAttr("keepdims", 0))}, "axes=[0,1,2]"},
 		{"softmax", nodes{op("Softmax", "x", "y", intAttr("axis", 0))}, "softmax("},
-		{"repeated", nodes{ints("k", 2, 1, 1), op("Tile", "x k", "y")}, "concat("},
+		{"repeated", nodes{ints("k", 2, 1, 1), op("Tile", "x k", "y")}, "take("},
 	} {
 		got := readModel(t, modelOf(13, 1, []int64{2, 3}, nil, c.nodes...))
 		if text := became(got); !strings.Contains(text, c.want) || strings.Contains(text, "node 0") {

@@ -32,6 +32,7 @@ func init() { // the makers refer to the table's users
 		"InstanceNormalization": one(instanceNorm), "LpNormalization": one(lpNorm),
 
 		"Concat": one(concat), "Slice": one(slice), "Gather": one(gather), "Tile": one(tile),
+		"GatherElements": one(selectElements), "GatherND": one(selectTuples),
 		"Split": split, "Pad": one(pad),
 		"Transpose": one(transpose), "Expand": one(expand), "Reshape": one(reshape), "Flatten": one(flatten),
 		"Squeeze": one(squeeze), "Unsqueeze": one(unsqueeze),

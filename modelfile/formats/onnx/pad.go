@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// pad adds elements around a value: of one number, mirrored, or those of the
-// edge. A negative length cuts.
+// pad adds elements around a value: of one number, or others of the same axis. A
+// negative length cuts.
 func pad(c *call) graph.Value {
 	s := c.shape(0)
 	before, after := c.padding(c.rank(0), func(a int64) int { return c.axis(a, len(s)) }, len(s))
@@ -22,10 +22,11 @@ func pad(c *call) graph.Value {
 			value = 0
 		}
 		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))
-	case "reflect", "edge":
-		for a := range s {
-			x = c.extend(x, s, a, before[a], after[a], mode == "reflect")
-			s[a] += before[a] + after[a]
+	case "reflect", "edge", "wrap":
+		for a, n := range s {
+			if before[a] > 0 || after[a] > 0 {
+				x = c.extended(x, a, n, before[a], after[a], outside[mode])
+			}
 		}
 		return x
 	default:
@@ -81,39 +82,39 @@ func (c *call) cropped(x graph.Value, shape, before, after []int) (graph.Value, 
 	return c.node(graph.Slice, ".cropped", []graph.Value{x}, "begin", begin, "end", end), shape
 }
 
-// maxExtend bounds the slices that mirrored and repeated edges are made of.
-const maxExtend = 256
-
-// extend adds slices of one element at both ends of an axis.
-func (c *call) extend(x graph.Value, shape []int, axis, before, after int, reflect bool) graph.Value {
-	if before == 0 && after == 0 || c.err != nil {
-		return x
-	}
-	n := shape[axis]
-	if reflect && max(before, after) >= n || before+after > maxExtend {
-		c.fail("%d and %d elements at the ends of an axis of %d", before, after, n)
-		return x
-	}
-	at := func(i int) graph.Value {
-		begin, end := make([]int, len(shape)), slices.Clone(shape)
-		begin[axis], end[axis] = i, i+1
-		return c.node(graph.Slice, ".edge", []graph.Value{x}, "begin", begin, "end", end)
-	}
-	var in []graph.Value
-	for i := before; i > 0; i-- {
-		in = append(in, at(inside(i, reflect)))
-	}
-	in = append(in, x)
-	for i := 1; i <= after; i++ {
-		in = append(in, at(n-1-inside(i, reflect)))
-	}
-	return c.node(graph.Concat, ".extended", in, "axis", axis)
+// outside gives the element of an axis of n, from 0, that stands at place i, before
+// its first or behind its last one; it is not inside where there is none.
+var outside = map[string]func(i, n int) int{
+	"reflect": func(i, n int) int {
+		if i < 0 {
+			return -i
+		}
+		return 2*(n-1) - i
+	},
+	"edge": func(i, n int) int { return min(max(i, 0), n-1) },
+	"wrap": func(i, n int) int { return ((i % n) + n) % n },
 }
 
-// inside returns how far from the edge the element lies that stands i outside.
-func inside(i int, reflect bool) int {
-	if reflect {
-		return i
+// extended puts elements of an axis of n in front of it and behind it.
+func (c *call) extended(x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
+	if before+n+after > maxIndices {
+		c.fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)
 	}
-	return 0
+	if c.err != nil {
+		return x
+	}
+	indices := make([]int, before+n+after)
+	for k := range indices {
+		i := k - before
+		if i < 0 || i >= n {
+			i = at(i, n)
+		}
+		if i < 0 || i >= n {
+			c.fail("%d and %d elements at the ends of an axis of %d: only what is inside is mirrored", before,
+				after, n)
+			return x
+		}
+		indices[k] = i
+	}
+	return c.gatherAxis(x, axis, indices, ".extended")
 }

@@ -41,6 +41,10 @@ func slice(c *call) graph.Value {
 	s := c.shape(0)
 	spans := c.spans(s, func(a int64) int { return c.axis(a, len(s)) })
 	for a, s := range spans {
+		if s.count > maxIndices && s.step < 0 {
+			c.fail("of more than %d elements backwards is not supported", maxIndices)
+			return graph.None
+		}
 		if s.step < 0 { // one axis after the other
 			x := c.gatherAxis(c.dynamic(0), a, s.indices(), ".turned")
 			if c.err != nil {
@@ -53,38 +57,63 @@ func slice(c *call) graph.Value {
 	return c.sliceSpans("", spans)
 }
 
-// gatherAxis selects indices of an axis of a value, in their order. Indices at equal distances are
-// one slice.
+// maxTake bounds the places that one node picks, as all lists of attributes are,
+// and maxIndices those of an axis.
+const (
+	maxTake    = 1 << 12
+	maxIndices = 1 << 20
+	maxExtend  = 256 // slices of one reduction
+)
+
+// gatherAxis picks places of an axis of a value, in their order: those that follow on
+// each other in equal steps by a slice.
 func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) graph.Value {
 	if c.err != nil || x == graph.None {
 		return graph.None
 	}
-	s := c.g.Type(x).Shape
+	if len(at) == 0 {
+		c.fail("of no place of axis %d", axis)
+		return graph.None
+	}
 	var in []graph.Value
 	for len(at) > 0 {
-		n, step := 1, 1
-		if len(at) > 1 && at[1] > at[0] {
-			step = at[1] - at[0]
-			for n < len(at) && at[n]-at[n-1] == step {
-				n++
-			}
+		n, step := stepped(at)
+		if n == len(at) || n >= maxTake {
+			in = append(in, c.sliceOf(x, axis, at[:n], step, suffix))
+		} else {
+			n = min(len(at), maxTake)
+			in = append(in, c.node(graph.Take, suffix, []graph.Value{x}, "axis", axis, "index", at[:n]))
 		}
-		if len(in) == maxExtend {
-			c.fail("picks more than %d ranges of an axis", maxExtend)
-			return graph.None
-		}
-		begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
-		begin[axis], end[axis], steps[axis] = at[0], at[n-1]+1, step
-		if step == 1 {
-			steps = nil
-		}
-		in = append(in, c.node(graph.Slice, suffix, []graph.Value{x}, "begin", begin, "end", end, "step", steps))
 		at = at[n:]
 	}
 	if len(in) == 1 {
 		return in[0]
 	}
 	return c.node(graph.Concat, suffix, in, "axis", axis)
+}
+
+// stepped returns how many places from the first on follow on each other in equal
+// steps of at least 1.
+func stepped(at []int) (n, step int) {
+	n, step = 1, 1
+	if len(at) > 1 && at[1] > at[0] {
+		step = at[1] - at[0]
+		for n < len(at) && at[n]-at[n-1] == step {
+			n++
+		}
+	}
+	return n, step
+}
+
+// sliceOf slices places that are a step apart.
+func (c *call) sliceOf(x graph.Value, axis int, at []int, step int, suffix string) graph.Value {
+	s := c.g.Type(x).Shape
+	begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
+	begin[axis], end[axis], steps[axis] = at[0], at[len(at)-1]+1, step
+	if step == 1 {
+		steps = nil
+	}
+	return c.node(graph.Slice, suffix, []graph.Value{x}, "begin", begin, "end", end, "step", steps)
 }
 
 // sliceSpans adds a slice of the operand.

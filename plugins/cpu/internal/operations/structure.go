@@ -19,6 +19,8 @@ var structureOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Reshape:     buildReshape,
 	graph.Transpose:   buildTranspose,
 	graph.BroadcastTo: buildBroadcastTo,
+	graph.Take:        buildTake,
+	graph.TakeGrad:    buildTakeGrad,
 }
 
 func buildConcat(c *plan.Compiler) run.Action {

@@ -53,7 +53,7 @@ func (c *Compiler) rounded(a run.Action) run.Action {
 // selecting are the operations whose results are values of their operands, 0 or
 // a bound that is a bfloat16.
 var selecting = []graph.Op{graph.Relu, graph.Relu6, graph.MaxPool, graph.Concat, graph.Slice, graph.SliceGrad,
-	graph.Reshape, graph.Transpose, graph.BroadcastTo}
+	graph.Reshape, graph.Transpose, graph.Take, graph.BroadcastTo}
 
 // selects reports whether the results of the node are bfloat16 because its operands
 // are.

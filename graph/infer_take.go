@@ -1,0 +1,67 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// takeShape returns the shape that a Take makes of from.
+func (c *inference) takeShape(from []int) ([]int, error) {
+	axis, index := c.node.Int("axis"), c.node.Ints("index")
+	if axis < 0 || axis >= len(from) {
+		return nil, fmt.Errorf("attribute axis is %d for rank %d", axis, len(from))
+	}
+	if len(index) == 0 {
+		return nil, fmt.Errorf("attribute index is empty, want at least one element")
+	}
+	for _, i := range index {
+		if i < 0 || i >= from[axis] {
+			return nil, fmt.Errorf("attribute index has %d, want 0 to %d: axis %d of %v", i, from[axis]-1, axis, from)
+		}
+	}
+	shape := slices.Clone(from)
+	shape[axis] = len(index)
+	return shape, nil
+}
+
+func inferTake(c *inference) error {
+	t := c.in(0)
+	shape, err := c.takeShape(t.Shape)
+	if err != nil {
+		return err
+	}
+	return c.yield(t.Kind, t.DType, shape...)
+}
+
+func inferTakeGrad(c *inference) error {
+	t, err := c.float(0)
+	if err != nil {
+		return err
+	}
+	size := c.node.Ints("size")
+	shape, err := c.takeShape(size)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(shape, t.Shape) {
+		return fmt.Errorf("gradient of shape %v does not come from a take of shape %v", t.Shape, shape)
+	}
+	return c.yield(t.Kind, t.DType, size...)
+}
+
+// takeRuns cuts an index into runs of equal steps, from 1 to most, each of which is a
+// slice: where they begin in the index, and behind the last, and their steps.
+func takeRuns(index []int, most int) (begins, steps []int) {
+	for i := 0; i < len(index); {
+		n, step := 1, 1
+		if i+1 < len(index) && index[i+1] > index[i] && index[i+1]-index[i] <= most {
+			step = index[i+1] - index[i]
+			for i+n < len(index) && index[i+n]-index[i+n-1] == step {
+				n++
+			}
+		}
+		begins, steps = append(begins, i), append(steps, step)
+		i += n
+	}
+	return append(begins, len(index)), steps
+}

@@ -1,0 +1,93 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// axisLines is how an axis of a value lies in memory: outer times length lines of inner elements.
+type axisLines struct{ outer, length, inner int }
+
+// linesOf returns the lines of an axis of v.
+func linesOf(v *run.Value, axis int) axisLines {
+	strides := v.Strides()
+	l := axisLines{length: v.Shape[axis], inner: strides[axis]}
+	l.outer = v.Count / max(l.length*l.inner, 1)
+	return l
+}
+
+func buildTake(c *plan.Compiler) run.Action {
+	x, y, index := c.In(0), c.Out(0), c.Node().Ints("index")
+	l := linesOf(x, c.Node().Int("axis"))
+	copyUnit := takeUnit[uint8]
+	switch y.DType.Size() {
+	case 2:
+		copyUnit = takeUnit[uint16]
+	case 4:
+		copyUnit = takeUnit[uint32]
+	case 8:
+		copyUnit = takeUnit[uint64]
+	}
+	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		copyUnit(l, index, f.Unit(y, w, y.Kind, i), f.Unit(x, w, y.Kind, i))
+	}})
+}
+
+// takeUnit takes the lines of one unit; elements are words of their size.
+func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, to, from []byte) {
+	dst, src := run.View[T](to), run.View[T](from)
+	for o := range l.outer {
+		block := src[o*l.length*l.inner:]
+		if l.inner == 1 {
+			for i, j := range index {
+				dst[o*len(index)+i] = block[j]
+			}
+			continue
+		}
+		for i, j := range index {
+			copy(dst[(o*len(index)+i)*l.inner:][:l.inner], block[j*l.inner:])
+		}
+	}
+}
+
+func buildTakeGrad(c *plan.Compiler) run.Action {
+	dy, dx := c.In(0), c.Out(0)
+	s := spread{axisLines: linesOf(dx, c.Node().Int("axis")), taken: len(c.Node().Ints("index"))}
+	s.ends, s.all = class.Takers(c.Node(), s.length)
+	add := spreadUnit[float32]
+	if dx.DType == tensor.F64 {
+		add = spreadUnit[float64]
+	}
+	return run.ByUnit(dx.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		add(&s, f.Unit(dx, w, dx.Kind, i), f.Unit(dy, w, dx.Kind, i))
+	}})
+}
+
+// spread adds lines of a gradient, of which there are taken, to those that they
+// were taken from: ends and all are those of class.Takers.
+type spread struct {
+	axisLines
+	taken     int
+	ends, all []int
+}
+
+// spreadUnit sets one unit: sums are float64, in the order of what was taken.
+func spreadUnit[T float32 | float64](s *spread, to, from []byte) {
+	dst, src := run.View[T](to), run.View[T](from)
+	for o := range s.outer {
+		first, block := 0, src[o*s.taken*s.inner:]
+		for j, end := range s.ends {
+			line := dst[(o*s.length+j)*s.inner:][:s.inner]
+			for k := range line {
+				sum := 0.0
+				for _, i := range s.all[first:end] {
+					sum += float64(block[i*s.inner+k])
+				}
+				line[k] = T(sum)
+			}
+			first = end
+		}
+	}
+}

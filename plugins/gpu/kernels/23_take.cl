@@ -1,0 +1,31 @@
+// Elements of an axis by a list of their places. An axis has lines of inner
+// elements: to of them in the result of a take, from of them in its operand.
+
+#define TAKE(name, type) \
+	KERNEL name(int first, IN type *x, OUT type *y, IN int *index, int n, int to, int from, int inner, \
+		int count_x) { \
+		EACH(e, unit, n); \
+		int line = e / inner; \
+		y[unit * n + e] = \
+			x[unit * count_x + ((long)(line / to) * from + index[line % to]) * inner + e % inner]; \
+	}
+
+TAKE(take4, uint)
+TAKE(take8, ulong)
+
+// A gradient adds, in their order, the lines that took a line: table has the end of
+// the list of each line, then the lists.
+#define TAKE_BACK(name, type) \
+	KERNEL name(int first, IN type *dy, OUT type *dx, IN int *table, int n, int to, int from, int inner, \
+		int count_dy) { \
+		EACH(e, unit, n); \
+		int line = e / inner, j = line % from; \
+		dy += unit * count_dy + (long)(line / from) * to * inner + e % inner; \
+		double s = 0.0; \
+		for (int i = j ? table[j - 1] : 0; i < table[j]; i++) \
+			s += (double)dy[(long)table[from + i] * inner]; \
+		dx[unit * n + e] = (type)s; \
+	}
+
+TAKE_BACK(take_back32, float)
+TAKE_BACK(take_back64, double)

@@ -24,15 +24,23 @@ func (r *reader) input(need []bool) error {
 	if err != nil {
 		return fmt.Errorf("input %.80q: %w", in[0].Name, err)
 	}
-	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(in[0].Name, "input")), t))
-	r.values[in[0].Name] = v
-	if t.DType == tensor.U8 && r.g.Err() == nil {
-		return r.image(in[0].Name, v, need)
+	name := in[0].Name
+	written := t.DType == tensor.U8 && r.begins(name, need)
+	integer := t.DType != tensor.F32
+	if integer && !written {
+		r.pixels = t.DType == tensor.U8
+		t.DType = tensor.F32
+	}
+	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(name, "input")), t))
+	v.integer = integer
+	r.values[name] = v
+	if written && r.g.Err() == nil {
+		return r.image(name, v, need)
 	}
 	return r.g.Err()
 }
 
-// inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
+// inputType reads a type: of floats, which are f32 here, or of integers.
 func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	p := info.GetType().GetTensorType()
 	if p == nil {
@@ -47,8 +55,10 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 		r.file.Find(info.Name, fmt.Sprintf("the model computes in %v; here it computes in f32", d), "")
 		d = tensor.F32
 	case tensor.F32, tensor.U8:
+	case tensor.Bool:
+		return graph.Type{}, fmt.Errorf("its type is %v; numbers are supported", d)
 	default:
-		return graph.Type{}, fmt.Errorf("its type is %v; f32 and u8 are supported", d)
+		r.file.Find(info.Name, fmt.Sprintf("the file takes %v; here it takes the same numbers as f32", d), "")
 	}
 	shape, err := r.sample(p.Shape)
 	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
@@ -70,6 +80,9 @@ func (r *reader) outputs() error {
 		case x.fromArgMax:
 			r.g.Output(names.Free("scores"), x.v, false)
 		default:
+			if x.integer {
+				r.file.Find(o.Name, "the file gives integers; here they are the same numbers as f32", "")
+			}
 			if s := r.shapeOf(x); x.unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])

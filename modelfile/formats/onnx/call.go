@@ -107,7 +107,7 @@ func (c *call) run(op string) []value {
 	case c.in[0].fromArgMax:
 		return []value{c.in[0]}
 	}
-	return makers[op](c)
+	return c.make(op)
 }
 
 // nodeName returns the name of a node's first result. Exporters number their

@@ -68,6 +68,25 @@ func readModel(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	return f
 }
 
+// readOnly reads the tensors of a model alone.
+func readOnly(m *onnxpb.ModelProto) (*foreign.File, error) {
+	b, err := proto.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return ReadFrom(bytes.NewReader(b), int64(len(b)), Options{TensorsOnly: true})
+}
+
+// readTensors is readOnly of a model whose tensors are.
+func readTensors(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
+	t.Helper()
+	f, err := readOnly(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // became returns the graph of a file, or why there is none.
 func became(f *foreign.File) string {
 	if f.NoModel != nil {

@@ -32,10 +32,17 @@ func (r *reader) constants(d *decoder, ext *external) error {
 			if err := r.readConstant(i, d, ext, listed); err != nil {
 				return fmt.Errorf("node %d (Constant %.80q): %w", i, first(n.Output, ""), err)
 			}
-		} else if need[i] && !r.compute(i) {
-			if err := r.listWeights(n.Input, listed); err != nil {
-				return err
-			}
+			continue
+		}
+		if !need[i] {
+			continue
+		}
+		done, err := r.compute(i)
+		if err == nil && !done {
+			err = r.listWeights(n.Input, listed)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	r.norms(need)
@@ -107,23 +114,28 @@ func isWeight(t *foreign.Tensor) bool {
 
 // compute computes node i if all its operands are constants, and reports
 // whether it could: what is wrong with one that could not is told when the
-// model is built.
-func (r *reader) compute(i int) bool {
+// model is built. The error is of memory that is not there.
+func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
 	if folds[operator(n)] == nil {
-		return false
+		return false, nil
 	}
 	for _, name := range n.Input {
 		if x, ok := r.values[name]; name != "" && (!ok || !x.isConstant()) {
-			return false
+			return false, nil
 		}
 	}
-	if n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1 { // stays in the file
-		r.done[i] = r.define(n.Output[0], r.values[n.Input[0]]) == nil
-		return r.done[i]
+	switch {
+	case n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1: // stays in the file
+		done = r.define(n.Output[0], r.values[n.Input[0]]) == nil
+	case n.OpType == "ConstantOfShape":
+		done, err = r.fill(n)
 	}
-	r.done[i] = r.node(n) == nil
-	return r.done[i]
+	if err == nil && !done {
+		done = r.node(n) == nil
+	}
+	r.done[i] = done
+	return done, err
 }
 
 // listWeights lists the constants of floats among what a layer takes.
@@ -141,7 +153,7 @@ func (r *reader) listWeights(names []string, listed map[string]bool) error {
 		if !isWeight(t) {
 			continue
 		}
-		if x.file != nil {
+		if x.file != nil && !r.filled[name] {
 			r.foldBudget -= t.Size()
 		}
 		if r.foldBudget < 0 {

@@ -15,15 +15,21 @@ func foldConstant(c *call) tensor.Tensor {
 }
 
 func foldConstantOfShape(c *call) tensor.Tensor {
+	one, shape := c.numberAndShape()
+	return c.gathered(one, shape, func([]int) int { return 0 })
+}
+
+// numberAndShape returns the number and the shape of a ConstantOfShape.
+func (c *call) numberAndShape() (one tensor.Tensor, shape []int) {
 	_, at := c.integers(0)
 	if c.err != nil {
-		return nothing
+		return nothing, nil
 	}
 	var dims []int64
 	for k := range c.required(0).Count() {
 		dims = append(dims, c.concrete(at(k)))
 	}
-	one := tensor.Scalar(float32(0))
+	one = tensor.Scalar(float32(0))
 	if a := c.attribute("value"); a != nil && a.T != nil {
 		t, err := load(a.T)
 		if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
@@ -31,7 +37,7 @@ func foldConstantOfShape(c *call) tensor.Tensor {
 		}
 		if err != nil || t.Count() != 1 {
 			c.fail("its value is not one number")
-			return nothing
+			return nothing, nil
 		}
 		one = t
 		a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(number(t.DType)) // load took it
@@ -40,7 +46,7 @@ func foldConstantOfShape(c *call) tensor.Tensor {
 	if err != nil {
 		c.fail("%w", err)
 	}
-	return c.gathered(one, shape, func([]int) int { return 0 })
+	return one, shape
 }
 
 // dims returns the shape of operand 0 in the file; the batch stays open, also

@@ -19,6 +19,9 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 		}
 		return r.inputShape, nil
 	}
+	if len(declared.Dim) == 0 && r.inputShape != nil {
+		return r.inputShape, nil
+	}
 	if len(declared.Dim) == 0 {
 		return nil, errors.New("a scalar has no axis for the batch")
 	}

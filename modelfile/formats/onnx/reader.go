@@ -28,6 +28,9 @@ type reader struct {
 	takenLabels foreign.Names     // labels that are taken
 	batch       int64             // the length of the batch if the file fixes it, else 0
 	foldBudget  int               // bytes that constants may still take that are computed
+	fills       int64             // bytes of large constants that are filled with one number
+	filled      map[string]bool   // those
+	pixels      bool              // the input is u8, of which the graph itself makes floats
 	inputShape  []int             // the shape of a sample, from outside; nil if it is not given
 	done        []bool            // nodes that need no more than the constants
 	batchAsAxis bool              // something takes the file's batch of 1 for an axis like any other
@@ -48,6 +51,7 @@ type value struct {
 	op         string          // the operator that made v
 	unbatched  bool            // the rows have the whole shape of the file, whose batch is 1
 	fromArgMax bool            // v are the scores that an ArgMax picks from
+	integer    bool            // v are integers in the file
 }
 
 func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }
@@ -58,7 +62,7 @@ func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
 	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
 		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
-		computed: map[string]bool{}}
+		computed: map[string]bool{}, filled: map[string]bool{}}
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
 		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == resizeKey && n >= 0 && n <= maxResize {
@@ -137,6 +141,9 @@ func (r *reader) model() (*models.Model, error) {
 		State: r.state}
 	if err := m.Check(); err != nil {
 		return nil, err
+	}
+	if r.pixels {
+		m = ofPixels(m)
 	}
 	if m.Input().DType == tensor.U8 {
 		m.Preprocess = r.images

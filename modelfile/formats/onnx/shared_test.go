@@ -96,7 +96,8 @@ func TestTypesOfInputs(t *testing.T) {
 	for kind, want := range map[onnxpb.TensorProto_DataType]string{
 		onnxpb.TensorProto_FLOAT: "", onnxpb.TensorProto_FLOAT16: "computes in f16",
 		onnxpb.TensorProto_DOUBLE: "computes in f64", onnxpb.TensorProto_STRING: "data of the type STRING",
-		onnxpb.TensorProto_INT64: "its type is i64",
+		onnxpb.TensorProto_BOOL:  "its type is bool",
+		onnxpb.TensorProto_INT64: "of integers that come from the input is not supported",
 	} {
 		m := modelOf(13, 0, []int64{2}, nil, op("Relu", "x", "y"))
 		m.Graph.Input[0].Type.TensorType.ElemType = int32(kind)

@@ -1,0 +1,55 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
+)
+
+// A file may take integers and make floats of them itself. They are f32 here, as arrays
+// of integers become f32 where that is exact. Up to the cast nodes may only move
+// them: arithmetic of integers wraps around, and rounds towards zero.
+
+// moving are the operators that compute nothing.
+var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
+	"Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace", "SpaceToDepth"}
+
+// make adds the nodes of an operator, of integers only where it moves or casts them.
+func (c *call) make(op string) []value {
+	integer := slices.ContainsFunc(c.in, func(x value) bool { return x.integer })
+	casts := op == "Cast" || op == "CastLike"
+	if integer && !casts && !slices.Contains(moving, op) {
+		c.fail("of integers that come from the input is not supported, only their moves and casts to floats")
+		return nil
+	}
+	out := makers[op](c)
+	for i := range out {
+		out[i].integer = integer && !casts
+	}
+	return out
+}
+
+// begins reports whether the chain begins at an input that this package writes in
+// front of images: with a cast to f64.
+func (r *reader) begins(name string, need []bool) bool {
+	i, ok := r.users(need)[name]
+	if !ok || r.src.Node[i].OpType != "Cast" {
+		return false
+	}
+	return (&call{reader: r, n: r.src.Node[i]}).int("to", 0) == int(onnxpb.TensorProto_DOUBLE)
+}
+
+// ofPixels returns m, which takes the pixels of images as f32, with images as its input.
+// What is no image of 1 or 3 channels, or could be one in two ways, stays as it is.
+func ofPixels(m *models.Model) *models.Model {
+	s := m.Input().Shape
+	channels := func(n int) bool { return n == 1 || n == 3 }
+	if len(s) != 3 || channels(s[0]) && channels(s[2]) {
+		return m
+	}
+	if with, err := models.WithImage(m, models.Image{Scale: 1}); err == nil {
+		return with
+	}
+	return m
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 
@@ -93,16 +92,16 @@ func (u *unpackLimit) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// openZip lists the wanted members of a zip, which stay in the file.
-func openZip(f *os.File, size int64, keep func(string) bool) (*tree, error) {
-	t := &tree{close: f.Close}
+// openZip lists the wanted members of a zip, which stay where they are until done is called.
+func openZip(f io.ReaderAt, size int64, done func() error, keep func(string) bool) (*tree, error) {
+	t := &tree{close: done}
 	wanted := t.counting(keep)
 	archive, err := zip.NewReader(f, size)
 	if err == nil {
 		err = t.addZip(archive, wanted)
 	}
 	if err != nil {
-		f.Close()
+		_ = done()
 		return nil, err
 	}
 	return t, nil

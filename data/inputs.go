@@ -17,7 +17,7 @@ import (
 // OpenInputs returns a source of inputs for prediction: picture files, folders and
 // archives with pictures at any depth (in the order of their names), .npy files of
 // shape [samples, ...], data specs, and one picture or array that comes through a pipe, the standard
-// input if it is called "-". It has the samples of all inputs, one input
+// input if it is called "-", or an archive that comes so. It has the samples of all inputs, one input
 // after the other; the name of a sample is its path or its member of an archive. There
 // are no labels, unless the only input is a spec. Options.Unopened is called for an
 // input that cannot be opened. It is an error if an argument is not an input of these
@@ -95,6 +95,8 @@ func arrayInput(m *memory, input string) Source {
 	return m
 }
 
+var errNoPictures = errors.New("no pictures in it")
+
 // inputTree lists the pictures of a folder or archive, or the one file.
 func inputTree(ctx context.Context, input string) (*tree, error) {
 	if info, err := os.Stat(input); err != nil {
@@ -120,7 +122,7 @@ func inputTree(ctx context.Context, input string) (*tree, error) {
 	}
 	if len(t.members) == 0 {
 		t.close()
-		return nil, errors.New("no pictures in it")
+		return nil, errNoPictures
 	}
 	return t, nil
 }

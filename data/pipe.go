@@ -23,7 +23,8 @@ func isPipe(input string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// openPipe reads what comes through a pipe, a picture or an array of NumPy's, up to its end.
+// openPipe reads what comes through a pipe, a picture, an array of NumPy's or an archive of
+// pictures, up to its end.
 func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	name := input
 	if input == standardInput {
@@ -44,13 +45,38 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 		}
 		return arrayInput(m, input), nil
 	}
-	if _, err := codecOf(content); err != nil {
-		return nil, problem.Advise("write archives to a file, and name it",
-			"%s: %w, nor an array of NumPy's; a pipe has one of them", name, err)
+	t, err := pipedArchive(ctx, content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &tree{close: func() error { return nil }}
+	if t != nil {
+		return pictureInput(t, input, opt), nil
+	}
+	if _, err := codecOf(content); err != nil {
+		return nil, fmt.Errorf("%s: %w, nor an array of NumPy's, nor a .tar, .tar.gz or .zip archive", name, err)
+	}
+	t = &tree{close: func() error { return nil }}
 	err = t.add(member{"", int64(len(content)), func() ([]byte, error) { return content, nil }})
 	return pictureInput(t, input, opt), err
+}
+
+// pipedArchive returns the pictures of an archive; nil if the content is none.
+func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
+	r := bytes.NewReader(content)
+	switch archiveIn(content) {
+	case "zip":
+		t, err = openZip(r, int64(len(content)), func() error { return nil }, isPicture)
+	case "gzip":
+		t, err = readTarGz(contextReader{ctx, r}, int64(len(content)), isPicture)
+	case "tar":
+		t, err = readTar(contextReader{ctx, r}, isPicture)
+	default:
+		return nil, nil
+	}
+	if err == nil && len(t.members) == 0 {
+		err = errNoPictures
+	}
+	return t, err
 }
 
 // readPipe reads a pipe to its end, or to that of the context: nobody may ever write to it.
@@ -72,7 +98,7 @@ func readPipe(ctx context.Context, input string) ([]byte, error) {
 		}
 		content, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 		if err == nil && len(content) > maxFileBytes {
-			err = fmt.Errorf("more than %d MiB", maxFileBytes>>20)
+			err = problem.Advise("write it to a file, and name that", "more than %d MiB", maxFileBytes>>20)
 		}
 		read <- result{content, err}
 	}()

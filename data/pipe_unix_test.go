@@ -3,6 +3,12 @@
 package data
 
 import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +22,13 @@ func TestPipe(t *testing.T) {
 		strings.Repeat(" ", 7) + "\nabc")
 	array[8] = byte(len(array) - 10 - 3)
 	for content, want := range map[string]string{string(pngOf(t, 4, 3, 9)): "pictures", string(array): "npy",
-		"PK\x03\x04": "this is not a JPEG", "": "the file is empty"} {
+		"PK\x03\x04": "not a valid zip file", "": "the file is empty",
+		"hello": "nor a .tar, .tar.gz or .zip archive",
+		archived(t, "tar", "a.png", pngOf(t, 4, 3, 9)): "pictures", archived(t, "gzip", "b/a.png", pngOf(t, 4, 3,
+			9)): "pictures",
+		archived(t, "zip", "a.png", pngOf(t, 4, 3, 9)): "pictures", archived(t, "tar", "a.txt",
+			nil): "no pictures in it",
+		archived(t, "tar", "a.png", pngOf(t, 4, 3, 9))[:540]: "member a.png: the file is cut short"} {
 		name := filepath.Join(t.TempDir(), "pipe")
 		if err := syscall.Mkfifo(name, 0o600); err != nil {
 			t.Fatal(err)
@@ -39,4 +51,34 @@ func TestPipe(t *testing.T) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
+}
+
+// archived returns an archive of one file.
+func archived(t *testing.T, kind, name string, content []byte) string {
+	t.Helper()
+	var b bytes.Buffer
+	var err error
+	if kind == "zip" {
+		z := zip.NewWriter(&b)
+		w, made := z.Create(name)
+		if err = made; err == nil {
+			_, err = w.Write(content)
+		}
+		err = errors.Join(err, z.Close())
+	} else {
+		var to io.Writer = &b
+		end := func() error { return nil }
+		if kind == "gzip" {
+			packed := gzip.NewWriter(&b)
+			to, end = packed, packed.Close
+		}
+		w := tar.NewWriter(to)
+		err = w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content))})
+		_, wrong := w.Write(content)
+		err = errors.Join(err, wrong, w.Close(), end())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

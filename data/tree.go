@@ -59,6 +59,9 @@ func (t *tree) counting(keep func(string) bool) func(string) bool {
 // folder __MACOSX, never count.
 func openTree(ctx context.Context, name string, keep func(name string) bool) (*tree, error) {
 	info, err := os.Stat(name)
+	if err != nil && name == standardInput {
+		_, err = regular.Open(name) // says that it is read by no one here
+	}
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -74,7 +77,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	switch {
 	case err != nil:
 	case kind == "zip":
-		return openZip(f, info.Size(), keep) // which keeps f
+		return openZip(f, info.Size(), f.Close, keep) // which keeps f
 	case kind == "gzip":
 		defer f.Close()
 		return readTarGz(contextReader{ctx, f}, info.Size(), keep)
@@ -102,15 +105,24 @@ func archiveKind(f *os.File) (string, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", plain(err)
 	}
-	switch {
-	case bytes.HasPrefix(head, []byte("PK")):
-		return "zip", nil
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		return "gzip", nil
-	case bytes.HasPrefix(head[257:], []byte("ustar")), strings.HasSuffix(f.Name(), ".tar"):
+	if kind := archiveIn(head); kind == "" && strings.HasSuffix(f.Name(), ".tar") {
 		return "tar", nil
 	}
-	return "", nil
+	return archiveIn(head), nil
+}
+
+// archiveIn tells the kind of an archive by its beginning, as archiveKind does.
+func archiveIn(head []byte) string {
+	const magicOfTar = 257
+	switch {
+	case bytes.HasPrefix(head, []byte("PK")):
+		return "zip"
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return "gzip"
+	case len(head) > magicOfTar && bytes.HasPrefix(head[magicOfTar:], []byte("ustar")):
+		return "tar"
+	}
+	return ""
 }
 
 // walk adds the files below root/dir. Links are followed: a folder is the

@@ -13,6 +13,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // ErrNotRegular is wrapped by errors about a path that exists and is not a regular
@@ -23,7 +25,13 @@ var ErrNotRegular = errors.New("not a regular file")
 // waits. The check is made on the open file, so that it cannot be replaced in
 // between. Errors are *fs.PathError.
 func Open(path string) (*os.File, error) {
-	return checked(os.OpenFile(path, os.O_RDONLY|nonBlocking, 0))
+	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+	if path == "-" && errors.Is(err, fs.ErrNotExist) {
+		return nil, &fs.PathError{Op: "open", Path: path,
+			Err: problem.Advise("write what it holds to a file, and name that",
+				"%w here, and standard input is read as an input of predict alone", fs.ErrNotExist)}
+	}
+	return checked(f, err)
 }
 
 // OpenIn is Open for a path inside of a folder; links out of the folder are not
@@ -52,8 +60,12 @@ func checked(f *os.File, err error) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: f.Name(),
-			Err: fmt.Errorf("%s is %w", kind(info.Mode()), ErrNotRegular)}
+		cause := fmt.Errorf("%s is %w", kind(info.Mode()), ErrNotRegular)
+		if info.Mode()&fs.ModeNamedPipe != 0 {
+			cause = problem.Advise("write what it holds to a file, and name that", "%w: it is read more than once",
+				cause)
+		}
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: cause}
 	}
 	if err != nil {
 		f.Close()

@@ -73,8 +73,9 @@ type TrainOptions struct {
 	DeviceTimeout time.Duration // train.Config.DeviceTimeout
 	Recompute     string        // train.Config.Recompute
 
-	LogEvery int               // steps between Stepped events; 0: each
-	Events   func(train.Event) // called with each event of the run; may be nil
+	LogEvery int                // steps between Stepped events; 0: each
+	Events   func(train.Event)  // called with each event of the run; may be nil
+	Watch    func(train.Moment) // train.Config.Watch; may be nil
 	Observer Observer
 	// ResumeCommand returns what resumes the run of a checkpoint, for messages; nil: "resume
 	// CHECKPOINT".

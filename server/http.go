@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
@@ -105,7 +106,7 @@ func writeError(w http.ResponseWriter, err error) {
 	if status == int(protocol.Busy) || status == int(protocol.Unavailable) {
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, status, map[string]string{"error": err.Error()})
+	writeJSON(w, status, map[string]string{"error": legible.Short(err.Error())})
 }
 
 // writeJSON writes a JSON response. Errors are ignored: the client is gone.

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/server/internal/batching"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
@@ -48,7 +49,7 @@ var codeOf = map[protocol.Kind]codes.Code{
 func asStatus(err error) error {
 	var r *protocol.Refusal
 	if errors.As(err, &r) {
-		return status.Error(codeOf[r.Kind], r.Text)
+		return status.Error(codeOf[r.Kind], legible.Short(r.Text))
 	}
 	return err // a status already
 }

@@ -71,6 +71,19 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 		{agreement{Recipe: r.JSON(), State: "s", Every: 4, Tight: true}, first, "", "?"},
 		{agreement{Recipe: r.JSON(), State: "s", Step: 3}, first, "step 3, rank 0 at 0", "?"},
 		{agreement{Recipe: r.JSON(), State: "t"}, first, "other weights", "?"},
+		{agreement{Recipe: r.JSON(), State: "s", Recompute: "all"}, first,
+			"its {recompute} is all, on rank 0 auto", "?"},
+		{agreement{Recipe: r.JSON(), State: "s", Recompute: "all", Tight: true}, first, "", "?"},
+		// auto does it too
+		{agreement{Recipe: r.JSON(), State: "s", Recompute: "none", Tight: true}, first,
+			"its {recompute} is none, on rank 0 auto", "?"},
+		{agreement{Recipe: r.JSON(), State: "s", Recompute: "none"}, first, "", "?"},
+		{agreement{Recipe: with(func(r *Recipe) { r.Data.Fingerprint = "0123456789abcdef" }), State: "s"}, first,
+			" of the fingerprint 0123456789ab, on rank 0 ", "{"},
+		{agreement{Recipe: with(func(r *Recipe) { r.Data.Kind, r.Data.Samples = "folder", 1 }), State: "s"}, first,
+			"data is folder, 1 sample, on rank 0 glyphs, 42 samples", "{"},
+		{agreement{Recipe: with(func(r *Recipe) { r.Freeze = []string{"a.*", "b"} }), State: "s"}, first,
+			"freeze is a.*, b, on rank 0 none", "["},
 		{agreement{Recipe: with(func(r *Recipe) { r.Steps = 6 }), State: "s"}, first, "steps is 6, on rank 0 5",
 			"epochs"},
 		{agreement{Recipe: with(func(r *Recipe) { r.Steps = 4 }), State: "s"}, first, "steps is 4, on rank 0 5",
@@ -80,7 +93,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 		{agreement{Recipe: json.RawMessage(`{"epoch":1}`), State: "s"}, first, "unknown field", "another"},
 		{first, agreement{Recipe: json.RawMessage(`{"epoch":1}`), State: "s"}, "unknown field", "another"},
 	} {
-		got := c.mine.differs(c.first)
+		got := c.mine.differs(c.first, c.mine.Tight)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
 			t.Errorf("%q, want %q and not %q", got, c.want, c.not)
 		}

@@ -24,6 +24,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 			return err
 		}
 	}
+	s.plan.watched(Moment{Step: p.Step, Doing: "comparing training and use"})
 	var err error
 	if done.Gap, err = s.gap(ctx); err != nil {
 		return err
@@ -37,6 +38,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p.LossSum, p.Correct, p.Counted, p.Seen, p.Repeated = 0, 0, 0, 0, 0
 	p.Closed = p.Step
 	*m = newMeter()
+	s.plan.watched(Moment{Step: p.Step})
 	return nil
 }
 
@@ -82,6 +84,12 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 	if s.plan.config.Peers == nil {
 		o.Batch = s.trainer.driver.Rows()
 	}
+	m := Moment{Step: s.trainer.progress.Step, Doing: "evaluating", Of: s.plan.config.Validation.Info().Len}
+	o.done = func(samples int) {
+		m.Samples = samples
+		s.plan.watched(m)
+	}
+	o.done(0)
 	return Evaluate(ctx, s.trainer.driver, s.plan.config.Validation, o)
 }
 

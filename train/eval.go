@@ -86,6 +86,9 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 			return nil, err
 		}
 		b.Release()
+		if o.done != nil {
+			o.done(e.Samples)
+		}
 	}
 }
 
@@ -248,4 +251,6 @@ type EvalOptions struct {
 	// Observe is called with each label that is counted, its sample, and the logarithms of the
 	// probabilities of all classes, which it may not keep. It is not called for masks, and may be nil.
 	Observe func(sample, label int, logs []float64)
+
+	done func(samples int) // called after each batch; nil
 }

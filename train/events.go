@@ -24,11 +24,12 @@ type Started struct {
 	Placement     []int    `json:"placement"` // replicas of each device
 	Kernels       string   `json:"kernels"`   // class of all devices: see KernelClass
 	Deterministic bool     `json:"deterministic"`
-	Input         string   `json:"input"`      // what the model sees: "224x224x3" of pictures
-	Pictures      string   `json:"pictures"`   // how samples become that
-	BatchNorm     string   `json:"batch_norm"` // what batch norm sees: "16 samples per replica (128 / 8)"
-	Parameters    int      `json:"parameters"` // trained elements: models.Summary
-	FirstStep     int      `json:"first_step"` // above 0 after a resume
+	Input         string   `json:"input"`            // what the model sees: "224x224x3" of pictures
+	Pictures      string   `json:"pictures"`         // how samples become that
+	BatchNorm     string   `json:"batch_norm"`       // what batch norm sees: "16 samples per replica (128 / 8)"
+	Moving        string   `json:"moving,omitempty"` // what of frozen layers is not frozen
+	Parameters    int      `json:"parameters"`       // trained elements: models.Summary
+	FirstStep     int      `json:"first_step"`       // above 0 after a resume
 	TotalSteps    int      `json:"total_steps"`
 	Ranks         int      `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
 }
@@ -132,6 +133,15 @@ type StoppedEarly struct {
 type CheckpointWritten struct {
 	Path string `json:"path"`
 	Step int    `json:"step"` // steps done
+}
+
+// Moment is where a run stands between its events.
+type Moment struct {
+	Step    int    // optimizer steps done
+	Epoch   int    // that is under way, or has just ended; counted from 1
+	Doing   string // what takes the time if not steps: "evaluating", "estimating statistics", and so on
+	Samples int    // that are done of what Doing says
+	Of      int    // all of these; 0: not known
 }
 
 // Losses is how often a device was lost.

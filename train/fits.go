@@ -12,14 +12,40 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// hasAuxiliary refuses a weight for the loss of an auxiliary head that g does not have.
-func (r *Recipe) hasAuxiliary(g *graph.Graph) error {
+// checkAuxiliary refuses a weight for the loss of an auxiliary head that g does not have, and one
+// that g has and nothing would train.
+func (r *Recipe) checkAuxiliary(g *graph.Graph, trained []string) error {
 	is := func(o graph.Output) bool { return o.Name == graph.Auxiliary }
-	if r.AuxWeight == 0 || slices.ContainsFunc(g.Main.Outputs, is) {
+	has := slices.ContainsFunc(g.Main.Outputs, is)
+	switch {
+	case r.AuxWeight == 0 && has:
+		return untrainedAuxiliary(g, trained)
+	case r.AuxWeight == 0 || has:
 		return nil
 	}
 	return problem.Failure("aux-weight", "model "+g.Name+" has no output "+graph.Auxiliary,
 		"start from a model of the zoo that has an auxiliary head, or leave it out")
+}
+
+// untrainedAuxiliary refuses an auxiliary head without a weight for its loss, unless all of it is frozen.
+func untrainedAuxiliary(g *graph.Graph, trained []string) error {
+	answers, err := g.Without(graph.Auxiliary)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, s := range answers.State {
+		used[s.Name] = true
+	}
+	for _, name := range trained {
+		if !used[name] {
+			return problem.Failure("aux-weight", fmt.Sprintf("model %s has the output %s, an auxiliary head, and %s "+
+				"influences nothing else: without a weight for its loss nothing trains it", g.Name, graph.Auxiliary,
+				name),
+				"give one, for example {aux-weight} 0.4, or {freeze} the head")
+		}
+	}
+	return nil
 }
 
 // CheckDecay refuses a model for a new run whose batch norms would keep their running

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -159,7 +160,67 @@ func TestFitsBoth(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if err := (&Recipe{AuxWeight: 0.4}).hasAuxiliary(m.Graph); err == nil {
+	if err := (&Recipe{AuxWeight: 0.4}).checkAuxiliary(m.Graph, nil); err == nil {
 		t.Error("a head that is not there has a weight")
+	}
+}
+
+// TestAuxiliary: an auxiliary head without a weight for its loss is trained by nothing, and the
+// refusal names the option; where all of it is frozen, nothing is wrong.
+func TestAuxiliary(t *testing.T) {
+	g, err := graph.ParseGraph([]byte(`bnctl graph 1
+graph "two"
+state fc.weight f32[3,4] weight he_normal(0)
+state side.weight f32[3,4] weight he_normal(0)
+func main(x rows f32[4]) {
+  y = dense(x, @fc.weight)
+  s = dense(x, @side.weight)
+  return logits rows = y
+  return aux rows = s
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		weight  float64
+		trained []string
+		want    string
+	}{
+		{0, []string{"fc.weight", "side.weight"},
+			"aux-weight: model two has the output aux, an auxiliary head, and " +
+				"side.weight influences nothing else"},
+		{0, []string{"fc.weight"}, ""}, {0.4, []string{"fc.weight", "side.weight"}, ""},
+	} {
+		err := (&Recipe{AuxWeight: c.weight}).checkAuxiliary(g, c.trained)
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("weight %g, %v trained: %v, want %q", c.weight, c.trained, err, c.want)
+		}
+	}
+}
+
+// TestMoving: of batch norms whose gammas and betas are frozen the statistics move all the same,
+// unless the statistics are frozen too.
+func TestMoving(t *testing.T) {
+	m, err := models.Build("resnet20", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		freeze []string
+		mode   bn.Mode
+		want   string
+	}{
+		// A stage of resnet20 has three blocks of two batch norms, the first stage no others.
+		{[]string{"layer1.*"}, bn.Sync, "12 running statistics of 6 batch norms that {freeze} names still move"},
+		{[]string{"*"}, bn.Replica, "38 running statistics of 19 batch norms"},
+		{[]string{"layer1.*"}, bn.Frozen, ""}, {[]string{"fc.*"}, bn.Sync, ""}, {[]string{"*.conv1.*"}, bn.Sync,
+			""},
+		{nil, bn.Sync, ""},
+	} {
+		r := Recipe{Freeze: c.freeze, BN: c.mode}
+		if got := r.moving(m.Graph); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%v, %s: %q, want %q", c.freeze, c.mode, got, c.want)
+		}
 	}
 }

@@ -103,6 +103,7 @@ func (s *Session) start() {
 	s.plan.emit(Started{Ranks: ranks, Recipe: s.plan.recipe, Devices: group.Devices(),
 		Placement: group.Placement(), Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Input: sees(s.plan.template.Input()), Pictures: s.pictures(),
+		Moving:     s.plan.config.withOptionNames(s.plan.recipe.moving(s.plan.template.Graph)),
 		Parameters: s.plan.template.Summary().Parameters,
 		FirstStep:  s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})
 }
@@ -165,6 +166,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 		m.sync += result.Timing.Blocked
 		m.loss, m.correct, m.counted = m.loss+result.Loss, m.correct+result.Correct, m.counted+result.Counted
 	}
+	s.plan.watched(Moment{Step: s.trainer.progress.Step})
 	s.logIfDue(log)
 	if result.Stop {
 		return errStopped

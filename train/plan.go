@@ -119,7 +119,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err != nil {
 		return nil, err
 	}
-	if err := r.hasAuxiliary(template); err != nil {
+	if err := r.checkAuxiliary(template, trained); err != nil {
 		return nil, err
 	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
@@ -172,6 +172,14 @@ func (p *plan) trainingState() []graph.State { return p.program.State[len(p.temp
 
 // inputName names the model's input.
 func (p *plan) inputName() string { return p.wrapped.Main.Values[p.wrapped.Main.Inputs[0]].Name }
+
+// watched tells who looks where the run stands.
+func (p *plan) watched(m Moment) {
+	if p.config.Watch != nil {
+		m.Epoch = max((m.Step-1)/max(p.recipe.StepsPerEpoch(), 1)+1, 1)
+		p.config.Watch(m)
+	}
+}
 
 func (p *plan) emit(e Event) {
 	if p.config.Events != nil {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,7 +35,7 @@ func (p *plan) takeRank() error {
 			"use {weight-sync} allreduce or template")
 	}
 	if p.config.Peers.Rank() > 0 {
-		p.config.Checkpoint, p.config.Events = "", nil
+		p.config.Checkpoint, p.config.Events, p.config.Watch = "", nil, nil
 	}
 	return nil
 }
@@ -46,6 +47,8 @@ type agreement struct {
 	Every  int             `json:"every"` // steps between checkpoints: rank 0's counts
 	State  string          `json:"state"` // SHA-256 of all that the run begins with
 	Tight  bool            `json:"tight"` // of memory, which may differ
+
+	Recompute string `json:"recompute"` // Config.Recompute
 }
 
 // agree returns an error unless all ranks begin the same run at the same step
@@ -59,7 +62,7 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 		return tight, nil
 	}
 	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.checkpointer.every,
-		digest(state, from), tight}
+		digest(state, from), tight, s.plan.config.Recompute}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return tight, err
@@ -68,19 +71,16 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	if err != nil {
 		return tight, err
 	}
-	var first agreement
+	records := make([]agreement, len(all))
 	for rank, record := range all {
-		var theirs agreement
-		if err := json.Unmarshal(record, &theirs); err != nil {
+		if err := json.Unmarshal(record, &records[rank]); err != nil {
 			return tight, &parallel.RankError{Rank: rank, Text: err.Error()}
 		}
-		tight = tight || theirs.Tight
-		if rank == 0 {
-			first = theirs
-			s.checkpointer.every = first.Every
-			continue
-		}
-		if what := theirs.differs(first); what != "" {
+		tight = tight || records[rank].Tight
+	}
+	s.checkpointer.every = records[0].Every
+	for rank, theirs := range records {
+		if what := theirs.differs(records[0], tight); what != "" {
 			return tight, &parallel.RankError{Rank: rank, Text: what,
 				Advice: "start all ranks with the same options, data and files"}
 		}
@@ -88,8 +88,8 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	return tight, nil
 }
 
-// differs says what of a rank is not as on rank 0; "" if all is.
-func (a agreement) differs(first agreement) string {
+// differs says what of a rank is not as on rank 0; "" if all is. tight is of any rank.
+func (a agreement) differs(first agreement, tight bool) string {
 	if string(a.Recipe) != string(first.Recipe) {
 		mine, err := ParseRecipe(a.Recipe)
 		if err != nil {
@@ -110,6 +110,9 @@ func (a agreement) differs(first agreement) string {
 		return fmt.Sprintf("it begins at step %d, rank 0 at %d", a.Step, first.Step)
 	case a.State != first.State:
 		return "it begins with other weights than rank 0"
+	case recomputes(a.Recompute, tight) != recomputes(first.Recompute, tight):
+		return fmt.Sprintf("its {recompute} is %s, on rank 0 %s", cmp.Or(a.Recompute, autoRecompute),
+			cmp.Or(first.Recompute, autoRecompute))
 	}
 	return ""
 }

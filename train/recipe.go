@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -203,6 +204,41 @@ func (d Difference) String() string {
 	return s
 }
 
+// inWords writes two values of a field that differ.
+func inWords(have, want any) (string, string) {
+	write := func(v any) string {
+		switch v := v.(type) {
+		case []string:
+			return cmp.Or(strings.Join(v, ", "), "none")
+		case Data:
+			if v.Kind != "" {
+				return v.InWords()
+			}
+			return "none"
+		case string:
+			return cmp.Or(v, "none")
+		}
+		return fmt.Sprint(v)
+	}
+	a, b := write(have), write(want)
+	x, ok := have.(Data)
+	if y, _ := want.(Data); ok && a == b { // the same in number, but not the same samples
+		switch {
+		case x.Fingerprint != y.Fingerprint:
+			a, b = a+" of the fingerprint "+short(x.Fingerprint), b+" of "+short(y.Fingerprint)
+		case x.Classes != y.Classes:
+			a, b = a+" of "+problem.Counted(x.Classes, "class"), b+" of "+problem.Counted(y.Classes, "class")
+		default:
+			a, b = a+" but for "+problem.Counted(x.Skipped, "bad file"), b+" but for "+problem.Counted(y.Skipped,
+				"bad file")
+		}
+	}
+	return a, b
+}
+
+// short is the beginning of a fingerprint, which tells it from others.
+func short(fingerprint string) string { return fingerprint[:min(len(fingerprint), 12)] }
+
 // Differences compares r with the recipe of a checkpoint, field by field, and
 // returns the fields that differ. Larger Epochs or Steps are no difference,
 // unless steps that are already done depended on the length of the run, as with
@@ -223,7 +259,8 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		d := Difference{Field: name, Have: fmt.Sprint(have), Want: fmt.Sprint(want)}
+		d := Difference{Field: name}
+		d.Have, d.Want = inWords(have, want)
 		if longer := f.Name == "Epochs" || f.Name == "Steps"; longer && b.Field(i).Int() > 0 &&
 			a.Field(i).Int() > b.Field(i).Int() {
 			if d.Why = was.endIsFixed(); d.Why == "" {

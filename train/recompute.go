@@ -21,7 +21,7 @@ const (
 // rank, has too little memory free.
 func (p *plan) loaded(tight bool) (*graph.Program, error) {
 	switch want := p.config.Recompute; {
-	case want == allRecompute, (want == "" || want == autoRecompute) && tight:
+	case recomputes(want, tight):
 		return recomputing(p.program)
 	case want == "" || want == autoRecompute || want == noRecompute:
 		return p.program, nil
@@ -29,6 +29,11 @@ func (p *plan) loaded(tight bool) (*graph.Program, error) {
 		return nil, problem.New("recompute", strconv.Quote(want), "want one of "+
 			strings.Join([]string{noRecompute, autoRecompute, allRecompute}, ", "), "")
 	}
+}
+
+// recomputes reports whether a way of Config.Recompute computes activations again.
+func recomputes(way string, tight bool) bool {
+	return way == allRecompute || (way == "" || way == autoRecompute) && tight
 }
 
 // recomputing returns a program of Program whose training function keeps less of

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -27,7 +28,7 @@ func (e Started) Lines() []string {
 		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
 			problem.Counted(e.TotalSteps, "step"), r.Seed),
 	}
-	for _, text := range []string{r.lossInWords(), r.keepsTogether()} {
+	for _, text := range []string{r.lossInWords(), r.keepsTogether(), e.Moving} {
 		if text != "" {
 			lines = append(lines, text)
 		}
@@ -53,6 +54,34 @@ func (r *Recipe) lossInWords() string {
 		text += ", val loss without: do not compare them"
 	}
 	return text
+}
+
+// moving says how many running statistics move though the gammas and betas beside them are
+// frozen; "" if none does.
+func (r *Recipe) moving(g *graph.Graph) string {
+	frozen, err := models.Frozen(g.State, r.Freeze)
+	if err != nil || r.BN == bn.Frozen {
+		return ""
+	}
+	layers, statistics := 0, map[string]bool{}
+	for i := range g.Main.Nodes {
+		n := &g.Main.Nodes[i]
+		if n.Op != graph.BatchNorm {
+			continue
+		}
+		const gamma, beta, mean, variance = 1, 2, 3, 4
+		name := func(k int) string { return g.Main.Values[n.In[k]].State }
+		if frozen[name(gamma)] && frozen[name(beta)] && n.Float("decay") != 1 {
+			layers++
+			statistics[name(mean)], statistics[name(variance)] = true, true
+		}
+	}
+	if layers == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s that {freeze} names still move with the data: {bn} frozen keeps "+
+		"those of all layers",
+		problem.Counted(len(statistics), "running statistic"), problem.Counted(layers, "batch norm"))
 }
 
 // keepsTogether says how the replicas' weights are kept together, if not by

@@ -80,8 +80,9 @@ func report(ctx context.Context, err error, asJSON bool, stderr io.Writer) int {
 		fmt.Fprintln(stderr, string(line))
 		return c
 	}
-	text := strings.ReplaceAll(asFlags(err).Error(), "\n", "\n   ")
-	fmt.Fprintln(stderr, legible.Sprintf("bnctl: %s%v", rankName(), lines(text)))
+	text := legible.Short(strings.TrimPrefix(asFlags(err).Error(), rankName())) // it may be about this rank
+	fmt.Fprintln(stderr, legible.Sprintf("bnctl: %s%v", rankName(), lines(strings.ReplaceAll(text, "\n",
+		"\n   "))))
 	return c
 }
 
@@ -110,5 +111,6 @@ func errorLine(err error) errorEvent {
 		e.Advice = whereNames(u)
 		e.Error = strings.TrimSuffix(e.Error, "; "+e.Advice)
 	}
+	e.Error, e.Advice = legible.Short(e.Error), legible.Short(e.Advice)
 	return e
 }

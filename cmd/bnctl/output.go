@@ -26,6 +26,8 @@ type output struct {
 	json              bool
 	quiet, verbose    bool
 	terminal, colours bool // of stderr
+	// above lets a function print lines above a line that is drawn again and again; nil without one.
+	above func(write func())
 }
 
 func outputOf(c *cli.Context) *output {
@@ -89,9 +91,24 @@ func are(n int) string {
 // note prints a line for the person, unless --quiet. Its arguments are made
 // legible.
 func (o *output) note(format string, args ...any) {
-	if !o.quiet {
-		fmt.Fprintln(o.stderr, legible.Sprintf(format, args...))
+	if o.quiet {
+		return
 	}
+	text := legible.Short(legible.Sprintf(format, args...))
+	if o.above == nil {
+		fmt.Fprintln(o.stderr, text)
+		return
+	}
+	o.above(func() { fmt.Fprintln(o.stderr, text) })
+}
+
+// noteFolded is note for a line that may be wider than a terminal, which shows it in several then.
+func (o *output) noteFolded(format string, args ...any) {
+	text := legible.Sprintf(format, args...)
+	if o.terminal {
+		text = legible.Fold(text, waiting.Columns(o.stderr))
+	}
+	o.note("%v", lines(text))
 }
 
 // notes prints what is to be noted about the value of a flag.

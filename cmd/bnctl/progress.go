@@ -2,21 +2,17 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
-
-	"github.com/bnctl/bnctl/internal/waiting"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/live"
 	"github.com/bnctl/bnctl/train"
 )
 
 // progress shows a run: JSON lines, a live line on a terminal, plain lines elsewhere.
 type progress struct {
-	out   *output
-	total int
-	bar   *progressbar.ProgressBar // nil without a terminal
+	out  *output
+	live *live.Line // nil without a terminal
 }
 
 func newProgress(o *output) *progress { return &progress{out: o} }
@@ -32,37 +28,51 @@ func (p *progress) event(e train.Event) {
 	case train.EpochDone:
 		p.epoch(e)
 	case train.DeviceLost:
-		p.line("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
+		p.out.noteFolded("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
 	case train.DeviceBack:
-		p.line("device %s is back at step %d", e.Device, e.Step)
+		p.out.noteFolded("device %s is back at step %d", e.Device, e.Step)
 	case train.AtHost:
-		p.line("devices exchange through bnctl at %s: %s", e.Level, e.Reason)
+		p.out.noteFolded("devices exchange through bnctl at %s: %s", e.Level, e.Reason)
 	case train.Placed:
-		p.line("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
+		p.out.noteFolded("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
 	case train.StoppedEarly:
 		p.early(e)
 	case train.Finished:
+		p.stop()
 		reportTrained(p.out, e)
 	case train.CheckpointWritten:
 		if p.out.verbose {
-			p.line("checkpoint %s at step %d", e.Path, e.Step)
+			p.out.noteFolded("checkpoint %s at step %d", e.Path, e.Step)
 		}
 	}
 }
 
 func (p *progress) start(e train.Started) {
-	p.total = e.TotalSteps
 	for _, line := range e.Lines() {
-		p.line("%s", line)
+		p.out.noteFolded("%s", line)
 	}
-	p.line("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels, e.Recipe.Precision,
+	p.out.noteFolded("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels,
+		e.Recipe.Precision,
 		replicaCounts(e.Placement)+among(e.Ranks), notDeterministic(e))
 	if p.out.terminal && !p.out.quiet {
-		p.bar = progressbar.NewOptions(e.TotalSteps, progressbar.OptionSetWriter(p.out.stderr),
-			progressbar.OptionSetWidth(18), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
-			progressbar.OptionEnableColorCodes(p.out.colours))
-		_ = p.bar.RenderBlank() // at once: a step of a large network takes many seconds
-		_ = p.bar.Set(e.FirstStep)
+		p.live = live.New(p.out.stderr, e)
+		p.out.above = p.live.Above
+	}
+}
+
+// watch takes in where the run stands.
+func (p *progress) watch(m train.Moment) {
+	if p.live != nil {
+		p.live.Moment(m)
+	}
+}
+
+// stop takes the live line away.
+func (p *progress) stop() {
+	if p.live != nil {
+		p.out.above = nil
+		p.live.Stop()
+		p.live = nil
 	}
 }
 
@@ -85,13 +95,11 @@ func notDeterministic(e train.Started) string {
 }
 
 func (p *progress) step(e train.Stepped) {
-	fields := liveFields(e)
-	if p.bar == nil {
-		p.line("%s", fitted(fields, math.MaxInt))
+	if p.live == nil {
+		p.out.noteFolded("%s", live.Text(e))
 		return
 	}
-	p.bar.Describe(fitted(fields, waiting.Columns(p.out.stderr)-barWidth))
-	_ = p.bar.Set(e.Step) // a terminal that cannot be written to shows nothing: no reason to stop training
+	p.live.Step(e)
 }
 
 func (p *progress) epoch(e train.EpochDone) {
@@ -102,26 +110,26 @@ func (p *progress) epoch(e train.EpochDone) {
 	if e.ValMIoU != nil {
 		val += fmt.Sprintf("  mIoU %.2f %%", 100**e.ValMIoU)
 	}
-	p.line("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
+	p.out.noteFolded("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
 		e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, uneven(e))
 	for _, text := range []string{train.RanksLine(e.Ranks), e.Warning} {
 		if text != "" {
-			p.line("%s", text)
+			p.out.noteFolded("%s", text)
 		}
 	}
 	if e.Merged > 0 {
-		p.line("running statistics have heard of %s of replicas, %.1f steps late on average",
+		p.out.noteFolded("running statistics have heard of %s of replicas, %.1f steps late on average",
 			counted(int(e.Merged), "step"),
 			float64(e.Waited)/float64(e.Merged))
 	}
 	if l := e.Staleness; l != nil && l.Applied > 0 {
-		p.line("gradients: %d applied, %.1f steps late on average; %d wait", l.Applied,
+		p.out.noteFolded("gradients: %d applied, %.1f steps late on average; %d wait", l.Applied,
 			float64(l.Waited)/float64(l.Applied), l.Left())
 	}
 	p.gap(e.Gap)
 	if e.InputWait > 0.1 && e.Seconds > brief {
-		p.line("the devices waited for input %.0f %% of the time; more --workers or fewer --threads may help",
-			100*e.InputWait)
+		p.out.noteFolded("the devices waited for input %.0f %% of the time; more --workers or fewer "+
+			"--threads may help", 100*e.InputWait)
 	}
 }
 
@@ -131,7 +139,8 @@ func (p *progress) early(e train.StoppedEarly) {
 	if e.Save == "last" {
 		advice = "; the template has the weights of the last epoch: --save best keeps those of the best"
 	}
-	p.line("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s", e.Figure,
+	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
+		e.Figure,
 		counted(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
 }
 
@@ -143,9 +152,10 @@ func (p *progress) gap(g *train.Gap) {
 	switch {
 	case g == nil:
 	case g.Advice != "":
-		p.line("%s", g.Advice)
+		p.out.noteFolded("%s", g.Advice)
 	case p.out.verbose:
-		p.line("the same samples: loss %.4f as in training, %.4f with running statistics", g.Batch, g.Running)
+		p.out.noteFolded("the same samples: loss %.4f as in training, %.4f with running statistics", g.Batch,
+			g.Running)
 	}
 }
 
@@ -158,14 +168,6 @@ func uneven(e train.EpochDone) string {
 		s += fmt.Sprintf(", %d repeated", e.Repeated)
 	}
 	return s
-}
-
-// line prints a line above the live one.
-func (p *progress) line(format string, args ...any) {
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
-	p.out.note(format, args...)
 }
 
 func movedTo(devices []string) string {

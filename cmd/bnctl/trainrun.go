@@ -20,7 +20,9 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	saved := func() {}
 	defer func() { saved() }()
 	defer t.closeBoard()
-	o.Observer, o.Events = t.observer(o), t.events(newProgress(t.out))
+	p := newProgress(t.out)
+	defer p.stop()
+	o.Observer, o.Events, o.Watch = t.observer(o), t.events(p), p.watch
 	o.Observer.Begin = func() error {
 		saved = interrupt.Saving(ctx)
 		return t.openBoard()

@@ -29,6 +29,9 @@ func checkValue(f cli.Flag, value string) error {
 	case *cli.Float64Flag:
 		_, err = strconv.ParseFloat(value, 64)
 		want = "a number"
+		if d, wrong := time.ParseDuration(value); wrong == nil && d > 0 {
+			want = "a number of seconds, " + strconv.FormatFloat(d.Seconds(), 'g', -1, 64) + " for that"
+		}
 	}
 	if err != nil {
 		return misuse("--%s %q: want %s", f.Names()[0], value, want)

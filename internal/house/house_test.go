@@ -86,6 +86,7 @@ modelfile/doctor: internal/regular models/fit tensor train
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel problem tensor
 predict: train
+cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/format: data predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor
@@ -93,7 +94,7 @@ server/internal/repository: problem
 server/internal/inferencepb:
 server/internal/tracing: problem
 server: data modelfile/doctor modelfile models models/fit predict problem internal/regular
-server: server/internal/batching
+server: internal/legible server/internal/batching
 server: server/internal/inferencepb server/internal/tracing server/internal/protocol
 server: server/internal/repository tensor train
 cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor train
@@ -176,7 +177,7 @@ cmd/bnctl: modelfile/formats internal/interrupt internal/legible models models/f
 cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train
-cmd/bnctl: cmd/bnctl/internal/recipefile internal/waiting
+cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/recipefile internal/waiting
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -1,0 +1,118 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// field is a part of the line. Of parts that do not fit that with the highest rank goes first.
+type field struct {
+	rank int
+	text string
+}
+
+// Text describes steps in one line, where no line is drawn again.
+func Text(e train.Stepped) string {
+	return fitted(figures(e, time.Duration(e.Remaining)*time.Second), 1<<30)
+}
+
+// figures describes steps. How long it will take is the last to go.
+func figures(e train.Stepped, remaining time.Duration) []field {
+	return []field{
+		{2, fmt.Sprintf("epoch %d", e.Epoch)},
+		{3, fmt.Sprintf("step %d", e.Step)},
+		{5, fmt.Sprintf("%.0f img/s", e.Throughput)},
+		{1, fmt.Sprintf("loss %.4f", e.Loss)},
+		{4, fmt.Sprintf("accuracy %.1f %%", 100*e.Accuracy)},
+		{0, fmt.Sprintf("ETA %s", remaining)},
+		{6, fmt.Sprintf("input %.0f %%", 100*e.InputWait)},
+		{7, fmt.Sprintf("sync %.0f %%", 100*e.SyncWait)},
+	}
+}
+
+// fields describes the run after some time: its last figures, and before there are any how far it is.
+func (l *Line) fields(elapsed time.Duration) []field {
+	doing := field{3, fmt.Sprintf("step %d", l.now.Step)}
+	if l.now.Doing != "" {
+		doing.text = l.now.Doing
+	}
+	if l.now.Of > 0 {
+		doing.text += fmt.Sprintf(" %d of %d", l.now.Samples, l.now.Of)
+	}
+	if l.last.Step == 0 {
+		return []field{{2, fmt.Sprintf("epoch %d", max(l.now.Epoch, 1))}, doing, {0, clock(elapsed)},
+			{1, l.remaining(elapsed)}}
+	}
+	all := figures(l.last, l.left())
+	all[1] = doing
+	if l.now.Doing != "" {
+		all[1].rank, all[3].rank = 1, 3 // what the time goes to, in place of the loss
+	}
+	return append(all, field{8, clock(elapsed)})
+}
+
+// left is how long the run will take by its last figures, for the steps that are left now.
+func (l *Line) left() time.Duration {
+	left := time.Duration(l.last.Remaining * float64(time.Second))
+	if l.now.Step > l.last.Step && l.last.Step < l.total {
+		left = left * time.Duration(l.total-l.now.Step) / time.Duration(l.total-l.last.Step)
+	}
+	return left.Truncate(time.Second)
+}
+
+// remaining estimates how long the run will take by the steps so far.
+func (l *Line) remaining(elapsed time.Duration) string {
+	done := l.now.Step - l.first
+	if done <= 0 {
+		return fmt.Sprintf("%d steps to go", l.total-l.first)
+	}
+	left := elapsed / time.Duration(done) * time.Duration(l.total-l.now.Step)
+	return fmt.Sprintf("ETA %s", left.Truncate(time.Second))
+}
+
+// clock writes a time: "0:07", "1:02:03".
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// fitted returns the fields that fit together into that number of columns, none of
+// them in part: a live line that wraps is a new line each time.
+func fitted(fields []field, columns int) string {
+	for most := len(fields); most >= 0; most-- {
+		var texts []string
+		for _, f := range fields {
+			if f.rank < most {
+				texts = append(texts, f.text)
+			}
+		}
+		if line := strings.Join(texts, "  "); utf8.RuneCountInString(line) <= columns {
+			return line
+		}
+	}
+	return ""
+}
+
+// The bar: its cells, and what it takes with the share in front and the space behind.
+const (
+	barCells = 18
+	barWidth = barCells + len(" 100% ||  ")
+)
+
+// drawBar draws how much of a run is done.
+func drawBar(step, total int) string {
+	done := 0.0
+	if total > 0 {
+		done = min(float64(step)/float64(total), 1)
+	}
+	full := int(done * barCells)
+	return fmt.Sprintf("%4d%% |%s%s|  ", int(100*done), strings.Repeat("█", full), strings.Repeat(" ",
+		barCells-full))
+}

@@ -1,0 +1,50 @@
+package legible
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Fold breaks a line that is wider than a number of columns where fields end, which two spaces
+// or a middle dot part, and indents what follows: a terminal would break it anywhere, between a number
+// and its unit too. A field that is wider alone stays whole.
+func Fold(line string, columns int) string {
+	const indent = "   "
+	width := utf8.RuneCountInString
+	if width(line) <= columns {
+		return line
+	}
+	var out strings.Builder
+	used := 0
+	for i, field := range fields(line) {
+		if i > 0 && used+width(strings.TrimRight(field, " ·")) > columns {
+			out.WriteString("\n" + indent)
+			used = len(indent)
+			field = strings.TrimLeft(field, " ")
+		}
+		out.WriteString(field)
+		used += width(field)
+	}
+	folded := strings.Split(out.String(), "\n")
+	for i := range folded[:len(folded)-1] {
+		folded[i] = strings.TrimRight(folded[i], " ")
+	}
+	return strings.Join(folded, "\n")
+}
+
+// fields parts a line in front of two spaces, and behind a middle dot.
+func fields(line string) []string {
+	var out []string
+	for line != "" {
+		start := len(line) - len(strings.TrimLeft(line, " "))
+		end := len(line)
+		if i := strings.Index(line[start:], "  "); i >= 0 {
+			end = start + i
+		}
+		if i := strings.Index(line[start:], " · "); i >= 0 && start+i < end {
+			end = start + i + len(" · ")
+		}
+		out, line = append(out, line[:end]), line[end:]
+	}
+	return out
+}

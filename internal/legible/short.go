@@ -1,0 +1,49 @@
+package legible
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// What Short leaves of a word and of a line, in characters.
+const (
+	longWord  = 1000 // paths that a person types are shorter
+	longLine  = 4000
+	wordEdges = 200
+	lineEdges = 1500
+)
+
+// Short returns text without what nobody reads: of a word of more than 1,000 characters, such
+// as a name from a hostile file, and of a line of more than 4,000, such as a shape of 100,000
+// lengths, it keeps both ends, and says between them how many characters are left out.
+func Short(text string) string {
+	if len(text) <= longWord {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		words := strings.Split(line, " ")
+		for k, w := range words {
+			words[k] = cut(w, longWord, wordEdges)
+		}
+		lines[i] = cut(strings.Join(words, " "), longLine, lineEdges)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cut leaves out the middle of what has more than most characters.
+func cut(text string, most, edges int) string {
+	n := utf8.RuneCountInString(text)
+	if n <= most {
+		return text
+	}
+	head, tail := 0, len(text)
+	for range edges {
+		_, size := utf8.DecodeRuneInString(text[head:])
+		head += size
+		_, size = utf8.DecodeLastRuneInString(text[:tail])
+		tail -= size
+	}
+	return fmt.Sprintf("%s … (%d characters left out) … %s", text[:head], n-2*edges, text[tail:])
+}

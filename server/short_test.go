@@ -1,0 +1,22 @@
+package server
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/status"
+)
+
+// TestLongErrors: what a client has sent is not sent back to it whole; both ends of the sentence remain.
+func TestLongErrors(t *testing.T) {
+	err := invalid("input %q: there is none", strings.Repeat("x", 20<<10))
+	w := httptest.NewRecorder()
+	writeError(w, err)
+	for _, text := range []string{w.Body.String(), status.Convert(asStatus(err)).Message()} {
+		if len(text) > 600 || !strings.Contains(text, "input ") || !strings.Contains(text, "there is none") ||
+			!strings.Contains(text, "(20083 characters left out)") { // 20480, two quotes and a colon, less 400
+			t.Errorf("%d bytes: %.700s", len(text), text)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
@@ -25,6 +26,27 @@ type Model struct {
 	Preprocess   Preprocess
 	Labels       []string        // class names; nil if unknown
 	Recipe       json.RawMessage // how it was trained; nil if unknown
+	// Best is the epoch whose weights these are, where training kept those of the best; nil
+	// if they are the last, or if nothing says.
+	Best *BestEpoch
+}
+
+// BestEpoch is the epoch of a run after which a figure of the validation data was the best.
+type BestEpoch struct {
+	Epoch  int     `msgpack:"epoch" json:"epoch"`   // counted from 1
+	Figure string  `msgpack:"figure" json:"figure"` // "accuracy", "loss" or "miou"
+	Value  float64 `msgpack:"value" json:"value"`
+}
+
+// Check refuses what no run writes.
+func (b *BestEpoch) Check() error {
+	known := []string{"accuracy", "loss", "miou"}
+	if b.Epoch < 1 || !slices.Contains(known, b.Figure) || !tensor.IsFinite(b.Value) {
+		return fmt.Errorf("the best epoch is %d, with %s %g: want an epoch above 0 and one of %s", b.Epoch,
+			b.Figure,
+			b.Value, strings.Join(known, ", "))
+	}
+	return nil
 }
 
 // Preprocess says how an image file becomes the input of the graph. Scale,

@@ -2,12 +2,14 @@ package serialize
 
 import (
 	"encoding/binary"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -114,6 +116,15 @@ func TestHostileFiles(t *testing.T) {
 		})},
 		{"bytes left over", "64 bytes follow the last tensor", forged(t, func(h *header) { h.Tensors = h.Tensors[:3] })},
 		{"broken graph", "graph:", forged(t, func(h *header) { h.Graph = "bnctl graph 1\ngraph" })},
+		{"no best epoch", "the best epoch is 0, with accuracy 1", forged(t, func(h *header) {
+			h.Best = &models.BestEpoch{Figure: "accuracy", Value: 1}
+		})},
+		{"best by a number that is none", "with loss NaN", forged(t, func(h *header) {
+			h.Best = &models.BestEpoch{Epoch: 1, Figure: "loss", Value: math.NaN()}
+		})},
+		{"best by what no run knows", "with taste 1", forged(t, func(h *header) {
+			h.Best = &models.BestEpoch{Epoch: 1, Figure: "taste", Value: 1}
+		})},
 		{"broken recipe", "recipe is not JSON", forged(t, func(h *header) { h.Recipe = "{" })},
 		{"nothing behind the checksum", "middle of a value", raw("")[:startSize]},
 		{"labels that are no list", "header:", raw("\x81\xa6labels\x05")},

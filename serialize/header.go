@@ -20,6 +20,7 @@ type header struct {
 	Recipe       string            `msgpack:"recipe"` // JSON; "" if unknown
 	Tensors      list[entry]       `msgpack:"tensors"`
 	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
+	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates alone
 }
 
 // training is the part of a header that only checkpoints have.

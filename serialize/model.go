@@ -38,7 +38,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 		return nil, err
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
-		Labels: some(m.Labels), Recipe: string(m.Recipe)}
+		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -80,7 +80,7 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 		return nil, fmt.Errorf("a template has sets of tensors beside its state")
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
-		Labels: h.Labels, Recipe: recipe}
+		Labels: h.Labels, Recipe: recipe, Best: h.Best}
 	return m, checkTemplate(m)
 }
 
@@ -88,6 +88,11 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 func checkTemplate(m *models.Model) error {
 	if err := m.Check(); err != nil {
 		return err
+	}
+	if m.Best != nil {
+		if err := m.Best.Check(); err != nil {
+			return err
+		}
 	}
 	for i := range m.Graph.Main.Nodes {
 		if n := &m.Graph.Main.Nodes[i]; n.Op == graph.Split || n.Op == graph.Gather || n.Op == graph.Track {

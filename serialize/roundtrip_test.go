@@ -23,7 +23,10 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 	bare := tinyModel(t)
 	bare.Labels, bare.Recipe, bare.Preprocess = nil, nil, models.Preprocess{}
-	for name, m := range map[string]*models.Model{"tiny": tinyModel(t), "bare": bare, "lenet-bn": zoo} {
+	best := tinyModel(t)
+	best.Best = &models.BestEpoch{Epoch: 3, Figure: "accuracy", Value: 0.25}
+	for name, m := range map[string]*models.Model{"tiny": tinyModel(t), "bare": bare, "lenet-bn": zoo,
+		"best": best} {
 		path := filepath.Join(t.TempDir(), "m.bnm")
 		sum, err := WriteModel(path, m)
 		if err != nil {

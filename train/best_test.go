@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -16,7 +17,7 @@ import (
 // The template has the weights of the epoch that served best, which is not the last, and those of
 // the last where the recipe says so.
 func TestTemplateIsTheBest(t *testing.T) {
-	state := func(epochs int, save string) (map[string]tensor.Tensor, []EpochDone) {
+	state := func(epochs int, save string) (*models.Model, []EpochDone) {
 		b := newBench(t, 42)
 		r := &b.recipe
 		r.Epochs, r.Schedule, r.LR, r.Save, r.Validation = epochs, "constant", 1.5, save, r.Data
@@ -36,7 +37,7 @@ func TestTemplateIsTheBest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.State, told
+		return m, told
 	}
 	const epochs = 5
 	for _, save := range []string{"best:loss", "best:accuracy"} {
@@ -53,12 +54,18 @@ func TestTemplateIsTheBest(t *testing.T) {
 			t.Fatalf("%s: the last epoch is the best of %+v: the test shows nothing", save, told)
 		}
 		want, _ := state(best+1, "last")
-		if name := differing(got, want); name != "" {
+		if name := differing(got.State, want.State); name != "" {
 			t.Errorf("%s: %s is not that of epoch %d", save, name, best+1)
+		}
+		if b := got.Best; b == nil || b.Epoch != best+1 || "best:"+b.Figure != save {
+			t.Errorf("%s: the template says that %+v is the best, which is epoch %d", save, b, best+1)
+		}
+		if want.Best != nil {
+			t.Errorf("%s: a template of the last epoch says %+v", save, want.Best)
 		}
 	}
 	last, _ := state(epochs, "last")
-	if got, _ := state(epochs, "best:loss"); differing(got, last) == "" {
+	if got, _ := state(epochs, "best:loss"); differing(got.State, last.State) == "" {
 		t.Error("the last weights are those of the best epoch")
 	}
 }
@@ -71,6 +78,13 @@ func TestBestGoesWithTheCheckpoint(t *testing.T) {
 	r.Epochs, r.Schedule, r.LR, r.Save, r.Validation = 5, "constant", 1.5, "best:loss", r.Data
 	want := b.template(New(context.Background(), r, b.model(), b.config(1)))
 	k := b.stopped(4*r.StepsPerEpoch() + 1)()
+	if best := BestOf(k); best == nil || best.Epoch < 1 || best.Epoch > 4 || best.Figure != "loss" ||
+		best.Save != r.Save {
+		t.Errorf("the checkpoint says that %+v is the best", best)
+	}
+	if best := BestOf(b.stopped(1)()); best != nil {
+		t.Errorf("before any evaluation %+v is the best", best)
+	}
 	if got := b.template(Resume(context.Background(), k, r, b.config(1))); got != want {
 		t.Errorf("resumed: template %s, want %s", got, want)
 	}

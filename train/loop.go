@@ -82,9 +82,9 @@ func (s *Session) reportEarlyStop() {
 	if p.Step >= r.TotalSteps() {
 		return
 	}
-	s.plan.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale,
-		Figure: string(criterionOf(r.Save)), Best: p.Best,
-		BestEpoch: (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch(), Save: r.Save})
+	b := p.bestEpoch(r)
+	s.plan.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale, Figure: b.Figure,
+		Best: b.Value, BestEpoch: b.Epoch, Save: r.Save})
 }
 
 // epochEnds reports whether an epoch has ended and was not evaluated yet.

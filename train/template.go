@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"time"
 
@@ -30,6 +31,7 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 		}
 	}
 	if n := s.estimateOver(); n > 0 {
+		s.plan.watched(Moment{Step: s.trainer.progress.Step, Doing: "estimating statistics"})
 		statistics, err := s.estimate(ctx, state, n)
 		if err != nil {
 			return nil, err
@@ -37,7 +39,46 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 		maps.Copy(state, statistics)
 	}
 	m, _, err := serialize.Strip(s.plan.pack(state))
+	if err == nil && s.trainer.best != nil {
+		m.Best = s.trainer.progress.bestEpoch(s.plan.recipe)
+	}
 	return m, err
+}
+
+// bestEpoch returns what evaluation found best so far; nil without evaluation.
+func (p *Progress) bestEpoch(r *Recipe) *models.BestEpoch {
+	per := r.StepsPerEpoch()
+	if p.BestStep == 0 || per == 0 {
+		return nil
+	}
+	return &models.BestEpoch{Epoch: (p.BestStep + per - 1) / per, Figure: string(criterionOf(r.Save)),
+		Value: p.Best}
+}
+
+// Best is the best epoch of a run so far, and which weights its template has.
+type Best struct {
+	models.BestEpoch
+	Save string `json:"save"` // "last", or the figure that decides, as Recipe.Save has it
+}
+
+// BestOf returns the best epoch of a checkpoint; nil if its run has evaluated nothing yet, or
+// is of a release whose recipe is not read.
+func BestOf(k *serialize.Checkpoint) *Best {
+	r, err := ParseRecipe(k.Recipe)
+	if err != nil {
+		return nil
+	}
+	p, err := positionOf(k)
+	b := p.Progress.bestEpoch(r)
+	if err != nil || b == nil || b.Check() != nil {
+		return nil
+	}
+	return &Best{*b, r.Save}
+}
+
+// String says which epoch it is: "epoch 3, accuracy 91.20 %".
+func (b *Best) String() string {
+	return fmt.Sprintf("epoch %d, %s", b.Epoch, FigureText(b.Figure, b.Value))
 }
 
 // estimateOver returns over how many samples the statistics are estimated at
@@ -58,9 +99,8 @@ const averageSamples = 8192
 func (s *Session) Finished(path, sum string) Finished {
 	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
 		Seconds: time.Since(s.began).Seconds(), Lost: s.losses}
-	if p, r := s.trainer.progress, s.plan.recipe; p.BestStep > 0 {
-		done.BestEpoch = (p.BestStep + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
-		done.Best, done.Figure, done.Save = p.Best, string(criterionOf(r.Save)), r.Save
+	if b := s.trainer.progress.bestEpoch(s.plan.recipe); b != nil {
+		done.BestEpoch, done.Best, done.Figure, done.Save = b.Epoch, b.Value, b.Figure, s.plan.recipe.Save
 	}
 	if stale := s.trainer.progress.Staleness; stale != nil {
 		done.Dropped = stale.Left()

@@ -78,6 +78,10 @@ func printHistory(o *output, r *inspect.Report) {
 			"weights differ from it by at most %.3g (%s)", counted(l.Replicas, "replica"), counted(l.Steps, "step"),
 			l.Largest, l.Tensor)
 	}
+	if r.Best != nil {
+		o.result("")
+		o.result("%s", r.BestLine())
+	}
 	for _, entry := range []struct {
 		name string
 		text json.RawMessage

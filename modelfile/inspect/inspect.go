@@ -41,6 +41,8 @@ type Report struct {
 	NoGraph string `json:"no_graph,omitempty"`
 	modelfile.ChoiceReport
 	Progress json.RawMessage `json:"progress,omitempty"`
+	// the best epoch of a checkpoint, or of a template whose weights are those of it
+	Best *train.Best `json:"best,omitempty"`
 	// of a checkpoint whose replicas have weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
 
@@ -50,6 +52,17 @@ type Report struct {
 	Graph   *graph.Graph `json:"-"`
 	Tensors int          `json:"-"` // of a foreign file
 	Norms   int          `json:"-"` // batch norms of a foreign file, by its tensors
+}
+
+// BestLine says which epoch was the best, and whether the template has its weights.
+func (r *Report) BestLine() string {
+	switch {
+	case r.Kind == string(serialize.Template):
+		return fmt.Sprintf("the weights are those of the best epoch on the validation data: %v", r.Best)
+	case r.Best.Save == "last":
+		return fmt.Sprintf("best on the validation data so far: %v; the template will be of the last epoch", r.Best)
+	}
+	return fmt.Sprintf("best on the validation data so far: %v; the template will be of the best epoch", r.Best)
 }
 
 // File describes the file at path.
@@ -111,6 +124,9 @@ func inspectNative(path string) (*Report, error) {
 		}
 		r := &Report{Format: "bnm", Kind: string(f.Kind), Verified: true, Graph: m.Graph}
 		r.model(m)
+		if m.Best != nil {
+			r.Best = &train.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure}
+		}
 		return r, nil
 	}
 	return checkpoint(f)
@@ -130,7 +146,7 @@ func checkpoint(f *serialize.File) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Format: "bnc", Kind: string(f.Kind), Verified: true, Graph: k.Graph, Progress: k.Progress,
-		TrainingOnly: modelfile.NewRemoved(&removed), Lag: lag}
+		TrainingOnly: modelfile.NewRemoved(&removed), Lag: lag, Best: train.BestOf(k)}
 	r.model(m)
 	return r, nil
 }

@@ -154,6 +154,8 @@ func TestDifferences(t *testing.T) {
 			f.Set(reflect.ValueOf([]string{"x"}))
 		case reflect.Struct:
 			f.Field(0).SetString("x")
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
 		default:
 			t.Fatalf("field %s has the kind %v", typ.Field(i).Name, f.Kind())
 		}

@@ -84,7 +84,7 @@ func (l *labelled) sum(label int, target, other float64) float64 {
 	}
 	sum := 0.0
 	for k := range l.classes {
-		sum += l.target(k, label, target, other)
+		sum += float64(l.target(k, label, target, other))
 	}
 	return sum
 }

@@ -129,9 +129,9 @@ func perElement(o Op) float64 {
 		return 3
 	case NormaliseGradInput, HardSwish, SoftmaxGrad, LogSoftmaxGrad, SGD:
 		return 4
-	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS:
+	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS, LayerNorm, GroupNorm:
 		return 5
-	case Upsample, UpsampleGrad:
+	case Upsample, UpsampleGrad, LayerNormGrad, GroupNormGrad:
 		return 7
 	case AdamW:
 		return 14

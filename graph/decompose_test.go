@@ -20,6 +20,12 @@ var decomposeCases = append(slices.Clone(gradCases),
 		y := b.Op(graph.LogSoftmax, "y", []value{rows(b, "x", 3, 4)})
 		return b.Op(graph.LogSoftmaxGrad, "dx", []value{y, rows(b, "dy", 3, 4)})
 	}},
+	gradCase{"layer_norm_grad", func(b *builder) value {
+		return b.Op(graph.LayerNormGrad, "dx", []value{rows(b, "x", 3, 4), rows(b, "dy", 3, 4)}, "axes", []int{1})
+	}},
+	gradCase{"group_norm_grad", func(b *builder) value {
+		return b.Op(graph.GroupNormGrad, "dx", []value{rows(b, "x", 4, 3), rows(b, "dy", 4, 3)}, "groups", 2)
+	}},
 	gradCase{"global_avg_pool_grad", func(b *builder) value {
 		return b.Op(graph.GlobalAvgPoolGrad, "dx", []value{rows(b, "dy", 3, 1, 1)}, "size", []int{4, 2})
 	}},

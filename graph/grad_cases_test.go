@@ -92,6 +92,25 @@ func loss(name string, pairs ...any) gradCase {
 	}}
 }
 
+// rowNorm returns a case of a norm of each row whose scale and bias have a shape.
+func rowNorm(name string, op graph.Op, x, scale []int, pairs ...any) gradCase {
+	return gradCase{name, func(b *builder) value {
+		return b.Op(op, "y", []value{rows(b, "x", x...), state(b, "scale", graph.Gamma, scale...),
+			state(b, "bias", graph.Beta, scale...)}, append(pairs, "eps", 0.01)...)
+	}}
+}
+
+// bare returns a case of a norm without scale and bias, or with bias alone.
+func bare(name string, op graph.Op, bias bool, pairs ...any) gradCase {
+	return gradCase{name, func(b *builder) value {
+		in := []value{rows(b, "x", 4, 3)}
+		if bias {
+			in = append(in, graph.None, state(b, "bias", graph.Beta, 4))
+		}
+		return b.Op(op, "y", in, append(pairs, "eps", 0.01)...)
+	}}
+}
+
 type gradCase struct {
 	name  string
 	build func(b *builder) value
@@ -144,6 +163,20 @@ var gradCases = []gradCase{
 			state(b, "beta", graph.Beta, 3), state(b, "mean", graph.Mean, 3), state(b, "var", graph.Variance, 3)},
 			"eps", 0.01)
 	}},
+	rowNorm("layer_norm", graph.LayerNorm, []int{2, 3, 4}, []int{4}, "axes", []int{2}),
+	rowNorm("layer_norm over two axes", graph.LayerNorm, []int{2, 3, 4}, []int{3, 4}, "axes", []int{1, 2}),
+	rowNorm("layer_norm of channels", graph.LayerNorm, []int{5, 3, 2}, []int{5}, "axes", []int{0}),
+	rowNorm("layer_norm between", graph.LayerNorm, []int{2, 5, 3}, []int{5}, "axes", []int{1}),
+	rowNorm("layer_norm of all", graph.LayerNorm, []int{2, 3}, []int{2, 3}, "axes", []int{0, 1}),
+	rowNorm("layer_norm rank 1", graph.LayerNorm, []int{7}, []int{7}, "axes", []int{0}),
+	bare("layer_norm without scale", graph.LayerNorm, false, "axes", []int{1}),
+	bare("layer_norm with bias", graph.LayerNorm, true, "axes", []int{0}),
+	rowNorm("group_norm", graph.GroupNorm, []int{4, 3, 2}, []int{4}, "groups", 2),
+	rowNorm("group_norm of one group", graph.GroupNorm, []int{3, 2}, []int{3}, "groups", 1),
+	rowNorm("group_norm rank 1", graph.GroupNorm, []int{6}, []int{6}, "groups", 2),
+	rowNorm("instance norm", graph.GroupNorm, []int{3, 2, 4}, []int{3}, "groups", 3),
+	bare("group_norm without scale", graph.GroupNorm, false, "groups", 2),
+	bare("group_norm with bias", graph.GroupNorm, true, "groups", 4),
 
 	unary(graph.Relu), unary(graph.Relu6), unary(graph.LeakyRelu, "alpha", 0.25), unary(graph.Elu, "alpha", 1.5),
 	unary(graph.Sigmoid), unary(graph.HardSigmoid, "alpha", 0.25, "beta", 0.375), unary(graph.HardSigmoid),

@@ -233,4 +233,19 @@ const (
 	TrustRatio Op = 145
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	ClipFactor Op = 146
+
+	// Norms of each row alone, which keep no statistics. s = 1/sqrt(variance + eps); what is
+	// absent changes nothing.
+
+	// LayerNorm(x r[...], scale? w[S], bias? w[S]) r[...]: y = scale*((x-mean)*s) + bias with
+	// the moments of a line, the elements along axes, which are neighbours; S is their lengths.
+	LayerNorm Op = 190
+	// LayerNormGrad(x r[...], dy r[...]) dx = s*(dy - S1/n - (x-mean)*s*s*S2/n) with S1 = sum dy
+	// and S2 = sum dy*(x-mean) over the line of n elements; dy is that of (x-mean)*s.
+	LayerNormGrad Op = 191
+	// GroupNorm(x r[C,...], scale? w[C], bias? w[C]) r[C,...]: y = scale*(x-mean)*s + bias with
+	// the moments of a group of C/groups channels. groups of C is instance norm.
+	GroupNorm Op = 192
+	// GroupNormGrad(x r[C,...], dy r[C,...]) dx as LayerNormGrad, over the group.
+	GroupNormGrad Op = 193
 )

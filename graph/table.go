@@ -44,6 +44,8 @@ var (
 	sizeSpec = attrSpec{"size", []int64(nil), true}
 	lossSpec = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
 		{"weights", []float64(nil), false}}
+	axesSpec  = attrSpec{"axes", []int64(nil), true}
+	groupSpec = attrSpec{"groups", int64(1), true}
 	// trackSpec says how running statistics are kept (docs/numerics.md, section 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )
@@ -242,6 +244,15 @@ func init() { // the rules refer to the table's accessors
 			infer: inferTrustRatio},
 		ClipFactor: {name: "clip_factor", in: 1, out: 1, attrs: []attrSpec{{"max", 0.0, true}},
 			infer: inferClipFactor},
+
+		LayerNorm: {name: "layer_norm", in: 3, optional: 2, out: 1, attrs: []attrSpec{axesSpec, epsSpec},
+			infer: inferLayerNorm, grad: gradLayerNorm, decompose: decomposeLayerNorm},
+		LayerNormGrad: {name: "layer_norm_grad", in: 2, out: 1, attrs: []attrSpec{axesSpec, epsSpec},
+			infer: inferLayerNormGrad, decompose: decomposeLayerNormGrad},
+		GroupNorm: {name: "group_norm", in: 3, optional: 2, out: 1, attrs: []attrSpec{groupSpec, epsSpec},
+			infer: inferGroupNorm, grad: gradGroupNorm, decompose: decomposeGroupNorm},
+		GroupNormGrad: {name: "group_norm_grad", in: 2, out: 1, attrs: []attrSpec{groupSpec, epsSpec},
+			infer: inferGroupNormGrad, decompose: decomposeGroupNormGrad},
 	}
 	opNamed = make(map[string]Op, len(table))
 	for op, row := range table {

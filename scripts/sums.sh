@@ -7,6 +7,7 @@
 # ONLY='resnet20.*replica' picks recipes. At least three steps are trained: the plugin dies after the
 # first, and the others have to do without it.
 set -euo pipefail
+root=$(dirname "$(dirname "$(realpath "$0")")")
 bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
 shift $(($# < 3 ? $# : 3))
 devices=("${@:-}")
@@ -23,6 +24,7 @@ def npy(path, dtype, shape, data):
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
     open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 npy("x.npy", "|u1", (64, 3, 64, 64), random.Random(1).randbytes(64 * 3 * 64 * 64))
+npy("f.npy", "<f4", (64, 3, 32, 32), struct.pack("<196608f", *map(random.Random(2).gauss, [0] * 196608, [1] * 196608)))
 npy("y.npy", "<i8", (64,), b"".join(struct.pack("<q", i % 10) for i in range(64)))
 END
 
@@ -33,6 +35,7 @@ recipes=( # full steps, then the recipe
 	"100 $cifar" "100 $cifar --bn replica"
 	"20 --model mobilenetv2 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
 	"20 --model resnet18 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
+	"10 --model $root/plugins/gpu/bitwise/norms.graph --data npy:f.npy,y.npy --batch 10 --replicas 4"
 )
 
 # train trains on a device and prints the sum; after kill: the plugin is killed once it has trained a step.
@@ -59,8 +62,8 @@ for entry in "${recipes[@]}"; do
 	first=
 	for on in "${devices[@]}"; do
 		began=$SECONDS
-		sum=$(train "$on")
-		printf '%s  %-18s %4d steps, %5d s  %s\n' "$sum" "$on" "$steps" $((SECONDS - began)) "${recipe//$data\//}"
+		sum=$(train "$on") label=${recipe//$data\//}
+		printf '%s  %-18s %4d steps, %5d s  %s\n' "$sum" "$on" "$steps" $((SECONDS - began)) "${label//$root\//}"
 		[ "${first:=$sum}" = "$sum" ] || failed=1
 	done
 done

@@ -87,8 +87,9 @@ func (p probe) testCase() Case {
 }
 
 func allProbes() []probe {
-	return slices.Concat(productProbes(), normProbes, activationProbes(), poolProbes(), arithmeticProbes(),
-		structureProbes, lossProbes, updateProbes, wideProbes())
+	return slices.Concat(productProbes(), normProbes, rowNormProbes(rowNorms, blended, normal, ""),
+		activationProbes(), poolProbes(), arithmeticProbes(), structureProbes, lossProbes, updateProbes,
+		wideProbes())
 }
 
 func probeCases() []Case {

@@ -17,6 +17,8 @@ var definitions = map[graph.Op]func(*call){
 
 	graph.Moments: defineMoments, graph.Normalise: defineNormalise, graph.BatchNorm: defineBatchNorm,
 	graph.NormaliseGradSums: defineNormaliseGradSums, graph.NormaliseGradInput: defineNormaliseGradInput,
+	graph.LayerNorm: defineLayerNorm, graph.LayerNormGrad: defineRowNormGrad,
+	graph.GroupNorm: defineGroupNorm, graph.GroupNormGrad: defineRowNormGrad,
 	graph.ChannelSum: defineChannelSum, graph.GlobalAvgPool: defineGlobalAvgPool,
 
 	graph.LeakyRelu: defineActivation, graph.Elu: defineActivation, graph.Sigmoid: defineActivation,

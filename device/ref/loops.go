@@ -15,6 +15,8 @@ var loops = map[graph.Op]func(*call){
 	graph.Normalise: normalise, graph.NormaliseGradSums: normaliseGradSums,
 	graph.NormaliseGradInput: normaliseGradInput, graph.NormaliseGradParams: normaliseGradParams,
 	graph.BatchNorm: batchNorm,
+	graph.LayerNorm: layerNorm, graph.LayerNormGrad: layerNormGrad,
+	graph.GroupNorm: groupNorm, graph.GroupNormGrad: groupNormGrad,
 
 	graph.Relu: activation, graph.Relu6: activation, graph.LeakyRelu: activation, graph.Elu: activation,
 	graph.Sigmoid: activation, graph.HardSigmoid: activation, graph.Silu: activation,

@@ -735,6 +735,26 @@ const (
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	// - max float: largest norm of all gradients together
 	Op_OP_CLIP_FACTOR Op = 146
+	// LayerNorm(x r[...], scale? w[S], bias? w[S]) r[...]: y = scale*((x-mean)*s) + bias
+	// with the moments of a line: the elements along axes; S is their lengths.
+	// - axes ints: neighbouring axes of the shape, increasing
+	// - eps float = 1e-05: added to the variance
+	Op_OP_LAYER_NORM Op = 190
+	// LayerNormGrad(x r[...], dy r[...]) dx = s*(dy - S1/n - (x-mean)*s*s*S2/n) with
+	// S1 = sum dy, S2 = sum dy*(x-mean) over the n elements of the line; dy is that of
+	// (x-mean)*s.
+	// - axes ints: neighbouring axes of the shape, increasing
+	// - eps float = 1e-05: added to the variance
+	Op_OP_LAYER_NORM_GRAD Op = 191
+	// GroupNorm(x r[C,...], scale? w[C], bias? w[C]) r[C,...]: y = scale*(x-mean)*s + bias
+	// with the moments of a group of C/groups channels. groups of C is instance norm.
+	// - groups int: divides C
+	// - eps float = 1e-05: added to the variance
+	Op_OP_GROUP_NORM Op = 192
+	// GroupNormGrad(x r[C,...], dy r[C,...]) dx as LayerNormGrad, over the group.
+	// - groups int: divides C
+	// - eps float = 1e-05: added to the variance
+	Op_OP_GROUP_NORM_GRAD Op = 193
 )
 
 // Enum value maps for Op.
@@ -820,6 +840,10 @@ var (
 		144: "OP_SUM_SQUARES",
 		145: "OP_TRUST_RATIO",
 		146: "OP_CLIP_FACTOR",
+		190: "OP_LAYER_NORM",
+		191: "OP_LAYER_NORM_GRAD",
+		192: "OP_GROUP_NORM",
+		193: "OP_GROUP_NORM_GRAD",
 	}
 	Op_value = map[string]int32{
 		"OP_NONE":                  0,
@@ -902,6 +926,10 @@ var (
 		"OP_SUM_SQUARES":           144,
 		"OP_TRUST_RATIO":           145,
 		"OP_CLIP_FACTOR":           146,
+		"OP_LAYER_NORM":            190,
+		"OP_LAYER_NORM_GRAD":       191,
+		"OP_GROUP_NORM":            192,
+		"OP_GROUP_NORM_GRAD":       193,
 	}
 )
 
@@ -4661,7 +4689,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xb3\v\n" +
+	"\rRELATION_ROWS\x10\x03*\x8d\f\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4757,7 +4785,11 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x06OP_EMA\x10\x8f\x01\x12\x13\n" +
 	"\x0eOP_SUM_SQUARES\x10\x90\x01\x12\x13\n" +
 	"\x0eOP_TRUST_RATIO\x10\x91\x01\x12\x13\n" +
-	"\x0eOP_CLIP_FACTOR\x10\x92\x012\xa5\x03\n" +
+	"\x0eOP_CLIP_FACTOR\x10\x92\x01\x12\x12\n" +
+	"\rOP_LAYER_NORM\x10\xbe\x01\x12\x17\n" +
+	"\x12OP_LAYER_NORM_GRAD\x10\xbf\x01\x12\x12\n" +
+	"\rOP_GROUP_NORM\x10\xc0\x01\x12\x17\n" +
+	"\x12OP_GROUP_NORM_GRAD\x10\xc1\x012\xa5\x03\n" +
 	"\x06Device\x12I\n" +
 	"\bDescribe\x12 .bnctl.device.v1.DescribeRequest\x1a\x1b.bnctl.device.v1.PluginInfo\x12>\n" +
 	"\x04List\x12\x1c.bnctl.device.v1.ListRequest\x1a\x18.bnctl.device.v1.Devices\x12@\n" +

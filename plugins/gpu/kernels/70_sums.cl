@@ -28,13 +28,9 @@ FUNCTION long place(int p, int c, int channels, int positions) {
 	return ((long)(p / positions) * channels + c) * positions + p % positions;
 }
 
-// moments_part gives those of a span of the positions of a part: e counts spans
-// and channels. Blocks are shifted by their own mean in float32.
-KERNEL moments_part(int first, IN float *x, OUT double *parts, IN int *cut, int n, int channels, int positions) {
-	EACH(e, unit, n);
-	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
-	int to = from + SPAN < all ? from + SPAN : all;
-	x += (long)cut[3 * unit + 1] * channels * positions;
+// span_moments are those of positions [from, to) of a channel. Blocks are shifted by
+// their own mean in float32.
+FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels, int positions) {
 	double k0 = 0.0, t1 = 0.0, t2 = 0.0;
 	for (int b = from; b < to; b += BLOCK) {
 		int end = b + BLOCK < to ? b + BLOCK : to;
@@ -55,16 +51,28 @@ KERNEL moments_part(int first, IN float *x, OUT double *parts, IN int *cut, int 
 		t1 += t;
 		t2 += ((double)squares - (double)s * u) + t * shifted;
 	}
-	double count = (double)(to - from), mean = 0.0, q = 0.0;
+	moments m = {0.0, 0.0, 0.0};
 	if (to > from) {
-		double u = t1 / count;
-		mean = k0 + u;
-		q = greater(0.0, t2 - t1 * u);
+		m.n = (double)(to - from);
+		double u = t1 / m.n;
+		m.mean = k0 + u;
+		m.q = greater(0.0, t2 - t1 * u);
 	}
+	return m;
+}
+
+// moments_part gives those of a span of the positions of a part: e counts spans
+// and channels.
+KERNEL moments_part(int first, IN float *x, OUT double *parts, IN int *cut, int n, int channels, int positions) {
+	EACH(e, unit, n);
+	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
+	int to = from + SPAN < all ? from + SPAN : all;
+	x += (long)cut[3 * unit + 1] * channels * positions;
+	moments m = span_moments(x, from, to, c, channels, positions);
 	parts += (unit * n + e) * 3;
-	parts[0] = to > from ? count : 0.0;
-	parts[1] = mean;
-	parts[2] = q;
+	parts[0] = m.n;
+	parts[1] = m.mean;
+	parts[2] = m.q;
 }
 
 // moments_total merges the spans of each part and then the parts of a replica.
@@ -103,19 +111,10 @@ KERNEL moments_total(int first, IN double *parts, OUT double *m, IN int *firsts,
 	m[1 + n + c] = v.q;
 }
 
-// gradient_part gives, of a span, the sums of dy and of dy*(x - mean); without
-// moments (of < 0) the first alone, of x.
-KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT double *parts, IN int *cut, int n,
-	int channels, int positions, int of) {
-	EACH(e, unit, n);
-	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
-	int to = from + SPAN < all ? from + SPAN : all;
-	long at = (long)cut[3 * unit + 1] * channels * positions;
-	x += at;
-	dy += at;
-	double mean = 0.0;
-	if (of >= 0)
-		mean = m[(of == OF_WHOLE ? 0L : (long)cut[3 * unit]) * (1 + 2 * channels) + 1 + c];
+// span_sums are the sums, of positions [from, to) of a channel, of dy and, if both are asked for, of
+// dy*(x - mean).
+FUNCTION double2 span_sums(IN float *x, IN float *dy, int from, int to, int c, int channels, int positions,
+	double mean, int both) {
 	float k = (float)mean;
 	double s1 = 0.0, s2 = 0.0;
 	for (int b = from; b < to; b += BLOCK) {
@@ -125,13 +124,28 @@ KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT dou
 			long i = place(p, c, channels, positions);
 			float g = dy[i];
 			p1 += g;
-			p2 += of >= 0 ? g * (x[i] - k) : 0.0f;
+			p2 += both ? g * (x[i] - k) : 0.0f;
 		}
 		s1 += (double)p1;
 		s2 += (double)p2;
 	}
-	parts[(unit * n + e) * 2] = s1;
-	parts[(unit * n + e) * 2 + 1] = s2 - (mean - (double)k) * s1;
+	return (double2)(s1, s2 - (mean - (double)k) * s1);
+}
+
+// gradient_part gives, of a span, the sums of dy and of dy*(x - mean); without
+// moments (of < 0) the first alone, of x.
+KERNEL gradient_part(int first, IN float *x, IN float *dy, IN double *m, OUT double *parts, IN int *cut, int n,
+	int channels, int positions, int of) {
+	EACH(e, unit, n);
+	int c = e % channels, from = e / channels * SPAN, all = (cut[3 * unit + 2] - cut[3 * unit + 1]) * positions;
+	int to = from + SPAN < all ? from + SPAN : all;
+	long at = (long)cut[3 * unit + 1] * channels * positions;
+	double mean = 0.0;
+	if (of >= 0)
+		mean = m[(of == OF_WHOLE ? 0L : (long)cut[3 * unit]) * (1 + 2 * channels) + 1 + c];
+	double2 s = span_sums(x + at, dy + at, from, to, c, channels, positions, mean, of >= 0);
+	parts[(unit * n + e) * 2] = s.x;
+	parts[(unit * n + e) * 2 + 1] = s.y;
 }
 
 // added adds up, along the tree, number which of the spans of each part from

@@ -89,8 +89,10 @@ func NewAffine(channels int) Affine {
 }
 
 // Set fills channel c.
-func (a *Affine) Set(c int, mean, by, add float64) {
-	n := class.NewAffine(mean, by, add)
+func (a *Affine) Set(c int, mean, by, add float64) { a.SetOf(c, class.NewAffine(mean, by, add)) }
+
+// SetOf fills channel c with numbers of package class.
+func (a *Affine) SetOf(c int, n class.Affine) {
 	a.Hi[c], a.Lo[c], a.By[c], a.Add[c] = n.Hi, n.Lo, n.By, n.Add
 }
 

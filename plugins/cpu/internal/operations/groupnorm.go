@@ -1,0 +1,83 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// groupNorm normalises groups of channels, which lie side by side.
+type groupNorm struct {
+	kernels     *kernel.Set
+	channels    int
+	size        int // channels of a group
+	eps         float64
+	scale, bias *run.Value // nil: none
+}
+
+func groupNormOf(c *plan.Compiler) *groupNorm {
+	x := c.In(0)
+	return &groupNorm{kernels: c.Kernels(), channels: x.Channels,
+		size: x.Channels / c.Node().Int("groups"), eps: c.Node().Float("eps")}
+}
+
+func buildGroupNorm(c *plan.Compiler) run.Action {
+	x, y, g := c.In(0), c.Out(0), groupNormOf(c)
+	g.scale, g.bias = c.In(1), c.In(2)
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		in := f.At(x, w, i)
+		groups, a := g.groups(w, in), affineIn(w.Floats(4*g.channels), g.channels)
+		for ch := range g.channels {
+			scale, bias := scaleAndBias(f, g.scale, g.bias, ch)
+			a.SetOf(ch, class.NormOf(groups[ch/g.size], g.eps, scale, bias))
+		}
+		g.kernels.Normalise(f.At(y, w, i), in, a, kernel.Epilogue{})
+	}}
+}
+
+// groups returns the moments of each group of a row.
+func (g *groupNorm) groups(w *run.Worker, x []float32) [][3]float64 {
+	m := moments(w, g.kernels, x, g.channels)
+	ofChannels := make([][3]float64, g.channels)
+	for ch := range ofChannels {
+		ofChannels[ch] = [3]float64{m[0], m.means()[ch], m.deviations()[ch]}
+	}
+	all := make([][3]float64, g.channels/g.size)
+	for i := range all {
+		all[i] = class.MergeMoments(ofChannels[i*g.size:][:g.size])
+	}
+	return all
+}
+
+func buildGroupNormGrad(c *plan.Compiler) run.Action {
+	x, dy, dx, g := c.In(0), c.In(1), c.Out(0), groupNormOf(c)
+	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+		g.gradient(w, f.At(dx, w, i), f.At(x, w, i), f.At(dy, w, i))
+	}}
+}
+
+// gradient sets dx from the row x and dy.
+func (g *groupNorm) gradient(w *run.Worker, dx, x, dy []float32) {
+	groups, n := g.groups(w, x), g.channels
+	scratch := w.Doubles(3 * n)
+	means, sums := scratch[:n], scratch[n:]
+	for ch := range means {
+		means[ch] = groups[ch/g.size][1]
+	}
+	rowSums(w, g.kernels, sums, means, x, dy)
+	numbers := w.Floats(5 * n)
+	a, slopes := affineIn(numbers, n), numbers[4*n:]
+	ofChannels := make([][2]float64, n)
+	for ch := range ofChannels {
+		ofChannels[ch] = [2]float64{sums[ch], sums[n+ch]}
+	}
+	for i, m := range groups {
+		of, slope := class.NormGradientOf(m, class.AddSums(ofChannels[i*g.size:][:g.size]), g.eps)
+		for ch := i * g.size; ch < (i+1)*g.size; ch++ {
+			a.SetOf(ch, of)
+			slopes[ch] = slope
+		}
+	}
+	g.kernels.NormaliseGradient(dx, x, dy, a, slopes)
+}

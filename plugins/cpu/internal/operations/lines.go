@@ -1,0 +1,138 @@
+package operations
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// A layer norm sums over lines of a row. The walks over channels (package kernel) sum over
+// positions, as many channels side by side as there are: lines that lie side by side are
+// channels to them, the elements of a line positions.
+//
+//	f32[H,W,C], axes=[2]    in memory [W][C][H]    W blocks of C positions of H lines
+//	f32[C,H,W], axes=[0]    in memory [H*W][C]     lines apart: some are brought side by side
+//
+// Lines that lie apart, or too few side by side for vectors, are copied: see gathered.
+
+// lineLayout is how the lines of a row lie.
+type lineLayout struct {
+	kernels *kernel.Set
+	length  int   // of a line
+	many    int   // lines side by side; 0: they lie apart
+	tight   bool  // a line lies in one piece, the next behind it
+	bases   []int // where each line begins
+	offsets []int // where each element lies, from there
+}
+
+// lineLayoutOf returns how the lines of x lie.
+func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
+	length, step := c.Node().Lines(x.Shape)
+	first, rank := c.Node().Ints("axes")[0], len(x.Shape)
+	l := &lineLayout{kernels: c.Kernels(), length: length}
+	if first > 0 {
+		l.many = step * x.Channels
+	}
+	l.tight = first == 0 && length == x.Channels && (x.Last || rank == 1)
+	strides := x.Strides()
+	over, others := append([]int{}, x.Shape...), append([]int{}, x.Shape...)
+	for a := range x.Shape {
+		if a < first || a >= first+len(c.Node().Ints("axes")) {
+			over[a] = 1
+		} else {
+			others[a] = 1
+		}
+	}
+	l.offsets, l.bases = offsetsOf(over, strides), offsetsOf(others, strides)
+	return l
+}
+
+// offsetsOf returns where the elements of a shape lie, in its order.
+func offsetsOf(shape, strides []int) []int {
+	var all []int
+	run.Walk(shape, run.RowMajor(shape), strides, nil, func(n, _, at, _, _, step, _ int) {
+		for k := range n {
+			all = append(all, at+k*step)
+		}
+	})
+	return all
+}
+
+// sideBySideLines is how many lines are brought side by side.
+const sideBySideLines = 32
+
+// inPlace reports whether the lines are treated where they lie: vectors have enough of them, and
+// there are enough blocks for so many pieces.
+func (l *lineLayout) inPlace(pieces int) bool {
+	const lanes = 8
+	return l.many > 0 && 5*(l.many%lanes) <= 2*l.many && (pieces == 1 || len(l.bases)/l.many >= pieces)
+}
+
+// lineWork does something with n lines side by side: it sets y, which may be an operand.
+// scratch holds 5*n values.
+type lineWork func(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32)
+
+// each does work for part piece of pieces of the lines of a row.
+func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pieces int, work lineWork) {
+	if !l.inPlace(pieces) {
+		l.chunks(piece, pieces, func(from, n int) { l.gathered(w, y, in, from, n, work) })
+		return
+	}
+	blocks, size := len(l.bases)/l.many, l.many*l.length
+	views := make([][]float32, len(in))
+	for b := blocks * piece / pieces; b < blocks*(piece+1)/pieces; b++ {
+		for k := range in {
+			views[k] = in[k][b*size:][:size]
+		}
+		work(w, y[b*size:][:size], views, l.many, w.Floats(5*l.many))
+	}
+}
+
+// chunks calls do for as many lines as are brought side by side at once.
+func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
+	all := (len(l.bases) + sideBySideLines - 1) / sideBySideLines
+	for i := all * piece / pieces; i < all*(piece+1)/pieces; i++ {
+		do(i*sideBySideLines, min(sideBySideLines, len(l.bases)-i*sideBySideLines))
+	}
+}
+
+// gathered does work for n lines that are brought side by side.
+func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, from, n int, work lineWork) {
+	size := n * l.length
+	scratch := w.Floats(len(in)*size + 5*n)
+	views := make([][]float32, len(in))
+	for k := range in {
+		views[k], scratch = scratch[:size], scratch[size:]
+		l.gather(views[k], in[k], from, n)
+	}
+	work(w, views[0], views, n, scratch)
+	l.scatter(y, views[0], from, n)
+}
+
+// gather copies n lines of x side by side.
+func (l *lineLayout) gather(to, x []float32, from, n int) {
+	if l.tight {
+		l.kernels.Transpose(to, x[from*l.length:], n, l.length)
+		return
+	}
+	for k, offset := range l.offsets {
+		line := to[k*n:][:n]
+		for i, base := range l.bases[from : from+n] {
+			line[i] = x[base+offset]
+		}
+	}
+}
+
+// scatter copies n lines that lie side by side to where they lie in y.
+func (l *lineLayout) scatter(y, x []float32, from, n int) {
+	if l.tight {
+		l.kernels.Transpose(y[from*l.length:], x, l.length, n)
+		return
+	}
+	for k, offset := range l.offsets {
+		line := x[k*n:][:n]
+		for i, base := range l.bases[from : from+n] {
+			y[base+offset] = line[i]
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package gpu
+
+import "github.com/bnctl/bnctl/graph"
+
+// rowNormOps are the norms of each row alone (device/class/rownorm.go).
+var rowNormOps = map[graph.Op]func(c *compiler){
+	graph.LayerNorm:     buildLayerNorm,
+	graph.LayerNormGrad: buildLayerNormGrad,
+	graph.GroupNorm:     buildGroupNorm,
+	graph.GroupNormGrad: buildGroupNormGrad,
+}
+
+// scaleAndBias returns operands 1 and 2, in place of an absent one x, and whether they are there.
+func (c *compiler) scaleAndBias() (scale, bias *value, scaled, shifted int) {
+	scale, bias = c.in(0), c.in(0)
+	if v := c.in(1); v != nil {
+		scale, scaled = v, 1
+	}
+	if v := c.in(2); v != nil {
+		bias, shifted = v, 1
+	}
+	return scale, bias, scaled, shifted
+}
+
+func buildLayerNorm(c *compiler) {
+	x, y, eps := c.in(0), c.out(0), c.node.Float("eps")
+	length, step := c.node.Lines(x.Shape)
+	scale, bias, scaled, shifted := c.scaleAndBias()
+	lines := x.count / length
+	a := c.affine(graph.Rows, lines)
+	c.launch("line_affine", graph.Rows, lines, x, a, lines, length, step, eps)
+	c.launch("line_normalise", graph.Rows, y.count, x, a, scale, bias, y, y.count, length, step, scaled,
+		shifted)
+}
+
+func buildLayerNormGrad(c *compiler) {
+	x, dy, dx, eps := c.in(0), c.in(1), c.out(0), c.node.Float("eps")
+	length, step := c.node.Lines(x.Shape)
+	lines := x.count / length
+	a := c.affine(graph.Rows, lines)
+	c.launch("line_gradient", graph.Rows, lines, x, dy, a, lines, length, step, eps)
+	c.launch("line_back", graph.Rows, dx.count, x, dy, a, dx, dx.count, length, step)
+}
+
+// channelMoments launches what gives the moments of each channel of each row.
+func (c *compiler) channelMoments(x *value) (m *slot, channels, size int) {
+	channels = x.channels()
+	m = c.temp(graph.Rows, 3*8*channels)
+	c.launch("channel_moments", graph.Rows, channels, x, m, channels, x.positions())
+	return m, channels, channels / c.node.Int("groups")
+}
+
+func buildGroupNorm(c *compiler) {
+	x, y, eps := c.in(0), c.out(0), c.node.Float("eps")
+	m, channels, size := c.channelMoments(x)
+	scale, bias, scaled, shifted := c.scaleAndBias()
+	a := c.affine(graph.Rows, channels)
+	c.launch("group_affine", graph.Rows, channels, m, scale, bias, a, channels, size, scaled, shifted,
+		eps)
+	c.launch("normalise", graph.Rows, y.count, x, a, y, c.exe.owner, y.count, ofSame, channels)
+}
+
+func buildGroupNormGrad(c *compiler) {
+	x, dy, dx, eps := c.in(0), c.in(1), c.out(0), c.node.Float("eps")
+	m, channels, size := c.channelMoments(x)
+	sums, a := c.temp(graph.Rows, 2*8*channels), c.affine(graph.Rows, channels)
+	c.launch("group_sums", graph.Rows, channels, x, dy, m, sums, channels, x.positions(), size)
+	c.launch("group_gradient", graph.Rows, channels, m, sums, a, channels, size, eps)
+	c.launch("normalise_back", graph.Rows, dx.count, x, dy, a, dx, c.exe.owner, dx.count, ofSame, channels)
+}

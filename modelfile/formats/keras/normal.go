@@ -96,32 +96,19 @@ func (c *call) reals(key string) []float32 {
 	return out
 }
 
-// normalised is (x - mean) / sqrt(variance + eps) over axes of a value.
-func (c *call) normalised(x graph.Value, axes []int, eps float64) graph.Value {
-	mean := c.node(graph.ReduceMean, ".mean", []graph.Value{x}, "axes", axes, "keep", true)
-	centred := c.node(graph.Sub, ".centred", []graph.Value{x, mean})
-	squares := c.node(graph.Mul, ".squares", []graph.Value{centred, centred})
-	variance := c.node(graph.ReduceMean, ".variance", []graph.Value{squares}, "axes", axes, "keep", true)
-	variance = c.node(graph.Affine, ".eps", []graph.Value{variance}, "add", eps)
-	return c.node(graph.Div, ".normalised", []graph.Value{centred,
-		c.node(graph.Sqrt, ".std", []graph.Value{variance})})
-}
-
-// affinely multiplies channels by gamma and adds beta, if the layer has them.
-func (c *call) affinely(f flow, v graph.Value) flow {
-	graphShape := c.graphShape(f.shape)
-	shape := slices.Repeat([]int{1}, len(graphShape))
-	shape[0] = graphShape[0]
-	for _, p := range []struct {
+// rowNorm adds a norm of each row, with gamma and beta if the layer has them.
+func (c *call) rowNorm(f flow, op graph.Op, pairs ...any) flow {
+	n := c.graphShape(f.shape)[0]
+	in := []graph.Value{f.v, graph.None, graph.None}
+	for i, p := range []struct {
 		name, field string
-		op          graph.Op
-	}{{"gamma", "scale", graph.Mul}, {"beta", "center", graph.Add}} {
+		role        graph.Role
+	}{{"gamma", "scale", graph.Gamma}, {"beta", "center", graph.Beta}} {
 		if c.bool(p.field, true) {
-			w := c.declare(p.name, graph.Constant, c.weightAs(shape, p.name, graphShape[0]))
-			v = c.node(p.op, "."+p.name, []graph.Value{v, w})
+			in[1+i] = c.declare(p.name, p.role, c.weight(p.name, n))
 		}
 	}
-	return f.same(v)
+	return f.same(c.node(op, "", in, append(pairs, "eps", c.float("epsilon", 1e-3))...))
 }
 
 // layerNorm normalises the channels at each position.
@@ -134,7 +121,7 @@ func layerNorm(c *call) flow {
 	if c.axis(axis, len(f.shape)) != 0 {
 		return c.fail("normalises axis %d of %v; only the axis of the channels is supported", axis+1, f.shape)
 	}
-	return c.affinely(f, c.normalised(f.v, []int{0}, c.float("epsilon", 1e-3)))
+	return c.rowNorm(f, graph.LayerNorm, "axes", []int{0})
 }
 
 // groupNorm normalises groups of channels; -1 group is one for each channel.
@@ -144,17 +131,14 @@ func groupNorm(c *call) flow {
 	if c.err != nil || c.fields.err != nil {
 		return f
 	}
-	shape := c.graphShape(f.shape)
+	n := c.graphShape(f.shape)[0]
 	if groups == -1 {
-		groups = shape[0]
+		groups = n
 	}
-	if c.axis(axis, len(f.shape)) != 0 || groups < 1 || shape[0]%groups != 0 {
+	if c.axis(axis, len(f.shape)) != 0 || groups < 1 || n%groups != 0 {
 		return c.fail("normalises axis %d of %v in %d groups", axis+1, f.shape, groups)
 	}
-	v := c.node(graph.Reshape, ".groups", []graph.Value{f.v}, "shape",
-		[]int{groups, tensor.Count(shape) / groups})
-	v = c.normalised(v, []int{1}, c.float("epsilon", 1e-3))
-	return c.affinely(f, c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", shape))
+	return c.rowNorm(f, graph.GroupNorm, "groups", groups)
 }
 
 // unitNorm divides by the root of the sum of squares of the channels. Keras 3

@@ -14,6 +14,7 @@ func init() { // the encoders refer to the table's users
 	encoders = map[graph.Op]func(*encoding){
 		graph.Image: encodeImage, graph.Conv: encodeConv, graph.ConvTranspose: encodeConv,
 		graph.Dense: encodeDense, graph.BatchNorm: encodeBatchNorm,
+		graph.LayerNorm: encodeLayerNorm, graph.GroupNorm: encodeGroupNorm,
 
 		graph.MaxPool: encodePool, graph.AvgPool: encodePool, graph.GlobalAvgPool: named("GlobalAveragePool"),
 

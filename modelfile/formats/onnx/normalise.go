@@ -8,23 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// normalised is (v - mean) / sqrt(variance + eps) over axes.
-func (c *call) normalised(v graph.Value, axes []int, eps float64) graph.Value {
-	mean := c.node(graph.ReduceMean, ".mean", []graph.Value{v}, "axes", axes, "keep", true)
-	centred := c.node(graph.Sub, ".centred", []graph.Value{v, mean})
-	squares := c.node(graph.Mul, ".squares", []graph.Value{centred, centred})
-	variance := c.node(graph.ReduceMean, ".variance", []graph.Value{squares}, "axes", axes, "keep", true)
-	variance = c.node(graph.Affine, ".eps", []graph.Value{variance}, "add", eps)
-	return c.node(graph.Div, ".normalised", []graph.Value{centred,
-		c.node(graph.Sqrt, ".std", []graph.Value{variance})})
-}
-
 // affinely multiplies by operand 1 and adds operand 2, which have a shape.
 func (c *call) affinely(v graph.Value, shape []int) graph.Value {
-	if !c.has(1) {
-		c.fail("operand 1 is absent")
-		return graph.None
-	}
 	if !c.has(2) {
 		return c.node(graph.Mul, "", []graph.Value{v, c.state(1, graph.Constant, shape...)})
 	}
@@ -32,9 +17,33 @@ func (c *call) affinely(v graph.Value, shape []int) graph.Value {
 	return c.node(graph.Add, "", []graph.Value{v, c.state(2, graph.Constant, shape...)})
 }
 
-// layerNorm normalises over an axis and all behind it.
+// epsilon is what is added to the variance.
+func (c *call) epsilon() float64 {
+	eps := shortest(c.float("epsilon", 1e-5))
+	if !(eps >= 0) || math.IsInf(eps, 0) {
+		c.fail("its epsilon is %v, want 0 or more", eps)
+	}
+	if !c.has(1) {
+		c.fail("operand 1 is absent")
+	}
+	return eps
+}
+
+// scaleAndBias are operands 1 and 2, of a shape; an absent one is none.
+func (c *call) scaleAndBias(shape []int) []graph.Value {
+	in := []graph.Value{c.dynamic(0), graph.None, graph.None}
+	for i, role := range []graph.Role{graph.Gamma, graph.Beta} {
+		if c.has(1 + i) {
+			in[1+i] = c.state(1+i, role, shape...)
+		}
+	}
+	return in
+}
+
+// layerNorm normalises over an axis and all behind it. Scale and bias are of these axes; where they
+// are others they are applied behind.
 func layerNorm(c *call) graph.Value {
-	s := c.shape(0)
+	s, eps := c.shape(0), c.epsilon()
 	axis := c.axis(int64(c.int("axis", -1)), len(s))
 	if c.err != nil {
 		return graph.None
@@ -43,57 +52,107 @@ func layerNorm(c *call) graph.Value {
 	for a := axis; a < len(s); a++ {
 		over = append(over, a)
 	}
-	v := c.normalised(c.dynamic(0), over, shortest(c.float("epsilon", 1e-5)))
+	fits := true
+	for i := 1; i < 3; i++ {
+		t, ok := c.constant(i)
+		shape := c.aligned(t.Shape, c.rank(0))
+		if c.err != nil {
+			return graph.None
+		}
+		if full, err := graph.Broadcast(s, shape); ok && (err != nil || !slices.Equal(full, s)) {
+			c.fail("its scale or bias is %v for %v", t, s)
+			return graph.None
+		}
+		fits = fits && (!ok || slices.Equal(withoutOnes(shape, len(over)), s[axis:]))
+	}
+	if fits {
+		return c.node(graph.LayerNorm, "", c.scaleAndBias(s[axis:]), "axes", over, "eps", eps)
+	}
 	scale, _ := c.constant(1)
 	if shift, ok := c.constant(2); ok && shift.Count() != scale.Count() {
 		c.fail("its scale is %v, its bias %v", scale, shift)
 	}
 	shape := c.aligned(scale.Shape, c.rank(0))
-	if full, err := graph.Broadcast(s, shape); c.err == nil && (err != nil || !slices.Equal(full, s)) {
-		c.fail("its scale is %v for %v", scale, s)
-	}
+	v := c.node(graph.LayerNorm, ".normalised", []graph.Value{c.dynamic(0)}, "axes", over, "eps", eps)
 	return c.affinely(v, shape)
 }
 
-// groupNorm normalises over groups of channels.
+// withoutOnes returns a shape without the axes of 1 in front of the last rank.
+func withoutOnes(shape []int, rank int) []int {
+	for len(shape) > rank && shape[0] == 1 {
+		shape = shape[1:]
+	}
+	return shape
+}
+
+// groupNorm normalises over groups of channels. Up to operator set 20 scale and bias have an
+// element for each group.
 func groupNorm(c *call) graph.Value {
-	s, groups := c.shape(0), c.int("num_groups", 0)
+	s, groups, eps := c.shape(0), c.int("num_groups", 0), c.epsilon()
 	if c.err == nil && (len(s) < 2 || groups < 1 || s[0]%groups != 0) {
 		c.fail("of %v in %d groups", s, groups)
 	}
 	if c.err != nil {
 		return graph.None
 	}
-	if c.opset < 21 { // a scale and a bias for each group
-		return c.inGroups(s, groups, []int{groups, 1})
+	if c.opset >= 21 || groups == s[0] {
+		return c.node(graph.GroupNorm, "", c.scaleAndBias(s[:1]), "groups", groups, "eps", eps)
 	}
-	return c.inGroups(s, groups, append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...))
+	v := c.node(graph.GroupNorm, ".normalised", []graph.Value{c.dynamic(0)}, "groups", groups, "eps", eps)
+	v = c.node(graph.Reshape, ".groups", []graph.Value{v}, "shape", []int{groups, tensor.Count(s) / groups})
+	v = c.affinely(v, []int{groups, 1})
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
 }
 
-// instanceNorm normalises each channel.
+// instanceNorm normalises each channel. Scales of 1 and biases of 0, as PyTorch writes them for a
+// group norm between two Reshapes, are none.
 func instanceNorm(c *call) graph.Value {
-	s := c.shape(0)
+	s, eps := c.shape(0), c.epsilon()
 	if c.err == nil && len(s) < 2 {
 		c.fail("of %v", s)
 	}
 	if c.err != nil {
 		return graph.None
 	}
-	return c.inGroups(s, s[0], append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...))
+	in := []graph.Value{c.dynamic(0)}
+	if !c.filled(1, s[0], 1) || !c.filled(2, s[0], 0) {
+		in = c.scaleAndBias(s[:1])
+	}
+	return c.node(graph.GroupNorm, "", in, "groups", s[0], "eps", eps)
 }
 
-// inGroups normalises over groups of channels; scale and bias broadcast to the groups or to the
-// value.
-func (c *call) inGroups(s []int, groups int, scales []int) graph.Value {
-	split := []int{groups, tensor.Count(s) / groups}
-	v := c.node(graph.Reshape, ".groups", []graph.Value{c.dynamic(0)}, "shape", split)
-	v = c.normalised(v, []int{1}, shortest(c.float("epsilon", 1e-5)))
-	if len(scales) == 2 && len(s) != 2 {
-		v = c.affinely(v, scales)
-		return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
+// filled reports whether all n elements of operand i, a constant of floats, are v.
+func (c *call) filled(i, n int, v float32) bool {
+	t, ok := c.constant(i)
+	if !ok || t.DType != tensor.F32 || t.Count() != n {
+		return false
 	}
-	v = c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", s)
-	return c.affinely(v, scales)
+	return !slices.ContainsFunc(t.F32(), func(x float32) bool { return x != v })
+}
+
+// normRoles gives constants that a norm of each row has for scale and bias the roles that they have
+// in a node that names the norm, so that they are trained.
+func (r *reader) normRoles(f *graph.Function) {
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op != graph.LayerNorm && n.Op != graph.GroupNorm {
+			continue
+		}
+		for k, v := range n.In[1:] {
+			if v != graph.None {
+				r.trains(f.Values[v].State, []graph.Role{graph.Gamma, graph.Beta}[k])
+			}
+		}
+	}
+}
+
+// trains gives a constant another role.
+func (r *reader) trains(name string, role graph.Role) {
+	for i := range r.table {
+		if s := &r.table[i]; s.Name == name && s.Role == graph.Constant {
+			s.Role, s.Init = role, initOf(role)
+		}
+	}
 }
 
 // lpNorm divides by the sum of sizes, or the root of the sum of squares, along

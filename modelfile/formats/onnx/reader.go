@@ -133,9 +133,13 @@ func (r *reader) model() (*models.Model, error) {
 	if err == nil {
 		main, err = graph.JoinGates(main, r.table)
 	}
+	if err == nil {
+		main, err = graph.JoinNorms(main, r.table)
+	}
 	if err != nil {
 		return nil, err
 	}
+	r.normRoles(main)
 	name := foreign.Clean(r.src.Name, "onnx")
 	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
 		State: r.state}

@@ -55,14 +55,19 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Valu
 	if have, ok := c.reader.state[label]; ok && !sameTensor(have, t) {
 		label = c.takenLabels.Free(label) // used in two ways: as it is and transposed, say
 	}
-	init := map[graph.Role]string{graph.Weight: "he_normal", graph.Bias: "zeros", graph.Gamma: "ones",
-		graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}[role]
-	s := graph.State{Name: label, DType: tensor.F32, Shape: t.Shape, Role: role, Init: graph.Init{Rule: init}}
-	if init == "he_normal" {
-		s.Init.Args = []float64{0}
-	}
+	s := graph.State{Name: label, DType: tensor.F32, Shape: t.Shape, Role: role, Init: initOf(role)}
 	c.reader.state[label] = t
 	return c.g.Declare(s)
+}
+
+// initOf says how a new tensor of a role is filled.
+func initOf(role graph.Role) graph.Init {
+	rule := map[graph.Role]string{graph.Weight: "he_normal", graph.Bias: "zeros", graph.Gamma: "ones",
+		graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}[role]
+	if rule == "he_normal" {
+		return graph.Init{Rule: rule, Args: []float64{0}}
+	}
+	return graph.Init{Rule: rule}
 }
 
 // sameTensor reports whether a and b are equal; those that share their memory are at once.

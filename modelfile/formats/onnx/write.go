@@ -63,6 +63,7 @@ type writer struct {
 	g          *onnxpb.GraphProto
 	names      map[graph.Value]string
 	takenNames foreign.Names // names that are taken
+	opset      int
 	err        error
 }
 
@@ -71,7 +72,7 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 		return nil, err
 	}
 	w := &writer{m: m, f: m.Graph.Main, g: &onnxpb.GraphProto{Name: m.Graph.Name},
-		names: map[graph.Value]string{}}
+		names: map[graph.Value]string{}, opset: opset}
 	for _, s := range m.Graph.State {
 		w.takenNames.Free(s.Name)
 	}

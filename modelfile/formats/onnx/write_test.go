@@ -98,6 +98,8 @@ state per f32[4,1,1] constant
 state s f32[] constant
 state w f32[5,36] weight
 state wb f32[5] bias
+state lw f32[5] gamma
+state lb f32[5] beta
 func main(x rows f32[4,9,9]) {
   a = conv(x, @k, @kb, stride=[2,1], pad=[1,0,2,1], dilation=[1,2], groups=2)
   up = conv_transpose(a, @t, stride=[2,2], pad=[0,1,0,1], output_pad=[1,0])
@@ -127,7 +129,10 @@ func main(x rows f32[4,9,9]) {
   m4 = div(m3, @s)
   m5 = add(m4, r10)
   af = affine(m5, add=0.25)
-  an = affine(af, by=-2)
+  ga = group_norm(af, @g, @b, groups=2, eps=0.01)
+  gi = group_norm(ga, @g, @b, groups=4)
+  la = layer_norm(gi, @slope, axes=[0])
+  an = affine(la, by=-2)
   gp = global_avg_pool(an)
   se = mul(an, gp)
   rs = reduce_mean(se, axes=[1,2], keep=true)
@@ -150,7 +155,8 @@ func main(x rows f32[4,9,9]) {
   sl = slice(sv, begin=[0,0], end=[1,5])
   sf = reshape(sl, shape=[5])
   lo = add(fc, sf)
-  return logits rows = lo
+  ln = layer_norm(lo, @lw, @lb, axes=[0], eps=0.01)
+  return logits rows = ln
   return pixels rows = cc
 }
 `

@@ -27,12 +27,7 @@ func Diagnose(m *models.Model) Diagnosis {
 	if text, _ := imageFault(m); text != "" {
 		s.GraphFaults = append(s.GraphFaults, "image: "+text)
 	}
-	var weights []string
-	for _, p := range m.Graph.State {
-		if p.Role.Trained() && p.Role != graph.Gamma { // gammas are examined with the statistics
-			weights = append(weights, p.Name)
-		}
-	}
+	weights := weightsOf(m.Graph)
 	counts := make([]int, len(weights))
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -50,6 +45,24 @@ func Diagnose(m *models.Model) Diagnosis {
 		}
 	}
 	return s
+}
+
+// weightsOf returns the names of what training changes, except for the gammas of batch norms, which are
+// examined with their statistics. Those of norms without statistics are among them.
+func weightsOf(g *graph.Graph) []string {
+	gammas := map[string]bool{}
+	for i := range g.Main.Nodes {
+		if n := &g.Main.Nodes[i]; n.Op == graph.BatchNorm {
+			gammas[g.Main.Values[n.In[1]].State] = true
+		}
+	}
+	var names []string
+	for _, s := range g.State {
+		if s.Role.Trained() && !gammas[s.Name] {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 func (s *Diagnosis) weight(name string, t tensor.Tensor) {

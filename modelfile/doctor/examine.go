@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
@@ -105,10 +104,8 @@ func (p *Report) readNative() error {
 func (p *Report) addModel(m *models.Model) {
 	p.Norms = formats.ModelNorms(m)
 	p.image(m)
-	for _, s := range m.Graph.State {
-		if s.Role.Trained() && s.Role != graph.Gamma { // gammas are examined with the statistics
-			p.weight(s.Name, m.State[s.Name])
-		}
+	for _, name := range weightsOf(m.Graph) {
+		p.weight(name, m.State[name])
 	}
 }
 
@@ -164,7 +161,10 @@ func (p *Report) weights(f *formats.File) error {
 	}
 	if f.Model != nil {
 		for _, s := range f.Model.Graph.State {
-			skip[s.Name] = !s.Role.Trained() || s.Role == graph.Gamma
+			skip[s.Name] = true
+		}
+		for _, name := range weightsOf(f.Model.Graph) {
+			skip[name] = false
 		}
 	}
 	for _, t := range f.Tensors {

@@ -142,6 +142,10 @@ func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 	loose := slices.ContainsFunc(s.g.Node, func(n *onnxpb.NodeProto) bool {
 		return slices.Contains(undefined, n.OpType)
 	})
+	near := 1e-5
+	if slices.ContainsFunc(s.g.Node, func(n *onnxpb.NodeProto) bool { return n.OpType == cancelling }) {
+		near = 1e-4
+	}
 	for i, o := range m.Graph.Main.Outputs {
 		w, ok := want.Outputs[o.Name]
 		if !ok && i > 0 {
@@ -151,7 +155,7 @@ func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 			for _, w = range want.Outputs {
 			}
 		}
-		if err := agrees(got[i], w.Dims, w.Type, w.Data, loose); err != nil {
+		if err := agrees(got[i], w.Dims, w.Type, w.Data, loose, near); err != nil {
 			if s.shaky(m, x, got) {
 				return "ill-conditioned", err
 			}
@@ -166,6 +170,11 @@ func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 // whose sign of a division by zero hangs on that of a zero.
 var undefined = []string{"ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "LRN", "Resize",
 	"Upsample", "Div", "Pow", "Reciprocal", "Softmax", "LogSoftmax"}
+
+// cancelling is the operator whose function body in ONNX takes the variance as the mean of squares less
+// the square of the mean. ONNX Runtime computes that in float32: groups of one element or two are wrong by
+// up to 3e-5 of the largest element against float64, as the same formula in NumPy is; two passes by 4e-7.
+const cancelling = "GroupNormalization"
 
 // shaky reports whether a millionth of the input moves the output by 1e-5 of
 // its largest element: what f32 computes there depends on its order.
@@ -190,10 +199,10 @@ func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bo
 	return false
 }
 
-// agrees compares an output with that of ONNX Runtime to 1e-5 of the largest
+// agrees compares an output with that of ONNX Runtime to a part, near, of the largest
 // element. A batch of one that the file drops is an axis here; of what an
 // ArgMax picks from the largest must be what it picks.
-func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool) error {
+func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool, near float64) error {
 	if kind == "int64" {
 		return picks(got, data)
 	}
@@ -223,7 +232,7 @@ func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool)
 		if loose && (math.IsNaN(g+w) || math.IsInf(g, 0) || math.IsInf(w, 0)) {
 			continue
 		}
-		if g != w && !(math.IsNaN(g) && math.IsNaN(w)) && !(math.Abs(g-w) <= 1e-5*size) {
+		if g != w && !(math.IsNaN(g) && math.IsNaN(w)) && !(math.Abs(g-w) <= near*size) {
 			return fmt.Errorf("element %d is %g, want %g, of elements up to %g", i, g, w, size)
 		}
 	}

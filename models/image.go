@@ -101,6 +101,39 @@ func (i Image) Units() error {
 		" is one of pixels from 0 to 255", "write"+units.options()+", or {preprocess} raw"+pixels.options())
 }
 
+// Takes names the preset of pictures that makes what i computes from: "raw" if mean and std, in
+// units of x, are of pixels from 0 to 255, "unit" if they are of 0 to 1.
+func (i Image) Takes() string {
+	of := Image{Scale: 1. / largestPixel, Mean: times(1/i.Scale, i.Mean), Std: times(1/i.Scale, i.Std)}
+	if len(of.Std) == 0 {
+		of.Std = []float64{1 / i.Scale}
+	}
+	if of.Units() != nil {
+		return "raw"
+	}
+	return "unit"
+}
+
+// InWords writes what i computes: "(x/255 - 0.485,0.456,0.406) / 0.229,0.224,0.225".
+func (i Image) InWords() string {
+	s := "x"
+	if by := math.Round(1 / i.Scale); i.Scale != 1 && math.Abs(float64(by*i.Scale)-1) < 1e-6 {
+		s += "/" + numbers([]float64{by})
+	} else if i.Scale != 1 {
+		s += "*" + numbers([]float64{i.Scale})
+	}
+	if len(i.Mean) > 0 {
+		s += " - " + numbers(i.Mean)
+	}
+	if len(i.Std) > 0 && len(i.Mean) > 0 {
+		s = "(" + s + ")"
+	}
+	if len(i.Std) > 0 {
+		s += " / " + numbers(i.Std)
+	}
+	return s
+}
+
 // times returns the multiples of numbers.
 func times(factor float64, v []float64) []float64 {
 	out := make([]float64, len(v))

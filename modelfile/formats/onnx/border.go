@@ -20,27 +20,40 @@ func (r *reader) input(need []bool) error {
 	if len(in) != 1 {
 		return fmt.Errorf("%d inputs; 1 is supported", len(in))
 	}
-	t, err := r.inputType(in[0])
-	if err != nil {
-		return fmt.Errorf("input %.80q: %w", in[0].Name, err)
-	}
 	name := in[0].Name
-	written := t.DType == tensor.U8 && r.begins(name, need)
-	integer := t.DType != tensor.F32
-	if integer && !written {
+	if err := r.declareInput(name, in[0], need); err != nil {
+		return fmt.Errorf("input %.80q: %w", name, err)
+	}
+	return r.g.Err()
+}
+
+// declareInput adds the input to the graph: u8 pictures with what makes numbers of them,
+// other integers as the same numbers in f32.
+func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []bool) error {
+	t, err := r.inputType(info)
+	if err != nil {
+		return err
+	}
+	integer, images := t.DType != tensor.F32, len(t.Shape) == 3
+	if t.DType == tensor.U8 && images {
+		if p := newPixels(r, name, t.Shape, false); p.walk(need) {
+			return p.declare(need)
+		}
+	}
+	if integer {
 		r.pixels = t.DType == tensor.U8
 		t.DType = tensor.F32
 	}
 	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(name, "input")), t))
 	v.integer = integer
 	r.values[name] = v
-	if written && r.g.Err() == nil {
-		return r.image(name, v, need)
+	if images && !integer && r.g.Err() == nil {
+		r.remark(name, t.Shape, need)
 	}
 	return r.g.Err()
 }
 
-// inputType reads a type: of floats, which are f32 here, or of integers.
+// inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
 func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	p := info.GetType().GetTensorType()
 	if p == nil {

@@ -1,20 +1,13 @@
 package onnx
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
-	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-// A model written here takes u8 images (N, H, W, C) and begins with what the
-// graph's operation image does, in f64 as it does:
-//
-//	Cast(f64), Transpose(0,3,1,2), [Gather channels,] Mul scale, [Sub mean,] [Div std,] Cast(f32)
-//
-// Read is that chain alone; no other graph may compute with u8.
 
 // resizeKey is the key of the model's properties that says to which length the
 // shorter side of an image file is resized before that; 0 as in models.Preprocess.
@@ -31,44 +24,62 @@ const (
 	filterKey = "bnctl.interpolation"
 )
 
-// chain walks over the nodes that follow on the input one by one.
-type chain struct {
-	*call
-	next map[string]int // the node that takes a value, if one alone does
-	need []bool         // nodes that are still to be read
-	at   string         // the value that was reached
+// declare adds the input, pictures as they are decoded, and the operation image that does what
+// was read.
+func (p *pixels) declare(need []bool) error {
+	for _, i := range p.nodes {
+		need[i] = false
+	}
+	x := p.g.Input(p.g.UniqueName(foreign.Clean(p.input, "input")), graph.Type{Kind: graph.Rows,
+		DType: tensor.U8, Shape: []int{p.size['H'], p.size['W'], p.size['C']}})
+	if p.from == pictures {
+		p.file.Find(p.input, "the file takes pictures as u8 (channels, height, width); here its input is (height, "+
+			"width, channels)", "")
+	}
+	if p.g.Err() != nil {
+		return p.g.Err()
+	}
+	p.values[p.input] = rows(x)
+	label := foreign.Clean(p.at, "image")
+	if p.layout == pictures {
+		p.values[p.at] = rows(p.g.Node(graph.Image, p.g.UniqueName(label), attributesOf(&p.image), x)[0])
+		return p.g.Err()
+	}
+	y := p.g.Node(graph.Image, p.g.UniqueName(label+".image"), attributesOf(&p.image), x)
+	perm := make([]int, len(p.layout))
+	for i := range perm {
+		perm[i] = strings.IndexByte(pictures, p.layout[i])
+	}
+	p.values[p.at] = rows(p.g.Op(graph.Transpose, p.g.UniqueName(label), y, "perm", perm))
+	return p.g.Err()
 }
 
-// image reads the chain that begins at the input and stores its result.
-func (r *reader) image(name string, x value, need []bool) error {
-	c := &chain{call: &call{reader: r, n: &onnxpb.NodeProto{}}, next: r.users(need), need: need, at: name}
-	if s := r.shapeOf(x); len(s) != 3 {
-		c.fail("u8 samples of the shape %v are not supported, only images (height, width, channels)", s)
+// attributesOf returns the attributes of an operation image.
+func attributesOf(i *models.Image) (a graph.Attrs) {
+	if i.BGR {
+		a = a.With("bgr", true)
 	}
-	if n := c.step("Cast", true); n.int("to", 0) != int(onnxpb.TensorProto_DOUBLE) {
-		c.fail("u8 images are supported only as they are written here: the input is not cast to f64 first")
+	a = a.With("scale", i.Scale)
+	if i.Mean != nil {
+		a = a.With("mean", i.Mean)
 	}
-	if n := c.step("Transpose", true); !slices.Equal(n.ints("perm", 4, 0), []int{0, 3, 1, 2}) {
-		c.fail("the input is not transposed to (N, C, H, W)")
+	if i.Std != nil {
+		a = a.With("std", i.Std)
 	}
-	var attrs graph.Attrs
-	if n := c.step("Gather", false); n.n.OpType != "" {
-		attrs = attrs.With("bgr", n.reverses(r.shapeOf(x)[2]))
+	return a
+}
+
+// remark says what a graph that takes floats computes of them first, where that is what
+// programs do with pixels: then pictures are not to be normalised again.
+func (r *reader) remark(name string, shape []int, need []bool) {
+	p := newPixels(r, name, shape, true)
+	p.walk(need)
+	i := p.image
+	if i.Scale == 1 && i.Mean == nil && i.Std == nil {
+		return
 	}
-	attrs = attrs.With("scale", first(c.step("Mul", true).f64(), 1))
-	for _, p := range []struct{ op, attr string }{{"Sub", "mean"}, {"Div", "std"}} {
-		if n := c.step(p.op, false); n.n.OpType != "" {
-			attrs = attrs.With(p.attr, n.f64())
-		}
-	}
-	c.step("Cast", true)
-	if c.err != nil {
-		return c.err
-	}
-	if out := r.g.Node(graph.Image, r.g.UniqueName(foreign.Clean(c.at, "image")), attrs, x.v); len(out) == 1 {
-		r.values[c.at] = rows(out[0])
-	}
-	return r.g.Err()
+	r.file.Find(name, "the graph itself normalises it: "+i.InWords(), "say {preprocess} "+i.Takes()+
+		" where pictures are to become that input")
 }
 
 func first[T any](l []T, otherwise T) T {
@@ -76,69 +87,4 @@ func first[T any](l []T, otherwise T) T {
 		return l[0]
 	}
 	return otherwise
-}
-
-// users returns, for every value that one node alone takes, the index of that node.
-func (r *reader) users(need []bool) map[string]int {
-	users, count := map[string]int{}, map[string]int{}
-	for i, n := range r.src.Node {
-		for _, name := range n.Input {
-			if need[i] {
-				users[name] = i
-				count[name]++
-			}
-		}
-	}
-	for name, n := range count {
-		if n > 1 {
-			delete(users, name)
-		}
-	}
-	return users
-}
-
-// step goes over the next node if it is of an operator; that node is read
-// then. Without one it returns a call of no operator.
-func (c *chain) step(op string, must bool) *call {
-	i, ok := c.next[c.at]
-	if c.err != nil || !ok || c.src.Node[i].OpType != op || len(c.src.Node[i].Output) != 1 ||
-		c.src.Node[i].Input[0] != c.at {
-		if must {
-			c.fail("u8 images are supported only as they are written here: no %s follows on %.80q", op, c.at)
-		}
-		return &call{reader: c.reader, n: &onnxpb.NodeProto{}}
-	}
-	n := c.src.Node[i]
-	c.at, c.need[i] = n.Output[0], false
-	return &call{reader: c.reader, n: n}
-}
-
-// reverses reports whether a Gather turns the order of the channels.
-func (c *call) reverses(channels int) bool {
-	t := c.second()
-	ok := t.DType == tensor.I64 && t.Count() == channels && c.int("axis", 0) == 1
-	for i := 0; ok && i < channels; i++ {
-		ok = t.I64()[i] == int64(channels-1-i)
-	}
-	return ok
-}
-
-// f64 returns the elements of the second operand, a constant.
-func (c *call) f64() []float64 {
-	if t := c.second(); t.DType == tensor.F64 {
-		return slices.Clone(t.F64())
-	}
-	return nil
-}
-
-// second returns the second operand if it is a constant.
-func (c *call) second() tensor.Tensor {
-	if len(c.n.Input) != 2 {
-		return tensor.Tensor{}
-	}
-	x, _, err := c.operand(c.n.Input[1])
-	if err != nil {
-		c.fail("%w", err)
-	}
-	return x.c
 }

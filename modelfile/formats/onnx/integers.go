@@ -3,7 +3,6 @@ package onnx
 import (
 	"slices"
 
-	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -28,16 +27,6 @@ func (c *call) make(op string) []value {
 		out[i].integer = integer && !casts
 	}
 	return out
-}
-
-// begins reports whether the chain begins at an input that this package writes in
-// front of images: with a cast to f64.
-func (r *reader) begins(name string, need []bool) bool {
-	i, ok := r.users(need)[name]
-	if !ok || r.src.Node[i].OpType != "Cast" {
-		return false
-	}
-	return (&call{reader: r, n: r.src.Node[i]}).int("to", 0) == int(onnxpb.TensorProto_DOUBLE)
 }
 
 // ofPixels returns m, which takes the pixels of images as f32, with images as its input.

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -63,6 +64,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
 		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}}
+	r.images.Known = m.ProducerName != producer // the graph of another program says it; of ours, resizeKey
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
 		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == resizeKey && n >= 0 && n <= maxResize {
@@ -116,11 +118,21 @@ func (r *reader) operand(name string) (value, bool, error) {
 // model builds the template.
 func (r *reader) model() (*models.Model, error) {
 	need := r.reached()
-	if err := r.input(need); err != nil {
-		return nil, err
+	r.unavailable = map[string]bool{}
+	for _, v := range r.src.Input {
+		_, given := r.values[v.Name]
+		r.unavailable[v.Name] = !given
 	}
-	if err := r.nodes(need); err != nil {
-		return nil, err
+	noInput := r.input(need)
+	if noInput == nil {
+		clear(r.unavailable)
+	}
+	err := r.nodes(need)
+	switch {
+	case noInput != nil && err != nil:
+		return nil, fmt.Errorf("%w; %w", noInput, err) // both, so that nobody mends one for nothing
+	case cmp.Or(noInput, err) != nil:
+		return nil, cmp.Or(noInput, err)
 	}
 	if err := r.outputs(); err != nil {
 		return nil, err
@@ -156,10 +168,9 @@ func (r *reader) model() (*models.Model, error) {
 }
 
 // nodes adds the nodes that are needed to the graph. What is not supported is
-// refused at once: a node behind one that was refused is judged by its
-// operator and its attributes alone.
+// refused at once: a node behind one that was refused, or behind an input that
+// was, is judged by its operator and its attributes alone.
 func (r *reader) nodes(need []bool) error {
-	r.unavailable = map[string]bool{}
 	var all refusals
 	for i, n := range r.src.Node {
 		if !need[i] || r.done[i] {

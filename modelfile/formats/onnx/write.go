@@ -18,6 +18,7 @@ import (
 // What is written.
 const (
 	writtenIR = 8
+	producer  = "bnctl"
 	batchName = "N"
 )
 
@@ -86,7 +87,7 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 		w.node(&w.f.Nodes[i])
 	}
 	w.outputs()
-	p := &onnxpb.ModelProto{IrVersion: writtenIR, ProducerName: "bnctl", Graph: w.g,
+	p := &onnxpb.ModelProto{IrVersion: writtenIR, ProducerName: producer, Graph: w.g,
 		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: int64(opset)}}}
 	if w.biased() {
 		p.MetadataProps = append(p.MetadataProps,

@@ -143,8 +143,8 @@ const (
 	Exp  Op = 84
 	Log  Op = 85
 	Sqrt Op = 86
-	// Affine(x) = by*x + add, two rounded operations; by and add are rounded to
-	// the type of x first.
+	// Affine(x) = by*x + add, two rounded operations, or by*x alone if add is 0; by and add are
+	// rounded to the type of x first.
 	Affine Op = 87
 	// Clip(x) = min(max(x, min), max).
 	Clip Op = 88

@@ -61,6 +61,9 @@ func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	case graph.HardSwish:
 		return 1. / 6, 0.5
 	case graph.Affine:
+		if n.Float("add") == 0 {
+			return float32(n.Float("by")), float32(math.Copysign(0, -1)) // which changes nothing
+		}
 		return float32(n.Float("by")), float32(n.Float("add"))
 	case graph.Clip:
 		return float32(n.Float("min")), float32(n.Float("max"))

@@ -44,7 +44,7 @@ func unary(c *call) {
 	}
 }
 
-// affine: by*x + add. For f32 the constants, the product and the sum are each
+// affine: by*x + add, or by*x. For f32 the constants, the product and the sum are each
 // rounded to f32.
 func affine(c *call) {
 	x, y := c.in(0), c.out(0)
@@ -53,6 +53,9 @@ func affine(c *call) {
 		rounded = func(v float64) float64 { return float64(float32(v)) }
 	}
 	by, add := rounded(c.Float("by")), rounded(c.Float("add"))
+	if add == 0 {
+		add = math.Copysign(0, -1) // which changes nothing
+	}
 	for i, v := range x.f {
 		y.f[i] = rounded(float64(by*v)) + add
 	}

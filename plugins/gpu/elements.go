@@ -36,6 +36,9 @@ func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 	case graph.Clip:
 		return n.Float("min"), n.Float("max")
 	case graph.Affine:
+		if n.Float("add") == 0 {
+			return n.Float("by"), math.Copysign(0, -1) // which changes nothing
+		}
 		return n.Float("by"), n.Float("add")
 	}
 	return 0, 0

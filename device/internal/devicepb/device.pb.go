@@ -593,7 +593,7 @@ const (
 	Op_OP_EXP                  Op = 84
 	Op_OP_LOG                  Op = 85
 	Op_OP_SQRT                 Op = 86
-	// Affine(x) = by*x + add, two operations, each rounded.
+	// Affine(x) = by*x + add, two operations, each rounded, or by*x alone if add is 0.
 	// - by float = 1: factor, rounded to the type of x first
 	// - add float = 0: term, likewise
 	Op_OP_AFFINE Op = 87

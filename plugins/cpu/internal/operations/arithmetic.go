@@ -34,9 +34,12 @@ func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 	return buildActivation(c)
 }
 
-// buildAffine rounds the product and the sum.
+// buildAffine rounds the product and the sum, if there is one.
 func buildAffine(c *plan.Compiler) run.Action {
 	by, add := c.Node().Float("by"), c.Node().Float("add")
+	if add == 0 {
+		return elementary(c, func(x float64) float64 { return by * x })
+	}
 	return elementary(c, func(x float64) float64 { return float64(by*x) + add })
 }
 

@@ -125,14 +125,16 @@ func perElement(o Op) float64 {
 		return 0
 	case Image, Normalise, BatchNorm, Affine, Clip, Relu6, Dropout:
 		return 2
-	case Moments, NormaliseGradSums, Silu, Softplus, Sigmoid, HardSigmoid, EMA:
+	case Moments, NormaliseGradSums, Silu, Softplus, Sigmoid, HardSigmoid, EMA, Mish:
 		return 3
 	case NormaliseGradInput, HardSwish, SoftmaxGrad, LogSoftmaxGrad, SGD:
 		return 4
-	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS, LayerNorm, GroupNorm:
+	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS, LayerNorm, GroupNorm, Gelu:
 		return 5
 	case Upsample, UpsampleGrad, LayerNormGrad, GroupNormGrad:
 		return 7
+	case GeluTanh:
+		return 9
 	case AdamW:
 		return 14
 	}

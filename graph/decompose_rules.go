@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -24,6 +25,29 @@ func decomposeHardSwish(r *rewriter) {
 	line := r.op(Affine, "line", []Value{r.in(0)}, "add", 3.0)
 	clip := r.op(Clip, "clip", []Value{line}, "min", 0.0, "max", 6.0)
 	r.last(Mul, []Value{r.in(0), r.op(Affine, "gate", []Value{clip}, "by", 1.0/6)})
+}
+
+// gelu(x) = 0.5*x*(1 + erf(x/sqrt(2))).
+func decomposeGelu(r *rewriter) {
+	x := r.in(0)
+	over := r.op(Affine, "over", []Value{x}, "by", math.Sqrt2/2)
+	gate := r.op(Affine, "gate", []Value{r.op(Erf, "erf", []Value{over})}, "by", 0.5, "add", 0.5)
+	r.last(Mul, []Value{x, gate})
+}
+
+// gelu_tanh(x) = 0.5*x*(1 + tanh(sqrt(2/pi)*x*(1 + 0.044715*x^2))).
+func decomposeGeluTanh(r *rewriter) {
+	x, scale := r.in(0), math.Sqrt(2/math.Pi)
+	more := r.op(Affine, "more", []Value{r.op(Mul, "square", []Value{x, x})}, "by", scale*0.044715, "add", scale)
+	tanh := r.op(Tanh, "tanh", []Value{r.op(Mul, "inner", []Value{x, more})})
+	gate := r.op(Affine, "gate", []Value{tanh}, "by", 0.5, "add", 0.5)
+	r.last(Mul, []Value{x, gate})
+}
+
+// mish(x) = x * tanh(softplus(x)).
+func decomposeMish(r *rewriter) {
+	gate := r.op(Tanh, "tanh", []Value{r.op(Softplus, "softplus", []Value{r.in(0)})})
+	r.last(Mul, []Value{r.in(0), gate})
 }
 
 // leaky_relu(x) = relu(x) - alpha*relu(-x).

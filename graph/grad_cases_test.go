@@ -181,6 +181,7 @@ var gradCases = []gradCase{
 	unary(graph.Relu), unary(graph.Relu6), unary(graph.LeakyRelu, "alpha", 0.25), unary(graph.Elu, "alpha", 1.5),
 	unary(graph.Sigmoid), unary(graph.HardSigmoid, "alpha", 0.25, "beta", 0.375), unary(graph.HardSigmoid),
 	unary(graph.Silu), unary(graph.HardSwish), unary(graph.Tanh), unary(graph.Softplus),
+	unary(graph.Erf), unary(graph.Gelu), unary(graph.GeluTanh, "halve_last", true), unary(graph.Mish),
 	unary(graph.Clip, "min", -1.0, "max", 2.5), unary(graph.Softmax, "axis", 1),
 	unary(graph.LogSoftmax, "axis", 2),
 	{"prelu", func(b *builder) value {

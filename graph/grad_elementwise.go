@@ -10,7 +10,9 @@ func gradActivation(g *gradient, dy Value) {
 	}
 	attrs := Attrs{}.With("of", n.Op.String())
 	for _, s := range n.Op.row().attrs {
-		attrs = attrs.With(s.key, n.attr(s.key))
+		if ActivationGrad.has(s.key) {
+			attrs = attrs.With(s.key, n.attr(s.key))
+		}
 	}
 	g.give(0, g.op(ActivationGrad, "dx", attrs, saved, dy))
 }

@@ -103,7 +103,7 @@ func inferPreluGradSlope(c *inference) error {
 
 // Differentiable activations, for ActivationGrad.
 var activations = []Op{Relu, Relu6, LeakyRelu, Elu, Sigmoid, HardSigmoid, Silu, HardSwish, Tanh, Softplus,
-	Clip}
+	Clip, Erf, Gelu, GeluTanh, Mish}
 
 // ActivationNamed returns the activation that the attribute "of" of
 // ActivationGrad names.

@@ -234,6 +234,16 @@ const (
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	ClipFactor Op = 146
 
+	// More activations, of f32.
+
+	Erf Op = 180 // the error function
+	// Gelu(x) = 0.5*x*(1 + erf(x/sqrt(2))): the half of x comes first, as in ONNX's definition, or with
+	// halve_last the half of the product, as PyTorch exports it.
+	Gelu Op = 181
+	// GeluTanh(x) = 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3))), with halve_last likewise.
+	GeluTanh Op = 182
+	Mish     Op = 183 // x*tanh(softplus(x))
+
 	// Norms of each row alone, which keep no statistics. s = 1/sqrt(variance + eps); what is
 	// absent changes nothing.
 

@@ -46,6 +46,7 @@ var (
 		{"weights", []float64(nil), false}}
 	axesSpec  = attrSpec{"axes", []int64(nil), true}
 	groupSpec = attrSpec{"groups", int64(1), true}
+	halveSpec = []attrSpec{{"halve_last", false, false}}
 	// trackSpec says how running statistics are kept (docs/numerics.md, section 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )
@@ -253,6 +254,13 @@ func init() { // the rules refer to the table's accessors
 			infer: inferGroupNorm, grad: gradGroupNorm, decompose: decomposeGroupNorm},
 		GroupNormGrad: {name: "group_norm_grad", in: 2, out: 1, attrs: []attrSpec{groupSpec, epsSpec},
 			infer: inferGroupNormGrad, decompose: decomposeGroupNormGrad},
+		Erf: {name: "erf", in: 1, out: 1, infer: inferActivation, grad: gradActivation},
+		Gelu: {name: "gelu", in: 1, out: 1, attrs: halveSpec, infer: inferActivation, grad: gradActivation,
+			decompose: decomposeGelu},
+		GeluTanh: {name: "gelu_tanh", in: 1, out: 1, attrs: halveSpec, infer: inferActivation,
+			grad: gradActivation, decompose: decomposeGeluTanh},
+		Mish: {name: "mish", in: 1, out: 1, infer: inferActivation, grad: gradActivation,
+			decompose: decomposeMish},
 	}
 	opNamed = make(map[string]Op, len(table))
 	for op, row := range table {

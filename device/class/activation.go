@@ -33,7 +33,15 @@ func Activation(n *graph.Node) func(float64) float64 {
 	case graph.Tanh:
 		return tensor.Tanh
 	case graph.Softplus:
-		return func(x float64) float64 { return max(x, 0) + log1p(tensor.Exp(-math.Abs(x))) }
+		return softplus64
+	case graph.Erf:
+		return erf
+	case graph.Gelu:
+		return gelu64
+	case graph.GeluTanh:
+		return geluTanh64
+	case graph.Mish:
+		return mish64
 	}
 	low, high := n.Float("min"), n.Float("max") // Clip
 	return func(x float64) float64 { return min(max(x, low), high) }
@@ -72,6 +80,14 @@ func Derivative(n *graph.Node) func(float64) float64 {
 		return func(y float64) float64 { return 1 - float64(y*y) }
 	case graph.Softplus:
 		return sigmoid
+	case graph.Erf:
+		return erfDerivative64
+	case graph.Gelu:
+		return geluDerivative64
+	case graph.GeluTanh:
+		return geluTanhDerivative64
+	case graph.Mish:
+		return mishDerivative64
 	}
 	return func(x float64) float64 { return either(x >= low && x < high, 1, 0) } // Clip
 }

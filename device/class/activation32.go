@@ -35,7 +35,15 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	case graph.Tanh:
 		return Tanh
 	case graph.Softplus:
-		return func(x float32) float32 { return either32(x < 0, 0, x) + Log1p(Exp(-abs(x))) }
+		return softplus
+	case graph.Erf:
+		return Erf
+	case graph.Gelu:
+		return gelu(a, b)
+	case graph.GeluTanh:
+		return geluTanh(a, b)
+	case graph.Mish:
+		return mish
 	case graph.Exp:
 		return Exp
 	case graph.Log:
@@ -47,7 +55,8 @@ func Activation32(n *graph.Node) func(float32) float32 {
 }
 
 // Numbers returns the two numbers that an activation has, the node's own or, of a gradient,
-// those of the node that it is the gradient of: bounds, or those of its attributes.
+// those of the node that it is the gradient of: bounds, those of its attributes, or what gelu
+// multiplies by first and last.
 func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	switch of {
 	case graph.Relu:
@@ -65,6 +74,11 @@ func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 			return float32(n.Float("by")), float32(math.Copysign(0, -1)) // which changes nothing
 		}
 		return float32(n.Float("by")), float32(n.Float("add"))
+	case graph.Gelu, graph.GeluTanh:
+		if n.Op == of && n.Bool("halve_last") {
+			return 1, 0.5
+		}
+		return 0.5, 1
 	case graph.Clip:
 		return float32(n.Float("min")), float32(n.Float("max"))
 	}
@@ -132,6 +146,14 @@ func Derivative32(n *graph.Node) func(float32) float32 {
 		return func(y float32) float32 { return Fuse(-y, y, 1) }
 	case graph.Softplus:
 		return Sigmoid
+	case graph.Erf:
+		return erfDerivative
+	case graph.Gelu:
+		return geluDerivative
+	case graph.GeluTanh:
+		return geluTanhDerivative
+	case graph.Mish:
+		return mishDerivative
 	}
 	return func(x float32) float32 { return either32(x >= a && x < b, 1, 0) } // Clip
 }

@@ -31,6 +31,12 @@ var activations = []struct {
 	{graph.HardSwish, nil, func(x float64) float64 { return x * math.Min(math.Max(x+3, 0), 6) / 6 }, false},
 	{graph.Tanh, nil, math.Tanh, true},
 	{graph.Softplus, nil, func(x float64) float64 { return math.Log1p(math.Exp(x)) }, false},
+	{graph.Erf, nil, math.Erf, false},
+	{graph.Gelu, nil, func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 }, false},
+	{graph.GeluTanh, graph.Attrs{}.With("halve_last", true), func(x float64) float64 {
+		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+float64(0.044715*x*x*x))))
+	}, false},
+	{graph.Mish, nil, func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(x))) }, false},
 	{graph.Clip, graph.Attrs{}.With("min", -1.0).With("max", 2.0), func(x float64) float64 {
 		return math.Min(math.Max(x, -1), 2)
 	}, false},

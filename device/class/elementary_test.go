@@ -2,9 +2,6 @@ package class_test
 
 import (
 	"math"
-	"os"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/bnctl/bnctl/device/class"
@@ -35,8 +32,30 @@ var elementary = []struct {
 		func(x float64) float64 { return x * math.Min(math.Max(x/6+0.5, 0), 1) }, 4, 0x1p-23},
 	{"softplus", of(graph.Softplus),
 		func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }, 4, 0x1p-23},
+	{"gelu", of(graph.Gelu), phi, 4, 0x1p-23},
+	{"gelu_tanh", of(graph.GeluTanh), func(x float64) float64 {
+		return x * logistic(2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x))
+	}, 4, 0x1p-23},
+	{"mish", of(graph.Mish), mish, 4, 0x1p-23},
 	{"elu", of(graph.Elu, "alpha", 1.0),
 		func(x float64) float64 { return max(x, 0) + math.Expm1(min(x, 0)) }, 4, 0x1p-23},
+}
+
+// phi is x times the normal distribution: without cancellation below 0.
+func phi(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return math.NaN() // -Inf * 0
+	}
+	return x * math.Erfc(-x/math.Sqrt2) / 2
+}
+
+// mish, with e^x = n, is x * n(n + 2) / (n(n + 2) + 2).
+func mish(x float64) float64 {
+	if x > 40 {
+		return x
+	}
+	n := math.Exp(x)
+	return x * (n * (n + 2)) / (n*(n+2) + 2)
 }
 
 func logistic(x float64) float64 {
@@ -55,6 +74,11 @@ func of(o graph.Op, attrs ...any) func(float32) float32 {
 	return class.Activation32(n)
 }
 
+// slope returns the derivative of an activation.
+func slope(o graph.Op) func(float32) float32 {
+	return class.Derivative32(&graph.Node{Op: graph.ActivationGrad, Attrs: graph.Attrs{}.With("of", o.String())})
+}
+
 // ulpsOff returns how far got is from want, in units in the last place of want.
 func ulpsOff(got float32, want float64) float64 {
 	w := float32(want)
@@ -68,14 +92,9 @@ func ulpsOff(got float32, want float64) float64 {
 	return math.Abs(float64(got)-want) / unit
 }
 
-// every is the distance between the numbers that are tried: all of them if
-// BNCTL_ACTIVATIONS is full.
-func every() uint64 {
-	if os.Getenv("BNCTL_ACTIVATIONS") == "full" {
-		return 1
-	}
-	return 4099
-}
+// some is the distance between the numbers that are tried. (make test-activations tries all, as the
+// kernels have them.)
+const some = 4099
 
 // TestElementaryAtTheEdges: values that no polynomial decides, with the sign of zero.
 func TestElementaryAtTheEdges(t *testing.T) {
@@ -98,6 +117,21 @@ func TestElementaryAtTheEdges(t *testing.T) {
 		{"silu", of(graph.Silu), []float64{inf, -inf, nan, zero, -120}, []float64{inf, nan, nan, zero, zero}},
 		{"hard_swish", of(graph.HardSwish), []float64{inf, -inf, nan, zero, -3}, []float64{inf, nan, nan, zero, zero}},
 		{"softplus", of(graph.Softplus), []float64{inf, -inf, nan, -200}, []float64{inf, 0, nan, 0}},
+		{"gelu", of(graph.Gelu), []float64{inf, -inf, nan, zero, 0, -1e38, 0x1p127, tiny, -0x1p-125},
+			[]float64{inf, nan, nan, zero, 0, zero, 0x1p127, 0, -0x1p-126}},
+		{"gelu, the half last", of(graph.Gelu, "halve_last", true), []float64{inf, -inf, nan, zero, -1e38, 0x1p127},
+			[]float64{inf, nan, nan, zero, zero, inf}},
+		{"gelu_tanh", of(graph.GeluTanh), []float64{inf, -inf, nan, zero, -1e30, 1e30, 7e12, 0x1p127, tiny},
+			[]float64{inf, nan, nan, zero, zero, 1e30, 7e12, 0x1p127, 0}},
+		{"mish", of(graph.Mish), []float64{inf, -inf, nan, zero, -200, 1e38, tiny}, []float64{inf, nan, nan, zero,
+			zero, 1e38, tiny}},
+		{"erf slope", slope(graph.Erf), []float64{inf, -inf, nan, 1e30}, []float64{0, 0, nan, 0}},
+		{"gelu slope", slope(graph.Gelu), []float64{inf, -inf, nan, 1e30, -1e30, zero},
+			[]float64{1, 0, nan, 1, 0, 0.5}},
+		{"gelu_tanh slope", slope(graph.GeluTanh), []float64{inf, -inf, nan, 1e30, -1e30, zero},
+			[]float64{1, 0, nan, 1, 0, 0.5}},
+		{"mish slope", slope(graph.Mish), []float64{inf, -inf, nan, 1e30, -1e30, zero},
+			[]float64{1, 0, nan, 1, 0, 0.6}},
 		{"affine", of(graph.Affine, "by", -1.0), []float64{inf, nan, zero, 0, tiny}, []float64{-inf, nan, 0, zero, -tiny}},
 		{"affine with a sum", of(graph.Affine, "by", -1.0, "add", 2.0), []float64{inf, nan, zero, 0, tiny},
 			[]float64{-inf, nan, 2, 2, 2}},
@@ -118,34 +152,53 @@ func TestElementaryAtTheEdges(t *testing.T) {
 // TestElementary tries float32 of all sizes.
 func TestElementary(t *testing.T) {
 	for _, f := range elementary {
-		t.Run(f.name, func(t *testing.T) {
-			var m sync.Mutex
-			var all sync.WaitGroup
-			worst, at, parts := 0.0, float32(0), uint64(runtime.GOMAXPROCS(0))
-			for part := range parts {
-				all.Go(func() {
-					off, where := 0.0, float32(0)
-					for bits := part * every(); bits < 1<<32; bits += parts * every() {
-						x := math.Float32frombits(uint32(bits))
-						want := f.truth(float64(x))
-						got := f.f(x)
-						if e := ulpsOff(got, want); e > off &&
-							!(math.Abs(float64(got)-want) <= f.of*math.Abs(float64(x))) {
-							off, where = e, x
-						}
-					}
-					m.Lock()
-					defer m.Unlock()
-					if off > worst {
-						worst, at = off, where
-					}
-				})
+		worst, at := 0.0, float32(0)
+		for bits := uint64(0); bits < 1<<32; bits += some {
+			x := math.Float32frombits(uint32(bits))
+			got, want := f.f(x), f.truth(float64(x))
+			if e := ulpsOff(got, want); e > worst && !(math.Abs(float64(got)-want) <= f.of*math.Abs(float64(x))) {
+				worst, at = e, x
 			}
-			all.Wait()
-			t.Logf("%.3f ulp at %g", worst, at)
-			if worst > f.ulps {
-				t.Errorf("%s(%g) is off by %.2f ulp: %g, want %g", f.name, at, worst, f.f(at), f.truth(float64(at)))
+		}
+		if worst > f.ulps {
+			t.Errorf("%s(%g) is off by %.2f ulp: %g, want %g", f.name, at, worst, f.f(at), f.truth(float64(at)))
+		}
+	}
+}
+
+// TestChains: what is made of others is the chain of their parts, bit for bit.
+func TestChains(t *testing.T) {
+	erf, tanh, softplus := of(graph.Erf), of(graph.Tanh), of(graph.Softplus)
+	sigmoid, hard := of(graph.Sigmoid), of(graph.HardSigmoid)
+	half, one := of(graph.Affine, "by", 0.5), of(graph.Affine, "add", 1.0)
+	cube, scale := of(graph.Affine, "by", 0.044715), of(graph.Affine, "by", math.Sqrt(2/math.Pi))
+	inner := func(x float32) float32 {
+		square := x * x
+		more := square * x
+		return scale(x + cube(more))
+	}
+	var root float32 = math.Sqrt2
+	for _, c := range []struct {
+		name         string
+		whole, parts func(x float32) float32
+	}{
+		{"silu", of(graph.Silu), func(x float32) float32 { return x * sigmoid(x) }},
+		{"hard_swish", of(graph.HardSwish), func(x float32) float32 { return x * hard(x) }},
+		{"gelu", of(graph.Gelu), func(x float32) float32 { return half(x) * one(erf(x/root)) }},
+		{"gelu, half of the gate", of(graph.Gelu), func(x float32) float32 { return x * half(one(erf(x/root))) }},
+		{"gelu, the half last", of(graph.Gelu, "halve_last", true),
+			func(x float32) float32 { return half(x * one(erf(x/root))) }},
+		{"gelu_tanh", of(graph.GeluTanh), func(x float32) float32 { return half(x) * one(tanh(inner(x))) }},
+		{"gelu_tanh, the half last", of(graph.GeluTanh, "halve_last", true),
+			func(x float32) float32 { return half(x * one(tanh(inner(x)))) }},
+		{"mish", of(graph.Mish), func(x float32) float32 { return x * tanh(softplus(x)) }},
+	} {
+		for bits := uint64(0); bits < 1<<32; bits += some {
+			x := math.Float32frombits(uint32(bits))
+			got, want := c.whole(x), c.parts(x)
+			if math.Float32bits(got) != math.Float32bits(want) && (got == got || want == want) {
+				t.Fatalf("%s(%g) is %g, its parts give %g", c.name, x, got, want)
 			}
-		})
+		}
 	}
 }

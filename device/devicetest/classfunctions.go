@@ -9,9 +9,11 @@ import (
 )
 
 // branches are where a function of one element has branches: near zero, where polynomials
-// end, at kinks, and where an exponential overflows or vanishes.
-var branches = []float64{0, 0x1p-149, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, 1.5, 2.5, 3, 4,
-	6, 12, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, math.MaxFloat32, math.Inf(1)}
+// end, at kinks, and where an exponential, or what is inside, overflows or vanishes.
+var branches = []float64{0, 0x1p-149, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, math.Sqrt2, 1.5, 2.5, 3,
+	4, 4 * math.Sqrt2, 6, 12, 16, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, math.MaxFloat32, math.Inf(1),
+	0x1p-125,              // half of it is the least normal number
+	7e12, 1.9e19, 0x1p127} // whose cube, square and double overflow
 
 // branched fills a tensor with branches of either sign and their neighbours, NaN among them, and
 // numbers of all sizes.
@@ -41,6 +43,7 @@ func functionProbes() []probe {
 		{graph.LeakyRelu, []any{"alpha", 0.1}}, {graph.Elu, []any{"alpha", 0.7}}, {graph.Sigmoid, nil},
 		{graph.HardSigmoid, []any{"alpha", 0.2, "beta", 0.45}}, {graph.Silu, nil}, {graph.HardSwish, nil},
 		{graph.Tanh, nil}, {graph.Softplus, nil}, {graph.Clip, []any{"min", -1.5, "max", 2.5}},
+		{graph.Erf, nil}, {graph.Gelu, nil}, {graph.GeluTanh, nil}, {graph.Mish, nil},
 	} {
 		grad := append([]any{"of", f.op.String()}, f.attrs...)
 		all = append(all,
@@ -50,7 +53,16 @@ func functionProbes() []probe {
 			probe{"35 channels of 5x3", f.op, f.attrs, []operand{rows(35, 5, 3).with(spread)}, bits})
 	}
 	all = append(all, probe{"branches", graph.Exp, nil, []operand{x}, bits},
-		probe{"branches", graph.Log, nil, []operand{x}, bits})
+		probe{"branches", graph.Log, nil, []operand{x}, bits},
+		probe{"the half last, branches", graph.Gelu, []any{"halve_last", true}, []operand{x}, bits},
+		probe{"the half last, branches", graph.GeluTanh, []any{"halve_last", true}, []operand{x}, bits},
+		probe{"without a term, branches", graph.Affine, []any{"by", -0.5}, []operand{x}, bits})
+	for _, shape := range [][]int{{35, 5, 3}, {3, 7, 7}, {64, 3}, {1, 9, 5}, {67}} {
+		slopes, maps := whole(shape[0]).with(special), rows(shape...).with(special)
+		name := fmt.Sprintf("%d channels of %v", shape[0], shape[1:])
+		all = append(all, probe{name, graph.Prelu, nil, []operand{maps, slopes}, bits},
+			probe{name, graph.PreluGradInput, nil, []operand{maps, slopes, maps}, bits})
+	}
 	for _, s := range softmaxes {
 		for _, o := range []graph.Op{graph.Softmax, graph.LogSoftmax} {
 			axis := []any{"axis", s.axis}

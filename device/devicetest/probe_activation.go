@@ -53,6 +53,13 @@ func activationProbes() []probe {
 	p = append(p, activated(graph.HardSwish, blended)...)
 	p = append(p, activated(graph.Tanh, function)...)
 	p = append(p, activated(graph.Softplus, function)...)
+	p = append(p, activated(graph.Erf, function)...)
+	p = append(p, activated(graph.Gelu, blended)...)
+	p = append(p, activated(graph.GeluTanh, blended)...)
+	for _, o := range []graph.Op{graph.Gelu, graph.GeluTanh} {
+		p = append(p, probe{"the half last", o, []any{"halve_last", true}, []operand{rows(35)}, blended})
+	}
+	p = append(p, activated(graph.Mish, blended)...)
 	p = append(p, activated(graph.Clip, rounded, "min", -1.0, "max", 2.0)...)
 	for _, s := range softmaxes {
 		axis, x := []any{"axis", s.axis}, rows(s.shape...)

@@ -82,7 +82,8 @@ func wideProbes() []probe {
 		{"65 channels", graph.Image, nil, []operand{rows(1, 2, 65).of(tensor.U8).with(bytes)}, bits},
 	}...)
 	for _, o := range []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid,
-		graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus} {
+		graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus,
+		graph.Erf, graph.Gelu, graph.GeluTanh, graph.Mish} {
 		p = append(p, probe{name, o, nil, []operand{x}, blended})
 	}
 	return append(p,

@@ -24,7 +24,8 @@ var definitions = map[graph.Op]func(*call){
 	graph.LeakyRelu: defineActivation, graph.Elu: defineActivation, graph.Sigmoid: defineActivation,
 	graph.HardSigmoid: defineActivation, graph.Silu: defineActivation, graph.HardSwish: defineActivation,
 	graph.Tanh: defineActivation, graph.Softplus: defineActivation, graph.Clip: defineActivation,
-	graph.Exp: defineActivation, graph.Log: defineActivation,
+	graph.Erf: defineActivation, graph.Gelu: defineActivation, graph.GeluTanh: defineActivation,
+	graph.Mish: defineActivation, graph.Exp: defineActivation, graph.Log: defineActivation,
 
 	graph.Softmax: defineSoftmax, graph.LogSoftmax: defineSoftmax,
 	graph.ActivationGrad: defineActivationGrad, graph.SoftmaxXent: defineSoftmaxXent,

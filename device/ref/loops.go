@@ -21,6 +21,7 @@ var loops = map[graph.Op]func(*call){
 	graph.Relu: activation, graph.Relu6: activation, graph.LeakyRelu: activation, graph.Elu: activation,
 	graph.Sigmoid: activation, graph.HardSigmoid: activation, graph.Silu: activation,
 	graph.HardSwish: activation, graph.Tanh: activation, graph.Softplus: activation, graph.Clip: activation,
+	graph.Erf: activation, graph.Gelu: activation, graph.GeluTanh: activation, graph.Mish: activation,
 	graph.ActivationGrad: activationGrad,
 	graph.Prelu:          prelu, graph.PreluGradInput: preluGradInput, graph.PreluGradSlope: preluGradSlope,
 	graph.Softmax: softmax, graph.LogSoftmax: logSoftmax,

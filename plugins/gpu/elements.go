@@ -14,6 +14,7 @@ var elementOps = map[graph.Op]func(c *compiler){
 	graph.Sigmoid: buildUnary, graph.HardSigmoid: buildUnary, graph.Silu: buildUnary,
 	graph.HardSwish: buildUnary,
 	graph.Tanh:      buildUnary, graph.Softplus: buildUnary, graph.Clip: buildUnary, graph.Affine: buildUnary,
+	graph.Erf: buildUnary, graph.Gelu: buildUnary, graph.GeluTanh: buildUnary, graph.Mish: buildUnary,
 	graph.Exp: buildUnary, graph.Log: buildUnary, graph.Sqrt: buildUnary,
 	graph.ActivationGrad: buildActivationGrad,
 	graph.Prelu:          buildPrelu, graph.PreluGradInput: buildPrelu,
@@ -40,6 +41,11 @@ func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 			return n.Float("by"), math.Copysign(0, -1) // which changes nothing
 		}
 		return n.Float("by"), n.Float("add")
+	case graph.Gelu, graph.GeluTanh:
+		if n.Op == op && n.Bool("halve_last") {
+			return 1, 0.5
+		}
+		return 0.5, 1
 	}
 	return 0, 0
 }

@@ -535,7 +535,7 @@ const (
 	// sigmoid and tanh, its operand for all others. At a kink: 0 for relu at
 	// 0 and for relu6 at 0 and 6, the right-hand side elsewhere.
 	//   - of text: relu, relu6, leaky_relu, elu, sigmoid, hard_sigmoid, silu, hard_swish,
-	//     tanh, softplus or clip
+	//     tanh, softplus, clip, erf, gelu, gelu_tanh or mish
 	//   - alpha float = 0: of that activation, if it has alpha
 	//   - beta float = 0: likewise
 	//   - min float = 0: likewise
@@ -735,6 +735,16 @@ const (
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	// - max float: largest norm of all gradients together
 	Op_OP_CLIP_FACTOR Op = 146
+	// The error function.
+	Op_OP_ERF Op = 180
+	// 0.5*x*(1 + erf(x/sqrt(2)))
+	// - halve_last bool = false: (x*(1 + erf(x/sqrt(2))))*0.5, else (0.5*x)*(1 + erf(x/sqrt(2)))
+	Op_OP_GELU Op = 181
+	// 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3)))
+	// - halve_last bool = false: likewise
+	Op_OP_GELU_TANH Op = 182
+	// x*tanh(softplus(x))
+	Op_OP_MISH Op = 183
 	// LayerNorm(x r[...], scale? w[S], bias? w[S]) r[...]: y = scale*((x-mean)*s) + bias
 	// with the moments of a line: the elements along axes; S is their lengths.
 	// - axes ints: neighbouring axes of the shape, increasing
@@ -840,6 +850,10 @@ var (
 		144: "OP_SUM_SQUARES",
 		145: "OP_TRUST_RATIO",
 		146: "OP_CLIP_FACTOR",
+		180: "OP_ERF",
+		181: "OP_GELU",
+		182: "OP_GELU_TANH",
+		183: "OP_MISH",
 		190: "OP_LAYER_NORM",
 		191: "OP_LAYER_NORM_GRAD",
 		192: "OP_GROUP_NORM",
@@ -926,6 +940,10 @@ var (
 		"OP_SUM_SQUARES":           144,
 		"OP_TRUST_RATIO":           145,
 		"OP_CLIP_FACTOR":           146,
+		"OP_ERF":                   180,
+		"OP_GELU":                  181,
+		"OP_GELU_TANH":             182,
+		"OP_MISH":                  183,
 		"OP_LAYER_NORM":            190,
 		"OP_LAYER_NORM_GRAD":       191,
 		"OP_GROUP_NORM":            192,
@@ -4689,7 +4707,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\x8d\f\n" +
+	"\rRELATION_ROWS\x10\x03*\xc9\f\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4785,7 +4803,11 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x06OP_EMA\x10\x8f\x01\x12\x13\n" +
 	"\x0eOP_SUM_SQUARES\x10\x90\x01\x12\x13\n" +
 	"\x0eOP_TRUST_RATIO\x10\x91\x01\x12\x13\n" +
-	"\x0eOP_CLIP_FACTOR\x10\x92\x01\x12\x12\n" +
+	"\x0eOP_CLIP_FACTOR\x10\x92\x01\x12\v\n" +
+	"\x06OP_ERF\x10\xb4\x01\x12\f\n" +
+	"\aOP_GELU\x10\xb5\x01\x12\x11\n" +
+	"\fOP_GELU_TANH\x10\xb6\x01\x12\f\n" +
+	"\aOP_MISH\x10\xb7\x01\x12\x12\n" +
 	"\rOP_LAYER_NORM\x10\xbe\x01\x12\x17\n" +
 	"\x12OP_LAYER_NORM_GRAD\x10\xbf\x01\x12\x12\n" +
 	"\rOP_GROUP_NORM\x10\xc0\x01\x12\x17\n" +

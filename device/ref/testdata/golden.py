@@ -232,3 +232,8 @@ for name, shape, axis, index in [("channels, some twice", (2, 5, 3), 0, (4, 0, 0
     case("take", name, {"axis": axis, "index": index}, [rows(x)], y)
     dy, dx = grads(y, x)
     case("take_grad", name, {"axis": axis, "index": index, "size": shape[1:]}, [rows(dy)], dx)
+
+activation("erf", torch.erf, False)
+activation("gelu", F.gelu, False)
+activation("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), False)
+activation("mish", F.mish, False)

@@ -11,6 +11,14 @@
 #define EXPM1_LEAST -20.0f
 #define THIRD_BITS 0x3f2aaaabu
 #define TANH_NEAR 0.55f
+#define SQRT2 0x1.6a09e6p+0f
+#define GELU_SCALE 0x1.988454p-1f
+#define GELU_CUBE 0x1.6e4e26p-5f
+#define GELU_SLOPE 0x1.b6676cp-4f
+#define GELU_DENSITY 0x1.988454p-2f
+#define GELU_MOST 16.0f
+#define MISH_MOST 20.0f
+#define ERF_SLOPE 0x1.20dd76p+0f
 #define SIGNED(v, x) FLOAT(BITS(ABS(v)) | (BITS(x) & 0x80000000u))
 #define POWER(bits, by) FLOAT((BITS(bits) << 23) + BITS(by))
 
@@ -106,6 +114,46 @@ FUNCTION float softplus32(float x) {
 	return (x < 0.0f ? 0.0f : x) + y;
 }
 
+FUNCTION float erf32(float x) {
+	float a = ABS(x);
+	if (a < 1.0f) {
+		float s = x * x, t = FMA(0x1.4771fcp-14f, s, -0x1.a3515ep-11f);
+		t = FMA(t, s, 0x1.53f224p-08f);
+		t = FMA(t, s, -0x1.b7f71ap-06f);
+		t = FMA(t, s, 0x1.ce2ce6p-04f);
+		t = FMA(t, s, -0x1.81273ep-02f);
+		t = FMA(t, s, 0x1.06eba8p-03f);
+		return FMA(x, t, x);
+	}
+	float b = least(a, 4.0f), q = FMA(-0x1.86e0a2p-13f, b, 0x1.825c5ap-09f);
+	q = FMA(q, b, -0x1.65cc02p-06f);
+	q = FMA(q, b, 0x1.a65384p-04f);
+	q = FMA(q, b, 0x1.46bae2p-01f);
+	q = FMA(q, b, 0x1.2088eep+00f);
+	q = FMA(q, b, 0x1.660e08p-12f);
+	return x != x ? x : SIGNED(1.0f - exp32(-q), x);
+}
+
+// gelu_inner is what the form with tanh has inside.
+FUNCTION float gelu_inner(float x) { return GELU_SCALE * (x + GELU_CUBE * (x * x * x)); }
+
+FUNCTION float gelu_derivative(float x) {
+	float b = least(most(x, -GELU_MOST), GELU_MOST), density = exp32(-0.5f * (b * b));
+	return FMA(GELU_DENSITY * b, density, FMA(0.5f, erf32(DIV(b, SQRT2)), 0.5f));
+}
+
+FUNCTION float gelu_tanh_derivative(float x) {
+	float b = least(most(x, -GELU_MOST), GELU_MOST), t = tanh32(gelu_inner(b));
+	float inner = FMA(b * b, GELU_SLOPE, GELU_SCALE);
+	return FMA(0.5f * b * FMA(-t, t, 1.0f), inner, FMA(0.5f, t, 0.5f));
+}
+
+FUNCTION float mish_derivative(float x) {
+	float b = least(most(x, EXP_LEAST), MISH_MOST), n = exp32(b);
+	float m = n * (n + 2.0f), under = m + 2.0f, slope = 4.0f * b * n * (n + 1.0f);
+	return DIV(FMA(slope, DIV(1.0f, under), m), under);
+}
+
 FUNCTION float hard_sigmoid32(float x, float a, float b) { return least(most(a * x + b, 0.0f), 1.0f); }
 
 // function32 is package class's Activation32. The numbers are those of package gpu.
@@ -119,6 +167,10 @@ FUNCTION float function32(int op, float x, float a, float b) {
 	case 57: return x * hard_sigmoid32(x, a, b);
 	case 58: return tanh32(x);
 	case 59: return softplus32(x);
+	case 180: return erf32(x);
+	case 181: return a * x * (1.0f + erf32(DIV(x, SQRT2))) * b;
+	case 182: return a * x * (1.0f + tanh32(gelu_inner(x))) * b;
+	case 183: return x * tanh32(softplus32(x));
 	case 84: return exp32(x);
 	case 85: return log32(x);
 	case 86: return (float)SQRT64((double)x);
@@ -139,6 +191,10 @@ FUNCTION float derivative32(int op, float x, float a, float b) {
 	case 57: s = a * x + b; return s < 0.0f ? 0.0f : s >= 1.0f ? 1.0f : s + a * x;
 	case 58: return FMA(-x, x, 1.0f);
 	case 59: return sigmoid32(x);
+	case 180: return ERF_SLOPE * exp32(-(x * x));
+	case 181: return gelu_derivative(x);
+	case 182: return gelu_tanh_derivative(x);
+	case 183: return mish_derivative(x);
 	}
 	return x >= a && x < b ? 1.0f : 0.0f; // 88
 }

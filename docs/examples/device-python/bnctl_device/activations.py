@@ -1,4 +1,6 @@
 """Activations and their derivatives."""
+import math
+
 import numpy as np
 
 from . import device_pb2 as pb
@@ -11,6 +13,34 @@ def sigmoid(x):
 
 def hard(x, a):
     return np.clip(a["alpha"] * x + a["beta"], 0, 1)
+
+
+erf = np.vectorize(math.erf, otypes=[float])
+
+
+def phi(x):
+    return (1 + erf(x / np.sqrt(2))) / 2
+
+
+def near(x):
+    """x, bounded: beyond, derivatives do not change any more."""
+    return np.clip(x, -40, 40)
+
+
+def inner(x):
+    return np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)
+
+
+def gelu_tanh_grad(x, _):
+    x = near(x)
+    t = np.tanh(inner(x))
+    return (1 + t) / 2 + x / 2 * (1 - t * t) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x * x)
+
+
+def mish_grad(x, _):
+    x = near(x)
+    t = np.tanh(np.logaddexp(0, x))
+    return t + x * (1 - t * t) * sigmoid(x)
 
 
 # By name: the operation, its function, and its derivative as a function of
@@ -31,11 +61,15 @@ FUNCTIONS = {
                    lambda x, a: np.where(x < -3, 0.0, np.where(x >= 3, 1.0, (2 * x + 3) / 6))),
     "tanh": (pb.OP_TANH, lambda x, a: np.tanh(x), lambda y, a: 1 - y * y),
     "softplus": (pb.OP_SOFTPLUS, lambda x, a: np.logaddexp(0, x), lambda x, a: sigmoid(x)),
+    "erf": (pb.OP_ERF, lambda x, a: erf(x), lambda x, a: 2 / np.sqrt(np.pi) * np.exp(-x * x)),
+    "gelu": (pb.OP_GELU, lambda x, a: x * phi(x), lambda x, a: phi(x) + near(x) * np.exp(-near(x) ** 2 / 2) / np.sqrt(2 * np.pi)),
+    "gelu_tanh": (pb.OP_GELU_TANH, lambda x, a: x * (1 + np.tanh(inner(x))) / 2, gelu_tanh_grad),
+    "mish": (pb.OP_MISH, lambda x, a: x * np.tanh(np.logaddexp(0, x)), mish_grad),
     "clip": (pb.OP_CLIP, lambda x, a: np.clip(x, a["min"], a["max"]),
              lambda x, a: np.where((x >= a["min"]) & (x < a["max"]), 1.0, 0.0)),
 }
 
-PARAMETERS = {"leaky_relu": ("alpha",), "elu": ("alpha",), "hard_sigmoid": ("alpha", "beta"), "clip": ("min", "max")}
+PARAMETERS = {"gelu": ("halve_last",), "gelu_tanh": ("halve_last",), "leaky_relu": ("alpha",), "elu": ("alpha",), "hard_sigmoid": ("alpha", "beta"), "clip": ("min", "max")}
 
 for _name, (_op, _f, _) in FUNCTIONS.items():
     operation(_op, *PARAMETERS.get(_name, ()))(lambda frame, n, f=_f: f(n.get(0), n.attr))

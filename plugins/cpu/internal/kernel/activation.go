@@ -25,6 +25,10 @@ const (
 	HardSwish
 	Clip
 	AffineOf
+	Erf
+	Gelu
+	GeluTanh
+	Mish
 	Over      // x / a
 	functions // how many there are
 )
@@ -37,13 +41,16 @@ const (
 	Sub Operation = iota
 	Mul
 	Div
+	Prelu // a if a >= 0, else a * b
 	operations
 )
 
-// unaryKernel and binaryKernel are loops over whole vectors.
+// unaryKernel, binaryKernel and ternaryKernel are loops over whole vectors.
 type (
 	unaryKernel  func(y, x, table *float32, a, b float32, count int)
 	binaryKernel func(y, a, b, table *float32, n0, n1 float32, count int)
+
+	ternaryKernel func(y, a, b, c, table *float32, n0, n1 float32, count int)
 )
 
 // activations is the assembly for functions, whose vectors have that number of lanes; it
@@ -53,6 +60,8 @@ type activations struct {
 	functions [functions]unaryKernel
 	gradients [functions]binaryKernel // nil where no activation is the function
 	binaries  [operations]binaryKernel
+
+	preluGradient ternaryKernel
 }
 
 const tableLanes = 16
@@ -63,7 +72,9 @@ var constants = table(slices.Concat([]float32{
 	float32(math.Copysign(0, -1)), class.ExpLeast, class.ExpMost, -class.ExpLeast, class.Expm1Least, -2, 1. / 3,
 	0x1p-126, 0x1p23, -23, math.Float32frombits(class.ThirdBits), float32(math.Inf(-1)), math.MaxFloat32,
 	float32(math.Inf(-1)), float32(math.NaN()), class.TanhNear, class.ErfNear, class.ErfMost},
-	class.ExpSeries[:], class.LogSeries[:], class.TanhSeries[:], class.ErfSeries[:], class.ErfcSeries[:]))
+	class.ExpSeries[:], class.LogSeries[:], class.TanhSeries[:], class.ErfSeries[:], class.ErfcSeries[:],
+	[]float32{math.Sqrt2, class.GeluScale, class.GeluCube, class.GeluSlope, class.GeluDensity, class.ErfSlope,
+		class.GeluMost, -class.GeluMost, class.MishMost, 2, 4}))
 
 // table repeats every constant for the lanes of a vector.
 func table(constants []float32) (all []float32) {
@@ -74,7 +85,7 @@ func table(constants []float32) (all []float32) {
 }
 
 // padding is where the last elements, which do not fill a vector, are put.
-type padding [3][tableLanes]float32
+type padding [4][tableLanes]float32
 
 var paddings = sync.Pool{New: func() any { return new(padding) }}
 
@@ -128,7 +139,39 @@ func (s *Set) Combine(o Operation, y, a, b []float32) {
 			y[i] = v * b[i]
 		case Div:
 			y[i] = v / b[i]
+		case Prelu:
+			if y[i] = v; !(v >= 0) {
+				y[i] = v * b[i]
+			}
 		}
+	}
+}
+
+// PreluGradient sets dx to dy where x >= 0, else to slope * dy. dx may be x or dy.
+func (s *Set) PreluGradient(dx, x, slope, dy []float32) {
+	x, slope, dy = x[:len(dx)], slope[:len(dx)], dy[:len(dx)]
+	if s.activations == nil {
+		for i, g := range dy {
+			if !(x[i] >= 0) {
+				g *= slope[i]
+			}
+			dx[i] = g
+		}
+		return
+	}
+	do, lanes := s.activations.preluGradient, s.activations.lanes
+	n := len(dx) / lanes * lanes
+	if n > 0 {
+		do(&dx[0], &x[0], &slope[0], &dy[0], &constants[0], 0, 0, n)
+	}
+	if n < len(dx) {
+		p := paddings.Get().(*padding)
+		copy(p[0][:], x[n:])
+		copy(p[1][:], slope[n:])
+		copy(p[2][:], dy[n:])
+		do(&p[3][0], &p[0][0], &p[1][0], &p[2][0], &constants[0], 0, 0, lanes)
+		copy(dx[n:], p[3][:])
+		paddings.Put(p)
 	}
 }
 

@@ -18,6 +18,10 @@ var (
 			HardSwish:   hardSwishAVX512,
 			Clip:        clipAVX512,
 			AffineOf:    affineAVX512,
+			Erf:         erfAVX512,
+			Gelu:        geluAVX512,
+			GeluTanh:    geluTanhAVX512,
+			Mish:        mishAVX512,
 			Over:        overAVX512,
 		},
 		gradients: [functions]binaryKernel{
@@ -30,8 +34,13 @@ var (
 			HardSigmoid: hardSigmoidGradientAVX512,
 			HardSwish:   hardSwishGradientAVX512,
 			Clip:        clipGradientAVX512,
+			Erf:         erfGradientAVX512,
+			Gelu:        geluGradientAVX512,
+			GeluTanh:    geluTanhGradientAVX512,
+			Mish:        mishGradientAVX512,
 		},
-		binaries: [operations]binaryKernel{Sub: subAVX512, Mul: mulAVX512, Div: divAVX512},
+		binaries:      [operations]binaryKernel{Sub: subAVX512, Mul: mulAVX512, Div: divAVX512, Prelu: preluAVX512},
+		preluGradient: preluGradientAVX512,
 	}
 	activationsAVX2 = activations{
 		lanes: 8,
@@ -48,6 +57,10 @@ var (
 			HardSwish:   hardSwishAVX2,
 			Clip:        clipAVX2,
 			AffineOf:    affineAVX2,
+			Erf:         erfAVX2,
+			Gelu:        geluAVX2,
+			GeluTanh:    geluTanhAVX2,
+			Mish:        mishAVX2,
 			Over:        overAVX2,
 		},
 		gradients: [functions]binaryKernel{
@@ -60,7 +73,12 @@ var (
 			HardSigmoid: hardSigmoidGradientAVX2,
 			HardSwish:   hardSwishGradientAVX2,
 			Clip:        clipGradientAVX2,
+			Erf:         erfGradientAVX2,
+			Gelu:        geluGradientAVX2,
+			GeluTanh:    geluTanhGradientAVX2,
+			Mish:        mishGradientAVX2,
 		},
-		binaries: [operations]binaryKernel{Sub: subAVX2, Mul: mulAVX2, Div: divAVX2},
+		binaries:      [operations]binaryKernel{Sub: subAVX2, Mul: mulAVX2, Div: divAVX2, Prelu: preluAVX2},
+		preluGradient: preluGradientAVX2,
 	}
 )

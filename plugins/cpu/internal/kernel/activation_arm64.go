@@ -17,6 +17,10 @@ var activationsNEON = activations{
 		HardSwish:   hardSwishNEON,
 		Clip:        clipNEON,
 		AffineOf:    affineNEON,
+		Erf:         erfNEON,
+		Gelu:        geluNEON,
+		GeluTanh:    geluTanhNEON,
+		Mish:        mishNEON,
 		Over:        overNEON,
 	},
 	gradients: [functions]binaryKernel{
@@ -29,6 +33,11 @@ var activationsNEON = activations{
 		HardSigmoid: hardSigmoidGradientNEON,
 		HardSwish:   hardSwishGradientNEON,
 		Clip:        clipGradientNEON,
+		Erf:         erfGradientNEON,
+		Gelu:        geluGradientNEON,
+		GeluTanh:    geluTanhGradientNEON,
+		Mish:        mishGradientNEON,
 	},
-	binaries: [operations]binaryKernel{Sub: subNEON, Mul: mulNEON, Div: divNEON},
+	binaries:      [operations]binaryKernel{Sub: subNEON, Mul: mulNEON, Div: divNEON, Prelu: preluNEON},
+	preluGradient: preluGradientNEON,
 }

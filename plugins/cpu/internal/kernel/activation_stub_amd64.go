@@ -41,6 +41,18 @@ func clipAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, 
 func affineAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func erfAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluTanhAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func mishAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func overAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -56,6 +68,18 @@ func siluGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0
 func softplusGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func erfGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluTanhGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func mishGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func eluGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -69,6 +93,12 @@ func hardSwishGradientAVX512(dx *float32, x *float32, dy *float32, table *float3
 
 //go:noescape
 func clipGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func preluAVX512(y *float32, x *float32, slope *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func preluGradientAVX512(dx *float32, x *float32, slope *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
 func subAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
@@ -116,6 +146,18 @@ func clipAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 func affineAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func erfAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluTanhAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func mishAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func overAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -131,6 +173,18 @@ func siluGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 f
 func softplusGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func erfGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluTanhGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func mishGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func eluGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -144,6 +198,12 @@ func hardSwishGradientAVX2(dx *float32, x *float32, dy *float32, table *float32,
 
 //go:noescape
 func clipGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func preluAVX2(y *float32, x *float32, slope *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func preluGradientAVX2(dx *float32, x *float32, slope *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
 func subAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)

@@ -41,6 +41,18 @@ func clipNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 func affineNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func erfNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluTanhNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func mishNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func overNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -56,6 +68,18 @@ func siluGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 f
 func softplusGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func erfGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func geluTanhGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func mishGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func eluGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -69,6 +93,12 @@ func hardSwishGradientNEON(dx *float32, x *float32, dy *float32, table *float32,
 
 //go:noescape
 func clipGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func preluNEON(y *float32, x *float32, slope *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func preluGradientNEON(dx *float32, x *float32, slope *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
 func subNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)

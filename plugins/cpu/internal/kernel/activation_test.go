@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -28,6 +27,8 @@ var defined = []nodeFunction{
 	{LeakyRelu, graph.LeakyRelu, graph.Attrs{}.With("alpha", 0.1), true},
 	{HardSigmoid, graph.HardSigmoid, graph.Attrs{}.With("alpha", 0.2).With("beta", 0.45), true},
 	{HardSwish, graph.HardSwish, nil, true},
+	{Erf, graph.Erf, nil, true}, {Gelu, graph.Gelu, nil, true}, {GeluTanh, graph.GeluTanh, nil, true},
+	{GeluTanh, graph.GeluTanh, graph.Attrs{}.With("halve_last", true), true}, {Mish, graph.Mish, nil, true},
 	{Clip, graph.Clip, graph.Attrs{}.With("min", -1.5).With("max", 2.5), true},
 	{AffineOf, graph.Affine, graph.Attrs{}.With("by", 0.3).With("add", -0.7), false},
 }
@@ -36,7 +37,8 @@ var defined = []nodeFunction{
 func edges() (all []float32) {
 	inf := float32(math.Inf(1))
 	for _, v := range []float32{0, 1e-45, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, 1.5, 2.25, 2.5,
-		3, 4, 6, 12, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, math.MaxFloat32, inf} {
+		3, 4, 4 * math.Sqrt2, 6, 12, 16, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, 7e12, 1.9e19, 0x1p127,
+		math.MaxFloat32, inf} {
 		for _, u := range []float32{v, math.Nextafter32(v, inf), math.Nextafter32(v, -inf)} {
 			all = append(all, u, -u)
 		}
@@ -59,7 +61,7 @@ func TestActivations(t *testing.T) {
 	for _, s := range append(Sets(), definition) {
 		for _, d := range defined {
 			f, g, a, b := d.of()
-			t.Run(fmt.Sprintf("%s/%v", s.Name, d.op), func(t *testing.T) {
+			t.Run(s.Name+"/"+d.String(), func(t *testing.T) {
 				for n := 0; n < len(x); n += 1 + n/3 {
 					piece, slopes := x[len(x)-n:], dy[:n]
 					want, y := make([]float32, n), guarded(r, n)
@@ -98,6 +100,13 @@ func same(t *testing.T, x, got, want []float32) {
 	}
 }
 
+func (d nodeFunction) String() string {
+	if d.numbers == nil {
+		return d.op.String()
+	}
+	return fmt.Sprint(d.op, " of ", d.numbers)
+}
+
 // of returns the definitions of a function and of its derivative, and the two numbers.
 func (d nodeFunction) of() (f, slope func(float32) float32, a, b float32) {
 	n := &graph.Node{Op: d.op, Attrs: d.numbers}
@@ -116,12 +125,12 @@ func TestCombine(t *testing.T) {
 	b := slices.Clone(a)
 	r.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
 	quotient := func(x float32) float32 { return x / 0.7 }
-	for _, s := range Sets() {
+	for _, s := range append(Sets(), definition) {
 		want, y := make([]float32, len(a)), make([]float32, len(a))
 		definition.Apply(Over, want, a, 0.7, 0, quotient)
 		s.Apply(Over, y, a, 0.7, 0, quotient)
 		same(t, a, y, want)
-		for _, o := range []Operation{Sub, Mul, Div} {
+		for _, o := range []Operation{Sub, Mul, Div, Prelu} {
 			for n := range len(a) {
 				want, y := make([]float32, n), guarded(r, n)
 				definition.Combine(o, want, a[:n], b)
@@ -129,42 +138,16 @@ func TestCombine(t *testing.T) {
 				same(t, a, y, want)
 			}
 		}
-	}
-}
-
-// TestActivationsOfAllNumbers compares the assembly of this machine with the definitions: of
-// every float32 if BNCTL_ACTIVATIONS is full.
-func TestActivationsOfAllNumbers(t *testing.T) {
-	step := 65537
-	if os.Getenv("BNCTL_ACTIVATIONS") == "full" {
-		step = 1
-	}
-	const some = 4096
-	for _, d := range defined {
-		t.Run(d.op.String(), func(t *testing.T) {
-			t.Parallel()
-			f, g, a, b := d.of()
-			x, want, y, one := make([]float32, some), make([]float32, some), make([]float32, some),
-				slices.Repeat([]float32{1}, some)
-			for at := 0; at < 1<<32; at += some * step {
-				for i := range x {
-					x[i] = math.Float32frombits(uint32(at + i*step))
-				}
-				definition.Apply(d.f, want, x, a, b, f)
-				for _, s := range vectorSets() {
-					s.Apply(d.f, y, x, a, b, f)
-					same(t, x, y, want)
-				}
-				if !d.hasSlopes {
-					continue
-				}
-				definition.ApplyGradient(d.f, want, x, one, a, b, g)
-				for _, s := range vectorSets() {
-					s.ApplyGradient(d.f, y, x, one, a, b, g)
-					same(t, x, y, want)
-				}
-			}
-		})
+		dy := slices.Clone(b)
+		slices.Reverse(dy)
+		for n := range len(a) {
+			want, y := make([]float32, n), guarded(r, n)
+			definition.PreluGradient(want, a, b, dy)
+			s.PreluGradient(y, a, b, dy)
+			same(t, a, y, want)
+			s.PreluGradient(copied(y, dy), a, b, y)
+			same(t, a, y, want)
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ var activationOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Elu: buildActivation, graph.Sigmoid: buildActivation, graph.HardSigmoid: buildActivation,
 	graph.Silu: buildActivation, graph.HardSwish: buildActivation, graph.Tanh: buildActivation,
 	graph.Softplus: buildActivation, graph.Clip: buildActivation, graph.ActivationGrad: buildActivationGrad,
-	graph.Prelu: buildPrelu, graph.PreluGradInput: buildPreluGradInput,
+	graph.Erf: buildActivation, graph.Gelu: buildActivation, graph.GeluTanh: buildActivation,
+	graph.Mish: buildActivation, graph.Prelu: buildPrelu, graph.PreluGradInput: buildPreluGradInput,
 	graph.PreluGradSlope: buildPreluGradSlope,
 }
 
@@ -25,6 +26,7 @@ var functions = map[graph.Op]kernel.Function{
 	graph.Silu: kernel.Silu, graph.Softplus: kernel.Softplus, graph.Elu: kernel.Elu,
 	graph.LeakyRelu: kernel.LeakyRelu, graph.HardSigmoid: kernel.HardSigmoid,
 	graph.HardSwish: kernel.HardSwish, graph.Clip: kernel.Clip, graph.Affine: kernel.AffineOf,
+	graph.Erf: kernel.Erf, graph.Gelu: kernel.Gelu, graph.GeluTanh: kernel.GeluTanh, graph.Mish: kernel.Mish,
 }
 
 func buildRelu(c *plan.Compiler) run.Action {

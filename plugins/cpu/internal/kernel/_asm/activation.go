@@ -38,7 +38,7 @@ const temporaries = 7
 func newEvaluation(set isa, f *formula.Formula) *evaluation {
 	n := len(f.Operands) + 1
 	e := &evaluation{isa: set, Formula: f, rows: pointers[:n], table: pointers[n]}
-	e.regs = f.Assign(len(set.regs), temporaries, wanted)
+	e.regs = f.Assign(len(set.regs), max(temporaries, f.Live()+1), wanted)
 	e.masks = f.Assign(7, 7, func(formula.Step) []formula.Value { return nil })
 	return e
 }

@@ -78,6 +78,22 @@ func (f *Formula) Last() []int {
 	return last
 }
 
+// Live returns how many results there are at most that steps to come, or the step at hand, have
+// as arguments, that one's own result included.
+func (f *Formula) Live() int {
+	last, most := f.Last(), 0
+	for i := range f.Steps {
+		n := 0
+		for v, s := range f.Steps[:i+1] {
+			if s.Op != Number && s.Op != Constant && last[v] >= i {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // Constants are the names of the constants, in the order of the table that the functions are
 // given: kernel.constants.
 var Constants = []string{
@@ -89,6 +105,8 @@ var Constants = []string{
 	"tanh0", "tanh1", "tanh2", "tanh3", "tanh4",
 	"erf0", "erf1", "erf2", "erf3", "erf4", "erf5", "erf6",
 	"erfc0", "erfc1", "erfc2", "erfc3", "erfc4", "erfc5", "erfc6",
+	"sqrt2", "geluScale", "geluCube", "geluSlope", "geluDensity", "erfSlope", "geluMost", "-geluMost",
+	"mishMost", "two", "four",
 }
 
 // step appends a step, or returns one that is the same.

@@ -14,6 +14,12 @@ func All(scales bool) []*Formula {
 		f.do(Multiply, d, f.operand(1))
 		all = append(all, f)
 	}
+	f := &Formula{Name: "prelu", Operands: []string{"x", "slope"}, Result: "y", scales: scales}
+	f.prelu(f.operand(0), f.do(Multiply, f.operand(0), f.operand(1)))
+	all = append(all, f)
+	f = &Formula{Name: "preluGradient", Operands: []string{"x", "slope", "dy"}, Result: "dx", scales: scales}
+	f.prelu(f.operand(2), f.do(Multiply, f.operand(1), f.operand(2)))
+	all = append(all, f)
 	for _, e := range binaries {
 		f := &Formula{Name: e.name, Operands: []string{"a", "b"}, Result: "y", scales: scales}
 		f.do(e.op, f.operand(0), f.operand(1))
@@ -51,6 +57,12 @@ var elements = []struct {
 	{"affine", func(f *Formula, x Value) Value {
 		return f.do(Add, f.do(Multiply, f.number(0), x), f.number(1))
 	}},
+	{"erf", (*Formula).erf},
+	{"gelu", func(f *Formula, x Value) Value {
+		return f.halved(x, f.erf(f.do(Divide, x, f.constant("sqrt2"))))
+	}},
+	{"geluTanh", func(f *Formula, x Value) Value { return f.halved(x, f.tanh(f.geluInner(x))) }},
+	{"mish", func(f *Formula, x Value) Value { return f.do(Multiply, x, f.tanh(f.softplus(x))) }},
 	{"over", func(f *Formula, x Value) Value { return f.do(Divide, x, f.number(0)) }},
 }
 
@@ -68,6 +80,12 @@ var gradients = []struct {
 		return f.do(Multiply, s, f.fma(x, f.do(Subtract, one, s), one))
 	}},
 	{"softplus", (*Formula).sigmoid},
+	{"erf", func(f *Formula, x Value) Value {
+		return f.do(Multiply, f.constant("erfSlope"), f.exp(f.do(Or, f.do(Multiply, x, x), f.constant("sign"))))
+	}},
+	{"gelu", (*Formula).geluDerivative},
+	{"geluTanh", (*Formula).geluTanhDerivative},
+	{"mish", (*Formula).mishDerivative},
 	{"elu", func(f *Formula, x Value) Value {
 		below := f.do(Multiply, f.number(0), f.exp(x))
 		return f.do(Select, f.do(AtLeast, x, f.constant("zero")), f.constant("one"), below)

@@ -31,20 +31,21 @@ func main(x rows f32[2]) {
 // other numbers stay.
 func TestJoinGates(t *testing.T) {
 	g := parsed(t, withGates)
-	f, err := JoinGates(g.Main, g.State)
+	none := func(string) (float32, bool) { return 0, false }
+	joined, err := g.JoinActivations(none)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for i := range f.Nodes {
-		got = append(got, f.Nodes[i].Op.String())
+	for _, n := range joined.Main.Nodes {
+		got = append(got, n.Op.String())
 	}
 	want := []string{"silu", "hard_swish", "hard_sigmoid", "mul", "sigmoid", "mul", "add", "sigmoid", "mul",
 		"sigmoid", "mul"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the nodes are %v, want %v", got, want)
 	}
-	if again, err := JoinGates(f, g.State); err != nil || again != f {
-		t.Errorf("a second time there is another function (%v)", err)
+	if again, err := joined.JoinActivations(none); err != nil || again != joined {
+		t.Errorf("a second time there is another graph (%v)", err)
 	}
 }

@@ -16,9 +16,7 @@ func (g *Graph) Without(output string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, after := reads(g.Main), reads(main)
-	return &Graph{Name: g.Name, Main: main, State: slices.DeleteFunc(slices.Clone(g.State),
-		func(s State) bool { return before[s.Name] && !after[s.Name] })}, nil
+	return &Graph{Name: g.Name, Main: main, State: stillRead(g.State, g.Main, main)}, nil
 }
 
 // reads returns the names of the state that f reads.

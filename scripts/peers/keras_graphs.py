@@ -11,6 +11,7 @@ refuses the model. Needs NumPy alone.
 """
 import itertools
 import json
+import math
 import sys
 
 import numpy as np
@@ -73,6 +74,7 @@ def last(f):
     return g
 
 
+ERF = np.vectorize(math.erf, otypes=[float])
 ACTIVATIONS = {
     "linear": lambda x, v: x, "relu": lambda x, v: np.maximum(x, 0), "relu6": lambda x, v: np.clip(x, 0, 6),
     "sigmoid": lambda x, v: 1 / (1 + np.exp(-x)), "tanh": lambda x, v: np.tanh(x), "elu": lambda x, v: np.where(x > 0, x, np.expm1(x)),
@@ -81,7 +83,8 @@ ACTIVATIONS = {
     "swish": lambda x, v: x / (1 + np.exp(-x)), "silu": lambda x, v: x / (1 + np.exp(-x)),
     "hard_sigmoid": lambda x, v: np.clip(x / 6 + 0.5, 0, 1) if v == 3 else np.clip(0.2 * x + 0.5, 0, 1),
     "hard_silu": lambda x, v: x * np.clip(x / 6 + 0.5, 0, 1), "hard_swish": lambda x, v: x * np.clip(x / 6 + 0.5, 0, 1),
-    "leaky_relu": lambda x, v: np.where(x > 0, x, 0.2 * x), "gelu": lambda x, v: None, "mish": lambda x, v: None,
+    "leaky_relu": lambda x, v: np.where(x > 0, x, 0.2 * x), "gelu": lambda x, v: x / 2 * (1 + ERF(x / np.sqrt(2))),
+    "mish": lambda x, v: x * np.tanh(np.logaddexp(0, x)),
     "softmax": lambda x, v: softmax(x, -1), "log_softmax": lambda x, v: np.log(softmax(x, -1)),
 }
 

@@ -12,6 +12,7 @@ var activationOps = map[string]graph.Op{
 	"relu": graph.Relu, "relu6": graph.Relu6, "sigmoid": graph.Sigmoid, "tanh": graph.Tanh,
 	"elu": graph.Elu, "softplus": graph.Softplus, "exponential": graph.Exp,
 	"swish": graph.Silu, "silu": graph.Silu, "hard_swish": graph.HardSwish, "hard_silu": graph.HardSwish,
+	"gelu": graph.Gelu, "mish": graph.Mish,
 }
 
 // activation is the layer Activation.
@@ -97,6 +98,22 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 	size := c.node(graph.Add, suffix+".size", []graph.Value{up, down})
 	under := c.node(graph.Affine, suffix+".under", []graph.Value{size}, "add", 1.0)
 	return c.node(graph.Div, suffix, []graph.Value{x, under})
+}
+
+// operation is a function of Keras 3 in place of a layer.
+func operation(op graph.Op) func(*call) flow {
+	return func(c *call) flow {
+		f := c.operand()
+		return f.same(c.node(op, "", []graph.Value{f.v}))
+	}
+}
+
+// gelu is the function keras.ops.gelu, of the form with tanh unless it says otherwise.
+func gelu(c *call) flow {
+	if c.bool("approximate", true) {
+		return operation(graph.GeluTanh)(c)
+	}
+	return operation(graph.Gelu)(c)
 }
 
 // softmaxOver adds a softmax over an axis of Keras that counts the batch.

@@ -62,6 +62,9 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 	name := foreign.Clean(n.name, "keras")
 	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: b.table, Main: main},
 		State: b.state}
+	if err := m.JoinActivations(); err != nil {
+		return nil, err
+	}
 	return m, m.Check()
 }
 

@@ -30,8 +30,8 @@ func (l *layer) describe() string {
 }
 
 // operations are the functions of Keras 3 that are supported where they stand
-// instead of a layer: what + - * between tensors make.
-var operations = []string{"Add", "Subtract", "Multiply"}
+// instead of a layer: what + - * between tensors make, and activations that are called.
+var operations = []string{"Add", "Subtract", "Multiply", "Gelu", "Mish", "Silu"}
 
 // checkLayers refuses the layers that have no counterpart, all at once, and
 // then the first whose configuration asks for more than is supported.

@@ -66,7 +66,8 @@ func TestKeys(t *testing.T) {
 		`SlicingOpLambda|s|,"function":"__operators__.getitem"|{"slice_spec":["...",`+
 			`{"start":null,"stop":null,"step":-1}]}`,
 		`LayerNormalization|l|,"scale":false,"center":false`,
-		`GroupNormalization|g|,"scale":false,"center":false,"groups":2`, `UnitNormalization|u|`)}
+		`GroupNormalization|g|,"scale":false,"center":false,"groups":2`, `UnitNormalization|u|`, `Gelu|ge|`,
+		`Mish|mi|`, `Silu|si|`)}
 	for _, file := range []*content{opened(t, "testdata/layers.h5"), opened(t, "testdata/lines.h5"),
 		preprocessing} {
 		plain, err := built(t, file, func([]any) {})

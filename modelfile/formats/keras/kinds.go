@@ -104,6 +104,8 @@ func init() { // the makers refer to the table's users
 		"Activation": {make: (*call).activation, reads: "activation"}, "Softmax": {make: softmax, reads: "axis"},
 		"ReLU":      {make: relu, reads: "max_value negative_slope threshold"},
 		"LeakyReLU": {make: leakyRelu, reads: "alpha"}, "ELU": {make: elu, reads: "alpha"},
+		"Gelu": {make: gelu, reads: "approximate"}, "Mish": {make: operation(graph.Mish)},
+		"Silu": {make: operation(graph.Silu)},
 		"PReLU": {make: prelu, reads: "shared_axes",
 			ignores: "alpha_initializer alpha_regularizer alpha_constraint init"},
 
@@ -129,7 +131,7 @@ func init() { // the makers refer to the table's users
 		"Resizing": {make: resizing, reads: "height width interpolation data_format", only: plainSizes,
 			ignores: "fill_mode fill_value"},
 		"CenterCrop":      {make: centerCrop, reads: "height width data_format"},
-		"TFOpLambda":      {make: opLambda, joins: true, reads: "function x y bias data_format"},
+		"TFOpLambda":      {make: opLambda, joins: true, reads: "function x y bias data_format approximate"},
 		"SlicingOpLambda": {make: slicing, reads: "function slice_spec"},
 
 		"LayerNormalization": {make: layerNorm, reads: "axis epsilon center scale", only: plainLayers,

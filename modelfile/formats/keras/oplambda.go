@@ -81,6 +81,7 @@ var functions = map[string]graph.Op{
 	"math.subtract": graph.Sub, "math.multiply": graph.Mul, "math.truediv": graph.Div, "math.divide": graph.Div,
 	"nn.relu": graph.Relu, "math.sigmoid": graph.Sigmoid, "nn.sigmoid": graph.Sigmoid, "math.tanh": graph.Tanh,
 	"nn.silu": graph.Silu, "nn.relu6": graph.Relu6, "math.exp": graph.Exp, "math.sqrt": graph.Sqrt,
+	"nn.gelu": graph.Gelu, "math.erf": graph.Erf, "math.softplus": graph.Softplus, "nn.softplus": graph.Softplus,
 }
 
 // opLambda is a function of tensors and constants.
@@ -91,8 +92,15 @@ func opLambda(c *call) flow {
 		return c.fail("the function tf.%.80s is not supported", name)
 	}
 	second := "y"
-	if name == "nn.bias_add" {
+	switch name {
+	case "nn.bias_add":
 		second = "bias"
+	case "nn.gelu":
+		if c.bool("approximate", false) {
+			op = graph.GeluTanh
+		}
+	default:
+		c.refuse("approximate", "", "another function")
 	}
 	arguments := second
 	if op != graph.Add && op != graph.Sub && op != graph.Mul && op != graph.Div {

@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		{functional("b", layerOf("LSTM", "a", ``, "in"), layerOf("Bidirectional", "b", ``, "a")),
 			"a (LSTM: recurrent), b (Bidirectional: recurrent)"},
 		{functional("a", layerOf("Lambda", "a", `"function":["4wEAAAA=",null,null]`, "in")), "a (Lambda: code of Python, which is never run)"},
-		{functional("a", layerOf("Activation", "a", `"activation":"gelu"`, "in")), `activation "gelu"`},
+		{functional("a", layerOf("Activation", "a", `"activation":"crelu"`, "in")), `activation "crelu"`},
 		{functional("a", layerOf("Activation", "a", `"activation":{"class_name":"Custom"}`, "in")), "Custom"},
 		{functional("a", layerOf("Conv2D", "a", `"filters":2,"kernel_size":[3,3]`, "in")), "no weight kernel"},
 		{functional("a", layerOf("Conv2D", "a", `"filters":2,"kernel_size":[3,0]`, "in")), "want 1 to 65536"},

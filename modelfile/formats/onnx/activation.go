@@ -147,9 +147,12 @@ func celu(c *call) graph.Value {
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", alpha)
 }
 
-// mish is x * tanh(softplus(x)).
-func mish(c *call) graph.Value {
-	v := c.node(graph.Softplus, ".softplus", []graph.Value{c.dynamic(0)})
-	v = c.node(graph.Tanh, ".tanh", []graph.Value{v})
-	return c.node(graph.Mul, "", []graph.Value{c.dynamic(0), v})
+// gelu is of the form with erf, or that with tanh.
+func gelu(c *call) graph.Value {
+	op, ok := map[string]graph.Op{"none": graph.Gelu, "tanh": graph.GeluTanh}[c.text("approximate", "none")]
+	if !ok {
+		c.fail("approximate is %.40q, want none or tanh", c.text("approximate", "none"))
+		return graph.None
+	}
+	return c.node(op, "", []graph.Value{c.dynamic(0)})
 }

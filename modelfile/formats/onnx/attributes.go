@@ -52,6 +52,7 @@ var attributes = map[string]attributeSpec{
 	"Selu": {1, "alpha gamma", "consumed_inputs"}, "HardSigmoid": {1, "alpha beta", "consumed_inputs"},
 	"PRelu": {2, "", "consumed_inputs"}, "Clip": {3, "max min", "consumed_inputs"},
 	"Softmax": {1, "axis", ""}, "LogSoftmax": {1, "axis", ""}, "Celu": {1, "alpha", ""}, "Mish": {1, "", ""},
+	"Erf": {1, "", ""}, "Gelu": {1, "approximate", ""},
 	"Reciprocal": {1, "", "consumed_inputs"}, "Pow": {2, legacyBroadcast, ""},
 
 	"Add": {2, legacyBroadcast, "consumed_inputs"}, "Sub": {2, legacyBroadcast, "consumed_inputs"},
@@ -102,7 +103,7 @@ var attributes = map[string]attributeSpec{
 	"Einsum": {manyOperands, "equation", ""}, "CumSum": {2, "exclusive reverse", ""},
 	// sorted is about an order that is free otherwise.
 	"TopK": {2, "axis k largest", "sorted"}, "ArgMin": {1, "axis keepdims select_last_index", ""},
-	"Sign": {1, "", ""}, "Round": {1, "", ""}, "Sin": {1, "", ""}, "Cos": {1, "", ""}, "Erf": {1, "", ""},
+	"Sign": {1, "", ""}, "Round": {1, "", ""}, "Sin": {1, "", ""}, "Cos": {1, "", ""},
 	"Not": {1, "", ""}, "BitwiseNot": {1, "", ""}, "IsNaN": {1, "", ""},
 	"IsInf": {1, "detect_negative detect_positive", ""}, "Mod": {2, "fmod", ""},
 	"Equal": {2, legacyBroadcast, ""}, "Greater": {2, legacyBroadcast, ""}, "Less": {2, legacyBroadcast, ""},

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -23,6 +24,7 @@ func init() { // the encoders refer to the table's users
 		graph.Exp: named("Exp"), graph.Log: named("Log"), graph.Sqrt: named("Sqrt"),
 		graph.Relu6: encodeClip, graph.Clip: encodeClip, graph.LeakyRelu: withFloats("LeakyRelu", "alpha"),
 		graph.Elu: withFloats("Elu", "alpha"), graph.HardSigmoid: withFloats("HardSigmoid", "alpha", "beta"),
+		graph.Erf: named("Erf"), graph.Gelu: encodeGelu, graph.GeluTanh: encodeGelu, graph.Mish: encodeMish,
 		graph.Silu: encodeSilu, graph.Prelu: encodePrelu,
 		graph.Softmax: encodeSoftmax, graph.LogSoftmax: encodeSoftmax,
 
@@ -106,6 +108,36 @@ func encodeClip(e *encoding) {
 func encodeSilu(e *encoding) {
 	s := e.intermediate("Sigmoid", ".sigmoid", e.in)
 	e.add("Mul", []string{e.in[0], s}, e.out)
+}
+
+// encodeMish writes the parts: the operator is of operator set 18.
+func encodeMish(e *encoding) {
+	gate := e.intermediate("Tanh", ".tanh", []string{e.intermediate("Softplus", ".softplus", e.in)})
+	e.add("Mul", []string{e.in[0], gate}, e.out)
+}
+
+// encodeGelu writes the parts, in the order of the definition: the operator is of operator set 20.
+func encodeGelu(e *encoding) {
+	x := e.in[0]
+	scaled := func(suffix, v string, by float64) string {
+		return e.intermediate("Mul", suffix, []string{v, e.scalar(e.out+suffix+".by", by)})
+	}
+	var gate string
+	if e.n.Op == graph.Gelu {
+		over := e.intermediate("Div", ".over", []string{x, e.scalar(e.out+".sqrt2", math.Sqrt2)})
+		gate = e.intermediate("Erf", ".erf", []string{over})
+	} else {
+		cube := e.intermediate("Mul", ".cube", []string{e.intermediate("Mul", ".square", []string{x, x}), x})
+		sum := e.intermediate("Add", ".sum", []string{x, scaled(".more", cube, 0.044715)})
+		gate = e.intermediate("Tanh", ".tanh", []string{scaled(".inner", sum, math.Sqrt(2/math.Pi))})
+	}
+	gate = e.intermediate("Add", ".gate", []string{gate, e.scalar(e.out+".one", 1)})
+	if e.n.Bool("halve_last") {
+		product := e.intermediate("Mul", ".product", []string{x, gate})
+		e.add("Mul", []string{product, e.scalar(e.out+".half", 0.5)}, e.out)
+		return
+	}
+	e.add("Mul", []string{scaled(".part", x, 0.5), gate}, e.out)
 }
 
 // encodePrelu writes the slopes [C] as [C,1,1], as ONNX aligns them.

@@ -17,7 +17,8 @@ func init() { // the makers refer to the table's users
 		"Softplus": one(simple(graph.Softplus)), "HardSwish": one(simple(graph.HardSwish)),
 		"Exp": one(simple(graph.Exp)), "Log": one(simple(graph.Log)), "Sqrt": one(simple(graph.Sqrt)),
 		"LeakyRelu": one(leakyRelu), "Elu": one(elu), "Selu": one(selu), "HardSigmoid": one(hardSigmoid),
-		"Celu": one(celu), "Mish": one(mish), "Reciprocal": one(reciprocal), "Pow": one(pow),
+		"Celu": one(celu), "Mish": one(simple(graph.Mish)), "Erf": one(simple(graph.Erf)), "Gelu": one(gelu),
+		"Reciprocal": one(reciprocal), "Pow": one(pow),
 		"PRelu": one(prelu), "Clip": one(clip), "Neg": one(negate), "Abs": one(abs), "Softsign": one(softsign),
 		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
 

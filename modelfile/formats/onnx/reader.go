@@ -143,9 +143,6 @@ func (r *reader) model() (*models.Model, error) {
 	}
 	main, err := r.g.Function()
 	if err == nil {
-		main, err = graph.JoinGates(main, r.table)
-	}
-	if err == nil {
 		main, err = graph.JoinNorms(main, r.table)
 	}
 	if err != nil {
@@ -155,6 +152,9 @@ func (r *reader) model() (*models.Model, error) {
 	name := foreign.Clean(r.src.Name, "onnx")
 	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
 		State: r.state}
+	if err := m.JoinActivations(); err != nil {
+		return nil, err
+	}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}

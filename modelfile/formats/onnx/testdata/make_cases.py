@@ -95,6 +95,19 @@ case("clip-6", one("Clip", min=-0.25, max=0.5), opset=6)
 case("clip-11", [node("Clip", ["x", "", "c"], ["y"])], {"c": np.float32(0.25)}, opset=11)
 case("clip-relu6", [node("Mul", ["x", "k"], ["s"]), node("Clip", ["s", "a", "b"], ["y"])],
      {"k": np.float32(9), "a": np.float32(0), "b": np.float32(6)})
+wide = [node("Mul", ["x", "wide"], ["w"])]
+numbers = {"wide": np.float32(5), "root": np.float32(2**0.5), "one": np.float32(1), "half": np.float32(0.5), "three": np.float32(3),
+           "cube": np.float32(0.044715), "scale": np.float32((2 / np.pi)**0.5)}
+gate = [node("Div", ["w", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "one"], ["g"])]
+gate_tanh = [node("Pow", ["w", "three"], ["p"]), node("Mul", ["p", "cube"], ["c"]), node("Add", ["w", "c"], ["a"]),
+             node("Mul", ["scale", "a"], ["i"]), node("Tanh", ["i"], ["t"]), node("Add", ["one", "t"], ["g"])]
+case("erf", wide + [node("Erf", ["w"], ["y"])], {"wide": np.float32(3)})
+case("gelu-20", wide + [node("Gelu", ["w"], ["y"])], {"wide": np.float32(5)}, opset=20)
+case("gelu-20-tanh", wide + [node("Gelu", ["w"], ["y"], approximate="tanh")], {"wide": np.float32(5)}, opset=20)
+case("mish-18", wide + [node("Mish", ["w"], ["y"])], {"wide": np.float32(9)}, opset=18)
+case("gelu-parts", wide + gate + [node("Mul", ["w", "g"], ["m"]), node("Mul", ["m", "half"], ["y"])], numbers)
+case("gelu-parts-tanh", wide + gate_tanh + [node("Mul", ["half", "w"], ["h"]), node("Mul", ["h", "g"], ["y"])], numbers)
+case("mish-parts", wide + [node("Softplus", ["w"], ["s"]), node("Tanh", ["s"], ["t"]), node("Mul", ["w", "t"], ["y"])], {"wide": np.float32(9)})
 case("prelu", one("PRelu", 2), {"c1": f32(4, 1, 1)})
 case("softmax-12", one("Softmax", axis=2), opset=12)
 case("softmax-13", one("Softmax", axis=1))

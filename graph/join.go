@@ -1,0 +1,160 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// JoinActivations returns g with activations that are written as their parts, as exporters do, as
+// one operation where nothing else reads the parts: silu, hard_swish, gelu of both forms, mish. One
+// node takes the place of two to nine, and one in the gradient that of twice as many. Each is
+// defined as these parts, so that no result changes. number returns the number that a state
+// tensor of one element holds. State that nothing reads any more is left out.
+func (g *Graph) JoinActivations(number func(state string) (v float32, ok bool)) (*Graph, error) {
+	f := g.Main
+	j := &joiner{f, f.Makers(), f.Users(), number}
+	for _, v := range f.results() {
+		j.users[v] = append(j.users[v], len(f.Nodes))
+	}
+	joined, table := false, g.State
+	main, err := f.rewrite(&table, func(r *rewriter) {
+		op, x, last := j.joined(r.node)
+		switch {
+		case op == 0 || f.Values[x].Type.DType != tensor.F32:
+			r.Copy(r.node)
+			return
+		case last:
+			r.last(op, []Value{r.Value(x)}, "halve_last", true)
+		default:
+			r.last(op, []Value{r.Value(x)})
+		}
+		joined = true
+	})
+	if err == nil && joined {
+		main, err = Prune(main, table)
+	}
+	if err != nil || !joined {
+		return g, err
+	}
+	return &Graph{Name: g.Name, Main: main, State: stillRead(g.State, f, main)}, nil
+}
+
+// stillRead returns the state without what before reads and after does not.
+func stillRead(state []State, before, after *Function) []State {
+	was, is := reads(before), reads(after)
+	return slices.DeleteFunc(slices.Clone(state), func(s State) bool { return was[s.Name] && !is[s.Name] })
+}
+
+// joiner finds activations in a function.
+type joiner struct {
+	f      *Function
+	makers map[Value]*Node
+	users  [][]int
+	number func(state string) (float32, bool)
+}
+
+// joined returns the operation that n is the last node of, and its operand, or 0. last says that n
+// multiplies by the half.
+func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
+	if j.is(n, Mul) {
+		for i, x := range n.In {
+			gate := j.inside(n.In[1-i])
+			if op := Gated(x, gate); op != 0 {
+				return op, x, false
+			}
+			if j.is(gate, Tanh) && j.of(gate, Softplus, x) {
+				return Mish, x, false
+			}
+			if half := j.inside(x); affine(half, 0.5, 0) {
+				if op := j.geluGate(half.In[0], gate); op != 0 { // (0.5*x) * (1 + ...)
+					return op, half.In[0], false
+				}
+			}
+			if affine(gate, 0.5, 0) { // x * (0.5*(1 + ...)), which is no other number
+				if op := j.geluGate(x, j.inside(gate.In[0])); op != 0 {
+					return op, x, false
+				}
+			}
+		}
+	}
+	if product := j.first(n, 0.5, 0); j.is(product, Mul) { // (x * (1 + ...)) * 0.5
+		for i, x := range product.In {
+			if op := j.geluGate(x, j.inside(product.In[1-i])); op != 0 {
+				return op, x, true
+			}
+		}
+	}
+	return 0, None, false
+}
+
+// geluGate returns which form of gelu of x has the gate, or 0.
+func (j *joiner) geluGate(x Value, gate *Node) Op {
+	of := j.first(gate, 1, 1)
+	switch {
+	case j.is(of, Erf):
+		if over := j.inside(of.In[0]); j.is(over, Div) && over.In[0] == x && j.holds(over.In[1], sqrt2) &&
+			slices.Equal(j.f.Values[over.Out[0]].Type.Shape, j.f.Values[x].Type.Shape) {
+			return Gelu
+		}
+	case j.is(of, Tanh):
+		sum := j.first(j.inside(of.In[0]), geluScale, 0)
+		if j.is(sum, Add) && (j.isCube(sum.In[0], x, sum.In[1]) || j.isCube(sum.In[1], x, sum.In[0])) {
+			return GeluTanh
+		}
+	}
+	return 0
+}
+
+// The numbers of gelu.
+const sqrt2, geluScale, geluCube float32 = 1.4142135623730951, 0.7978845608028654, 0.044715
+
+// isCube reports whether v is 0.044715 * x^3, and other is x.
+func (j *joiner) isCube(v, x, other Value) bool {
+	cube := j.first(j.inside(v), geluCube, 0)
+	if other != x || !j.is(cube, Mul) {
+		return false
+	}
+	for i, v := range cube.In {
+		if square := j.inside(cube.In[1-i]); v == x && j.is(square, Mul) && square.In[0] == x && square.In[1] == x {
+			return true
+		}
+	}
+	return false
+}
+
+// inside returns the node that makes v, if one other reads it.
+func (j *joiner) inside(v Value) *Node {
+	if len(j.users[v]) != 1 {
+		return nil
+	}
+	return j.makers[v]
+}
+
+// is reports whether n is a node of an operation.
+func (j *joiner) is(n *Node, op Op) bool { return n != nil && n.Op == op }
+
+// of reports whether the operand of n is a node of an operation on x that nothing else reads.
+func (j *joiner) of(n *Node, op Op, x Value) bool {
+	inner := j.inside(n.In[0])
+	return j.is(inner, op) && inner.In[0] == x
+}
+
+// affine reports whether n multiplies by one number and adds another.
+func affine(n *Node, by, add float32) bool {
+	return n != nil && n.Op == Affine && float32(n.Float("by")) == by && float32(n.Float("add")) == add
+}
+
+// first returns what comes before n, if that multiplies by one number and adds another.
+func (j *joiner) first(n *Node, by, add float32) *Node {
+	if !affine(n, by, add) {
+		return nil
+	}
+	return j.inside(n.In[0])
+}
+
+// holds reports whether v is state of that one number.
+func (j *joiner) holds(v Value, want float32) bool {
+	got, ok := j.number(j.f.Values[v].State)
+	return ok && got == want
+}

@@ -1,45 +1,52 @@
 package operations
 
 import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 func buildPrelu(c *plan.Compiler) run.Action {
-	slope := c.In(1)
-	return perChannel(c, func(f *run.Frame, ch int, x [][]float32, i int) float32 {
-		if v := x[0][i]; !(v >= 0) {
-			return v * f.F32(slope)[ch]
-		}
-		return x[0][i]
+	return bySlopes(c, func(k *kernel.Set, y, slopes []float32, x [][]float32) {
+		k.Combine(kernel.Prelu, y, x[0], slopes)
 	}, c.In(0))
 }
 
 func buildPreluGradInput(c *plan.Compiler) run.Action {
-	slope := c.In(1)
-	return perChannel(c, func(f *run.Frame, ch int, x [][]float32, i int) float32 {
-		if !(x[0][i] >= 0) {
-			return x[1][i] * f.F32(slope)[ch]
-		}
-		return x[1][i]
+	return bySlopes(c, func(k *kernel.Set, dx, slopes []float32, x [][]float32) {
+		k.PreluGradient(dx, x[0], slopes, x[1])
 	}, c.In(0), c.In(2))
 }
 
-// perChannel returns an action that sets every element of a row from the same
-// element of the operands, knowing its channel.
-func perChannel(c *plan.Compiler, at func(f *run.Frame, ch int, x [][]float32, i int) float32,
+// repeatedSlopes is how many slopes lie side by side at least, so that vectors are long where channels
+// are few.
+const repeatedSlopes = 512
+
+// bySlopes returns an action by elements: do is given as many of the result, the slopes of their
+// channels, and those of each operand.
+func bySlopes(c *plan.Compiler, do func(k *kernel.Set, y, slopes []float32, x [][]float32),
 	operands ...*run.Value) run.Action {
-	y := c.Out(0)
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		x := make([][]float32, 0, 2)
-		for _, v := range operands {
-			x = append(x, f.At(v, w, i))
+	y, slope := c.Out(0), c.In(1)
+	some := min(y.Positions, 1+repeatedSlopes/y.Channels)
+	slopes := make([]float32, some*y.Channels)
+	prepare := func(f *run.Frame) error {
+		for i := 0; i < len(slopes); i += y.Channels {
+			copy(slopes[i:], f.F32(slope))
 		}
-		out := f.At(y, w, i)
-		for k := range out {
-			out[k] = at(f, k%y.Channels, x, k)
+		return nil
+	}
+	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		x, out := w.Views[:len(operands)], f.At(y, w, i)
+		for ; from < to; from += some {
+			begin, end := from*y.Channels, min(from+some, to)*y.Channels
+			for k, v := range operands {
+				x[k] = f.At(v, w, i)[begin:end]
+			}
+			do(f.Kernels, out[begin:end], slopes[:end-begin], x)
 		}
-	}}
+	}
+	return run.BySpan(&run.ByRows{Prepare: prepare, Work: y.Count / 8,
+		Spans: run.Spans{Span: span, Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true}})
 }
 
 // buildPreluGradSlope sums in float64: rows in order, positions in order.
@@ -50,9 +57,12 @@ func buildPreluGradSlope(c *plan.Compiler) run.Action {
 		f.Each(len(f.Rows), func(w *run.Worker, r int) {
 			sum := w.Doubles(ds.Count)
 			clear(sum)
-			for i := f.Starts[r] * x.Count; i < f.Starts[r+1]*x.Count; i++ {
-				if !(in[i] >= 0) {
-					sum[i%x.Channels] += float64(float64(in[i]) * float64(grad[i]))
+			for i := f.Starts[r] * x.Count; i < f.Starts[r+1]*x.Count; i += x.Channels {
+				dy := grad[i : i+x.Channels]
+				for ch, v := range in[i : i+x.Channels] {
+					if !(v >= 0) {
+						sum[ch] += float64(float64(v) * float64(dy[ch]))
+					}
 				}
 			}
 			divideInto(run.Row(out, ds, r), sum, 1)

@@ -4,7 +4,8 @@
 Run as `networks.py FOLDER` it writes NAME.onnx, NAME.pth and NAME.layers (layers.py)
 of the networks that are compared in inference: weights and statistics are random,
 from a fixed seed, and far from 0 and 1. Of lenet-bn, which is trained alone, it
-writes the layers; of zoo.py's networks NAME.onnx, and NAME.train.onnx with batch norms.
+writes the layers; of zoo.py's networks NAME.onnx, and NAME.train.onnx with batch norms. As
+`networks.py FOLDER SIZE NAME...` it writes NAME.train.onnx of these alone, for pictures of that size.
 """
 import os
 import sys
@@ -176,19 +177,27 @@ def export(folder):
         if os.path.exists(os.path.join(folder, name + ".onnx")):
             continue
         network = scramble(build(name))
-        # For training: batch norms are kept, as nothing is folded.
-        write_onnx(name, network, os.path.join(folder, name + ".train.onnx"), do_constant_folding=False,
-                   training=torch.onnx.TrainingMode.PRESERVE)
+        write_trainable(name, network, folder)
         write_onnx(name, network, os.path.join(folder, name + ".onnx"), do_constant_folding=True)
 
 
-def write_onnx(name, network, path, **options):
+def write_trainable(name, network, folder, **options):
+    """Batch norms are kept, as nothing is folded."""
+    write_onnx(name, network, os.path.join(folder, name + ".train.onnx"), do_constant_folding=False,
+               training=torch.onnx.TrainingMode.PRESERVE, **options)
+
+
+def write_onnx(name, network, path, sample=None, **options):
     """Writes a network with an open batch."""
     if int(torch.__version__.split(".")[0]) >= 2:
         options["dynamo"] = False
-    torch.onnx.export(network, torch.zeros(2, *INPUTS[name][0]), path, input_names=["x"], output_names=["y"],
+    torch.onnx.export(network, torch.zeros(2, *(sample or INPUTS[name][0])), path, input_names=["x"], output_names=["y"],
                       opset_version=13, dynamic_axes={"x": {0: "n"}, "y": {0: "n"}}, **options)
 
 
 if __name__ == "__main__":
-    export(sys.argv[1])
+    if len(sys.argv) == 2:
+        export(sys.argv[1])
+    for network in sys.argv[3:]:
+        torch.manual_seed(38)
+        write_trainable(network, scramble(build(network)), sys.argv[1], sample=(3, int(sys.argv[2]), int(sys.argv[2])))

@@ -3,6 +3,7 @@ package bitwise
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"fmt"
 	"math/rand/v2"
 
@@ -14,7 +15,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Run is a short training of a model of the zoo.
+// Activations is the name of a small network that has all activations but those of the zoo.
+const Activations = "activations"
+
+//go:embed activations.graph
+var activations []byte
+
+// Run is a short training of a model of the zoo, or of Activations.
 type Run struct {
 	Model           string
 	Side            int // of the images
@@ -70,12 +77,7 @@ func randomInputs(r *rand.Rand, t tensor.Tensor) tensor.Tensor {
 
 // program returns what trains the model with SGD.
 func (r Run) program() (*graph.Program, *models.Model, error) {
-	a, err := models.Lookup(r.Model)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := models.Build(r.Model, models.Options{Classes: 10,
-		Input: models.Size{Height: r.Side, Width: r.Side, Channels: a.Input.Channels}})
+	m, err := r.template()
 	if err == nil {
 		err = models.Init(m, 1)
 	}
@@ -99,6 +101,23 @@ func (r Run) program() (*graph.Program, *models.Model, error) {
 	table := wrapped.State
 	commit, err := descent(&table, trained)
 	return &graph.Program{Name: r.Model, State: table, Functions: []*graph.Function{train, commit}}, m, err
+}
+
+// template returns the model without weights.
+func (r Run) template() (*models.Model, error) {
+	if r.Model == Activations {
+		g, err := graph.ParseGraph(activations)
+		if err != nil {
+			return nil, err
+		}
+		return models.New(g)
+	}
+	a, err := models.Lookup(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	return models.Build(r.Model, models.Options{Classes: 10,
+		Input: models.Size{Height: r.Side, Width: r.Side, Channels: a.Input.Channels}})
 }
 
 // descent returns the function commit of SGD with momentum.

@@ -13,11 +13,25 @@ import (
 // TestTraining: lenet-bn trained on the machine, and on it beside the CPU, becomes
 // what it becomes on the CPU alone.
 func TestTraining(t *testing.T) {
-	ctx := context.Background()
 	run := bitwise.Run{Model: "lenet-bn", Side: 28, BN: bn.Sync, Batch: 2, Replicas: 2, Steps: 1}
 	if os.Getenv("BNCTL_PTX") == "full" {
 		run.Batch, run.Steps = 3, 4
 	}
+	trainsAlike(t, run)
+}
+
+// TestActivations: so does a network of the activations that the zoo does not have.
+func TestActivations(t *testing.T) {
+	if os.Getenv("BNCTL_PTX") != "full" {
+		t.Skip("make test-ptx trains it; each activation alone is among the cases")
+	}
+	trainsAlike(t, bitwise.Run{Model: bitwise.Activations, BN: bn.Sync, Batch: 2, Replicas: 2, Steps: 2})
+}
+
+// trainsAlike fails where a run has other weights on the machine than on the CPU.
+func trainsAlike(t *testing.T, run bitwise.Run) {
+	t.Helper()
+	ctx := context.Background()
 	train := func(machines int, cpus int) (members []parallel.Member) {
 		for range machines {
 			members = append(members, parallel.Member{Name: "machine", Device: openMachine(t)})

@@ -129,31 +129,38 @@ func Log1p(z float32) float32 {
 	return nearLog(z)
 }
 
-// Sigmoid returns 1/(1+e^-x): s = 1/(1+e^|x|) below 0, else 1-s. With e^|x| = 2^n * (1+p) the
-// sum is rounded once; all is divided by 2^64, so that it does not overflow before s is 0.
+// Sigmoid returns 1/(1+e^-x): s = 1/(1+e^|x|) below 0, else 1-s.
 func Sigmoid(x float32) float32 {
 	if x != x {
 		return x
 	}
-	n, r := expParts(min(abs(x), -ExpLeast))
-	power := powerOfTwo(n - 64)
-	s := SigmoidScale / Fuse(nearExp(r), power, power+SigmoidScale)
+	s := tail(abs(x))
 	if x < 0 {
 		return s
 	}
 	return 1 - s
 }
 
+// tail returns 1/(1+e^x) for x >= 0. With e^x = 2^n * (1+p) the sum is rounded once; all is divided
+// by 2^64, so that it does not overflow before the quotient is 0.
+func tail(x float32) float32 {
+	n, r := expParts(min(x, -ExpLeast))
+	power := powerOfTwo(n - 64)
+	return SigmoidScale / Fuse(nearExp(r), power, power+SigmoidScale)
+}
+
 // Tanh returns the hyperbolic tangent: of |x| a polynomial below TanhNear, from there on 1 -
-// 2z/(1+z) with z = e^(-2|x|); with the sign of x.
+// 2/(1+e^(2|x|)); with the sign of x.
 func Tanh(x float32) float32 {
 	a := abs(x)
 	if a < TanhNear {
 		s := float32(a * a)
 		return signed(Fuse(a, float32(s*polynomial(s, TanhSeries[:])), a), x)
 	}
-	z := Exp(-2 * a)
-	return signed(1-(z+z)/(1+z), x)
+	if x != x {
+		return x
+	}
+	return signed(Fuse(tail(2*a), -2, 1), x)
 }
 
 // Erf returns the error function: a polynomial up to 1, from there on 1 - e^-q with

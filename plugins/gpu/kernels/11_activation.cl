@@ -85,10 +85,14 @@ FUNCTION float log32(float x) {
 	return FMA(n + (float)power, LN2, near_log(f));
 }
 
-FUNCTION float sigmoid32(float x) {
-	float bits, r = exp_part(least(ABS(x), -EXP_LEAST), &bits);
+FUNCTION float tail32(float x) {
+	float bits, r = exp_part(least(x, -EXP_LEAST), &bits);
 	float power = POWER(bits, SIGMOID_SCALE);
-	float s = DIV(SIGMOID_SCALE, FMA(near_exp(r), power, power + SIGMOID_SCALE));
+	return DIV(SIGMOID_SCALE, FMA(near_exp(r), power, power + SIGMOID_SCALE));
+}
+
+FUNCTION float sigmoid32(float x) {
+	float s = tail32(ABS(x));
 	return x < 0.0f ? s : 1.0f - s;
 }
 
@@ -101,8 +105,7 @@ FUNCTION float tanh32(float x) {
 		t = FMA(t, s, -0x1.55554ap-02f);
 		return SIGNED(FMA(a, s * t, a), x);
 	}
-	float z = exp32(-2.0f * a);
-	return SIGNED(1.0f - DIV(z + z, 1.0f + z), x);
+	return SIGNED(FMA(tail32(2.0f * a), -2.0f, 1.0f), x);
 }
 
 FUNCTION float softplus32(float x) {

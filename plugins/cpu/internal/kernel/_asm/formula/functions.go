@@ -165,20 +165,24 @@ func (f *Formula) expm1(x Value) Value {
 	return f.signed(m, x, false)
 }
 
-func (f *Formula) sigmoid(x Value) Value {
+// tail is class.tail.
+func (f *Formula) tail(x Value) Value {
 	scale := f.constant("two64")
-	_, bits, r := f.parts(f.do(Least, f.absolute(x), f.constant("-expLeast")))
+	_, bits, r := f.parts(f.do(Least, x, f.constant("-expLeast")))
 	power := f.power(bits, scale)
-	s := f.do(Divide, scale, f.fma(f.nearExp(r), power, f.do(Add, power, scale)))
+	return f.do(Divide, scale, f.fma(f.nearExp(r), power, f.do(Add, power, scale)))
+}
+
+func (f *Formula) sigmoid(x Value) Value {
+	s := f.tail(f.absolute(x))
 	return f.do(Select, f.do(Less, x, f.constant("zero")), s, f.do(Subtract, f.constant("one"), s))
 }
 
 func (f *Formula) tanh(x Value) Value {
-	a, one := f.absolute(x), f.constant("one")
+	a := f.absolute(x)
 	s := f.do(Multiply, a, a)
 	near := f.fma(a, f.do(Multiply, s, f.polynomial(s, "tanh", 5)), a)
-	z := f.exponential(f.do(Most, f.do(Multiply, a, f.constant("-two")), f.constant("expLeast")))
-	far := f.do(Subtract, one, f.do(Divide, f.do(Add, z, z), f.do(Add, one, z)))
+	far := f.fma(f.tail(f.do(Add, a, a)), f.constant("-two"), f.constant("one"))
 	return f.signed(f.do(Select, f.do(Less, a, f.constant("tanhNear")), near, far), x, true)
 }
 

@@ -43,8 +43,7 @@ type Predictor struct {
 
 	driver *parallel.Driver // of which it predicts and nothing else
 	peers  *fabric.Peers
-	batch  int    // of all ranks
-	end    func() // of the mark on the weights that devices share
+	batch  int // of all ranks
 }
 
 // Predict returns the outputs of the model for rows of x, [N, ...]: each with N rows.
@@ -106,14 +105,11 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	c.Referee = func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 		return Runner(ctx, fleet.Options{Devices: "cpu"})(m, x)
 	}
-	p.end = tensor.MarkImmutable(m.State)
 	if err = o.agree(ctx, m, &c); err == nil {
 		p.driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, c)
 	}
 	if err != nil {
-		err = errors.Join(err, p.Fleet.Close())
-		p.end()
-		return nil, err
+		return nil, errors.Join(err, p.Fleet.Close())
 	}
 	return p, nil
 }
@@ -138,10 +134,7 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 }
 
 // Close frees the executables and closes the devices. The error joins those of both.
-func (p *Predictor) Close() error {
-	defer p.end()
-	return errors.Join(p.driver.Close(), p.Fleet.Close())
-}
+func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
 
 // Terms are what outputs depend on beside model and input: on the same terms they
 // have the same bits.

@@ -9,26 +9,20 @@ import (
 
 // State is a state tensor and the count of its changes.
 type State struct {
-	Value  tensor.Tensor // without bytes as long as nobody has looked at the zeros
-	stamp  uint64
-	file   *tensor.Mapped // which value is a view of; nil: the memory is its own, or shared
-	shared bool           // with the writer (tensor.MarkImmutable)
+	Value tensor.Tensor // without bytes as long as nobody has looked at the zeros
+	stamp uint64
+	file  *tensor.Mapped // which value is a view of; nil: the memory is its own
 }
 
 // LeastView is from how many bytes on a tensor in a file is not copied. What
 // is smaller may be read in every run, and should not share pages.
 const LeastView = 64 << 10
 
-// Set gives the state the value of t, which has its type. A large immutable tensor, or one
-// in a mapped file, is not copied: weights are packed once, and then not looked at.
+// Set gives the state the value of t, which has its type. A large tensor in a
+// mapped file is not copied: weights are packed once, and then not looked at.
 func (s *State) Set(t tensor.Tensor) {
 	s.stamp++
 	file, at := tensor.MappedAt(t.Bytes)
-	if len(t.Bytes) >= LeastView && tensor.IsImmutable(t.Bytes) && file == nil {
-		s.leave()
-		s.Value.Bytes, s.shared = t.Bytes, true
-		return
-	}
 	if file == nil || len(t.Bytes) < LeastView || at%tensor.Alignment != 0 {
 		s.leave()
 		copy(s.Bytes(), t.Bytes)
@@ -52,18 +46,15 @@ func (s *State) size() int { return s.Value.Count() * s.Value.DType.Size() }
 
 // Detach copies the state into memory that may be written to.
 func (s *State) Detach() {
-	if s.file != nil || s.shared {
+	if s.file != nil {
 		copied := s.Value.Clone()
 		s.leave()
 		s.Value = copied
 	}
 }
 
-// leave lets go of what is not its own, if that is so, and of the value with it.
+// leave lets go of the file, if there is one, and of the value with it.
 func (s *State) leave() {
-	if s.shared {
-		s.shared, s.Value.Bytes = false, nil
-	}
 	if s.file != nil {
 		_ = s.file.Close() // what can fail is giving memory back
 		s.file, s.Value.Bytes = nil, nil

@@ -185,7 +185,7 @@ def table(files):
     columns = sorted({(r["torch"], r["opset"]) for r in rows})
     print("| network | input | " + " | ".join(f"{t}, {o}" for t, o in columns) + " | bnctl, ONNX Runtime from float64 |")
     print("|" + "---|" * (len(columns) + 3))
-    for name in CLASSIFIERS + SEGMENTERS:
+    for name in CLASSIFIERS + SEGMENTERS:  # later lines replace earlier ones
         own = {(r["torch"], r["opset"]): r for r in rows if r["network"] == name}
         if own:
             size = next(iter(own.values()))["size"]

@@ -48,7 +48,7 @@ func findingLine(n formats.Finding) string {
 		line = n.Where + ": " + line
 	}
 	if n.Advice != "" {
-		line += "; " + n.Advice
+		line += "; " + inFlags(n.Advice)
 	}
 	return line
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 // TestNoteDoubtful names what was kept in doubt, and how to leave it out; else it is silent.
@@ -17,5 +19,14 @@ func TestNoteDoubtful(t *testing.T) {
 		"--drop 'loss.weight'\n"
 	if said.String() != want {
 		t.Errorf("%q, want %q", &said, want)
+	}
+}
+
+// What to do about a remark names options as the command line does; the text, which may hold names
+// of the file, stays as it is.
+func TestFindingLine(t *testing.T) {
+	n := formats.Finding{Where: "x", Text: "is {odd}", Advice: "say {preprocess} raw"}
+	if got, want := findingLine(n), "x: is {odd}; say --preprocess raw"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

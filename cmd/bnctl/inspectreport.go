@@ -25,6 +25,9 @@ func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) e
 
 // reportInspect says what is in a file.
 func reportInspect(o *output, r *inspect.Report) {
+	for i := range r.Findings {
+		r.Findings[i].Advice = inFlags(r.Findings[i].Advice)
+	}
 	o.event("inspect", r)
 	foreign := r.Kind == "foreign"
 	what := r.Format

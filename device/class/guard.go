@@ -87,10 +87,10 @@ func EvenChannel(size, most float32) bool {
 	return most == 0 || within(most) && ratio*most <= size
 }
 
-// Least returns how many tiles a chunk must have for the gradients for a weight not to be
+// MinTiles returns how many tiles a chunk must have for the gradients for a weight not to be
 // computed by ImplicitGEMM: with a kernel of 5 by 5 the errors of single tiles weigh more
 // than those of a short chain.
-func (g Tiles) Least() int {
+func (g Tiles) MinTiles() int {
 	if g.Kernel == 5 {
 		return 256
 	}

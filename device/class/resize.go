@@ -6,26 +6,26 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Mix says how an element of a resized axis is interpolated, in float64: element
+// Interpolation says how an element of a resized axis is interpolated, in float64: element
 // Low of the original axis with weight 1 - Weight, and High with Weight. An
 // element with weight 0 is left out.
-type Mix struct {
+type Interpolation struct {
 	Low, High int
 	Weight    float64
 }
 
-// Mixes returns the mix of every element of an axis that n, an upsample or its
+// Interpolations returns the interpolation of every element of an axis that n, an upsample or its
 // gradient, resizes from length from to length to.
-func Mixes(n *graph.Node, from, to int) []Mix {
-	m := make([]Mix, to)
+func Interpolations(n *graph.Node, from, to int) []Interpolation {
+	m := make([]Interpolation, to)
 	for i := range m {
 		if n.Text("mode") == "nearest" {
-			m[i] = Mix{Low: i * from / to, High: i * from / to}
+			m[i] = Interpolation{Low: i * from / to, High: i * from / to}
 			continue
 		}
 		at := resizedFrom(n, i, from, to)
 		low := int(math.Floor(at))
-		m[i] = Mix{low, min(low+1, from-1), at - float64(low)}
+		m[i] = Interpolation{low, min(low+1, from-1), at - float64(low)}
 	}
 	return m
 }

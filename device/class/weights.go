@@ -85,7 +85,7 @@ func (g gradient) winograd(t Tiles, dw []float32) {
 			odd = append(odd, c)
 		}
 	}
-	apart := len(odd) > g.C/4 || g.rows*ceil(g.OH, t.Side)*ceil(g.OW, t.Side) < t.Least()
+	apart := len(odd) > g.C/4 || g.rows*ceil(g.OH, t.Side)*ceil(g.OW, t.Side) < t.MinTiles()
 	for o := range g.O {
 		apart = apart || !g.even(t, g.dy, o, g.O, g.OH, g.OW)
 	}
@@ -154,13 +154,13 @@ func (t Tiles) gradient(l Layer, dy []float32, o, ty, tx int) (v [MostTile * Mos
 		for y := range t.Side {
 			d[y] = pixel(dy, o, ty+y, tx+x, l.OH, l.OW)
 		}
-		t.Points(p[:], d[:])
+		t.TransformGradient(p[:], d[:])
 		for i := range n {
 			half[i][x] = p[i]
 		}
 	}
 	for i := range n {
-		t.Points(v[i*n:], half[i][:])
+		t.TransformGradient(v[i*n:], half[i][:])
 	}
 	return v
 }

@@ -122,9 +122,9 @@ func horner(d []float32, last int, coefficients []float32) float32 {
 	return sum
 }
 
-// Into sets t to the transform of d, a row or column of a tile of the input. A
+// TransformInput sets t to the transform of d, a row or column of a tile of the input. A
 // tile is transformed columns first.
-func (g Tiles) Into(t, d []float32) {
+func (g Tiles) TransformInput(t, d []float32) {
 	n, f := g.Tile(), g.form()
 	t[0], t[n-1] = horner(d, n-2, f.except[0]), horner(d, n-1, f.except[0])
 	for i, p := range f.pairs {
@@ -133,9 +133,9 @@ func (g Tiles) Into(t, d []float32) {
 	}
 }
 
-// Back sets y to the inverse transform of m, a row or column of a tile's
+// TransformOutput sets y to the inverse transform of m, a row or column of a tile's
 // products. A tile is transformed back rows first.
-func (g Tiles) Back(y, m []float32) {
+func (g Tiles) TransformOutput(y, m []float32) {
 	for j := range g.Side {
 		for i, p := range g.form().pairs {
 			power := float32(1)
@@ -181,9 +181,9 @@ func (g Tiles) at(t []float64, x [mostKernel]float64) {
 // mostKernel is the largest Tiles.Kernel.
 const mostKernel = 5
 
-// Weights sets u, [Tile][Tile], to the transform of a kernel, [Kernel][Kernel],
+// TransformWeights sets u, [Tile][Tile], to the transform of a kernel, [Kernel][Kernel],
 // computed in float64 and rounded once.
-func (g Tiles) Weights(u, kernel []float32) {
+func (g Tiles) TransformWeights(u, kernel []float32) {
 	size, factor := g.Tile(), g.form().factors
 	var half [mostKernel][MostTile]float64
 	var t [MostTile]float64
@@ -206,9 +206,9 @@ func (g Tiles) Weights(u, kernel []float32) {
 	}
 }
 
-// Points sets t to the transform of y, a row or column of the gradient of a
+// TransformGradient sets t to the transform of y, a row or column of the gradient of a
 // tile's outputs: its values at the points. A tile is transformed columns first.
-func (g Tiles) Points(t, y []float32) {
+func (g Tiles) TransformGradient(t, y []float32) {
 	t[0], t[g.Tile()-1] = y[0], y[g.Side-1]
 	for i, p := range g.form().pairs {
 		even, odd := y[0], y[1]

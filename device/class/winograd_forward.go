@@ -109,7 +109,7 @@ func (g Tiles) weightsOf(l Layer, kernel func(c, o int) []float32) [][][MostTile
 	for o := range u {
 		u[o] = make([][MostTile * MostTile]float32, l.C)
 		for c := range u[o] {
-			g.Weights(u[o][c][:], kernel(c, o))
+			g.TransformWeights(u[o][c][:], kernel(c, o))
 		}
 	}
 	return u
@@ -141,13 +141,13 @@ func (g Tiles) input(l Layer, image []float32, c, ty, tx int) (v [MostTile * Mos
 		for y := range n {
 			d[y] = pixel(image, c, ty+y-g.Border(), tx+x-g.Border(), l.H, l.W)
 		}
-		g.Into(t[:], d[:])
+		g.TransformInput(t[:], d[:])
 		for i := range n {
 			half[i][x] = t[i]
 		}
 	}
 	for i := range n {
-		g.Into(v[i*n:], half[i][:])
+		g.TransformInput(v[i*n:], half[i][:])
 	}
 	return v
 }
@@ -186,13 +186,13 @@ func (g Tiles) output(y []float32, m [MostTile * MostTile]float32) {
 	var half [MostTile][MostTile]float32 // [column of the output][row of m]
 	var t [MostTile]float32
 	for i := range n {
-		g.Back(t[:], m[i*n:])
+		g.TransformOutput(t[:], m[i*n:])
 		for x := range g.Side {
 			half[x][i] = t[x]
 		}
 	}
 	for x := range g.Side {
-		g.Back(t[:], half[x][:])
+		g.TransformOutput(t[:], half[x][:])
 		for row := range g.Side {
 			y[row*MostTile+x] = t[row]
 		}

@@ -6,7 +6,8 @@ import "github.com/bnctl/bnctl/device/class"
 // of the original that it mixes, with their weights.
 func (c *call) eachTap(original, result *array, visit func(i, j int, weight float64)) {
 	h, w := original.typ.Shape[1], original.typ.Shape[2]
-	rows, columns := class.Mixes(c.Node, h, result.typ.Shape[1]), class.Mixes(c.Node, w, result.typ.Shape[2])
+	rows := class.Interpolations(c.Node, h, result.typ.Shape[1])
+	columns := class.Interpolations(c.Node, w, result.typ.Shape[2])
 	i := 0
 	for plane := range result.lead * result.typ.Shape[0] {
 		for _, r := range rows {

@@ -13,7 +13,7 @@ import (
 // program.
 var stateful = []string{"train", "parallel", "parallel/internal/placement", "predict", "plugins/cpu/internal/cpu",
 	"plugins/cpu/internal/plan", "plugins/cpu/internal/run", "plugins/cpu/internal/operations",
-	"plugins/cpu/internal/fusion", "plugins/cpu/internal/schedule", "plugins/cpu/internal/workers",
+	"plugins/cpu/internal/convolution", "plugins/cpu/internal/fusion", "plugins/cpu/internal/schedule", "plugins/cpu/internal/workers",
 	"plugins/cpu/internal/machine"}
 
 // State does not travel by embedding: a struct that embeds a pointer lets all of its methods write

@@ -19,7 +19,7 @@ func (c *compiler) resizing(original, result []int) (table, weights *constant) {
 	var reach [][]int
 	var upper []float64
 	for axis := 1; axis <= 2; axis++ {
-		mixes, of := class.Mixes(c.node, original[axis], result[axis]), make([]int, 2*original[axis])
+		mixes, of := class.Interpolations(c.node, original[axis], result[axis]), make([]int, 2*original[axis])
 		for i, m := range mixes {
 			lists = append(lists, []int{m.Low, m.High})
 			upper = append(upper, m.Weight)

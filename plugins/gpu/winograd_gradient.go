@@ -18,7 +18,7 @@ func (c *compiler) weightsByTiles(l class.Layer, t tiles, k *partition, x, dy *v
 	c.launch("winograd_points"+suffix, graph.Rows, l.O*count, dy, d, table, l.O*count, t.columns, count)
 	c.launchChunks(k, "channel_uneven", l.C, x, ofX, k.table, l.C, l.H, l.W, t.Side)
 	c.launchChunks(k, "channel_uneven", l.O, dy, ofDy, k.table, l.O, l.OH, l.OW, t.Side)
-	c.launchChunks(k, "gradient_apart", 1, ofX, ofDy, apart, k.table, 1, l.C, l.O, count, t.Least())
+	c.launchChunks(k, "gradient_apart", 1, ofX, ofDy, apart, k.table, 1, l.C, l.O, count, t.MinTiles())
 	b := block{64, 128}
 	n, chain := 36*b.rowBlocks(1, l.O)*b.columnBlocks(l.C)*Threads, t.ChainRows(t.columns)*t.columns
 	if chain == 0 {

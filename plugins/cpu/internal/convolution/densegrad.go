@@ -48,7 +48,7 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 		nodes := g.nodes(leaves, local)
 		panels := g.windows.rows(1).Panels()
 		f.Each(len(nodes)*panels, func(w *run.Worker, task int) {
-			t := denseTask{denseGradient: g, w: w, f: f, local: local, panel: task % panels}
+			t := denseTask{k: g, w: w, f: f, local: local, panel: task % panels}
 			t.width = g.windows.rows(1).PanelWidth(t.panel)
 			blocks := bits.Len(uint(leaves)+1) + g.chunks.blocks(slices.Max(f.Rows))
 			t.workspace = w.Floats(blocks * t.most() * t.width)
@@ -86,7 +86,7 @@ func (g *denseGradient) nodes(leaves int, local []int) []collective.Node {
 
 // denseTask computes values [k0, k1) of dy of one panel of the gradient of one node.
 type denseTask struct {
-	*denseGradient
+	k            *denseGradient
 	w            *run.Worker
 	f            *run.Frame
 	local        []int
@@ -101,7 +101,7 @@ const denseValues = 48
 
 // tiled reports whether DenseGradient computes the panel.
 func (t *denseTask) tiled() bool {
-	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.x.Count
+	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.k.x.Count
 }
 
 // most returns how many values of dy to treat at a time.
@@ -109,7 +109,7 @@ func (t *denseTask) most() int {
 	if t.tiled() {
 		return denseValues
 	}
-	return t.dy.Count
+	return t.k.dy.Count
 }
 
 // size returns the number of sums of a level.
@@ -124,17 +124,17 @@ func (t *denseTask) block(level int) []float32 {
 // sum computes a node and writes it to its place.
 func (t *denseTask) sum(n collective.Node) {
 	first := t.eval(n, 0)
-	if first < 0 && t.summed { // no replica has rows: the node is absent
+	if first < 0 && t.k.summed { // no replica has rows: the node is absent
 		return
 	}
 	if first < 0 {
 		first, _ = slices.BinarySearch(t.local, n.From)
 		clear(t.block(0))
 	}
-	to, sums := run.Row(t.f.F32(t.dw), t.dw, first)[t.panel*kernel.PanelLanes:], t.block(0)
-	real := min(t.width, t.x.Count-t.panel*kernel.PanelLanes)
+	to, sums := run.Row(t.f.F32(t.k.dw), t.k.dw, first)[t.panel*kernel.PanelLanes:], t.block(0)
+	real := min(t.width, t.k.x.Count-t.panel*kernel.PanelLanes)
 	for o := t.k0; o < t.k1; o++ {
-		copy(to[o*t.x.Count:], sums[(o-t.k0)*t.width:][:real])
+		copy(to[o*t.k.x.Count:], sums[(o-t.k0)*t.width:][:real])
 	}
 }
 
@@ -165,7 +165,7 @@ func (t *denseTask) eval(n collective.Node, level int) (first int) {
 // join adds a leaf to the block of a level.
 func (t *denseTask) join(n collective.Node, level int) {
 	r, _ := slices.BinarySearch(t.local, n.From)
-	if rows := t.f.Rows[r]; t.chunks.count(rows) == 1 {
+	if rows := t.f.Rows[r]; t.k.chunks.count(rows) == 1 {
 		t.tiles(t.block(level), t.f.Starts[r], t.f.Starts[r+1], true)
 	} else if rows > 0 {
 		t.leaf(r, level+1)
@@ -175,25 +175,26 @@ func (t *denseTask) join(n collective.Node, level int) {
 
 // tiles computes the sums over rows [from, to), and adds them to what there is if add is set.
 func (t *denseTask) tiles(sums []float32, from, to int, add bool) {
-	in, grad := t.f.F32(t.dy)[from*t.dy.Count+t.k0:], t.f.F32(t.x)[from*t.x.Count+t.panel*kernel.PanelLanes:]
-	t.f.Kernels.DenseGradient(sums, in, t.dy.Count, grad, t.x.Count, to-from, t.k1-t.k0, add)
+	in := t.f.F32(t.k.dy)[from*t.k.dy.Count+t.k0:]
+	grad := t.f.F32(t.k.x)[from*t.k.x.Count+t.panel*kernel.PanelLanes:]
+	t.f.Kernels.DenseGradient(sums, in, t.k.dy.Count, grad, t.k.x.Count, to-from, t.k1-t.k0, add)
 }
 
 // leaf computes the sums of replica r in the block of a level.
 func (t *denseTask) leaf(r, level int) {
 	from, to := t.f.Starts[r], t.f.Starts[r+1]
-	if t.tiled() && t.chunks.count(to-from) == 1 {
+	if t.tiled() && t.k.chunks.count(to-from) == 1 {
 		t.tiles(t.block(level), from, to, false)
 		return
 	}
-	in, grad, kernels := t.f.F32(t.dy), t.f.Slack(t.x), t.f.Kernels
+	in, grad, kernels := t.f.F32(t.k.dy), t.f.Slack(t.k.x), t.f.Kernels
 	size := t.size()
-	t.chunks.sum(kernels, t.workspace[level*size:], size, from, to,
+	t.k.chunks.sum(kernels, t.workspace[level*size:], size, from, to,
 		func(sums []float32, from, to int) {
 			for first := from; first < to; first += denseRows {
 				n := min(denseRows, to-first)
-				kernels.Gradient(t.windows.rows(n), 0, t.panel, sums, in[first*t.dy.Count:],
-					grad[first*t.x.Count:], t.k0, t.k1, 0, n, &t.w.Tile)
+				kernels.Gradient(t.k.windows.rows(n), 0, t.panel, sums, in[first*t.k.dy.Count:],
+					grad[first*t.k.x.Count:], t.k0, t.k1, 0, n, &t.w.Tile)
 			}
 		})
 }

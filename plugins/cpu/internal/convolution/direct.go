@@ -13,7 +13,7 @@ import (
 //	padded line   | x0 | x1 | x2 | x3 | x4 |         result p = 1:
 //	kernel row    | j0   j1   j2 |                    x1*j0 + x2*j1 + x3*j2
 //
-// The gradient for the input is the direct convolution of the flipped geometry: input
+// The gradient for the input is the direct convolution of the flipped g: input
 // and output change places, and the kernel is turned by half a turn.
 
 // flipped returns the convolution that computes the gradient for the input of

@@ -30,7 +30,7 @@ func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 			for y := from; y < to; y++ {
 				at := y * g.ow * g.o
 				finish.Epilogue = o.end.From(at)
-				in, weights := padded[y*s.RowStep:], k.sections[0].data
+				in, weights := padded[y*s.RowStep:], k.packed.sections[0].data
 				if o.half != nil {
 					k.kernels.DirectPairsHalf(s, o.half[at:], in, weights, finish, g.ow)
 				} else {

@@ -20,8 +20,8 @@ import (
 // dot2Product computes pairs of rows, as product does windows. The scales of a
 // folded batch norm multiply the sums.
 type dot2Product struct {
-	*dot2Pack
-	*filter
+	packed      *dot2Pack
+	filter      *filter
 	kernels     *kernel.Set
 	round       bool // results are stored as bfloat16
 	scale, bias []float32
@@ -31,7 +31,7 @@ type dot2Product struct {
 }
 
 func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot2Product {
-	out := &dot2Product{dot2Pack: p, filter: t, kernels: c.Kernels(), round: c.HoldsBF16(y), atOnce: 1}
+	out := &dot2Product{packed: p, filter: t, kernels: c.Kernels(), round: c.HoldsBF16(y), atOnce: 1}
 	if p.sections[0].matrix != nil {
 		out.atOnce = panelsAtOnce(p.Bytes(), c.Schedule().Weights)
 	}
@@ -48,18 +48,18 @@ func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot
 
 // prepare packs the weights and what follows the sums if they have changed.
 func (p *dot2Product) prepare(f *run.Frame) error {
-	p.fill(f, p.weight)
+	p.packed.fill(f, p.filter.weight)
 	if !p.filter.prepare(f) {
 		return nil
 	}
 	p.scale, p.bias = p.scale[:0], p.bias[:0]
-	for _, section := range p.sections {
+	for _, section := range p.packed.sections {
 		spare := make([]float32, section.pairs.BiasLen()-section.pairs.Width)
-		if len(p.add) > 0 {
-			p.bias = append(append(p.bias, p.add[section.out:][:section.pairs.Width]...), spare...)
+		if len(p.filter.add) > 0 {
+			p.bias = append(append(p.bias, p.filter.add[section.out:][:section.pairs.Width]...), spare...)
 		}
-		if p.by != nil {
-			for _, s := range p.by[section.out:][:section.pairs.Width] {
+		if p.filter.by != nil {
+			for _, s := range p.filter.by[section.out:][:section.pairs.Width] {
 				p.scale = append(p.scale, float32(s))
 			}
 			p.scale = append(p.scale, spare...)
@@ -95,7 +95,7 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 // asHalves returns what pairs take as halves: no results that matrix units compute.
 func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	sets := imageAndResult(c, x, y)
-	if p.sections[0].matrix != nil {
+	if p.packed.sections[0].matrix != nil {
 		sets = sets[:len(sets)-1]
 	}
 	return sets
@@ -104,7 +104,7 @@ func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value
 // rowOf returns the operands of row i of the current node's product by pairs.
 func (p *dot2Product) rowOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run.Worker,
 	i int) dot2Operands {
-	epilogue, useMatrix := c.Epilogue(), p.sections[0].matrix != nil
+	epilogue, useMatrix := c.Epilogue(), p.packed.sections[0].matrix != nil
 	return func(f *run.Frame, w *run.Worker, i int) dot2Operands {
 		o := dot2Operands{end: epilogue.Row(f, w, i)}
 		if y.IsHalf() && !useMatrix {
@@ -164,7 +164,7 @@ func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
 
 // do computes positions [from, to) of a unit over pairs with its weights.
 func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Operands, from, to int) {
-	section := &p.sections[u.section]
+	section := &p.packed.sections[u.section]
 	o = o.from(section.out, section.in)
 	finish := p.finish(u.section)
 	finish.Epilogue = o.end
@@ -182,8 +182,8 @@ func (p *dot2Product) do(w *run.Worker, u unit, pairs *kernel.Pairs, o dot2Opera
 
 // alike reports whether all sections are pairs of the same positions.
 func (p *dot2Product) alike() bool {
-	for _, section := range p.sections {
-		if section.pairs != p.sections[0].pairs {
+	for _, section := range p.packed.sections {
+		if section.pairs != p.packed.sections[0].pairs {
 			return false
 		}
 	}
@@ -192,7 +192,7 @@ func (p *dot2Product) alike() bool {
 
 // step returns the positions of the largest tile.
 func (p *dot2Product) step() int {
-	if p.sections[0].matrix != nil {
+	if p.packed.sections[0].matrix != nil {
 		return kernel.MatrixPositions
 	}
 	return positionStep
@@ -200,7 +200,7 @@ func (p *dot2Product) step() int {
 
 // work estimates the nanoseconds of a row at 200 multiply-adds each.
 func (p *dot2Product) work() (ns int) {
-	for _, section := range p.sections {
+	for _, section := range p.packed.sections {
 		ns += len(section.data) * section.pairs.Positions() / 200
 	}
 	return ns
@@ -209,8 +209,8 @@ func (p *dot2Product) work() (ns int) {
 // cut computes piece of pieces of the positions of every section of one row.
 func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 	low, high := max(len(o.in), len(o.image)), 0
-	for i := range p.sections {
-		section := &p.sections[i]
+	for i := range p.packed.sections {
+		section := &p.packed.sections[i]
 		l, h := section.pairs.Reach(cutPositions(piece, pieces, section.pairs.Positions()))
 		if l < h {
 			low, high = min(low, l), max(high, section.in+h)
@@ -218,7 +218,7 @@ func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 	}
 	p.narrow(w, &o, low, high)
 	for _, u := range p.units {
-		pairs := p.sections[u.section].pairs
+		pairs := p.packed.sections[u.section].pairs
 		from, to := cutPositions(piece, pieces, pairs.Positions())
 		p.do(w, u, pairs, o, from, to)
 	}
@@ -226,10 +226,10 @@ func (p *dot2Product) cut(w *run.Worker, o dot2Operands, piece, pieces int) {
 
 // span computes positions [from, to) of one row, of sections that are alike.
 func (p *dot2Product) span(w *run.Worker, o dot2Operands, from, to int) {
-	low, high := p.sections[0].pairs.Reach(from, to)
-	p.narrow(w, &o, low, min(high+p.sections[len(p.sections)-1].in, len(o.image)))
+	low, high := p.packed.sections[0].pairs.Reach(from, to)
+	p.narrow(w, &o, low, min(high+p.packed.sections[len(p.packed.sections)-1].in, len(o.image)))
 	for _, u := range p.units {
-		p.do(w, u, p.sections[u.section].pairs, o, from, to)
+		p.do(w, u, p.packed.sections[u.section].pairs, o, from, to)
 	}
 }
 
@@ -251,7 +251,7 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 	blocks := (rows + chunk - 1) / chunk
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
-		pairs := p.sections[u.section].pairs
+		pairs := p.packed.sections[u.section].pairs
 		for r := first; r < min(first+chunk, rows); r++ {
 			p.do(w, u, pairs, o.from(r*outCount, r*inCount), 0, pairs.Positions())
 		}
@@ -263,13 +263,13 @@ func (p *dot2Product) apply(f *run.Frame, o dot2Operands, inCount, outCount int)
 func buildDot2(c *plan.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filter,
 	y *run.Value) run.Action {
 	k := newDot2Product(c, p, t, y)
-	if int(k.dot2Pack.Bytes()) > c.Schedule().Weights {
+	if int(k.packed.Bytes()) > c.Schedule().Weights {
 		rows := k.rowsOf(c, x, y)
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, rows(f), x.Count, y.Count)
 			return nil
 		}).After(k.prepare)
-		a.Rounds, a.AsHalves, a.Weights = true, k.asHalves(c, x, y), int(k.dot2Pack.Bytes())
+		a.Rounds, a.AsHalves, a.Weights = true, k.asHalves(c, x, y), int(k.packed.Bytes())
 		return a
 	}
 	row := k.rowOf(c, x, y)

@@ -18,8 +18,8 @@ import (
 
 // dot2Gradient is the weight gradient of a convolution by pairs of positions.
 type dot2Gradient struct {
-	*Geometry
-	*pairLines
+	g         *Geometry
+	lines     *pairLines
 	at        []int // where the weight of a tap's value lies in dw, for the first group
 	atStep    int   // between the weights of output channels
 	x, dy, dw *run.Value
@@ -34,7 +34,7 @@ type dot2Gradient struct {
 
 // newDot2Gradient returns the gradient of a convolution in these lines.
 func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value, together int) *dot2Gradient {
-	k := &dot2Gradient{Geometry: g, pairLines: l, x: x, dy: dy, dw: dw, chunks: chunksOf(dy.Positions),
+	k := &dot2Gradient{g: g, lines: l, x: x, dy: dy, dw: dw, chunks: chunksOf(dy.Positions),
 		together: together, orders: map[[4]int]kernel.Order{}}
 	if k.at, k.atStep = g.forwardAt(0); l.padded {
 		k.at, k.atStep = g.narrowAt()
@@ -52,9 +52,9 @@ func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 		return o
 	}
 	var at []int
-	for i := range k.rows {
+	for i := range k.lines.rows {
 		for j := j0; j < j1; j++ {
-			at = append(at, k.at[(i*len(k.begin)+j)*k.values:][k0:k1]...)
+			at = append(at, k.at[(i*len(k.lines.begin)+j)*k.lines.values:][k0:k1]...)
 		}
 	}
 	k.orders[key] = kernel.NewOrder(at)
@@ -67,20 +67,20 @@ func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 // workers idle.
 func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 	const most, least = 4 * kernel.Lanes, kernel.Lanes / 2 // values of a task
-	panels := (k.og + kernel.PanelLanes - 1) / kernel.PanelLanes
-	whole := (to - from) * k.Groups * panels
-	columns := enough(len(k.begin), whole*((k.values+most-1)/most), f.Threads())
-	some := enough((k.values+least-1)/least, whole*columns, f.Threads())
-	some = min(most, (k.values+least*some-1)/(least*some)*least)
-	ranges := (k.values + some - 1) / some
+	panels := (k.g.og + kernel.PanelLanes - 1) / kernel.PanelLanes
+	whole := (to - from) * k.g.Groups * panels
+	columns := enough(len(k.lines.begin), whole*((k.lines.values+most-1)/most), f.Threads())
+	some := enough((k.lines.values+least-1)/least, whole*columns, f.Threads())
+	some = min(most, (k.lines.values+least*some-1)/(least*some)*least)
+	ranges := (k.lines.values + some - 1) / some
 	f.Each(whole*columns*ranges, func(w *run.Worker, i int) {
 		index, i := i%ranges, i/ranges
 		column, i := i%columns, i/columns
 		panel, i := i%panels, i/panels
-		t := dot2Task{dot2Gradient: k, kernels: f.Kernels, worker: w, group: i % k.Groups,
-			first: panel * kernel.PanelLanes, k0: index * some, k1: min((index+1)*some, k.values),
-			j0: len(k.begin) * column / columns, j1: len(k.begin) * (column + 1) / columns}
-		r := from + f.Turn(i/k.Groups, to-from)
+		t := dot2Task{k: k, kernels: f.Kernels, worker: w, group: i % k.g.Groups,
+			first: panel * kernel.PanelLanes, k0: index * some, k1: min((index+1)*some, k.lines.values),
+			j0: len(k.lines.begin) * column / columns, j1: len(k.lines.begin) * (column + 1) / columns}
+		r := from + f.Turn(i/k.g.Groups, to-from)
 		t.sum(storedIn(f, k.x), storedIn(f, k.dy), f.Starts[r], f.Starts[r+1])
 		t.unpack(run.Row(f.F32(k.dw), k.dw, r))
 	})

@@ -56,7 +56,7 @@ func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 		for first := 0; first < g.og; first += kernel.PanelLanes {
 			for k0 := 0; k0 < l.values; k0 += values {
 				for j0 := 0; j0 < len(l.begin); j0 += columns {
-					t := dot2Task{dot2Gradient: k, kernels: set, worker: w, group: group, first: first, k0: k0,
+					t := dot2Task{k: k, kernels: set, worker: w, group: group, first: first, k0: k0,
 						k1: min(k0+values, l.values), j0: j0, j1: min(j0+columns, len(l.begin))}
 					t.sum(x, dy, 0, images)
 					t.unpack(dw)

@@ -32,7 +32,7 @@ func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 			o := row(f, w, i)
 			o.in = k.narrowRows(w, g, o, from/g.ow, (to-1)/g.ow)
 			for _, u := range k.units {
-				k.do(w, u, k.sections[0].pairs, o, from, to)
+				k.do(w, u, k.packed.sections[0].pairs, o, from, to)
 			}
 		}}})
 	a.Rounds, a.AsHalves = true, k.asHalves(c, x, y)

@@ -16,7 +16,7 @@ import (
 // Segments of images have both operands interleaved; then every tap adds the
 // products of their pairs.
 type dot2Task struct {
-	*dot2Gradient
+	k                            *dot2Gradient
 	kernels                      *kernel.Set
 	worker                       *run.Worker
 	scratch                      *scratch
@@ -43,8 +43,8 @@ type segment struct{ image, from, to, top, bottom, x, dy int }
 func (t *dot2Task) sum(x, dy stored, from, to int) {
 	t.prepare(x, dy, to-from)
 	t.end = to
-	n := t.rows * t.tapRow()
-	t.sums = t.chunks.sum(t.kernels, t.workspace, n, from, to, func(sums []float32, from, to int) {
+	n := t.k.lines.rows * t.tapRow()
+	t.sums = t.k.chunks.sum(t.kernels, t.workspace, n, from, to, func(sums []float32, from, to int) {
 		t.sums = sums
 		for image := from; image < to; image++ {
 			t.image(image)
@@ -56,20 +56,21 @@ func (t *dot2Task) sum(x, dy stored, from, to int) {
 // prepare begins sums over that number of images of these operands.
 func (t *dot2Task) prepare(x, dy stored, images int) {
 	t.scratch = scratchOf(t.worker)
-	t.real = min(t.og-t.first, kernel.PanelLanes)
+	t.real = min(t.k.g.og-t.first, kernel.PanelLanes)
 	t.width = wholeLanes(t.real)
-	t.inLine = kernel.PairsLine{Offsets: t.in, Lanes: wholeLanes(t.k1 - t.k0), Step: t.inStep}
-	t.dyLine = kernel.PairsLine{Offsets: t.grad, Lanes: t.width, Step: t.gradStep}
+	t.inLine = kernel.PairsLine{Offsets: t.k.lines.in, Lanes: wholeLanes(t.k1 - t.k0), Step: t.k.lines.inStep}
+	t.dyLine = kernel.PairsLine{Offsets: t.k.lines.grad, Lanes: t.width, Step: t.k.lines.gradStep}
 	t.input, t.gradient = x, dy
-	t.value, t.channel = t.group*t.cg+t.k0, t.group*t.og+t.first
+	t.value, t.channel = t.group*t.k.g.cg+t.k0, t.group*t.k.g.og+t.first
 	t.scratch.segments, t.used = t.scratch.segments[:0], 0
-	for t.lines = t.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.together; {
+	for t.lines = t.k.lines.count; t.lines > 1 && t.size(t.segment(0, 0, t.lines)) > t.k.together; {
 		t.lines = (t.lines + 1) / 2
 	}
-	size, workspace := t.rows*t.tapRow()*t.chunks.blocks(images), 0
-	if t.padded {
-		t.inLine.Step, t.value = t.left+t.inStep+t.right, 0
-		workspace = min((t.lines-1)*t.step+(t.rows-1)*t.apart+1, t.height)*t.inLine.Step + kernel.Lanes
+	size, workspace := t.k.lines.rows*t.tapRow()*t.k.chunks.blocks(images), 0
+	if t.k.lines.padded {
+		t.inLine.Step, t.value = t.k.lines.left+t.k.lines.inStep+t.k.lines.right, 0
+		l := t.k.lines
+		workspace = min((t.lines-1)*l.step+(l.rows-1)*l.apart+1, l.height)*t.inLine.Step + kernel.Lanes
 	}
 	all := t.worker.Floats(size + workspace)
 	clear(all[size:])
@@ -84,8 +85,8 @@ func (t *dot2Task) tapRow() int { return (t.j1 - t.j0) * (t.k1 - t.k0) * t.width
 
 // segment returns lines [from, to) of an image.
 func (t *dot2Task) segment(image, from, to int) segment {
-	top := min(max(from*t.step-t.lead, 0), t.height)
-	bottom := min((to-1)*t.step-t.lead+(t.rows-1)*t.apart+1, t.height)
+	top := min(max(from*t.k.lines.step-t.k.lines.lead, 0), t.k.lines.height)
+	bottom := min((to-1)*t.k.lines.step-t.k.lines.lead+(t.k.lines.rows-1)*t.k.lines.apart+1, t.k.lines.height)
 	return segment{image: image, from: from, to: to, top: top, bottom: max(top, bottom)}
 }
 
@@ -96,9 +97,9 @@ func (t *dot2Task) size(s segment) int {
 
 // image adds an image.
 func (t *dot2Task) image(image int) {
-	for y := 0; y < t.count; y += t.lines {
-		s := t.segment(image, y, min(y+t.lines, t.count))
-		if t.used+t.size(s) > t.together {
+	for y := 0; y < t.k.lines.count; y += t.lines {
+		s := t.segment(image, y, min(y+t.lines, t.k.lines.count))
+		if t.used+t.size(s) > t.k.together {
 			t.add()
 		}
 		s.x, s.dy = t.used, t.used+(s.bottom-s.top)*t.inLine.Len()
@@ -113,12 +114,12 @@ func (t *dot2Task) add() {
 		t.interleave(halves, s)
 	}
 	t.lookAhead()
-	if t.width == kernel.Lanes && t.step == 1 && t.rows > 1 {
+	if t.width == kernel.Lanes && t.k.lines.step == 1 && t.k.lines.rows > 1 {
 		for _, s := range t.scratch.segments {
 			t.shared(halves, s)
 		}
 	} else {
-		for i := range t.rows {
+		for i := range t.k.lines.rows {
 			t.single(halves, i)
 		}
 	}
@@ -132,27 +133,29 @@ func (t *dot2Task) lookAhead() {
 		return
 	}
 	first, last := t.scratch.segments[0], t.scratch.segments[len(t.scratch.segments)-1]
-	from, to := first.image*t.x.Count+first.top*t.inStep, last.image*t.x.Count+last.bottom*t.inStep
+	from := first.image*t.k.x.Count + first.top*t.k.lines.inStep
+	to := last.image*t.k.x.Count + last.bottom*t.k.lines.inStep
 	run := t.k1 - t.k0
-	if t.padded {
-		run = t.c
+	if t.k.lines.padded {
+		run = t.k.g.c
 	}
-	t.input.ahead(&t.next, to+t.value, min(to+to-from, t.end*t.x.Count), run, t.c)
-	from, to = first.image*t.dy.Count+first.from*t.gradStep, last.image*t.dy.Count+last.to*t.gradStep
-	t.gradient.ahead(&t.next, to+t.channel, min(to+to-from, t.end*t.dy.Count), t.real, t.o)
+	t.input.ahead(&t.next, to+t.value, min(to+to-from, t.end*t.k.x.Count), run, t.k.g.c)
+	from = first.image*t.k.dy.Count + first.from*t.k.lines.gradStep
+	to = last.image*t.k.dy.Count + last.to*t.k.lines.gradStep
+	t.gradient.ahead(&t.next, to+t.channel, min(to+to-from, t.end*t.k.dy.Count), t.real, t.k.g.o)
 }
 
 // interleave interleaves both operands of a segment.
 func (t *dot2Task) interleave(dst []uint16, s segment) {
 	if s.top < s.bottom {
-		in := t.input.from(s.image*t.x.Count + s.top*t.inStep + t.value)
-		if t.padded {
-			in.copy(t.padding.from(t.left), t.inStep, t.inLine.Step, s.bottom-s.top)
+		in := t.input.from(s.image*t.k.x.Count + s.top*t.k.lines.inStep + t.value)
+		if t.k.lines.padded {
+			in.copy(t.padding.from(t.k.lines.left), t.k.lines.inStep, t.inLine.Step, s.bottom-s.top)
 			in = t.padding.from(t.k0)
 		}
 		in.interleave(t.kernels, t.inLine, dst[s.x:], s.bottom-s.top)
 	}
-	dy := t.gradient.from(s.image*t.dy.Count + s.from*t.gradStep + t.channel)
+	dy := t.gradient.from(s.image*t.k.dy.Count + s.from*t.k.lines.gradStep + t.channel)
 	dy.interleave(t.kernels, t.dyLine, dst[s.dy:], s.to-s.from)
 }
 
@@ -161,7 +164,7 @@ func (t *dot2Task) single(halves []uint16, i int) {
 	rows := t.scratch.calls[:0]
 	for _, s := range t.scratch.segments {
 		for y := s.from; y < s.to; y++ {
-			if h := y*t.step - t.lead + i*t.apart; h >= s.top && h < s.bottom {
+			if h := y*t.k.lines.step - t.k.lines.lead + i*t.k.lines.apart; h >= s.top && h < s.bottom {
 				rows = append(rows, t.rowsAt(s, h, y))
 			}
 		}
@@ -176,9 +179,9 @@ func (t *dot2Task) shared(halves []uint16, s segment) {
 	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {
 		// Row i of the kernel sees it from line h+lead-i*apart of the result.
-		low, high := 0, min(t.rows-1, (h+t.lead-s.from)/t.apart)
-		if below := h + t.lead - s.to; below >= 0 {
-			low = below/t.apart + 1
+		low, high := 0, min(t.k.lines.rows-1, (h+t.k.lines.lead-s.from)/t.k.lines.apart)
+		if below := h + t.k.lines.lead - s.to; below >= 0 {
+			low = below/t.k.lines.apart + 1
 		}
 		if low > high {
 			continue
@@ -187,7 +190,7 @@ func (t *dot2Task) shared(halves []uint16, s segment) {
 			t.products(halves, rows, first, last)
 			rows, first, last = rows[:0], low, high
 		}
-		rows = append(rows, t.rowsAt(s, h, h+t.lead-high*t.apart))
+		rows = append(rows, t.rowsAt(s, h, h+t.k.lines.lead-high*t.k.lines.apart))
 	}
 	t.products(halves, rows, first, last)
 	t.scratch.calls = rows
@@ -204,16 +207,16 @@ func (t *dot2Task) products(halves []uint16, lines [][2]int32, first, last int) 
 		return
 	}
 	n := (t.k1 - t.k0) * t.width
-	p := kernel.PairsRows{Run: t.k1 - t.k0, Width: t.width, Pairs: t.pairs, Taps: last - first + 1,
-		GradRow: t.apart * t.dyLine.Len(), SumTap: t.tapRow()}
+	p := kernel.PairsRows{Run: t.k1 - t.k0, Width: t.width, Pairs: t.k.lines.pairs, Taps: last - first + 1,
+		GradRow: t.k.lines.apart * t.dyLine.Len(), SumTap: t.tapRow()}
 	for j := t.j0; j < t.j1; j++ {
 		sums := t.sums[first*t.tapRow()+(j-t.j0)*n:]
-		t.kernels.PairsGradient(p, sums, halves[2*t.begin[j]*t.inLine.Lanes:], halves, lines, &t.next)
+		t.kernels.PairsGradient(p, sums, halves[2*t.k.lines.begin[j]*t.inLine.Lanes:], halves, lines, &t.next)
 	}
 }
 
 // unpack writes the sums to the gradient of the whole weight.
 func (t *dot2Task) unpack(dw []float32) {
-	t.kernels.Scatter(dw[(t.group*t.og+t.first)*t.atStep:], t.order(t.k0, t.k1, t.j0, t.j1), t.atStep, t.sums,
-		t.width, t.real)
+	t.kernels.Scatter(dw[(t.group*t.k.g.og+t.first)*t.k.atStep:], t.k.order(t.k0, t.k1, t.j0, t.j1), t.k.atStep,
+		t.sums, t.width, t.real)
 }

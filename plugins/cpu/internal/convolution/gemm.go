@@ -26,8 +26,8 @@ import (
 // product computes windows of rows: each section of its pack with the input and
 // the output shifted to the section's first channels.
 type product struct {
-	*pack
-	*filter
+	packed   *pack
+	filter   *filter
 	bias     []float32
 	biasFrom []int // per section: where its channels begin in the bias
 	units    []unit
@@ -49,14 +49,14 @@ type unit struct{ section, panel int }
 
 // newProduct completes a product over a pack.
 func newProduct(p *pack, t *filter) *product {
-	out := &product{pack: p, filter: t, weights: int(p.Bytes())}
+	out := &product{packed: p, filter: t, weights: int(p.Bytes())}
 	out.units = out.unitsOf(1)
 	return out
 }
 
 // unitsOf returns units of that number of panels each.
 func (p *product) unitsOf(panels int) (units []unit) {
-	for i, section := range p.sections {
+	for i, section := range p.packed.sections {
 		for panel := 0; panel < section.window.Panels(); panel += panels {
 			units = append(units, unit{i, panel})
 		}
@@ -70,7 +70,7 @@ func (p *product) prepare(f *run.Frame) error {
 	if p.matrix != nil {
 		p.matrix.fill(f, p)
 	} else {
-		p.fill(f, p.filter, p.alone)
+		p.packed.fill(f, p.filter, p.alone)
 	}
 	return nil
 }
@@ -78,13 +78,13 @@ func (p *product) prepare(f *run.Frame) error {
 // prepareBias copies what is added, whose channels follow the sections' output
 // shifts, to where every section finds its own, padded to whole lanes.
 func (p *product) prepareBias(f *run.Frame) {
-	if !p.filter.prepare(f) || len(p.add) == 0 {
+	if !p.filter.prepare(f) || len(p.filter.add) == 0 {
 		return
 	}
 	p.bias, p.biasFrom = p.bias[:0], p.biasFrom[:0]
-	for _, section := range p.sections {
+	for _, section := range p.packed.sections {
 		p.biasFrom = append(p.biasFrom, len(p.bias))
-		p.bias = append(p.bias, p.add[section.out:][:section.window.Width]...)
+		p.bias = append(p.bias, p.filter.add[section.out:][:section.window.Width]...)
 		for range section.window.BiasLen() - section.window.Width {
 			p.bias = append(p.bias, 0)
 		}
@@ -103,7 +103,7 @@ func (p *product) do(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o 
 // byWindows computes positions [from, to) of one panel over a window.
 func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Window, o operands,
 	from, to int) {
-	section := &p.sections[u.section]
+	section := &p.packed.sections[u.section]
 	if section.whole[u.panel] {
 		win = win.Whole()
 	}
@@ -129,7 +129,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 	for _, u := range p.units {
 		n := p.size(u)
 		if from, to := p.reach(u, first, n), p.reach(u, last, n); from < to {
-			p.do(f, w, u, p.sections[u.section].window, o, from, to)
+			p.do(f, w, u, p.packed.sections[u.section].window, o, from, to)
 		}
 		first, last = first-n, last-n
 	}
@@ -137,7 +137,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 
 // size returns how many values a unit computes of a row.
 func (p *product) size(u unit) (n int) {
-	win := p.sections[u.section].window
+	win := p.packed.sections[u.section].window
 	for panel := u.panel; panel < min(u.panel+max(p.atOnce, 1), win.Panels()); panel++ {
 		n += win.PanelWidth(panel)
 	}
@@ -147,7 +147,7 @@ func (p *product) size(u unit) (n int) {
 // reach returns the position of a unit of size values up to which the first n values
 // should be computed: the edge of a tile that is nearest, or the end.
 func (p *product) reach(u unit, n, size int) int {
-	positions, step := p.sections[u.section].window.Positions(), p.step()
+	positions, step := p.packed.sections[u.section].window.Positions(), p.step()
 	switch {
 	case n <= 0:
 		return 0
@@ -160,8 +160,8 @@ func (p *product) reach(u unit, n, size int) int {
 
 // alike reports whether all sections are windows of the same positions.
 func (p *product) alike() bool {
-	for _, section := range p.sections {
-		if section.window != p.sections[0].window {
+	for _, section := range p.packed.sections {
+		if section.window != p.packed.sections[0].window {
 			return false
 		}
 	}
@@ -174,7 +174,7 @@ func (p *product) wrap(x, y *run.Value) { p.wrapBytes(x.Ring()*4*x.Channels, y) 
 // wrapBytes is wrap for an input in a ring of that number of bytes.
 func (p *product) wrapBytes(in int, y *run.Value) {
 	if out := y.Ring() * 4 * y.Channels; in > 0 || out > 0 {
-		p.rings = p.sections[0].window.InRings(in, out)
+		p.rings = p.packed.sections[0].window.InRings(in, out)
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
 	for _, u := range p.units {
 		win := p.rings
 		if win == nil {
-			win = p.sections[u.section].window
+			win = p.packed.sections[u.section].window
 		}
 		p.do(f, w, u, win, o, from, to)
 	}
@@ -191,7 +191,7 @@ func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
 
 // work estimates the nanoseconds of a row at 100 multiply-adds each.
 func (p *product) work() (ns int) {
-	for _, section := range p.sections {
+	for _, section := range p.packed.sections {
 		ns += len(section.data) * section.window.Positions() / 100
 	}
 	return ns
@@ -222,7 +222,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	blocks := (rows + chunk - 1) / chunk
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
-		win := p.sections[u.section].window
+		win := p.packed.sections[u.section].window
 		if blocks == 1 { // else most tasks go on with the weights of the one before
 			w.Tile.Next = p.weightsOf(task + f.Threads())
 		}
@@ -238,7 +238,7 @@ func (p *product) weightsOf(i int) []float32 {
 	if i >= len(p.units) || p.matrix != nil {
 		return nil
 	}
-	section := &p.sections[p.units[i].section]
+	section := &p.packed.sections[p.units[i].section]
 	return section.window.Packed(section.data, p.units[i].panel)
 }
 
@@ -284,7 +284,7 @@ func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) r
 		c.WantPassing(p.weights / 4)
 		a := run.Whole(func(f *run.Frame) error {
 			p.apply(f, rows(f), x.Count, y.Count)
-			p.pass()
+			p.packed.pass()
 			return nil
 		}).After(p.prepare)
 		a.Weights = p.weights

@@ -56,14 +56,14 @@ func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []p
 func withMatrix(c *plan.Compiler, p *product, key string) *product {
 	p.matrix = shared(c, p.filter, "matrix "+key, func() *matrixPack {
 		m := &matrixPack{}
-		for _, section := range p.sections {
+		for _, section := range p.packed.sections {
 			matrix := kernel.NewMatrix(section.window, 3)
 			data := plan.ReservePacked[uint16](c, matrix.PackedLen())
 			m.sections = append(m.sections, matrixSection{matrix: matrix, data: data})
 		}
 		return m
 	})
-	p.atOnce = panelsAtOnce(p.pack.Bytes(), c.Schedule().Weights)
+	p.atOnce = panelsAtOnce(p.packed.Bytes(), c.Schedule().Weights)
 	p.units = p.unitsOf(p.atOnce)
 	return p
 }
@@ -84,11 +84,11 @@ func (m *matrixPack) fill(f *run.Frame, p *product) {
 	}
 	m.apart = false
 	for i := range m.sections {
-		section, from := &m.sections[i], &p.sections[i]
+		section, from := &m.sections[i], &p.packed.sections[i]
 		extents := make([]kernel.Extent, section.matrix.Panels())
 		f.Each(len(extents), func(_ *run.Worker, panel int) {
-			extents[panel] = f.Kernels.PackMatrix(section.matrix, panel, section.data, f.F32(p.weight), from.at,
-				from.step, p.factor(f).From(from.out))
+			extents[panel] = f.Kernels.PackMatrix(section.matrix, panel, section.data, f.F32(p.filter.weight), from.at,
+				from.step, p.filter.factor(f).From(from.out))
 		})
 		section.extent = kernel.NoExtent()
 		for _, e := range extents {
@@ -98,7 +98,7 @@ func (m *matrixPack) fill(f *run.Frame, p *product) {
 	}
 	m.fills++
 	m.stamp = stamp
-	p.weight.Rest()
+	p.filter.weight.Rest()
 }
 
 // fillDirect packs the weights for windows, which few positions need, in the
@@ -109,9 +109,9 @@ func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 	if m.direct == m.fills {
 		return
 	}
-	for i := range p.sections {
-		for panel := range p.sections[i].window.Panels() {
-			p.sections[i].fill(f, p.filter, panel)
+	for i := range p.packed.sections {
+		for panel := range p.packed.sections[i].window.Panels() {
+			p.packed.sections[i].fill(f, p.filter, panel)
 		}
 	}
 	m.direct = m.fills
@@ -129,7 +129,7 @@ func panelsAtOnce(weights int64, light int) int {
 // byMatrix computes positions [from, to) of a unit by matrix units, and those
 // that lie apart by windows.
 func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from, to int) {
-	section, windows := &p.matrix.sections[u.section], &p.sections[u.section]
+	section, windows := &p.matrix.sections[u.section], &p.packed.sections[u.section]
 	last := min(u.panel+p.atOnce, section.matrix.Panels())
 	if p.matrix.apart {
 		p.matrix.fillDirect(f, p)
@@ -150,6 +150,6 @@ func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from
 // windows.
 func (p *product) panels(f *run.Frame, w *run.Worker, u unit, last int, o operands, from, to int) {
 	for ; u.panel < last; u.panel++ {
-		p.byWindows(f, w, u, p.sections[u.section].window, o, from, to)
+		p.byWindows(f, w, u, p.packed.sections[u.section].window, o, from, to)
 	}
 }

@@ -32,17 +32,17 @@ func (p *product) bySlabs(f *run.Frame, outCount int) bool {
 		w := section.window
 		return w.Taps*w.Run == 0 || (kernel.SlabPositions/max(w.Positions(), 1)+2)*outCount > most
 	}
-	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.sections, other)
+	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.packed.sections, other)
 }
 
 // applySlabs computes all rows: some positions of any rows meet all weights before the next do.
 func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	var all []slabs
 	tasks := 0
-	for i, section := range p.sections {
+	for i, section := range p.packed.sections {
 		s := slabs{section: i, positions: f.Total() * section.window.Positions()}
 		s.count = countOf(s.positions, f.Threads())
-		s.cuts = cutsOf(section.window.Panels(), len(p.sections)*s.count, f.Threads())
+		s.cuts = cutsOf(section.window.Panels(), len(p.packed.sections)*s.count, f.Threads())
 		tasks += s.count * s.cuts
 		all = append(all, s)
 	}
@@ -51,7 +51,7 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		for ; task >= all[i].count*all[i].cuts; i++ {
 			task -= all[i].count * all[i].cuts
 		}
-		s, section := all[i], &p.sections[all[i].section]
+		s, section := all[i], &p.packed.sections[all[i].section]
 		slab, cut, panels := task/s.cuts, task%s.cuts, section.window.Panels()
 		f.Kernels.WindowSlab(section.window, &kernel.Slab{Out: o.out[section.out:], In: o.in[section.in:],
 			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: section.data,

@@ -30,14 +30,14 @@ func TestSuspectsOfOneTile(t *testing.T) {
 				for _, kernels := range append(kernel.Sets(), kernel.Generic) {
 					k := tilesToInspect(kernels, shape, 32, size[0], size[1])
 					want := k.suspectsOf(x)
-					for from := range k.rows {
-						for to := from + 1; to <= k.rows; to++ {
+					for from := range k.k.rows {
+						for to := from + 1; to <= k.k.rows; to++ {
 							k.suspects = k.suspects[:0]
 							k.padded(x, from, to)
-							k.inspect(from, to, from*k.columns)
+							k.inspect(from, to, from*k.k.columns)
 							got, within := k.suspects, []int{}
 							for _, tile := range want {
-								if tile >= from*k.columns && tile < to*k.columns {
+								if tile >= from*k.k.columns && tile < to*k.k.columns {
 									within = append(within, tile)
 								}
 							}
@@ -81,30 +81,30 @@ func pixels(x tensor.Tensor) []float32 {
 func tilesToInspect(kernels *kernel.Set, shape class.Tiles, channels, high, wide int) *tiles {
 	g := kernel.Winograd{Tiles: shape, In: channels, Out: channels}
 	one := graph.Window{Dilation: [2]int{1, 1}}
-	k := &winograd{Geometry: &Geometry{Window: one, h: high, w: wide, c: channels}, Winograd: g}
-	k.phases = newPhases(k.Geometry, shape.Side)
-	return &tiles{winograd: k, frame: &run.Frame{Kernels: kernels}}
+	k := &winograd{g: &Geometry{Window: one, h: high, w: wide, c: channels}, Winograd: g}
+	k.phases = newPhases(k.g, shape.Side)
+	return &tiles{k: k, frame: &run.Frame{Kernels: kernels}}
 }
 
 // padded fills paddedRows.
 func (t *tiles) padded(x []float32, from, to int) {
-	t.paddedRows = make([]float32, ((to-from)*t.Side+2*t.Border())*t.paddedStep())
+	t.paddedRows = make([]float32, ((to-from)*t.k.Side+2*t.k.Border())*t.k.paddedStep())
 	t.pad(tileOperands{in: stored{float: x}}.in, 0, from, to)
 }
 
 // suspectsOf returns the suspects of an image, found by looking at every tile alone.
 func (t *tiles) suspectsOf(x []float32) (suspects []int) {
 	size := func(by, bx int) (sum, largest float64) {
-		for i := range 4 * t.c {
-			y, column := t.BlockOf(by, t.h)+i/(2*t.c), t.BlockOf(bx, t.w)+i/t.c%2
-			v := math.Abs(float64(x[(y*t.w+column)*t.c+i%t.c]))
+		for i := range 4 * t.k.g.c {
+			y, column := t.k.BlockOf(by, t.k.g.h)+i/(2*t.k.g.c), t.k.BlockOf(bx, t.k.g.w)+i/t.k.g.c%2
+			v := math.Abs(float64(x[(y*t.k.g.w+column)*t.k.g.c+i%t.k.g.c]))
 			sum, largest = sum+v, max(largest, v)
 		}
 		return sum, largest
 	}
-	for tile := range t.rows * t.columns {
-		y, left := tile/t.columns*t.Side, tile%t.columns*t.Side
-		rows, columns := t.BlocksOf(y, t.h), t.BlocksOf(left, t.w)
+	for tile := range t.k.rows * t.k.columns {
+		y, left := tile/t.k.columns*t.k.Side, tile%t.k.columns*t.k.Side
+		rows, columns := t.k.BlocksOf(y, t.k.g.h), t.k.BlocksOf(left, t.k.g.w)
 		largest, least := 0.0, math.Inf(1)
 		for by := rows.From; by < rows.To; by++ {
 			for bx := columns.From; bx < columns.To; bx++ {
@@ -112,7 +112,7 @@ func (t *tiles) suspectsOf(x []float32) (suspects []int) {
 				largest, least = max(largest, most), min(least, sum)
 			}
 		}
-		if t.Winograd.Kernel == 5 {
+		if t.k.Winograd.Kernel == 5 {
 			least, _ = size(y/2, left/2)
 		}
 		if largest > 0 && !(largest >= class.TileLeast && largest <= class.TileMost && least >= largest) {

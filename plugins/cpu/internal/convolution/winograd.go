@@ -32,7 +32,7 @@ import (
 // (class.Layer.Phase). Tiles whose operands lie too far apart are computed by windows:
 // see suspects.
 type winograd struct {
-	*Geometry
+	g *Geometry
 	kernel.Winograd
 	phases
 	weights *winogradPack
@@ -51,7 +51,7 @@ func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 // computes the same by windows, is that of the convolution whose gradient it is.
 func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
 	back bool) run.Action {
-	k := &winograd{Geometry: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, kernels: c.Kernels(),
+	k := &winograd{g: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, kernels: c.Kernels(),
 		bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
@@ -114,7 +114,7 @@ func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, 
 	floats := o.floats(k, w)
 	k.direct.span(f, w, floats, from, to)
 	if o.out.half != nil {
-		k.narrow(o.out.half[from*k.o:to*k.o], floats.out[from*k.o:], 0, k.Panels())
+		k.narrow(o.out.half[from*k.g.o:to*k.g.o], floats.out[from*k.g.o:], 0, k.Panels())
 	}
 }
 
@@ -124,7 +124,7 @@ func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pi
 	case !k.weights.apart:
 		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
 	case piece == 0:
-		k.byWindows(f, w, o, 0, k.oh*k.ow)
+		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
 	}
 }
 
@@ -134,7 +134,7 @@ func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, 
 	case !k.weights.apart:
 		k.blocks(f, w, o, all*piece/pieces, all*(piece+1)/pieces)
 	case piece == 0:
-		k.byWindows(f, w, o, 0, k.oh*k.ow)
+		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
 	}
 }
 
@@ -153,10 +153,10 @@ func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to 
 // windows if these compute everything.
 func (k *winograd) prepare(f *run.Frame) error {
 	k.direct.prepareBias(f)
-	copy(k.bias, k.direct.add)
+	copy(k.bias, k.direct.filter.add)
 	k.weights.fill(f, k.direct.filter, k.alone)
 	if k.weights.apart {
-		k.direct.fill(f, k.direct.filter, false)
+		k.direct.packed.fill(f, k.direct.filter, false)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (k *winograd) lightRows(tiles, bytes int) int {
 func (k *winograd) apply(f *run.Frame, o tileOperands) {
 	if k.weights.apart {
 		f.Each(f.Total(), func(w *run.Worker, i int) {
-			k.byWindows(f, w, o.image(k, i), 0, k.oh*k.ow)
+			k.byWindows(f, w, o.image(k, i), 0, k.g.oh*k.g.ow)
 		})
 		return
 	}

@@ -21,14 +21,14 @@ import (
 // padded rows that windows must compute. Whether a tile is one depends on that tile
 // alone: which tiles are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
-	b0, b1 := t.BlocksOf(from*t.Side, t.high).From, t.BlocksOf((to-1)*t.Side, t.high).To
-	columns := t.BlockCount(t.width)
+	b0, b1 := t.k.BlocksOf(from*t.k.Side, t.k.high).From, t.k.BlocksOf((to-1)*t.k.Side, t.k.high).To
+	columns := t.k.BlockCount(t.k.width)
 	n := (b1 - b0) * columns
 	if len(t.sums) < n {
 		t.sums, t.most = make([]float32, n), make([]uint32, n)
 	}
 	for b := b0; b < b1; b++ {
-		t.spread(t.BlockOf(b, t.high)-(from*t.Side-t.Border()), (b-b0)*columns, columns)
+		t.spread(t.k.BlockOf(b, t.k.high)-(from*t.k.Side-t.k.Border()), (b-b0)*columns, columns)
 	}
 	if allEven(t.sums[:n], t.most[:n]) {
 		return
@@ -38,10 +38,10 @@ func (t *tiles) inspect(from, to, first int) {
 		return t.sums[at], t.most[at]
 	}
 	for y := from; y < to; y++ {
-		rows := t.BlocksOf(y*t.Side, t.high)
-		for x := range t.columns {
-			if !t.Even(y*t.Side, x*t.Side, rows, t.BlocksOf(x*t.Side, t.width), sizeOf) {
-				t.suspects = append(t.suspects, first+(y-from)*t.columns+x)
+		rows := t.k.BlocksOf(y*t.k.Side, t.k.high)
+		for x := range t.k.columns {
+			if !t.k.Even(y*t.k.Side, x*t.k.Side, rows, t.k.BlocksOf(x*t.k.Side, t.k.width), sizeOf) {
+				t.suspects = append(t.suspects, first+(y-from)*t.k.columns+x)
 			}
 		}
 	}
@@ -49,15 +49,16 @@ func (t *tiles) inspect(from, to, first int) {
 
 // spread measures a row of blocks of two by two pixels, from a padded line on.
 func (t *tiles) spread(line, at, columns int) {
-	row := t.paddedRows[line*t.paddedStep()+t.Border()*t.c:]
-	below := row[t.paddedStep():]
+	row := t.paddedRows[line*t.k.paddedStep()+t.k.Border()*t.k.g.c:]
+	below := row[t.k.paddedStep():]
 	// Those that are not moved inside lie side by side.
 	for b := 0; b < columns; {
-		x, count := t.BlockOf(b, t.width), 1
-		for b+count < columns && t.BlockOf(b+count, t.width) == x+2*count {
+		x, count := t.k.BlockOf(b, t.k.width), 1
+		for b+count < columns && t.k.BlockOf(b+count, t.k.width) == x+2*count {
 			count++
 		}
-		t.frame.Kernels.WinogradSpread(t.sums[at+b:], t.most[at+b:], row[x*t.c:], below[x*t.c:], 2*t.c, count)
+		t.frame.Kernels.WinogradSpread(t.sums[at+b:], t.most[at+b:], row[x*t.k.g.c:], below[x*t.k.g.c:],
+			2*t.k.g.c, count)
 		b += count
 	}
 }

@@ -27,7 +27,7 @@ import (
 // order, some of them at a time: it transforms them, and then every frequency adds
 // its products to the sums, which are those of the whole chunk at the end.
 type winogradGradient struct {
-	*Geometry
+	g *Geometry
 	kernel.Winograd
 	rows, columns int // of tiles in an image
 	some          int // rows of tiles that are treated together, at most
@@ -51,7 +51,7 @@ type gradientWorkspace struct {
 // buildWinogradGradient compiles it.
 func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, dy,
 	dw *run.Value) run.Action {
-	k := &winogradGradient{Geometry: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
+	k := &winogradGradient{g: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
 	// Small sums are read and written again for every few tiles, so that these
 	// stay in the cache; large ones should see many tiles at a time, and fill the
@@ -86,7 +86,7 @@ func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
 	all := k.some * k.columns
 	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
 	return &gradientWorkspace{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
-		c.Temp(4*k.Frequencies()*(k.c*k.o+kernel.Lanes*tasks), 0, 0), // apart by SumsStep
+		c.Temp(4*k.Frequencies()*(k.g.c*k.g.o+kernel.Lanes*tasks), 0, 0), // apart by SumsStep
 		newGuard(c, k)}
 }
 
@@ -155,20 +155,20 @@ const gradientWidth = 2 * kernel.Lanes
 // blockWidth returns how many input channels a task sums for if workers share a chunk:
 // their sums should stay in the cache, and all have something to do.
 func (k *winogradGradient) blockWidth(threads int) int {
-	if threads > 1 && k.window.Panels()*k.c/gradientWidth < 2*threads {
+	if threads > 1 && k.window.Panels()*k.g.c/gradientWidth < 2*threads {
 		return kernel.Lanes
 	}
 	return gradientWidth
 }
 
 // blocks returns how many blocks of that number of input channels there are.
-func (k *winogradGradient) blocks(width int) int { return (k.c + width - 1) / width }
+func (k *winogradGradient) blocks(width int) int { return (k.g.c + width - 1) / width }
 
 // task returns a task of a chunk, one of Panels() * blocks(width).
 func (k *winogradGradient) task(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
 	width, n int) *tapsTask {
 	panel, k0 := n/k.blocks(width), n%k.blocks(width)*width
-	return &tapsTask{k, f, w, c, workspace, n, panel, k0, min(k0+width, k.c), k.window.PanelWidth(panel)}
+	return &tapsTask{k, f, w, c, workspace, n, panel, k0, min(k0+width, k.g.c), k.window.PanelWidth(panel)}
 }
 
 // chunk computes the gradient of a chunk. each runs tasks, on all workers or on one.
@@ -180,7 +180,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk, workspace *gradientWorks
 			do(k.task(f, w, c, workspace, width, task))
 		})
 	}
-	if total*k.columns < k.Least() {
+	if total*k.columns < k.MinTiles() {
 		tasks((*tapsTask).withoutTiles)
 		return
 	}
@@ -212,12 +212,12 @@ func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, works
 	q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns
 	image, y := c.from+q/k.rows, q%k.rows
-	step, gradientStep := (k.columns*k.Side+2*k.Border())*k.c, k.columns*k.Side*k.o
+	step, gradientStep := (k.columns*k.Side+2*k.Border())*k.g.c, k.columns*k.Side*k.g.o
 	buffer := w.Floats(k.Tile()*step + k.Side*gradientStep)
 	padded, edge := buffer[:k.Tile()*step], buffer[k.Tile()*step:]
-	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.Pad[0], k.Tile(), k.h, k.w*k.c, k.Pad[1]*k.c,
-		step)
-	frameRows(edge, run.Row(f.F32(k.dy), k.dy, image), y*k.Side, k.Side, k.oh, k.ow*k.o, 0, gradientStep)
+	frameRows(padded, run.Row(f.F32(k.x), k.x, image), y*k.Side-k.g.Pad[0], k.Tile(), k.g.h, k.g.w*k.g.c,
+		k.g.Pad[1]*k.g.c, step)
+	frameRows(edge, run.Row(f.F32(k.dy), k.dy, image), y*k.Side, k.Side, k.g.oh, k.g.ow*k.g.o, 0, gradientStep)
 	v := run.Temp[float32](f, workspace.v, k.InLen(all))
 	d := run.Temp[float32](f, workspace.d, k.GradientLen(all))
 	kernels.WinogradInput(k.Winograd, v, i*k.columns, all, padded, kernel.Row{Step: step, Count: k.columns})

@@ -28,11 +28,11 @@ type gradientGuard struct {
 func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
 	n := k.measured()
 	return gradientGuard{sizes: c.Temp(4*n*k.rows*k.chunks.rows, 0, 0),
-		size: make([]float32, n), most: make([]float32, n), uneven: make([]bool, k.c)}
+		size: make([]float32, n), most: make([]float32, n), uneven: make([]bool, k.g.c)}
 }
 
 // measured returns how many numbers are kept of a row of tiles.
-func (k *winogradGradient) measured() int { return 2 * (k.c + k.o) }
+func (k *winogradGradient) measured() int { return 2 * (k.g.c + k.g.o) }
 
 // measure sums the sizes of the values in row y of the tiles of an image, which
 // is row q of the chunk, and finds the largest: for the channels of x its
@@ -45,8 +45,8 @@ func (g *gradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y i
 		return run.Row(f.F32(v), v, image)[y*k.Side*line : min((y+1)*k.Side, height)*line]
 	}
 	kernels := f.Kernels
-	kernels.Sizes(s[:k.c], s[k.c:2*k.c], lineOf(k.x, k.w*k.c, k.h))
-	kernels.Sizes(s[2*k.c:2*k.c+k.o], s[2*k.c+k.o:], lineOf(k.dy, k.ow*k.o, k.oh))
+	kernels.Sizes(s[:k.g.c], s[k.g.c:2*k.g.c], lineOf(k.x, k.g.w*k.g.c, k.g.h))
+	kernels.Sizes(s[2*k.g.c:2*k.g.c+k.g.o], s[2*k.g.c+k.g.o:], lineOf(k.dy, k.g.ow*k.g.o, k.g.oh))
 }
 
 // judge decides which channels of a chunk's gradient implicit GEMM computes. The chunk
@@ -56,14 +56,14 @@ func (g *gradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
 	clear(g.most)
 	f.Kernels.Sizes(g.size, g.most, run.Temp[float32](f, g.sizes, rows*k.measured()))
 	failed := 0
-	for c := range k.c {
-		g.uneven[c] = !class.EvenChannel(g.size[c], g.most[k.c+c])
+	for c := range k.g.c {
+		g.uneven[c] = !class.EvenChannel(g.size[c], g.most[k.g.c+c])
 		if g.uneven[c] {
 			failed++
 		}
 	}
-	g.apart = failed > k.c/4
-	for o := 2 * k.c; o < 2*k.c+k.o; o++ {
-		g.apart = g.apart || !class.EvenChannel(g.size[o], g.most[o+k.o])
+	g.apart = failed > k.g.c/4
+	for o := 2 * k.g.c; o < 2*k.g.c+k.g.o; o++ {
+		g.apart = g.apart || !class.EvenChannel(g.size[o], g.most[o+k.g.o])
 	}
 }

@@ -26,14 +26,14 @@ func tileOperandsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run
 
 // image returns the operands of image i of several.
 func (o tileOperands) image(k *winograd, i int) tileOperands {
-	in, out := i*k.c*k.h*k.w, i*k.o*k.oh*k.ow
+	in, out := i*k.g.c*k.g.h*k.g.w, i*k.g.o*k.g.oh*k.g.ow
 	return tileOperands{o.in.from(in), o.out.from(out), o.end.From(out)}
 }
 
 // floats returns the operands of one image as windows take them: what is a half
 // in the worker's own memory.
 func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
-	in, out := k.c*k.h*k.w, k.o*k.oh*k.ow
+	in, out := k.g.c*k.g.h*k.g.w, k.g.o*k.g.oh*k.g.ow
 	unpacked, workspace := operands{end: o.end}, w.Floats(in+out)
 	unpacked.in, unpacked.out = o.in.floats(k.kernels, workspace[:in]), workspace[in:]
 	if o.out.half == nil {

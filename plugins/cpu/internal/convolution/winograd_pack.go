@@ -125,8 +125,8 @@ func (p *winogradPack) fillDirect(f *run.Frame, direct *product) {
 	if p.direct == p.fills {
 		return
 	}
-	for i := range direct.sections {
-		section := &direct.sections[i]
+	for i := range direct.packed.sections {
+		section := &direct.packed.sections[i]
 		for panel := range section.window.Panels() {
 			section.fill(f, direct.filter, panel)
 		}

@@ -40,13 +40,13 @@ func (p *phases) first(q int) (y, x int) { return q / p.every % p.every, q % p.e
 // size returns how much of phase q lies in the image.
 func (k *winograd) size(q int) (high, width int) {
 	y, x := k.first(q)
-	return (k.h - y + k.every - 1) / k.every, (k.w - x + k.every - 1) / k.every
+	return (k.g.h - y + k.every - 1) / k.every, (k.g.w - x + k.every - 1) / k.every
 }
 
 // position returns where pixel (y, x) of phase q lies in the image.
 func (k *winograd) position(q, y, x int) int {
 	top, left := k.first(q)
-	return (top+k.every*y)*k.w + left + k.every*x
+	return (top+k.every*y)*k.g.w + left + k.every*x
 }
 
 // sideBySide calls do for pixels [x0, x1) of row y of phase q, for those at once that lie

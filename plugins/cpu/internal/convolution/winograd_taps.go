@@ -19,7 +19,7 @@ import (
 // tapsTask computes, for one chunk, the gradient of input channels [k0, k1) and
 // a panel of width output channels: one of a number of tasks.
 type tapsTask struct {
-	*winogradGradient
+	k *winogradGradient
 	f *run.Frame
 	w *run.Worker
 	chunk
@@ -30,39 +30,40 @@ type tapsTask struct {
 // add adds the products of that number of rows of tiles to the sums; with last, it
 // computes the gradient from the sums.
 func (t *tapsTask) add(rows int, first, last bool) {
-	all, n, kernels := t.some*t.columns, (t.k1-t.k0)*t.width, t.f.Kernels
-	step := t.SumsStep(n)
-	size := t.Frequencies() * step
-	buffer := t.w.Floats(size + (t.Taps()+1)*n)
-	taps, chain, sums := t.result(buffer[:t.Taps()*n]), buffer[t.Taps()*n:][:n], buffer[(t.Taps()+1)*n:][:size]
+	all, n, kernels := t.k.some*t.k.columns, (t.k1-t.k0)*t.width, t.f.Kernels
+	step := t.k.SumsStep(n)
+	size := t.k.Frequencies() * step
+	buffer := t.w.Floats(size + (t.k.Taps()+1)*n)
+	taps, chain := t.result(buffer[:t.k.Taps()*n]), buffer[t.k.Taps()*n:][:n]
+	sums := buffer[(t.k.Taps()+1)*n:][:size]
 	if !first || !last {
-		at := t.Frequencies() * (t.at() + kernel.Lanes*t.number)
+		at := t.k.Frequencies() * (t.at() + kernel.Lanes*t.number)
 		sums = run.Temp[float32](t.f, t.workspace.sums, at+size)[at:]
 	}
 	if first {
 		clear(sums)
 	}
-	v := run.Temp[float32](t.f, t.workspace.v, t.InLen(all))
-	d := run.Temp[float32](t.f, t.workspace.d, t.GradientLen(all))
+	v := run.Temp[float32](t.f, t.workspace.v, t.k.InLen(all))
+	d := run.Temp[float32](t.f, t.workspace.d, t.k.GradientLen(all))
 	products := func(q int, sums []float32, from, to int) {
-		in, gradient := t.Frequency(q, all)
-		kernels.Gradient(t.window, 0, t.panel, sums, v[in:], d[gradient:], t.k0, t.k1, from*t.columns,
-			to*t.columns, &t.w.Tile)
+		in, gradient := t.k.Frequency(q, all)
+		kernels.Gradient(t.k.window, 0, t.panel, sums, v[in:], d[gradient:], t.k0, t.k1, from*t.k.columns,
+			to*t.k.columns, &t.w.Tile)
 	}
-	for q := range t.Frequencies() {
+	for q := range t.k.Frequencies() {
 		of := sums[q*step:][:n]
-		if t.winogradGradient.chain == 0 {
+		if t.k.chain == 0 {
 			products(q, of, 0, rows)
 			continue
 		}
-		for from := 0; from < rows; from += t.winogradGradient.chain {
+		for from := 0; from < rows; from += t.k.chain {
 			clear(chain)
-			products(q, chain, from, min(from+t.winogradGradient.chain, rows))
+			products(q, chain, from, min(from+t.k.chain, rows))
 			kernels.Add(of, of, chain)
 		}
 	}
 	if last {
-		kernels.WinogradTaps(t.Winograd, taps, sums, n)
+		kernels.WinogradTaps(t.k.Winograd, taps, sums, n)
 		t.mend(taps)
 		t.finish(taps)
 	}
@@ -70,7 +71,7 @@ func (t *tapsTask) add(rows int, first, last bool) {
 
 // withoutTiles computes the gradient by windows alone.
 func (t *tapsTask) withoutTiles() {
-	taps := t.result(t.w.Floats(t.Taps() * (t.k1 - t.k0) * t.width))
+	taps := t.result(t.w.Floats(t.k.Taps() * (t.k1 - t.k0) * t.width))
 	t.direct(taps, t.k0, t.k1)
 	t.finish(taps)
 }
@@ -86,12 +87,12 @@ func (t *tapsTask) result(workspace []float32) []float32 {
 
 // leafOf returns n values of the chunk that is so many behind this one.
 func (t *tapsTask) leafOf(behind, n int) []float32 {
-	at := (t.leaf+behind)*t.dw.Count + t.Taps()*t.at()
-	return run.Temp[float32](t.f, t.leaves, at+n)[at:]
+	at := (t.leaf+behind)*t.k.dw.Count + t.k.Taps()*t.at()
+	return run.Temp[float32](t.f, t.k.leaves, at+n)[at:]
 }
 
 // at returns where the task's values lie among those of all input channels and panels.
-func (t *tapsTask) at() int { return t.c*t.panel*kernel.PanelLanes + t.k0*t.width }
+func (t *tapsTask) at() int { return t.k.g.c*t.panel*kernel.PanelLanes + t.k0*t.width }
 
 // finish writes the gradient of a replica that is one chunk.
 func (t *tapsTask) finish(taps []float32) {
@@ -103,7 +104,7 @@ func (t *tapsTask) finish(taps []float32) {
 // join adds the gradients of the chunks of the replica, of which t's is the first, along the
 // canonical tree, and writes the sum.
 func (t *tapsTask) join() {
-	t.unpack(t.sum(collective.Root(t.count), t.Taps()*(t.k1-t.k0)*t.width))
+	t.unpack(t.sum(collective.Root(t.count), t.k.Taps()*(t.k1-t.k0)*t.width))
 }
 
 // sum returns the n values of a node of the tree, in the place of its first leaf.
@@ -118,9 +119,9 @@ func (t *tapsTask) sum(node collective.Node, n int) []float32 {
 
 // unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap].
 func (t *tapsTask) unpack(taps []float32) {
-	dw := run.Row(t.f.F32(t.dw), t.dw, t.r)
-	to := dw[(t.panel*kernel.PanelLanes*t.c+t.k0)*t.Taps():]
-	t.f.Kernels.Scatter(to, t.orders[t.k1-t.k0], t.c*t.Taps(), taps, t.width, t.width)
+	dw := run.Row(t.f.F32(t.k.dw), t.k.dw, t.r)
+	to := dw[(t.panel*kernel.PanelLanes*t.k.g.c+t.k0)*t.k.Taps():]
+	t.f.Kernels.Scatter(to, t.k.orders[t.k1-t.k0], t.k.g.c*t.k.Taps(), taps, t.width, t.width)
 }
 
 // mend computes again, by windows, those gradients that tiles do not compute well.
@@ -139,17 +140,17 @@ func (t *tapsTask) mend(taps []float32) {
 
 // direct sets the taps of input channels [k, to) to what windows make of the chunk.
 func (t *tapsTask) direct(taps []float32, k, to int) {
-	x, dy, n := t.f.F32(t.x), t.f.Slack(t.dy), (t.k1-t.k0)*t.width
+	x, dy, n := t.f.F32(t.k.x), t.f.Slack(t.k.dy), (t.k1-t.k0)*t.width
 	sums := func(tap int) []float32 { return taps[tap*n+(k-t.k0)*t.width:][:(to-k)*t.width] }
-	for tap := range t.Taps() {
+	for tap := range t.k.Taps() {
 		clear(sums(tap))
 	}
 	for i := t.from; i < t.to; i++ {
-		gradient := dy[i*t.dy.Count : (i+1)*t.dy.Count+kernel.GradientSlack]
-		for p := 0; p < t.plain.Positions(); p += t.f.Schedule.Gradient {
-			for tap := range t.Taps() {
-				t.f.Kernels.Gradient(t.plain, tap, t.panel, sums(tap), run.Row(x, t.x, i), gradient, k, to,
-					p, min(p+t.f.Schedule.Gradient, t.plain.Positions()), &t.w.Tile)
+		gradient := dy[i*t.k.dy.Count : (i+1)*t.k.dy.Count+kernel.GradientSlack]
+		for p := 0; p < t.k.plain.Positions(); p += t.f.Schedule.Gradient {
+			for tap := range t.k.Taps() {
+				t.f.Kernels.Gradient(t.k.plain, tap, t.panel, sums(tap), run.Row(x, t.k.x, i), gradient, k, to,
+					p, min(p+t.f.Schedule.Gradient, t.k.plain.Positions()), &t.w.Tile)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // tiles is a block of rows of tiles, which may reach over several phases and images,
 // and a worker's memory for it.
 type tiles struct {
-	*winograd
+	k            *winograd
 	frame        *run.Frame
 	worker       *run.Worker
 	tileOperands           // from the first image on
@@ -36,7 +36,7 @@ type tiles struct {
 // with those of the first.
 func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, to int) *tiles {
 	t := &scratchOf(w).tiles
-	*t = tiles{winograd: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
+	*t = tiles{k: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
 		suspects: t.suspects[:0], sums: t.sums, most: t.most}
 	v, m := k.InLen(t.count()), k.OutLen(t.count())
 	padded := (min(to-from, k.rows)*k.Side + 2*k.Border()) * k.paddedStep()
@@ -54,13 +54,13 @@ func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, t
 }
 
 // lineLen returns the outputs of a row of tiles.
-func (k *winograd) lineLen() int { return k.Side * k.ow * k.o }
+func (k *winograd) lineLen() int { return k.Side * k.g.ow * k.g.o }
 
 // count returns the number of tiles.
-func (t *tiles) count() int { return (t.to - t.from) * t.columns }
+func (t *tiles) count() int { return (t.to - t.from) * t.k.columns }
 
 // paddedStep returns the values of a padded row.
-func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2*k.Border()) * k.c }
+func (k *winograd) paddedStep() int { return (k.columns*k.Side + 2*k.Border()) * k.g.c }
 
 // edgeStep returns the values of a row of edge.
 func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradLanes }
@@ -69,15 +69,15 @@ func (k *winograd) edgeStep() int { return k.columns * k.Side * kernel.WinogradL
 // rows [from, to) of its tiles, and the first tile's place in the block.
 func (t *tiles) segments(do func(q, from, to, first int)) {
 	for r := t.from; r < t.to; {
-		from := r % t.rows
-		to := min(t.rows, from+t.to-r)
-		do(r/t.rows, from, to, (r-t.from)*t.columns)
+		from := r % t.k.rows
+		to := min(t.k.rows, from+t.to-r)
+		do(r/t.k.rows, from, to, (r-t.from)*t.k.columns)
 		r += to - from
 	}
 }
 
 // image returns the operands of the image to which phase q belongs.
-func (t *tiles) image(q int) tileOperands { return t.tileOperands.image(t.winograd, t.imageOf(q)) }
+func (t *tiles) image(q int) tileOperands { return t.tileOperands.image(t.k, t.k.imageOf(q)) }
 
 // do computes panels [p0, p1) of the block.
 func (t *tiles) do(p0, p1 int) {
@@ -86,15 +86,15 @@ func (t *tiles) do(p0, p1 int) {
 		t.pad(t.image(q).in, q, from, to)
 		t.inspect(from, to, first)
 		for y := range to - from {
-			r := kernel.Row{At: y * t.Side * t.paddedStep(), Step: t.paddedStep(), Count: t.columns}
-			kernels.WinogradInput(t.Winograd, t.v, first+y*t.columns, t.count(), t.paddedRows, r)
+			r := kernel.Row{At: y * t.k.Side * t.k.paddedStep(), Step: t.k.paddedStep(), Count: t.k.columns}
+			kernels.WinogradInput(t.k.Winograd, t.v, first+y*t.k.columns, t.count(), t.paddedRows, r)
 		}
 	})
 	for p := p0; p < p1; p++ {
-		kernels.WinogradProduct(t.Winograd, p, t.m, t.v, t.weights.data, t.count())
+		kernels.WinogradProduct(t.k.Winograd, p, t.m, t.v, t.k.weights.data, t.count())
 		t.segments(func(q, from, to, first int) {
 			for y := from; y < to; y++ {
-				t.output(p, q, y, first+(y-from)*t.columns)
+				t.output(p, q, y, first+(y-from)*t.k.columns)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func (t *tiles) do(p0, p1 int) {
 		t.segments(func(q, from, to, first int) { t.store(t.image(q), from, to, first, p0, p1) })
 	}
 	if len(t.suspects) > 0 {
-		t.weights.fillDirect(t.frame, t.direct)
+		t.k.weights.fillDirect(t.frame, t.k.direct)
 	}
 	for _, tile := range t.suspects {
 		t.window(tile, p0, p1)
@@ -112,20 +112,20 @@ func (t *tiles) do(p0, p1 int) {
 // pad copies what rows [from, to) of the tiles of phase q see to paddedRows, with
 // zeros around it.
 func (t *tiles) pad(image stored, q, from, to int) {
-	high, width := t.size(q)
-	border := t.Border()
-	for y := range (to-from)*t.Side + 2*t.Border() {
-		line := t.paddedRows[y*t.paddedStep():][:t.paddedStep()]
-		source := from*t.Side - border + y
+	high, width := t.k.size(q)
+	border := t.k.Border()
+	for y := range (to-from)*t.k.Side + 2*t.k.Border() {
+		line := t.paddedRows[y*t.k.paddedStep():][:t.k.paddedStep()]
+		source := from*t.k.Side - border + y
 		if source < 0 || source >= high {
 			clear(line)
 			continue
 		}
-		clear(line[:border*t.c])
-		t.sideBySide(q, source, 0, width, func(x, at, count int) {
-			image.from(at*t.c).widen(t.frame.Kernels, line[(border+x)*t.c:][:count*t.c])
+		clear(line[:border*t.k.g.c])
+		t.k.sideBySide(q, source, 0, width, func(x, at, count int) {
+			image.from(at*t.k.g.c).widen(t.frame.Kernels, line[(border+x)*t.k.g.c:][:count*t.k.g.c])
 		})
-		clear(line[(border+width)*t.c:])
+		clear(line[(border+width)*t.k.g.c:])
 	}
 }
 
@@ -133,31 +133,33 @@ func (t *tiles) pad(image stored, q, from, to int) {
 // first of the block: straight into the result where tiles lie inside the image.
 func (t *tiles) output(p, q, y, first int) {
 	kernels, channel, o := t.frame.Kernels, p*kernel.WinogradLanes, t.image(q)
-	width, bias := t.PanelWidth(p), t.bias[channel:]
-	high, columns := t.size(q)
-	inside, height := columns/t.Side, min(t.Side, high-y*t.Side)
+	width, bias := t.k.PanelWidth(p), t.k.bias[channel:]
+	high, columns := t.k.size(q)
+	inside, height := columns/t.k.Side, min(t.k.Side, high-y*t.k.Side)
 	switch {
 	case height <= 0:
 		return
-	case height < t.Side:
+	case height < t.k.Side:
 		inside = 0
 	}
-	at := t.position(q, y*t.Side, 0)*t.o + channel
+	at := t.k.position(q, y*t.k.Side, 0)*t.k.g.o + channel
 	end := o.end.From(at)
-	result := t.resultAt(o, at, first/t.columns*t.lineLen()+channel)
+	result := t.resultAt(o, at, first/t.k.columns*t.k.lineLen()+channel)
 	if inside > 0 {
-		kernels.WinogradOutput(t.Winograd, p, result, kernel.Row{Step: t.every * t.ow * t.o, Count: inside},
-			t.every*t.o, t.m, first, t.count(), bias, end)
+		row := kernel.Row{Step: t.k.every * t.k.g.ow * t.k.g.o, Count: inside}
+		kernels.WinogradOutput(t.k.Winograd, p, result, row,
+			t.k.every*t.k.g.o, t.m, first, t.count(), bias, end)
 	}
-	if inside == t.columns {
+	if inside == t.k.columns {
 		return
 	}
-	edge := edges{inside: inside * t.Side, width: columns, height: height}
+	edge := edges{inside: inside * t.k.Side, width: columns, height: height}
 	if end.Plus != nil {
 		t.eachEdge(edge, func(edge, at int) { copy(t.edge[edge:][:width], end.Plus[at:]) })
 		end.Plus = t.edge
 	}
-	kernels.WinogradOutput(t.Winograd, p, t.edge, kernel.Row{Step: t.edgeStep(), Count: t.columns - inside},
+	row := kernel.Row{Step: t.k.edgeStep(), Count: t.k.columns - inside}
+	kernels.WinogradOutput(t.k.Winograd, p, t.edge, row,
 		kernel.WinogradLanes, t.m, first+inside, t.count(), bias, end)
 	t.eachEdge(edge, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
 }
@@ -171,7 +173,7 @@ type edges struct{ inside, width, height int }
 func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	for dy := range e.height {
 		for x := e.inside; x < e.width; x++ {
-			do(dy*t.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.ow+x)*t.every*t.o)
+			do(dy*t.k.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.k.g.ow+x)*t.k.every*t.k.g.o)
 		}
 	}
 }
@@ -188,18 +190,18 @@ func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
 // store narrows the outputs of panels [p0, p1) of rows [from, to) of the tiles of
 // an image to its result.
 func (t *tiles) store(o tileOperands, from, to, first, p0, p1 int) {
-	at, n := from*t.lineLen(), (min(to*t.Side, t.oh)-from*t.Side)*t.ow*t.o
-	t.narrow(o.out.half[at:][:n], t.lines[first/t.columns*t.lineLen():], p0, p1)
+	at, n := from*t.k.lineLen(), (min(to*t.k.Side, t.k.g.oh)-from*t.k.Side)*t.k.g.ow*t.k.g.o
+	t.k.narrow(o.out.half[at:][:n], t.lines[first/t.k.columns*t.k.lineLen():], p0, p1)
 }
 
 // narrow narrows the channels of panels [p0, p1) of whole pixels.
 func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
-	c0, c1 := p0*kernel.WinogradLanes, min(p1*kernel.WinogradLanes, k.o)
-	if c0 == 0 && c1 == k.o {
+	c0, c1 := p0*kernel.WinogradLanes, min(p1*kernel.WinogradLanes, k.g.o)
+	if c0 == 0 && c1 == k.g.o {
 		k.kernels.NarrowBF16(dst, src)
 		return
 	}
-	for p := 0; p < len(dst); p += k.o {
+	for p := 0; p < len(dst); p += k.g.o {
 		k.kernels.NarrowBF16(dst[p+c0:p+c1], src[p+c0:])
 	}
 }
@@ -207,21 +209,21 @@ func (k *winograd) narrow(dst []uint16, src []float32, p0, p1 int) {
 // window computes the outputs of a tile of the block by windows: channels of
 // panels [p0, p1), in whole panels of theirs.
 func (t *tiles) window(tile, p0, p1 int) {
-	r := t.from + tile/t.columns
-	q, y0, x0 := r/t.rows, r%t.rows*t.Side, tile%t.columns*t.Side
-	o := t.image(q).floats(t.winograd, t.worker)
-	high, width := t.size(q)
-	for y := y0; y < min(y0+t.Side, high); y++ {
-		t.sideBySide(q, y, x0, min(x0+t.Side, width), func(_, from, count int) {
+	r := t.from + tile/t.k.columns
+	q, y0, x0 := r/t.k.rows, r%t.k.rows*t.k.Side, tile%t.k.columns*t.k.Side
+	o := t.image(q).floats(t.k, t.worker)
+	high, width := t.k.size(q)
+	for y := y0; y < min(y0+t.k.Side, high); y++ {
+		t.k.sideBySide(q, y, x0, min(x0+t.k.Side, width), func(_, from, count int) {
 			to := from + count
-			for _, u := range t.direct.units {
+			for _, u := range t.k.direct.units {
 				first := u.panel * kernel.PanelLanes
 				if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
-					t.direct.do(t.frame, t.worker, u, t.direct.sections[0].window, o, from, to)
+					t.k.direct.do(t.frame, t.worker, u, t.k.direct.packed.sections[0].window, o, from, to)
 				}
 			}
 			if t.out.half != nil {
-				t.narrow(t.image(q).out.half[from*t.o:to*t.o], o.out[from*t.o:], p0, p1)
+				t.k.narrow(t.image(q).out.half[from*t.k.g.o:to*t.k.g.o], o.out[from*t.k.g.o:], p0, p1)
 			}
 		})
 	}

@@ -12,13 +12,13 @@ func (g Winograd) inputGeneric(v []float32, freq int, in []float32, rowStep int)
 			for y := range n {
 				d[y] = in[y*rowStep+x*g.In+c]
 			}
-			g.Into(t[:], d[:])
+			g.TransformInput(t[:], d[:])
 			for i := range n {
 				half[i][x] = t[i]
 			}
 		}
 		for i := range n {
-			g.Into(t[:], half[i][:])
+			g.TransformInput(t[:], half[i][:])
 			for j := range n {
 				v[(i*n+j)*freq+c] = t[j]
 			}
@@ -62,13 +62,13 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 			for j := range n {
 				d[j] = m[(i*n+j)*freq+o]
 			}
-			g.Back(t[:], d[:])
+			g.TransformOutput(t[:], d[:])
 			for x := range g.Side {
 				half[x][i] = t[x]
 			}
 		}
 		for x := range g.Side {
-			g.Back(t[:], half[x][:])
+			g.TransformOutput(t[:], half[x][:])
 			for y := range g.Side {
 				i := y*rowStep + x*step + o
 				out[i] = e.at(i, t[y]+b)
@@ -85,7 +85,7 @@ func (g Winograd) weightsGeneric(packed []float32, step int, taps []float32, tap
 		for t := range kernel {
 			kernel[t] = taps[t*tapStep+k]
 		}
-		g.Weights(u[:], kernel)
+		g.TransformWeights(u[:], kernel)
 		for f := range g.Frequencies() {
 			packed[f*step+k] = u[f]
 		}

@@ -99,13 +99,13 @@ func (g Winograd) spreadOutGeneric(v []float32, freq int, in []float32, rowStep 
 			for y := range g.Side {
 				d[y] = in[y*rowStep+x*g.Out+c]
 			}
-			g.Points(t[:], d[:])
+			g.TransformGradient(t[:], d[:])
 			for i := range n {
 				half[i][x] = t[i]
 			}
 		}
 		for i := range n {
-			g.Points(t[:], half[i][:])
+			g.TransformGradient(t[:], half[i][:])
 			for j := range n {
 				v[(i*n+j)*freq+c] = t[j]
 			}

@@ -14,8 +14,8 @@ import (
 // weights.
 func eachTap(c *plan.Compiler, original, result []int, visit func(i, j int, weight float64)) {
 	i := 0
-	for _, r := range class.Mixes(c.Node(), original[1], result[1]) {
-		for _, col := range class.Mixes(c.Node(), original[2], result[2]) {
+	for _, r := range class.Interpolations(c.Node(), original[1], result[1]) {
+		for _, col := range class.Interpolations(c.Node(), original[2], result[2]) {
 			for _, p := range []struct {
 				row, column int
 				weight      float64

@@ -147,7 +147,7 @@ func TestMistakesOfDataAndResume(t *testing.T) {
 		"classes says how a new model is made": resumed,
 	} {
 		err := trainAs(t.Context(), o, func(*train.Recipe) {})
-		if !problem.IsMistake(err) || !strings.HasPrefix(err.Error(), want) {
+		if !problem.IsMisuse(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want a mistake of %s", err, want)
 		}
 	}
@@ -166,7 +166,7 @@ func TestTrainsOnce(t *testing.T) {
 	if _, err := run.Train(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Train(t.Context()); !problem.IsMistake(err) {
+	if _, err := run.Train(t.Context()); !problem.IsMisuse(err) {
 		t.Errorf("the second time: %v, want a mistake", err)
 	}
 	run.Close()

@@ -52,23 +52,23 @@ func TestOutputsHaveTheirExtensions(t *testing.T) {
 		"strip to .h5":  stripped("x.h5"),
 		"save to .onnx": func() error { _, err := formats.SaveModel(in("x.onnx"), m); return err }(),
 	} {
-		if p := new(problem.Error); !errors.As(err, &p) || !p.Mistake() {
+		if p := new(problem.Error); !errors.As(err, &p) || !p.Misuse() {
 			t.Errorf("%s: %v, want a mistake of the caller", name, err)
 		}
 	}
 	if files, err := os.ReadDir(folder); len(files) != 2 || err != nil {
 		t.Errorf("written: %v, %v; want m.bnm and m.bnc alone", files, err)
 	}
-	if err := stripped("m.bnc"); !problem.IsMistake(err) || !strings.Contains(err.Error(), "is the input") {
+	if err := stripped("m.bnc"); !problem.IsMisuse(err) || !strings.Contains(err.Error(), "is the input") {
 		t.Errorf("strip over its input: %v", err)
 	}
 	_, err = export.File(t.Context(), export.Options{Input: in("m.bnm"), Output: in("./m.bnm"), Format: "torch"})
-	if !problem.IsMistake(err) || !strings.Contains(err.Error(), "is the input") {
+	if !problem.IsMisuse(err) || !strings.Contains(err.Error(), "is the input") {
 		t.Errorf("export over its input: %v", err)
 	}
 	_, err = doctor.RepairFile(t.Context(), in("m.bnm"), in("m.bnm"), modelfile.Options{},
 		doctor.RepairOptions{Data: "glyphs:64"})
-	if !problem.IsMistake(err) || !strings.Contains(err.Error(), "is the input") {
+	if !problem.IsMisuse(err) || !strings.Contains(err.Error(), "is the input") {
 		t.Errorf("repair over its input: %v", err)
 	}
 	unlock, err := regular.Lock(in("m.bnm"))

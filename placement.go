@@ -30,7 +30,7 @@ func placement(text string, devices, replicas int) ([]int, error) {
 	}
 	if len(counts) != devices {
 		return nil, problem.New("", "", fmt.Sprintf("{placement} %s is for %s, and there are %d", quoted,
-			problem.Counted(len(counts), "device"), devices), "give one number for each")
+			problem.Plural(len(counts), "device"), devices), "give one number for each")
 	}
 	if _, err := parallel.PlaceCounts(replicas, counts); err != nil {
 		return nil, problem.New("placement", quoted, err.Error(), "")

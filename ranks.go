@@ -46,7 +46,7 @@ func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 	case err != nil || p.Rank() == 0:
 		return m, err
 	case len(b) < digestBytes:
-		return nil, fmt.Errorf("rank 0 has sent a model of %s", problem.Counted(len(b), "byte"))
+		return nil, fmt.Errorf("rank 0 has sent a model of %s", problem.Plural(len(b), "byte"))
 	}
 	m.Weights = strings.TrimRight(string(b[:digestBytes]), "\x00")
 	m.Model, err = serialize.ParseModel("the model of rank 0", b[digestBytes:])

@@ -29,7 +29,7 @@ func (r *Run) checkUnseen(ctx context.Context) error {
 	if err != nil || !within {
 		return err
 	}
-	return problem.New("val", "", "all of its "+problem.Counted(r.validation.Info().Len, "sample")+
+	return problem.New("val", "", "all of its "+problem.Plural(r.validation.Info().Len, "sample")+
 		" are samples of {data} too: their figures are those of training",
 		"set some of {data} apart with {val-split}, or name other samples")
 }

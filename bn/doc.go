@@ -2,7 +2,7 @@
 // running statistics, how those of several replicas become one, and whether
 // what came out can be trusted. It knows no devices.
 //
-// Use it to follow statistics beside a training loop of your own (New, Next),
+// Use it to follow statistics during a training loop of your own (New, Next),
 // to merge what replicas saw (Merge), and to judge statistics of any origin
 // (Examine).
 //

@@ -29,7 +29,7 @@ func (e *NonFinite) Error() string {
 		wrong = fmt.Sprintf("would be %.3g, and float32 ends at 3.4e+38", e.Value)
 	}
 	return fmt.Sprintf("%schannel %d: the %s %s (%s affected)", where, e.Channel, e.What, wrong,
-		problem.Counted(e.Channels, "channel"))
+		problem.Plural(e.Channels, "channel"))
 }
 
 // Check verifies the moments of one step before they are committed: one

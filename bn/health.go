@@ -142,7 +142,7 @@ func (n *Norm) underTrained() []Finding {
 	if left < maxInitialWeight {
 		return nil
 	}
-	after := fmt.Sprintf("after %s with decay %g", problem.Counted(int(n.Updates), "update"), n.Decay)
+	after := fmt.Sprintf("after %s with decay %g", problem.Plural(int(n.Updates), "update"), n.Decay)
 	return []Finding{n.allChannels(Warning, fmt.Sprintf(
 		"%s the statistics are still %.0f %% their initial values",
 		after, 100*left), reestimate)}
@@ -154,8 +154,8 @@ func counters(norms []Norm) []Finding {
 	first := slices.IndexFunc(norms, func(n Norm) bool { return n.Updates >= 0 })
 	for i := first + 1; first >= 0 && i < len(norms); i++ {
 		if n := norms[i]; n.Updates >= 0 && n.Updates != norms[first].Updates {
-			updated := fmt.Sprintf("updated %s, %s %s", problem.Counted(int(n.Updates), "time"), norms[first].Name,
-				problem.Counted(int(norms[first].Updates), "time"))
+			updated := fmt.Sprintf("updated %s, %s %s", problem.Plural(int(n.Updates), "time"), norms[first].Name,
+				problem.Plural(int(norms[first].Updates), "time"))
 			found = append(found, n.allChannels(Warning, updated,
 				remedy{"the layer was frozen for a while, or is of another model", false}))
 		}

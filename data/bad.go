@@ -26,7 +26,7 @@ type BadFiles struct {
 func (e *BadFiles) Error() string {
 	const most = 100
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s are bad:", len(e.All), problem.Counted(e.Total, "file"))
+	fmt.Fprintf(&b, "%d of %s are bad:", len(e.All), problem.Plural(e.Total, "file"))
 	for _, bad := range e.All[:min(len(e.All), most)] {
 		fmt.Fprintf(&b, "\n   member %s: %v", bad.Name, bad.Err)
 	}

@@ -15,7 +15,7 @@ import (
 func checkSize(file []byte, format string, h, w int) error {
 	if w*h > freePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
-			w, h, problem.Counted(len(file), "byte"), freePixels, maxPixelsPerByte)
+			w, h, problem.Plural(len(file), "byte"), freePixels, maxPixelsPerByte)
 	}
 	switch format {
 	case "JPEG":
@@ -29,13 +29,13 @@ func checkSize(file []byte, format string, h, w int) error {
 func checkJPEGSize(file []byte) error {
 	blocks, visits := jpeg.Work(file)
 	if blocks/8 > len(file) { // each takes a bit or more
-		return fmt.Errorf("%s of 8 x 8 pixels in %s; the file is cut short", problem.Counted(blocks, "block"),
-			problem.Counted(len(file), "byte"))
+		return fmt.Errorf("%s of 8 x 8 pixels in %s; the file is cut short", problem.Plural(blocks, "block"),
+			problem.Plural(len(file), "byte"))
 	}
 	if visits > maxBlockVisits {
 		return problem.Advise("write it with fewer scans",
 			"its scans go over %s of 8 x 8 pixels; at most %d are decoded",
-			problem.Counted(visits, "block"), maxBlockVisits)
+			problem.Plural(visits, "block"), maxBlockVisits)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func checkTIFFSize(file []byte) error {
 	}
 	if packed > 2*uint64(len(file)) {
 		return fmt.Errorf("strips or tiles of %s in all in a file of %d: they stand for the same bytes",
-			problem.Counted(int(packed), "byte"), len(file))
+			problem.Plural(int(packed), "byte"), len(file))
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func checkCIFAR(file []byte) error {
 	}
 	if rest := len(file) % cifarRecord; rest != 0 {
 		return fmt.Errorf("the file is cut short: %s are %s of %d and %d more",
-			problem.Counted(len(file), "byte"), problem.Counted(len(file)/cifarRecord, "record"), cifarRecord, rest)
+			problem.Plural(len(file), "byte"), problem.Plural(len(file)/cifarRecord, "record"), cifarRecord, rest)
 	}
 	for i := 0; i < len(file); i += cifarRecord {
 		if int(file[i]) >= len(cifarClasses) {

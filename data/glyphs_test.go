@@ -23,7 +23,7 @@ func pixels(t *testing.T, src Source, n int) [][]byte {
 }
 
 // The hash was computed by this package on linux/amd64. Every machine must
-// draw the same; whoever changes a pixel raises glyphsVersion.
+// draw the same; a change that changes a pixel raises glyphsVersion.
 func TestGlyphsGolden(t *testing.T) {
 	for split, want := range map[Split]string{
 		Train: "3273fee758a307162de22146f945ba76e09d8a2171ca4bb5b147c6976530965a",

@@ -77,7 +77,7 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	l := &Loader{src: src, info: info, plan: plan, shape: shape, labelShape: labelShape(info, shape)}
 	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.batches() {
 		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %s",
-			s.Index, s.Epoch, problem.Counted(l.batches(), "batch"))
+			s.Index, s.Epoch, problem.Plural(l.batches(), "batch"))
 	}
 	l.start(ctx)
 	return l, nil

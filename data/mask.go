@@ -31,7 +31,7 @@ func labelShape(info Info, shape []int) []int {
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
 	src := plane{picture.Shape[0], picture.Shape[1], 1, make([]byte, len(label))}
 	if len(label) != src.h*src.w {
-		return fmt.Errorf("a mask of %s for a picture of %d x %d", problem.Counted(len(label), "pixel"),
+		return fmt.Errorf("a mask of %s for a picture of %d x %d", problem.Plural(len(label), "pixel"),
 			src.w, src.h)
 	}
 	for i, class := range label {

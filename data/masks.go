@@ -249,7 +249,7 @@ func (m *masks) decodeMask(ctx context.Context, i int) (tensor.Tensor, error) {
 			if int(class) >= len(m.info.Classes) && class != ignored {
 				err = fmt.Errorf("mask %s: pixel %d, %d is %d: there were %s when the source was opened",
 					m.samples[i].mask.name, at%t.Shape[1], at/t.Shape[1], class,
-					problem.Counted(len(m.info.Classes), "class"))
+					problem.Plural(len(m.info.Classes), "class"))
 				break
 			}
 		}

@@ -189,7 +189,7 @@ func TestMasksBad(t *testing.T) {
 		_, err := Open(t.Context(), masksIn(dir), Options{})
 		wantError(t, err, c.want)
 		var p *problem.Error
-		if !errors.As(err, &p) || problem.IsMistake(err) {
+		if !errors.As(err, &p) || problem.IsMisuse(err) {
 			t.Errorf("%v is a mistake of the caller, or no problem", err)
 		}
 	}

@@ -43,7 +43,7 @@ func readMaskTable(path string) (*maskCode, error) {
 	}
 	if len(c.names) < 2 || len(c.names) > MaskClasses {
 		return nil, fmt.Errorf("table %s: %s; want 2 to %d", path,
-			problem.Counted(len(c.names), "class"), MaskClasses)
+			problem.Plural(len(c.names), "class"), MaskClasses)
 	}
 	return c, nil
 }

@@ -38,8 +38,8 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 		return nil, fmt.Errorf("images of rank %d and labels of rank %d; want 3 and 1", len(x.Shape), len(y.Shape))
 	}
 	if x.Shape[0] != y.Shape[0] {
-		return nil, fmt.Errorf("%s but %s", problem.Counted(x.Shape[0], "image"),
-			problem.Counted(y.Shape[0], "label"))
+		return nil, fmt.Errorf("%s but %s", problem.Plural(x.Shape[0], "image"),
+			problem.Plural(y.Shape[0], "label"))
 	}
 	if x.Count() == 0 {
 		return nil, errors.New("there are no images in it")
@@ -101,7 +101,7 @@ func readIDXFile(f *os.File) (tensor.Tensor, error) {
 	// Reading to the end checks gzip's checksum.
 	if n, err := io.Copy(io.Discard, r); n != 0 || err != nil {
 		return tensor.Tensor{}, errors.Join(err, fmt.Errorf("%s too many behind its %v",
-			problem.Counted(int(n), "byte"), t))
+			problem.Plural(int(n), "byte"), t))
 	}
 	return t, nil
 }

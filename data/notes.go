@@ -20,16 +20,16 @@ func (i Info) Notes() (notes []string) {
 		for _, bad := range i.Skipped {
 			names = append(names, bad.Name)
 		}
-		note("%s left out, which cannot be read: %s", problem.Counted(n, "file"), firstNames(names))
+		note("%s left out, which cannot be read: %s", problem.Plural(n, "file"), firstNames(names))
 	}
 	if n := len(i.Absent); n > 0 {
-		note("no pixel of any mask is of %s: %s", problem.Counted(n, "class"), firstNames(i.Absent))
+		note("no pixel of any mask is of %s: %s", problem.Plural(n, "class"), firstNames(i.Absent))
 	}
 	if len(i.Ignored) > 0 {
 		note("files that are no pictures are ignored: %s", CountByExtension(i.Ignored))
 	}
 	if n := len(i.Empty); n > 0 {
-		note("%s without a picture: %s", problem.Counted(n, "folder"), firstNames(i.Empty))
+		note("%s without a picture: %s", problem.Plural(n, "folder"), firstNames(i.Empty))
 	}
 	return notes
 }
@@ -37,7 +37,7 @@ func (i Info) Notes() (notes []string) {
 // Notes says how many samples were set apart, and of which classes none could be.
 func (h *HeldOut) Notes() []string {
 	notes := []string{fmt.Sprintf("%s set apart for validation, %d left to train on",
-		problem.Counted(h.Validation.Info().Len, "sample"), h.Training.Info().Len)}
+		problem.Plural(h.Validation.Info().Len, "sample"), h.Training.Info().Len)}
 	if len(h.Single) > 0 {
 		notes = append(notes, "one sample is too few to set apart: "+firstNames(h.Single))
 	}

@@ -99,7 +99,7 @@ func readNPYHeader(r io.Reader) (string, error) {
 	}
 	length := binary.LittleEndian.Uint32(number[:])
 	if length > maxHeaderBytes {
-		return "", fmt.Errorf("it claims %s; at most %d are read", problem.Counted(int(length), "byte"),
+		return "", fmt.Errorf("it claims %s; at most %d are read", problem.Plural(int(length), "byte"),
 			maxHeaderBytes)
 	}
 	text := make([]byte, length)

@@ -99,7 +99,7 @@ func onlyArray(name string, src io.Reader) (tensor.Tensor, error) {
 // setLabels gives the samples the labels y, from a file of that name.
 func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	if len(y.Shape) == 0 || y.Shape[0] != m.info.Len {
-		return fmt.Errorf("%s: %v are no labels for %s", name, y, problem.Counted(m.info.Len, "sample"))
+		return fmt.Errorf("%s: %v are no labels for %s", name, y, problem.Plural(m.info.Len, "sample"))
 	}
 	labels, err := toLabels(y)
 	if err != nil {

@@ -59,7 +59,7 @@ func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
 		return err
 	}
 	if err == nil && rows != f.h {
-		err = fmt.Errorf("%s of pixels, want %d", problem.Counted(rows, "row"), f.h)
+		err = fmt.Errorf("%s of pixels, want %d", problem.Plural(rows, "row"), f.h)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", codecs[f.codec].name, cutShort(err))

@@ -11,7 +11,7 @@ import (
 )
 
 // The hashes were computed by this package on linux/amd64. Every machine must
-// draw the same; whoever changes a pixel raises shapesVersion.
+// draw the same; a change that changes a pixel raises shapesVersion.
 func TestShapesGolden(t *testing.T) {
 	for split, want := range map[Split]string{
 		Train: "04dd2af708ce9a19b9fcb16f1277cd81cc311361f0e90e9b8f6cdf5bf4aab857",
@@ -29,7 +29,7 @@ func TestShapesGolden(t *testing.T) {
 	}
 }
 
-// Each class covers its share: none is so rare that its IoU would be chance.
+// Each class covers enough pixels: no class is so rare that its IoU would be chance.
 func TestShapesShowEveryClass(t *testing.T) {
 	src := open(t, "shapes:200", Options{})
 	count := make([]int, len(shapeClasses))

@@ -18,8 +18,8 @@ type specError struct{}
 
 func (specError) Error() string { return "data spec" }
 
-// Mistake implements what problem.IsMistake looks for.
-func (specError) Mistake() bool { return true }
+// Misuse implements what problem.IsMisuse looks for.
+func (specError) Misuse() bool { return true }
 
 // spec is "kind:path@split", taken apart.
 type spec struct {

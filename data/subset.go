@@ -21,7 +21,7 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 		return src, nil
 	}
 	if n < 0 || n > all {
-		return nil, fmt.Errorf("%s: %s of %d; want 1 to %d", src.Info().Kind, problem.Counted(n, "sample"), all,
+		return nil, fmt.Errorf("%s: %s of %d; want 1 to %d", src.Info().Kind, problem.Plural(n, "sample"), all,
 			all)
 	}
 	d := tensor.NewPhilox(seed, tensor.StreamOrder).Draws(subsetEpoch, uint64(n))

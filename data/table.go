@@ -82,7 +82,7 @@ func (t *labelTable) checkColumns() error {
 	for _, row := range t.rows {
 		if len(row.fields) != want {
 			return fmt.Errorf("line %d has %s, the first line %d", row.line,
-				problem.Counted(len(row.fields), "column"), want)
+				problem.Plural(len(row.fields), "column"), want)
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func (d *directory) inInks() bool { return d.number(tiffPhotometric, 0) == seenC
 func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 	if n := d.number(tiffSamples, 1); n != 4 || d.number(tiffPlanar, 1) != 1 || d.number(tiffBits, 1) != 8 {
 		return fmt.Errorf("CMYK of %s of %s; four of 8 bits, one behind the other, are read",
-			problem.Counted(n, "sample"), problem.Counted(d.number(tiffBits, 1), "bit"))
+			problem.Plural(n, "sample"), problem.Plural(d.number(tiffBits, 1), "bit"))
 	}
 	img, err := tiff.Decode(withContext(ctx, d.asColours()))
 	if err != nil {

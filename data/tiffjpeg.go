@@ -47,7 +47,7 @@ func (d *directory) openPieces() (*pieces, error) {
 		return nil, fmt.Errorf("strips or tiles: %d, want %d", min(len(p.offsets), len(p.counts)), n)
 	}
 	if padded := n * p.pieceW * p.pieceH; padded > 4*p.w*p.h+freePixels {
-		return nil, fmt.Errorf("tiles of %s for a picture of %d", problem.Counted(padded, "pixel"), p.w*p.h)
+		return nil, fmt.Errorf("tiles of %s for a picture of %d", problem.Plural(padded, "pixel"), p.w*p.h)
 	}
 	return p, nil
 }

@@ -173,7 +173,7 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 // add checks the limits on one more member.
 func (t *tree) add(m member) error {
 	if m.size > maxFileBytes {
-		return fmt.Errorf("member %s: %s; at most %d are read", m.name, problem.Counted(int(m.size), "byte"),
+		return fmt.Errorf("member %s: %s; at most %d are read", m.name, problem.Plural(int(m.size), "byte"),
 			maxFileBytes)
 	}
 	if len(t.members) == maxMembers {

@@ -65,8 +65,8 @@ func TestWindowsShowAll(t *testing.T) {
 	}
 }
 
-// A picture of the input's size is shown as it is by every fit; one of the same
-// shape but for ResizeFit, which squeezes, as it is cropped; windows are parts.
+// A picture of the input's size is shown as it is by every fit; one of the same shape as it is
+// cropped, except by ResizeFit, which squeezes it; windows are crops.
 func TestWindowsOfItsOwnSize(t *testing.T) {
 	src := sizedPictures(t, [2]int{6, 4}, [2]int{12, 8}, [2]int{13, 3})
 	shape := Transform{Height: 4, Width: 6}

@@ -118,8 +118,8 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 	}
 	if len(targets) > o.Most && o.Most != 0 {
 		return problem.New("devices", o.Devices,
-			fmt.Sprintf("%s for %s", problem.Counted(len(targets), "device"), problem.Counted(o.Most, "replica")),
-			"use "+problem.Counted(len(targets), "replica")+" or fewer devices")
+			fmt.Sprintf("%s for %s", problem.Plural(len(targets), "device"), problem.Plural(o.Most, "replica")),
+			"use "+problem.Plural(len(targets), "replica")+" or fewer devices")
 	}
 	for _, t := range targets {
 		if err := t.info.CheckPrecision(f.device.Precision); err != nil {
@@ -180,8 +180,8 @@ func (f *Fleet) divideThreads(targets []target) (err error) {
 		return err
 	}
 	if all := f.device.Threads * cpus; all > runtime.NumCPU() {
-		f.note("%s of %s on %s: they will wait for each other", problem.Counted(cpus, "CPU device"),
-			problem.Counted(f.device.Threads, "thread"), problem.Counted(runtime.NumCPU(), "logical CPU"))
+		f.note("%s of %s on %s: they will wait for each other", problem.Plural(cpus, "CPU device"),
+			problem.Plural(f.device.Threads, "thread"), problem.Plural(runtime.NumCPU(), "logical CPU"))
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (f *Fleet) mention(ctx context.Context, targets []target) {
 	}
 	list, err := f.list(ctx, "cuda")
 	if gpus := len(computing(list)); err == nil && gpus > 0 {
-		f.note("unused here: %s; devices cuda takes all", problem.Counted(gpus, "CUDA device"))
+		f.note("unused here: %s; devices cuda takes all", problem.Plural(gpus, "CUDA device"))
 	}
 }
 

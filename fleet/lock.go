@@ -64,9 +64,10 @@ func Remove(name string) error {
 }
 
 // Status is a plugin compared with devices.lock. State says how it stands: own
-// (it lies beside this program and needs no lock), locked (it is the file that
-// was added), changed (another file is there now), unlocked (it was never added),
-// missing (its file cannot be read), or runs (another process has started it).
+// (it lies in the folder of this program and needs no lock), locked (it is the
+// file that was added), changed (another file is there now), unlocked (it was
+// never added), missing (its file cannot be read), or runs (another process has
+// started it).
 type Status struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`               // absolute; "" of one that runs

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Opener opens one device as often as it is asked to: to measure it, alone and
-// beside itself.
+// Opener opens one device as often as it is asked to: to measure one, and
+// several at a time.
 type Opener struct {
 	fleet  *Fleet
 	target target
@@ -25,7 +25,7 @@ func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	}
 	targets, err := f.resolve(ctx, specs)
 	if err == nil && len(targets) != 1 {
-		err = problem.New("", "", o.Devices+" are "+problem.Counted(len(targets), "device"),
+		err = problem.New("", "", o.Devices+" are "+problem.Plural(len(targets), "device"),
 			"name one, for example "+specs[0].name+":0")
 	}
 	if err == nil {

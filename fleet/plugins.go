@@ -17,7 +17,7 @@ import (
 // Plugins says which plugins there are and how they are started. The zero
 // value is what lies in the usual places (remote.Folders) and is locked.
 type Plugins struct {
-	Paths    []string // of plugins besides those that are found
+	Paths    []string // of additional plugins
 	Unlocked bool     // run plugins that devices.lock does not know
 	Levels   []string // data planes that may be used; nil: all
 	// Timeout bounds the start of a plugin, until it has described itself; 0: the

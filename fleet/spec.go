@@ -26,7 +26,7 @@ func parse(text string) ([]spec, error) {
 		if n, after, ok := strings.Cut(rest, "x"); ok {
 			if count, err := strconv.Atoi(n); err == nil {
 				if count < 1 {
-					return nil, problem.New("devices", strconv.Quote(item), problem.Counted(count, "device"), "")
+					return nil, problem.New("devices", strconv.Quote(item), problem.Plural(count, "device"), "")
 				}
 				s.count, rest = count, after
 			}
@@ -50,7 +50,7 @@ func threadsFor(asked, devices int) (int, error) {
 	}
 	if asked < 1 || asked > cores {
 		return 0, problem.New("threads", fmt.Sprint(asked),
-			"this machine has "+problem.Counted(cores, "logical CPU"), fmt.Sprintf("use 1 to %d", cores))
+			"this machine has "+problem.Plural(cores, "logical CPU"), fmt.Sprintf("use 1 to %d", cores))
 	}
 	return asked, nil
 }

@@ -192,5 +192,5 @@ func only(name string, n int) string {
 	if n == 1 {
 		return name + " has 1 device, number 0"
 	}
-	return fmt.Sprintf("%s has %s, 0 to %d", name, problem.Counted(n, "device"), n-1)
+	return fmt.Sprintf("%s has %s, 0 to %d", name, problem.Plural(n, "device"), n-1)
 }

@@ -8,7 +8,7 @@ import "fmt"
 type Copier struct {
 	From    *Function
 	Builder *Builder
-	To      map[Value]Value // by value of From: the value of B in its place
+	To      map[Value]Value // by value of From: the value of Builder that replaces it
 }
 
 // NewCopier returns a copier from f to b that has copied nothing yet.
@@ -16,9 +16,9 @@ func NewCopier(f *Function, b *Builder) Copier {
 	return Copier{From: f, Builder: b, To: map[Value]Value{None: None}}
 }
 
-// Value returns the value of B that takes the place of v, a value of From. A
-// read of state is added where it is first used. If v was left out, the builder
-// gets an error.
+// Value returns the value of Builder that replaces v, a value of From. A read
+// of state is added where it is first used. If v was left out, the builder gets
+// an error.
 func (c Copier) Value(v Value) Value {
 	to, ok := c.To[v]
 	if ok {

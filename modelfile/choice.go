@@ -16,7 +16,7 @@ type Choice struct {
 	Tensors  int               // how many were taken
 	Wrappers []string          // layers around the model that were opened or stripped, outermost first
 	LeftOut  []formats.Group   // what was not taken, with the reason
-	Counters []formats.Counter // single values beside the tensors: epoch, step
+	Counters []formats.Counter // single values that are not tensors: epoch, step
 	Findings []formats.Finding // what is odd, or a fault
 }
 

@@ -26,7 +26,7 @@ func (o *Options) applyTo(m *models.Model) (*models.Model, error) {
 	}
 	if scores := classesOf(m, len(o.Labels)); len(scores) == 0 || scores[0] != len(o.Labels) {
 		return nil, problem.New("labels", "", fmt.Sprintf("%s, and the output of the model is %s for each sample",
-			problem.Counted(len(o.Labels), "name"), tensor.Describe(tensor.F32, scores)), "")
+			problem.Plural(len(o.Labels), "name"), tensor.Describe(tensor.F32, scores)), "")
 	}
 	named := *m
 	named.Labels = o.Labels

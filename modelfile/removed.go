@@ -39,10 +39,10 @@ func NewRemoved(r *serialize.Removed) *Removed {
 	for _, name := range slices.Sorted(maps.Keys(r.Connections)) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", r.Connections[name], name))
 	}
-	all.Lines = append(all.Lines, fmt.Sprintf("%s (%s)", problem.Counted(all.Connections, "replica connection"),
+	all.Lines = append(all.Lines, fmt.Sprintf("%s (%s)", problem.Plural(all.Connections, "replica connection"),
 		strings.Join(kinds, ", ")))
 	if all.OptimizerTensors > 0 {
-		all.Lines = append(all.Lines, problem.Counted(all.OptimizerTensors, "optimizer tensor"))
+		all.Lines = append(all.Lines, problem.Plural(all.OptimizerTensors, "optimizer tensor"))
 	}
 	all.Lines = append(all.Lines, all.Other...)
 	all.Lines = append(all.Lines, fmt.Sprintf("%.1f MB in all", float64(r.Bytes)/1e6))
@@ -53,10 +53,10 @@ func NewRemoved(r *serialize.Removed) *Removed {
 func otherRemoved(r *serialize.Removed) []string {
 	other := []string{}
 	if n := len(r.Averages); n > 0 {
-		other = append(other, problem.Counted(n, "average")+" of weights")
+		other = append(other, problem.Plural(n, "average")+" of weights")
 	}
 	if n := len(r.Auxiliary); n > 0 {
-		other = append(other, "the auxiliary head: "+problem.Counted(n, "tensor"))
+		other = append(other, "the auxiliary head: "+problem.Plural(n, "tensor"))
 	}
 	replicas, weights := 0, 0
 	for _, name := range r.Sets {
@@ -70,23 +70,23 @@ func otherRemoved(r *serialize.Removed) []string {
 		}
 	}
 	if replicas > 0 {
-		other = append(other, "statistics of "+problem.Counted(replicas, "replica"))
+		other = append(other, "statistics of "+problem.Plural(replicas, "replica"))
 	}
 	if weights > 0 {
-		other = append(other, "weights of "+problem.Counted(weights, "replica"))
+		other = append(other, "weights of "+problem.Plural(weights, "replica"))
 	}
 	if r.Attachments > 0 {
-		other = append(other, problem.Counted(r.Attachments, "attachment"))
+		other = append(other, problem.Plural(r.Attachments, "attachment"))
 	}
 	return other
 }
 
-// Removed returns what a file of another program has beside the tensors that
-// were taken.
+// Removed returns what a file of another program has in addition to the
+// tensors that were taken.
 func (k *Choice) Removed() *Removed {
 	r := &Removed{Wrappers: append([]string{}, k.Wrappers...), Other: []string{}}
 	if k.Key != "" {
-		r.Lines = append(r.Lines, "all but the "+problem.Counted(k.Tensors, "tensor")+" of "+k.Key)
+		r.Lines = append(r.Lines, "all but the "+problem.Plural(k.Tensors, "tensor")+" of "+k.Key)
 	}
 	if len(k.Wrappers) > 0 {
 		r.Lines = append(r.Lines, "wrappers: "+strings.Join(k.Wrappers, " "))
@@ -115,6 +115,6 @@ func Reason(g formats.Group) string {
 }
 
 func groupLine(g formats.Group) string {
-	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, Reason(g), problem.Counted(g.Tensors, "tensor"),
+	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, Reason(g), problem.Plural(g.Tensors, "tensor"),
 		float64(g.Bytes)/1e6)
 }

@@ -156,7 +156,7 @@ func (o Options) check(a Architecture) error {
 		s.Channels < 1 || s.Channels > maxChannels:
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
 	case o.Classes < 2 || o.Classes > maxClasses:
-		return fmt.Errorf("%s; a classifier has 2 to %d", problem.Counted(o.Classes, "class"), maxClasses)
+		return fmt.Errorf("%s; a classifier has 2 to %d", problem.Plural(o.Classes, "class"), maxClasses)
 	}
 	return Image{Scale: 1. / largestPixel, Mean: o.Mean, Std: o.Std}.Check(o.Input.Channels)
 }

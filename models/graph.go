@@ -15,7 +15,7 @@ func New(g *graph.Graph) (*Model, error) {
 		return nil, err
 	}
 	if n := len(g.Main.Inputs); n != 1 {
-		return nil, fmt.Errorf("graph %s has %s, want 1", g.Name, problem.Counted(n, "input"))
+		return nil, fmt.Errorf("graph %s has %s, want 1", g.Name, problem.Plural(n, "input"))
 	}
 	return &Model{Architecture: g.Name, Graph: g, State: map[string]tensor.Tensor{},
 		Preprocess: Preprocess{Known: true}}, nil

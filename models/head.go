@@ -15,13 +15,13 @@ import (
 func WithClasses(m *Model, classes int) (*Model, error) {
 	if classes < 2 || classes > maxClasses {
 		return nil, fmt.Errorf("model %s: %s; a classifier has 2 to %d", m.Architecture,
-			problem.Counted(classes, "class"), maxClasses)
+			problem.Plural(classes, "class"), maxClasses)
 	}
 	f := m.Graph.Main.Clone()
 	h := &head{f: f, classes: classes}
 	if err := h.find(); err != nil {
 		return nil, fmt.Errorf("model %s: no head for %s: %w", m.Architecture,
-			problem.Counted(classes, "class"), err)
+			problem.Plural(classes, "class"), err)
 	}
 	if h.oldClasses == classes {
 		return m, nil
@@ -30,7 +30,7 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 	g, err := graph.ParseGraph(g.Text()) // infers all shapes again
 	if err != nil {
 		return nil, fmt.Errorf("model %s with a head for %s: %w", m.Architecture,
-			problem.Counted(classes, "class"), err)
+			problem.Plural(classes, "class"), err)
 	}
 	out := *m
 	out.Graph, out.State, out.Labels = g, nil, nil

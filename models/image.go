@@ -47,8 +47,8 @@ func (i Image) Check(channels int) error {
 		v      []float64
 	}{{"mean", i.Mean}, {"std", i.Std}} {
 		if len(l.v) != 0 && len(l.v) != channels {
-			return problem.New(l.option, numbers(l.v), problem.Counted(len(l.v), "number")+" for "+
-				problem.Counted(channels, "channel"), "give one for each channel"+repeated(l.option, l.v, channels))
+			return problem.New(l.option, numbers(l.v), problem.Plural(len(l.v), "number")+" for "+
+				problem.Plural(channels, "channel"), "give one for each channel"+repeated(l.option, l.v, channels))
 		}
 		if k := slices.IndexFunc(l.v, func(v float64) bool { return !tensor.IsFinite(v) }); k >= 0 {
 			return problem.New(l.option, numbers(l.v), fmt.Sprintf("%g is not finite", l.v[k]), "")

@@ -21,7 +21,7 @@ type Loaded struct {
 // String returns the numbers in words: "60 tensors taken, 2 of another shape left as
 // they were".
 func (l Loaded) String() string {
-	s := problem.Counted(len(l.Matched), "tensor") + " taken"
+	s := problem.Plural(len(l.Matched), "tensor") + " taken"
 	for _, list := range []struct {
 		names []string
 		what  string
@@ -85,7 +85,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	slices.Sort(l.Unused)
 	if len(l.Matched) == 0 {
 		return l, fmt.Errorf("model %s: none of the file's %s has the name and shape of one of "+
-			"the model's %d: %v", m.Architecture, problem.Counted(len(from), "tensor"), len(known), l)
+			"the model's %d: %v", m.Architecture, problem.Plural(len(from), "tensor"), len(known), l)
 	}
 	m.State = state
 	return l, nil

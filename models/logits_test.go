@@ -43,7 +43,7 @@ func fill(k int, s graph.State) tensor.Tensor {
 	return t
 }
 
-// Architectures compute what PyTorch's do, exactly but for rounding in float64.
+// Architectures compute what PyTorch's do, exactly except for rounding in float64.
 func TestLogitsAsInPyTorch(t *testing.T) {
 	for line := range strings.Lines(torchLogits) {
 		f := strings.Fields(line)

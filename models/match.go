@@ -26,7 +26,7 @@ func (k *ClassMatch) String() string {
 		return "the model has no names for its classes: they are taken for those of the data in their order, " +
 			ClassList(k.Names) + "; {labels} says others"
 	case len(k.Missing) > 0:
-		return fmt.Sprintf("the data lacks %s of the model: %s", problem.Counted(len(k.Missing), "class"),
+		return fmt.Sprintf("the data lacks %s of the model: %s", problem.Plural(len(k.Missing), "class"),
 			some(k.Missing))
 	}
 	return ""
@@ -62,7 +62,7 @@ func MatchClasses(labels []string, count int, kind string, classes []string) (Cl
 		k.byNumber(count)
 	default:
 		return k, problem.New("labels", "", fmt.Sprintf("the model has no names for its %s, and %s has %s: which "+
-			"is which is not known", problem.Counted(count, "class"), kind, ClassList(classes)),
+			"is which is not known", problem.Plural(count, "class"), kind, ClassList(classes)),
 			"say by {labels} what the model's classes are called, in their order")
 	}
 	for i, name := range k.Names {

@@ -86,7 +86,7 @@ func (m *Model) Check() error {
 	}
 	if len(m.Graph.Main.Inputs) != 1 {
 		return fmt.Errorf("model %s has %s, want 1", m.Architecture,
-			problem.Counted(len(m.Graph.Main.Inputs), "input"))
+			problem.Plural(len(m.Graph.Main.Inputs), "input"))
 	}
 	if v := m.Preprocess.Interpolation; v != "" && v != "bicubic" {
 		return fmt.Errorf("model %s: interpolation %.80q is none that there is; want bicubic, or none for bilinear",
@@ -104,7 +104,7 @@ func (m *Model) Check() error {
 	}
 	if len(m.State) != len(m.Graph.State) {
 		return fmt.Errorf("model %s has %s, the graph declares %d",
-			m.Architecture, problem.Counted(len(m.State), "tensor"), len(m.Graph.State))
+			m.Architecture, problem.Plural(len(m.State), "tensor"), len(m.Graph.State))
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Whoever is lost, and whenever: with one device that updates for all the bits
-// are those of one device.
+// Whichever device is lost, and whenever: with one device that updates for all the bits are those
+// of one device.
 func TestOneDeviceUpdatesForAll(t *testing.T) {
 	want, err := trainSteps(t, refs(t, 1), Config{})
 	if err != nil {

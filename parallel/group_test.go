@@ -212,7 +212,7 @@ func TestSpeeds(t *testing.T) {
 	}
 }
 
-// TestCapacities has room for a device's replicas, and for its even share of rows, which
+// TestCapacities: a capacity is for a device's replicas, and for its even share of rows, which
 // prediction gives it.
 func TestCapacities(t *testing.T) {
 	for _, c := range []struct {

@@ -111,8 +111,8 @@ func (l *LocalSGD) ReplicaStates() []map[string]tensor.Tensor {
 	return slices.Clone(l.states)
 }
 
-// Restore gives every replica what Own returned since steps after all had
-// the same weights.
+// Restore gives every replica what ReplicaStates returned since steps after
+// all had the same weights.
 func (l *LocalSGD) Restore(replicaTensors []map[string]tensor.Tensor, since int) error {
 	if len(replicaTensors) != len(l.states) {
 		return fmt.Errorf("weights of %d replicas, there are %d", len(replicaTensors), len(l.states))

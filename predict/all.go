@@ -33,7 +33,7 @@ func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 			if wrong != nil {
 				bad = append(bad, wrong)
 			}
-			if wrong != nil || p.Follows() {
+			if wrong != nil || p.Rank() > 0 {
 				return nil
 			}
 			return each(sample, outputs)

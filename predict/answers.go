@@ -99,7 +99,7 @@ func (a *Answers) classify() error {
 	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
 	switch {
 	case len(a.Chosen) > 1:
-		return refuse("the model has "+problem.Counted(len(a.Chosen), "output"),
+		return refuse("the model has "+problem.Plural(len(a.Chosen), "output"),
 			"name that of the classes with {only}")
 	case !a.Model.Scores(a.Scores):
 		t := f.Values[f.Outputs[a.Scores].Value].Type

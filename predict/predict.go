@@ -68,8 +68,14 @@ func (p *Predictor) Rows() int {
 	return p.driver.Rows()
 }
 
-// Follows reports whether this is a rank whose predictions rank 0 writes.
-func (p *Predictor) Follows() bool { return p.peers != nil && p.peers.Rank() > 0 }
+// Rank returns the rank of this process in Options.Peers, 0 without. All hands the
+// predictions of all ranks to rank 0.
+func (p *Predictor) Rank() int {
+	if p.peers == nil {
+		return 0
+	}
+	return p.peers.Rank()
+}
 
 // Open opens devices and loads on them what evaluation during training runs of
 // m, and nothing else. The caller closes the predictor, and leaves m as it is
@@ -136,8 +142,8 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 // Close frees the executables and closes the devices. The error joins those of both.
 func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
 
-// Terms are what outputs depend on beside model and input: on the same terms they
-// have the same bits.
+// Terms are what outputs depend on in addition to model and input: on the same
+// terms they have the same bits.
 type Terms struct {
 	Kernels   string // kernel class: one name, or several joined by "+"
 	Precision string // device.F32 or device.BF16

@@ -55,7 +55,7 @@ func (r *Report) Wrong() string {
 	if r.NotFinite == 0 {
 		return ""
 	}
-	return problem.Counted(r.NotFinite, what) +
+	return problem.Plural(r.NotFinite, what) +
 		" counted as wrong: the outputs are not finite (NaN or infinite)"
 }
 

@@ -27,7 +27,7 @@ func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 		if n := classes * max(at.Height*at.Width, high*width); n > maxScores {
 			return problem.Advise("scale it down",
 				"%s: %d x %d pixels with scores of %s need more memory than 2 GiB",
-				s.windows.Source.Name(at.Sample), width, high, problem.Counted(classes, "class"))
+				s.windows.Source.Name(at.Sample), width, high, problem.Plural(classes, "class"))
 		}
 		s.sums = tensor.New(tensor.F32, classes, at.Height, at.Width)
 		s.counts = make([]float32, at.Height*at.Width)

@@ -32,7 +32,7 @@ func (p *Predictor) Scores(ctx context.Context, src data.Source, w Whole, r Read
 		return p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error { return each(i, outs[w.Output]) })
 	}
 	return p.stitched(ctx, src, w, r, func(i int, scores tensor.Tensor) error {
-		if p.Follows() {
+		if p.Rank() > 0 {
 			return nil
 		}
 		return each(i, scores)

@@ -14,7 +14,7 @@ func ExampleError_WithOptionNames() {
 	if p := new(problem.Error); errors.As(err, &p) {
 		fmt.Println(p.WithOptionNames(func(option string) string { return "--" + option }))
 	}
-	fmt.Println(problem.IsMistake(err))
+	fmt.Println(problem.IsMisuse(err))
 	// Output:
 	// batch 4: 8 replicas need 8 rows at least; use replicas 4
 	// --batch 4: 8 replicas need 8 rows at least; use --replicas 4

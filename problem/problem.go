@@ -30,7 +30,7 @@ type Error struct {
 	Err    error    // the cause; nil
 	Known  []string // what Value may be, so that a program can say what may have been meant; nil
 	// Failed: the options are in order by themselves; what they name is not, or
-	// came to grief. A command line exits 1 for it, and 2 for all other problems.
+	// failed. A command line exits 1 for it, and 2 for all other problems.
 	Failed bool
 }
 
@@ -39,17 +39,17 @@ func New(field, value, text, advice string) *Error {
 	return &Error{Field: field, Value: value, Text: text, Advice: advice}
 }
 
-// Failure returns an Error about what came to grief although the options are in
-// order by themselves.
+// Failure returns an Error about what failed although the options are in order
+// by themselves.
 func Failure(field, text, advice string) *Error {
 	return &Error{Field: field, Text: text, Advice: advice, Failed: true}
 }
 
 // Advise returns an Error of the text that fmt.Errorf gives, with what to do. It is
-// about what came to grief, unless what it wraps is a mistake.
+// about what failed, unless what it wraps is a misuse.
 func Advise(advice, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Text: err.Error(), Advice: advice, Err: err, Failed: !IsMistake(err)}
+	return &Error{Text: err.Error(), Advice: advice, Err: err, Failed: !IsMisuse(err)}
 }
 
 // Because returns e with a cause, whose kind errors.Is and errors.As find.
@@ -107,9 +107,9 @@ func ReplaceOptions(text string, call func(option string) string) string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Counted writes a number of things that have a regular plural: "1 replica",
+// Plural writes a number of things that have a regular plural: "1 replica",
 // "2 replicas", "2 classes".
-func Counted(n int, thing string) string {
+func Plural(n int, thing string) string {
 	switch {
 	case n == 1:
 		return "1 " + thing
@@ -122,20 +122,20 @@ func Counted(n int, thing string) string {
 // sibilant is the end of a word whose plural takes another vowel.
 var sibilant = regexp.MustCompile(`(s|x|[^o]ch|sh)$`) // not epoch
 
-// Mistake reports whether the caller could have done otherwise: not for a Failure.
-func (e *Error) Mistake() bool { return !e.Failed }
+// Misuse reports whether the caller could have done otherwise: not for a Failure.
+func (e *Error) Misuse() bool { return !e.Failed }
 
-// IsMistake reports whether err is a mistake of the caller: an *Error, or an
-// error of another type with a method Mistake that says so.
-func IsMistake(err error) bool {
+// IsMisuse reports whether the caller could have done otherwise: err is an *Error that is
+// no Failure, or an error of another type with a method Misuse that says so.
+func IsMisuse(err error) bool {
 	var m interface {
 		error
-		Mistake() bool
+		Misuse() bool
 	}
-	return errors.As(err, &m) && m.Mistake()
+	return errors.As(err, &m) && m.Misuse()
 }
 
-// Unknown says that nothing of a kind has a name. It is a mistake of the caller.
+// Unknown says that nothing of a kind has a name. It is a misuse.
 type Unknown struct {
 	What  string   // the kind: "device", "model"
 	Name  string   // that nothing has
@@ -146,5 +146,5 @@ func (u *Unknown) Error() string {
 	return fmt.Sprintf("unknown %s %q; there are %s", u.What, u.Name, strings.Join(u.Known, ", "))
 }
 
-// Mistake implements what IsMistake looks for.
-func (u *Unknown) Mistake() bool { return true }
+// Misuse implements what IsMisuse looks for.
+func (u *Unknown) Misuse() bool { return true }

@@ -53,7 +53,7 @@ func TestCounted(t *testing.T) {
 		{3, "batch", "3 batches"}, {2, "batch norm", "2 batch norms"}, {8, "epoch", "8 epochs"}, {1, "more replica", "1 more replica"},
 		{-1, "sample", "-1 samples"},
 	} {
-		if got := Counted(c.n, c.thing); got != c.want {
+		if got := Plural(c.n, c.thing); got != c.want {
 			t.Errorf("%d of %s: %q, want %q", c.n, c.thing, got, c.want)
 		}
 	}

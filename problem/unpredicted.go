@@ -15,5 +15,5 @@ func Unpredicted(bad []error, of int) error {
 	for i, err := range bad {
 		lines[i] = "\n   " + err.Error()
 	}
-	return fmt.Errorf("%d of %s cannot be predicted:%s", len(bad), Counted(of, "input"), strings.Join(lines, ""))
+	return fmt.Errorf("%d of %s cannot be predicted:%s", len(bad), Plural(of, "input"), strings.Join(lines, ""))
 }

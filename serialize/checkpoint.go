@@ -29,8 +29,8 @@ type Checkpoint struct {
 	Attachments map[string][]byte // other data of the run: moments not yet merged
 }
 
-// Set is a named group of tensors beside the state, such as the running statistics of
-// one replica, or the best weights so far.
+// Set is a named group of tensors in addition to the state, such as the running
+// statistics of one replica, or the best weights so far.
 type Set struct {
 	Name    string
 	Updates []int64 // number of updates of each batch norm; nil if these are no running statistics

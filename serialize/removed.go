@@ -12,7 +12,7 @@ type Removed struct {
 	Optimizer   []string       // names of tensors
 	Averages    []string       // names of tensors
 	Auxiliary   []string       // names of tensors of the auxiliary head
-	Sets        []string       // names of sets of tensors beside the state
+	Sets        []string       // names of sets of tensors in addition to the state
 	Attachments int
 	Bytes       int64 // of all those tensors
 }

@@ -24,7 +24,7 @@ func IsReplicaSet(set string) bool { return strings.HasPrefix(set, replicaPrefix
 const weightsPrefix = "weights_"
 
 // WeightSet returns the name of the set of weights, averages and optimizer tensors of replica r, if
-// each replica has its own (parallel.Periodic). The state of the checkpoint has their average.
+// each replica has its own (parallel.LocalSGD). The state of the checkpoint has their average.
 func WeightSet(r int) string { return fmt.Sprint(weightsPrefix, r) }
 
 // IsWeightSet reports whether WeightSet returns this name for some replica.

@@ -161,7 +161,7 @@ func (k *call) SendMsg(m any) error {
 		size += len(p)
 	}
 	if int64(size) > maxMessageBytes {
-		return fmt.Errorf("an answer of %s", problem.Counted(size, "byte"))
+		return fmt.Errorf("an answer of %s", problem.Plural(size, "byte"))
 	}
 	k.writeHeaders()
 	_ = k.controller.SetWriteDeadline(k.s.deadline(int64(size)))

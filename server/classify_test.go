@@ -99,8 +99,8 @@ func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []to
 	return top
 }
 
-// Pictures that are none, damaged ones and those that unpack to more than there
-// is room for are refused.
+// Bytes that are no pictures, damaged pictures and those that unpack to more than the memory budget
+// are refused.
 func TestClassifyRefuses(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 16 << 20
@@ -114,7 +114,7 @@ func TestClassifyRefuses(t *testing.T) {
 		{"", "", nil, 400},
 		{"", "", []byte("no picture"), 400},
 		{"", "", file[:len(file)/2], 400},
-		{"", "", huge, 400}, // more than its bytes can hold, so that no room is asked for
+		{"", "", huge, 400}, // more than its bytes can hold, so that nothing is reserved
 		{"", "", endless, 400},
 		{"", "application/json", []byte(`{"image":"%"}`), 400},
 		{"", "application/json", []byte(`{}`), 400},

@@ -109,7 +109,7 @@ func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []reque
 func (s *modelVersion) rows(r *protocol.Request) (tensor.Tensor, error) {
 	if len(r.Inputs) != 1 {
 		return tensor.Tensor{}, invalid("the request has %s; model %s takes one, %s",
-			problem.Counted(len(r.Inputs), "input"), s.name, s.input.Name)
+			problem.Plural(len(r.Inputs), "input"), s.name, s.input.Name)
 	}
 	in := &r.Inputs[0]
 	refuse := func(what string, got any) error {

@@ -40,9 +40,9 @@ func children(t *testing.T) (pids []int) {
 	return pids
 }
 
-// Requests of random sizes at random times, while a device is killed in the
-// middle of them: every answer is what predict gives, bit for bit, and none is
-// lost. BNCTL_SERVE=full does it a thousand times.
+// Requests of random sizes at random times, while a device is killed in the middle of them: every
+// answer is what predict gives, bit for bit, and no answer is lost. BNCTL_SERVE=full does it a
+// thousand times.
 func TestADeviceIsKilled(t *testing.T) {
 	rounds := 6
 	if os.Getenv("BNCTL_SERVE") == "full" {

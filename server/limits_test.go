@@ -35,8 +35,8 @@ func packed(t *testing.T, b []byte) []byte {
 	return out.Bytes()
 }
 
-// Bodies may be packed; one that unpacks to more than there may be is refused,
-// and so is one for which there is no room. Room comes back.
+// Bodies may be packed; one that unpacks to more than there may be is refused, and so is one that
+// does not fit in the memory budget. The budget is given back.
 func TestRoom(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Request, o.InFlight = 1<<20, 2<<20
@@ -165,8 +165,8 @@ func TestQueueIsFull(t *testing.T) {
 	}
 }
 
-// Where no row has room, a request is refused before its body comes, which then
-// takes no memory.
+// Where no row fits in the budget, a request is refused before its body comes, which then takes no
+// memory.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	m, x := s.all()[0], pictures(rand.New(rand.NewPCG(1, 1)), 1)
@@ -238,8 +238,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// What finds no room now may be asked for again; what is larger than all the
-// room there is may not, however often.
+// What does not fit in the budget now may be asked for again; what is larger than the whole budget
+// may not, however often.
 func TestTooLargeIsNotBusy(t *testing.T) {
 	r := &memoryBudget{limit: 10 << 20}
 	first, second := reservation{memoryBudget: r}, reservation{memoryBudget: r}

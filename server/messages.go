@@ -12,17 +12,17 @@ import (
 
 // requestOf converts a request of gRPC.
 func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
-	if err := unimplemented(in.Parameters); err != nil {
+	if err := checkParameters(in.Parameters); err != nil {
 		return nil, err
 	}
 	r := &protocol.Request{ID: in.Id, Binary: true,
 		Timeout: time.Duration(max(0, number(in.Parameters["timeout"]))) * time.Microsecond}
 	raw := in.RawInputContents
 	if len(raw) > 0 && len(raw) != len(in.Inputs) {
-		return nil, invalid("%s, and raw_input_contents has %d", problem.Counted(len(in.Inputs), "input"), len(raw))
+		return nil, invalid("%s, and raw_input_contents has %d", problem.Plural(len(in.Inputs), "input"), len(raw))
 	}
 	for i, t := range in.Inputs {
-		if err := unimplemented(t.Parameters); err != nil {
+		if err := checkParameters(t.Parameters); err != nil {
 			return nil, err
 		}
 		input := protocol.Input{Name: t.Name, Datatype: t.Datatype, Shape: toInts(t.Shape)}
@@ -41,7 +41,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 		r.Inputs = append(r.Inputs, input)
 	}
 	for _, o := range in.Outputs {
-		if err := unimplemented(o.Parameters); err != nil {
+		if err := checkParameters(o.Parameters); err != nil {
 			return nil, err
 		}
 		classes := number(o.Parameters["classification"])
@@ -53,15 +53,11 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	return r, nil
 }
 
-// unimplemented refuses parameters that must not be ignored.
-func unimplemented(p map[string]*pb.InferParameter) error {
-	if p["shared_memory_region"] != nil {
-		return protocol.Refuse(protocol.Unimplemented, "there is no shared memory here; send the elements")
-	}
-	if id := p["sequence_id"]; number(id) != 0 || id.GetStringParam() != "" {
-		return protocol.Refuse(protocol.Unimplemented, "there are no sequences here: a request stands for itself")
-	}
-	return nil
+// checkParameters is protocol.CheckImplemented.
+func checkParameters(p map[string]*pb.InferParameter) error {
+	id := p["sequence_id"]
+	sequence := number(id) != 0 || id.GetStringParam() != ""
+	return protocol.CheckImplemented(p["shared_memory_region"] != nil, sequence)
 }
 
 // number returns a parameter that is an integer of any type, or 0.

@@ -74,8 +74,8 @@ func TestDamagedPictures(t *testing.T) {
 	}
 }
 
-// A picture takes room for the rows that are decoded, not for all of its pixels; one
-// whose decoder needs them all, and that can never have them, is too large for good.
+// A picture takes memory for the rows that are decoded, not for all of its pixels; one whose
+// decoder needs them all, and that can never have them, is too large for good.
 func TestLargePictures(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 4 << 20 // 6 million pixels are 18 MiB in RGB

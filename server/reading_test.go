@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What does not return is waited for no longer than was said, and what comes of it
-// in the end is taken by who asks again, or undone once it is given up.
+// What does not return is waited for no longer than was said, and what comes of it in the end is
+// taken by the next caller, or undone once it is given up.
 func TestWhatDoesNotReturn(t *testing.T) {
 	release := make(chan bool)
 	slow := background(func() int { <-release; return 7 })

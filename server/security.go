@@ -21,8 +21,8 @@ type Security struct {
 	// Tokens is a file of mode 0600 with a token on each line: a request must
 	// carry one of them. It is read again when it changes. "": requests need none.
 	Tokens string
-	// Hosts are permitted values of the Host header, beside the names of this machine.
-	// Other values are refused, against DNS rebinding. "*" permits any.
+	// Hosts are permitted values of the Host header, in addition to the names of this
+	// machine. Other values are refused, against DNS rebinding. "*" permits any.
 	Hosts      []string
 	Reflection bool // permits gRPC reflection from other machines
 }

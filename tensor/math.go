@@ -76,13 +76,13 @@ var logSeries = [...]float64{
 // maxAngle bounds the argument of Sin and Cos, in radians.
 const maxAngle = 1 << 20
 
-// Sin returns the sine of x radians; NaN beyond maxAngle.
+// Sin returns the sine of x radians; NaN if |x| is above 2^20.
 func Sin(x float64) float64 {
 	r, low, quadrant := reduce(x)
 	return quarter(r, low, quadrant)
 }
 
-// Cos returns the cosine of x radians; NaN beyond maxAngle.
+// Cos returns the cosine of x radians; NaN if |x| is above 2^20.
 func Cos(x float64) float64 {
 	r, low, quadrant := reduce(x)
 	return quarter(r, low, quadrant+1)

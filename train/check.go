@@ -74,7 +74,7 @@ func (r *Recipe) checkSizes() error {
 		}
 	}
 	if n := r.Data.Samples; n < 1 || n > math.MaxInt32 {
-		return problem.New("data", "", problem.Counted(n, "sample")+": want at least 1", "")
+		return problem.New("data", "", problem.Plural(n, "sample")+": want at least 1", "")
 	}
 	if r.Batch < r.Replicas {
 		return problem.New("batch", strconv.Itoa(r.Batch), fmt.Sprintf("smaller than {replicas} %d: some replicas "+
@@ -85,7 +85,7 @@ func (r *Recipe) checkSizes() error {
 	}
 	if r.StepsPerEpoch() == 0 {
 		return problem.New("tail", string(r.Tail), fmt.Sprintf("it leaves nothing: the data has %s, "+
-			"a batch %d", problem.Counted(r.Data.Samples, "sample"), r.StepBatch()),
+			"a batch %d", problem.Plural(r.Data.Samples, "sample"), r.StepBatch()),
 			fmt.Sprintf("use {batch} %d or {tail} keep", r.Data.Samples))
 	}
 	return nil

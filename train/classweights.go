@@ -42,8 +42,8 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	}
 	switch {
 	case len(weights) != r.Data.Classes:
-		return nil, refuse(fmt.Sprintf("%s for the %s of the data", problem.Counted(len(weights), "weight"),
-			problem.Counted(r.Data.Classes, "class")), "")
+		return nil, refuse(fmt.Sprintf("%s for the %s of the data", problem.Plural(len(weights), "weight"),
+			problem.Plural(r.Data.Classes, "class")), "")
 	case slices.Max(weights) == 0:
 		return nil, refuse("no class has a weight", "")
 	}
@@ -196,7 +196,7 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 	for class, n := range of {
 		if float64(n) > most*float64(info.Len) {
 			return fmt.Sprintf("%d of %s are of class %s, and nothing weighs them: {class-weights} balanced does", n,
-				problem.Counted(info.Len, "sample"), info.Classes[class]), nil
+				problem.Plural(info.Len, "sample"), info.Classes[class]), nil
 		}
 	}
 	return "", nil

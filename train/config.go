@@ -49,8 +49,9 @@ type Config struct {
 	// the advice in events; nil: the name of its field.
 	Option func(name string) string
 
-	// ExtraStatistics are further ways of keeping running statistics, beside that of
-	// the recipe. They do not change the result: see Session.ExtraStatistics.
+	// ExtraStatistics are further ways of keeping running statistics, in addition to
+	// that of the recipe. They do not change the result: see
+	// Session.ExtraStatistics.
 	ExtraStatistics []StatisticsConfig
 
 	LogEvery int // steps between Stepped events

@@ -26,7 +26,7 @@ type Evaluation struct {
 	Counted   int     // labels that are not ignored
 	Correct   int     // where the first maximum is the label
 	Top5      int     // where the label is among the five largest
-	NotFinite int     // of Counted, whose scores say no class (models.Decides): met by none, and in no Confusion
+	NotFinite int     // of Counted: models.HasArgmax is false; wrong, and not in Confusion
 	LossSum   float64 // cross-entropies, summed in sample order
 	PerClass  []ClassCount
 	Confusion [][]int // [label][predicted]
@@ -142,7 +142,7 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 		return nil
 	}
 	if label < 0 || label >= len(z) {
-		return fmt.Errorf("label %d of a model with %s", label, problem.Counted(len(z), "class"))
+		return fmt.Errorf("label %d of a model with %s", label, problem.Plural(len(z), "class"))
 	}
 	best, above := 0, 0
 	for c, v := range z {

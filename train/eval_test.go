@@ -105,11 +105,11 @@ func TestEvaluationByHand(t *testing.T) {
 	}
 }
 
-// Mistakes are what the confusion matrix has beside its diagonal.
-func TestMistakes(t *testing.T) {
+// Misclassifications are what the confusion matrix has off its diagonal.
+func TestMisclassifications(t *testing.T) {
 	e := &Evaluation{Confusion: [][]int{{9, 1, 2}, {0, 8, 0}, {2, 3, 7}}}
-	want := []Mistake{{2, 1, 3}, {0, 2, 2}, {2, 0, 2}, {0, 1, 1}}
-	if got := e.Mistakes(); !slices.Equal(got, want) {
+	want := []Misclassification{{2, 1, 3}, {0, 2, 2}, {2, 0, 2}, {0, 1, 1}}
+	if got := e.Misclassifications(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -81,7 +81,7 @@ type EpochDone struct {
 	Merged        int64    `json:"merged,omitempty"`  // observations of replicas so far, with async:S
 	Waited        int64    `json:"waited,omitempty"`  // steps that these waited, in total
 
-	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with --weight-sync async:S
+	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
 
 	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
 }

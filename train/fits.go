@@ -141,7 +141,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	}
 	if classes := len(info.Classes); classes > out.Shape[0] {
 		return refuse(fmt.Sprintf("make a new head with {classes} %d", classes),
-			"%s has %s, model %s tells %d apart", info.Kind, problem.Counted(classes, "class"), m.Architecture,
+			"%s has %s, model %s tells %d apart", info.Kind, problem.Plural(classes, "class"), m.Architecture,
 			out.Shape[0])
 	}
 	return nil

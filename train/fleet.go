@@ -71,7 +71,7 @@ func borrow(p *plan) (devices, error) {
 		return d, problem.New("devices", "", "there is no device to train on", "open some with fleet.Open")
 	case n > r.StepReplicas():
 		return d, problem.New("devices", strconv.Itoa(n), fmt.Sprintf("more than the %s that they share",
-			problem.Counted(r.StepReplicas(), "replica")), fmt.Sprintf("use {replicas} %d or fewer devices", n))
+			problem.Plural(r.StepReplicas(), "replica")), fmt.Sprintf("use {replicas} %d or fewer devices", n))
 	}
 	return d, nil
 }

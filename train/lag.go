@@ -10,7 +10,7 @@ import (
 )
 
 // Lag is the distance between the weights of replicas and their average, the
-// template, in a checkpoint (parallel.Periodic).
+// template, in a checkpoint (parallel.LocalSGD).
 type Lag struct {
 	Steps    int     `json:"steps"`    // since the replicas were averaged
 	Replicas int     `json:"replicas"` // with weights of their own

@@ -117,11 +117,11 @@ func (s *Session) batchNormSees() string {
 	case r.BN == bn.Frozen:
 		return "running statistics, frozen"
 	case r.BN == bn.Sync:
-		return problem.Counted(r.StepBatch(), "sample") + ", synchronised over " +
-			problem.Counted(r.StepReplicas(), "replica")
+		return problem.Plural(r.StepBatch(), "sample") + ", synchronised over " +
+			problem.Plural(r.StepReplicas(), "replica")
 	}
 	most := (r.StepBatch() + r.StepReplicas() - 1) / r.StepReplicas()
-	return fmt.Sprintf("%s per replica (%d / %d)", problem.Counted(most, "sample"), r.StepBatch(),
+	return fmt.Sprintf("%s per replica (%d / %d)", problem.Plural(most, "sample"), r.StepBatch(),
 		r.StepReplicas())
 }
 

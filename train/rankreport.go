@@ -14,7 +14,7 @@ func RanksLine(ranks []RankShare) string {
 	var lines []string
 	for i, r := range ranks {
 		lines = append(lines, fmt.Sprintf("%d: %s, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,
-			problem.Counted(int(r.Rows), "row"), r.Throughput, 100*r.InputWait, 100*r.SyncWait, float64(r.Bytes)/1e6))
+			problem.Plural(int(r.Rows), "row"), r.Throughput, 100*r.InputWait, 100*r.SyncWait, float64(r.Bytes)/1e6))
 	}
 	if len(lines) == 0 {
 		return ""

@@ -156,7 +156,7 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 // context of any rank has ended, and it ends all ranks if it cannot go on.
 func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	s.trainer.until = ctx
-	defer context.AfterFunc(ctx, s.plan.config.Peers.Hurry)()
+	defer context.AfterFunc(ctx, s.plan.config.Peers.ShortenTimeout)()
 	m, err := s.run(context.WithoutCancel(ctx))
 	told := errors.Is(err, errStopped) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 	switch {

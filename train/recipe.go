@@ -132,9 +132,9 @@ func (v *ValSplit) String() string {
 // InWords names data and part, and counts the samples: "glyphs (test), 1000 samples".
 func (d Data) InWords() string {
 	if d.Split == "" {
-		return d.Kind + ", " + problem.Counted(d.Samples, "sample")
+		return d.Kind + ", " + problem.Plural(d.Samples, "sample")
 	}
-	return fmt.Sprintf("%s (%s), %s", d.Kind, d.Split, problem.Counted(d.Samples, "sample"))
+	return fmt.Sprintf("%s (%s), %s", d.Kind, d.Split, problem.Plural(d.Samples, "sample"))
 }
 
 // averages reports whether the template's weights are averages, whose
@@ -227,9 +227,9 @@ func inWords(have, want any) (string, string) {
 		case x.Fingerprint != y.Fingerprint:
 			a, b = a+" of the fingerprint "+short(x.Fingerprint), b+" of "+short(y.Fingerprint)
 		case x.Classes != y.Classes:
-			a, b = a+" of "+problem.Counted(x.Classes, "class"), b+" of "+problem.Counted(y.Classes, "class")
+			a, b = a+" of "+problem.Plural(x.Classes, "class"), b+" of "+problem.Plural(y.Classes, "class")
 		default:
-			a, b = a+" but for "+problem.Counted(x.Skipped, "bad file"), b+" but for "+problem.Counted(y.Skipped,
+			a, b = a+" but for "+problem.Plural(x.Skipped, "bad file"), b+" but for "+problem.Plural(y.Skipped,
 				"bad file")
 		}
 	}

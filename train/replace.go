@@ -35,7 +35,7 @@ func Replaceable(path string, r *Recipe) error {
 	}
 	more := ""
 	if n := len(diff) - 1; n > 0 {
-		more = ", and " + problem.Counted(n, "more difference")
+		more = ", and " + problem.Plural(n, "more difference")
 	}
 	return problem.New("checkpoint", path, fmt.Sprintf("it is that of another run: %s%s", diff[0], more), goOn)
 }

@@ -43,7 +43,7 @@ type Progress struct {
 	Best     float64 `json:"best"`      // figure of the best
 
 	Plateau   *Plateau            `json:"plateau,omitempty"` // of such a schedule
-	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with --weight-sync async:S
+	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with Sync "async:S"
 }
 
 // New returns a session that is ready to run r from m, whose state is

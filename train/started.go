@@ -20,13 +20,13 @@ func (e Started) Lines() []string {
 		validation = " · validation on " + r.Validation.InWords()
 	}
 	lines := []string{
-		fmt.Sprintf("%s, %s, %s · %s%s", r.Model, problem.Counted(e.Parameters, "parameter"),
-			problem.Counted(r.Data.Classes, "class"), r.Data.InWords(), validation),
+		fmt.Sprintf("%s, %s, %s · %s%s", r.Model, problem.Plural(e.Parameters, "parameter"),
+			problem.Plural(r.Data.Classes, "class"), r.Data.InWords(), validation),
 		fmt.Sprintf("sees %s · %s", e.Input, e.Pictures),
 		fmt.Sprintf("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(),
-			problem.Counted(r.StepReplicas(), "replica"), e.BatchNorm, r.Tail),
+			problem.Plural(r.StepReplicas(), "replica"), e.BatchNorm, r.Tail),
 		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
-			problem.Counted(e.TotalSteps, "step"), r.Seed),
+			problem.Plural(e.TotalSteps, "step"), r.Seed),
 	}
 	for _, text := range []string{r.lossInWords(), r.keepsTogether(), e.Moving} {
 		if text != "" {
@@ -81,7 +81,7 @@ func (r *Recipe) moving(g *graph.Graph) string {
 	}
 	return fmt.Sprintf("%s of %s that {freeze} names still move with the data: {bn} frozen keeps "+
 		"those of all layers",
-		problem.Counted(len(statistics), "running statistic"), problem.Counted(layers, "batch norm"))
+		problem.Plural(len(statistics), "running statistic"), problem.Plural(layers, "batch norm"))
 }
 
 // keepsTogether says how the replicas' weights are kept together, if not by
@@ -89,10 +89,10 @@ func (r *Recipe) moving(g *graph.Graph) string {
 func (r *Recipe) keepsTogether() string {
 	if k, ok := r.WeightSync.Period(); ok {
 		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %s",
-			problem.Counted(k, "step"))
+			problem.Plural(k, "step"))
 	}
 	if s, ok := r.WeightSync.Span(); ok {
-		return fmt.Sprintf("gradients applied up to %s late", problem.Counted(s, "step"))
+		return fmt.Sprintf("gradients applied up to %s late", problem.Plural(s, "step"))
 	}
 	if r.WeightSync == parallel.Template {
 		return "one device makes every update and sends it to the others"

@@ -36,7 +36,7 @@ func (p *plan) takeData() error {
 	}
 	if info := c.Train.Info(); info.Len != r.Data.Samples {
 		return problem.New("data", info.Kind, fmt.Sprintf("it has %s, and the recipe is about %d",
-			problem.Counted(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")
+			problem.Plural(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")
 	}
 	augment, err := data.ParseAugment(r.Augment)
 	if err != nil {

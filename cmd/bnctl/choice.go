@@ -19,11 +19,11 @@ func noteChoice(o *output, k *modelfile.Choice) {
 	for _, g := range k.LeftOut {
 		text := g.Name + " (" + modelfile.Reason(g)
 		if g.Tensors > 1 {
-			text += ", " + counted(g.Tensors, "tensor")
+			text += ", " + plural(g.Tensors, "tensor")
 		}
 		left = append(left, text+")")
 	}
-	line := fmt.Sprintf("%s: took %s", k.Path, counted(k.Tensors, "tensor"))
+	line := fmt.Sprintf("%s: took %s", k.Path, plural(k.Tensors, "tensor"))
 	if k.Key != "" {
 		line += " of " + k.Key
 	}
@@ -53,9 +53,9 @@ func findingLine(n formats.Finding) string {
 	return line
 }
 
-// noteDoubtful says which of a file's tensors plainly are no layer's, and that
+// noteSuspect says which of a file's tensors plainly are no layer's, and that
 // they were kept all the same: the model's own code might miss them.
-func noteDoubtful(o *output, names []string) {
+func noteSuspect(o *output, names []string) {
 	if len(names) > 0 {
 		o.note("no layer's by the name, but kept: %s; leave out what predicting does not need, --drop '%s'",
 			few(names), names[0])

@@ -18,7 +18,7 @@ func reportData(o *output, e *data.Report) {
 	if e.Split != "" {
 		split = " (" + e.Split + ")"
 	}
-	o.result("%s%s: %s, each %s", e.Kind, split, counted(e.Samples, "sample"), e.Sample)
+	o.result("%s%s: %s, each %s", e.Kind, split, plural(e.Samples, "sample"), e.Sample)
 	if len(e.Kinds) > 0 {
 		o.result("kinds        %s", data.CountByExtension(e.Kinds))
 	}
@@ -35,7 +35,7 @@ func reportData(o *output, e *data.Report) {
 	if e.Masks {
 		unit = ", in pixels"
 	}
-	o.result("%s%s:", counted(len(e.Classes), "class"), unit)
+	o.result("%s%s:", plural(len(e.Classes), "class"), unit)
 	for _, name := range e.Classes {
 		o.result("   %7d  %s", e.PerClass[name], name)
 	}
@@ -80,6 +80,6 @@ func drawData(ctx context.Context, o *output, src data.Source, path string, coun
 		return err
 	}
 	o.event("data", map[string]any{"output": path, "samples": len(samples)})
-	o.result("wrote %s with %s", path, counted(len(samples), "sample"))
+	o.result("wrote %s with %s", path, plural(len(samples), "sample"))
 	return nil
 }

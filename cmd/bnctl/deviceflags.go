@@ -64,7 +64,7 @@ func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, er
 		Precision: precision, Most: most, Plugins: pluginsOf(c)}
 	if c.IsSet("threads") && f.Threads == 0 {
 		cores := runtime.NumCPU()
-		return f, problem.New("threads", "0", "this machine has "+counted(cores, "logical CPU"),
+		return f, problem.New("threads", "0", "this machine has "+plural(cores, "logical CPU"),
 			fmt.Sprintf("use 1 to %d", cores))
 	}
 	if !o.quiet {

@@ -33,8 +33,8 @@ func reportFindings(o *output, p *doctor.Report) error {
 		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem,
 			inFlags(f.Advice))
 	}
-	o.result("%s: %s, %s, %s", p.Path, counted(len(p.Norms), "batch norm"), counted(faults, "fault"),
-		counted(len(findings)-faults, "warning"))
+	o.result("%s: %s, %s, %s", p.Path, plural(len(p.Norms), "batch norm"), plural(faults, "fault"),
+		plural(len(findings)-faults, "warning"))
 	if len(p.Norms) == 0 && faults == 0 {
 		o.note("%s has no batch norm, or they are folded into the layers before them", p.Path)
 	}
@@ -46,13 +46,13 @@ func reportFindings(o *output, p *doctor.Report) error {
 		return nil
 	case len(p.NonFinite) > 0:
 		return sick("statistics cannot mend weights: take an earlier checkpoint",
-			"%s is sick: %s", p.Path, counted(faults, "fault"))
+			"%s is sick: %s", p.Path, plural(faults, "fault"))
 	case len(p.GraphFaults) > 0:
 		return sick("statistics cannot mend its graph: "+p.GraphFaults[0], "%s is sick: %s", p.Path,
-			counted(faults, "fault"))
+			plural(faults, "fault"))
 	}
 	return sick("re-estimate them with bnctl doctor "+p.Path+
-		" --repair --data SRC -o mended.bnm", "%s is sick: %s in its batch norms", p.Path, counted(faults, "fault"))
+		" --repair --data SRC -o mended.bnm", "%s is sick: %s in its batch norms", p.Path, plural(faults, "fault"))
 }
 
 // channelList names the first channels of a finding.
@@ -64,7 +64,7 @@ func channelList(channels []int) string {
 	case n == 1:
 		return fmt.Sprintf(" channel %d", channels[0])
 	case n > most:
-		return fmt.Sprintf(" %s (%s, ...)", counted(n, "channel"), joined(channels[:most]))
+		return fmt.Sprintf(" %s (%s, ...)", plural(n, "channel"), joined(channels[:most]))
 	}
 	return " channels " + joined(channels)
 }

@@ -21,7 +21,7 @@ func reportEvaluation(o *output, m *models.Model, v *predict.Report, e *train.Ev
 	if e.Masks {
 		figures = fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**v.MIoU, 100*v.Accuracy)
 	}
-	o.result("%s  %s  loss %.4f  (%.0f img/s)", counted(v.Samples, "sample"), figures, v.Loss, v.Throughput)
+	o.result("%s  %s  loss %.4f  (%.0f img/s)", plural(v.Samples, "sample"), figures, v.Loss, v.Throughput)
 	if w := v.Wrong(); w != "" {
 		o.result("%s", w)
 	}
@@ -105,7 +105,7 @@ func dotForZero(n int) string {
 
 // frequentConfusions lists which label was taken for what most often.
 func frequentConfusions(o *output, m *models.Model, e *train.Evaluation) {
-	all := e.Mistakes()
+	all := e.Misclassifications()
 	for _, k := range all[:min(len(all), matrixClasses)] {
 		o.result("%5d x %s taken for %s", k.N, predict.Label(m, k.Label), predict.Label(m, k.Predicted))
 	}

@@ -60,12 +60,12 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		return err
 	}
 	switch {
-	case e.csv && !p.Follows():
+	case e.csv && p.Rank() == 0:
 		err = details.WriteCSV(o.stdout, m, src)
 	case !e.csv:
 		reportEvaluation(o, m, predict.NewReport(m, figures, details, time.Since(began)), figures)
 	}
-	if err == nil && e.mistakes != "" && !p.Follows() {
+	if err == nil && e.mistakes != "" && p.Rank() == 0 {
 		err = details.WriteMistakes(ctx, e.mistakes, m, src)
 	}
 	return err

@@ -26,8 +26,8 @@ const (
 // misuseError is a mistake on the command line.
 type misuseError struct{ error }
 
-// Mistake implements what problem.IsMistake looks for.
-func (misuseError) Mistake() bool { return true }
+// Misuse implements what problem.IsMisuse looks for.
+func (misuseError) Misuse() bool { return true }
 
 func misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
 
@@ -56,7 +56,7 @@ func code(ctx context.Context, err error) int {
 		return exitDone
 	case errors.As(err, &s):
 		return exitSick
-	case problem.IsMistake(err):
+	case problem.IsMisuse(err):
 		return exitMisused
 	case together:
 		return ranks

@@ -12,12 +12,12 @@ func reportExport(o *output, r *export.Report) {
 	o.event("export", r)
 	if r.FoldBN {
 		o.result("folded %s; outputs differ by at most %.2g of the largest (%.2g of %.2g)",
-			counted(len(r.Folded), "batch norm"), r.Relative(), r.MaxDifference, r.LargestOutput)
+			plural(len(r.Folded), "batch norm"), r.Relative(), r.MaxDifference, r.LargestOutput)
 	}
 	for i, name := range r.Unfolded {
 		o.result("kept %s: %s", name, r.Why[i])
 	}
 	o.result("wrote %s  sha256 %s  (%s, %s)", r.Output, r.SHA256, r.Architecture,
-		counted(r.Parameters, "parameter"))
+		plural(r.Parameters, "parameter"))
 	warnOfSickness(o, &r.Sick, r.Input)
 }

@@ -41,7 +41,7 @@ func reportInspect(o *output, r *inspect.Report) {
 		o.result("")
 		printNorms(o, r.BN)
 		if foreign {
-			o.result("%s, %s", counted(r.Norms, "batch norm"), healthText(r.Health, r.Warnings))
+			o.result("%s, %s", plural(r.Norms, "batch norm"), healthText(r.Health, r.Warnings))
 		}
 	}
 	if r.TrainingOnly != nil && len(r.TrainingOnly.Lines) > 0 {
@@ -66,7 +66,7 @@ func inspectTitle(r *inspect.Report) string {
 	if r.Model != nil {
 		return summary(r.Model)
 	}
-	title := counted(r.Tensors, "tensor") + ", " + counted(r.Parameters, "parameter")
+	title := plural(r.Tensors, "tensor") + ", " + plural(r.Parameters, "parameter")
 	if r.NoGraph != "" {
 		return title + "; the graph in the file is not supported: " + r.NoGraph
 	}
@@ -78,7 +78,7 @@ func printHistory(o *output, r *inspect.Report) {
 	if l := r.Lag; l != nil {
 		o.result("")
 		o.result("the template is the average of %s that have trained for %s since they were averaged; their "+
-			"weights differ from it by at most %.3g (%s)", counted(l.Replicas, "replica"), counted(l.Steps, "step"),
+			"weights differ from it by at most %.3g (%s)", plural(l.Replicas, "replica"), plural(l.Steps, "step"),
 			l.Largest, l.Tensor)
 	}
 	if r.Best != nil {
@@ -115,7 +115,7 @@ func printNorms(o *output, norms []inspect.Norm) {
 	for _, n := range norms {
 		bad := ""
 		if n.NonFinite > 0 {
-			bad = fmt.Sprintf("  %s not finite", counted(n.NonFinite, "value"))
+			bad = fmt.Sprintf("  %s not finite", plural(n.NonFinite, "value"))
 		}
 		o.result("%-*s  %8d  %7s  %7s  %11.4g  %10.4g to %9.4g%s", width, n.Name, n.Channels, number("%.0e", n.Eps),
 			number("%.4g", n.Decay), n.MeanAbsMax, n.VarianceMin, n.VarianceMax, bad)

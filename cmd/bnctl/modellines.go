@@ -22,8 +22,8 @@ func printLayers(o *output, layers []models.Layer) {
 func summary(m *models.Model) string {
 	s := m.Summary()
 	fields := []string{m.Architecture, "input " + s.Input,
-		counted(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", s.Flops/1e6),
-		counted(s.Norms, "batch norm")}
+		plural(s.Parameters, "parameter"), fmt.Sprintf("%.1f MFLOP", s.Flops/1e6),
+		plural(s.Norms, "batch norm")}
 	if len(m.Labels) > 0 {
 		fields = append(fields, "classes "+models.ClassList(m.Labels))
 	}

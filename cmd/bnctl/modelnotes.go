@@ -27,12 +27,12 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 	classes := m.Labels
 	if len(m.PreviousLabels) > 0 && !slices.Equal(m.PreviousLabels, classes) {
 		o.note("the model was trained on the classes %s; from here on they are %s (%s of the head moved)",
-			models.ClassList(m.PreviousLabels), models.ClassList(classes), counted(m.MovedRows, "row"))
+			models.ClassList(m.PreviousLabels), models.ClassList(classes), plural(m.MovedRows, "row"))
 	}
 	f := m.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
 	if has > m.DataClasses && asked.Classes == 0 {
-		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", counted(has, "class"),
+		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", plural(has, "class"),
 			m.DataClasses, m.DataClasses)
 	}
 	noteChoice(o, m.InitChoice)

@@ -77,8 +77,8 @@ func (o *output) line(text string) {
 	}
 }
 
-// counted writes a number of things that have a regular plural.
-func counted(n int, thing string) string { return problem.Counted(n, thing) }
+// plural writes a number of things that have a regular plural.
+func plural(n int, thing string) string { return problem.Plural(n, thing) }
 
 // are is the verb of a number of things.
 func are(n int) string {

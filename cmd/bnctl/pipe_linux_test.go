@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// narrow makes the pipe f as small as it can be: who writes lines to it cannot
-// get far ahead of who reads them.
+// narrow makes the pipe f as small as it can be: the writer of lines cannot get far ahead of the
+// reader.
 func narrow(f *os.File) error {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setPipeSize, uintptr(os.Getpagesize()))

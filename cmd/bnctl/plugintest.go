@@ -50,7 +50,7 @@ func pluginTest(c *cli.Context) error {
 		return sickError{err}
 	case err == nil && faults > 0:
 		return sickError{fmt.Errorf("%s does not conform: %s; each quotes the rule that it breaks", path,
-			counted(faults, "fault"))}
+			plural(faults, "fault"))}
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 		if !a.KeepLogits() {
 			return misadvise("add -o FILE.npy, or pick one with --only",
 				"the model has %s, %s, and --format npy writes an array for each",
-				counted(len(arrays), "output"), strings.Join(a.Names(arrays), ", "))
+				plural(len(arrays), "output"), strings.Join(a.Names(arrays), ", "))
 		}
 		o.note("standard output holds one array: %s; -o FILE.npy writes the others too", a.Name(a.Chosen[0]))
 		return nil

@@ -25,7 +25,7 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 		bad, err = format.All(ctx, on, src, r, format.WithNotes(p.writer(a, files, src), a, o.note))
 		return err
 	}
-	if on.Follows() { // rank 0 writes
+	if on.Rank() > 0 { // rank 0 writes
 		return on.All(ctx, src, r, nil)
 	}
 	if p.output == "" {

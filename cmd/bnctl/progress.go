@@ -119,7 +119,7 @@ func (p *progress) epoch(e train.EpochDone) {
 	}
 	if e.Merged > 0 {
 		p.out.noteFolded("running statistics have heard of %s of replicas, %.1f steps late on average",
-			counted(int(e.Merged), "step"),
+			plural(int(e.Merged), "step"),
 			float64(e.Waited)/float64(e.Merged))
 	}
 	if l := e.Staleness; l != nil && l.Applied > 0 {
@@ -141,7 +141,7 @@ func (p *progress) early(e train.StoppedEarly) {
 	}
 	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
 		e.Figure,
-		counted(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
+		plural(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
 }
 
 // brief is the seconds up to which an epoch is nothing but its beginning.

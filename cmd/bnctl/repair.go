@@ -25,11 +25,11 @@ func (r *repair) run(ctx context.Context, o *output) error {
 		return err
 	}
 	o.event("repair", e)
-	o.result("estimated the statistics of %s anew over %s", e.File, counted(e.Samples, "sample"))
+	o.result("estimated the statistics of %s anew over %s", e.File, plural(e.Samples, "sample"))
 	if e.Before != nil {
 		warnOfTerms(o, e.TrainedOn, e.Terms)
 		o.result("accuracy %.2f %%, before %.2f %%; loss %s, before %s (%s)", 100*e.After.Accuracy,
-			100*e.Before.Accuracy, e.After.Loss, e.Before.Loss, counted(e.After.Samples, "sample"))
+			100*e.Before.Accuracy, e.After.Loss, e.Before.Loss, plural(e.After.Samples, "sample"))
 	}
 	o.result("wrote %s  sha256 %s", e.Output, e.SHA256)
 	return reportFindings(o, doctor.ExamineModel(e.Output, e.Model))

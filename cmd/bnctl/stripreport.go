@@ -23,7 +23,7 @@ func orTensors(ctx context.Context, err error, o strip.Options) error {
 
 // reportStrip says what was removed, and what is left.
 func reportStrip(o *output, r *strip.Report) {
-	noteDoubtful(o, r.Doubtful)
+	noteSuspect(o, r.Suspect)
 	for _, n := range r.Findings {
 		o.note("%s", findingLine(n))
 	}
@@ -38,17 +38,17 @@ func reportStrip(o *output, r *strip.Report) {
 		}
 	}
 	if r.Replicas > 0 {
-		from = append(from, counted(r.Replicas, "replica"))
+		from = append(from, plural(r.Replicas, "replica"))
 	}
 	o.result("removed from %s (%s):", strings.Join(r.Inputs, ", "), strings.Join(from, ", "))
 	for _, line := range r.Removed.Lines {
 		o.result("   %s", line)
 	}
-	if len(r.Removed.Lines) == 0 && len(r.Findings) == 0 && len(r.Doubtful) == 0 {
+	if len(r.Removed.Lines) == 0 && len(r.Findings) == 0 && len(r.Suspect) == 0 {
 		o.result("   nothing: it was clean")
 	}
 	o.result("wrote %s  sha256 %s  (%s, %s, statistics %s, %s)", r.Output, r.SHA256,
-		counted(r.Parameters, "parameter"), counted(r.BN.Layers, "batch norm"), r.BN.Merged,
+		plural(r.Parameters, "parameter"), plural(r.BN.Layers, "batch norm"), r.BN.Merged,
 		healthText(r.BN.Health, r.BN.Warnings))
 	warnOfSickness(o, &r.Sick, r.Output)
 }
@@ -60,7 +60,7 @@ func healthText(word string, warnings int) string {
 		word = "healthy"
 	}
 	if warnings > 0 {
-		word += ", " + counted(warnings, "warning")
+		word += ", " + plural(warnings, "warning")
 	}
 	return word
 }

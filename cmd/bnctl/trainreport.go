@@ -6,12 +6,12 @@ import "github.com/bnctl/bnctl/train"
 func reportTrained(o *output, done train.Finished) {
 	if done.Dropped > 0 {
 		o.note("%s that still waited after the last step %s not applied",
-			counted(int(done.Dropped), "gradient"), are(int(done.Dropped)))
+			plural(int(done.Dropped), "gradient"), are(int(done.Dropped)))
 	}
 	for _, l := range done.Lost {
-		o.note("device %s was lost %s  %s", l.Device, counted(l.Times, "time"), l.Excluded)
+		o.note("device %s was lost %s  %s", l.Device, plural(l.Times, "time"), l.Excluded)
 	}
-	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, counted(done.Steps, "step"),
+	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, plural(done.Steps, "step"),
 		done.Seconds)
 	if done.BestEpoch == 0 {
 		return

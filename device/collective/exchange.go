@@ -31,8 +31,8 @@ type Tag struct {
 	Name       string // of the first value that is reduced: "bn3.moments"
 }
 
-// Reduction is one value to be reduced in an exchange: this member's parts of
-// it and the tensor that takes the result.
+// Reduction is one value to be reduced in an exchange: this member's partial
+// values of it and the tensor that takes the result.
 type Reduction struct {
 	Op       Op
 	Partials []Partial     // Cover of the replicas that this member holds
@@ -50,11 +50,11 @@ type Reduction struct {
 //  3. The members disagree on the tag, on the number of values or on their
 //     types: the error says how, on every member.
 //
-// Until then Parts and Results are the exchange's; parts may be overwritten.
-// Start itself may block too: what a member starts, it must start in the order
-// of the program. Exchanges of a lane happen in the order in which they were
-// started, those of two lanes beside each other. Exchangers are used by one
-// goroutine at a time.
+// Until then Partials and Results are the exchange's; partial values may be
+// overwritten. Start itself may block too: what a member starts, it must start
+// in the order of the program. Exchanges of a lane happen in the order in
+// which they were started, those of two lanes concurrently. Exchangers are
+// used by one goroutine at a time.
 type Exchanger interface {
 	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
 }

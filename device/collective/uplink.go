@@ -13,11 +13,11 @@ type Uplink interface {
 	// Nodes returns the largest nodes of the tree over all replicas that the
 	// members of the hub hold together: Cover.
 	Nodes() []Node
-	// Complete makes an exchange. Each value comes with a part for each of Nodes, in
-	// order; the part may be overwritten, and the Result may lie over a member's part of
-	// the value. Without an error every Result is complete.
-	// Exchanges of a lane are made one after the other, those of two lanes beside
-	// each other. It returns soon after ctx has ended.
+	// Complete makes an exchange. Each value comes with a partial value for each of
+	// Nodes, in order; it may be overwritten, and the Result may have the memory of a
+	// member's partial value. Without an error every Result is complete. Exchanges of a
+	// lane are made one after the other, those of two lanes concurrently. It returns
+	// soon after ctx has ended.
 	Complete(ctx context.Context, tag Tag, values []Reduction) error
 }
 

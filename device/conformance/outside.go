@@ -67,5 +67,5 @@ func (j Judgement) Lines() []string {
 		lacks = []string{"none"}
 	}
 	return append(lines, fmt.Sprintf("%s: %s, %s; operations that the device lacks: %s", j.Level,
-		problem.Counted(j.Cases, "case"), problem.Counted(j.Faults, "fault"), strings.Join(lacks, " ")))
+		problem.Plural(j.Cases, "case"), problem.Plural(j.Faults, "fault"), strings.Join(lacks, " ")))
 }

@@ -10,7 +10,7 @@ import (
 // whole returns a message of these marks and values, as it arrives.
 func whole(marks []bool, values ...[]byte) []byte {
 	var m message
-	m.begin(header{kind: partials, turn: 1, sequence: 2})
+	m.begin(header{kind: partials, round: 1, sequence: 2})
 	for _, there := range marks {
 		m.mark(there)
 	}

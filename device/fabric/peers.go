@@ -15,28 +15,28 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// Peers is the ranks of a run: this one, and those that it reaches over a
-// fabric. All of them make the same calls of AllGather in the same order. Between
-// two of these is a turn: what is exchanged in it by an Uplink. A turn that was
-// called off on any rank (CallOff) is called off on all that wait in it, and
-// what was under way is dropped.
+// Peers is the ranks of a run: this one, and those that it reaches over a fabric.
+// All of them make the same calls of AllGather in the same order. Between two of
+// these is a round: what is exchanged in it by an Uplink. A round that was called
+// off on any rank (CallOff) is called off on all that wait in it, and what was
+// under way is dropped.
 type Peers struct {
-	fabric  Fabric
-	timeout time.Duration // after which a peer that is silent is gone
-	turn    atomic.Uint64 // counts the records so far
-	sent    [collective.Lanes]atomic.Int64
-	hurried atomic.Bool           // the run is to stop
-	ended   atomic.Pointer[error] // why the first wait ended that found the fabric at its end
-	stop    context.CancelFunc
-	wait    sync.WaitGroup
+	fabric   Fabric
+	timeout  time.Duration // after which a peer that is silent is gone
+	round    atomic.Uint64 // counts the records so far
+	sent     [collective.Lanes]atomic.Int64
+	stopping atomic.Bool           // the run is to stop
+	ended    atomic.Pointer[error] // why the first wait ended that found the fabric at its end
+	stop     context.CancelFunc
+	wait     sync.WaitGroup
 }
 
 // New returns the ranks of a fabric. A peer from which no message comes for the timeout
-// (0: 30 s) counts as gone. Until Close every rank sends the others signs of life.
+// (0: 30 s) counts as gone. Until Close every rank sends the others heartbeats.
 func New(f Fabric, timeout time.Duration) *Peers {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Peers{fabric: f, timeout: cmp.Or(timeout, 30*time.Second), stop: stop}
-	p.wait.Go(func() { p.signOfLife(ctx) })
+	p.wait.Go(func() { p.heartbeat(ctx) })
 	return p
 }
 
@@ -46,7 +46,7 @@ func (p *Peers) Rank() int { return p.fabric.Rank() }
 // Size is the number of ranks.
 func (p *Peers) Size() int { return p.fabric.Size() }
 
-// Sent returns how many bytes this rank has sent in a lane, without signs of life.
+// Sent returns how many bytes this rank has sent in a lane, without heartbeats.
 func (p *Peers) Sent(lane collective.Lane) int64 { return p.sent[lane].Load() }
 
 // Close leaves the fabric.
@@ -69,25 +69,26 @@ const (
 	record               // of AllGather
 	partials             // of an exchange
 	results              // of an exchange: what the sender has combined
-	callOff              // of the turn
+	callOff              // of the round
 	taken                // of an exchange: the results that were lent are read
 )
 
 // headerBytes is those before the content of a message: its kind, three zeros, the
-// number of its exchange in the lane, the turn. They keep floats behind them aligned.
+// number of its exchange in the lane, the round. They keep floats behind them
+// aligned.
 const headerBytes = 4 + 4 + 8
 
 // header begins every message.
 type header struct {
 	kind     kind
-	turn     uint64
+	round    uint64
 	sequence uint32
 }
 
 func (h header) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.kind))
 	b = binary.LittleEndian.AppendUint32(b, h.sequence)
-	return binary.LittleEndian.AppendUint64(b, h.turn)
+	return binary.LittleEndian.AppendUint64(b, h.round)
 }
 
 func parse(message []byte) (header, error) {
@@ -98,8 +99,8 @@ func parse(message []byte) (header, error) {
 		binary.LittleEndian.Uint32(message[4:])}, nil
 }
 
-// signOfLife tells all peers, every now and then, that this rank is there.
-func (p *Peers) signOfLife(ctx context.Context) {
+// heartbeat tells all peers, every now and then, that this rank is there.
+func (p *Peers) heartbeat(ctx context.Context) {
 	tick := time.NewTicker(p.every())
 	defer tick.Stop()
 	for {
@@ -181,20 +182,20 @@ func (p *Peers) reuse(a arrival) {
 	}
 }
 
-// receive returns the next message of the present turn that is of the kind
+// receive returns the next message of the present round that is of the kind
 // wanted, with its header. Messages of former turns are dropped, and so is what
-// is left of the turn if a record is wanted. The error wraps collective.Aborted
-// if the peer has called the turn off.
+// is left of the round if a record is wanted. The error wraps
+// collective.Aborted if the peer has called the round off.
 func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) (arrival, error) {
 	for {
 		h, m, err := p.next(ctx, from, lane)
 		switch {
 		case err != nil:
 			return arrival{}, err
-		case h.kind == alive, h.turn < want.turn, want.kind == record && h.kind != record:
+		case h.kind == alive, h.round < want.round, want.kind == record && h.kind != record:
 			p.reuse(m)
 			continue
-		case h.kind == callOff && h.turn == want.turn:
+		case h.kind == callOff && h.round == want.round:
 			return arrival{}, fmt.Errorf("%w: rank %d: %s", collective.Aborted, from, m.content())
 		case h != want:
 			return arrival{}, fmt.Errorf("rank %d sent %+v, want %+v: the ranks do not do the same", from, h, want)
@@ -269,27 +270,27 @@ func (p *Peers) Ended() error {
 	return nil
 }
 
-// every is the time between two signs of life.
+// every is the time between two heartbeats.
 func (p *Peers) every() time.Duration {
 	return max(min(p.timeout/4, time.Second+time.Duration(p.Size())*10*time.Millisecond), time.Millisecond)
 }
 
 // patience is how long a peer may be silent.
 func (p *Peers) patience() time.Duration {
-	if p.hurried.Load() {
+	if p.stopping.Load() {
 		return min(p.timeout, 5*p.every())
 	}
 	return p.timeout
 }
 
-// Hurry says that the run is to stop: a launcher says so when a rank is gone. Then
+// ShortenTimeout says that the run is to stop: a launcher says so when a rank is gone. Then
 // a peer may be silent for a few seconds only.
-func (p *Peers) Hurry() { p.hurried.Store(true) }
+func (p *Peers) ShortenTimeout() { p.stopping.Store(true) }
 
-// AllGather brings a record of every rank to all, and begins the next turn. It
-// returns them by rank. Nothing else may be under way.
+// AllGather brings a record of every rank to all, and begins the next round.
+// It returns them by rank. Nothing else may be under way.
 func (p *Peers) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
-	h := header{kind: record, turn: p.turn.Load()}
+	h := header{kind: record, round: p.round.Load()}
 	all := make([][]byte, p.Size())
 	all[p.Rank()] = mine
 	begin := h.append(nil)
@@ -311,7 +312,7 @@ func (p *Peers) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 		}
 		all[from] = m.content()
 	}
-	p.turn.Add(1)
+	p.round.Add(1)
 	return all, nil
 }
 
@@ -341,10 +342,10 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 // Agreed is wrapped by an error with which all ranks end, each for itself.
 var Agreed = errors.New("the ranks have agreed to stop")
 
-// CallOff ends the turn on all ranks that wait for this one in an exchange.
+// CallOff ends the round on all ranks that wait for this one in an exchange.
 // Nothing of this rank may be under way any more. AllGather comes next.
 func (p *Peers) CallOff(ctx context.Context, cause string) error {
-	h := header{kind: callOff, turn: p.turn.Load()}
+	h := header{kind: callOff, round: p.round.Load()}
 	begin := h.append(nil)
 	for to := range p.Size() {
 		for lane := range collective.Lane(collective.Lanes) {

@@ -12,15 +12,17 @@ import (
 // Uplink completes the exchanges of this rank's devices with those of all other
 // ranks: a collective.Uplink.
 //
-// Sums are shared out: every rank combines its share of the elements along the
-// tree and sends the result to all. With G bytes of results, P ranks and k parts
-// of each value per rank that is (k+1) G (P-1)/P bytes sent by each rank, never more
-// than the k G (P-1) of all parts to all ranks. What is small is not worth two
-// messages, and moments cannot be cut: they go so, and each rank combines them all.
+// Sums are reduce-scattered and all-gathered: every rank combines a range of the
+// elements along the tree and sends the result to all. With G bytes of results, P
+// ranks and k partial values of each value per rank that is (k+1) G (P-1)/P bytes
+// sent by each rank, never more than the k G (P-1) of all partial values to all
+// ranks. Small values are not worth two messages, and moments cannot be split: all
+// ranks get them, and each rank combines them all.
 //
-// A rank of the same machine reads shared values where they lie (Lender): no value is
-// overwritten before all have read it. A rank that has sent its share of the results
-// has read its share of the parts, and says when it has read the others' results.
+// A rank of the same machine reads scattered values where they lie (Lender): no value
+// is overwritten before all have read it. A rank that has sent its range of the
+// results has read its range of the partial values, and says when it has read the
+// others' results.
 type Uplink struct {
 	peers *Peers
 	nodes [][]collective.Node // by rank: Cover of its replicas
@@ -59,17 +61,17 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 	return u
 }
 
-// Nodes returns what the parts of this rank are of.
+// Nodes returns the nodes of the tree of which this rank has partial values.
 func (u *Uplink) Nodes() []collective.Node { return u.nodes[u.peers.Rank()] }
 
 // sharedFrom is from how many bytes on a sum is shared out: below, a second
 // message takes longer than what it saves.
 const sharedFrom = 16 << 10
 
-// Complete makes an exchange with all other ranks: each value comes with a part
-// for each of Nodes, in order. Exchanges of a lane are made one after the other,
-// in the same order on all ranks. The error wraps collective.Aborted if a rank
-// has called the turn off.
+// Complete makes an exchange with all other ranks: each value comes with a
+// partial value for each of Nodes, in order. Exchanges of a lane are made one
+// after the other, in the same order on all ranks. The error wraps
+// collective.Aborted if a rank has called the round off.
 func (u *Uplink) Complete(ctx context.Context, tag collective.Tag, values []collective.Reduction) error {
 	e := &exchange{Uplink: u, values: values, number: tag.Lane, lane: &u.lanes[tag.Lane],
 		sequence: uint32(tag.Sequence), came: make([][]tensor.Tensor, len(u.nodes))}
@@ -92,7 +94,7 @@ type exchange struct {
 	came     [][]tensor.Tensor // by rank: its parts of this rank's share, value by value
 }
 
-func (e *exchange) header(k kind) header { return header{k, e.peers.turn.Load(), e.sequence} }
+func (e *exchange) header(k kind) header { return header{k, e.peers.round.Load(), e.sequence} }
 
 // others calls f for every other rank.
 func (e *exchange) others(f func(rank int) error) error {

@@ -281,7 +281,7 @@ func TestARankThatSaysNothing(t *testing.T) {
 		_, _ = b.AllGather(context.Background(), nil)
 	}()
 	if _, err := a.AllGather(t.Context(), nil); err != nil {
-		t.Errorf("a rank that shows signs of life: %v", err)
+		t.Errorf("a rank that shows heartbeats: %v", err)
 	}
 }
 

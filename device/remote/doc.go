@@ -39,7 +39,7 @@
 //	└────────────┴───────────────────────┴────────────┘
 //
 // The rings carry what the stream would carry, message by message; the stream then carries only
-// the end of the session. Which of both is used is settled once, when the device is opened.
+// the end of the session. Which of both is used is decided once, when the device is opened.
 //
 // # Fabrics
 //

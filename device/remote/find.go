@@ -33,8 +33,9 @@ func PluginName(path string) string {
 }
 
 // Folders lists where Find looks for plugins, best first: $BNCTL_PLUGIN_PATH,
-// the user's own folder, lib/bnctl/plugins beside the folder of this program,
-// and that folder. Neither $PATH nor the current folder is among them.
+// the user's own folder, lib/bnctl/plugins next to the folder of this
+// program, and that folder. Neither $PATH nor the current folder is among
+// them.
 func Folders() []string {
 	folders := filepath.SplitList(os.Getenv(pathKey))
 	if data, err := dataFolder(); err == nil {

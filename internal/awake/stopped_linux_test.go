@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	time.AfterFunc(wait, func() { fmt.Println("system") })
 	done := make(chan bool)
 	AfterFunc(wait, func() { close(done) })
-	fmt.Println("begins") // whoever reads it may stop the process at once
+	fmt.Println("begins") // the reader may stop the process at once
 	<-done
 	fmt.Println("awake")
 }

@@ -17,7 +17,7 @@ var countingFolders = []string{"cmd/bnctl", "cmd/bnctl/internal/bench", "cmd/bnc
 // numbers that they are limits, above 1.
 var plural = regexp.MustCompile(`(\S+ )?%d ([a-z]+s)\b`)
 
-// TestCountsHaveTheirPlural: problem.Counted writes numbers of things, so that one of them
+// TestCountsHaveTheirPlural: problem.Plural writes numbers of things, so that one of them
 // has no plural.
 func TestCountsHaveTheirPlural(t *testing.T) {
 	limits := []string{"most ", "than ", "least ", "want ", "to ", "above ", "these ", "all ", "x "}
@@ -32,7 +32,7 @@ func TestCountsHaveTheirPlural(t *testing.T) {
 				}
 				for _, m := range plural.FindAllStringSubmatch(text.Value, -1) {
 					if !slices.Contains(limits, m[1]) && !slices.Contains(verbs, m[2]) {
-						t.Errorf("%v: %q: write the number with problem.Counted", set.Position(n.Pos()), m[0])
+						t.Errorf("%v: %q: write the number with problem.Plural", set.Position(n.Pos()), m[0])
 					}
 				}
 				return true

@@ -190,7 +190,7 @@ func (p *Report) weight(name string, t tensor.Tensor) {
 	p.otherFindings = append(p.otherFindings, bn.Finding{Layer: name, Severity: bn.Fault,
 		Advice: "take an earlier checkpoint",
 		Problem: fmt.Sprintf("%d of %s are not finite, the first of them element %d", n,
-			problem.Counted(t.Count(), "element"), first)})
+			problem.Plural(t.Count(), "element"), first)})
 }
 
 // compare sets the decay of batch norms from their architecture, and adds findings about statistics

@@ -39,7 +39,7 @@ func (f fit) String() string {
 		s += fmt.Sprintf("; %s nothing (%s)", fitting(len(names)), some(names))
 	}
 	if len(f.missing) > 0 {
-		s += fmt.Sprintf("; %s got none (%s)", problem.Counted(len(f.missing), "parameter"), some(f.missing))
+		s += fmt.Sprintf("; %s got none (%s)", problem.Plural(len(f.missing), "parameter"), some(f.missing))
 	}
 	return s
 }
@@ -49,7 +49,7 @@ func fitting(n int) string {
 	if n == 1 {
 		return "1 tensor fits"
 	}
-	return problem.Counted(n, "tensor") + " fit"
+	return problem.Plural(n, "tensor") + " fit"
 }
 
 // compare matches tensors with the state of a model, by name and shape.

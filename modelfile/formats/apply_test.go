@@ -177,10 +177,10 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestDoubtful names what is kept though by its name it is no layer's.
-func TestDoubtful(t *testing.T) {
+// TestSuspectTensors names what is kept though by its name it is no layer's.
+func TestSuspectTensors(t *testing.T) {
 	f := &File{Tensors: ones("fc.weight:2,3", "criterion.weight:4")}
-	if got := Doubtful(f); len(got) != 1 || got[0] != "criterion.weight" {
+	if got := SuspectTensors(f); len(got) != 1 || got[0] != "criterion.weight" {
 		t.Errorf("%v", got)
 	}
 }

@@ -115,7 +115,7 @@ func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int,
 		}
 		for _, w := range n.In[1:] {
 			if w != graph.None && len(users[w]) > 1 {
-				return 0, fmt.Sprintf("%s belongs to %s", f.Values[w].State, problem.Counted(len(users[w]), "layer"))
+				return 0, fmt.Sprintf("%s belongs to %s", f.Values[w].State, problem.Plural(len(users[w]), "layer"))
 			}
 		}
 		return i, ""

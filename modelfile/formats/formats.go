@@ -27,7 +27,7 @@ type File = foreign.File
 // Tensor is a tensor of a file: Name, DType and Shape. Load reads its elements.
 type Tensor = foreign.Tensor
 
-// Counter is a single value beside the tensors, such as the epoch: Name and Value.
+// Counter is a single value that is no tensor, such as the epoch: Name and Value.
 type Counter = foreign.Counter
 
 // Group is a number of tensors that were left out together: Name says where they are
@@ -82,8 +82,8 @@ func (o Options) rule() bn.Rule {
 	return o.Merge
 }
 
-// Held returns a tensor that is in memory already, NewTensor one whose elements
-// are read when asked for.
+// InMemory returns a tensor that is in memory already, NewTensor one whose
+// elements are read when asked for.
 var (
 	InMemory  = foreign.InMemory
 	NewTensor = foreign.NewTensor

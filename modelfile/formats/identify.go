@@ -66,7 +66,7 @@ func noArchitecture(tensors []Tensor, name string, nearest fit) error {
 	}
 	these := "its one tensor"
 	if len(tensors) != 1 {
-		these = "these " + problem.Counted(len(tensors), "tensor")
+		these = "these " + problem.Plural(len(tensors), "tensor")
 	}
 	return problem.Failure("", "no architecture of the zoo fits "+these, detail+
 		": name the model with {arch}, or write .pth or .safetensors, which need none")

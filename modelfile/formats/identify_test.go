@@ -99,7 +99,7 @@ func TestIdentifyRefuses(t *testing.T) {
 		{all[1:], "1 parameter got none (conv1.weight f32[16,3,3,3])"},
 		{[]Tensor{odd, odd.Renamed("other.weight")}, "no architecture of the zoo fits these 2 tensors; they are called"},
 		{append(ones("fc.weight:2,3,4"), without("fc.weight")(all)...), "the nearest is resnet20"},          // of another rank
-		{[]Tensor{odd}, "no architecture of the zoo fits its one tensor; they are called \"extra.weight\""}, // none is near
+		{[]Tensor{odd}, "no architecture of the zoo fits its one tensor; they are called \"extra.weight\""}, // no architecture is near
 	} {
 		_, err := Identify(&File{Tensors: c.tensors})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -41,13 +41,13 @@ func leaveLoose(f *File, m *models.Model) {
 	}
 }
 
-// LeaveAlone moves from f.Tensors to f.Left what the graph of the file computes from other
+// ExcludeNonWeights moves from f.Tensors to f.Left what the graph of the file computes from other
 // tensors, or has as settings of operators, and the tensors that belong to no layer of any
 // architecture: integers, and floats that are class weights of a loss or single figures of
 // metrics. It is for files of tensors alone whose architecture is not known. It keeps a
 // tensor if another one below the same prefix is kept, and keeps all if nothing would
 // remain.
-func LeaveAlone(f *File) {
+func ExcludeNonWeights(f *File) {
 	leaveMarked(f)
 	if f.Model != nil || !mereTensors(f.Format) {
 		return
@@ -92,10 +92,10 @@ func mereTensors(format string) bool {
 // layerPrefix returns what stands before the last component of a name.
 func layerPrefix(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
 
-// Doubtful returns the names of tensors that were kept although their names are
+// SuspectTensors returns the names of tensors that were kept although their names are
 // those of losses, metrics or counters: without an architecture it is not known
 // whether they belong to a layer.
-func Doubtful(f *File) []string {
+func SuspectTensors(f *File) []string {
 	var names []string
 	for _, t := range f.Tensors {
 		if t.Loose() != "" {

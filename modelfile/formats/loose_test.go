@@ -29,9 +29,9 @@ func TestLooseBeside(t *testing.T) {
 	}
 }
 
-// TestLeaveAlone leaves out of a file without an architecture what is no layer's of any, unless
+// TestExcludeNonWeights leaves out of a file without an architecture what is no layer's of any, unless
 // something that is kept stands beside it, the rest would be nothing, or a graph names it.
-func TestLeaveAlone(t *testing.T) {
+func TestExcludeNonWeights(t *testing.T) {
 	for _, c := range []struct{ format, in, want, left string }{
 		{"pytorch zip", "a.w criterion.weight:4 best_acc1", "a.w", "[criterion.weight best_acc1]"},
 		{"safetensors", "a.w criterion.weight:4,2 step", "a.w criterion.weight step", "[]"},
@@ -42,7 +42,7 @@ func TestLeaveAlone(t *testing.T) {
 		{"onnx", "a.w criterion.weight:4", "a.w criterion.weight", "[]"},
 	} {
 		f := &File{Format: c.format, Tensors: ones(strings.Fields(c.in)...)}
-		LeaveAlone(f)
+		ExcludeNonWeights(f)
 		var left []string
 		for _, g := range f.Left {
 			left = append(left, g.Name)
@@ -53,7 +53,7 @@ func TestLeaveAlone(t *testing.T) {
 	}
 	f := &File{Format: "safetensors", Tensors: []Tensor{InMemory("a.w", tensor.New(tensor.F32, 2)),
 		InMemory("val_acc.tp", tensor.New(tensor.I64, 3))}, Model: modelOf(t, oneLayer)}
-	if LeaveAlone(f); len(f.Left) != 0 {
+	if ExcludeNonWeights(f); len(f.Left) != 0 {
 		t.Errorf("of a graph: %v left out", f.Left)
 	}
 }

@@ -26,7 +26,7 @@ func TestMarks(t *testing.T) {
 		if got := Parameters(f); got != want.parameters {
 			t.Errorf("%s: %d parameters, want %d", name, got, want.parameters)
 		}
-		LeaveAlone(f)
+		ExcludeNonWeights(f)
 		var kept []string
 		for _, x := range f.Tensors {
 			kept = append(kept, x.Name)

@@ -42,13 +42,13 @@ func refuseRank(path string) error {
 	for _, r := range rankNames {
 		if others := siblings(folder, base, r.name); len(others) > 0 {
 			return problem.Advise(adviceRanks, "%s: a part of a model in %s (%s); the others are %s", path,
-				problem.Counted(len(others)+1, "file"), r.of, foreign.List(others))
+				problem.Plural(len(others)+1, "file"), r.of, foreign.List(others))
 		}
 	}
 	above, base := filepath.Split(filepath.Clean(folder))
 	if others := siblings(above, base, megatronFolder); len(others) > 0 {
 		return problem.Advise(adviceRanks, "%s: a part of a model in %s (Megatron's parallelism); the others "+
-			"are in %s", path, problem.Counted(len(others)+1, "file"), foreign.List(others))
+			"are in %s", path, problem.Plural(len(others)+1, "file"), foreign.List(others))
 	}
 	return nil
 }

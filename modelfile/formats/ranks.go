@@ -69,7 +69,7 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 		}
 	}
 	files[0].Find("", fmt.Sprintf("the statistics of %s are those of %s, merged: %s",
-		problem.Counted(len(norms), "batch norm"), problem.Counted(len(files), "rank"), rule), "")
+		problem.Plural(len(norms), "batch norm"), problem.Plural(len(files), "rank"), rule), "")
 	return nil
 }
 
@@ -77,7 +77,7 @@ func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 // elements in all but the statistics.
 func sameTensors(a, b *File, statistic map[string]bool) error {
 	if len(a.Tensors) != len(b.Tensors) {
-		return fmt.Errorf("%s and %d", problem.Counted(len(a.Tensors), "tensor"), len(b.Tensors))
+		return fmt.Errorf("%s and %d", problem.Plural(len(a.Tensors), "tensor"), len(b.Tensors))
 	}
 	var differ []string
 	for _, t := range a.Tensors {
@@ -99,7 +99,7 @@ func sameTensors(a, b *File, statistic map[string]bool) error {
 	if len(differ) > 0 {
 		return fmt.Errorf("the weights differ in %d of %s (%s): files of one step of one run "+
 			"are wanted",
-			len(differ), problem.Counted(len(a.Tensors), "tensor"), some(differ))
+			len(differ), problem.Plural(len(a.Tensors), "tensor"), some(differ))
 	}
 	return nil
 }

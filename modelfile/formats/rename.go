@@ -73,7 +73,7 @@ func rename(f *File, texts []string) error {
 		if count == 0 {
 			return notRenamed(text, "matches no name; it has to match a whole one", "there are "+listed(f.Tensors))
 		}
-		f.Find(text, fmt.Sprintf("renames %s: %s", problem.Counted(count, "tensor"),
+		f.Find(text, fmt.Sprintf("renames %s: %s", problem.Plural(count, "tensor"),
 			strings.Join(examples, ", ")), "")
 	}
 	if err := distinctNames(before, f.Tensors); err != nil {
@@ -92,7 +92,7 @@ func sayKept(f *File, renamed []bool) {
 		}
 	}
 	if len(remaining) > 0 {
-		f.Find("", fmt.Sprintf("not renamed: %s: %s", problem.Counted(len(remaining), "tensor"),
+		f.Find("", fmt.Sprintf("not renamed: %s: %s", problem.Plural(len(remaining), "tensor"),
 			listed(remaining)), "")
 	}
 }

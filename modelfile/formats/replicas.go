@@ -42,7 +42,7 @@ func mergeReplicas(f *File, rule bn.Rule) error {
 	for k := 1; k <= len(others); k++ {
 		if others[k] == nil {
 			return fmt.Errorf("there are variables of %s, and none of replica %d",
-				problem.Counted(len(others), "more replica"), k)
+				problem.Plural(len(others), "more replica"), k)
 		}
 		files = append(files, fullReplica(first, others[k]))
 		names = append(names, "replica "+strconv.Itoa(k))

@@ -90,7 +90,7 @@ func inFolder(folder string) (*shards, error) {
 			return findShards(filepath.Join(folder, best[0]))
 		case len(best) > 1:
 			return nil, problem.Advise("name one of them: "+foreign.List(best), "%s: holds %s of several files each",
-				folder, problem.Counted(len(best), "model"))
+				folder, problem.Plural(len(best), "model"))
 		}
 	}
 	for _, name := range []string{"model.safetensors", "pytorch_model.bin"} {
@@ -142,7 +142,7 @@ func readIndex(path string) (*shards, error) {
 				name), "put all files of the model into one folder, and name them so in the index")
 		}
 	}
-	return s, s.check(fmt.Sprintf("%s: the index of a model in %s", path, problem.Counted(len(s.files), "file")))
+	return s, s.check(fmt.Sprintf("%s: the index of a model in %s", path, problem.Plural(len(s.files), "file")))
 }
 
 // check refuses a model of which files are missing.
@@ -155,7 +155,7 @@ func (s *shards) check(what string) error {
 		return nil
 	}
 	return problem.Advise("put all of them into one folder", "%s; %s missing here: %s", what,
-		problem.Counted(len(missing), "file"), foreign.List(missing))
+		problem.Plural(len(missing), "file"), foreign.List(missing))
 }
 
 func (s *shards) paths() (all []string) {
@@ -203,7 +203,7 @@ func (s *shards) open(o Options, shard reader) (*File, error) {
 	if err := s.complete(from); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", s.folder, err), whole.Close())
 	}
-	whole.Find("", fmt.Sprintf("a model in %s: %s", problem.Counted(len(s.files), "file"),
+	whole.Find("", fmt.Sprintf("a model in %s: %s", problem.Plural(len(s.files), "file"),
 		foreign.List(s.files)), "")
 	return whole, nil
 }

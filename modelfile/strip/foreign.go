@@ -19,8 +19,8 @@ func stripForeign(o Options) (*Report, error) {
 	defer f.Close()
 	r := &Report{Format: f.Format}
 	if !o.Template() {
-		formats.LeaveAlone(f)
-		r.Doubtful = formats.Doubtful(f)
+		formats.ExcludeNonWeights(f)
+		r.Suspect = formats.SuspectTensors(f)
 	} else if r.Model, err = modelfile.Template(f, o.File); err != nil { // which may leave out more tensors
 		return nil, &NoTemplate{err}
 	}

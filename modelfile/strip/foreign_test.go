@@ -30,9 +30,9 @@ func TestTensorsWithoutArchitecture(t *testing.T) {
 	for _, g := range r.ChoiceReport.Left {
 		left = append(left, g.Name)
 	}
-	if !slices.Equal(r.Doubtful, []string{"margin_loss.weight"}) ||
+	if !slices.Equal(r.Suspect, []string{"margin_loss.weight"}) ||
 		!slices.Equal(left, []string{"criterion.weight", "val_acc.tp"}) {
-		t.Errorf("kept in doubt %v, left out %v", r.Doubtful, left)
+		t.Errorf("kept in doubt %v, left out %v", r.Suspect, left)
 	}
 }
 

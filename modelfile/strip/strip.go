@@ -40,9 +40,9 @@ type Report struct {
 	// Model is the model that was written; nil if only tensors of an unknown
 	// architecture were.
 	Model *models.Model `json:"-"`
-	// Doubtful are tensors that were kept although their names are not those of
-	// layers: see formats.Doubtful.
-	Doubtful []string          `json:"-"`
+	// Suspect are tensors that were kept although their names are not those of
+	// layers: see formats.SuspectTensors.
+	Suspect  []string          `json:"-"`
 	Findings []formats.Finding `json:"-"` // remarks about the inputs
 	Sick     doctor.Diagnosis  `json:"-"` // faults of the output
 }

@@ -43,7 +43,7 @@ func pictures(t testing.TB, folder string) map[string][]byte {
 	}
 }
 
-// The planes are those of Go's decoder but for the rounding of the inverse
+// The planes are those of Go's decoder except for the rounding of the inverse
 // transform: no sample differs by more than one. The digests of Go's own planes
 // fail with a release of Go whose decoder has changed: see what, and take over
 // what is right.

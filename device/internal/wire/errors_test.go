@@ -56,7 +56,7 @@ func TestAdviceArrives(t *testing.T) {
 	err := fmt.Errorf("while it loads: %w", problem.Advise("use {batch} 8", "want %d MiB", 512))
 	got := DecodeError("cpu:1", "Load", EncodeError(device.Errorf("far", "Load", device.OutOfMemory, "%w", err)))
 	if text, advice := problem.Split(got); text != "cpu:1: Load: out of memory: while it loads: want 512 MiB" ||
-		advice != "use {batch} 8" || !errors.Is(got, device.OutOfMemory) || problem.IsMistake(got) {
+		advice != "use {batch} 8" || !errors.Is(got, device.OutOfMemory) || problem.IsMisuse(got) {
 		t.Errorf("%q and %q, of %v", text, advice, got)
 	}
 	canceled := problem.Advise("wait", "%w", context.Canceled)

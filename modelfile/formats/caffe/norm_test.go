@@ -41,8 +41,8 @@ func readText(t *testing.T, text string, blobs map[string][]blob) (graph string,
 
 const norm = `layer { name: "b" type: "BatchNorm" bottom: "x" top: "y" } `
 
-// TestFraction: moving_average_fraction is the share of the old statistics that
-// stays; 1, which would keep them for ever, counts as not said.
+// TestFraction: moving_average_fraction is the share of the old statistics that stays; 1, which
+// would never update them, counts as not given.
 func TestFraction(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}

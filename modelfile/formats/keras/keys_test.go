@@ -218,8 +218,8 @@ func kindsTable() string {
 
 func listed(keys string) string { return strings.Join(strings.Fields(keys), ", ") }
 
-// TestMomentum: momentum is the share of the old statistics that stays; 1, which
-// would keep them for ever, counts as not said.
+// TestMomentum: momentum is the share of the old statistics that stays; 1, which would never update
+// them, counts as not given.
 func TestMomentum(t *testing.T) {
 	c := opened(t, "testdata/base.h5")
 	for momentum, want := range map[float64]string{0.75: "decay=0.75", 1: "decay=0.99,", 1.5: "momentum is 1.5;",

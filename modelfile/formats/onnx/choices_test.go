@@ -137,8 +137,8 @@ func TestTrainingMode(t *testing.T) {
 	}
 }
 
-// TestMomentum: momentum is the share of the old statistics that stays in
-// training. 1, which would keep them for ever, counts as not said.
+// TestMomentum: momentum is the share of the old statistics that stays in training. 1, which would
+// never update them, counts as not given.
 func TestMomentum(t *testing.T) {
 	for _, c := range []struct {
 		momentum float64

@@ -108,7 +108,7 @@ func (r *reader) norms(need []bool) {
 // theseLayers tells of layers: the first by its name, the others by their number.
 func theseLayers(layers []string) string {
 	if n := len(layers) - 1; n > 0 {
-		return fmt.Sprintf("%s and %s", layers[0], problem.Counted(n, "other batch norm"))
+		return fmt.Sprintf("%s and %s", layers[0], problem.Plural(n, "other batch norm"))
 	}
 	return layers[0]
 }

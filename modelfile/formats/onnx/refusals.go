@@ -58,12 +58,12 @@ func (r *refusals) error() error {
 	}
 	for i, x := range r.all {
 		if i == maxRefusals {
-			all = append(all, fmt.Errorf("and %s", problem.Counted(len(r.all)-i, "other refusal")))
+			all = append(all, fmt.Errorf("and %s", problem.Plural(len(r.all)-i, "other refusal")))
 			break
 		}
 		more := ""
 		if x.count > 1 {
-			more = fmt.Sprintf(", and %s of it", problem.Counted(x.count-1, "other node"))
+			more = fmt.Sprintf(", and %s of it", problem.Plural(x.count-1, "other node"))
 		}
 		all = append(all, fmt.Errorf("%s%s: %w", x.first, more, x.err))
 	}

@@ -37,9 +37,9 @@ func (l *loader) takeAverages() error {
 			l.Tensors = append(l.Tensors, t)
 		}
 	}
-	text := fmt.Sprintf("the averages of %s were taken", problem.Counted(len(l.averages), "variable"))
+	text := fmt.Sprintf("the averages of %s were taken", problem.Plural(len(l.averages), "variable"))
 	if len(as) > 0 {
-		text += fmt.Sprintf("; %s as they are, having none: %s", problem.Counted(len(as), "variable"),
+		text += fmt.Sprintf("; %s as they are, having none: %s", problem.Plural(len(as), "variable"),
 			foreign.List(as))
 	}
 	l.Find("", text, "")

@@ -174,8 +174,8 @@ func TestCloseAnswers(t *testing.T) {
 	}
 }
 
-// Rows of one request are computed where they lie, but for those that lie at an
-// address that their type does not have.
+// Rows of one request are computed where they lie, except for those that lie at an address that
+// their type does not have.
 func TestRowsAsTheyLie(t *testing.T) {
 	var lay []*byte
 	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {

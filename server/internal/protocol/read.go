@@ -64,16 +64,19 @@ func (i *id) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// unimplemented refuses what would be ignored to the client's harm.
-func (p *parameters) unimplemented() error {
+// CheckImplemented refuses parameters of a request or tensor, in JSON or gRPC, that would
+// be ignored to the client's harm: a region of shared memory, and a sequence.
+func CheckImplemented(region, sequence bool) error {
 	switch {
-	case p.Region != nil:
+	case region:
 		return Refuse(Unimplemented, "there is no shared memory here; send the elements of tensors")
-	case p.Sequence != "":
+	case sequence:
 		return Refuse(Unimplemented, "there are no sequences here: every request stands for itself")
 	}
 	return nil
 }
+
+func (p *parameters) check() error { return CheckImplemented(p.Region != nil, p.Sequence != "") }
 
 // Read parses the body of a request. jsonBytes is the header
 // Inference-Header-Content-Length, the number of bytes of JSON at the start;
@@ -95,7 +98,7 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 		return nil, invalid("the request is not JSON of the Open Inference Protocol: %v", err)
 	}
 	r := &Request{ID: b.ID, Binary: b.Parameters.BinaryOutput, Timeout: microseconds(b.Parameters.Timeout)}
-	if err := b.Parameters.unimplemented(); err != nil {
+	if err := b.Parameters.check(); err != nil {
 		return nil, err
 	}
 	if err := b.inputs(r, data[jsonBytes:]); err != nil {
@@ -112,7 +115,7 @@ func microseconds(n int64) time.Duration {
 // inputs shares out what follows the JSON among the inputs.
 func (b *body) inputs(r *Request, tail []byte) error {
 	for _, in := range b.Inputs {
-		if err := in.Parameters.unimplemented(); err != nil {
+		if err := in.Parameters.check(); err != nil {
 			return err
 		}
 		i := Input{Name: in.Name, Datatype: in.Datatype, Shape: in.Shape, Numbers: in.Data}
@@ -137,7 +140,7 @@ func (b *body) inputs(r *Request, tail []byte) error {
 
 func (b *body) outputs(r *Request) error {
 	for _, o := range b.Outputs {
-		if err := o.Parameters.unimplemented(); err != nil {
+		if err := o.Parameters.check(); err != nil {
 			return err
 		}
 		if o.Parameters.Classes < 0 {

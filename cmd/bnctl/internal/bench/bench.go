@@ -157,7 +157,7 @@ func (o Options) start(ctx context.Context, m *models.Model, members []parallel.
 	}
 	if r.Batch < r.Replicas {
 		return nil, problem.New("batch", strconv.Itoa(r.Batch),
-			"smaller than the "+problem.Counted(r.Replicas, "replica"), "use a larger {batch}")
+			"smaller than the "+problem.Plural(r.Replicas, "replica"), "use a larger {batch}")
 	}
 	return StartTraining(ctx, r, m, members)
 }

@@ -26,8 +26,8 @@ func (d *demo) strip() error {
 			return
 		}
 		d.result.Removed = r
-		removed := append([]string{problem.Counted(r.Connections, "replica connection"),
-			problem.Counted(r.OptimizerTensors, "optimizer tensor")}, r.Other...)
+		removed := append([]string{problem.Plural(r.Connections, "replica connection"),
+			problem.Plural(r.OptimizerTensors, "optimizer tensor")}, r.Other...)
 		d.say("  removed %s", strings.Join(removed, ", "))
 		d.say("  sha256 %s", e.SHA256)
 		d.same("the stripped checkpoint and the template", e.SHA256 == d.result.SHA256)

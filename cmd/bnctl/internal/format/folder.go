@@ -57,7 +57,7 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 	t := f.Values[f.Outputs[a.Chosen[0]].Value].Type
 	switch {
 	case len(a.Chosen) > 1:
-		return problem.New("format", format, "the model has "+problem.Counted(len(a.Chosen), "output"),
+		return problem.New("format", format, "the model has "+problem.Plural(len(a.Chosen), "output"),
 			"name that of the classes with {only}")
 	case t.DType != tensor.F32 || len(t.Shape) != 3 || t.Shape[0] < 2 || t.Shape[0] > data.MaskClasses:
 		return problem.New("format", format, fmt.Sprintf("output %s is %s for each input, not 2 to %d classes "+

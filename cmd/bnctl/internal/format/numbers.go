@@ -34,7 +34,7 @@ func (w *notingWriter) Write(input string, outs []tensor.Tensor) error {
 func (w *notingWriter) End() error {
 	if w.bad > 0 {
 		w.note("outputs of %s are not finite (NaN or infinite); they are written as they are",
-			problem.Counted(w.bad, "input"))
+			problem.Plural(w.bad, "input"))
 	}
 	return w.Writer.End()
 }

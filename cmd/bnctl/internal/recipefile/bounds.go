@@ -21,7 +21,7 @@ const (
 func bounded(text []byte) error {
 	tokens := lexer.Tokenize(string(text))
 	if len(tokens) > maxTokens {
-		return fmt.Errorf("%s; a recipe has at most %d", problem.Counted(len(tokens), "token"), maxTokens)
+		return fmt.Errorf("%s; a recipe has at most %d", problem.Plural(len(tokens), "token"), maxTokens)
 	}
 	depth, begun, ended, directive := 0, false, 0, 0 // the last two are lines
 	for _, t := range tokens {

@@ -35,7 +35,7 @@ func (r *Results) Duration(s Setting) *Duration {
 
 // Name returns the setting in words: "sync, 2 samples per replica".
 func (s Setting) Name() string {
-	return fmt.Sprintf("%s, %s per replica", s.Arm, problem.Counted(s.PerReplica, "sample"))
+	return fmt.Sprintf("%s, %s per replica", s.Arm, problem.Plural(s.PerReplica, "sample"))
 }
 
 // InAnHour returns a finding with the settings that can be trained together within an
@@ -55,7 +55,7 @@ func (r *Results) InAnHour() *Finding {
 			fit, within = append(fit, at.Name()), within+whole
 		}
 		f.Details = append(f.Details, fmt.Sprintf("%s: %.2g s a step, %s a run, %s with %s", at.Name(), d.Step,
-			clock(d.Run), clock(whole), problem.Counted(len(r.Seeds), "seed")))
+			clock(d.Run), clock(whole), problem.Plural(len(r.Seeds), "seed")))
 	}
 	switch len(fit) {
 	case settings:

@@ -77,7 +77,7 @@ func (r *Results) needsSync() *Finding {
 		sizes[v] = append(sizes[v], fmt.Sprint(k))
 		f.Details = append(f.Details, fmt.Sprintf("%s per replica: sync gains %s of accuracy, loss %s "+
 			"(against replica batch norm with %s statistics, its best; %s)",
-			problem.Counted(k, "sample"), gain.points(), less.loss(), name, problem.Counted(gain.Seeds, "seed")))
+			problem.Plural(k, "sample"), gain.points(), less.loss(), name, problem.Plural(gain.Seeds, "seed")))
 	}
 	if len(f.Details) == 0 {
 		return nil
@@ -133,9 +133,9 @@ func (r *Results) rightMerge() *Finding {
 			other := r.scores(s, name)
 			gain, more := r.paired(other, base, accuracy), r.paired(other, base, loss)
 			f.Details = append(f.Details, fmt.Sprintf("%s per replica: %s instead of pooled: "+
-				"accuracy %s, loss %s", problem.Counted(k, "sample"), name, gain.points(), more.loss()))
+				"accuracy %s, loss %s", problem.Plural(k, "sample"), name, gain.points(), more.loss()))
 			costs = append(costs, fmt.Sprintf("%s %s (worse with %d of %s)", name, more.loss(), more.Up,
-				problem.Counted(more.Seeds, "seed")))
+				problem.Plural(more.Seeds, "seed")))
 			if more.Clear() {
 				beyond = append(beyond, name)
 			}
@@ -145,7 +145,7 @@ func (r *Results) rightMerge() *Finding {
 			chance = "beyond chance: " + strings.Join(beyond, ", ")
 		}
 		answers = append(answers, fmt.Sprintf("With %s per replica %s has the lowest loss; against "+
-			"pooled: %s; %s.", problem.Counted(k, "sample"), r.best(s), strings.Join(costs, ", "), chance))
+			"pooled: %s; %s.", problem.Plural(k, "sample"), r.best(s), strings.Join(costs, ", "), chance))
 	}
 	if len(answers) == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (r *Results) smallDiffers() *Finding {
 		return nil
 	}
 	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %s differ from %d, "+
-		"as the literature says?", problem.Counted(small, "sample"), healthy)}
+		"as the literature says?", problem.Plural(small, "sample"), healthy)}
 	f.Details = append(f.Details, fmt.Sprintf("replica, pooled: %d instead of %d: accuracy %s, loss %s",
 		small, healthy, gain.points(), more.loss()))
 	a, b := r.scores(r.setting(Sync, small), pooled), r.scores(r.setting(Sync, healthy), pooled)
@@ -216,7 +216,7 @@ func (r *Results) healthyAgrees() *Finding {
 	}
 	mean, deviation := sum/float64(len(rows)), math.Sqrt(spread/float64(len(rows)))
 	f := &Finding{Question: fmt.Sprintf("Does everything agree within the seeds' spread "+
-		"with %s per replica?", problem.Counted(k, "sample"))}
+		"with %s per replica?", problem.Plural(k, "sample"))}
 	f.Details = append(f.Details, fmt.Sprintf("mean of all %.2f %%; standard deviation of one seed %.2f points",
 		mean, deviation))
 	var outside []string

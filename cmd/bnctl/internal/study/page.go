@@ -49,9 +49,9 @@ func (r *Results) Page(w io.Writer) error {
 // length says how long a run is.
 func (r *Results) length() string {
 	if r.Epochs > 0 {
-		return problem.Counted(r.Epochs, "epoch") + " (" + problem.Counted(r.Steps, "step") + ")"
+		return problem.Plural(r.Epochs, "epoch") + " (" + problem.Plural(r.Steps, "step") + ")"
 	}
-	return problem.Counted(r.Steps, "step")
+	return problem.Plural(r.Steps, "step")
 }
 
 // retained says per size what rule mean kept of the variance in training.
@@ -76,7 +76,7 @@ func (r *Results) retained() []string {
 		}
 		if len(ratios) > 0 {
 			out = append(out, fmt.Sprintf("%s per replica: %.4f on average, from %.4f (%s) to %.4f (%s)",
-				problem.Counted(k, "sample"), figure(ratios).Mean, low.Ratio, low.Layer, high.Ratio, high.Layer))
+				problem.Plural(k, "sample"), figure(ratios).Mean, low.Ratio, low.Layer, high.Ratio, high.Layer))
 		}
 	}
 	return out

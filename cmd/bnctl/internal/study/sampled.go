@@ -39,7 +39,7 @@ func (r *Results) sampled() *Finding {
 				}
 				worst = max(worst, math.Abs(v.Biased-want))
 				f.Details = append(f.Details, fmt.Sprintf("%s %s, %s: %.4f ± %.4f of the variance, "+
-					"predicted %.4f", s.Model, l.Name, problem.Counted(v.PerReplica, "value"), v.Biased, v.Error, want))
+					"predicted %.4f", s.Model, l.Name, problem.Plural(v.PerReplica, "value"), v.Biased, v.Error, want))
 			}
 		}
 	}
@@ -48,13 +48,13 @@ func (r *Results) sampled() *Finding {
 	}
 	if cases > 0 {
 		f.Answer = fmt.Sprintf("Where values are independent (batch norm over features): %d of %s within "+
-			"three standard errors of 1 - 1/n, largest distance %.4f. ", met, problem.Counted(cases, "case"), worst)
+			"three standard errors of 1 - 1/n, largest distance %.4f. ", met, problem.Plural(cases, "case"), worst)
 	}
 	if spatial > 0 {
 		f.Answer += fmt.Sprintf("After convolutions (%s) the law holds with the values per sample "+
 			"that count, %.1f to %.1f of the H x W, because neighbours resemble each other: estimated from "+
 			"large groups they predict the smallest groups to %.3f of the variance.",
-			problem.Counted(spatial, "batch norm"), slices.Min(counting), slices.Max(counting), law)
+			problem.Plural(spatial, "batch norm"), slices.Min(counting), slices.Max(counting), law)
 	}
 	return f
 }
@@ -93,7 +93,7 @@ func (l Layer) spatial(s Sampling) string {
 	k := float64(small.PerReplica)
 	return fmt.Sprintf("%s %s, %s of %s: %.4f ± %.4f of the variance, between %.4f (one "+
 		"value each) and %.4f (all independent); predicted after groups of %d, %.1f values that count: %.4f",
-		s.Model, l.Name, problem.Counted(small.PerReplica, "sample"), problem.Counted(l.Elements, "value"),
+		s.Model, l.Name, problem.Plural(small.PerReplica, "sample"), problem.Plural(l.Elements, "value"),
 		small.Biased, small.Error, 1-1/k, 1-1/(k*float64(l.Elements)), large.PerReplica,
 		large.counting(), 1-1/(k*large.counting()))
 }

@@ -175,7 +175,7 @@ func TestOneSeedSaysNothingOfChance(t *testing.T) {
 	}
 	for _, row := range r.Table() {
 		if cells := strings.Join(row.cells(), " "); strings.Contains(cells, "±") != (row.Seeds > 1) {
-			t.Errorf("%s has a deviation, or none: %s", problem.Counted(row.Seeds, "seed"), cells)
+			t.Errorf("%s has a deviation, or none: %s", problem.Plural(row.Seeds, "seed"), cells)
 		}
 	}
 	if got, want := listed([]string{"1", "4", "8"}), "1, 4 and 8"; got != want {

@@ -132,7 +132,7 @@ func (o *Options) checkPerReplica() error {
 	for _, k := range o.PerReplica {
 		if o.Recipe.Batch%k != 0 {
 			return problem.New("batch", strconv.Itoa(o.Recipe.Batch),
-				"it cannot be shared in parts of "+problem.Counted(k, "sample"),
+				"it cannot be shared in parts of "+problem.Plural(k, "sample"),
 				"choose {per-replica} among its divisors")
 		}
 	}

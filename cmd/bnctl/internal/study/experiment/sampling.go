@@ -77,8 +77,8 @@ func (s *runner) sample(ctx context.Context, m *models.Model, recipe string) err
 	}
 	s.results.Samplings = append(s.results.Samplings, out)
 	s.found(out)
-	s.note("sampled variances of %s: %s, %s", out.Model, problem.Counted(len(out.Layers), "batch norm"),
-		problem.Counted(n, "sample"))
+	s.note("sampled variances of %s: %s, %s", out.Model, problem.Plural(len(out.Layers), "batch norm"),
+		problem.Plural(n, "sample"))
 	return nil
 }
 

@@ -20,7 +20,7 @@ func (s *runner) timeAll(ctx context.Context) error {
 		s.results.SetSpeed(v)
 		s.found(v)
 		s.note("speed  %s, %s per replica: %.0f img/s, %.1f %% of the time in synchronisation", at.Arm,
-			problem.Counted(at.PerReplica, "sample"), v.Throughput, 100*v.Sync)
+			problem.Plural(at.PerReplica, "sample"), v.Throughput, 100*v.Sync)
 	}
 	return s.save()
 }

@@ -12,14 +12,32 @@ import (
 // sources parses the Go files of a folder, without tests. There are some.
 func sources(t *testing.T, folder string, mode parser.Mode) (*token.FileSet, []*ast.File) {
 	t.Helper()
+	set := token.NewFileSet()
+	files := parsed(t, set, folder, mode, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+	if len(files) == 0 {
+		t.Fatalf("no Go files in %s", folder)
+	}
+	return set, files
+}
+
+// testFiles parses the test files of a folder, with their comments.
+func testFiles(t *testing.T, set *token.FileSet, folder string) []*ast.File {
+	t.Helper()
+	return parsed(t, set, folder, parser.ParseComments, func(name string) bool {
+		return strings.HasSuffix(name, "_test.go")
+	})
+}
+
+// parsed parses the Go files of a folder whose names are wanted.
+func parsed(t *testing.T, set *token.FileSet, folder string, mode parser.Mode,
+	wanted func(name string) bool) (files []*ast.File) {
+	t.Helper()
 	names, err := filepath.Glob(folder + "/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := token.NewFileSet()
-	var files []*ast.File
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
+		if !wanted(name) {
 			continue
 		}
 		f, err := parser.ParseFile(set, name, nil, mode)
@@ -28,8 +46,5 @@ func sources(t *testing.T, folder string, mode parser.Mode) (*token.FileSet, []*
 		}
 		files = append(files, f)
 	}
-	if len(files) == 0 {
-		t.Fatalf("no Go files in %s", folder)
-	}
-	return set, files
+	return files
 }

@@ -43,7 +43,8 @@ var turns = []struct {
 }
 
 // TestWords keeps names and comments to docs/glossary.md: in code without tests, no
-// name that is declared is a word of daily life, and no comment has one of the turns.
+// name that is declared is a word of daily life, and no comment has one of the turns,
+// of tests neither.
 func TestWords(t *testing.T) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(layers) {
@@ -73,6 +74,11 @@ func wordsOf(t *testing.T, pkg string) (findings []string) {
 				note(id.Pos(), "the name "+id.Name+" has several meanings; say "+instead)
 			}
 		})
+	}
+	for _, f := range append(files, testFiles(t, set, pkg)...) {
+		if ast.IsGenerated(f) {
+			continue
+		}
 		for _, group := range f.Comments {
 			text := strings.Join(strings.Fields(group.Text()), " ")
 			for _, turn := range turns {

@@ -37,7 +37,7 @@ import (
 )
 
 var mutantMade = func() int {
-	behind, _ := strconv.Atoi(os.Getenv(%q)) // one more, so that none is 0
+	behind, _ := strconv.Atoi(os.Getenv(%q)) // one more, so that no number is 0
 	return behind - 1
 }()
 

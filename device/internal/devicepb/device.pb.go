@@ -2651,7 +2651,7 @@ type Join struct {
 	// R, how many leaves the tree over all replicas of the run has; 0: as many as
 	// the members hold. A device is alone, and makes no exchange, only if it is
 	// the one member and holds all leaves; otherwise bnctl answers Exchange with
-	// the whole tree's result, whoever holds the rest.
+	// the whole tree's result, wherever the other leaves are.
 	Leaves int32 `protobuf:"varint,6,opt,name=leaves,proto3" json:"leaves,omitempty"`
 	// Path of memory, such as /proc/PID/fd/N, which the plugin may map as a whole, for
 	// values of exchanges (Exchange.chunk); empty: there is none.
@@ -3272,8 +3272,8 @@ func (x *Hyper) GetValue() float32 {
 // ALL_REDUCE. Consecutive ALL_REDUCE nodes of a function, with nothing else
 // between them, are one exchange. bnctl answers when all members have come.
 //
-// Sums follow one binary tree, so that their bits do not depend on who holds
-// what: the node [a,b) with b-a > 1 is [a,m) + [m,b), where m is a plus the
+// Sums follow one binary tree, so that their bits do not depend on which
+// member holds what: the node [a,b) with b-a > 1 is [a,m) + [m,b), where m is a plus the
 // largest power of two below b-a; the root is [0,R). A member sends, for the
 // largest nodes all of whose replicas it holds, the combination of their
 // leaves; bnctl combines the rest. A leaf without rows is skipped; a node
@@ -3343,8 +3343,8 @@ func (x *Exchange) GetChunk() *Chunk {
 }
 
 // Chunk is a range of Join.pool: for each value, in order, its parts that are there,
-// each at the next multiple of 64 bytes. bnctl puts the result in place of the first
-// of them; where none is there it has a place of its own. The plugin decides which
+// each at the next multiple of 64 bytes. bnctl writes the result over the first
+// of them; a value without any has memory for its result alone. The plugin decides which
 // chunks it takes. One is bnctl's until the exchange is answered; if that is by an
 // error, until the next Join.
 type Chunk struct {

@@ -5,7 +5,7 @@
 // bnctl-fabric-NAME. It is started, greets, says what it is, logs and ends as
 // device.proto says of device plugins, and serves Device of that file too: its
 // Describe, and a List without devices. It finds all of bnctl's environment, in
-// which the launcher says who the ranks are.
+// which the launcher names the ranks.
 //
 // Messages move through the memory that JoinRequest offers, two rings of bytes
 // as level shm/1 of device.proto has them. In both directions a frame is 16 bytes,
@@ -13,7 +13,7 @@
 //   kind     uint8   1 MESSAGE, 2 ENDED, 3 LEFT, 4 ABORT, 5 LEAVE, 6 PART, 7 AWAIT, 8 POOL, 9 VIEWS, 10 BACK
 //   lane     uint8   of a MESSAGE, PART, AWAIT, VIEWS or BACK: 0 or 1
 //   (0)      uint16
-//   peer     uint32  whom it goes to, or comes from; who has LEFT; who is AWAITed; the number of a POOL
+//   peer     uint32  the rank it goes to, or comes from; that has LEFT; that is AWAITed; the number of a POOL
 //   length   uint64  of the content, in bytes: at most 262144
 // A message that is longer comes as PARTs, of which the last is a MESSAGE.
 // bnctl sends PART, MESSAGE, AWAIT, ABORT (the content is why, in UTF-8) and
@@ -23,7 +23,7 @@
 //
 // AWAIT says that bnctl can go no further until the next MESSAGE of a peer in a
 // lane has come. Its content is how many came before, uint64. A plugin that has
-// to look for messages looks often from then on, and seldom while none is awaited.
+// to look for messages looks often from then on, and seldom while no message is awaited.
 // While it waits in lane 1 alone the devices compute, most likely.
 //
 // A plugin that says so in JoinReply need not copy what is long. Pools are files that

@@ -76,7 +76,7 @@ func (r *Registers) Dies(v Value, step int) bool {
 	return ok && !r.kept[v] && r.last[v] == step
 }
 
-// End frees the registers of those arguments of a step that die there, but for the one that
+// End frees the registers of those arguments of a step that die there, except for the one that
 // the result is in, if that is one of them.
 func (r *Registers) End(step int, result int) {
 	args := slices.Clone(r.formula.Steps[step].Args)

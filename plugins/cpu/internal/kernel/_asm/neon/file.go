@@ -30,7 +30,7 @@ func (f *file) write(stem string) error {
 	return os.WriteFile(stem+"_stub_arm64.go", []byte(f.stubs.String()), 0o644)
 }
 
-// function begins a function of these parameters, each of 8 bytes but for float32.
+// function begins a function of these parameters, each of 8 bytes except for float32.
 func (f *file) function(name, params string) {
 	f.name, f.params = name, map[string]int{}
 	at := 0

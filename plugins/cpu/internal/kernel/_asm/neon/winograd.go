@@ -23,7 +23,7 @@ func (w winogradForm) name(what string) string {
 	return fmt.Sprintf("winograd%sNEONf%dx%d", what, w.Side, w.Kernel)
 }
 
-// powers returns p to the power of 0 to n-1, for each pair, but for what is 1.
+// powers returns p to the power of 0 to n-1, for each pair, except for what is 1.
 func (w winogradForm) powers(n int) (all []float64) {
 	for _, p := range w.Pairs {
 		for k := range n {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The text is there at once and anew after every interval, below the lines that come meanwhile,
+// The text is there at once and again after every interval, below the lines that come meanwhile,
 // and gone in the end.
 func TestScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -140,7 +140,7 @@ func TestNormalisesItself(t *testing.T) {
 	}
 }
 
-// TestPeerPictures: of pixels of every value, ONNX Runtime's numbers are the same, but for
+// TestPeerPictures: of pixels of every value, ONNX Runtime's numbers are the same, except for
 // its roundings.
 func TestPeerPictures(t *testing.T) {
 	needPeers(t)

@@ -29,7 +29,7 @@ var unary = map[string]struct {
 	"Sin":        {tensor.Sin, nil},
 	"Cos":        {tensor.Cos, nil},
 	"Tanh":       {tensor.Tanh, nil},
-	"Erf":        {math.Erf, nil},
+	"Erf":        {tensor.Erf, nil},
 	"Sigmoid":    {func(v float64) float64 { return 1 / (1 + tensor.Exp(-v)) }, nil},
 	"Not":        {nil, func(v int64) int64 { return 1 - v }},
 	"BitwiseNot": {nil, func(v int64) int64 { return ^v }},
@@ -106,7 +106,7 @@ var binaryFolds = map[string]binaryFold{
 	"Mul": {real: times, integer: exact(func(a, b int64) int64 { return a * b }, 1)},
 	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*call).quotient},
 	"Mod": {real: math.Mod, integer: (*call).modulo},
-	"Pow": {real: power, integer: (*call).integerPower, mixedTypes: true},
+	"Pow": {real: tensor.Pow, integer: (*call).integerPower, mixedTypes: true},
 	"Min": {real: smaller, integer: (*call).minInteger, variadic: true},
 	"Max": {real: larger, integer: (*call).maxInteger, variadic: true},
 	"Sum": {real: plus, variadic: true},
@@ -210,29 +210,6 @@ func plus(a, b float64) float64    { return a + b }
 func times(a, b float64) float64   { return a * b }
 func smaller(a, b float64) float64 { return min(a, b) }
 func larger(a, b float64) float64  { return max(a, b) }
-
-// power multiplies where the exponent is a small integer, so that it is exact
-// where the product is.
-func power(a, b float64) float64 {
-	if n := math.Abs(b); n == math.Trunc(n) && n <= 64 {
-		p := 1.0
-		for range int(n) {
-			p *= a
-		}
-		if b < 0 {
-			return 1 / p
-		}
-		return p
-	}
-	if b == 0.5 || b == -0.5 {
-		if root := math.Sqrt(a); b > 0 {
-			return root
-		} else {
-			return 1 / root
-		}
-	}
-	return math.Pow(a, b)
-}
 
 // comparison compares: f tells of the order of two numbers, -1, 0 or 1, or 2 where
 // one is no number.

@@ -137,6 +137,8 @@ func perElement(o Op) float64 {
 		return 9
 	case AdamW:
 		return 14
+	case Pow:
+		return 90
 	}
 	return 1
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // relu6(x) = clip(x, 0, 6).
@@ -88,6 +90,32 @@ func decomposeGlobalAvgPoolGrad(r *rewriter) {
 	size := r.node.Ints("size")
 	scaled := r.op(Affine, "part", []Value{r.in(0)}, "by", 1/(float64(size[0])*float64(size[1])))
 	r.last(BroadcastTo, []Value{scaled}, "shape", append(r.Builder.Type(scaled).Shape[:1:1], size...))
+}
+
+// reduce_max of rows is a max_pool over each axis as the height of an image; reduce_min that of the
+// negative values.
+func decomposeReduceExtreme(r *rewriter) {
+	x, least := r.in(0), r.node.Op == ReduceMin
+	t := r.Builder.Type(x)
+	if t.Kind != Rows || t.DType != tensor.F32 {
+		r.Builder.Fail(fmt.Errorf("node %s: %v of %v has no decomposition", r.name(), r.node.Op, t))
+		return
+	}
+	if least {
+		x = r.op(Affine, "negative", []Value{x}, "by", -1.0)
+	}
+	s := slices.Clone(t.Shape)
+	for _, a := range r.node.Ints("axes") {
+		image := []int{tensor.Count(s[:a]), s[a], tensor.Count(s[a+1:])}
+		window := []int{s[a], 1}
+		x = r.op(Reshape, "image", []Value{x}, "shape", image)
+		x = r.op(MaxPool, "extreme", []Value{x}, "kernel", window, "stride", window)
+		s[a] = 1
+	}
+	if least {
+		x = r.op(Affine, "positive", []Value{x}, "by", -1.0)
+	}
+	r.last(Reshape, []Value{x}, "shape", r.From.Values[r.node.Out[0]].Type.Shape)
 }
 
 // channel_sum sums over the trailing axes, then over rows.

@@ -47,6 +47,15 @@ func binary(op graph.Op) gradCase {
 	}}
 }
 
+// extreme returns a case of max or min with operands that broadcast.
+func extreme(op graph.Op) gradCase {
+	return gradCase{op.String(), func(b *builder) value {
+		x, channel := rows(b, "x", 3, 2, 2), state(b, "channel", graph.Weight, 3, 1, 1)
+		y := b.Op(op, "y", []value{x, channel})
+		return b.Op(op, "z", []value{rows(b, "line", 2, 1), y})
+	}}
+}
+
 // weights returns a case of a product with kernel and bias.
 func weights(name string, op graph.Op, x, kernel []int, bias int, pairs ...any) gradCase {
 	return gradCase{name, func(b *builder) value {
@@ -205,6 +214,27 @@ var gradCases = []gradCase{
 	structure("reduce_sum", graph.ReduceSum, []int{3, 2, 4}, "axes", []int{0, 2}),
 	structure("reduce_sum keep", graph.ReduceSum, []int{3, 2, 4}, "axes", []int{1}, "keep", true),
 	structure("reduce_mean", graph.ReduceMean, []int{3, 2, 4}, "axes", []int{1, 2}),
+	extreme(graph.Max), extreme(graph.Min),
+	{"pow", func(b *builder) value {
+		x := b.Op(graph.Affine, "above", []value{b.Op(graph.Sigmoid, "s", []value{rows(b, "x", 3, 2)})}, "add", 0.5)
+		y := b.Op(graph.Pow, "y", []value{x, state(b, "exponent", graph.Weight, 3, 1)})
+		return b.Op(graph.Pow, "z", []value{state(b, "base", graph.Variance), y})
+	}},
+	{"where compare", func(b *builder) value {
+		x, z := rows(b, "x", 3, 2), rows(b, "z", 3, 1)
+		channel := b.Op(graph.Where, "some", []value{x, state(b, "channel", graph.Weight, 2)})
+		above := b.Op(graph.Compare, "above", []value{x, z}, "of", "greater")
+		y := b.Op(graph.Where, "either", []value{above, b.Op(graph.Mul, "xz", []value{x, z}), channel})
+		return b.Op(graph.Where, "y", []value{b.Op(graph.Compare, "positive", []value{z}, "of", "less"), z, y})
+	}},
+	{"round", func(b *builder) value {
+		x := rows(b, "x", 3, 4)
+		return b.Op(graph.Mul, "y", []value{x, b.Op(graph.Round, "r", []value{x})})
+	}},
+	structure("reduce_max", graph.ReduceMax, []int{3, 2, 4}, "axes", []int{0, 2}),
+	structure("reduce_min keep", graph.ReduceMin, []int{3, 2, 4}, "axes", []int{1}, "keep", true),
+	structure("reduce_prod", graph.ReduceProd, []int{3, 2, 4}, "axes", []int{0, 2}),
+	structure("reduce_prod keep", graph.ReduceProd, []int{3, 2}, "axes", []int{0}, "keep", true),
 	structure("broadcast_to", graph.BroadcastTo, []int{3, 1}, "shape", []int{2, 3, 4}),
 
 	{"concat", func(b *builder) value {

@@ -120,15 +120,20 @@ func gradReduceMean(g *gradient, dy Value) {
 
 // spread broadcasts the gradient of a reduction to the shape that was reduced.
 func (g *gradient) spread(dy Value) Value {
-	x := g.shape(g.node.In[0])
-	if !g.node.Bool("keep") {
-		withOnes := slices.Clone(x)
-		for _, a := range g.node.Ints("axes") {
-			withOnes[a] = 1
-		}
-		dy = g.op(Reshape, "dx", Attrs{}.With("shape", withOnes), dy)
+	return g.op(BroadcastTo, "dx", Attrs{}.With("shape", g.shape(g.node.In[0])), g.withAxes("dx", dy))
+}
+
+// withAxes returns the result of a reduction, or its gradient, with the axes that are gone as
+// axes of length 1.
+func (g *gradient) withAxes(suffix string, v Value) Value {
+	if g.node.Bool("keep") {
+		return v
 	}
-	return g.op(BroadcastTo, "dx", Attrs{}.With("shape", x), dy)
+	s := slices.Clone(g.shape(g.node.In[0]))
+	for _, a := range g.node.Ints("axes") {
+		s[a] = 1
+	}
+	return g.op(Reshape, suffix, Attrs{}.With("shape", s), v)
 }
 
 func gradBroadcastTo(g *gradient, dy Value) { g.give(0, g.fit("dx", dy, 0)) }

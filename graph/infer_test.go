@@ -132,6 +132,15 @@ func TestInfer(t *testing.T) {
 		{"sum_squares(@k)", "whole f64[]"},
 		{"trust_ratio(@sq, @sq)", "whole f32[]"},
 		{"clip_factor(@sq, max=1)", "whole f32[]"},
+		{"max(x, col)", "rows f32[2,7,6]"},
+		{"min(q, @s)", "replica f32[2,3]"},
+		{"pow(x, @s)", "rows f32[2,7,6]"},
+		{`compare(p, of="less")`, "replica f64[5]"},
+		{"where(@s, col, x)", "rows f32[2,7,6]"},
+		{`round(x, mode="ceil")`, "rows f32[2,7,6]"},
+		{"reduce_max(x, axes=[0,2])", "rows f32[7]"},
+		{"reduce_min(x, axes=[1,2], keep=true)", "rows f32[2,1,1]"},
+		{"reduce_prod(p, axes=[0])", "replica f64[]"},
 	} {
 		op, _, _ := strings.Cut(c.node, "(")
 		seen[op] = true
@@ -237,6 +246,16 @@ func TestInferErrors(t *testing.T) {
 		{"r = group_norm(dy, @two, groups=2)", "operand 1 is whole f32[2], want whole f32[6]"},
 		{"r = group_norm(one, groups=1)", "has no channel axis"},
 		{"r = group_norm_grad(x, dy, groups=1)", "operand 1 is rows f32[6,5,5], want rows f32[2,7,6]"},
+		{"r = max(x)", "has 1 operands, want 2"},
+		{"r = max(x, l)", "operand 1 is rows i32[7,6], want f32 or f64"},
+		{`r = compare(x, y, of="above")`, `attribute of is "above", want one of`},
+		{"r = compare(x, y)", "attribute of is missing"},
+		{"r = where(x, p)", "operand 1 is replica f64[5], operand 0 rows f32[2,7,6]: want one type"},
+		{"r = where(x, col, y)", "do not broadcast"},
+		{"r = where(x, _, x)", "operand 1 is absent but not optional"},
+		{`r = round(x, mode="away")`, `attribute mode is "away"`},
+		{"r = reduce_max(x, axes=[])", "want increasing axes"},
+		{"r = reduce_max(@s, axes=[0])", "want increasing axes"},
 	} {
 		_, err := inferLine(t, c.node)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -234,6 +234,32 @@ const (
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	ClipFactor Op = 146
 
+	// Comparisons, extremes and powers. Operands broadcast as those of Add. f32
+	// and f64. A comparison gives 1 or 0, and what counts as true is every number
+	// but 0: NaN too.
+
+	// Max(x, y) and Min(x, y): NaN if one is; +0 is above -0.
+	Max Op = 160
+	Min Op = 161
+	// Pow(x, y) = x to the power of y, in f64 (tensor.Pow), rounded.
+	Pow Op = 162
+	// Compare(x, y?): 1 where x is of y what the attribute "of" says: "equal",
+	// "not_equal", "greater", "greater_equal", "less" or "less_equal"; else 0. y is
+	// 0 if it is absent. NaN is not_equal to everything, and nothing else.
+	Compare Op = 163
+	// Where(condition, x, y?): x where the condition is not 0, y elsewhere; +0
+	// there if y is absent.
+	Where Op = 164
+	// Round(x) to a whole number, as mode says: "even" (to the nearest, halves to
+	// the even one), "floor" or "ceil". The sign of x stays, that of zero too.
+	Round Op = 165
+	// ReduceMax(x) and ReduceMin(x): the largest and the least over axes, as
+	// ReduceSum; NaN if one is.
+	ReduceMax Op = 166
+	ReduceMin Op = 167
+	// ReduceProd(x): the product over axes, likewise, in f64, in logical order.
+	ReduceProd Op = 168
+
 	// More activations, of f32.
 
 	Erf Op = 180 // the error function

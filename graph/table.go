@@ -37,12 +37,13 @@ var (
 		{"pad", []int64{0, 0, 0, 0}, false}}
 	sliceSpec = []attrSpec{{"begin", []int64(nil), true}, {"end", []int64(nil), true},
 		{"step", []int64(nil), false}}
-	epsSpec  = attrSpec{"eps", 1e-5, false}
-	overSpec = attrSpec{"over", "batch", false}
-	axisSpec = attrSpec{"axis", int64(0), false}
-	takeSpec = []attrSpec{axisSpec, {"index", []int64(nil), true}}
-	sizeSpec = attrSpec{"size", []int64(nil), true}
-	lossSpec = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
+	epsSpec    = attrSpec{"eps", 1e-5, false}
+	overSpec   = attrSpec{"over", "batch", false}
+	axisSpec   = attrSpec{"axis", int64(0), false}
+	takeSpec   = []attrSpec{axisSpec, {"index", []int64(nil), true}}
+	sizeSpec   = attrSpec{"size", []int64(nil), true}
+	reduceSpec = []attrSpec{{"axes", []int64(nil), true}, {"keep", false, false}}
+	lossSpec   = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
 		{"weights", []float64(nil), false}}
 	axesSpec  = attrSpec{"axes", []int64(nil), true}
 	groupSpec = attrSpec{"groups", int64(1), true}
@@ -178,11 +179,9 @@ func init() { // the rules refer to the table's accessors
 		Clip: {name: "clip", in: 1, out: 1, attrs: []attrSpec{{"min", 0.0, true}, {"max", 0.0, true}},
 			infer: inferUnary, grad: gradActivation},
 		ReduceSum: {name: "reduce_sum", in: 1, out: 1,
-			attrs: []attrSpec{{"axes", []int64(nil), true}, {"keep", false, false}}, infer: inferReduce,
-			grad: gradReduceSum},
+			attrs: reduceSpec, infer: inferReduce, grad: gradReduceSum},
 		ReduceMean: {name: "reduce_mean", in: 1, out: 1,
-			attrs: []attrSpec{{"axes", []int64(nil), true}, {"keep", false, false}}, infer: inferReduce,
-			grad: gradReduceMean},
+			attrs: reduceSpec, infer: inferReduce, grad: gradReduceMean},
 		BroadcastTo: {name: "broadcast_to", in: 1, out: 1,
 			attrs: []attrSpec{{"shape", []int64(nil), true}}, infer: inferBroadcastTo,
 			grad: gradBroadcastTo},
@@ -246,6 +245,20 @@ func init() { // the rules refer to the table's accessors
 		ClipFactor: {name: "clip_factor", in: 1, out: 1, attrs: []attrSpec{{"max", 0.0, true}},
 			infer: inferClipFactor},
 
+		Max: {name: "max", in: 2, out: 1, infer: inferBinary, grad: gradExtreme},
+		Min: {name: "min", in: 2, out: 1, infer: inferBinary, grad: gradExtreme},
+		Pow: {name: "pow", in: 2, out: 1, infer: inferBinary, grad: gradPow},
+		Compare: {name: "compare", in: 2, optional: 1, out: 1, attrs: []attrSpec{{"of", "", true}},
+			infer: inferCompare, grad: gradNone},
+		Where: {name: "where", in: 3, optional: 1, out: 1, infer: inferWhere, grad: gradWhere},
+		Round: {name: "round", in: 1, out: 1, attrs: []attrSpec{{"mode", "even", false}}, infer: inferRound,
+			grad: gradNone},
+		ReduceMax: {name: "reduce_max", in: 1, out: 1, attrs: reduceSpec, infer: inferReduce,
+			grad: gradReduceExtreme, decompose: decomposeReduceExtreme},
+		ReduceMin: {name: "reduce_min", in: 1, out: 1, attrs: reduceSpec, infer: inferReduce,
+			grad: gradReduceExtreme, decompose: decomposeReduceExtreme},
+		ReduceProd: {name: "reduce_prod", in: 1, out: 1, attrs: reduceSpec, infer: inferReduce,
+			grad: gradReduceProd},
 		LayerNorm: {name: "layer_norm", in: 3, optional: 2, out: 1, attrs: []attrSpec{axesSpec, epsSpec},
 			infer: inferLayerNorm, grad: gradLayerNorm, decompose: decomposeLayerNorm},
 		LayerNormGrad: {name: "layer_norm_grad", in: 2, out: 1, attrs: []attrSpec{axesSpec, epsSpec},

@@ -108,6 +108,7 @@ func definedProbes() []probe {
 	}
 	all = append(all, functionProbes()...)
 	all = append(all, rowNormEdges()...)
+	all = append(all, compareFunctions()...)
 	for _, shape := range [][]int{{3, 66, 65}, {17, 8, 8}, {33, 3, 7}, {5, 1, 1}} {
 		x, channels := rows(shape...).with(spread), shape[0]
 		name := fmt.Sprintf("%d channels of %dx%d", shape[0], shape[1], shape[2])

@@ -89,7 +89,7 @@ func (p probe) testCase() Case {
 func allProbes() []probe {
 	return slices.Concat(productProbes(), normProbes, rowNormProbes(rowNorms, blended, normal, ""),
 		activationProbes(), poolProbes(), arithmeticProbes(), structureProbes, lossProbes, updateProbes,
-		wideProbes())
+		wideProbes(), compareProbes())
 }
 
 func probeCases() []Case {

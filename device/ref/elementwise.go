@@ -3,6 +3,7 @@ package ref
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -12,7 +13,7 @@ import (
 func binary(c *call) {
 	y := c.out(0)
 	a, b := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape), broadcastIndex(c.in(1).typ.Shape, y.typ.Shape)
-	f := arithmetic(c.Op)
+	f := class.Arithmetic(c.Node)
 	for n := range y.lead {
 		u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(c.in(1), y.typ.Kind, n), y.at(n)
 		for i := range dst {
@@ -21,20 +22,48 @@ func binary(c *call) {
 	}
 }
 
-func arithmetic(o graph.Op) func(a, b float64) float64 {
-	switch o {
-	case graph.Add:
-		return func(a, b float64) float64 { return a + b }
-	case graph.Sub:
-		return func(a, b float64) float64 { return a - b }
-	case graph.Mul:
-		return func(a, b float64) float64 { return a * b }
-	}
-	return func(a, b float64) float64 { return a / b } // Div
-}
-
 var elementary = map[graph.Op]func(float64) float64{
 	graph.Exp: tensor.Exp, graph.Log: tensor.Log, graph.Sqrt: math.Sqrt,
+}
+
+// where: the operand that a condition picks, element by element; +0 in place of one that is absent.
+func where(c *call) {
+	y := c.out(0)
+	test := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape)
+	for k, yes := range []bool{true, false} {
+		x := c.in(1 + k)
+		if x == nil {
+			continue
+		}
+		index := broadcastIndex(x.typ.Shape, y.typ.Shape)
+		for n := range y.lead {
+			u, v, dst := c.block(c.in(0), y.typ.Kind, n), c.block(x, y.typ.Kind, n), y.at(n)
+			for i := range dst {
+				if (u[test[i]] != 0) == yes {
+					dst[i] = v[index[i]]
+				}
+			}
+		}
+	}
+}
+
+// compare: 1 or 0; with 0 in place of an absent operand.
+func compare(c *call) {
+	if c.in(1) != nil {
+		binary(c)
+		return
+	}
+	f := class.Arithmetic(c.Node)
+	for i, v := range c.in(0).f {
+		c.out(0).f[i] = f(v, 0)
+	}
+}
+
+func round(c *call) {
+	f := class.Rounding(c.Node)
+	for i, v := range c.in(0).f {
+		c.out(0).f[i] = f(v)
+	}
 }
 
 func unary(c *call) {

@@ -33,6 +33,8 @@ var loops = map[graph.Op]func(*call){
 
 	graph.Add: binary, graph.Sub: binary, graph.Mul: binary, graph.Div: binary,
 	graph.Exp: unary, graph.Log: unary, graph.Sqrt: unary, graph.Affine: affine,
+	graph.Max: binary, graph.Min: binary, graph.Pow: binary, graph.Compare: compare, graph.Where: where,
+	graph.Round: round, graph.ReduceMax: reduce, graph.ReduceMin: reduce, graph.ReduceProd: reduce,
 	graph.ReduceSum: reduce, graph.ReduceMean: reduce, graph.BroadcastTo: broadcastTo,
 	graph.SumRows: sumRows, graph.ChannelSum: channelSum,
 

@@ -3,10 +3,11 @@ package ref
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 )
 
-// reduce: ReduceSum and ReduceMean over axes of the shape.
+// reduce: sums, means, extremes and products over axes of the shape.
 func reduce(c *call) {
 	x, y := c.in(0), c.out(0)
 	axes := c.Ints("axes")
@@ -20,9 +21,14 @@ func reduce(c *call) {
 		}
 		to[i] = target
 	})
+	first, add := class.Reduction(c.Op)
 	for n := range y.lead {
+		acc := y.at(n)
+		for i := range acc {
+			acc[i] = first
+		}
 		for i, v := range x.at(n) {
-			y.at(n)[to[i]] += v
+			acc[to[i]] = add(acc[to[i]], v)
 		}
 	}
 	if c.Op == graph.ReduceMean {

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -19,6 +20,8 @@ var elementOps = map[graph.Op]func(c *compiler){
 	graph.ActivationGrad: buildActivationGrad,
 	graph.Prelu:          buildPrelu, graph.PreluGradInput: buildPrelu,
 	graph.Add: buildBinary, graph.Sub: buildBinary, graph.Mul: buildBinary, graph.Div: buildBinary,
+	graph.Max: buildBinary, graph.Min: buildBinary, graph.Pow: buildBinary, graph.Compare: buildBinary,
+	graph.Where: buildWhere, graph.Round: buildUnary,
 }
 
 // numbers returns the two numbers that a function of one element has.
@@ -46,6 +49,8 @@ func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 			return 1, 0.5
 		}
 		return 0.5, 1
+	case graph.Round:
+		return float64(slices.Index([]string{"even", "floor", "ceil"}, n.Text("mode"))), 0
 	}
 	return 0, 0
 }
@@ -75,15 +80,49 @@ func buildPrelu(c *compiler) {
 	c.launch("prelu", y.Kind, y.count, x, slope, dy, y, y.count, y.positions(), int(c.node.Op))
 }
 
+// comparisons is the number that kernels have for the first of graph.Comparisons.
+const comparisons = 256
+
 func buildBinary(c *compiler) {
-	a, b, y := c.in(0), c.in(1), c.out(0)
+	y, op := c.out(0), int(c.node.Op)
 	kernel := "binary32"
 	if y.DType == tensor.F64 {
 		kernel = "binary64"
 	}
-	t := c.table(y.Shape, broadcast(a.Shape, y.Shape), broadcast(b.Shape, y.Shape))
-	c.launch(kernel, y.Kind, y.count, a, b, y, c.exe.owner, t, y.count, len(y.Shape), int(c.node.Op),
-		unitsOf(a, y.Kind), a.count, unitsOf(b, y.Kind), b.count)
+	if c.node.Op == graph.Compare {
+		op = comparisons + slices.Index(graph.Comparisons, c.node.Text("of"))
+	}
+	a, b := c.spread(0), c.spread(1)
+	t := c.table(y.Shape, a.strides, b.strides)
+	c.launch(kernel, y.Kind, y.count, a.from, b.from, y, c.exe.owner, t, y.count, len(y.Shape), op,
+		a.units, a.count, b.units, b.count)
+}
+
+func buildWhere(c *compiler) {
+	y, kernel := c.out(0), "where32"
+	if y.DType == tensor.F64 {
+		kernel = "where64"
+	}
+	test, x, z := c.spread(0), c.spread(1), c.spread(2)
+	t := c.table(y.Shape, test.strides, x.strides, z.strides)
+	c.launch(kernel, y.Kind, y.count, test.from, x.from, z.from, y, c.exe.owner, t, y.count, len(y.Shape),
+		test.units, test.count, x.units, x.count, z.units, z.count)
+}
+
+// spread is an operand as the result's shape reads it.
+type spread struct {
+	from         any
+	units, count int
+	strides      []int
+}
+
+// spread returns operand i, which broadcasts to the result; 0 in place of one that is absent.
+func (c *compiler) spread(i int) spread {
+	y := c.out(0)
+	if x := c.in(i); x != nil {
+		return spread{x, unitsOf(x, y.Kind), x.count, broadcast(x.Shape, y.Shape)}
+	}
+	return spread{c.doubles([]float64{0}), ofWhole, 1, make([]int, len(y.Shape))}
 }
 
 // buildImage looks every byte up in a table per channel.

@@ -17,6 +17,9 @@ var sumOps = map[graph.Op]func(c *compiler){
 	graph.SumRows:           buildSumRows,
 	graph.ReduceSum:         buildReduce,
 	graph.ReduceMean:        buildReduce,
+	graph.ReduceMax:         buildReduce,
+	graph.ReduceMin:         buildReduce,
+	graph.ReduceProd:        buildReduce,
 	graph.PreluGradSlope:    buildPreluGradSlope,
 }
 
@@ -85,9 +88,9 @@ func buildPreluGradSlope(c *compiler) {
 }
 
 func buildReduce(c *compiler) {
-	x, y, kernel := c.in(0), c.out(0), "reduce32"
+	x, y, bits := c.in(0), c.out(0), "32"
 	if x.DType == tensor.F64 {
-		kernel = "reduce64"
+		bits = "64"
 	}
 	gone := map[int]bool{}
 	for _, a := range c.node.Ints("axes") {
@@ -102,12 +105,16 @@ func buildReduce(c *compiler) {
 		}
 		lists[at], lists[at+1] = append(lists[at], n), append(lists[at+1], strides[i])
 	}
-	divisor := 1.0
-	if c.node.Op == graph.ReduceMean {
-		divisor = float64(x.count / max(y.count, 1))
+	args := []any{x, y, c.table(lists[:]...), y.count, len(lists[0]), len(lists[2]), tensor.Count(lists[2])}
+	switch c.node.Op {
+	case graph.ReduceSum:
+		c.launch("reduce"+bits, y.Kind, y.count, append(args, 1.0)...)
+	case graph.ReduceMean:
+		c.launch("reduce"+bits, y.Kind, y.count, append(args, float64(x.count/max(y.count, 1)))...)
+	default:
+		first, _ := class.Reduction(c.node.Op)
+		c.launch("fold"+bits, y.Kind, y.count, append(args, int(c.node.Op), first)...)
 	}
-	c.launch(kernel, y.Kind, y.count, x, y, c.table(lists[:]...), y.count, len(lists[0]), len(lists[2]),
-		tensor.Count(lists[2]), divisor)
 }
 
 // buildWeights is the gradient for a weight.

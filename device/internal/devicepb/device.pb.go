@@ -735,6 +735,33 @@ const (
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	// - max float: largest norm of all gradients together
 	Op_OP_CLIP_FACTOR Op = 146
+	// Max(x, y) and Min(x, y): NaN if one is; +0 is above -0.
+	Op_OP_MAX Op = 160
+	Op_OP_MIN Op = 161
+	// Pow(x, y) = x to the power of y, in f64, rounded; 1 for y = 0 and for x = 1. In class
+	// fma by tensor.Pow, operation by operation.
+	Op_OP_POW Op = 162
+	// Compare(x, y?): 1 where x is of y what "of" says, else 0. y is 0 if it is absent.
+	// NaN is not_equal to everything, and nothing else.
+	// - of text: "equal", "not_equal", "greater", "greater_equal", "less" or "less_equal"
+	Op_OP_COMPARE Op = 163
+	// Where(condition, x, y?): x where the condition is not 0, y elsewhere; +0 there if y is absent.
+	Op_OP_WHERE Op = 164
+	// Round(x) to a whole number. The sign of x stays, that of zero too.
+	// - mode text = "even": "even" (to the nearest, halves to the even one), "floor" or "ceil"
+	Op_OP_ROUND Op = 165
+	// ReduceMax(x) and ReduceMin(x): the largest and the least over axes (of the shape), which become
+	// 1 with keep, else vanish; NaN if one is.
+	// - axes ints: axes of the shape
+	// - keep bool = false: whether they stay, with length 1
+	Op_OP_REDUCE_MAX Op = 166
+	// - axes ints: axes of the shape
+	// - keep bool = false: whether they stay, with length 1
+	Op_OP_REDUCE_MIN Op = 167
+	// ReduceProd(x): the product over axes, likewise, in f64, in logical order.
+	// - axes ints: axes of the shape
+	// - keep bool = false: whether they stay, with length 1
+	Op_OP_REDUCE_PROD Op = 168
 	// The error function.
 	Op_OP_ERF Op = 180
 	// 0.5*x*(1 + erf(x/sqrt(2)))
@@ -850,6 +877,15 @@ var (
 		144: "OP_SUM_SQUARES",
 		145: "OP_TRUST_RATIO",
 		146: "OP_CLIP_FACTOR",
+		160: "OP_MAX",
+		161: "OP_MIN",
+		162: "OP_POW",
+		163: "OP_COMPARE",
+		164: "OP_WHERE",
+		165: "OP_ROUND",
+		166: "OP_REDUCE_MAX",
+		167: "OP_REDUCE_MIN",
+		168: "OP_REDUCE_PROD",
 		180: "OP_ERF",
 		181: "OP_GELU",
 		182: "OP_GELU_TANH",
@@ -940,6 +976,15 @@ var (
 		"OP_SUM_SQUARES":           144,
 		"OP_TRUST_RATIO":           145,
 		"OP_CLIP_FACTOR":           146,
+		"OP_MAX":                   160,
+		"OP_MIN":                   161,
+		"OP_POW":                   162,
+		"OP_COMPARE":               163,
+		"OP_WHERE":                 164,
+		"OP_ROUND":                 165,
+		"OP_REDUCE_MAX":            166,
+		"OP_REDUCE_MIN":            167,
+		"OP_REDUCE_PROD":           168,
 		"OP_ERF":                   180,
 		"OP_GELU":                  181,
 		"OP_GELU_TANH":             182,
@@ -4707,7 +4752,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xc9\f\n" +
+	"\rRELATION_ROWS\x10\x03*\xdc\r\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4804,6 +4849,16 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x0eOP_SUM_SQUARES\x10\x90\x01\x12\x13\n" +
 	"\x0eOP_TRUST_RATIO\x10\x91\x01\x12\x13\n" +
 	"\x0eOP_CLIP_FACTOR\x10\x92\x01\x12\v\n" +
+	"\x06OP_MAX\x10\xa0\x01\x12\v\n" +
+	"\x06OP_MIN\x10\xa1\x01\x12\v\n" +
+	"\x06OP_POW\x10\xa2\x01\x12\x0f\n" +
+	"\n" +
+	"OP_COMPARE\x10\xa3\x01\x12\r\n" +
+	"\bOP_WHERE\x10\xa4\x01\x12\r\n" +
+	"\bOP_ROUND\x10\xa5\x01\x12\x12\n" +
+	"\rOP_REDUCE_MAX\x10\xa6\x01\x12\x12\n" +
+	"\rOP_REDUCE_MIN\x10\xa7\x01\x12\x13\n" +
+	"\x0eOP_REDUCE_PROD\x10\xa8\x01\x12\v\n" +
 	"\x06OP_ERF\x10\xb4\x01\x12\f\n" +
 	"\aOP_GELU\x10\xb5\x01\x12\x11\n" +
 	"\fOP_GELU_TANH\x10\xb6\x01\x12\f\n" +

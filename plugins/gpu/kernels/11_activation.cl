@@ -178,6 +178,7 @@ FUNCTION float function32(int op, float x, float a, float b) {
 	case 85: return log32(x);
 	case 86: return (float)SQRT64((double)x);
 	case 87: return a * x + b;
+	case 165: return (float)round_of((double)x, (int)a);
 	}
 	return least(most(x, a), b); // 50, 51 and 88
 }

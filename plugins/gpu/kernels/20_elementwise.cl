@@ -14,6 +14,7 @@ FUNCTION double unary(int op, double x, double a, double b) {
 	case 85: return log_of(x);
 	case 86: return SQRT64(x);
 	case 87: return a * x + b;
+	case 165: return round_of(x, (int)a);
 	}
 	return lesser(greater(x, a), b); // 50, 51 and 88
 }
@@ -51,13 +52,33 @@ FUNCTION int index(IN int *shape, IN int *stride, int rank, int e) {
 	return at;
 }
 
+// binary is a function of two numbers whose result of float32 is rounded once. Comparisons
+// are 256 and what follows, in the order of package graph.
+FUNCTION double binary(int op, double a, double b) {
+	switch (op) {
+	case 80: return a + b;
+	case 81: return a - b;
+	case 82: return a * b;
+	case 83: return a / b;
+	case 160: return greater(a, b);
+	case 161: return lesser(a, b);
+	case 162: return pow_of(a, b);
+	case 256: return a == b ? 1.0 : 0.0;
+	case 257: return a != b ? 1.0 : 0.0;
+	case 258: return a > b ? 1.0 : 0.0;
+	case 259: return a >= b ? 1.0 : 0.0;
+	case 260: return a < b ? 1.0 : 0.0;
+	}
+	return a <= b ? 1.0 : 0.0;
+}
+
 KERNEL binary32(int first, IN float *a, IN float *b, OUT float *y, IN int *owner, IN int *table, int n,
 	int rank, int op, int of_a, int count_a, int of_b, int count_b) {
 	EACH(e, unit, n);
 	IN int *t = table;
 	float u = a[UNIT(of_a, unit, owner) * count_a + index(t, t + rank, rank, e)];
 	float v = b[UNIT(of_b, unit, owner) * count_b + index(t, t + 2 * rank, rank, e)];
-	y[unit * n + e] = op == 80 ? u + v : op == 81 ? u - v : op == 82 ? u * v : DIV(u, v);
+	y[unit * n + e] = op == 80 ? u + v : op == 81 ? u - v : op == 82 ? u * v : (float)binary(op, u, v);
 }
 
 KERNEL binary64(int first, IN double *a, IN double *b, OUT double *y, IN int *owner, IN int *table,
@@ -66,7 +87,28 @@ KERNEL binary64(int first, IN double *a, IN double *b, OUT double *y, IN int *ow
 	IN int *t = table;
 	double u = a[UNIT(of_a, unit, owner) * count_a + index(t, t + rank, rank, e)];
 	double v = b[UNIT(of_b, unit, owner) * count_b + index(t, t + 2 * rank, rank, e)];
-	y[unit * n + e] = op == 80 ? u + v : op == 81 ? u - v : op == 82 ? u * v : u / v;
+	y[unit * n + e] = binary(op, u, v);
+}
+
+// where picks one of two operands.
+KERNEL where32(int first, IN float *test, IN float *x, IN float *z, OUT float *y, IN int *owner, IN int *table,
+	int n, int rank, int of_test, int count_test, int of_x, int count_x, int of_z, int count_z) {
+	EACH(e, unit, n);
+	IN int *t = table;
+	if (test[UNIT(of_test, unit, owner) * count_test + index(t, t + rank, rank, e)] != 0.0f)
+		y[unit * n + e] = x[UNIT(of_x, unit, owner) * count_x + index(t, t + 2 * rank, rank, e)];
+	else
+		y[unit * n + e] = z[UNIT(of_z, unit, owner) * count_z + index(t, t + 3 * rank, rank, e)];
+}
+
+KERNEL where64(int first, IN double *test, IN double *x, IN double *z, OUT double *y, IN int *owner,
+	IN int *table, int n, int rank, int of_test, int count_test, int of_x, int count_x, int of_z, int count_z) {
+	EACH(e, unit, n);
+	IN int *t = table;
+	if (test[UNIT(of_test, unit, owner) * count_test + index(t, t + rank, rank, e)] != 0.0)
+		y[unit * n + e] = x[UNIT(of_x, unit, owner) * count_x + index(t, t + 2 * rank, rank, e)];
+	else
+		y[unit * n + e] = z[UNIT(of_z, unit, owner) * count_z + index(t, t + 3 * rank, rank, e)];
 }
 
 // prelu of an element x, or with op 62 the gradient for it of dy.

@@ -261,6 +261,29 @@ KERNEL reduce64(int first, IN double *x, OUT double *y, IN int *table, int n, in
 	y[unit * n + e] = s / divisor;
 }
 
+// taken is a reduction of float64 that takes in a number: 166 the largest, 167 the least, 168 the product.
+FUNCTION double taken(int op, double s, double v) {
+	return op == 166 ? greater(s, v) : op == 167 ? lesser(s, v) : s * v;
+}
+
+KERNEL fold32(int first, IN float *x, OUT float *y, IN int *table, int n, int stay, int gone, int length, int op,
+	double s) {
+	EACH(e, unit, n);
+	x += unit * n * (long)length + index(table, table + stay, stay, e);
+	for (int i = 0; i < length; i++)
+		s = taken(op, s, (double)x[index(table + 2 * stay, table + 2 * stay + gone, gone, i)]);
+	y[unit * n + e] = (float)s;
+}
+
+KERNEL fold64(int first, IN double *x, OUT double *y, IN int *table, int n, int stay, int gone, int length,
+	int op, double s) {
+	EACH(e, unit, n);
+	x += unit * n * (long)length + index(table, table + stay, stay, e);
+	for (int i = 0; i < length; i++)
+		s = taken(op, s, x[index(table + 2 * stay, table + 2 * stay + gone, gone, i)]);
+	y[unit * n + e] = s;
+}
+
 // prelu_slope sums in float64: rows in order, positions in order.
 KERNEL prelu_slope(int first, IN float *x, IN float *dy, OUT float *ds, IN int *starts, int n, int positions) {
 	EACH(c, unit, n);

@@ -3,6 +3,7 @@ package operations
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
@@ -24,6 +25,15 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.ReduceSum:  buildReduce,
 	graph.ReduceMean: buildReduce,
 	graph.Dropout:    buildDropout,
+	graph.Max:        buildBinary,
+	graph.Min:        buildBinary,
+	graph.Pow:        buildBinary,
+	graph.Compare:    buildCompare,
+	graph.Where:      buildWhere,
+	graph.Round:      func(c *plan.Compiler) run.Action { return unary(c, class.Rounding(c.Node())) },
+	graph.ReduceMax:  buildReduce,
+	graph.ReduceMin:  buildReduce,
+	graph.ReduceProd: buildReduce,
 }
 
 // elementary computes a function that package kernel has, of float64 by f.
@@ -44,10 +54,10 @@ func buildAffine(c *plan.Compiler) run.Action {
 }
 
 func buildBinary(c *plan.Compiler) run.Action {
-	a, b, y, do := c.In(0), c.In(1), c.Out(0), combination(c.Kernels(), c.Node().Op)
+	a, b, y, do := c.In(0), c.In(1), c.Out(0), combination(c.Kernels(), c.Node())
 	switch {
 	case y.DType == tensor.F64:
-		return binaryAction(a, b, y, arithmetic[float64](c.Node().Op), nil)
+		return binaryAction(a, b, y, class.Arithmetic(c.Node()), nil)
 	case sameLayout(a, y) && sameLayout(b, y):
 		return spans(c, func(y []float32, x [][]float32) { do(y, x[0], x[1]) })
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && isPerChannel(b, y):
@@ -57,16 +67,43 @@ func buildBinary(c *plan.Compiler) run.Action {
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(b, y) && isPerRowChannel(a, y):
 		return scaleByRow(b, a, y)
 	}
-	return binaryAction(a, b, y, arithmetic[float32](c.Node().Op), do)
+	return binaryAction(a, b, y, of32(c.Node()), do)
 }
 
-// combination returns what computes an operation of as many elements of each operand.
-func combination(kernels *kernel.Set, op graph.Op) func(y, a, b []float32) {
-	of := map[graph.Op]kernel.Operation{graph.Sub: kernel.Sub, graph.Mul: kernel.Mul, graph.Div: kernel.Div}[op]
-	if op == graph.Add {
+// of32 returns the function of a node of two operands on float32.
+func of32(n *graph.Node) func(a, b float32) float32 {
+	f := class.Arithmetic(n)
+	return func(a, b float32) float32 { return float32(f(float64(a), float64(b))) }
+}
+
+// combination returns what computes a node of as many elements of each operand.
+func combination(kernels *kernel.Set, n *graph.Node) func(y, a, b []float32) {
+	of, ok := map[graph.Op]kernel.Operation{graph.Sub: kernel.Sub, graph.Mul: kernel.Mul,
+		graph.Div: kernel.Div}[n.Op]
+	switch {
+	case n.Op == graph.Add:
 		return kernels.Add
+	case n.Op == graph.Max:
+		return func(y, a, b []float32) {
+			for i := range y {
+				y[i] = max(a[i], b[i])
+			}
+		}
+	case n.Op == graph.Min:
+		return func(y, a, b []float32) {
+			for i := range y {
+				y[i] = min(a[i], b[i])
+			}
+		}
+	case ok:
+		return func(y, a, b []float32) { kernels.Combine(of, y, a, b) }
 	}
-	return func(y, a, b []float32) { kernels.Combine(of, y, a, b) }
+	f := of32(n)
+	return func(y, a, b []float32) {
+		for i := range y {
+			y[i] = f(a[i], b[i])
+		}
+	}
 }
 
 // sameLayout reports whether a and y have the same layout in memory.
@@ -115,18 +152,6 @@ func scaled(c *plan.Compiler, x, s *run.Value) run.Action {
 		return nil
 	}
 	return normaliseAction(c, x, prepare, func(*run.Frame, int) kernel.Affine { return a })
-}
-
-func arithmetic[T float32 | float64](op graph.Op) func(a, b T) T {
-	switch op {
-	case graph.Add:
-		return func(a, b T) T { return a + b }
-	case graph.Sub:
-		return func(a, b T) T { return a - b }
-	case graph.Mul:
-		return func(a, b T) T { return a * b }
-	}
-	return func(a, b T) T { return a / b }
 }
 
 // binaryAction computes unit by unit of y; operands broadcast over the shape,

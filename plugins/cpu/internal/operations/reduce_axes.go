@@ -1,13 +1,14 @@
 package operations
 
 import (
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// buildReduce sums in float64, in logical order, unit by unit.
+// buildReduce sums, multiplies or compares in float64, in logical order, unit by unit.
 func buildReduce(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	to := reducedStrides(x.Shape, y.Strides(), c.Node().Ints("axes"), c.Node().Bool("keep"))
@@ -15,24 +16,25 @@ func buildReduce(c *plan.Compiler) run.Action {
 	if c.Node().Op == graph.ReduceMean {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
-	logical, pixels := run.RowMajor(x.Shape), x.Last && overPositions(x, to)
+	logical, op := run.RowMajor(x.Shape), c.Node().Op
+	pixels := sums(op) && x.Last && overPositions(x, to)
 	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		sum := w.Doubles(y.Count)
-		clear(sum)
+		acc := w.Doubles(y.Count)
 		in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 		switch {
 		case x.DType == tensor.F64:
-			reduceUnit(x.Shape, logical, from, to, sum, run.View[float64](in))
-			divideInto(run.View[float64](out), sum, divisor)
+			reduceUnit(op, x.Shape, logical, from, to, acc, run.View[float64](in))
+			divideInto(run.View[float64](out), acc, divisor)
 			return
 		case pixels:
-			for image := run.View[float32](in); len(image) > 0; image = image[len(sum):] {
-				addTo(sum, image[:len(sum)])
+			clear(acc)
+			for image := run.View[float32](in); len(image) > 0; image = image[len(acc):] {
+				addTo(acc, image[:len(acc)])
 			}
 		default:
-			reduceUnit(x.Shape, logical, from, to, sum, run.View[float32](in))
+			reduceUnit(op, x.Shape, logical, from, to, acc, run.View[float32](in))
 		}
-		divideInto(run.View[float32](out), sum, divisor)
+		divideInto(run.View[float32](out), acc, divisor)
 	}})
 }
 
@@ -66,10 +68,25 @@ func overPositions(x *run.Value, to []int) bool {
 	return to[0] == 1 && x.Channels > 0
 }
 
-func reduceUnit[T float32 | float64](shape, logical, from, to []int, sum []float64, x []T) {
+// sums reports whether a reduction adds.
+func sums(op graph.Op) bool { return op == graph.ReduceSum || op == graph.ReduceMean }
+
+// reduceUnit sets acc to what a reduction makes of a unit; sums, the most frequent, without calls.
+func reduceUnit[T float32 | float64](op graph.Op, shape, logical, from, to []int, acc []float64, x []T) {
+	first, add := class.Reduction(op)
+	for i := range acc {
+		acc[i] = first
+	}
 	run.Walk(shape, logical, from, to, func(n, _, i, k, _, stepI, stepK int) {
+		if !sums(op) {
+			for range n {
+				acc[k] = add(acc[k], float64(x[i]))
+				i, k = i+stepI, k+stepK
+			}
+			return
+		}
 		for range n {
-			sum[k] += float64(x[i])
+			acc[k] += float64(x[i])
 			i, k = i+stepI, k+stepK
 		}
 	})

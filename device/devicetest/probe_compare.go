@@ -1,0 +1,94 @@
+package devicetest
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// compared are pairs of operands with equal elements, NaN and zeros of either sign among them.
+var compared = []struct {
+	name string
+	a, b operand
+}{
+	{"rows and rows", rows(17, 3, 2).with(odds), rows(17, 3, 2).with(odds)},
+	{"16 channels and a scalar of each row", rows(16, 4, 4).with(odds), rows(1, 1, 1).with(odds)},
+	{"a last axis and rows", whole(4).with(odds), rows(3, 4).with(odds)},
+	{"rows and replica of f64", rows(6, 1, 2).of(f64).with(odds), replica(3, 1).of(f64).with(odds)},
+	{"whole and whole that both stretch", whole(3, 1).with(odds), whole(1, 4).with(odds)},
+}
+
+// odds: small whole numbers, halves, NaN, infinities and zeros of either sign.
+func odds(d *tensor.Draws, t tensor.Tensor) {
+	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1, -1, 0x1p-149, 0.5,
+		-0.5, 2.5, -2.5, 1 << 24, -(1<<24 - 1), math.MaxFloat32, 1.5}
+	set(t, func(int) float64 {
+		if n := d.Intn(32); n < len(values) {
+			return values[n]
+		}
+		return float64(d.Intn(9)-4) / 2
+	})
+}
+
+// numbers asks for the numbers of ref; a NaN is any NaN.
+var numbers = bound{relative: 0x1p-60}
+
+// compareProbes are those of comparisons, extremes, powers and what is picked by a condition.
+func compareProbes() []probe {
+	var p []probe
+	for _, c := range compared {
+		for _, o := range []graph.Op{graph.Max, graph.Min} {
+			p = append(p, probe{c.name, o, nil, []operand{c.a, c.b}, numbers})
+		}
+		p = append(p, probe{c.name + ", special", graph.Pow, nil, []operand{c.a, c.b}, function},
+			probe{c.name + ", nothing", graph.Where, nil, []operand{c.b, c.a}, numbers},
+			probe{c.name, graph.Where, nil, []operand{c.a, c.b, c.a}, numbers})
+	}
+	p = append(p,
+		probe{"of the condition's replicas", graph.Where, nil,
+			[]operand{replica(3, 1).with(odds), whole(2).with(odds), rows(3, 2)}, numbers},
+		probe{"rows", graph.Pow, nil, []operand{rows(5, 7).with(positive), rows(5, 7)}, function},
+		probe{"rows and a scalar of f64", graph.Pow, nil,
+			[]operand{rows(5, 7).of(f64).with(positive), whole().of(f64)}, doubled})
+	for i, of := range graph.Comparisons {
+		c := compared[i%len(compared)]
+		p = append(p, probe{of + ", " + c.name, graph.Compare, []any{"of", of}, []operand{c.a, c.b}, numbers},
+			probe{of + " 0", graph.Compare, []any{"of", of}, []operand{c.b}, numbers})
+	}
+	for _, mode := range []string{"even", "floor", "ceil"} {
+		p = append(p, probe{mode, graph.Round, []any{"mode", mode}, []operand{rows(5, 9).with(odds)}, numbers},
+			probe{mode + " of f64", graph.Round, []any{"mode", mode},
+				[]operand{replica(9).of(f64).with(extreme)}, numbers})
+	}
+	for _, o := range []graph.Op{graph.ReduceMax, graph.ReduceMin, graph.ReduceProd} {
+		tol := numbers
+		if o == graph.ReduceProd {
+			tol = function
+		}
+		p = append(p,
+			probe{"middle axis", o, []any{"axes", []int{1}}, []operand{rows(3, 5, 4).with(odds)}, tol},
+			probe{"outer axes, kept", o, []any{"axes", []int{0, 2}, "keep", true},
+				[]operand{rows(3, 3, 4).with(listed(-1.5, 0.5, 2, 1, -0.75, 1.25))}, tol},
+			probe{"last axis of replica", o, []any{"axes", []int{1}}, []operand{replica(2, 9).with(odds)}, tol},
+			probe{"all axes of whole f64", o, []any{"axes", []int{0, 1}}, []operand{whole(3, 5).of(f64)}, tol})
+	}
+	return p
+}
+
+// compareFunctions are probes of the bits of Pow, over all sizes.
+func compareFunctions() []probe {
+	base, exponent := rows(13, 5, 3), whole(13, 1, 1)
+	return []probe{
+		{"of all sizes", graph.Pow, nil, []operand{base.with(extreme), rows(13, 5, 3)}, bits},
+		{"channels", graph.Pow, nil, []operand{base.with(branched), exponent.with(few)}, bits},
+		{"near 1", graph.Pow, nil, []operand{base.with(nearOne), exponent.with(extreme)}, bits},
+		{"halves", graph.Pow, nil, []operand{exponent.with(positive), base.with(odds)}, bits},
+		{"product", graph.ReduceProd, []any{"axes", []int{0, 1}}, []operand{base.with(spread)}, bits},
+	}
+}
+
+// nearOne: within 2^-10 of 1.
+func nearOne(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return 1 + math.Ldexp(d.Normal(), -d.Intn(14)-10) })
+}

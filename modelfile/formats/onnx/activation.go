@@ -73,10 +73,10 @@ func clip(c *call) graph.Value {
 	low, hasLow := c.scalar("min", 1)
 	high, hasHigh := c.scalar("max", 2)
 	if !hasLow {
-		low = -math.MaxFloat32
+		low = math.Inf(-1)
 	}
 	if !hasHigh {
-		high = math.MaxFloat32
+		high = math.Inf(1)
 	}
 	if low == 0 && high == 6 {
 		return c.node(graph.Relu6, "", []graph.Value{c.dynamic(0)})

@@ -125,46 +125,6 @@ func (c *call) gatherFlat(offsets func(from []int) (at, shape []int)) graph.Valu
 	return graph.None
 }
 
-// where takes one of two operands as a whole: the condition is a constant.
-func where(c *call) []value {
-	test, ok := c.constant(0)
-	if !ok || c.err != nil {
-		c.fail("with a condition that is computed from the input is not supported")
-		return nil
-	}
-	yes, no := slices.Contains(test.Bytes, 1), slices.Contains(test.Bytes, 0)
-	if yes == no {
-		c.fail("of elements of both operands is not supported")
-		return nil
-	}
-	k := 2
-	if yes {
-		k = 1
-	}
-	x := c.value(k, len(c.firstShape()))
-	shape := c.g.Type(x).Shape
-	for i, other := range c.in {
-		s := other.c.Shape
-		if i == k {
-			continue
-		}
-		if !other.isConstant() {
-			s = c.shapeOf(other)
-		} else if !c.unbatched {
-			s = c.aligned(s, len(shape)+1)
-		}
-		if c.err != nil {
-			return nil
-		}
-		var err error
-		if shape, err = graph.Broadcast(shape, s); err != nil {
-			c.fail("%w", err)
-			return nil
-		}
-	}
-	return []value{rows(c.node(graph.BroadcastTo, "", []graph.Value{x}, "shape", shape))}
-}
-
 // firstShape returns the shape of the rows of the first operand that has rows.
 func (c *call) firstShape() []int {
 	for _, x := range c.in {

@@ -18,15 +18,13 @@ func binary(c *call) graph.Value {
 		return graph.None
 	}
 	op := binaryOps[c.n.OpType]
-	a, b := c.in[0], c.in[1]
 	switch {
-	case a.isConstant():
+	case c.in[0].isConstant():
 		return c.withConstant(op, 1, 0)
-	case b.isConstant():
+	case c.in[1].isConstant():
 		return c.withConstant(op, 0, 1)
 	}
-	c.checkAligned(0, 1)
-	return c.node(op, "", []graph.Value{a.v, b.v})
+	return c.node(op, "", c.operandPair())
 }
 
 // checkAligned checks that the batch axes of two operands, which are aligned at the last axis,
@@ -136,16 +134,16 @@ func (c *call) reduceLeft(of func(*call) graph.Value, op string) graph.Value {
 	return acc.v
 }
 
-// reduce is ReduceMean and ReduceSum over axes other than the batch.
+var reduceOps = map[string]graph.Op{"ReduceMean": graph.ReduceMean, "ReduceSum": graph.ReduceSum,
+	"ReduceMax": graph.ReduceMax, "ReduceMin": graph.ReduceMin, "ReduceProd": graph.ReduceProd}
+
+// reduce is a reduction over axes other than the batch.
 func reduce(c *call) graph.Value {
 	at := c.reduced()
 	if c.err == nil && len(at) == 0 {
 		return c.dynamic(0)
 	}
-	op := graph.ReduceMean
-	if c.n.OpType == "ReduceSum" {
-		op = graph.ReduceSum
-	}
+	op := reduceOps[c.n.OpType]
 	return c.node(op, "", []graph.Value{c.dynamic(0)}, "axes", at, "keep", c.int("keepdims", 1) != 0)
 }
 

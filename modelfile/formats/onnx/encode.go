@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"math"
-	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
@@ -31,6 +30,9 @@ func init() { // the encoders refer to the table's users
 		graph.Add: encodeBinary, graph.Sub: encodeBinary, graph.Mul: encodeBinary, graph.Div: encodeBinary,
 		graph.Affine: encodeAffine, graph.ReduceSum: encodeReduce, graph.ReduceMean: encodeReduce,
 		graph.BroadcastTo: encodeBroadcast,
+		graph.Max:         encodeBinary, graph.Min: encodeBinary, graph.Pow: encodeBinary,
+		graph.Compare: encodeCompare, graph.Where: encodeWhere, graph.Round: encodeRound,
+		graph.ReduceMax: encodeReduce, graph.ReduceMin: encodeReduce, graph.ReduceProd: encodeReduce,
 
 		graph.Concat: encodeConcat, graph.Slice: encodeSlice, graph.Pad: encodePad,
 		graph.Reshape: encodeReshape, graph.Transpose: encodeTranspose, graph.Take: encodeTake,
@@ -101,7 +103,17 @@ func encodeClip(e *encoding) {
 	if e.n.Op == graph.Clip {
 		low, high = e.n.Float("min"), e.n.Float("max")
 	}
-	e.in = append(e.in, e.scalar(e.out+".min", low), e.scalar(e.out+".max", high))
+	for _, bound := range []struct {
+		name string
+		at   float64
+		open int
+	}{{".min", low, -1}, {".max", high, 1}} {
+		name := ""
+		if !math.IsInf(bound.at, bound.open) {
+			name = e.scalar(e.out+bound.name, bound.at)
+		}
+		e.in = append(e.in, name)
+	}
 	e.is("Clip")
 }
 
@@ -159,21 +171,6 @@ func encodeSoftmax(e *encoding) {
 	e.is(op, intAttr("axis", e.n.Int("axis")+1))
 }
 
-// encodeBinary gives rows of lower rank axes of length 1 behind the batch, so that the batch axes
-// are aligned.
-func encodeBinary(e *encoding) {
-	rank := len(e.result())
-	for i, v := range e.n.In {
-		t := e.f.Values[v].Type
-		if more := rank - len(t.Shape); more > 0 && t.Kind == graph.Rows {
-			shape := append([]int{0}, slices.Repeat([]int{1}, more)...)
-			e.in[i] = e.intermediate("Reshape", ".raised", []string{e.in[i],
-				e.ints(e.out+".shape", append(shape, t.Shape...)...)})
-		}
-	}
-	e.is(map[graph.Op]string{graph.Add: "Add", graph.Sub: "Sub", graph.Mul: "Mul", graph.Div: "Div"}[e.n.Op])
-}
-
 // encodeAffine writes a product and a sum, except for those that change nothing.
 func encodeAffine(e *encoding) {
 	by, add := e.n.Float("by"), e.n.Float("add")
@@ -189,7 +186,7 @@ func encodeAffine(e *encoding) {
 }
 
 // encodeReduce: the axes are an operand of ReduceSum since operator set 13,
-// of ReduceMean only since 18.
+// of the others only since 18.
 func encodeReduce(e *encoding) {
 	axes, keep := e.n.Ints("axes"), 0
 	for i := range axes {
@@ -198,8 +195,10 @@ func encodeReduce(e *encoding) {
 	if e.n.Bool("keep") {
 		keep = 1
 	}
-	if e.n.Op == graph.ReduceMean {
-		e.is("ReduceMean", intsAttr("axes", axes...), intAttr("keepdims", keep))
+	if e.n.Op != graph.ReduceSum {
+		op := map[graph.Op]string{graph.ReduceMean: "ReduceMean", graph.ReduceMax: "ReduceMax",
+			graph.ReduceMin: "ReduceMin", graph.ReduceProd: "ReduceProd"}[e.n.Op]
+		e.is(op, intsAttr("axes", axes...), intAttr("keepdims", keep))
 		return
 	}
 	e.in = append(e.in, e.ints(e.out+".axes", axes...))

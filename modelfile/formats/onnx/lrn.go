@@ -1,8 +1,6 @@
 package onnx
 
 import (
-	"slices"
-
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -29,46 +27,16 @@ func lrn(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{x, c.power(v, shortest(c.float("beta", 0.75)))})
 }
 
-// power is v^p for v above 0: by roots where they are exact, by logarithms otherwise.
+// power is v^p.
 func (c *call) power(v graph.Value, p float64) graph.Value {
-	if p == 0.5 || p == 0.75 {
+	if p == 0.75 {
 		root := c.node(graph.Sqrt, ".root", []graph.Value{v})
-		if p == 0.5 {
-			return root
-		}
 		fourth := c.node(graph.Sqrt, ".fourth", []graph.Value{root})
 		return c.node(graph.Mul, ".power", []graph.Value{root, fourth})
 	}
-	v = c.node(graph.Log, ".log", []graph.Value{v})
-	v = c.node(graph.Affine, ".times", []graph.Value{v}, "by", p)
-	return c.node(graph.Exp, ".power", []graph.Value{v})
-}
-
-// reduceMaxMin is ReduceMax and ReduceMin: a pool over each axis as the height of an image, of the
-// negative values for the smallest.
-func reduceMaxMin(c *call) graph.Value {
-	at, s := c.reduced(), c.shape(0)
-	if c.err != nil {
-		return graph.None
+	if exact := c.raised(v, p); exact != graph.None {
+		return exact
 	}
-	return c.dropAxes(c.pooled(c.dynamic(0), s, at, c.n.OpType == "ReduceMin"), s, at)
-}
-
-// pooled returns the largest, or the least, along axes, as an image of as many elements.
-func (c *call) pooled(v graph.Value, shape, at []int, least bool) graph.Value {
-	s := slices.Clone(shape)
-	if least {
-		v = c.node(graph.Affine, ".negative", []graph.Value{v}, "by", -1.0)
-	}
-	for _, a := range at {
-		image := []int{tensor.Count(s[:a]), s[a], tensor.Count(s[a+1:])}
-		window := []int{s[a], 1}
-		v = c.node(graph.Reshape, ".image", []graph.Value{v}, "shape", image)
-		v = c.node(graph.MaxPool, ".extreme", []graph.Value{v}, "kernel", window, "stride", window)
-		s[a] = 1
-	}
-	if least {
-		v = c.node(graph.Affine, ".positive", []graph.Value{v}, "by", -1.0)
-	}
-	return v
+	exponent := c.declare("exponent", graph.Constant, tensor.Scalar(float32(p)))
+	return c.node(graph.Pow, ".power", []graph.Value{v, exponent})
 }

@@ -1,6 +1,9 @@
 package onnx
 
-import "github.com/bnctl/bnctl/graph"
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // makers is the closed list of operators that become nodes of the graph.
 var makers map[string]maker
@@ -23,9 +26,13 @@ func init() { // the makers refer to the table's users
 		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
 
 		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
-		"Mean": one(mean), "Max": one(maximum), "Min": one(minimum), "Where": where,
+		"Mean": one(mean), "Max": one(maximum), "Min": one(minimum), "Where": one(choice),
+		"Equal": tells(compared), "Greater": tells(compared), "GreaterOrEqual": tells(compared),
+		"Less": tells(compared), "LessOrEqual": tells(compared), "IsNaN": tells(isNaN), "IsInf": tells(isInf),
+		"And": tells(logical), "Or": tells(logical), "Xor": tells(logical), "Not": tells(not),
+		"Sign": one(signOf), "Floor": one(rounded), "Ceil": one(rounded), "Round": one(rounded),
 		"ReduceMean": one(reduce), "ReduceSum": one(reduce),
-		"ReduceMax": one(reduceMaxMin), "ReduceMin": one(reduceMaxMin), "ReduceProd": one(reduceProd),
+		"ReduceMax": one(reduce), "ReduceMin": one(reduce), "ReduceProd": one(reduce),
 		"ReduceL1": one(reduceOf), "ReduceL2": one(reduceOf), "ReduceSumSquare": one(reduceOf),
 		"ReduceLogSum": one(reduceOf), "ReduceLogSumExp": one(reduceOf),
 
@@ -56,22 +63,44 @@ func same(c *call) []value {
 	return []value{c.in[0]}
 }
 
-// cast passes floats on, whatever their width: values of the graph are f32.
+// cast passes floats on, whatever their width: values of the graph are f32. As
+// truth values they are 1 where they are not 0.
 func cast(c *call) []value {
-	if d, err := dtype(int32(c.int("to", 0))); err != nil || !isFloat(d) {
+	d, err := dtype(int32(c.int("to", 0)))
+	if err == nil && d == tensor.Bool {
+		return c.truth()
+	}
+	if err != nil || !isFloat(d) {
 		c.fail("of values to %v is not supported", d)
 	}
-	return same(c)
+	out := same(c)
+	out[0].truth = false
+	return out
 }
 
-// castLike passes a value on if the type of a constant, operand 1, is of floats.
-func castLike(c *call) []value {
-	if c.has(1) && c.in[1].isConstant() && !isFloat(c.in[1].c.DType) {
-		c.fail("of values to %v is not supported", c.in[1].c.DType)
-	} else if !c.has(1) {
-		c.fail("operand 1 is absent")
+// truth is operand 0 as truth values.
+func (c *call) truth() []value {
+	if c.dynamic(0); c.err != nil || c.in[0].truth {
+		return same(c)
 	}
-	return same(c)
+	out := rows(c.node(graph.Compare, "", []graph.Value{c.dynamic(0)}, "of", "not_equal"))
+	out.truth = true
+	return []value{out}
+}
+
+// castLike passes on a value beside floats; beside truth values it becomes one.
+func castLike(c *call) []value {
+	switch {
+	case !c.has(1):
+		c.fail("operand 1 is absent")
+	case c.in[1].isConstant() && c.in[1].c.DType == tensor.Bool || c.in[1].truth:
+		return c.truth()
+	case c.in[1].isConstant() && !isFloat(c.in[1].c.DType):
+		c.fail("of values to %v is not supported", c.in[1].c.DType)
+	}
+	out := same(c)
+	out[0].truth = false
+	return out
 }
 
 // dropout stands where training drops elements. In training mode, as operand 2 or, in operator set

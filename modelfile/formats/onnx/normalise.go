@@ -176,7 +176,7 @@ func lpNorm(c *call) graph.Value {
 	if p == 2 {
 		size = c.node(graph.Sqrt, ".norm", []graph.Value{size})
 	}
-	size = c.node(graph.Clip, ".some", []graph.Value{size}, "min", 1e-38, "max", math.MaxFloat32)
+	size = c.node(graph.Clip, ".some", []graph.Value{size}, "min", 1e-38, "max", math.Inf(1))
 	return c.node(graph.Div, "", []graph.Value{x, size})
 }
 
@@ -214,42 +214,14 @@ func (c *call) logSumExp(x graph.Value, at []int) graph.Value {
 		return x
 	}
 	s := c.g.Type(x).Shape
-	ones := slices.Clone(s)
-	for _, a := range at {
-		ones[a] = 1
-	}
-	top := c.node(graph.Reshape, ".top", []graph.Value{c.pooled(x, s, at, false)}, "shape", ones)
+	top := c.node(graph.ReduceMax, ".largest", []graph.Value{x}, "axes", at, "keep", true)
+	top = c.node(graph.Clip, ".top", []graph.Value{top}, "min", -math.MaxFloat32, "max", math.MaxFloat32)
 	v := c.node(graph.Sub, ".below", []graph.Value{x, top})
 	v = c.node(graph.Exp, ".exp", []graph.Value{v})
 	v = c.node(graph.ReduceSum, ".sum", []graph.Value{v}, "axes", at, "keep", true)
 	v = c.node(graph.Log, ".log", []graph.Value{v})
 	v = c.node(graph.Add, ".above", []graph.Value{v, top})
 	return c.dropAxes(v, s, at)
-}
-
-// reduceProd multiplies the slices of an axis.
-func reduceProd(c *call) graph.Value {
-	at, s := c.reduced(), slices.Clone(c.shape(0))
-	if c.err != nil {
-		return graph.None
-	}
-	v := c.dynamic(0)
-	for _, a := range at {
-		if s[a] > maxExtend {
-			c.fail("of %d elements is not supported, only of at most %d", s[a], maxExtend)
-			return graph.None
-		}
-		all := graph.None
-		for i := range s[a] {
-			one := c.gatherAxis(v, a, []int{i}, ".factor")
-			if i > 0 {
-				one = c.node(graph.Mul, ".product", []graph.Value{all, one})
-			}
-			all = one
-		}
-		v, s[a] = all, 1
-	}
-	return c.dropAxes(v, c.shape(0), at)
 }
 
 // dropAxes gives a value that has lengths of 1 at axes of a shape the shape that keepdims asks for.

@@ -53,6 +53,7 @@ type value struct {
 	unbatched  bool            // the rows have the whole shape of the file, whose batch is 1
 	fromArgMax bool            // v are the scores that an ArgMax picks from
 	integer    bool            // v are integers in the file
+	truth      bool            // v is 0 and 1, where the file has truth values
 }
 
 func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }

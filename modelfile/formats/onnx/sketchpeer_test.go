@@ -200,16 +200,13 @@ func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bo
 }
 
 // agrees compares an output with that of ONNX Runtime to a part, near, of the largest
-// element. A batch of one that the file drops is an axis here; of what an
+// element; truth values are 0 and 1. A batch of one that the file drops is an axis here; of what an
 // ArgMax picks from the largest must be what it picks.
 func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool, near float64) error {
 	if kind == "int64" {
 		return picks(got, data)
 	}
-	d := tensor.F32
-	if kind == "float64" {
-		d = tensor.F64
-	}
+	d := map[string]tensor.DType{"float32": tensor.F32, "float64": tensor.F64, "bool": tensor.U8}[kind]
 	want, err := tensor.FromBytes(d, dims, data)
 	if err == nil {
 		want, err = want.Clone().ToF32()

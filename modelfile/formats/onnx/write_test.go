@@ -159,9 +159,25 @@ func main(x rows f32[4,9,9]) {
   sl = slice(sv, begin=[0,0], end=[1,5])
   sf = reshape(sl, shape=[5])
   lo = add(fc, sf)
+  e1 = max(lo, sf)
+  e2 = min(e1, fc)
+  e3 = compare(e2, sf, of="not_equal")
+  e4 = where(e3, e2, fc)
+  e5 = where(e4, lo)
+  e6 = compare(e5, of="greater")
+  e7 = affine(e6, add=1)
+  e8 = pow(e7, e2)
+  e9 = round(e8)
+  rm = reduce_max(sl, axes=[0])
+  rn = reduce_min(sl, axes=[1], keep=true)
+  rp = reduce_prod(sl, axes=[0,1], keep=true)
+  el = add(e9, rm)
+  re = add(rn, rp)
   ln = layer_norm(lo, @lw, @lb, axes=[0], eps=0.01)
   return logits rows = ln
   return pixels rows = cc
+  return elements rows = el
+  return extremes rows = re
 }
 `
 

@@ -1,0 +1,149 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Truth values are rows of 0 and 1 here.
+
+// tells makes the maker of an operator whose result is a truth value.
+func tells(f func(*call) graph.Value) maker {
+	return func(c *call) []value {
+		out := rows(f(c))
+		out.truth = true
+		return []value{out}
+	}
+}
+
+// operandPair returns both operands, of which one may be constant, where they broadcast.
+func (c *call) operandPair() []graph.Value {
+	if len(c.in) != 2 {
+		c.fail("has %d operands, want 2", len(c.in))
+		return nil
+	}
+	return c.broadcastOperands(0, 1)
+}
+
+// broadcastOperands returns operands that broadcast: the batch axes of values meet, and constants
+// are the same in every row.
+func (c *call) broadcastOperands(operands ...int) []graph.Value {
+	first := slices.IndexFunc(operands, func(i int) bool { return !c.in[i].isConstant() })
+	var out []graph.Value
+	for _, i := range operands {
+		switch {
+		case !c.has(i):
+			c.fail("operand %d is absent", i)
+		case c.in[i].isConstant():
+			if c.in[i].c.DType == tensor.Bool {
+				c.in[i].c = c.cast(c.in[i].c, tensor.F32)
+			}
+			shape := c.aligned(c.in[i].c.Shape, c.rank(operands[first]))
+			out = append(out, c.state(i, graph.Constant, shape...))
+		default:
+			c.checkAligned(operands[first], i)
+			out = append(out, c.dynamic(i))
+		}
+	}
+	return out
+}
+
+var comparisons = map[string]string{"Equal": "equal", "Greater": "greater", "GreaterOrEqual": "greater_equal",
+	"Less": "less", "LessOrEqual": "less_equal"}
+
+func compared(c *call) graph.Value {
+	return c.node(graph.Compare, "", c.operandPair(), "of", comparisons[c.n.OpType])
+}
+
+// logical is a product, the larger, or the difference of truth values.
+func logical(c *call) graph.Value {
+	switch in := c.operandPair(); c.n.OpType {
+	case "And":
+		return c.node(graph.Mul, "", in)
+	case "Or":
+		return c.node(graph.Max, "", in)
+	default:
+		return c.node(graph.Compare, "", in, "of", "not_equal")
+	}
+}
+
+func not(c *call) graph.Value {
+	return c.node(graph.Compare, "", []graph.Value{c.dynamic(0)}, "of", "equal")
+}
+
+func isNaN(c *call) graph.Value {
+	return c.node(graph.Compare, "", []graph.Value{c.dynamic(0), c.dynamic(0)}, "of", "not_equal")
+}
+
+// isInf compares with the infinities that it shall detect.
+func isInf(c *call) graph.Value {
+	var found []graph.Value
+	for _, of := range []struct {
+		attribute, suffix string
+		sign              int
+	}{{"detect_positive", ".positive", 1}, {"detect_negative", ".negative", -1}} {
+		if c.int(of.attribute, 1) != 0 {
+			infinite := c.declare("infinity"+of.suffix, graph.Constant, tensor.Scalar(float32(math.Inf(of.sign))))
+			both := []graph.Value{c.dynamic(0), infinite}
+			found = append(found, c.node(graph.Compare, of.suffix, both, "of", "equal"))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return c.node(graph.Affine, "", []graph.Value{not(c)}, "by", 0.0)
+	case 1:
+		return found[0]
+	}
+	return c.node(graph.Max, "", found)
+}
+
+// choice picks one of two operands; one that a constant picks everywhere is passed on.
+func choice(c *call) graph.Value {
+	if len(c.in) != 3 {
+		c.fail("has %d operands, want 3", len(c.in))
+		return graph.None
+	}
+	test := c.in[0].c
+	in := c.broadcastOperands(0, 1, 2)
+	if c.err != nil {
+		return graph.None
+	}
+	if c.in[0].isConstant() && test.DType == tensor.Bool {
+		yes, no := slices.Contains(test.Bytes, 1), slices.Contains(test.Bytes, 0)
+		k := 2
+		if yes {
+			k = 1
+		}
+		if yes != no && !c.in[k].isConstant() {
+			return c.node(graph.BroadcastTo, "", in[k:k+1], "shape", c.broadcastShape(in))
+		}
+	}
+	return c.node(graph.Where, "", in)
+}
+
+// broadcastShape returns the shape that values broadcast to.
+func (c *call) broadcastShape(in []graph.Value) (shape []int) {
+	for _, v := range in {
+		s, err := graph.Broadcast(shape, c.g.Type(v).Shape)
+		if err != nil {
+			c.fail("%w", err)
+		}
+		shape = s
+	}
+	return shape
+}
+
+// signOf is 1, -1 or 0, which it is of NaN too.
+func signOf(c *call) graph.Value {
+	x := []graph.Value{c.dynamic(0)}
+	above := c.node(graph.Compare, ".above", x, "of", "greater")
+	return c.node(graph.Sub, "", []graph.Value{above, c.node(graph.Compare, ".below", x, "of", "less")})
+}
+
+func rounded(c *call) graph.Value {
+	mode := map[string]string{"Floor": "floor", "Ceil": "ceil", "Round": "even"}[c.n.OpType]
+	return c.node(graph.Round, "", []graph.Value{c.dynamic(0)}, "mode", mode)
+}

@@ -15,12 +15,12 @@ var (
 	infinite = math.Inf(1)
 )
 
-func castTo(d onnxpb.TensorProto_DataType) *onnxpb.AttributeProto { return intAttr("to", int(d)) }
+func castType(d onnxpb.TensorProto_DataType) *onnxpb.AttributeProto { return intAttr("to", int(d)) }
 
 // TestElements: operators of single elements and reductions of a value, by what the standard says and
 // NumPy and PyTorch compute.
 func TestElements(t *testing.T) {
-	float, truth := castTo(onnxpb.TensorProto_FLOAT), castTo(onnxpb.TensorProto_BOOL)
+	float, truth := castType(onnxpb.TensorProto_FLOAT), castType(onnxpb.TensorProto_BOOL)
 	x := []float64{-2.5, -1, 0, 1, 2.5, none}
 	for _, c := range []struct {
 		name  string

@@ -21,16 +21,13 @@ type Fused struct {
 	// Groups is, of a transposition or a concatenation, how many groups of channels it lays by turns; 0:
 	// none.
 	Groups int
-	// Cuts are, of a concatenation or a slice, by operands, what it takes of them; nil: everything, or what
-	// its attributes say.
-	Cuts []*Cut
 }
 
 // Fuse returns fn with batch norms made part of the products before them (class.Fold), products of a
-// value and its gate made one node, shuffles of channels and slices of slices too, and then the additions
-// and activations that follow a product or a normalisation, and nothing else reads it, part of that. The
-// latter have the bits that the nodes one by one would give. What was fused is by the result, which is that
-// of the last node taken in.
+// value and its gate made one node, shuffles of channels too, and then the additions and activations that
+// follow a product or a normalisation, and nothing else reads it, part of that. The latter have the
+// bits that the nodes one by one would give. What was fused is by the result,
+// which is that of the last node taken in.
 func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	fn, norms := class.Fold(fn)
 	u := newFuser(fn)
@@ -43,11 +40,6 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 			u.gated(i)
 		case graph.Transpose:
 			u.shuffle(i)
-		}
-	}
-	for i, n := range fn.Nodes {
-		if (n.Op == graph.Slice || n.Op == graph.Concat) && !u.gone[i] && u.fn.Nodes[i].Op == n.Op {
-			u.slice(i)
 		}
 	}
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {

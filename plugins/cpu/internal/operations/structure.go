@@ -32,13 +32,10 @@ func buildConcat(c *plan.Compiler) run.Action {
 	begin := 0
 	for i := range c.Node().In {
 		x := c.In(i)
-		m := move{x: x, y: y, shape: x.Shape, src: all(x), dst: all(y)}
-		if cut := c.Cut(i); cut != nil {
-			m.shape, m.src = cut.Shape, sliced(x, cut.Begin, cut.Step)
-		}
-		m.dst.from = begin * m.dst.strides[axis]
-		moves = append(moves, m.action())
-		begin += m.shape[axis]
+		dst := all(y)
+		dst.from = begin * dst.strides[axis]
+		moves = append(moves, (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action())
+		begin += x.Shape[axis]
 	}
 	return sequence(moves)
 }
@@ -93,29 +90,24 @@ func together(rows []*run.ByRows) *run.ByRows {
 	return a
 }
 
-// sliced returns the region of v from these places on, every so many elements along each axis.
-func sliced(v *run.Value, begin, step []int) region {
+// sliced returns the region of v that the current node slices.
+func sliced(c *plan.Compiler, v *run.Value) region {
 	r := all(v)
-	for axis := range step {
-		r.from += begin[axis] * r.strides[axis]
-		r.strides[axis] *= step[axis]
+	for axis, step := range c.Node().SliceStep() {
+		r.from += c.Node().Ints("begin")[axis] * r.strides[axis]
+		r.strides[axis] *= step
 	}
 	return r
 }
 
 func buildSlice(c *plan.Compiler) run.Action {
-	x, y, n := c.In(0), c.Out(0), c.Node()
-	src := sliced(x, n.Ints("begin"), n.SliceStep())
-	if cut := c.Cut(0); cut != nil {
-		src = sliced(x, cut.Begin, cut.Step)
-	}
-	return (&move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)}).action()
+	x, y := c.In(0), c.Out(0)
+	return (&move{x: x, y: y, shape: y.Shape, src: sliced(c, x), dst: all(y)}).action()
 }
 
 func buildSliceGrad(c *plan.Compiler) run.Action {
-	dy, dx, n := c.In(0), c.Out(0), c.Node()
-	dst := sliced(dx, n.Ints("begin"), n.SliceStep())
-	return (&move{x: dy, y: dx, shape: dy.Shape, src: all(dy), dst: dst, fill: true}).action()
+	dy, dx := c.In(0), c.Out(0)
+	return (&move{x: dy, y: dx, shape: dy.Shape, src: all(dy), dst: sliced(c, dx), fill: true}).action()
 }
 
 func buildPad(c *plan.Compiler) run.Action {

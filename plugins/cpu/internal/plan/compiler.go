@@ -96,15 +96,6 @@ func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 // if it does not.
 func (c *Compiler) Shuffles() int { return c.fused[c.Node().Out[0]].Groups }
 
-// Cut returns what the node, a concatenation or a slice, takes of operand i in place of what it read before
-// slices were fused with it; nil: there were none.
-func (c *Compiler) Cut(i int) *fusion.Cut {
-	if cuts := c.fused[c.Node().Out[0]].Cuts; cuts != nil {
-		return cuts[i]
-	}
-	return nil
-}
-
 // OnlySummed reports whether the only reader of the node's first result is an
 // all-reduce by sum.
 func (c *Compiler) OnlySummed() bool {

@@ -66,12 +66,12 @@ func (r *Report) Summary() string {
 	if r.MIoU != nil || r.Samples == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("balanced accuracy %.2f %%  macro F1 %.2f %%", 100*r.BalancedAccuracy, 100*r.MacroF1)
+	text := fmt.Sprintf("balanced accuracy %s  macro F1 %s", r.BalancedAccuracy.Percent(), r.MacroF1.Percent())
 	if r.AUROC != nil {
 		text += fmt.Sprintf("  AUROC %.4f", *r.AUROC)
 	}
 	if r.ECE != nil {
-		text += fmt.Sprintf("  calibration error %.2f %%", 100**r.ECE)
+		text += "  calibration error " + r.ECE.Percent()
 	}
 	return text
 }

@@ -28,8 +28,8 @@ func TestNotFinite(t *testing.T) {
 		{math.NaN(), "predict glyphs:2 --logits", 0, "NaN", "outputs of 2 inputs are not finite"},
 		{math.Inf(-1), "predict glyphs:2 --json --top 10", 0, `"p":0}`, ""},
 		{math.NaN(), "eval --data glyphs:20", 0, "20 samples counted as wrong: the outputs are not finite", ""},
-		{math.NaN(), "eval --data glyphs:20 --json", 0, `"not_finite":20}`, ""},
-		{math.Inf(1), "eval --data glyphs:20 --json", 0, `"not_finite":20}`, ""},
+		{math.NaN(), "eval --data glyphs:20 --json", 0, `"not_finite":20,`, ""},
+		{math.Inf(1), "eval --data glyphs:20 --json", 0, `"not_finite":20,`, ""},
 	} {
 		m, err := models.Build("mlp-bn", models.Options{})
 		if err == nil {

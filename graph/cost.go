@@ -64,11 +64,17 @@ func (f *Function) work(n *Node) float64 {
 		// Every element of dy meets every element of a kernel once.
 		return 2 * f.size(n.In[1]) * f.size(n.Out[0]) / float64(f.Values[n.Out[0]].Type.Shape[0])
 	case Dense:
-		return 2*f.size(n.In[1]) + f.biasWork(n)
+		return 2*f.size(n.In[1])*f.lines(n.In[0]) + f.biasWork(n)
 	case DenseGradInput:
-		return 2 * f.size(n.In[1])
+		return 2 * f.size(n.In[1]) * f.lines(n.In[0])
 	case DenseGradWeight:
-		return 2 * f.size(n.Out[0])
+		return 2 * f.size(n.Out[0]) * f.lines(n.In[0])
+	case MatMul:
+		a, k := f.Values[n.In[0]].Type.Shape, 1
+		if n.Bool("transpose_a") {
+			k = 2
+		}
+		return 2 * f.size(n.Out[0]) * float64(a[len(a)-k])
 	case MaxPool, AvgPool:
 		return f.size(n.Out[0]) * window(n)
 	case MaxPoolGrad:
@@ -95,6 +101,12 @@ func (f *Function) biasWork(n *Node) float64 {
 		return 0
 	}
 	return f.size(n.Out[0])
+}
+
+// lines returns the positions of a value whose last axis is multiplied.
+func (f *Function) lines(v Value) float64 {
+	s := f.Values[v].Type.Shape
+	return f.size(v) / float64(s[len(s)-1])
 }
 
 func (f *Function) size(v Value) float64 { return float64(f.Values[v].Type.elements()) }

@@ -64,6 +64,17 @@ func weights(name string, op graph.Op, x, kernel []int, bias int, pairs ...any) 
 	}}
 }
 
+// matrices returns a case of products of a value with a value, and of a weight with that.
+func matrices(name string, x, y []int, turnX, turnY bool) gradCase {
+	return gradCase{name, func(b *builder) value {
+		z := b.Op(graph.MatMul, "z", []value{rows(b, "x", x...), rows(b, "y", y...)}, "transpose_a", turnX,
+			"transpose_b", turnY)
+		s := b.Type(z).Shape
+		w := state(b, "w", graph.Weight, 3, s[len(s)-2])
+		return b.Op(graph.MatMul, "wz", []value{w, z})
+	}}
+}
+
 // structure returns a case of an operation that moves elements.
 func structure(name string, op graph.Op, shape []int, pairs ...any) gradCase {
 	return gradCase{name, func(b *builder) value {
@@ -142,6 +153,11 @@ var gradCases = []gradCase{
 		"dilation", []int{3, 3}, "stride", []int{1, 2}, "output_pad", []int{2, 1}),
 	weights("conv_transpose groups", graph.ConvTranspose, []int{4, 2, 3}, []int{4, 3, 2, 2}, 6, "groups", 2),
 	weights("dense", graph.Dense, []int{4}, []int{3, 4}, 3),
+	weights("dense leading", graph.Dense, []int{2, 3, 4}, []int{3, 4}, 3, "leading", 2),
+	matrices("matmul", []int{2, 3}, []int{3, 4}, false, false),
+	matrices("matmul transpose_a", []int{2, 3, 2}, []int{3, 4}, true, false),
+	matrices("matmul transpose_b", []int{1, 2, 3}, []int{2, 4, 3}, false, true),
+	matrices("matmul both", []int{2, 1, 3, 2}, []int{3, 4, 3}, true, true),
 	{"shared weight", func(b *builder) value {
 		x, w := rows(b, "x", 3), state(b, "w", graph.Weight, 3, 3)
 		y := b.Op(graph.Tanh, "t", []value{b.Op(graph.Dense, "y", []value{x, w})})

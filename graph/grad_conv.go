@@ -54,11 +54,19 @@ func (g *gradient) reached(dy Value) Value {
 }
 
 func gradDense(g *gradient, dy Value) {
+	attrs := g.node.Attrs
 	if g.needs(0) {
-		g.give(0, g.op(DenseGradInput, "dx", nil, dy, g.node.In[1]))
+		g.give(0, g.op(DenseGradInput, "dx", attrs, dy, g.node.In[1]))
 	}
 	if g.needs(1) {
-		g.give(1, g.op(DenseGradWeight, "dw", nil, g.node.In[0], dy))
+		g.give(1, g.op(DenseGradWeight, "dw", attrs, g.node.In[0], dy))
+	}
+	if axes := len(g.shape(dy)); axes > 1 && g.needs(2) { // the channels first
+		perm := []int{axes - 1}
+		for i := range axes - 1 {
+			perm = append(perm, i)
+		}
+		dy = g.op(Transpose, "dy.channels", Attrs{}.With("perm", perm), dy)
 	}
 	g.bias(dy)
 }

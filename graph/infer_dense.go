@@ -2,45 +2,67 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// lines checks that operand i is rows f32 with an axis behind the leading ones, and returns its
+// shape and that axis.
+func (c *inference) lines(i int) (shape []int, last int, err error) {
+	s, err := c.rows(i, -1)
+	if n := c.node.Int("leading"); err == nil && (n < 0 || len(s) != n+1) {
+		err = fmt.Errorf("operand %d has shape %v, want one axis behind %d leading ones", i, s, n)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return s, s[len(s)-1], nil
+}
+
+// along returns a shape with another last axis.
+func along(shape []int, last int) []int {
+	return append(slices.Clone(shape[:len(shape)-1]), last)
+}
+
 func inferDense(c *inference) error {
-	x, err := c.rows(0, 1)
+	x, last, err := c.lines(0)
 	if err != nil {
 		return err
 	}
 	w := c.in(1)
-	if w.Kind != Whole || w.DType != tensor.F32 || len(w.Shape) != 2 || w.Shape[1] != x[0] {
-		return fmt.Errorf("operand 1 is %v, want whole f32[outputs,%d]", w, x[0])
+	if w.Kind != Whole || w.DType != tensor.F32 || len(w.Shape) != 2 || w.Shape[1] != last {
+		return fmt.Errorf("operand 1 is %v, want whole f32[outputs,%d]", w, last)
 	}
 	if err := c.bias(2, w.Shape[0]); err != nil {
 		return err
 	}
-	return c.yield(Rows, tensor.F32, w.Shape[0])
+	return c.yield(Rows, tensor.F32, along(x, w.Shape[0])...)
 }
 
 func inferDenseGradInput(c *inference) error {
-	dy, err := c.rows(0, 1)
+	dy, last, err := c.lines(0)
 	if err != nil {
 		return err
 	}
 	w := c.in(1)
-	if w.Kind != Whole || w.DType != tensor.F32 || len(w.Shape) != 2 || w.Shape[0] != dy[0] {
-		return fmt.Errorf("operand 1 is %v, want whole f32[%d,inputs]", w, dy[0])
+	if w.Kind != Whole || w.DType != tensor.F32 || len(w.Shape) != 2 || w.Shape[0] != last {
+		return fmt.Errorf("operand 1 is %v, want whole f32[%d,inputs]", w, last)
 	}
-	return c.yield(Rows, tensor.F32, w.Shape[1])
+	return c.yield(Rows, tensor.F32, along(dy, w.Shape[1])...)
 }
 
 func inferDenseGradWeight(c *inference) error {
-	x, err := c.rows(0, 1)
+	x, in, err := c.lines(0)
 	if err != nil {
 		return err
 	}
-	dy, err := c.rows(1, 1)
+	dy, out, err := c.lines(1)
 	if err != nil {
 		return err
 	}
-	return c.yield(Replica, tensor.F32, dy[0], x[0])
+	if !slices.Equal(along(x, 1), along(dy, 1)) {
+		return fmt.Errorf("operands have shapes %v and %v, want the same but for the last axis", x, dy)
+	}
+	return c.yield(Replica, tensor.F32, out, in)
 }

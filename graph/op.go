@@ -33,12 +33,17 @@ const (
 	// ConvTranspose(x r[C,H,W], weight w[C,O/groups,kh,kw], bias? w[O]) r[O,H',W'],
 	// H' = (H-1)*sh - top - bottom + dh*(kh-1) + output_pad[0] + 1.
 	ConvTranspose Op = 13
-	// Dense(x r[K], weight w[O,K], bias? w[O]) r[O].
+	// Dense(x r[...,K], weight w[O,K], bias? w[O]) r[...,O]: the last axis times the weight,
+	// at every position of the axes before it, of which there are leading.
 	Dense Op = 14
-	// DenseGradInput(dy r[O], weight w[O,K]) r[K].
+	// DenseGradInput(dy r[...,O], weight w[O,K]) r[...,K].
 	DenseGradInput Op = 15
-	// DenseGradWeight(x r[K], dy r[O]) p[O,K].
+	// DenseGradWeight(x r[...,K], dy r[...,O]) p[O,K].
 	DenseGradWeight Op = 16
+	// MatMul(a [...,M,K], b [...,K,N]) [...,M,N]: products of matrices, of which
+	// transpose_a says that a holds [K,M], transpose_b that b holds [N,K]. Axes before
+	// the last two broadcast as in NumPy. Either operand may be rows or whole.
+	MatMul Op = 17
 
 	// Batch norm.
 

@@ -37,6 +37,7 @@ var (
 		{"pad", []int64{0, 0, 0, 0}, false}}
 	sliceSpec = []attrSpec{{"begin", []int64(nil), true}, {"end", []int64(nil), true},
 		{"step", []int64(nil), false}}
+	denseSpec  = []attrSpec{{"leading", int64(0), false}}
 	epsSpec    = attrSpec{"eps", 1e-5, false}
 	overSpec   = attrSpec{"over", "batch", false}
 	axisSpec   = attrSpec{"axis", int64(0), false}
@@ -92,9 +93,13 @@ func init() { // the rules refer to the table's accessors
 			attrs: specs(convSpec, attrSpec{"output_pad", []int64{0, 0}, false}),
 			infer: inferConvTranspose, grad: gradConvTranspose, decompose: decomposeConvTranspose},
 
-		Dense:           {name: "dense", in: 3, optional: 1, out: 1, infer: inferDense, grad: gradDense},
-		DenseGradInput:  {name: "dense_grad_input", in: 2, out: 1, infer: inferDenseGradInput},
-		DenseGradWeight: {name: "dense_grad_weight", in: 2, out: 1, infer: inferDenseGradWeight},
+		Dense: {name: "dense", in: 3, optional: 1, out: 1, attrs: denseSpec, infer: inferDense,
+			grad: gradDense},
+		DenseGradInput:  {name: "dense_grad_input", in: 2, out: 1, attrs: denseSpec, infer: inferDenseGradInput},
+		DenseGradWeight: {name: "dense_grad_weight", in: 2, out: 1, attrs: denseSpec, infer: inferDenseGradWeight},
+		MatMul: {name: "matmul", in: 2, out: 1,
+			attrs: []attrSpec{{"transpose_a", false, false}, {"transpose_b", false, false}},
+			infer: inferMatMul, grad: gradMatMul},
 
 		Moments:        {name: "moments", in: 1, out: 1, infer: inferMoments},
 		RunningMoments: {name: "running_moments", in: 2, out: 1, infer: inferRunningMoments},

@@ -36,7 +36,7 @@ func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 			continue
 		}
 		i, ok := made[n.In[0]]
-		if !ok || uses[n.In[0]] != 1 || !slices.Contains(Folded, fn.Nodes[i].Op) {
+		if !ok || uses[n.In[0]] != 1 || !takesNorm(&fn.Nodes[i]) {
 			continue
 		}
 		product := folded.Nodes[i]
@@ -56,6 +56,12 @@ func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 	}
 	folded.Nodes = nodes
 	return folded, norms
+}
+
+// takesNorm reports whether a batch norm may be folded into a node: its channels are those of the
+// product, unless leading axes come before these.
+func takesNorm(n *graph.Node) bool {
+	return slices.Contains(Folded, n.Op) && (n.Op != graph.Dense || n.Int("leading") == 0)
 }
 
 // readers returns how often each value is read; of results that is more than once.

@@ -2,6 +2,7 @@ package class
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Product is one of the three products of a layer.
@@ -16,7 +17,8 @@ const (
 )
 
 // Layer is the shape of a product with a weight, on which the choice of the
-// algorithm depends. A dense layer is a convolution of one pixel.
+// algorithm depends. A dense layer is a convolution of one pixel, or, with leading axes, of as
+// many as these have positions, by a kernel of 1 by 1.
 type Layer struct {
 	graph.Window
 	Product Product
@@ -38,11 +40,11 @@ func LayerOf(fn *graph.Function, n *graph.Node) (Layer, bool) {
 	case graph.ConvGradWeight:
 		return convolution(Weights, fn.WindowOf(n), shape(n.In[0]), shape(n.In[1])), true
 	case graph.Dense:
-		return dense(Forward, shape(n.In[0])[0], shape(n.Out[0])[0]), true
+		return dense(Forward, shape(n.In[0]), shape(n.Out[0])), true
 	case graph.DenseGradInput:
-		return dense(Backward, shape(n.Out[0])[0], shape(n.In[0])[0]), true
+		return dense(Backward, shape(n.Out[0]), shape(n.In[0])), true
 	case graph.DenseGradWeight:
-		return dense(Weights, shape(n.In[0])[0], shape(n.In[1])[0]), true
+		return dense(Weights, shape(n.In[0]), shape(n.In[1])), true
 	}
 	return Layer{}, false
 }
@@ -51,9 +53,12 @@ func convolution(p Product, w graph.Window, in, out []int) Layer {
 	return Layer{Window: w, Product: p, C: in[0], H: in[1], W: in[2], O: out[0], OH: out[1], OW: out[2]}
 }
 
-func dense(p Product, in, out int) Layer {
+func dense(p Product, in, out []int) Layer {
 	pixel := graph.Window{Kernel: [2]int{1, 1}, Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}
-	return Layer{Window: pixel, Product: p, Dense: true, C: in, H: 1, W: 1, O: out, OH: 1, OW: 1}
+	leading := len(in) - 1
+	n := tensor.Count(in[:leading])
+	return Layer{Window: pixel, Product: p, Dense: leading == 0, C: in[leading], H: n, W: 1, O: out[leading],
+		OH: n, OW: 1}
 }
 
 // Flipped returns the convolution with stride 1 that computes the gradient for

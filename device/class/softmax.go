@@ -13,7 +13,7 @@ func Softmax(y, x []float32, logarithm bool) {
 			most = v
 		}
 	}
-	var sum LineSum
+	var sum lineSum
 	for i, v := range x {
 		y[i] = Exp(v - most)
 		sum.Add(i, y[i])
@@ -28,14 +28,14 @@ func Softmax(y, x []float32, logarithm bool) {
 	}
 }
 
-// LineSum is the sum of a softmax.
-type LineSum struct {
+// lineSum is the sum of a softmax.
+type lineSum struct {
 	total float64
 	block float32
 }
 
 // Add adds element i of the line, after the ones before it.
-func (s *LineSum) Add(i int, v float32) {
+func (s *lineSum) Add(i int, v float32) {
 	if i%BlockPositions == 0 {
 		s.total, s.block = s.total+float64(s.block), 0
 	}
@@ -43,4 +43,4 @@ func (s *LineSum) Add(i int, v float32) {
 }
 
 // Total returns the sum.
-func (s *LineSum) Total() float32 { return float32(s.total + float64(s.block)) }
+func (s *lineSum) Total() float32 { return float32(s.total + float64(s.block)) }

@@ -87,8 +87,8 @@ func (p probe) testCase() Case {
 }
 
 func allProbes() []probe {
-	return slices.Concat(productProbes(), normProbes, rowNormProbes(rowNorms, blended, normal, ""),
-		activationProbes(), poolProbes(), arithmeticProbes(), structureProbes, lossProbes, updateProbes,
+	return slices.Concat(productProbes(), matMulProbes(), normProbes,
+		rowNormProbes(rowNorms, blended, normal, ""), activationProbes(), poolProbes(), arithmeticProbes(), structureProbes, lossProbes, updateProbes,
 		wideProbes(), compareProbes())
 }
 

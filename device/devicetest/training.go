@@ -19,7 +19,7 @@ var allReplicas = []int{0, 1, 2, 3, 4, 5, 6, 7}
 func trainingCases() []Case {
 	var cases []Case
 	for _, n := range []network{small("batch"), small("replica"), residual("batch", 0),
-		residual("replica", 70)} {
+		residual("replica", 70), attention()} {
 		cases = append(cases,
 			newCase("training: as ref: "+n.name,
 				"Every device computes what device/ref computes, within the tolerance of docs/numerics.md, section 5.",

@@ -28,7 +28,7 @@ func (c *call) in(i int) *array {
 // products are the operations whose first two operands are multiplied as
 // matrices; a third one is a bias.
 var products = []graph.Op{graph.Conv, graph.ConvGradInput, graph.ConvGradWeight, graph.ConvTranspose,
-	graph.Dense, graph.DenseGradInput, graph.DenseGradWeight}
+	graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
 
 const factors = 2
 

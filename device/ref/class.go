@@ -14,6 +14,7 @@ var definitions = map[graph.Op]func(*call){
 	graph.Conv: defineConv, graph.ConvTranspose: defineConv, graph.ConvGradInput: defineConv,
 	graph.Dense: defineConv, graph.DenseGradInput: defineConv,
 	graph.ConvGradWeight: defineWeights, graph.DenseGradWeight: defineWeights,
+	graph.MatMul: defineMatMul,
 
 	graph.Moments: defineMoments, graph.Normalise: defineNormalise, graph.BatchNorm: defineBatchNorm,
 	graph.NormaliseGradSums: defineNormaliseGradSums, graph.NormaliseGradInput: defineNormaliseGradInput,
@@ -59,9 +60,39 @@ func defineConv(c *call) {
 	image := define(l, a, w, bias)
 	for n := range y.lead {
 		out := make([]float32, y.size)
-		image(out, floats(x.at(n)))
-		widen(y.at(n), out)
+		image(out, c.imageOf(x, n))
+		widen(y.at(n), c.channelsLast(out))
 	}
+}
+
+// imageOf returns row n of a value as an image: a dense layer has its channels last.
+func (c *call) imageOf(x *array, n int) []float32 {
+	if !c.isDense() {
+		return floats(x.at(n))
+	}
+	return turned(floats(x.at(n)), x.size/x.last(), x.last())
+}
+
+// channelsLast returns an image as the node's result has it.
+func (c *call) channelsLast(image []float32) []float32 {
+	if !c.isDense() {
+		return image
+	}
+	channels := c.out(0).last()
+	return turned(image, channels, len(image)/channels)
+}
+
+func (c *call) isDense() bool {
+	return c.Op == graph.Dense || c.Op == graph.DenseGradInput || c.Op == graph.DenseGradWeight
+}
+
+// turned returns a matrix with rows and columns exchanged.
+func turned(x []float32, rows, columns int) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i%columns*rows+i/columns] = v
+	}
+	return out
 }
 
 // filter returns the weight and the bias of the call's node, with the batch norm
@@ -99,7 +130,11 @@ func defineWeights(c *call) {
 	for r := range c.replicas() {
 		from, to := c.first[r], c.first[r+1]
 		out := make([]float32, dw.size)
-		class.DefineWeights(l, a, out, floats(x.f[from*x.size:to*x.size]), floats(dy.f[from*dy.size:to*dy.size]))
+		var images, gradients []float32
+		for n := from; n < to; n++ {
+			images, gradients = append(images, c.imageOf(x, n)...), append(gradients, c.imageOf(dy, n)...)
+		}
+		class.DefineWeights(l, a, out, images, gradients)
 		widen(dw.at(r), out)
 	}
 }

@@ -1,10 +1,21 @@
 package ref
 
+// A dense layer treats every position of the leading axes as a row: lines returns the values of a
+// position, and how many positions there are.
+func (a *array) lines(width int) (of func(i int) []float64, count int) {
+	return func(i int) []float64 { return a.f[i*width : (i+1)*width] }, len(a.f) / width
+}
+
+// last is the length of the last axis.
+func (a *array) last() int { return a.typ.Shape[len(a.typ.Shape)-1] }
+
 // dense: y[o] = bias[o] + sum over k of w[o,k] * x[k].
 func dense(c *call) {
-	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
-	for n := range y.lead {
-		src, dst := x.at(n), y.at(n)
+	w := c.in(1).at(0)
+	x, _ := c.in(0).lines(c.in(0).last())
+	y, count := c.out(0).lines(c.out(0).last())
+	for n := range count {
+		src, dst := x(n), y(n)
 		addBias(c.in(2), dst, 1)
 		for o := range dst {
 			for k, v := range src {
@@ -16,9 +27,11 @@ func dense(c *call) {
 
 // denseGradInput: dx[k] = sum over o of w[o,k] * dy[o].
 func denseGradInput(c *call) {
-	dy, w, dx := c.in(0), c.in(1).at(0), c.out(0)
-	for n := range dx.lead {
-		src, dst := dy.at(n), dx.at(n)
+	w := c.in(1).at(0)
+	dy, _ := c.in(0).lines(c.in(0).last())
+	dx, count := c.out(0).lines(c.out(0).last())
+	for n := range count {
+		src, dst := dy(n), dx(n)
 		for o, v := range src {
 			for k := range dst {
 				dst[k] += float64(w[o*len(dst)+k] * v)
@@ -27,14 +40,16 @@ func denseGradInput(c *call) {
 	}
 }
 
-// denseGradWeight: per replica, dw[o,k] = sum over its rows of dy[o] * x[k].
+// denseGradWeight: per replica, dw[o,k] = sum over its rows and positions of dy[o] * x[k].
 func denseGradWeight(c *call) {
-	x, dy, dw := c.in(0), c.in(1), c.out(0)
+	dw, positions := c.out(0), c.in(0).size/c.in(0).last()
+	x, _ := c.in(0).lines(c.in(0).last())
+	dy, _ := c.in(1).lines(c.in(1).last())
 	for r := range c.replicas() {
 		dst := dw.at(r)
-		for n := c.first[r]; n < c.first[r+1]; n++ {
-			src := x.at(n)
-			for o, d := range dy.at(n) {
+		for n := c.first[r] * positions; n < c.first[r+1]*positions; n++ {
+			src := x(n)
+			for o, d := range dy(n) {
 				for k, v := range src {
 					dst[o*len(src)+k] += float64(d * v)
 				}

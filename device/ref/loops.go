@@ -10,6 +10,7 @@ var loops = map[graph.Op]func(*call){
 	graph.Conv: conv, graph.ConvGradInput: convGradInput, graph.ConvGradWeight: convGradWeight,
 	graph.ConvTranspose: convTranspose,
 	graph.Dense:         dense, graph.DenseGradInput: denseGradInput, graph.DenseGradWeight: denseGradWeight,
+	graph.MatMul: matMul,
 
 	graph.Moments: moments, graph.RunningMoments: runningMoments, graph.SelectMoments: selectMoments,
 	graph.Normalise: normalise, graph.NormaliseGradSums: normaliseGradSums,

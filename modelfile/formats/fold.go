@@ -81,6 +81,9 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 	switch n.Op {
 	case graph.Conv, graph.ConvTranspose, graph.Dense:
 		bias := operand(n, 2)
+		if n.Op == graph.Dense && n.Int("leading") > 0 { // the channels come last
+			return false
+		}
 		return f.Values[n.In[1]].State != "" && (bias == graph.None || f.Values[bias].State != "")
 	}
 	return false

@@ -14,23 +14,19 @@ import (
 
 // buildConvGradInput is the gradient of a convolution for its input.
 func buildConvGradInput(c *plan.Compiler) run.Action {
-	dy, weight, dx := c.In(0), c.In(1), c.Out(0)
-	g := geometryOf(c, dx.Shape, dy.Shape)
-	if g == nil {
-		return nil
+	if g := geometryOf(c); g != nil {
+		return backward(c, g, c.In(0), plain(c.In(1)), c.Out(0))
 	}
-	return backward(c, g, dy, plain(weight), dx)
+	return nil
 }
 
 // buildConvTranspose is the transposed convolution, whose weight is [C][O/groups][kh][kw]:
 // that of the convolution whose gradient it is.
 func buildConvTranspose(c *plan.Compiler) run.Action {
-	x, y := c.In(0), c.Out(0)
-	g := geometryOf(c, y.Shape, x.Shape)
-	if g == nil {
-		return nil
+	if g := geometryOf(c); g != nil {
+		return backward(c, g, c.In(0), filterOf(c), c.Out(0))
 	}
-	return backward(c, g, x, filterOf(c), y)
+	return nil
 }
 
 // backward is the gradient for the input, and the transposed convolution.

@@ -22,10 +22,10 @@ var Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.DenseGradWeight: buildDenseGradWeight,
 }
 
-// geometryOf returns the geometry of the current node with this input and output;
-// nil after it has refused the node.
-func geometryOf(c *plan.Compiler, in, out []int) *Geometry {
-	g := NewGeometry(c.Window(), in, out)
+// geometryOf returns the geometry of the current node's layer; nil after it has refused the node.
+func geometryOf(c *plan.Compiler) *Geometry {
+	l, _ := c.Layer()
+	g := NewGeometry(l.Window, []int{l.C, l.H, l.W}, []int{l.O, l.OH, l.OW})
 	if why := g.TooLarge(); why != "" {
 		c.Refuse(why)
 		return nil

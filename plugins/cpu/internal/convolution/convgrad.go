@@ -19,7 +19,7 @@ import (
 // buildConvGradWeight is the gradient of a convolution for its weight, one for each replica.
 func buildConvGradWeight(c *plan.Compiler) run.Action {
 	x, dy, dw := c.In(0), c.In(1), c.Out(0)
-	g := geometryOf(c, x.Shape, dy.Shape)
+	g := geometryOf(c)
 	if g == nil {
 		return nil
 	}

@@ -17,6 +17,8 @@ import (
 //	row 1  [ x ]     *     K  [ weights ]       task: 48 rows, one panel of 64 columns
 //	...    [ x ]
 //	row 47 [ x ]
+//
+// With leading axes it has: it is then a convolution by 1 by 1, whose images lie alike.
 
 // denseRows is how many rows of a dense product are the positions of a window.
 const denseRows = 48
@@ -103,12 +105,18 @@ func (p *product) applyDense(f *run.Frame, d *denseWindows, o operands) {
 // buildDense is x * weight^T + bias, as PyTorch's Linear: the weight is [N][K], so that
 // value k of column c lies at c*K + k.
 func buildDense(c *plan.Compiler) run.Action {
+	if c.Node().Int("leading") > 0 {
+		return buildConv(c)
+	}
 	x, y := c.In(0), c.Out(0)
 	return dense(c, "dense", x, filterOf(c), y, 1, x.Count)
 }
 
 // buildDenseGradInput is dy * weight: the same matrix, read the other way.
 func buildDenseGradInput(c *plan.Compiler) run.Action {
+	if c.Node().Int("leading") > 0 {
+		return buildConvGradInput(c)
+	}
 	dy, dx := c.In(0), c.Out(0)
 	return dense(c, "dense backward", dy, plain(c.In(1)), dx, dx.Count, 1)
 }

@@ -23,6 +23,9 @@ import (
 
 // buildDenseGradWeight is the gradient of a dense product for its weight.
 func buildDenseGradWeight(c *plan.Compiler) run.Action {
+	if c.Node().Int("leading") > 0 {
+		return buildConvGradWeight(c)
+	}
 	dw := c.Out(0)
 	x, roundX := c.Operand(c.In(0))
 	dy, roundDy := c.Operand(c.In(1))

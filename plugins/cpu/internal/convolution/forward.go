@@ -19,11 +19,14 @@ func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g
 
 // buildConv is the convolution itself, by the algorithm of its layer.
 func buildConv(c *plan.Compiler) run.Action {
-	x, y, filter := c.In(0), c.Out(0), filterOf(c)
-	g := geometryOf(c, x.Shape, y.Shape)
-	if g == nil {
-		return nil
+	if g := geometryOf(c); g != nil {
+		return forward(c, g, c.In(0), filterOf(c), c.Out(0))
 	}
+	return nil
+}
+
+// forward is a convolution, and a dense layer with leading axes.
+func forward(c *plan.Compiler, g *Geometry, x *run.Value, filter *filter, y *run.Value) run.Action {
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:
 		return buildDepthwise(c, g, x, filter, y)

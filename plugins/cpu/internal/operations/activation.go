@@ -66,7 +66,7 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 		from, to := run.Span(piece, pieces, y.Count)
 		some(f, w, i, from, from, to-from)
 	}}
-	if y.Kind == graph.Rows && y.Last {
+	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
 			for n := 0; from < to; from += n {
 				p, contiguousIn := contiguous(in[0], from, to-from)
@@ -75,7 +75,8 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 				some(f, w, i, p*y.Channels, q*y.Channels, n*y.Channels)
 			}
 		}
-		a.Positions, a.Step, a.Width, a.Pointwise, a.Rings = y.Positions, 1, y.Channels, true, len(in) == 1
+		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, 1, y.Channels, true
+		a.Rings = y.Last && len(in) == 1
 	}
 	return run.ByUnit(y.Kind, a)
 }

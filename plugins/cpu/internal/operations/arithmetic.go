@@ -108,7 +108,7 @@ func combination(kernels *kernel.Set, n *graph.Node) func(y, a, b []float32) {
 
 // sameLayout reports whether a and y have the same layout in memory.
 func sameLayout(a, y *run.Value) bool {
-	return a.Kind == y.Kind && a.Count == y.Count && len(a.Shape) == len(y.Shape)
+	return a.Kind == y.Kind && a.Count == y.Count && len(a.Shape) == len(y.Shape) && a.Last == y.Last
 }
 
 // isPerChannel reports whether b has one element for each channel of y.
@@ -160,11 +160,12 @@ func scaled(c *plan.Compiler, x, s *run.Value) run.Action {
 func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 	do func(y, a, b []T)) run.Action {
 	strides, strideA, strideB := y.Strides(), broadcast(a, y.Shape), broadcast(b, y.Shape)
-	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 8, Row: func(f *run.Frame, w *run.Worker, i, piece,
+		pieces int) {
 		u, v := run.View[T](f.Unit(a, w, y.Kind, i)), run.View[T](f.Unit(b, w, y.Kind, i))
 		out := run.View[T](f.Unit(y, w, y.Kind, i))
 		one := new(repeated[T])
-		run.Walk(y.Shape, strides, strideA, strideB, func(n, k, p, q, stepK, stepP, stepQ int) {
+		run.WalkPiece(y.Shape, strides, strideA, strideB, piece, pieces, func(n, k, p, q, stepK, stepP, stepQ int) {
 			if do != nil && n >= fewElements && stepK == 1 && max(stepP, stepQ) == 1 {
 				one.each(out[k:k+n], u[p:], v[q:], stepP, stepQ, do)
 				return

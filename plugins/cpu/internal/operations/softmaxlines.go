@@ -19,9 +19,10 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 	shape := slices.Clone(y.Shape)
 	shape[axis] = 1
 	s := softmax{line: l, kernels: c.Kernels(), logarithm: c.Node().Op == graph.LogSoftmax}
-	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return run.ByUnit(y.Kind, &run.ByRows{Work: 4 * y.Count, Row: func(f *run.Frame, w *run.Worker, i, piece,
+		pieces int) {
 		in, out := run.View[float32](f.Unit(x, w, y.Kind, i)), run.View[float32](f.Unit(y, w, y.Kind, i))
-		run.Walk(shape, strides, nil, nil, func(n, at, _, _, step, _, _ int) {
+		run.WalkPiece(shape, strides, nil, nil, piece, pieces, func(n, at, _, _, step, _, _ int) {
 			switch {
 			case l.step == 1:
 				for k := range n {
@@ -60,17 +61,35 @@ func (s *softmax) contiguousLine(y, x []float32) {
 	}
 	s.addScalar(y, x, -most)
 	s.kernels.Apply(kernel.Exp, y, y, 0, 0, class.Exp)
-	var sum class.LineSum
-	for i, v := range y {
-		sum.Add(i, v)
-	}
-	total := sum.Total()
+	total := lineSum(y)
 	if s.logarithm {
 		s.addScalar(y, x, -most)
 		s.addScalar(y, y, -class.Log(total))
 		return
 	}
 	s.kernels.Apply(kernel.Over, y, y, total, 0, func(v float32) float32 { return v / total })
+}
+
+// lineSum is the sum of class.Softmax over a line: the chains of two blocks go side by side.
+func lineSum(y []float32) float32 {
+	const n = class.BlockPositions
+	total := 0.0
+	for len(y) > n {
+		a, b, second := float32(0), float32(0), y[n:min(2*n, len(y))]
+		for i, v := range second {
+			a, b = a+y[i], b+v
+		}
+		for _, v := range y[len(second):n] {
+			a += v
+		}
+		total = (total + float64(a)) + float64(b)
+		y = y[n+len(second):]
+	}
+	last := float32(0)
+	for _, v := range y {
+		last += v
+	}
+	return float32(total + float64(last))
 }
 
 // addScalar sets y to x + by.

@@ -180,7 +180,7 @@ func buildReshape(c *plan.Compiler) run.Action {
 	case inOrder(x) && inOrder(y):
 		dst := region{strides: run.RowMajor(x.Shape)}
 		return (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action()
-	case x.Channels == y.Channels: // both have them last
+	case x.Last && y.Last && x.Channels == y.Channels:
 		pixels := region{strides: []int{1, x.Channels}}
 		return (&move{x: x, y: y, shape: []int{x.Channels, x.Positions}, src: pixels, dst: pixels}).action()
 	case inOrder(y):

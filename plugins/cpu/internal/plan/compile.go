@@ -23,11 +23,15 @@ func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Fu
 	c.follows, c.closing = exchanges(fn)
 	fn, c.fused = fusion.Fuse(fn)
 	fn, c.masks = fusion.Masks(fn, ops.OneBlock)
+	fn, inOrder := order(fn, c.fused)
 	given := map[graph.Value]graph.Value{}
 	for v, f := range c.fused {
 		given[v] = f.Given
 	}
 	c.fn, c.linker = fn, run.NewLinker(on, m, fn, given, earlier)
+	for v := range inOrder {
+		c.linker.Value(v).LieInOrder()
+	}
 	actions := make([]run.Action, len(fn.Nodes))
 	for c.index = range fn.Nodes {
 		actions[c.index] = c.build(ops.Builders[c.Node().Op])

@@ -57,6 +57,9 @@ func (c *Compiler) HoldsBF16(v *run.Value) bool { return c.linker.BF16(v) }
 // Function returns the name of the function.
 func (c *Compiler) Function() string { return c.fn.Name }
 
+// Graph returns the function after fusion. Builders read it.
+func (c *Compiler) Graph() *graph.Function { return c.fn }
+
 // Node returns the node at which the compiler stands. Builders read it.
 func (c *Compiler) Node() *graph.Node { return &c.fn.Nodes[c.index] }
 

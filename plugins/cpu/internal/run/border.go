@@ -3,13 +3,14 @@ package run
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // bringIn copies an input in logical order to its slot.
 func (f *Frame) bringIn(v *Value) {
-	if !v.Last {
+	if !v.Last && !f.reduces(v) {
 		copy(f.Bytes(v), f.inputs[v.input].Bytes)
 		return
 	}
@@ -17,16 +18,28 @@ func (f *Frame) bringIn(v *Value) {
 	f.eachRow(func(w *Worker, i int) {
 		if v.half {
 			x := w.Floats(v.Count)
-			kernels.Transpose(x, Row(src, v, i), v.Channels, v.Positions)
+			f.arrange(v, x, Row(src, v, i), v.Channels, v.Positions)
 			kernels.NarrowBF16(Row(f.AllHalf(v), v, i), x)
 			return
 		}
 		x := Row(f.F32(v), v, i)
-		kernels.Transpose(x, Row(src, v, i), v.Channels, v.Positions)
+		f.arrange(v, x, Row(src, v, i), v.Channels, v.Positions)
 		if f.BF16() {
 			kernels.RoundBF16(x)
 		}
 	})
+}
+
+// reduces reports whether v holds bfloat16.
+func (f *Frame) reduces(v *Value) bool { return f.BF16() && device.StoredBF16(v.Type) }
+
+// arrange copies a row of v from or to logical order: turned, unless it lies so.
+func (f *Frame) arrange(v *Value, to, from []float32, rows, columns int) {
+	if v.Last {
+		f.Kernels.Transpose(to, from, rows, columns)
+	} else {
+		copy(to, from)
+	}
 }
 
 // RowOf returns row i of a value in the arena: of a half as float32 in the
@@ -59,13 +72,13 @@ func (f *Frame) TakeOut(v *Value) tensor.Tensor {
 		shape = append([]int{f.Units(v.Kind)}, shape...)
 	}
 	out := tensor.New(v.DType, shape...)
-	if !v.Last {
+	if !v.Last && !v.half {
 		copy(out.Bytes, f.Bytes(v))
 		return out
 	}
 	dst := View[float32](out.Bytes)
 	f.eachRow(func(w *Worker, i int) {
-		f.Kernels.Transpose(Row(dst, v, i), f.RowOf(v, w, i), v.Positions, v.Channels)
+		f.arrange(v, Row(dst, v, i), f.RowOf(v, w, i), v.Positions, v.Channels)
 	})
 	return out
 }

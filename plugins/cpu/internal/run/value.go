@@ -9,7 +9,8 @@ import (
 
 // Rows of rank 2 and more lie with their first axis, the channels, last: [positions][channels],
 // what oneDNN calls nhwc. In terms of a kernel a position is a pixel, or one element of a
-// sequence. Everything else lies in the order of its shape.
+// sequence. Everything else lies in the order of its shape, and so do the rows that products of
+// matrices know (LieInOrder).
 //
 //	logical f32[3,2,2]      c0: a b / c d    c1: e f / g h    c2: i j / k l
 //	in memory               a e i | b f j | c g k | d h l
@@ -48,6 +49,14 @@ func NewValue(v graph.Variable) *Value {
 	out.Positions = out.Count / max(out.Channels, 1)
 	out.Last = v.Type.Kind == graph.Rows && v.Type.DType == tensor.F32 && len(v.Type.Shape) > 1
 	return out
+}
+
+// LieInOrder says that the elements of a row lie in the order of its shape, as a sequence does: in
+// terms of a kernel the last axis is the channels, and all before it the positions.
+func (v *Value) LieInOrder() {
+	v.Last = false
+	v.Channels = max(v.Shape[len(v.Shape)-1], 1)
+	v.Positions = v.Count / v.Channels
 }
 
 // width returns the bytes of an element.

@@ -6,7 +6,12 @@ import "slices"
 // elements: where the run begins in each and how far its elements lie apart.
 // The axis that is tightest in a is the innermost. Unused strides are nil.
 func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
-	if slices.Contains(shape, 0) {
+	WalkPiece(shape, a, b, c, 0, 1, visit)
+}
+
+// WalkPiece visits piece of pieces of what Walk does: a part of the outermost axis.
+func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
+	if slices.Contains(shape, 0) || len(shape) == 0 && piece > 0 {
 		return
 	}
 	order := make([]int, len(shape))
@@ -25,6 +30,17 @@ func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int))
 		}
 		return strides[axis]
 	}
+	outermost := 0 // axes of length 1 come before it
+	for outermost < len(order)-1 && shape[order[outermost]] == 1 {
+		outermost++
+	}
+	span := func(level int) (from, to int) {
+		n := shape[order[level]]
+		if level != outermost {
+			return 0, n
+		}
+		return n * piece / pieces, n * (piece + 1) / pieces
+	}
 	var visitAxis func(level, i, j, k int)
 	visitAxis = func(level, i, j, k int) {
 		switch {
@@ -32,10 +48,12 @@ func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int))
 			visit(1, i, j, k, 1, 1, 1)
 		case level == len(order)-1:
 			x := order[level]
-			visit(shape[x], i, j, k, at(a, x), at(b, x), at(c, x))
+			if from, to := span(level); from < to {
+				visit(to-from, i+from*at(a, x), j+from*at(b, x), k+from*at(c, x), at(a, x), at(b, x), at(c, x))
+			}
 		default:
 			x := order[level]
-			for n := range shape[x] {
+			for n, to := span(level); n < to; n++ {
 				visitAxis(level+1, i+n*at(a, x), j+n*at(b, x), k+n*at(c, x))
 			}
 		}

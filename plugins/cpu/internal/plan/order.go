@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Images lie with their channels last (run.Value). Sequences do not: what a product of matrices
+// or a dense layer with leading axes reads and makes lies in the order of its shape, and so does
+// all else of such a function that no operation wants with its channels last:
+//
+//	conv [C,H,W]  ->  transpose [H,W,C]  ->  dense  ->  dense  ->  transpose [C,H,W]  ->  add
+//	 H W C             H W C                  H W O     H W C       H W C
+//
+// So a transposition between both kinds copies what lies side by side.
+
+// inShape are the operations that want the order of the shape.
+var inShape = []graph.Op{graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
+
+// anyOrder are the operations that go by strides, operand for operand.
+var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.SliceGrad, graph.Concat,
+	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.SumRows}
+
+// oneOrder are the operations whose operands and results of one shape lie alike, in any order.
+var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid, graph.HardSigmoid,
+	graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus, graph.Clip, graph.Affine, graph.Exp, graph.Log,
+	graph.Sqrt, graph.ActivationGrad, graph.Dropout, graph.Softmax, graph.LogSoftmax, graph.SoftmaxGrad,
+	graph.LogSoftmaxGrad, graph.Add, graph.Sub, graph.Mul, graph.Div}
+
+// orders decides how the values of a function lie.
+type orders struct {
+	fn   *graph.Function
+	of   []graph.Value        // by value: another that lies like it, or itself
+	last map[graph.Value]bool // of those that others point to: have their channels last
+}
+
+// order returns fn with copies where a value is wanted in both orders, and the values that lie in
+// the order of their shape. fused follows the results of nodes.
+func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
+	o := &orders{fn: fn, last: map[graph.Value]bool{}}
+	if !slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return o.wants(&n) }) {
+		return fn, nil
+	}
+	for v := range fn.Values {
+		o.of = append(o.of, graph.Value(v))
+	}
+	for i := range fn.Nodes {
+		o.note(&fn.Nodes[i])
+	}
+	return o.copied(fused)
+}
+
+// wants reports whether a node wants the order of the shape.
+func (o *orders) wants(n *graph.Node) bool {
+	return slices.Contains(inShape, n.Op) && (n.Op == graph.MatMul || n.Int("leading") > 0)
+}
+
+// ordered reports whether v is one of those whose channels may come last.
+func (o *orders) ordered(v graph.Value) bool {
+	if v == graph.None {
+		return false
+	}
+	t := o.fn.Values[v].Type
+	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) > 1
+}
+
+// root returns the value that says how v lies.
+func (o *orders) root(v graph.Value) graph.Value {
+	for o.of[v] != v {
+		o.of[v] = o.of[o.of[v]]
+		v = o.of[v]
+	}
+	return v
+}
+
+// join says that two values lie alike.
+func (o *orders) join(v, w graph.Value) {
+	a, b := o.root(v), o.root(w)
+	o.of[b] = a
+	o.last[a] = o.last[a] || o.last[b]
+}
+
+// note records what a node asks of its operands and results.
+func (o *orders) note(n *graph.Node) {
+	in := n.In
+	if slices.Contains(inShape, n.Op) {
+		in = in[2:] // what an epilogue adds to the result
+	}
+	for _, v := range slices.Concat(in, n.Out) {
+		switch {
+		case !o.ordered(v) || slices.Contains(anyOrder, n.Op):
+		case !slices.Contains(oneOrder, n.Op) && !slices.Contains(inShape, n.Op):
+			o.last[o.root(v)] = true
+		case o.ordered(n.Out[0]) && slices.Equal(o.fn.Values[v].Type.Shape, o.fn.Values[n.Out[0]].Type.Shape):
+			o.join(n.Out[0], v)
+		}
+	}
+}
+
+// copied puts copies beside the nodes that want another order than their values have.
+func (o *orders) copied(fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
+	inOrder := map[graph.Value]bool{}
+	for v := range o.fn.Values {
+		if v := graph.Value(v); o.ordered(v) && !o.last[o.root(v)] {
+			inOrder[v] = true
+		}
+	}
+	out := *o.fn
+	out.Values, out.Nodes = slices.Clone(o.fn.Values), nil
+	twin := func(v graph.Value) graph.Value {
+		out.Values = append(out.Values, graph.Variable{Name: o.fn.Values[v].Name + " in order",
+			Type: o.fn.Values[v].Type})
+		inOrder[graph.Value(len(out.Values)-1)] = true
+		return graph.Value(len(out.Values) - 1)
+	}
+	same := func(from, to graph.Value) graph.Node {
+		return graph.Node{Op: graph.Reshape, In: []graph.Value{from}, Out: []graph.Value{to},
+			Attrs: graph.Attrs{}.With("shape", o.fn.Values[min(from, to)].Type.Shape)}
+	}
+	for _, n := range o.fn.Nodes {
+		if !o.wants(&n) {
+			out.Nodes = append(out.Nodes, n)
+			continue
+		}
+		n.In, n.Out = slices.Clone(n.In), slices.Clone(n.Out)
+		for i, v := range n.In {
+			if o.ordered(v) && !inOrder[v] {
+				n.In[i] = twin(v)
+				out.Nodes = append(out.Nodes, same(v, n.In[i]))
+			}
+		}
+		y := n.Out[0]
+		if turned := o.ordered(y) && !inOrder[y]; turned {
+			n.Out[0] = twin(y)
+			f, ok := fused[y]
+			if !ok {
+				f.Given = y
+			}
+			fused[n.Out[0]] = f
+		}
+		if out.Nodes = append(out.Nodes, n); n.Out[0] != y {
+			out.Nodes = append(out.Nodes, same(n.Out[0], y))
+		}
+	}
+	return &out, inOrder
+}

@@ -34,6 +34,7 @@ type product struct {
 	launch
 	block
 	rowBlocks int // blocks along the rows
+	images    int // that the kernel counts in a unit
 }
 
 // maxColumns is how many columns a launch has at most, unless one unit has more.
@@ -46,7 +47,8 @@ func (p *product) run(f *frame) error {
 	units, most := f.units(p.kind), max(1, maxColumns/p.n)
 	for first := 0; first < units; first += most {
 		n := min(most, units-first) * p.n
-		if err := f.launch(&p.launch, [2]int{p.columnBlocks(n), p.rowBlocks}, int32(first), int32(n)); err != nil {
+		if err := f.launch(&p.launch, [2]int{p.columnBlocks(n), p.rowBlocks}, int32(first*p.images),
+			int32(n)); err != nil {
 			return err
 		}
 	}
@@ -56,5 +58,5 @@ func (p *product) run(f *frame) error {
 // product adds a launch of blocks: rowBlocks along the rows, over n columns of a unit.
 func (c *compiler) product(b block, kernel string, kind graph.Kind, rowBlocks, n int, args ...any) {
 	l := launch{kernel: b.kernel(kernel), kind: kind, n: n, args: args}
-	c.steps = append(c.steps, &product{l, b, rowBlocks})
+	c.steps = append(c.steps, &product{l, b, rowBlocks, 1})
 }

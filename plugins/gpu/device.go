@@ -61,7 +61,7 @@ func ops() []graph.Op {
 // Load implements lifecycle.Backend: it lowers p to launches.
 func (b *backend) Load(p *graph.Program, c device.Capacity) (lifecycle.Runner, error) {
 	e := &executable{backend: b, program: p, states: map[string]*state{}, functions: map[string]*function{},
-		retained: map[string]*value{}, partitions: map[int]*partition{}}
+		retained: map[string]*value{}, partitions: map[[2]int]*partition{}}
 	if err := e.prepare(c); err != nil {
 		e.Close()
 		return nil, err

@@ -13,12 +13,12 @@ type executable struct {
 	functions  map[string]*function
 	slots      slots
 	constants  []*constant
-	retained   map[string]*value  // what train retains for commit, by name
-	owner      *slot              // for every row its replica
-	starts     *slot              // for every replica its first row, and how many it has
-	partitions map[int]*partition // by rows of a chunk
-	uploaded   []int              // rows of each replica, as they are on the device; nil: none are
-	notFinite  *slot              // a word: whether an update of commit is infinite or NaN; nil without one
+	retained   map[string]*value     // what train retains for commit, by name
+	owner      *slot                 // for every row its replica
+	starts     *slot                 // for every replica its first row, and how many it has
+	partitions map[[2]int]*partition // by rows of a chunk, and positions of a row
+	uploaded   []int                 // rows of each replica, as they are on the device; nil: none are
+	notFinite  *slot                 // a word: whether an update of commit is infinite or NaN; nil without one
 	capacity   device.Capacity
 }
 

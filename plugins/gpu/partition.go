@@ -11,20 +11,26 @@ const chunks graph.Kind = 100
 // partition divides the rows of replicas into chunks of a number of rows; the last of a replica may
 // have fewer.
 type partition struct {
-	rows   int
-	table  *slot // for every chunk its replica, its first row, and the row behind its last
-	firsts *slot // for every replica its first chunk, and how many it has
+	rows      int
+	positions int   // that the table counts for every row
+	table     *slot // for every chunk its replica, its first row, and the row behind its last
+	firsts    *slot // for every replica its first chunk, and how many it has
 }
 
 // partition returns the partition into chunks of that number of rows.
-func (c *compiler) partition(rows int) *partition {
-	e := c.exe
-	if e.partitions[rows] == nil {
-		k := &partition{rows: rows, table: e.slots.reserve(chunks, 12), firsts: e.slots.reserve(graph.Replica, 8)}
+func (c *compiler) partition(rows int) *partition { return c.partitionOf(rows, 1) }
+
+// partitionOf returns the partition into chunks of that number of rows, whose table counts every
+// position of a row as one.
+func (c *compiler) partitionOf(rows, positions int) *partition {
+	e, key := c.exe, [2]int{rows, positions}
+	if e.partitions[key] == nil {
+		k := &partition{rows: rows, positions: positions, table: e.slots.reserve(chunks, 12),
+			firsts: e.slots.reserve(graph.Replica, 8)}
 		k.table.rows = rows
-		e.partitions[rows] = k
+		e.partitions[key] = k
 	}
-	return e.partitions[rows]
+	return e.partitions[key]
 }
 
 // chunkSlot takes a slot for the current node with that number of bytes for every chunk.
@@ -43,7 +49,8 @@ func (k *partition) upload(f *frame) error {
 	for r, n := range f.rows {
 		firsts = append(firsts, int32(len(table)/3), int32(k.count(n)))
 		for from := 0; from < n; from += k.rows {
-			table = append(table, int32(r), int32(f.starts[r]+from), int32(f.starts[r]+min(from+k.rows, n)))
+			first, end := f.starts[r]+from, f.starts[r]+min(from+k.rows, n)
+			table = append(table, int32(r), int32(first*k.positions), int32(end*k.positions))
 		}
 	}
 	if len(firsts) == 0 {

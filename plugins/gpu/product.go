@@ -23,6 +23,10 @@ func (c *compiler) layer() (class.Layer, class.Algorithm) {
 
 func buildForward(c *compiler) {
 	l, algorithm := c.layer()
+	if c.leading() {
+		c.positionwise(l, forwardWeights(l))
+		return
+	}
 	x, y, perOutput := c.in(0), c.out(0), l.C/l.Groups*l.Kernel[0]*l.Kernel[1]
 	t, w := c.filter(channelIndex{perOutput, l.O, l.O * perOutput, 0}), forwardWeights(l)
 	switch algorithm {
@@ -35,6 +39,34 @@ func buildForward(c *compiler) {
 	default:
 		c.chains(l, w, byWindow, x, t, y)
 	}
+}
+
+// leading reports whether the current node is a dense layer with leading axes, whose positions have
+// contiguous channels.
+func (c *compiler) leading() bool {
+	switch c.node.Op {
+	case graph.Dense, graph.DenseGradInput, graph.DenseGradWeight:
+		return c.node.Int("leading") > 0
+	}
+	return false
+}
+
+// pixel returns the layer of one position of a dense layer with leading axes.
+func pixel(l class.Layer) class.Layer {
+	l.H, l.OH = 1, 1
+	return l
+}
+
+// positionwise launches the product of such a layer: every position is an image of one pixel.
+func (c *compiler) positionwise(l class.Layer, w weights) {
+	t := weightOnly(c.in(1))
+	if bias := c.in(2); bias != nil {
+		t.bias, t.biased = bias, 1
+	}
+	b, y := blockOf(l.O), c.out(0)
+	c.product(b, "conv_block", y.Kind, b.rowBlocks(1, l.O), l.OH, c.in(0), t.weight, t.bias, y,
+		c.geometry(pixel(l), w, byWindow), l.C, t.biased)
+	c.steps[len(c.steps)-1].(*product).images = l.OH
 }
 
 // chains launches a convolution with one chain for every output.
@@ -55,6 +87,11 @@ func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filte
 // buildBackward is the gradient for the input, and the transposed convolution.
 func buildBackward(c *compiler) {
 	l, algorithm := c.layer()
+	if c.leading() {
+		back, _ := l.Flipped()
+		c.positionwise(back, flippedWeights(back))
+		return
+	}
 	dy, dx, t := c.in(0), c.out(0), weightOnly(c.in(1))
 	if c.node.Op == graph.ConvTranspose {
 		taps, in, out := l.Kernel[0]*l.Kernel[1], l.O/l.Groups, l.C/l.Groups

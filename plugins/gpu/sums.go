@@ -123,11 +123,14 @@ func buildWeights(c *compiler) {
 	x, dy, dw := c.in(0), c.in(1), c.out(0)
 	positions := l.OH * l.OW
 	k := c.partition(max(1, (class.ChunkPositions+positions-1)/max(positions, 1)))
+	if c.leading() {
+		k, l = c.partitionOf(k.rows, positions), pixel(l)
+	}
 	p := c.chunkSlot(k, dw.size())
 	switch b := blockOf(l.O / l.Groups); {
 	case tiled(algorithm):
 		c.weightsByTiles(l, tilesOf(l, algorithm), k, x, dy, p)
-	case l.O > l.Groups:
+	case l.O > l.Groups || c.leading():
 		n := b.rowBlocks(l.Groups, l.O) * b.columnBlocks(dw.count/l.O) * Threads
 		geometry := c.geometry(l, weights{}, byWindow)
 		c.launchChunks(k, b.kernel("weights_block"), n, x, dy, p, k.table, geometry, dw.count)

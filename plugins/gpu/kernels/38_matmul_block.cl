@@ -1,0 +1,76 @@
+// Products of two computed matrices by register blocks: GROUP counts blocks of columns, blocks of
+// rows, and products of a unit. table has the lengths, the steps, and for every product the
+// numbers of its matrices.
+#define T_M t[0]
+#define T_K t[1]
+#define T_N t[2]
+#define T_DOWN_A t[3] // between the rows of the left matrix,
+#define T_NEXT_A t[4] // and between the terms of a row
+#define T_NEXT_B t[5] // between the terms of a column of the right one,
+#define T_RIGHT_B t[6] // and between its columns
+#define T_PAIR(i) t[7 + (i)]
+
+FUNCTION void matmul_block(local float *m, int rows, int columns, int first, IN float *a, IN float *b, OUT float *y,
+	IN int *owner, IN int *t, int of_a, int count_a, int of_b, int count_b, int count_y) {
+	int terms = T_K, n = T_N, across = (n + columns - 1) / columns, high = (T_M + rows - 1) / rows;
+	int from = GROUP() % across * columns, of = GROUP() / across % high * rows, product = GROUP() / across / high;
+	int count = T_M - of, chunks = (terms + DEPTH - 1) / DEPTH, p = THREAD() % DEPTH;
+	long unit = (long)first + GROUP_Y();
+	a += UNIT(of_a, unit, owner) * count_a + (long)T_PAIR(2 * product) * T_M * terms + (long)of * T_DOWN_A;
+	b += UNIT(of_b, unit, owner) * count_b + (long)T_PAIR(2 * product + 1) * terms * n;
+	int row[4], column[16], next_a = T_NEXT_A, next_b = T_NEXT_B;
+	UP_TO (rows / STRIDE, i, 4) {
+		int r = THREAD() / DEPTH + i * STRIDE;
+		row[i] = (r < count ? r : 0) * T_DOWN_A;
+	}
+	UP_TO (columns / STRIDE, i, 16) {
+		int e = from + THREAD() / DEPTH + i * STRIDE;
+		column[i] = (e < n ? e : 0) * T_RIGHT_B;
+	}
+	float u[4], v[16];
+	float8 s[WIDE];
+	EVERY (int i = 0; i < WIDE; i++) s[i] = (float8)(0.0f);
+	LOOP (int chunk = 0; chunk <= chunks; chunk++) {
+		local float *to = m + chunk % 2 * CHUNK(rows, columns, DEPTH);
+		if (chunk < chunks) {
+			int k = chunk * DEPTH + p, there = k < terms;
+			k = there ? k : 0;
+			UP_TO (rows / STRIDE, i, 4) {
+				float d = a[row[i] + k * next_a];
+				u[i] = there ? d : -0.0f;
+			}
+			UP_TO (columns / STRIDE, i, 16) {
+				float d = b[column[i] + k * next_b];
+				v[i] = there ? d : 0.0f;
+			}
+		}
+		if (chunk > 0)
+			block_multiply(s, m + (chunk - 1) % 2 * CHUNK(rows, columns, DEPTH), rows, columns, DEPTH, count, n - from);
+		if (chunk < chunks) {
+			lines_keep(to, u, rows / STRIDE, LEFT(rows));
+			lines_keep(to + DEPTH * LEFT(rows), v, columns / STRIDE, RIGHT(columns));
+		}
+		BARRIER();
+	}
+	y += unit * count_y + ((long)product * T_M + of) * n + from + THREAD();
+	EVERY (int q = 0; q < WIDE; q += 2) {
+		block_lay(m, s + q, rows, columns);
+		BARRIER();
+		LOOP (int l = 0; l < rows / (WIDE / 2); l++) {
+			int r = ROW_OF(l, rows) + q;
+			UP_TO (columns / SIZE, i, 2)
+				if (from + i * SIZE + THREAD() < n && r < count)
+					y[r * n + i * SIZE] = m[l * columns + i * SIZE + THREAD()];
+		}
+		BARRIER();
+	}
+}
+
+#define MATMUL_BLOCK(ROWS, COLUMNS) \
+	KERNEL matmul_block##ROWS(int first, IN float *a, IN float *b, OUT float *y, IN int *owner, IN int *table, \
+		int of_a, int count_a, int of_b, int count_b, int count_y) { \
+		LOCAL(ROWS, COLUMNS, DEPTH); \
+		matmul_block(m, ROWS, COLUMNS, first, a, b, y, owner, table, of_a, count_a, of_b, count_b, count_y); \
+	}
+MATMUL_BLOCK(64, 128)
+MATMUL_BLOCK(32, 256)

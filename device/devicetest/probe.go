@@ -88,8 +88,8 @@ func (p probe) testCase() Case {
 
 func allProbes() []probe {
 	return slices.Concat(productProbes(), matMulProbes(), normProbes,
-		rowNormProbes(rowNorms, blended, normal, ""), activationProbes(), poolProbes(), arithmeticProbes(), structureProbes, lossProbes, updateProbes,
-		wideProbes(), compareProbes())
+		rowNormProbes(rowNorms, blended, normal, ""), activationProbes(), poolProbes(), arithmeticProbes(),
+		structureProbes, lossProbes, updateProbes, wideProbes(), compareProbes())
 }
 
 func probeCases() []Case {

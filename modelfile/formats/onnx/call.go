@@ -20,7 +20,8 @@ type call struct {
 	in        []value
 	name      string // of the first result, for the graph
 	err       error
-	unbatched bool // the operands from the input, and then the results, have no batch axis in the file
+	unbatched bool   // the operands from the input, and then the results, have no batch axis in the file
+	added     string // the name of a constant that the result has in it: see value
 	// mixesBatch says that err is about the batch axis, which is no different from
 	// another one where the file fixes the batch to 1.
 	mixesBatch bool

@@ -7,8 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// gemm: y = alpha*A*B + beta*C, where A is the only operand that is not constant.
+// gemm: y = alpha*A*B + beta*C, where A is computed from the input.
 func gemm(c *call) graph.Value {
+	if c.isDynamic(1) {
+		return c.dynamicGemm()
+	}
 	b, ok := c.constant(1)
 	if !ok || len(b.Shape) != 2 {
 		c.fail("other than of rows with a constant matrix is not supported")
@@ -43,12 +46,12 @@ func (c *call) unbatchedGemm(weight graph.Value, outputs int) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	v := c.matMul1x1(c.dynamic(0), weight, []int{s[1], outputs})
 	t, ok := c.constant(2)
 	by := float32(c.float("beta", 1))
-	if !ok || by == 0 || c.err != nil {
-		return v
+	if !ok || by == 0 || c.err != nil || t.Count() == 1 || slices.Equal(t.Shape, []int{outputs}) {
+		return c.denseLast("", weight, c.addend(outputs, by))
 	}
+	v := c.denseLast(".product", weight, graph.None)
 	shape, err := graph.Broadcast(t.Shape, []int{s[0], outputs})
 	if err != nil || !slices.Equal(shape, []int{s[0], outputs}) {
 		c.fail("adds %v to %v", t, []int{s[0], outputs})
@@ -116,51 +119,52 @@ func (c *call) addend(n int, by float32) graph.Value {
 	return c.declare(c.n.Input[2], graph.Bias, c.scaled(t.Reshape(n), by))
 }
 
-// matMul has one constant operand: of rows of one axis with a matrix it is a
-// dense layer, of others a convolution with a kernel of 1x1.
+// matMulBias is a MatMul, and the bias that its only reader adds to it.
+func matMulBias(c *call) []value {
+	out := rows(matMul(c))
+	out.added = c.added
+	return []value{out}
+}
+
+// matMul of the last axis of a value with a constant matrix is a dense layer.
 func matMul(c *call) graph.Value {
+	if len(c.in) != 2 {
+		c.fail("has %d operands, want 2", len(c.in))
+		return graph.None
+	}
 	if c.in[0].isConstant() {
 		return c.constantMatMul()
 	}
-	b, ok := c.constant(1)
-	if !ok {
-		c.fail("of two values that are computed from the input is not supported")
-		return graph.None
+	if c.isDynamic(1) {
+		return c.dynamicMatMul()
 	}
+	b, _ := c.constant(1)
 	for len(b.Shape) > 2 && b.Shape[0] == 1 && len(b.Shape) <= c.rank(0) {
 		b = b.Reshape(b.Shape[1:]...)
 	}
 	s := c.shape(0)
-	if c.err == nil && (len(s) == 0 || len(b.Shape) < 1 || len(b.Shape) > 2 || s[len(s)-1] != b.Shape[0]) {
+	if c.err == nil && len(b.Shape) > 2 {
+		return c.node(graph.MatMul, "", []graph.Value{c.dynamic(0), c.state(1, graph.Weight,
+			c.aligned(b.Shape, c.rank(0))...)})
+	}
+	if c.err == nil && (len(s) == 0 || len(b.Shape) < 1 || s[len(s)-1] != b.Shape[0]) {
 		c.fail("of a value of the shape %v with %v is not supported", s, b)
 	}
 	if c.err != nil {
 		return graph.None
 	}
-	if len(b.Shape) == 2 && len(s) == 1 && !c.unbatched {
-		return c.node(graph.Dense, "", []graph.Value{c.dynamic(0), c.matrix(b, false, 1)})
-	}
-	outer := s[:len(s)-1]
 	matrix := b.Reshape(b.Shape[0], b.Count()/max(b.Shape[0], 1))
-	v := c.matMul1x1(c.dynamic(0), c.matrix(matrix, false, 1), matrix.Shape)
+	weight := c.matrix(matrix, false, 1)
 	if len(b.Shape) == 2 {
-		outer = append(slices.Clone(outer), b.Shape[1])
+		return c.denseLast("", weight, c.biasBehind(b.Shape[1]))
 	}
-	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", outer)
+	v := c.denseLast(".column", weight, graph.None)
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s[:len(s)-1])
 }
 
-// matMul1x1 multiplies the last axis of a value with a matrix of a shape
-// (inputs, outputs), whose weight is [outputs, inputs].
-func (c *call) matMul1x1(x, weight graph.Value, shape []int) graph.Value {
-	if c.err != nil || x == graph.None {
-		return graph.None
-	}
-	in, out := shape[0], shape[1]
-	n := tensor.Count(c.g.Type(x).Shape) / in
-	x = c.node(graph.Reshape, ".rows", []graph.Value{x}, "shape", []int{n, in})
-	x = c.node(graph.Transpose, ".channels", []graph.Value{x}, "perm", []int{1, 0})
-	x = c.conv1x1(x, weight, in, n, out)
-	return c.node(graph.Transpose, ".product", []graph.Value{x}, "perm", []int{1, 0})
+// denseLast is a dense layer along the last axis of operand 0, at every position of the axes before it.
+func (c *call) denseLast(suffix string, weight, bias graph.Value) graph.Value {
+	return c.node(graph.Dense, suffix, []graph.Value{c.dynamic(0), weight, bias}, "leading", len(c.shape(0))-1)
 }
 
 // conv1x1 multiplies a weight [out, in] with a value [in, n].
@@ -178,12 +182,18 @@ func (c *call) constantMatMul() graph.Value {
 	for len(a.Shape) > 2 && a.Shape[0] == 1 && len(a.Shape) <= c.rank(1) {
 		a = a.Reshape(a.Shape[1:]...)
 	}
-	if c.err == nil && (len(a.Shape) != 2 || len(s) < 2 || tensor.Count(s) != s[len(s)-1]*s[len(s)-2] ||
-		s[len(s)-2] != a.Shape[1]) {
+	if !c.unbatched && len(s) < 2 {
+		c.failAcrossBatch("of %v with a value of the shape %v multiplies along the batch axis", a, s)
+	}
+	if c.err == nil && (len(a.Shape) < 2 || len(s) < 2 || s[len(s)-2] != a.Shape[len(a.Shape)-1]) {
 		c.fail("of %v with a value of the shape %v is not supported", a, s)
 	}
 	if c.err != nil {
 		return graph.None
+	}
+	if len(a.Shape) > 2 || tensor.Count(s) != s[len(s)-1]*s[len(s)-2] {
+		return c.node(graph.MatMul, "", []graph.Value{c.state(0, graph.Weight, c.aligned(a.Shape, c.rank(1))...),
+			c.dynamic(1)})
 	}
 	w := c.declare(c.n.Input[0], graph.Weight, c.toF32(a))
 	in, n := s[len(s)-2], s[len(s)-1]

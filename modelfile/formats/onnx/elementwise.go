@@ -18,10 +18,15 @@ func binary(c *call) graph.Value {
 		return graph.None
 	}
 	op := binaryOps[c.n.OpType]
+	a, b := c.in[0], c.in[1]
+	adds := func(x value, name string) bool { return x.added != "" && x.added == name }
+	if op == graph.Add && (adds(a, c.n.Input[1]) || adds(b, c.n.Input[0])) {
+		return max(a.v, b.v)
+	}
 	switch {
-	case c.in[0].isConstant():
+	case a.isConstant():
 		return c.withConstant(op, 1, 0)
-	case c.in[1].isConstant():
+	case b.isConstant():
 		return c.withConstant(op, 0, 1)
 	}
 	return c.node(op, "", c.operandPair())

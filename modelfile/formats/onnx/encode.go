@@ -13,7 +13,7 @@ var encoders map[graph.Op]func(*encoding)
 func init() { // the encoders refer to the table's users
 	encoders = map[graph.Op]func(*encoding){
 		graph.Image: encodeImage, graph.Conv: encodeConv, graph.ConvTranspose: encodeConv,
-		graph.Dense: encodeDense, graph.BatchNorm: encodeBatchNorm,
+		graph.Dense: encodeDense, graph.MatMul: encodeMatMul, graph.BatchNorm: encodeBatchNorm,
 		graph.LayerNorm: encodeLayerNorm, graph.GroupNorm: encodeGroupNorm,
 
 		graph.MaxPool: encodePool, graph.AvgPool: encodePool, graph.GlobalAvgPool: named("GlobalAveragePool"),

@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
@@ -17,7 +19,60 @@ func encodeConv(e *encoding) {
 	e.is("Conv", attrs...)
 }
 
-func encodeDense(e *encoding) { e.is("Gemm", intAttr("transB", 1)) }
+// encodeDense is a Gemm; with leading axes a MatMul with the weight turned, and an addition.
+func encodeDense(e *encoding) {
+	if e.n.Int("leading") == 0 {
+		e.is("Gemm", intAttr("transB", 1))
+		return
+	}
+	turned := e.intermediate("Transpose", ".weight", e.in[1:2], intsAttr("perm", 1, 0))
+	if len(e.in) < 3 || e.in[2] == "" {
+		e.add("MatMul", []string{e.in[0], turned}, e.out)
+		return
+	}
+	product := e.intermediate("MatMul", ".product", []string{e.in[0], turned})
+	e.add("Add", []string{product, e.in[2]}, e.out)
+}
+
+// encodeMatMul turns the operands that hold their matrices transposed.
+func encodeMatMul(e *encoding) {
+	in := slices.Clone(e.in)
+	for i, key := range []string{"transpose_a", "transpose_b"} {
+		if !e.n.Bool(key) {
+			continue
+		}
+		axes := len(e.shape(i))
+		if e.f.Values[e.n.In[i]].Type.Kind == graph.Rows {
+			axes++
+		}
+		perm := make([]int, axes)
+		for a := range perm {
+			perm[a] = a
+		}
+		perm[axes-2], perm[axes-1] = axes-1, axes-2
+		in[i] = e.intermediate("Transpose", "."+key, []string{in[i]}, intsAttr("perm", perm...))
+	}
+	e.add("MatMul", e.meeting(in), e.out)
+}
+
+// meeting gives rows as many leading axes as the other operand has, so that their batch axes meet.
+func (e *encoding) meeting(in []string) []string {
+	for i := range in {
+		s, other := e.shape(i), e.shape(1-i)
+		if e.f.Values[e.n.In[i]].Type.Kind != graph.Rows || len(s) >= len(other) {
+			continue
+		}
+		shape := append([]int{0}, slices.Repeat([]int{1}, len(other)-len(s))...)
+		turned := slices.Clone(s)
+		if key := []string{"transpose_a", "transpose_b"}[i]; e.n.Bool(key) {
+			n := len(s)
+			turned[n-2], turned[n-1] = s[n-1], s[n-2]
+		}
+		to := e.ints(e.out+".axes", append(shape, turned...)...)
+		in[i] = e.intermediate("Reshape", ".met", []string{in[i], to})
+	}
+	return in
+}
 
 func encodeBatchNorm(e *encoding) {
 	e.is("BatchNormalization", floatAttr("epsilon", e.n.Float("eps")),

@@ -73,11 +73,9 @@ func foldGemm(c *call) tensor.Tensor {
 
 // foldEinsum sums products over the letters that the result lacks.
 func foldEinsum(c *call) tensor.Tensor {
-	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
-	left, result, explicit := strings.Cut(equation, "->")
-	terms := strings.Split(left, ",")
-	if !explicit || strings.Contains(equation, ".") || len(terms) != len(c.in) {
-		c.fail("of the equation %.80q is not supported, only with -> and without ...", equation)
+	terms, result, ok := splitEquation(c.text("equation", ""))
+	if !ok || len(terms) != len(c.in) {
+		c.fail("of the equation %.80q is not supported, only with -> and without ...", c.text("equation", ""))
 		return nothing
 	}
 	var all []tensor.Tensor
@@ -85,6 +83,13 @@ func foldEinsum(c *call) tensor.Tensor {
 		all = append(all, c.required(i))
 	}
 	return c.sumOf(terms, result, all)
+}
+
+// splitEquation returns the letters of the operands and of the result, which has to be written.
+func splitEquation(equation string) (terms []string, result string, ok bool) {
+	equation = strings.ReplaceAll(equation, " ", "")
+	left, result, explicit := strings.Cut(equation, "->")
+	return strings.Split(left, ","), result, explicit && !strings.Contains(equation, ".")
 }
 
 // lettered returns the length of each letter; a length of 1 broadcasts to any other.

@@ -10,7 +10,8 @@ var makers map[string]maker
 
 func init() { // the makers refer to the table's users
 	makers = map[string]maker{
-		"Conv": one(conv), "ConvTranspose": one(convTranspose), "Gemm": one(gemm), "MatMul": one(matMul),
+		"Conv": one(conv), "ConvTranspose": one(convTranspose), "Gemm": one(gemm), "MatMul": matMulBias,
+		"Einsum":             one(einsumOf),
 		"BatchNormalization": one(batchNorm),
 
 		"MaxPool": one(pool), "AveragePool": one(pool),

@@ -41,6 +41,8 @@ type reader struct {
 	external *external
 
 	computed map[string]bool // tensors of the file that nodes make of others
+
+	readers map[string][]*onnxpb.NodeProto // by a name, who takes it; nil before it is asked for
 }
 
 // value is what a name of ONNX stands for: rows of the graph, or a constant.
@@ -54,6 +56,7 @@ type value struct {
 	fromArgMax bool            // v are the scores that an ArgMax picks from
 	integer    bool            // v are integers in the file
 	truth      bool            // v is 0 and 1, where the file has truth values
+	added      string          // the constant that is a part of v already, which its only reader adds
 }
 
 func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }

@@ -100,6 +100,9 @@ state w f32[5,36] weight
 state wb f32[5] bias
 state lw f32[5] gamma
 state lb f32[5] beta
+state left f32[22,3] weight
+state wt f32[4,5] weight
+state heads f32[2,36,3] weight
 func main(x rows f32[4,9,9]) {
   a = conv(x, @k, @kb, stride=[2,1], pad=[1,0,2,1], dilation=[1,2], groups=2)
   up = conv_transpose(a, @t, stride=[2,2], pad=[0,1,0,1], output_pad=[1,0])
@@ -151,6 +154,13 @@ func main(x rows f32[4,9,9]) {
   tk = take(ua, axis=1, index=[8,7,6,5,4,3,2,1,1])
   cc = concat(ua, tk, axis=0)
   ro = reshape(cc, shape=[22,36])
+  ma = matmul(ro, ro, transpose_b=true)
+  mb = affine(ma, by=0.01)
+  mc = matmul(mb, ro)
+  md = dense(mc, @w, @wb, leading=1)
+  me = dense(md, @wt, leading=1)
+  mf = matmul(@left, me, transpose_a=true)
+  mg = matmul(ro, @heads)
   sm = softmax(ro, axis=1)
   ls = log_softmax(sm, axis=0)
   su = reduce_sum(ls, axes=[0])
@@ -178,6 +188,8 @@ func main(x rows f32[4,9,9]) {
   return pixels rows = cc
   return elements rows = el
   return extremes rows = re
+  return tokens rows = mf
+  return parts rows = mg
 }
 `
 

@@ -321,3 +321,44 @@ case("resize-line-7", one("Upsample", mode="nearest", scales=[1.0, 1.0, 3.0]), o
 case("fold-cast", [node("Cast", ["w1"], ["u"], to=TensorProto.UINT8), node("Cast", ["u"], ["b"], to=TensorProto.BOOL), node("Cast", ["b"], ["f"], to=1),
                    node("Cast", ["w2"], ["i"], to=TensorProto.INT8), node("Cast", ["i"], ["g"], to=1), node("Add", ["f", "g"], ["s"]),
                    node("Div", ["s", "d"], ["t"]), node("Mul", ["x", "t"], ["y"])], {"d": np.float32(128), "w1": i64(0, 256, 7, 511, -1), "w2": i64(130, -3, 127, 128, -200)})
+
+# Products of two computed values, as attention has them: scores, softmax, values. Of a batch of 1 the
+# values are whole, and PyTorch's attention moves its axis.
+f32 = lambda *s, rng=np.random.RandomState(17): rng.uniform(-1, 1, s).astype(np.float32)
+turned = [node("Transpose", ["x"], ["t"], perm=[0, 1, 3, 2])]
+case("matmul-two", turned + [node("MatMul", ["x", "t"], ["y"])])
+case("matmul-two-left", turned + [node("MatMul", ["t", "x"], ["y"])])
+case("matmul-two-repeated", [node("Slice", ["x", "zero", "one", "one"], ["k"]), node("Transpose", ["k"], ["t"], perm=[0, 1, 3, 2]),
+                             node("MatMul", ["x", "t"], ["y"])], {"zero": i64(0), "one": i64(1)})
+case("matmul-heads-right", [node("MatMul", ["x", "w"], ["y"])], {"w": f32(4, 5, 3)})
+case("matmul-heads-left", [node("MatMul", ["w", "x"], ["y"])], {"w": f32(4, 3, 6)})
+case("matmul-tokens", [node("MatMul", ["x", "w"], ["m"]), node("Add", ["m", "b"], ["y"])], {"w": f32(5, 7), "b": f32(7)})
+attention = [node("MatMul", ["q", "k"], ["s"]), node("Div", ["s", "root"], ["d"]), node("Softmax", ["d"], ["p"], axis=-1),
+             node("MatMul", ["p", "v"], ["a"])]
+for opset in 11, 13, 17:
+    case("attention-%d" % opset, [node("Mul", ["x", "c"], ["q"]), node("Transpose", ["x"], ["k"], perm=[0, 1, 3, 2]),
+                                  node("Relu", ["x"], ["v"])] + attention + [node("Transpose", ["a"], ["u"], perm=[0, 2, 1, 3]),
+                                  node("Reshape", ["u", "r"], ["y"])],
+         {"c": f32(4, 1, 5), "root": np.float32(np.sqrt(5)), "r": i64(0, 6, 20)}, opset)
+case("einsum-scores", [node("Relu", ["x"], ["k"]), node("Einsum", ["x", "k"], ["y"], equation="bhqd,bhkd->bhqk")])
+case("einsum-values", [node("Softmax", ["x"], ["p"], axis=-1), node("Transpose", ["x"], ["v"], perm=[0, 3, 1, 2]),
+                       node("Einsum", ["p", "v"], ["y"], equation="bhqk,bkhd->bqhd")])
+case("einsum-weight", [node("Einsum", ["x", "w"], ["y"], equation="bchw,oc->bohw")], {"w": f32(3, 4)})
+case("einsum-turn", [node("Einsum", ["x"], ["y"], equation="bchw->bwch")])
+whole = dict(shape=(1, 4, 6, 5), rows=1)
+case("bare-gemm-two", [node("Reshape", ["x", "r"], ["a"]), node("Gemm", ["a", "a", "c"], ["y"], transB=1, alpha=0.5, beta=2.0)],
+     {"r": i64(24, 5), "c": f32(24)}, **whole)
+case("bare-matmul-vector", [node("Reshape", ["x", "r"], ["a"]), node("ReduceMean", ["a"], ["v"], axes=[0], keepdims=0),
+                            node("MatMul", ["a", "v"], ["y"])], {"r": i64(24, 5)}, **whole)
+case("bare-matmul-row", [node("Reshape", ["x", "r"], ["a"]), node("ReduceMean", ["a"], ["v"], axes=[1], keepdims=0),
+                         node("MatMul", ["v", "a"], ["y"])], {"r": i64(24, 5)}, **whole)
+case("bare-attention", [node("Reshape", ["x", "r"], ["e"]), node("Transpose", ["e"], ["t"], perm=[1, 0, 2]),
+                        node("MatMul", ["t", "w"], ["m"]), node("Add", ["b", "m"], ["n"]),
+                        node("Split", ["n"], ["q3", "k3", "v3"], axis=-1), node("Reshape", ["q3", "h"], ["q2"]),
+                        node("Reshape", ["k3", "h"], ["k2"]), node("Reshape", ["v3", "h"], ["v2"]),
+                        node("Transpose", ["q2"], ["q"], perm=[1, 0, 2]), node("Transpose", ["k2"], ["k"], perm=[1, 2, 0]),
+                        node("Transpose", ["v2"], ["v"], perm=[1, 0, 2])] + attention +
+     [node("Transpose", ["a"], ["u"], perm=[1, 0, 2]), node("Reshape", ["u", "o"], ["f"]), node("MatMul", ["f", "z"], ["g"]),
+      node("Reshape", ["g", "l"], ["g3"]), node("Transpose", ["g3"], ["y"], perm=[1, 0, 2])],
+     {"r": i64(1, 10, 12), "w": f32(12, 36), "b": f32(36), "h": i64(10, 3, 4), "root": np.float32(2), "o": i64(10, 12), "z": f32(12, 12),
+      "l": i64(10, 1, 12)}, **whole)

@@ -1,0 +1,55 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// Exporters write a linear layer along the last of several axes as a MatMul and an Add, which is
+// one dense layer with a bias.
+
+// biasBehind declares the constant with n elements that the only reader of the node's result adds
+// to it; None without one.
+func (c *call) biasBehind(n int) graph.Value {
+	if c.err != nil || c.opset < 7 || len(c.n.Output) == 0 {
+		return graph.None
+	}
+	readers := c.readersOf(c.n.Output[0])
+	if len(readers) != 1 || operator(readers[0]) != "Add" || len(readers[0].Input) != 2 {
+		return graph.None
+	}
+	name := readers[0].Input[0]
+	if name == c.n.Output[0] {
+		name = readers[0].Input[1]
+	}
+	x, ok, err := c.operand(name)
+	if err != nil || !ok || !x.isConstant() || !slices.Equal(x.c.Shape, []int{n}) || !isFloat(x.c.DType) {
+		return graph.None
+	}
+	c.added = name
+	return c.declare(name, graph.Bias, c.toF32(x.c))
+}
+
+// readersOf returns the nodes that take a name. An output counts as a node without an operator; in
+// a file with branches nobody is known.
+func (r *reader) readersOf(name string) []*onnxpb.NodeProto {
+	if r.readers != nil {
+		return r.readers[name]
+	}
+	r.readers = map[string][]*onnxpb.NodeProto{}
+	for _, n := range r.src.Node {
+		if n.OpType == "If" || n.OpType == "Loop" || n.OpType == "Scan" {
+			r.readers = map[string][]*onnxpb.NodeProto{}
+			return nil
+		}
+		for _, in := range n.Input {
+			r.readers[in] = append(r.readers[in], n)
+		}
+	}
+	for _, o := range r.src.Output {
+		r.readers[o.Name] = append(r.readers[o.Name], &onnxpb.NodeProto{})
+	}
+	return r.readers[name]
+}

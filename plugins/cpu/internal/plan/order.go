@@ -25,10 +25,10 @@ var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.Sli
 	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.SumRows}
 
 // oneOrder are the operations whose operands and results of one shape lie alike, in any order.
-var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid, graph.HardSigmoid,
-	graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus, graph.Clip, graph.Affine, graph.Exp, graph.Log,
-	graph.Sqrt, graph.ActivationGrad, graph.Dropout, graph.Softmax, graph.LogSoftmax, graph.SoftmaxGrad,
-	graph.LogSoftmaxGrad, graph.Add, graph.Sub, graph.Mul, graph.Div}
+var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid,
+	graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus, graph.Clip, graph.Affine,
+	graph.Exp, graph.Log, graph.Sqrt, graph.ActivationGrad, graph.Dropout, graph.Softmax, graph.LogSoftmax,
+	graph.SoftmaxGrad, graph.LogSoftmaxGrad, graph.Add, graph.Sub, graph.Mul, graph.Div}
 
 // orders decides how the values of a function lie.
 type orders struct {

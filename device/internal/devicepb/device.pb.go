@@ -444,12 +444,21 @@ const (
 	//     itself
 	//   - output_pad ints = [0,0]: rows and columns more at bottom and right
 	Op_OP_CONV_TRANSPOSE Op = 13
-	// Dense(x r[K], weight w[O,K], bias? w[O]) r[O].
+	// Dense(x r[...,K], weight w[O,K], bias? w[O]) r[...,O]: the last axis times the
+	// weight, at every position of the axes before it.
+	// - leading int = 0: how many axes there are before the last
 	Op_OP_DENSE Op = 14
-	// DenseGradInput(dy r[O], weight w[O,K]) r[K].
+	// DenseGradInput(dy r[...,O], weight w[O,K]) r[...,K].
+	// - leading int = 0: how many axes there are before the last
 	Op_OP_DENSE_GRAD_INPUT Op = 15
-	// DenseGradWeight(x r[K], dy r[O]) p[O,K].
+	// DenseGradWeight(x r[...,K], dy r[...,O]) p[O,K].
+	// - leading int = 0: how many axes there are before the last
 	Op_OP_DENSE_GRAD_WEIGHT Op = 16
+	// MatMul(a [...,M,K], b [...,K,N]) [...,M,N]: products of matrices. Axes before the
+	// last two broadcast as in NumPy. Either operand may be rows or whole.
+	// - transpose_a bool = false: a holds [...,K,M]
+	// - transpose_b bool = false: b holds [...,N,K]
+	Op_OP_MATMUL Op = 17
 	// Moments(x r[C,...]) p f64[1+2C]; n counts rows times trailing elements.
 	Op_OP_MOMENTS Op = 30
 	// RunningMoments(mean w[C], variance w[C]) w f64[1+2C] = (-1, mean, variance).
@@ -806,6 +815,7 @@ var (
 		14:  "OP_DENSE",
 		15:  "OP_DENSE_GRAD_INPUT",
 		16:  "OP_DENSE_GRAD_WEIGHT",
+		17:  "OP_MATMUL",
 		30:  "OP_MOMENTS",
 		31:  "OP_RUNNING_MOMENTS",
 		32:  "OP_SELECT_MOMENTS",
@@ -905,6 +915,7 @@ var (
 		"OP_DENSE":                 14,
 		"OP_DENSE_GRAD_INPUT":      15,
 		"OP_DENSE_GRAD_WEIGHT":     16,
+		"OP_MATMUL":                17,
 		"OP_MOMENTS":               30,
 		"OP_RUNNING_MOMENTS":       31,
 		"OP_SELECT_MOMENTS":        32,
@@ -4752,7 +4763,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xdc\r\n" +
+	"\rRELATION_ROWS\x10\x03*\xeb\r\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4763,7 +4774,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x11OP_CONV_TRANSPOSE\x10\r\x12\f\n" +
 	"\bOP_DENSE\x10\x0e\x12\x17\n" +
 	"\x13OP_DENSE_GRAD_INPUT\x10\x0f\x12\x18\n" +
-	"\x14OP_DENSE_GRAD_WEIGHT\x10\x10\x12\x0e\n" +
+	"\x14OP_DENSE_GRAD_WEIGHT\x10\x10\x12\r\n" +
+	"\tOP_MATMUL\x10\x11\x12\x0e\n" +
 	"\n" +
 	"OP_MOMENTS\x10\x1e\x12\x16\n" +
 	"\x12OP_RUNNING_MOMENTS\x10\x1f\x12\x15\n" +

@@ -25,7 +25,7 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) { b.sleep(seen, d) }
 
 func (b *bell) sleep(_ uint32, _ time.Duration) { time.Sleep(100 * time.Microsecond) }
 
-func touch(pipe *os.File) { _, _ = pipe.Write([]byte{1}) }
+func wakePipe(pipe *os.File) { _, _ = pipe.Write([]byte{1}) }
 
 func awaitBell(pipe *os.File) error {
 	var rings [64]byte

@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -26,6 +27,25 @@ func (n *Node) Attributes() Attrs {
 	}
 	slices.SortFunc(all, func(a, b Attr) int { return cmp.Compare(a.Key, b.Key) })
 	return all
+}
+
+// addedLater are the attributes that the first devices of the contract do not know, by
+// operation: they refuse a node that has them.
+var addedLater = map[Op]string{Dense: "leading", DenseGradInput: "leading", DenseGradWeight: "leading",
+	SoftmaxXent: "weighted_targets", SoftmaxXentGrad: "weighted_targets"}
+
+// Implied reports whether a device need not be sent an attribute of n: it has its default,
+// and the first devices do not know it.
+func (n *Node) Implied(a Attr) bool {
+	if !n.Op.Valid() || addedLater[n.Op] != a.Key {
+		return false
+	}
+	for _, s := range n.Op.row().attrs {
+		if s.key == a.Key {
+			return reflect.DeepEqual(a.Val, s.def)
+		}
+	}
+	return false
 }
 
 // Unknown says what of n this release does not know: its operation, or an attribute.

@@ -23,6 +23,11 @@ func (c *inference) target() error {
 	if !(s >= 0 && s < 1) {
 		return fmt.Errorf("attribute smoothing is %g, want at least 0 and less than 1", s)
 	}
+	both := s > 0 && len(weights) > 0
+	if targets := c.node.Bool("weighted_targets"); targets != both {
+		return fmt.Errorf("attribute weighted_targets is %t, want %t: it says that there are weights and smoothing",
+			targets, both)
+	}
 	if len(weights) == 0 {
 		return nil
 	}

@@ -201,11 +201,12 @@ const (
 
 	// SoftmaxXent(logits r[C,...], labels r i32[...], weight? r[]) p f64[1]:
 	// the sum of cross-entropies in f64, with label smoothing; labels equal to ignore count 0.
-	// With weights, one for each class, each class counts its own times its target.
+	// With weights, one for each class, each counts that of its label; with weighted_targets,
+	// which says that there is smoothing too, each class counts its own times its target.
 	SoftmaxXent Op = 120
 	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]:
 	// (softmax - target)*weight*inverse; inverse is 1/denominator. With weights, weight
-	// is the product with that of the label, in f64; with weights and smoothing it is
+	// is the product with that of the label, in f64; with weighted_targets it is
 	// (softmax*W - weights*target)*weight*inverse, W the sum of weights*target over the classes.
 	SoftmaxXentGrad Op = 121
 	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: for how many labels

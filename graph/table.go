@@ -45,7 +45,7 @@ var (
 	sizeSpec   = attrSpec{"size", []int64(nil), true}
 	reduceSpec = []attrSpec{{"axes", []int64(nil), true}, {"keep", false, false}}
 	lossSpec   = []attrSpec{{"ignore", int64(-1), false}, {"smoothing", 0.0, false},
-		{"weights", []float64(nil), false}}
+		{"weighted_targets", false, false}, {"weights", []float64(nil), false}}
 	axesSpec  = attrSpec{"axes", []int64(nil), true}
 	groupSpec = attrSpec{"groups", int64(1), true}
 	halveSpec = []attrSpec{{"halve_last", false, false}}

@@ -50,6 +50,9 @@ type Loss struct {
 	PerReplica bool
 }
 
+// weightsTargets reports whether each class weighs its target, as it does with smoothing.
+func (l *Loss) weightsTargets() bool { return l.Smoothing > 0 && len(l.Weights) > 0 }
+
 // Gradient names the whole gradient that the training function keeps for a
 // state tensor: the input of the commit function.
 func Gradient(state string) string { return gradientPrefix + state }
@@ -194,11 +197,12 @@ func (t *trainBuilder) finish() error {
 		Shape: append([]int{}, shape[1:]...)})
 	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	loss := t.Builder.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None},
-		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights)
+		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets", t.loss.weightsTargets())
 	hits := t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels})
 	seed := func(name string, logits graph.Value) graph.Value {
 		return t.Builder.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
-			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights)
+			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets",
+			t.loss.weightsTargets())
 	}
 	seeds := map[graph.Value]graph.Value{logits: seed("loss.dlogits", logits)}
 	if t.loss.Auxiliary > 0 {

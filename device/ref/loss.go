@@ -40,7 +40,7 @@ func (c *call) target(class, label, classes int) float64 {
 }
 
 // weightsTargets reports whether weights of classes are those of targets, not of labels.
-func (c *call) weightsTargets() bool { return c.Float("smoothing") > 0 && len(c.Floats("weights")) > 0 }
+func (c *call) weightsTargets() bool { return c.Bool("weighted_targets") }
 
 // targets returns the sum of the targets of all classes: 1 unless they are weighted.
 func (c *call) targets(label, classes int) float64 {

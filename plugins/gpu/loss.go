@@ -82,7 +82,7 @@ func (c *compiler) classWeights() *constant {
 
 // weightsTargets is 1 where the weights of classes are those of targets, not of labels.
 func (c *compiler) weightsTargets() int {
-	if c.node.Float("smoothing") > 0 && len(c.node.Floats("weights")) > 0 {
+	if c.node.Bool("weighted_targets") {
 		return 1
 	}
 	return 0

@@ -690,9 +690,10 @@ const (
 	//   - ignore int = -1: label that counts nothing, whatever its weight
 	//   - smoothing float = 0: the target is 1-smoothing+smoothing/C for the label,
 	//     smoothing/C for others
+	//   - weighted_targets bool = false: there are weights and smoothing; the target of
+	//     class c is multiplied by weights[c], and the term by no weights[label]
 	//   - weights floats = []: one for each class, at least 0: a term is multiplied by
-	//     weights[label]; empty: by 1. With smoothing above 0 the target of class c is
-	//     multiplied by weights[c] instead, and the term by no weights[label]
+	//     weights[label]; empty: by 1. Never with smoothing, but with weighted_targets
 	Op_OP_SOFTMAX_XENT Op = 120
 	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]:
 	// (softmax - target)*weight*weights[label]*inverse, and 0 where the label is
@@ -700,10 +701,11 @@ const (
 	//   - ignore int = -1: label that counts nothing, whatever its weight
 	//   - smoothing float = 0: the target is 1-smoothing+smoothing/C for the label,
 	//     smoothing/C for others
-	//   - weights floats = []: one for each class, at least 0: a term is multiplied by
-	//     weights[label]; empty: by 1. With smoothing above 0 it is
-	//     (softmax*W - weights*target)*weight*inverse instead, W being the sum of
+	//   - weighted_targets bool = false: there are weights and smoothing; it is
+	//     (softmax*W - weights*target)*weight*inverse, W being the sum of
 	//     weights*target over the classes in their order, in f64
+	//   - weights floats = []: one for each class, at least 0: a term is multiplied by
+	//     weights[label]; empty: by 1. Never with smoothing, but with weighted_targets
 	Op_OP_SOFTMAX_XENT_GRAD Op = 121
 	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: how many labels
 	// that are not ignored are the (first) maximum, and how many there are.

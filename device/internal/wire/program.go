@@ -50,7 +50,9 @@ func encodeFunction(f *graph.Function) *pb.Function {
 func encodeNode(n *graph.Node) *pb.Node {
 	out := &pb.Node{Op: pb.Op(n.Op), In: Numbers[int32](n.In), Out: Numbers[int32](n.Out)}
 	for _, a := range n.Attributes() {
-		out.Attributes = append(out.Attributes, encodeAttribute(a))
+		if !n.Implied(a) {
+			out.Attributes = append(out.Attributes, encodeAttribute(a))
+		}
 	}
 	return out
 }

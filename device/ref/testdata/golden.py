@@ -220,7 +220,7 @@ for name, shape, smoothing in [("class weights", (6, 4), 0.0), ("class weights, 
     weights = torch.tensor([0.5, 3.0, 0.0, 1.25][: shape[1]]).double()
     loss = F.cross_entropy(x, labels, weight=weights, reduction="sum", ignore_index=-1, label_smoothing=smoothing)
     (dx,) = torch.autograd.grad(loss, x)
-    attrs = {"ignore": -1, "smoothing": smoothing, "weights": weights.tolist()}
+    attrs = {"ignore": -1, "smoothing": smoothing, "weighted_targets": smoothing > 0, "weights": weights.tolist()}
     labels = rows(labels, "i32")
     case("softmax_xent", name, attrs, [rows(x), labels, rows(None)], loss)
     case("softmax_xent_grad", name, attrs, [rows(x), labels, whole(torch.tensor(0.125).double()), rows(None)], dx / 8)

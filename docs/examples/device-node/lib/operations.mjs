@@ -180,19 +180,19 @@ function eachClass(n, x, labels, weights, f) {
   eachLabel(n, x, labels, (row, label, logits, at) => {
     const largest = Math.max(...logits);
     const log = largest + Math.log(logits.reduce((sum, v) => sum + Math.exp(v - largest), 0));
-    const of = n.smoothing > 0 ? n.weights : []; // of the targets of classes; else of labels
-    const weight = (weights?.[row] ?? 1) * (of.length ? 1 : n.weights[label] ?? 1);
+    const [of, w] = n.weighted_targets ? [n.weights, 1] : [[], n.weights[label] ?? 1];
     const target = (k) => (n.smoothing / at.length + (k === label ? 1 - n.smoothing : 0)) * (of[k] ?? 1);
     const all = of.length ? at.reduce((sum, _, k) => sum + target(k), 0) : 1;
-    at.forEach((place, k) => f(row, logits[k] - log, target(k), weight, place, all));
+    at.forEach((place, k) => f(row, logits[k] - log, target(k), (weights?.[row] ?? 1) * w, place, all));
   });
 }
 
-operation('OP_SOFTMAX_XENT', 'ignore smoothing weights', (n, [x, labels, weights], [loss]) => (
+const LOSS = 'ignore smoothing weighted_targets weights';
+operation('OP_SOFTMAX_XENT', LOSS, (n, [x, labels, weights], [loss]) => (
   eachClass(n, x, labels, weights, (row, log, target, weight) => {
     if (target !== 0) loss[n.owner[row]] -= target * log * weight; // elsewhere log may be -Infinity
   })));
-operation('OP_SOFTMAX_XENT_GRAD', 'ignore smoothing weights', (n, [x, labels, [inverse], weights], [dx]) => (
+operation('OP_SOFTMAX_XENT_GRAD', LOSS, (n, [x, labels, [inverse], weights], [dx]) => (
   eachClass(n, x, labels, weights, (_, l, t, w, i, all) => (dx[i] = (Math.exp(l) * all - t) * w * inverse))));
 operation('OP_CORRECT', 'ignore', (n, [x, labels], [y]) => eachLabel(n, x, labels, (row, label, logits) => {
   y[2 * n.owner[row]] += logits.indexOf(Math.max(...logits)) === label ? 1 : 0;

@@ -33,7 +33,7 @@ def target(n, x, labels):
 
 def weights_targets(n):
     """Whether weights of classes are those of targets, not of labels."""
-    return n.attr["smoothing"] > 0 and len(n.attr["weights"]) > 0
+    return n.attr.get("weighted_targets", False)  # sent where it is true
 
 
 def weight(n, i, labels):
@@ -44,7 +44,7 @@ def weight(n, i, labels):
     return w * np.array(n.attr["weights"])[labels] if n.attr["weights"] and not weights_targets(n) else w
 
 
-@operation(pb.OP_SOFTMAX_XENT, "ignore", "smoothing", "weights")
+@operation(pb.OP_SOFTMAX_XENT, "ignore", "smoothing", "weighted_targets", "weights")
 def softmax_xent(frame, n):
     x, labels, used = prepare(n)
     t = target(n, x, labels)
@@ -53,7 +53,7 @@ def softmax_xent(frame, n):
     return [[[part.sum()] for _, part in n.replicas(loss)]]
 
 
-@operation(pb.OP_SOFTMAX_XENT_GRAD, "ignore", "smoothing", "weights")
+@operation(pb.OP_SOFTMAX_XENT_GRAD, "ignore", "smoothing", "weighted_targets", "weights")
 def softmax_xent_grad(frame, n):
     x, labels, used = prepare(n)
     t = target(n, x, labels)

@@ -25,6 +25,7 @@ type labelled struct {
 	logits, labels, weight *run.Value
 	ignore                 int
 	smoothing              float64
+	weighted               bool      // the targets of classes, not the labels
 	classes                []float64 // weights; nil: 1
 	name                   string
 }
@@ -34,6 +35,7 @@ func labelledOf(c *plan.Compiler, weight *run.Value) *labelled {
 		name: c.NodeName()}
 	if c.Node().Op != graph.Correct {
 		l.smoothing, l.classes = c.Node().Float("smoothing"), c.Node().Floats("weights")
+		l.weighted = c.Node().Bool("weighted_targets")
 	}
 	return l
 }
@@ -63,7 +65,7 @@ func (l *labelled) targets() (target, other float64) {
 }
 
 // weightsTargets reports whether weights of classes are those of targets, not of labels.
-func (l *labelled) weightsTargets() bool { return l.smoothing > 0 && len(l.classes) > 0 }
+func (l *labelled) weightsTargets() bool { return l.weighted }
 
 // target returns what is asked of class k, times its weight if the loss has both.
 func (l *labelled) target(k, label int, target, other float64) float64 {

@@ -170,12 +170,12 @@ func TestPowErfGolden(t *testing.T) {
 	h := fnv.New64a()
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 10000 {
-		x, y := r.NormFloat64()*8, r.NormFloat64()*8
+		x, y := (r.Float64()-0.5)*32, (r.Float64()-0.5)*32
 		for _, v := range []float64{Pow(math.Abs(x), y), Erf(x), Erf(x / 8)} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 		}
 	}
-	if got, want := h.Sum64(), uint64(0x18ff938d0b6b7536); got != want {
+	if got, want := h.Sum64(), uint64(0xbdd79a28898a6bc4); got != want {
 		t.Errorf("10,000 values of each function have the hash %#x, want %#x", got, want)
 	}
 }

@@ -33,6 +33,7 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 		return nil, err
 	}
 	p.table, p.close = true, func() error { return nil }
+	p.info.columns = t.inWords(c)
 	return p, p.findShape(ctx, opt)
 }
 

@@ -78,6 +78,7 @@ func TestCSVRefused(t *testing.T) {
 		{"path,label,split\n0.png,a,3\n", Options{}, []string{`line 2: "3" is no split`, "columns"}},
 		{"path,label\n0.png,a\n", Options{Columns: "label=breed"}, []string{"there is no column breed", "path, label"}},
 		{"path,label\n0.png,a\n", Options{Columns: "x=path"}, []string{"want path=NAME"}},
+		{"a,b\n0.png,3\n", Options{}, []string{"a path", "a, b", "csv-columns"}},
 		{"path,weight\n0.png,3\n", Options{}, []string{"a label", "path, weight"}},
 		{"path,cat,dog\n0.png,1,1\n", Options{}, []string{"line 2 is of class cat and of class dog"}},
 		{"path,label,split\n0.png,a,train\n1.png,b,val\n", Options{}, []string{"a class that train", "b"}},
@@ -95,6 +96,14 @@ func TestCSVSkips(t *testing.T) {
 	i := open(t, spec, Options{SkipBad: 1}).Info()
 	if i.Len != 2 || len(i.Skipped) != 1 || i.Skipped[0].Name != "9.png" {
 		t.Errorf("%d samples, skipped %v; want 2, and 9.png", i.Len, i.Skipped)
+	}
+}
+
+// Which columns were recognised is said.
+func TestCSVSaysItsColumns(t *testing.T) {
+	notes := open(t, tableOf(t, "", "Image,Breed,patient\n0.png,a,p\n"), Options{}).Info().Notes()
+	if want := "path is column Image, label is column Breed, group is column patient"; !slices.Contains(notes, want) {
+		t.Errorf("notes %q, want %q", notes, want)
 	}
 }
 

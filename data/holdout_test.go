@@ -186,6 +186,11 @@ func TestOpenHeldOut(t *testing.T) {
 			t.Errorf("@%s of the archive is %v, of the folder %v (%v, %v)", split, pathsOf(src), pathsOf(want), err1, err2)
 		}
 	}
+	parts := "folder:" + unpack(t, []file{{"val/cat/1.png", files[0].content}, {"val/dog/1.png", files[1].content}})
+	src, err := OpenHeldOut(t.Context(), parts+"@val", Options{}, h, whole)
+	if err != nil || src.Info().Len != 2 {
+		t.Errorf("a val of data without train: %v", err)
+	}
 	files[0].content = pngOf(t, 2, 2, 99)
 	_, err = OpenHeldOut(t.Context(), "folder:"+unpack(t, files)+"@val", Options{}, h, whole)
 	wantError(t, err, "of other data", whole[:12], "the data of the training")

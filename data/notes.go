@@ -12,6 +12,9 @@ import (
 // Notes says which split of a source stands for another, and which files are no samples.
 func (i Info) Notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if i.columns != "" {
+		note("%s", i.columns)
+	}
 	if i.requested != "" {
 		note("there is no part %s: %s is taken", i.requested, i.Split)
 	}

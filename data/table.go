@@ -141,7 +141,7 @@ var columnNames = struct{ path, label, split, group []string }{
 }
 
 // find returns the columns of a table: those that wanted names, "path=ID,label=BREED",
-// else those of a usual name, else of path and label the first two.
+// else those of a usual name. Without a header path and label are the first two.
 func (t *labelTable) find(wanted string) (columns, error) {
 	c := columns{path: -1, label: -1, split: -1, group: -1}
 	all := []struct {
@@ -153,7 +153,7 @@ func (t *labelTable) find(wanted string) (columns, error) {
 	for k := range all {
 		*all[k].to = t.usual(all[k].usual)
 	}
-	if t.header == nil || c.path < 0 && c.label < 0 {
+	if t.header == nil { // a header that says nothing of either is not guessed at
 		c.path, c.label = 0, 1
 	}
 	for choice := range strings.SplitSeq(wanted, ",") {
@@ -241,4 +241,23 @@ func (t *labelTable) checkFound(c columns) error {
 		}
 	}
 	return nil
+}
+
+// inWords says which columns are taken for what; "" without a header.
+func (t *labelTable) inWords(c columns) string {
+	if t.header == nil {
+		return ""
+	}
+	labels := "a column for each class"
+	if c.label >= 0 {
+		labels = "label is column " + t.header[c.label]
+	}
+	text := "path is column " + t.header[c.path] + ", " + labels
+	if c.split >= 0 {
+		text += ", split is column " + t.header[c.split]
+	}
+	if c.group >= 0 {
+		text += ", group is column " + t.header[c.group]
+	}
+	return text
 }

@@ -166,16 +166,16 @@ func (a *Async) Tensors() map[string]tensor.Tensor { return a.set.Tensors() }
 
 // Pending is what a checkpoint has of an Async in addition to Tensors.
 type Pending struct {
-	Updates []int64
-	Step    int
-	Merged  int64
-	Waited  int64
-	History map[string]tensor.Tensor // moments by "step/layer"
+	Updates    []int64
+	Step       int
+	Merged     int64
+	TotalDelay int64                    `json:"Waited"` // as checkpoints have it
+	History    map[string]tensor.Tensor // moments by "step/layer"
 }
 
 // Pending returns the moments that are not merged yet. The tensors are shared and never change.
 func (a *Async) Pending() Pending {
-	p := Pending{Updates: a.set.Updates(), Step: a.step, Merged: a.Merged, Waited: a.TotalDelay,
+	p := Pending{Updates: a.set.Updates(), Step: a.step, Merged: a.Merged, TotalDelay: a.TotalDelay,
 		History: map[string]tensor.Tensor{}}
 	for k, moments := range a.history {
 		for i, m := range moments {
@@ -207,6 +207,6 @@ func (a *Async) Restore(state map[string]tensor.Tensor, p Pending) error {
 	if err := a.set.Restore(state, p.Updates); err != nil {
 		return err
 	}
-	a.history, a.step, a.Merged, a.TotalDelay = history, p.Step, p.Merged, p.Waited
+	a.history, a.step, a.Merged, a.TotalDelay = history, p.Step, p.Merged, p.TotalDelay
 	return nil
 }

@@ -3,16 +3,16 @@ package device
 // Rendezvous makes the shared memory of groups whose members exchange without
 // the host, as at CollShm.
 type Rendezvous interface {
-	// Meet returns the meeting of a new group with that number of members, at a
+	// Meet returns the memory of a new group with that number of members, at a
 	// level that all of them have. The error wraps Unavailable if this machine
 	// does not permit it; the group then exchanges at Stream.
-	Meet(level string, generation uint64, members int) (Meeting, error)
+	Meet(level string, generation uint64, members int) (GroupMemory, error)
 }
 
-// Meeting is the host's side of the memory in which the members of one group
+// GroupMemory is the host's side of the memory in which the members of one group
 // exchange. The host takes no part in exchanges: it watches their progress, and
 // aborts the group if a member is lost.
-type Meeting interface {
+type GroupMemory interface {
 	// Rendezvous returns what members need to find the memory: Group.Rendezvous.
 	Rendezvous() []byte
 	// Joined is called when all members have joined.

@@ -13,7 +13,7 @@ import (
 // Where members exchange depends on what all of them can:
 //
 //	Stream    every device talks to the host, which adds (a collective.Hub)
-//	CollShm   devices meet in shared memory by themselves (a device.Meeting)
+//	CollShm   devices meet in shared memory by themselves (a device.GroupMemory)
 //
 //	        stream                      shm
 //	   dev0   dev1   dev2        dev0 --- dev1 --- dev2
@@ -25,9 +25,9 @@ import (
 // A generation is one formation of the group: after a member was lost or came back,
 // values of an older generation are refused.
 
-// meeting is what a group knows of the place where its devices meet: a hub in this
-// process, or a device.Meeting.
-type meeting interface {
+// exchange is what a group knows of the place where its devices meet: a hub in this
+// process, or a device.GroupMemory.
+type exchange interface {
 	Missing() []int
 	Exchanges() int
 	Abort(cause error)
@@ -44,9 +44,9 @@ type communicator struct {
 	toldSlower func(why error)
 	timeouts   *timeouts
 
-	hub        meeting        // where the members meet
-	meeting    device.Meeting // the hub, if the host is not in the middle
-	slower     bool           // the members cannot meet by themselves
+	hub        exchange           // where the members meet
+	memory     device.GroupMemory // the hub, if the host is not in the middle
+	slower     bool               // the members cannot meet by themselves
 	generation uint64
 }
 
@@ -73,7 +73,7 @@ func (c *communicator) level(ms members) string {
 // then on.
 func (c *communicator) join(ctx context.Context, ms members) error {
 	c.generation++
-	c.endMeeting()
+	c.closeMemory()
 	hub := c.newHub(len(ms))
 	c.hub = hub
 	if c.local { // a device without a group has all replicas of what it runs
@@ -89,7 +89,7 @@ func (c *communicator) join(ctx context.Context, ms members) error {
 			c.toldSlower(err)
 		}
 		c.generation++
-		c.endMeeting()
+		c.closeMemory()
 		c.hub = hub
 	}
 	return c.joinEach(ctx, ms, func(rank int) device.Group {
@@ -112,7 +112,7 @@ func (c *communicator) joinThemselves(ctx context.Context, ms members) error {
 	if err != nil {
 		return err
 	}
-	c.meeting, c.hub = m, m
+	c.memory, c.hub = m, m
 	defer m.Joined()
 	return c.joinEach(ctx, ms, func(int) device.Group {
 		return device.Group{Level: device.CollShm, Rendezvous: m.Rendezvous()}
@@ -132,11 +132,11 @@ func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank in
 	return nil
 }
 
-// endMeeting gives up the place where the former group met.
-func (c *communicator) endMeeting() {
-	if c.meeting != nil {
-		_ = c.meeting.Close() // what can fail is giving memory back
-		c.meeting = nil
+// closeMemory gives up the place where the former group met.
+func (c *communicator) closeMemory() {
+	if c.memory != nil {
+		_ = c.memory.Close() // what can fail is giving memory back
+		c.memory = nil
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// places makes meetings in this process that look as if the host were not in
+// places makes memories of groups in this process that look as if the host were not in
 // the middle, and counts those that are open.
 type places struct {
 	last       *collective.Hub
@@ -22,7 +22,7 @@ type places struct {
 	none       bool // there is no place to be had
 }
 
-func (p *places) Meet(level string, _ uint64, members int) (device.Meeting, error) {
+func (p *places) Meet(level string, _ uint64, members int) (device.GroupMemory, error) {
 	if p.none {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "no memory for level %s", level)
 	}
@@ -100,22 +100,22 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 			t.Errorf("%s: loss %v, error %v; one device gives %v", c.what, got, err, want)
 		}
 		if p.made != c.made || (said == "") != (c.says == "") || !strings.Contains(said, c.says) {
-			t.Errorf("%s: %d meetings, want %d; it says %q, want %q", c.what, p.made, c.made, said, c.says)
+			t.Errorf("%s: %d memories, want %d; it says %q, want %q", c.what, p.made, c.made, said, c.says)
 		}
 		comm := &d.group.comm
 		_, here := comm.hub.(*collective.Hub)
-		if here != (p.open == 0) || p.open > 1 || here == (comm.meeting != nil) {
-			t.Errorf("%s: they meet here: %v, with %d meetings elsewhere", c.what, here, p.open)
+		if here != (p.open == 0) || p.open > 1 || here == (comm.memory != nil) {
+			t.Errorf("%s: they meet here: %v, with %d memories elsewhere", c.what, here, p.open)
 		}
 		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // one that failed
 			t.Errorf("%s: generation %d, want %d", c.what, comm.generation, want)
 		}
 		said, p.made, d.group.stale = "", 0, true // a new group has a place as good as the last one
 		if _, err := steps(d, 1); err != nil || said != "" || c.says != "" && p.made > 0 || p.open > 1 {
-			t.Errorf("%s: a new group has made %d meetings, %d are left; %q, %v", c.what, p.made, p.open, said, err)
+			t.Errorf("%s: a new group has made %d memories, %d are left; %q, %v", c.what, p.made, p.open, said, err)
 		}
 		if err := d.Close(); err != nil || p.open != 0 {
-			t.Errorf("%s: Close: %v, with %d meetings left", c.what, err, p.open)
+			t.Errorf("%s: Close: %v, with %d memories left", c.what, err, p.open)
 		}
 	}
 }
@@ -221,6 +221,6 @@ func TestNewGroupsMeetAnew(t *testing.T) {
 		t.Errorf("loss %v, error %v; one device gives %v", got, err, want)
 	}
 	if err := d.Close(); err != nil || p.made != 2 || p.open != 0 {
-		t.Errorf("Close: %v; %d meetings were made, want 2, and %d are left", err, p.made, p.open)
+		t.Errorf("Close: %v; %d memories were made, want 2, and %d are left", err, p.made, p.open)
 	}
 }

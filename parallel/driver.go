@@ -106,7 +106,7 @@ func (d *Driver) Version() device.Version { return d.version }
 // Close frees the executables. The devices of Open stay open; those that were
 // opened again are closed.
 func (d *Driver) Close() error {
-	defer d.group.comm.endMeeting()
+	defer d.group.comm.closeMemory()
 	return errors.Join(d.group.members.free(), d.recovery.reopener.close())
 }
 

@@ -18,7 +18,7 @@ import (
 // device lost, by which of them has not come, never by one that waits.
 type watchdog struct {
 	members    members
-	hub        meeting
+	hub        exchange
 	done       []atomic.Bool // by rank: the run has returned
 	chunksDone atomic.Int64  // of runs that are finished, where a run has some
 	timeout    time.Duration
@@ -30,7 +30,7 @@ type watchdog struct {
 }
 
 // watch starts to watch a run of members that meet at a hub.
-func (l *timeouts) watch(ms members, hub meeting) *watchdog {
+func (l *timeouts) watch(ms members, hub exchange) *watchdog {
 	w := &watchdog{members: ms, hub: hub, done: make([]atomic.Bool, len(ms)),
 		timeout: l.timeout, longest: l.longest, clock: awake.Start(l.timeout), quit: make(chan struct{})}
 	w.wait.Go(w.run)

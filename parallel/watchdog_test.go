@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// meets is a meeting as a test says.
+// meets is an exchange as a test says.
 type meets struct {
 	mu        sync.Mutex
 	missing   []int
@@ -111,7 +111,7 @@ func TestGivenUpInTime(t *testing.T) {
 	}
 }
 
-// beyond is a meeting whose members all wait for other ranks.
+// beyond is an exchange whose members all wait for other ranks.
 type beyond struct{}
 
 func (beyond) Missing() []int { return []int{} }

@@ -52,7 +52,7 @@ func TestWaysThatEqualAllReduce(t *testing.T) {
 
 // Replicas of equal size that meet after every step, with plain SGD, are what
 // summing gradients is, except for rounding.
-func TestMeetingAtEveryStepIsAllReduce(t *testing.T) {
+func TestLocalSGDAtEveryStepIsAllReduce(t *testing.T) {
 	plain := func(w parallel.Sync) *bench {
 		b := newSyncBench(t, w)
 		b.recipe.Epochs, b.recipe.Steps, b.recipe.Tail = 0, 12, parallel.Drop

@@ -12,7 +12,7 @@ import (
 // Aborted is what members get whose group ended before all had come.
 var Aborted = errors.New("group aborted")
 
-// Hub is the meeting point of a group inside one process: the in-process
+// Hub is the exchange point of a group inside one process: the in-process
 // transport, and the host's side of transports that carry parts to the host.
 type Hub struct {
 	leaves int
@@ -45,7 +45,7 @@ type round struct {
 	forwarding bool // the uplink completes it
 }
 
-// NewHub returns the meeting point of size members over the given number of replicas.
+// NewHub returns the exchange point of size members over the given number of replicas.
 func NewHub(leaves, size int) *Hub {
 	return &Hub{leaves: leaves, size: size, ended: make(chan struct{})}
 }

@@ -21,7 +21,7 @@ type Uplink interface {
 	Complete(ctx context.Context, tag Tag, values []Reduction) error
 }
 
-// NewHubBelow returns the meeting point of size members that hold a part of the
+// NewHubBelow returns the exchange point of size members that hold a part of the
 // replicas: the uplink meets the machines that hold the others. Wait before the uplink is
 // used for anything else.
 func NewHubBelow(u Uplink, leaves, size int) *Hub {

@@ -134,7 +134,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	if level == device.CollShm { // of groups: sessions run at another
 		cmd.Levels = append(cmd.Levels, device.Shm)
 		ctx = devicetest.WithRendezvous(ctx, remote.Rendezvous{})
-		cases = meeting(cases)
+		cases = ofGroups(cases)
 	}
 	p, err := remote.Start(ctx, cmd)
 	if err != nil {
@@ -167,8 +167,8 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	return j, nil
 }
 
-// meeting returns those of the cases in which devices meet.
-func meeting(cases []devicetest.Case) []devicetest.Case {
+// ofGroups returns those of the cases in which devices meet.
+func ofGroups(cases []devicetest.Case) []devicetest.Case {
 	all := devicetest.GroupCases()
 	return slices.DeleteFunc(slices.Clone(cases), func(c devicetest.Case) bool {
 		return !slices.ContainsFunc(all, func(g devicetest.Case) bool { return g.Name == c.Name })

@@ -15,7 +15,7 @@ import (
 // testGroup is several devices in one group, each with the same program loaded.
 type testGroup struct {
 	hub      *collective.Hub
-	meeting  device.Meeting // nil: they exchange through the hub
+	memory   device.GroupMemory // nil: they exchange through the hub
 	replicas [][]int
 	machines []int // of each member, increasing; nil: all are on one
 	members  []*member
@@ -66,8 +66,8 @@ func (g *testGroup) group(rank int, generation uint64) device.Group {
 		group.Tree = group.Leaves()
 		group.Rank, group.Replicas = rank-first, g.replicas[first:end]
 	}
-	if g.meeting != nil && len(g.replicas) > 1 {
-		group.Level, group.Rendezvous = device.CollShm, g.meeting.Rendezvous()
+	if g.memory != nil && len(g.replicas) > 1 {
+		group.Level, group.Rendezvous = device.CollShm, g.memory.Rendezvous()
 	} else {
 		group.Level, group.Exchange = g.members[rank].Info().Levels[0], g.hub.Member(rank)
 	}
@@ -79,8 +79,8 @@ func (g *testGroup) close() error {
 	for _, m := range g.members {
 		errs = append(errs, m.Close())
 	}
-	if g.meeting != nil {
-		errs = append(errs, g.meeting.Close())
+	if g.memory != nil {
+		errs = append(errs, g.memory.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -22,8 +22,8 @@ func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
 func (g *testGroup) join(ctx context.Context, d device.Device) (err error) {
 	r, ok := ctx.Value(rendezvousKey{}).(device.Rendezvous)
 	several := len(g.replicas) > 1 && g.machines == nil
-	if ok && g.meeting == nil && several && slices.Contains(d.Info().Levels, device.CollShm) {
-		g.meeting, err = r.Meet(device.CollShm, 1, len(g.replicas))
+	if ok && g.memory == nil && several && slices.Contains(d.Info().Levels, device.CollShm) {
+		g.memory, err = r.Meet(device.CollShm, 1, len(g.replicas))
 	}
 	return err
 }
@@ -31,14 +31,14 @@ func (g *testGroup) join(ctx context.Context, d device.Device) (err error) {
 // abort ends the group.
 func (g *testGroup) abort(cause error) {
 	g.hub.Abort(cause)
-	if g.meeting != nil {
-		g.meeting.Abort(cause)
+	if g.memory != nil {
+		g.memory.Abort(cause)
 	}
 }
 
 // wait returns when a member waits in an exchange, or ctx ends.
 func (g *testGroup) wait(ctx context.Context) {
-	for g.hub.Missing() == nil && (g.meeting == nil || g.meeting.Missing() == nil) && ctx.Err() == nil {
+	for g.hub.Missing() == nil && (g.memory == nil || g.memory.Missing() == nil) && ctx.Err() == nil {
 		time.Sleep(100 * time.Microsecond)
 	}
 }

@@ -20,7 +20,7 @@ const sequenceLength = 4
 
 // exchangeSequence is a program with several exchanges in both lanes, by turns, and two functions.
 func exchangeSequence() (*graph.Program, error) {
-	p := &graph.Program{Name: "course"}
+	p := &graph.Program{Name: "schedule"}
 	for _, name := range []string{"first", "second"} {
 		b := graph.NewBuilder(name, &p.State)
 		x := b.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: []int{3}})

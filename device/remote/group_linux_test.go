@@ -16,7 +16,7 @@ import (
 
 // running is the runs of the members of a group.
 type running struct {
-	meeting device.Meeting
+	memory  device.GroupMemory
 	members []device.Device
 	errs    []chan error
 }
@@ -33,7 +33,7 @@ func runGroup(t *testing.T, signal syscall.Signal) *running {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	r.meeting = m
+	r.memory = m
 	for rank := range replicas {
 		d := open(t, p)
 		r.members = append(r.members, d)
@@ -64,13 +64,13 @@ func runGroup(t *testing.T, signal syscall.Signal) *running {
 func TestMemberOfAGroupIsLost(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 		r := runGroup(t, signal)
-		for deadline := time.Now().Add(patience); !slices.Equal(r.meeting.Missing(), []int{2}); {
+		for deadline := time.Now().Add(patience); !slices.Equal(r.memory.Missing(), []int{2}); {
 			if time.Now().After(deadline) {
-				t.Fatalf("%v: missing are %v, want rank 2", signal, r.meeting.Missing())
+				t.Fatalf("%v: missing are %v, want rank 2", signal, r.memory.Missing())
 			}
 			time.Sleep(time.Millisecond)
 		}
-		r.meeting.Abort(errors.New("rank 2 was lost"))
+		r.memory.Abort(errors.New("rank 2 was lost"))
 		for rank, done := range r.errs[:2] {
 			select {
 			case err := <-done:

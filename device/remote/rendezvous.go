@@ -20,28 +20,28 @@ import (
 type Rendezvous struct{}
 
 // Meet makes the memory of one group of devices.
-func (Rendezvous) Meet(level string, generation uint64, members int) (device.Meeting, error) {
+func (Rendezvous) Meet(level string, generation uint64, members int) (device.GroupMemory, error) {
 	if level != device.CollShm {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "level %s is not one of groups", level)
 	}
-	m, err := shm.NewMeeting(generation, members, threadsOfAll() <= launcher.Cores())
+	m, err := shm.NewGroup(generation, members, threadsOfAll() <= launcher.Cores())
 	if err != nil {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "%w", err)
 	}
-	return meeting{m}, nil
+	return groupMemory{m}, nil
 }
 
-// meeting is the host's side of a group's memory, in the words of package device.
-type meeting struct{ *shm.Meeting }
+// groupMemory is the host's side of a group's memory, in the words of package device.
+type groupMemory struct{ *shm.Group }
 
-// Rendezvous implements device.Meeting: the path of the memory.
-func (m meeting) Rendezvous() []byte { return []byte(m.Path()) }
+// Rendezvous implements device.GroupMemory: the path of the memory.
+func (m groupMemory) Rendezvous() []byte { return []byte(m.Path()) }
 
-// Joined implements device.Meeting: nobody else finds the memory from now on.
-func (m meeting) Joined() { m.Seal() }
+// Joined implements device.GroupMemory: nobody else finds the memory from now on.
+func (m groupMemory) Joined() { m.Seal() }
 
-// Exchanges implements device.Meeting.
-func (m meeting) Exchanges() int { return m.Arrivals() }
+// Exchanges implements device.GroupMemory.
+func (m groupMemory) Exchanges() int { return m.Arrivals() }
 
-// Abort implements device.Meeting. The members know the cause by its effect.
-func (m meeting) Abort(error) { m.Meeting.Abort() }
+// Abort implements device.GroupMemory. The members know the cause by its effect.
+func (m groupMemory) Abort(error) { m.Group.Abort() }

@@ -17,9 +17,9 @@ import (
 
 // group returns the members of a group over one segment, mapped by each, as
 // many processes have it.
-func group(t testing.TB, spin bool, replicas ...[]int) (*Meeting, []*Member) {
+func group(t testing.TB, spin bool, replicas ...[]int) (*Group, []*Member) {
 	t.Helper()
-	m, err := NewMeeting(7, len(replicas), spin)
+	m, err := NewGroup(7, len(replicas), spin)
 	if errors.Is(err, Unsupported) {
 		t.Skip("this system has no shared memory of this kind")
 	}
@@ -226,12 +226,12 @@ func TestWaitEnds(t *testing.T) {
 	for _, lane := range []collective.Lane{collective.Moments, collective.Gradients} {
 		for _, spin := range []bool{true, false} {
 			for what, c := range map[string]struct {
-				end  func(*Meeting, *Member, context.CancelFunc)
+				end  func(*Group, *Member, context.CancelFunc)
 				want error
 			}{
-				"abort":   {func(m *Meeting, _ *Member, _ context.CancelFunc) { m.Abort() }, collective.Aborted},
-				"context": {func(_ *Meeting, _ *Member, cancel context.CancelFunc) { cancel() }, context.Canceled},
-				"close":   {func(_ *Meeting, x *Member, _ context.CancelFunc) { x.Close() }, Closed},
+				"abort":   {func(m *Group, _ *Member, _ context.CancelFunc) { m.Abort() }, collective.Aborted},
+				"context": {func(_ *Group, _ *Member, cancel context.CancelFunc) { cancel() }, context.Canceled},
+				"close":   {func(_ *Group, x *Member, _ context.CancelFunc) { x.Close() }, Closed},
 			} {
 				m, members := group(t, spin, replicas...)
 				ctx, cancel := context.WithCancel(t.Context())
@@ -260,7 +260,7 @@ func TestWaitEnds(t *testing.T) {
 func TestJoinOfAnotherGroup(t *testing.T) {
 	replicas := [][]int{{0}, {1}}
 	m, _ := group(t, false, replicas...)
-	again, err := NewMeeting(8, 2, false)
+	again, err := NewGroup(8, 2, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Member struct {
 	inUse   sync.RWMutex // held for reading by exchanges
 }
 
-// Join maps the segment of a group at the path that the host's Meeting gave.
+// Join maps the segment of a group at the path that the host's Group gave.
 // replicas are those that each member holds, by rank.
 func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

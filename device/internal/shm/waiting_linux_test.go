@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkWaiting is what two members wait for each other that do equal work:
-// a step is 42 meetings with an exchange of 16 channels' moments, as in training
+// a step is 42 exchanges with an exchange of 16 channels' moments, as in training
 // resnet20, and between two of them 2 milliseconds of arithmetic in registers or
 // of going over 4 MiB of the member's own memory. The work never differs and
 // there is no device around it, so what is waited beside the time of an exchange
@@ -28,7 +28,7 @@ func BenchmarkWaiting(b *testing.B) {
 		work func() (once func())
 	}{{"registers", arithmetic}, {"memory", goOver}} {
 		b.Run(kind.name, func(b *testing.B) {
-			const meetings = 42
+			const exchanges = 42
 			once := kind.work()
 			times := timesIn(2*time.Millisecond, once)
 			_, members := group(b, true, []int{0}, []int{1})
@@ -42,11 +42,11 @@ func BenchmarkWaiting(b *testing.B) {
 					once := kind.work()
 					for step := range b.N {
 						sum := 0.0
-						for i := range meetings {
+						for i := range exchanges {
 							for range times {
 								once()
 							}
-							took, err := meet(m, rank, uint64(step), uint64(step*meetings+i))
+							took, err := meet(m, rank, uint64(step), uint64(step*exchanges+i))
 							if err != nil {
 								b.Error(err)
 								return

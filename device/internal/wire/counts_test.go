@@ -52,19 +52,19 @@ func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 		{[]collective.Partial{part(2, 4, 8), part(5, 6, 2)}, "replicas 2 to 3 counts 8 values; due are 10"},
 		{[]collective.Partial{part(2, 4, math.NaN()), part(5, 6, 2)}, "counts NaN values; due are 10"},
 	} {
-		course := ScheduleOf(counting(t)).Begin(1)
-		course.SetReplicas([]int{2, 3, 5}, []int{5, 0, 1})
+		progress := ScheduleOf(counting(t)).Begin(1)
+		progress.SetReplicas([]int{2, 3, 5}, []int{5, 0, 1})
 		v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7), Partials: c.parts}
-		err := course.Next(tagged, []collective.Reduction{v})
+		err := progress.Next(tagged, []collective.Reduction{v})
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%v, want %q", err, c.says)
 		}
 	}
-	course := ScheduleOf(counting(t)).Begin(1)
-	course.SetReplicas([]int{0, 1}, []int{0, 0})
+	progress := ScheduleOf(counting(t)).Begin(1)
+	progress.SetReplicas([]int{0, 1}, []int{0, 0})
 	v := collective.Reduction{Op: collective.MergeMoments, Result: tensor.New(tensor.F64, 7),
 		Partials: []collective.Partial{part(0, 2, 0)}}
-	err := course.Next(tagged, []collective.Reduction{v})
+	err := progress.Next(tagged, []collective.Reduction{v})
 	if want := "due is an absent part, since they have no rows"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

@@ -61,7 +61,7 @@ type Progress struct {
 	rows     []int // of each
 }
 
-// Begin returns the course of a run of that number.
+// Begin returns the progress of a run of that number.
 func (s *Schedule) Begin(step uint64) Progress { return Progress{schedule: s, step: step} }
 
 // unexpectedExchange is the error for an exchange that is not due.

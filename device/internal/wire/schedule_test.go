@@ -76,23 +76,23 @@ func TestScheduleNamesWhatIsNotDue(t *testing.T) {
 		{[]done{gradient, first}, `the run ended without exchange "d", which was due with sequence 1 in LANE_MOMENTS`},
 		{[]done{{2, 0, "a", pair}}, `exchange "a" came in lane 2`},
 	} {
-		course := ScheduleOf(scheduled(t)).Begin(step)
+		progress := ScheduleOf(scheduled(t)).Begin(step)
 		var err error
 		for _, x := range c.done {
 			if err == nil {
 				tag := collective.Tag{Step: step, Lane: x.lane, Sequence: x.sequence, Name: x.name}
-				err = course.Next(tag, x.values)
+				err = progress.Next(tag, x.values)
 			}
 		}
 		if err == nil {
-			err = course.Left()
+			err = progress.Left()
 		}
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.HasPrefix(err.Error(), c.says)) {
 			t.Errorf("%v: %v, want %q", c.done, err, c.says)
 		}
 	}
-	course := ScheduleOf(scheduled(t)).Begin(step)
-	err := course.Next(collective.Tag{Step: 8, Name: "a"}, pair)
+	progress := ScheduleOf(scheduled(t)).Begin(step)
+	err := progress.Next(collective.Tag{Step: 8, Name: "a"}, pair)
 	if want := `exchange "a" came with step 8 in its tag; this is the run of step 9`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -52,11 +52,11 @@ func encodeMatMul(e *encoding) {
 		perm[axes-2], perm[axes-1] = axes-1, axes-2
 		in[i] = e.intermediate("Transpose", "."+key, []string{in[i]}, intsAttr("perm", perm...))
 	}
-	e.add("MatMul", e.meeting(in), e.out)
+	e.add("MatMul", e.alignBatch(in), e.out)
 }
 
-// meeting gives rows as many leading axes as the other operand has, so that their batch axes meet.
-func (e *encoding) meeting(in []string) []string {
+// alignBatch gives rows as many leading axes as the other operand has, so that their batch axes meet.
+func (e *encoding) alignBatch(in []string) []string {
 	for i := range in {
 		s, other := e.shape(i), e.shape(1-i)
 		if e.f.Values[e.n.In[i]].Type.Kind != graph.Rows || len(s) >= len(other) {

@@ -91,11 +91,11 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 // No bit depends on a schedule: not on those of other machines, nor on that of
 // one that has nearly no cache, or more than there is memory.
 func TestScheduleSameBits(t *testing.T) {
-	tiny := schedule.Schedule{Weights: 1, Rows: 1, Span: 1, Step: 1, Far: 1, Course: 1 << 30,
+	tiny := schedule.Schedule{Weights: 1, Rows: 1, Span: 1, Step: 1, Far: 1, Tiling: 1 << 30,
 		LightTiles: 1, HeavyTiles: 1, Tiles: 1, FewTiles: 1, SmallSums: 1, SomeTiles: 1, ManyTiles: 1,
 		Gradient: 1, Pairs: 1}
 	const all = 1 << 40
-	huge := schedule.Schedule{Weights: all, Rows: all, Span: all, Step: all, Far: all, Course: all,
+	huge := schedule.Schedule{Weights: all, Rows: all, Span: all, Step: all, Far: all, Tiling: all,
 		LightTiles: 1 << 10, HeavyTiles: 1 << 10, Tiles: 4 << 20, FewTiles: all, SmallSums: all,
 		SomeTiles: 64 << 20, ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10}
 	schedules := map[string]schedule.Schedule{"tiny": tiny, "huge": huge,

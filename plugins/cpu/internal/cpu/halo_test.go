@@ -12,11 +12,11 @@ import (
 )
 
 // farCases are functions whose images are large enough to pass through several
-// nodes some rows at a time: y, z and so on. courses is how many chains do that, rings how many
+// nodes some rows at a time: y, z and so on. tilings is how many chains do that, rings how many
 // results of theirs are kept in turn.
 var farCases = []struct {
 	opCase
-	courses, rings int
+	tilings, rings int
 }{
 	{opCase{"expand, depthwise, project, add",
 		"state e f32[96,16,1,1] constant\nstate d f32[96,1,3,3] constant\nstate p f32[16,96,1,1] constant\n",
@@ -55,15 +55,15 @@ var farCases = []struct {
 
 // Rows of an image that pass through several nodes give the bits that the nodes
 // give one after the other, for any number of workers, and the results of ref.
-func TestCourses(t *testing.T) {
+func TestTilings(t *testing.T) {
 	for _, c := range farCases {
 		body := strings.ReplaceAll(c.body, "; ", "\n") + "\n"
 		p := program(t, opCase{c.name, c.state, c.inputs, body})
 		apart := oneByOne(t, p)
-		if n, rings := coursesOf(t, p); n != c.courses || rings != c.rings {
-			t.Errorf("%s: %d chains go ahead, want %d; %d rings, want %d", c.name, n, c.courses, rings, c.rings)
+		if n, rings := tilingsOf(t, p); n != c.tilings || rings != c.rings {
+			t.Errorf("%s: %d chains go ahead, want %d; %d rings, want %d", c.name, n, c.tilings, rings, c.rings)
 		}
-		if n, rings := coursesOf(t, apart); n != 0 || rings != 0 {
+		if n, rings := tilingsOf(t, apart); n != 0 || rings != 0 {
 			t.Errorf("%s: %d chains go ahead and have %d rings though all values are results", c.name, n, rings)
 		}
 		for _, rows := range [][]int{{1}, {3}, {4, 7}} {
@@ -98,8 +98,8 @@ func oneByOne(t *testing.T, p *graph.Program) *graph.Program {
 	return &q
 }
 
-// coursesOf returns how many chains of a program's function go ahead, and how many values are rings.
-func coursesOf(t *testing.T, p *graph.Program) (courses, rings int) {
+// tilingsOf returns how many chains of a program's function go ahead, and how many values are rings.
+func tilingsOf(t *testing.T, p *graph.Program) (tilings, rings int) {
 	t.Helper()
 	x, err := openSet(t, "auto", 1).Load(context.Background(), p, device.Capacity{Rows: 1, Replicas: 1})
 	if err != nil {
@@ -108,8 +108,8 @@ func coursesOf(t *testing.T, p *graph.Program) (courses, rings int) {
 	r := runnerOf(x)
 	f := r.functions[p.Functions[0].Name]
 	for _, line := range f.Explain(r.backend.machine.Schedule) {
-		if strings.Contains(line, ", a course of ") {
-			courses++
+		if strings.Contains(line, ", tiled in ") {
+			tilings++
 		}
 	}
 	for i := range f.Graph().Values {
@@ -117,5 +117,5 @@ func coursesOf(t *testing.T, p *graph.Program) (courses, rings int) {
 			rings++
 		}
 	}
-	return courses, rings
+	return tilings, rings
 }

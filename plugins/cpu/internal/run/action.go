@@ -102,7 +102,7 @@ type Spans struct {
 	Positions, Step, Block, Width int
 	Pointwise                     bool
 	// Needs, unless it is nil, returns which positions of the first operand are
-	// seen by these of the result: the action may be part of a course. rings says
+	// seen by these of the result: the action may be part of a tiling. rings says
 	// that the first operand and the result may be rings.
 	Needs func(from, to int) (first, last int)
 	Rings bool

@@ -4,7 +4,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// In a chain without a course all actions compute the same spans:
+// In a chain without a tiling all actions compute the same spans:
 //
 //	span     0 .. 11      12 .. 23     24 .. 35
 //	conv1      1             4            7
@@ -17,7 +17,7 @@ import (
 // in the cache, as rows pass through a group.
 type chain struct {
 	first, last int
-	course      course // nil: all see the same positions only
+	tiling      tiling // nil: all see the same positions only
 }
 
 // chainOf returns the number of the chain that action k belongs to.
@@ -34,8 +34,8 @@ func (g *group) chainOf(k int) int {
 func (g *group) row(c chain, f *Frame, w *Worker, i, piece, pieces int) {
 	a := g.actions[c.first:c.last]
 	switch {
-	case c.course != nil:
-		c.course.run(a, f, w, i, piece, pieces)
+	case c.tiling != nil:
+		c.tiling.run(a, f, w, i, piece, pieces)
 		return
 	case len(a) == 1:
 		a[0].Row(f, w, i, piece, pieces)
@@ -86,7 +86,7 @@ func BySpan(a *ByRows) *ByRows {
 	return a
 }
 
-// unit returns what spans are multiples of in a course. Those of windows need not
+// unit returns what spans are multiples of in a tiling. Those of windows need not
 // be whole tiles.
 func (s *Spans) unit() int {
 	if s.Step == kernel.WindowPositions {

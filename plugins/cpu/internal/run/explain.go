@@ -53,8 +53,8 @@ func reason(r runner) string {
 // together says what of a row passes through a chain at a time.
 func together(c chain, a []*ByRows, s schedule.Schedule) string {
 	switch {
-	case c.course != nil:
-		return fmt.Sprintf(", a course of %d steps", len(c.course))
+	case c.tiling != nil:
+		return fmt.Sprintf(", tiled in %d steps", len(c.tiling))
 	case len(a) > 1:
 		return fmt.Sprintf(", %d of %d positions at a time", min(spanOf(a, s.Span), a[0].Positions),
 			a[0].Positions)

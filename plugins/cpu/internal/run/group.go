@@ -92,7 +92,7 @@ func (g *group) cut(f *Frame) {
 	most := f.Threads() / GCD(f.Threads(), f.Total())
 	for _, c := range g.chains {
 		a := g.actions[c.first:c.last]
-		if c.course != nil || len(a) > 1 && a[0].steps() >= 2*most {
+		if c.tiling != nil || len(a) > 1 && a[0].steps() >= 2*most {
 			g.eachPiece(f, c, most)
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 // A chain is neighbours in a group that let a part of a row pass through all of them
 // while it is in the nearest cache. Pointwise actions see only the positions that they
 // compute, so any span will do. An action that sees more (a 3x3 kernel: Needs) has the
-// ones before it go ahead: a course, a list of steps with the stretch of each.
+// ones before it go ahead: a tiling, a list of steps with the span of each.
 //
 //	step        conv1 (3x3)      relu         conv2 (3x3)
 //	 0          rows 0..4        0..4         0..3
@@ -128,7 +128,7 @@ func (l *chainer) ahead(k int) int {
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
 		return k
 	}
-	best, least := k, l.schedule.Course
+	best, least := k, l.schedule.Tiling
 	inside := func(i int) bool { return l.ends[i] <= k && l.group.actions[i].Block == 0 }
 	for first := maker; first >= l.last().first && inside(first); first-- {
 		if n := l.operand(first).size() + l.laneBytes(first, k+1); n < least {
@@ -152,16 +152,16 @@ func (l *chainer) operand(k int) *Value { return l.fn.values[l.reads(k)[0]] }
 // laneBytes returns the bytes of results of the actions [first, last), as a chain,
 // that have to be there at a time.
 func (l *chainer) laneBytes(first, last int) (n int) {
-	c := l.course(first, last)
+	c := l.tiling(first, last)
 	for k := first; k < last-1; k++ {
 		n += c.most(k-first) * l.group.actions[k].Width * 4
 	}
 	return n
 }
 
-// course returns the steps of a chain: some parts of its last result, as many as
+// tiling returns the steps of a chain: some parts of its last result, as many as
 // may be dealt to workers evenly.
-func (l *chainer) course(first, last int) course {
+func (l *chainer) tiling(first, last int) tiling {
 	end := l.group.actions[last-1]
 	unit, bytes := 1, 0
 	for _, a := range l.group.actions[first:last] {
@@ -172,9 +172,9 @@ func (l *chainer) course(first, last int) course {
 	}
 	units, some := (end.Positions+unit-1)/unit, max(1, l.schedule.Step/max(bytes*unit, 1))
 	n := min(units, (units+some*evenSteps-1)/(some*evenSteps)*evenSteps)
-	c := make(course, n)
+	c := make(tiling, n)
 	for i := range c {
-		c[i] = l.step(first, last, stretch{from: end.whole(units * i / n * unit),
+		c[i] = l.step(first, last, span{from: end.whole(units * i / n * unit),
 			to: end.whole(units * (i + 1) / n * unit)})
 	}
 	return c
@@ -185,8 +185,8 @@ const evenSteps = 4
 
 // step returns what every action has to compute so that the last one can
 // compute s.
-func (l *chainer) step(first, last int, s stretch) []stretch {
-	all := make([]stretch, last-first)
+func (l *chainer) step(first, last int, s span) []span {
+	all := make([]span, last-first)
 	all[last-1-first] = s
 	for k := last - 1; k >= first; k-- {
 		s, a := &all[k-first], l.group.actions[k]
@@ -211,13 +211,13 @@ func (l *chainer) step(first, last int, s stretch) []stretch {
 }
 
 // complete finishes a chain: where actions see more than their own positions, it
-// makes a course of it. What only the chain reads is then the worker's own,
+// makes a tiling of it. What only the chain reads is then the worker's own,
 // and no more of it is kept than a step needs, in turn, if the actions can do that.
 func (l *chainer) complete(c *chain) {
 	if !slices.ContainsFunc(l.group.actions[c.first+1:c.last], func(a *ByRows) bool { return a.Needs != nil }) {
 		return
 	}
-	c.course = l.course(c.first, c.last)
+	c.tiling = l.tiling(c.first, c.last)
 	for k := c.first; k < c.last; k++ {
 		v := l.result(k)
 		if l.ends[k] >= c.last || v.Kind != graph.Rows {
@@ -228,7 +228,7 @@ func (l *chainer) complete(c *chain) {
 			x.float.private = x.float.private || x.half == v
 		}
 		row := v.imageRow()
-		if rows := (c.course.most(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {
+		if rows := (c.tiling.most(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {
 			v.ring = rows * row
 		}
 	}

@@ -16,9 +16,9 @@ type Schedule struct {
 	Weights int // of a layer, up to which they are read again for every row
 	Rows    int // rows that are computed for each time that heavier weights are read, at most
 	Span    int // of results that pass through a chain together
-	Step    int // that a step of a course computes
+	Step    int // that a step of a tiling computes
 	Far     int // of an image from which on it is better not written and read again as a whole
-	Course  int // that a course may hold at a time, with what it reads
+	Tiling  int // that a tiling may hold at a time, with what it reads
 
 	LightTiles, HeavyTiles int // Winograd tiles that are treated together, by their weights
 	Tiles                  int // of transformed tiles and their products: light ones may be more up to there
@@ -38,7 +38,7 @@ const tuned = 1 << 20
 func For(d machine.Description, r machine.Rates) Schedule {
 	sixteenths := func(n int) int { return near(d, r) / 16 * n }
 	return Schedule{Weights: sixteenths(8), Rows: rows(r), Span: sixteenths(3), Step: sixteenths(5),
-		Far: sixteenths(8), Course: sixteenths(16), LightTiles: 40, HeavyTiles: 48, Tiles: sixteenths(4),
+		Far: sixteenths(8), Tiling: sixteenths(16), LightTiles: 40, HeavyTiles: 48, Tiles: sixteenths(4),
 		FewTiles: 8, SmallSums: 4 << 20,
 		SomeTiles: 2 << 20, ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10}
 }
@@ -77,8 +77,8 @@ func (s Schedule) Lines() []string {
 	return []string{
 		fmt.Sprintf("weights up to %s are read for every row, heavier ones for up to %d rows", size(s.Weights),
 			s.Rows),
-		fmt.Sprintf("%s of results pass through a chain together, %s through a step of a course of up to %s",
-			size(s.Span), size(s.Step), size(s.Course)),
+		fmt.Sprintf("%s of results pass through a chain together, %s through a step of a tiled chain of up to %s",
+			size(s.Span), size(s.Step), size(s.Tiling)),
 		fmt.Sprintf("Winograd tiles go by %d, or as many as %s hold, by %d with heavy weights", s.LightTiles,
 			size(s.Tiles), s.HeavyTiles),
 	}

@@ -16,7 +16,7 @@ func TestRatesDecide(t *testing.T) {
 		name             string
 		on               machine.Description
 		flops, l3, reads float64 // 1e9 per second
-		course, rows     int
+		tiling, rows     int
 	}{
 		{"L3 is quick", small, 100, 13, 20, 1 << 20, 8},
 		{"L3 is slow", small, 100, 12, 20, 256 << 10, 8},
@@ -26,8 +26,8 @@ func TestRatesDecide(t *testing.T) {
 		{"nothing is known", machine.Description{}, 0, 0, 0, 128 << 10, 8},
 	} {
 		got := For(c.on, machine.Rates{Flops: 1e9 * c.flops, L3: 1e9 * c.l3, Memory: 1e9 * c.reads})
-		if got.Course != c.course || got.Rows != c.rows {
-			t.Errorf("%s: courses of %d, %d rows; want %d, %d", c.name, got.Course, got.Rows, c.course, c.rows)
+		if got.Tiling != c.tiling || got.Rows != c.rows {
+			t.Errorf("%s: tilings of %d, %d rows; want %d, %d", c.name, got.Tiling, got.Rows, c.tiling, c.rows)
 		}
 	}
 }

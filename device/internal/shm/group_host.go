@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Meeting is the host's side of the segment in which the devices of one group
+// Group is the host's side of the segment in which the devices of one group
 // meet. The host is no member of their exchanges: it watches, and aborts.
-type Meeting struct {
+type Group struct {
 	file  *os.File
 	lanes []laneMemory
 	head  *groupHead
@@ -17,15 +17,15 @@ type Meeting struct {
 	segment []byte // nil when closed
 }
 
-// NewMeeting makes the segment of a group. spin says whether its members may
+// NewGroup makes the segment of a group. spin says whether its members may
 // spin before they sleep.
-func NewMeeting(generation uint64, ranks int, spin bool) (*Meeting, error) {
+func NewGroup(generation uint64, ranks int, spin bool) (*Group, error) {
 	n := groupBytes(ranks)
 	f, err := New(n)
 	if err != nil {
 		return nil, err
 	}
-	m := &Meeting{file: f}
+	m := &Group{file: f}
 	err = Reserve(f, n)
 	if err == nil {
 		m.segment, err = Map(f, n)
@@ -44,13 +44,13 @@ func NewMeeting(generation uint64, ranks int, spin bool) (*Meeting, error) {
 }
 
 // Path is where children of this process find the segment until Seal.
-func (m *Meeting) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd()) }
+func (m *Group) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd()) }
 
 // Seal closes the way to the segment: nobody joins any more.
-func (m *Meeting) Seal() { m.file.Close() }
+func (m *Group) Seal() { m.file.Close() }
 
 // use calls f while the segment is mapped.
-func (m *Meeting) use(f func()) {
+func (m *Group) use(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.segment != nil {
@@ -60,7 +60,7 @@ func (m *Meeting) use(f func()) {
 
 // Abort ends the group: members that wait, and those that come later, get an
 // error that wraps collective.Aborted.
-func (m *Meeting) Abort() {
+func (m *Group) Abort() {
 	m.use(func() {
 		m.head.aborted.Store(1)
 		for i := range m.lanes {
@@ -71,7 +71,7 @@ func (m *Meeting) Abort() {
 
 // Missing returns the ranks that have not come to a barrier at which others
 // wait, in the first lane in which somebody waits; nil if nobody does.
-func (m *Meeting) Missing() (missing []int) {
+func (m *Group) Missing() (missing []int) {
 	m.use(func() {
 		for i := range m.lanes {
 			if missing = m.lanes[i].missing(); missing != nil {
@@ -99,7 +99,7 @@ func (l *laneMemory) missing() (ranks []int) {
 
 // Arrivals counts how often members came to a barrier: it grows as long as the
 // group gets on.
-func (m *Meeting) Arrivals() (n int) {
+func (m *Group) Arrivals() (n int) {
 	m.use(func() {
 		for i := range m.lanes {
 			for _, a := range m.lanes[i].arrived {
@@ -111,7 +111,7 @@ func (m *Meeting) Arrivals() (n int) {
 }
 
 // Close unmaps the segment. Members keep their mappings. Closing twice is legal.
-func (m *Meeting) Close() error {
+func (m *Group) Close() error {
 	m.file.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()

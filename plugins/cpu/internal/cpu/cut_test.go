@@ -26,6 +26,9 @@ func TestCutRows(t *testing.T) {
 		{"rows side by side", "", "x rows f32[58,28,28]", "  a = relu(x)\n  y = concat(x, a, x, axis=1)\n"},
 		{"every other pixel", "", "x rows f32[13,95,90]",
 			"  a = relu(x)\n  y = slice(a, begin=[2,1,0], end=[12,95,90], step=[1,2,2])\n"},
+		{"averages, by channels", "", "x rows f32[58,70,70]", "  a = relu(x)\n  y = global_avg_pool(a)\n"},
+		{"averages of less channels than workers", "", "x rows f32[3,90,95]",
+			"  a = relu(x)\n  y = global_avg_pool(a)\n"},
 		{"shuffled channels", "", "x rows f32[58,28,28]", "  a = relu(x)\n  c = concat(x, a)\n" +
 			"  d = reshape(c, shape=[2,58,28,28])\n  e = transpose(d, perm=[1,0,2,3])\n" +
 			"  f = reshape(e, shape=[116,28,28])\n  y = slice(f, begin=[58,0,0], end=[116,28,28])\n"},

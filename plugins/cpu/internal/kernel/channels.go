@@ -44,22 +44,28 @@ func (e extent) treats(channels int) int {
 // of the channels that are left, and the number of positions.
 func eachColumns[K interface{ treats(channels int) int }](kernels []K, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
-	if values == 0 || n == 0 {
-		return 0, 0
+	return someColumns(kernels, 0, n, n, values, do)
+}
+
+// someColumns is eachColumns for channels [first, last).
+func someColumns[K interface{ treats(channels int) int }](kernels []K, first, last, n, values int,
+	do func(k K, c, at, count int)) (from, left int) {
+	if values == 0 || first == last {
+		return first, 0
 	}
 	positions := values / n
 	some := max(1, cachedValues/n)
-	if _, treated := widest(kernels, n); treated == n {
+	if _, treated := widest(kernels, last-first); treated == n {
 		some = positions
 	}
 	for p := 0; p < positions; p += some {
-		from = 0
-		for k, treated := widest(kernels, n); treated > 0; k, treated = widest(kernels, n-from) {
+		from = first
+		for k, treated := widest(kernels, last-from); treated > 0; k, treated = widest(kernels, last-from) {
 			do(k, from, p*n+from, min(some, positions-p))
 			from += treated
 		}
 	}
-	if from < n {
+	if from < last {
 		left = positions
 	}
 	return from, left

@@ -93,19 +93,26 @@ func totals(sum []float64, values int, r *SumWorkspace, add func(partial []float
 }
 
 // Sums sets sum, per channel, to the sum of the values of x.
-func (s *Set) Sums(sum []float64, x []float32, r *SumWorkspace) {
-	totals(sum, len(x), r, func(partial []float32, from, to int) { s.addSums(partial, x[from:to]) })
+func (s *Set) Sums(sum []float64, x []float32, r *SumWorkspace) { s.SomeSums(sum, x, len(sum), 0, r) }
+
+// SomeSums is Sums of the channels from first on, as many as sum has, of n.
+func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace) {
+	partial, _, _ := r.singles(len(sum))
+	clear(sum)
+	eachBlock(0, n, len(x), func(from, to int) {
+		clear(partial)
+		s.addSums(partial, x[from:to], n, first)
+		widenInto(sum, partial)
+	})
 }
 
-// addSums adds to sum, per channel, the values of x, in order.
-func (s *Set) addSums(sum, x []float32) {
-	n := len(sum)
-	from, left := eachColumns(s.sumColumns, n, len(x), func(k *sumColumns[float32], c, at, count int) {
-		k.sums(&sum[c], &x[at], n, count)
-	})
+// addSums adds to sum the values of x, in order, of as many channels from first on, of n.
+func (s *Set) addSums(sum, x []float32, n, first int) {
+	from, left := someColumns(s.sumColumns, first, first+len(sum), n, len(x),
+		func(k *sumColumns[float32], c, at, count int) { k.sums(&sum[c-first], &x[at], n, count) })
 	for p := range left {
-		for i, v := range x[p*n+from : (p+1)*n] {
-			sum[from+i] += v
+		for i, v := range x[p*n+from : p*n+first+len(sum)] {
+			sum[from-first+i] += v
 		}
 	}
 }

@@ -76,7 +76,7 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 			}
 		}
 		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, 1, y.Channels, true
-		a.Rings = y.Last && len(in) == 1
+		a.Rings, a.Over = y.Last && len(in) == 1, in
 	}
 	return run.ByUnit(y.Kind, a)
 }

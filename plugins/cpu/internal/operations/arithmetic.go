@@ -137,7 +137,8 @@ func scaleByRow(x, s, y *run.Value) run.Action {
 		f.Kernels.Normalise(f.At(y, w, i)[from:to], f.At(x, w, i)[from:to], a, kernel.Epilogue{})
 	}
 	return run.BySpan(&run.ByRows{Work: y.Count / 8,
-		Spans: run.Spans{Span: span, Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true}})
+		Spans: run.Spans{Span: span, Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true,
+			Over: []*run.Value{x}}})
 }
 
 // scaled multiplies the channels of x with elements of s, as the gradient of a

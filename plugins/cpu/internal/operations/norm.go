@@ -138,7 +138,8 @@ func normaliseAction(c *plan.Compiler, x *run.Value, prepare func(*run.Frame) er
 	}
 	return run.BySpan(&run.ByRows{Prepare: prepare, Work: x.Count / 8,
 		Storage: run.Storage{AsHalves: [][]*run.Value{maps}},
-		Spans:   run.Spans{Span: span, Positions: x.Positions, Step: 1, Width: x.Channels, Pointwise: true}})
+		Spans: run.Spans{Span: span, Positions: x.Positions, Step: 1, Width: x.Channels, Pointwise: true,
+			Over: []*run.Value{x}}})
 }
 
 // pixels returns where the positions of chunk i of a row begin and end.

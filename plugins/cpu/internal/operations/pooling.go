@@ -156,14 +156,16 @@ func buildAvgPoolGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
+// buildGlobalAvgPool cuts a row by channels.
 func buildGlobalAvgPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		sum, image := w.Doubles(x.Channels), f.At(x, w, i)
+	return &run.ByRows{Work: x.Count / 16, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		first, last := run.Span(piece, pieces, x.Channels)
+		sum, image := w.Doubles(last-first), f.At(x, w, i)
 		eachSpan(w, x.Channels, x.Count, sum, func(sum []float64, from, to int) {
-			f.Kernels.Sums(sum, image[from:to], &w.Sums)
+			f.Kernels.SomeSums(sum, image[from:to], x.Channels, first, &w.Sums)
 		}, addTo[float64])
-		divideInto(f.At(y, w, i), sum, float64(x.Positions))
+		divideInto(f.At(y, w, i)[first:last], sum, float64(x.Positions))
 	}}
 }
 

@@ -106,6 +106,9 @@ type Spans struct {
 	// that the first operand and the result may be rings.
 	Needs func(from, to int) (first, last int)
 	Rings bool
+	// Over are operands that the result may be written over: the action reads an element
+	// of such a one only for the same element of the result.
+	Over []*Value
 }
 
 // ByUnit returns a, which has nothing to prepare or to finish, as it is if its

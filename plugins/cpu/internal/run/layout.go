@@ -79,6 +79,11 @@ func (l *layout) result(i int, v graph.Value) {
 	g := l.groupOf[i]
 	if x.Kind == graph.Rows && l.fn.groups[g-1].byRows() && last == g {
 		x.local = true
+		if x.over != nil && x.over.local {
+			x.slot = x.over.slot
+			x.slot.to = max(x.slot.to, chainIndex)
+			return
+		}
 		x.slot = &Slot{fixed: x.storedBytes(), from: l.chainOf[i], to: chainIndex}
 		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
 		return

@@ -113,6 +113,7 @@ func (l *chainer) link() {
 	for i := range l.group.chains {
 		l.complete(&l.group.chains[i])
 	}
+	l.overlay()
 }
 
 // last returns the chain that is being made.

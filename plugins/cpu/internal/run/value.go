@@ -35,6 +35,7 @@ type Value struct {
 	private bool   // of the lane of the worker even if rows are few
 	half    bool   // its elements are bfloat16 of two bytes
 	float   *Value // of a half: its float32 in a lane, while a group runs that needs it
+	over    *Value // a value of the group in whose memory it lies, if both are local
 	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
 	state   *State // the state tensor that it reads, or becomes in place
 	input   int    // the input that it is, -1 for none
@@ -121,6 +122,9 @@ func (v *Value) imageRow() int { return max(v.Shape[len(v.Shape)-1], 1) }
 // IsHalf reports whether its elements are bfloat16 of two bytes. That is known once
 // the function is linked.
 func (v *Value) IsHalf() bool { return v.half }
+
+// LiesOver reports whether it lies where an operand of what makes it lay.
+func (v *Value) LiesOver() bool { return v.over != nil && v.slot == v.over.slot }
 
 // IsState reports whether it is a state tensor.
 func (v *Value) IsState() bool { return v.state != nil }

@@ -1,0 +1,100 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// An action that works element by element may write its result over an operand that nothing
+// reads any more: half as much of a cache is used, and none of it has to be fetched for writing.
+//
+//	conv  -> x        conv  -> x
+//	silu  -> y        silu  -> x, which is y from then on
+//	pool  reads y     pool  reads x
+//
+// Who else reads the operand must have done so for all positions: it is in an earlier chain.
+
+// overlay finds the results of a group that lie over an operand.
+func (l *chainer) overlay() {
+	first := make([]int, len(l.group.actions)) // by action: the first of those whose results lie in one place
+	for k := range first {
+		first[k] = k
+		if m := l.under(k); m >= 0 {
+			first[k] = first[m]
+			l.result(k).over = l.result(m)
+		}
+	}
+	for _, c := range l.group.chains {
+		if c.tiling == nil {
+			continue
+		}
+		for k := c.first; k < c.last; k++ {
+			var all []int
+			for i := k; i < c.last; i++ {
+				if first[i] == k {
+					all = append(all, i)
+				}
+			}
+			if len(all) > 1 {
+				l.oneRing(c, all)
+			}
+		}
+	}
+}
+
+// under returns the action whose result that of action k may lie over, -1 if there is none.
+func (l *chainer) under(k int) int {
+	y := l.result(k)
+	for _, id := range l.reads(k) {
+		if id == graph.None || !slices.Contains(l.group.actions[k].Over, l.fn.values[id]) {
+			continue
+		}
+		x, m := l.fn.values[id], l.maker(id, k)
+		if m >= 0 && l.ends[m] == k && len(l.makers[id]) == 1 && l.alone(id, k) && y.like(x) &&
+			len(l.makes(m)) == 1 && len(l.makes(k)) == 1 {
+			return m
+		}
+	}
+	return -1
+}
+
+// like reports whether the elements of v and x lie alike, in memory of one kind.
+func (v *Value) like(x *Value) bool {
+	return v.Kind == graph.Rows && x.Kind == graph.Rows && v.DType == x.DType && v.Count == x.Count &&
+		v.Last == x.Last && !v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
+}
+
+// alone reports whether action k is the only one of its chain that reads a value.
+func (l *chainer) alone(id graph.Value, k int) bool {
+	c := l.group.chains[l.group.chainOf(k)]
+	for i := c.first; i < c.last; i++ {
+		if i != k && slices.Contains(l.reads(i), id) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneRing gives the results of actions of a tiling, which lie in one place, rings of one size: what
+// a step computes of the first and still needs of the last has to be there.
+func (l *chainer) oneRing(c chain, all []int) {
+	v, most, inTurn := l.result(all[0]), 0, true
+	for _, k := range all {
+		inTurn = inTurn && l.inTurn(k)
+	}
+	for _, step := range c.tiling {
+		s := step[all[0]-c.first]
+		for _, k := range all[1:] {
+			s = s.join(step[k-c.first])
+		}
+		most = max(most, s.to-s.from)
+	}
+	ring, row := 0, v.imageRow()
+	if rows := (most + row - 1) / row; inTurn && rows*row < v.Positions {
+		ring = rows * row
+	}
+	for _, k := range all {
+		l.result(k).ring = ring
+	}
+}

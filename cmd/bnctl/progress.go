@@ -103,33 +103,8 @@ func (p *progress) step(e train.Stepped) {
 }
 
 func (p *progress) epoch(e train.EpochDone) {
-	val := ""
-	if e.ValAccuracy != nil {
-		val = fmt.Sprintf("  val loss %.4f  accuracy %.2f %%", *e.ValLoss, 100**e.ValAccuracy)
-	}
-	if e.ValMIoU != nil {
-		val += fmt.Sprintf("  mIoU %.2f %%", 100**e.ValMIoU)
-	}
-	p.out.noteFolded("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch,
-		e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, uneven(e))
-	for _, text := range []string{train.RanksLine(e.Ranks), e.Warning} {
-		if text != "" {
-			p.out.noteFolded("%s", text)
-		}
-	}
-	if e.Merged > 0 {
-		p.out.noteFolded("running statistics have heard of %s of replicas, %.1f steps late on average",
-			plural(int(e.Merged), "step"),
-			float64(e.Waited)/float64(e.Merged))
-	}
-	if l := e.Staleness; l != nil && l.Applied > 0 {
-		p.out.noteFolded("gradients: %d applied, %.1f steps late on average; %d wait", l.Applied,
-			float64(l.Waited)/float64(l.Applied), l.Left())
-	}
-	p.gap(e.Gap)
-	if e.InputWait > 0.1 && e.Seconds > brief {
-		p.out.noteFolded("the devices waited for input %.0f %% of the time; more --workers or fewer "+
-			"--threads may help", 100*e.InputWait)
+	for _, line := range e.Lines(p.out.verbose) {
+		p.out.noteFolded("%s", inFlags(line))
 	}
 }
 
@@ -142,32 +117,6 @@ func (p *progress) early(e train.StoppedEarly) {
 	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
 		e.Figure,
 		plural(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
-}
-
-// brief is the seconds up to which an epoch is nothing but its beginning.
-const brief = 1
-
-// gap shows what batch norm's statistics do to the loss of the same samples.
-func (p *progress) gap(g *train.Gap) {
-	switch {
-	case g == nil:
-	case g.Advice != "":
-		p.out.noteFolded("%s", g.Advice)
-	case p.out.verbose:
-		p.out.noteFolded("the same samples: loss %.4f as in training, %.4f with running statistics", g.Batch,
-			g.Running)
-	}
-}
-
-func uneven(e train.EpochDone) string {
-	s := ""
-	if e.Dropped > 0 {
-		s += fmt.Sprintf(", %d dropped", e.Dropped)
-	}
-	if e.Repeated > 0 {
-		s += fmt.Sprintf(", %d repeated", e.Repeated)
-	}
-	return s
 }
 
 func movedTo(devices []string) string {

@@ -1,0 +1,73 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// brief is the seconds up to which an epoch is nothing but its beginning.
+const brief = 1
+
+// Lines says how an epoch went. More of them are for who wants to know all. Options are in braces.
+func (e EpochDone) Lines(verbose bool) []string {
+	val := ""
+	if e.ValAccuracy != nil {
+		val = fmt.Sprintf("  val loss %.4f  accuracy %.2f %%", *e.ValLoss, 100**e.ValAccuracy)
+	}
+	if e.ValMIoU != nil {
+		val += fmt.Sprintf("  mIoU %.2f %%", 100**e.ValMIoU)
+	}
+	lines := []string{fmt.Sprintf("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)",
+		e.Epoch, e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, e.uneven())}
+	for _, text := range []string{RanksLine(e.Ranks), e.Warning, e.late(), e.Gap.text(verbose)} {
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if e.InputWait > 0.1 && e.Seconds > brief {
+		lines = append(lines, fmt.Sprintf("the devices waited for input %.0f %% of the time; more {workers} or fewer "+
+			"{threads} may help", 100*e.InputWait))
+	}
+	return lines
+}
+
+func (e EpochDone) uneven() string {
+	s := ""
+	if e.Dropped > 0 {
+		s += fmt.Sprintf(", %d dropped", e.Dropped)
+	}
+	if e.Repeated > 0 {
+		s += fmt.Sprintf(", %d repeated", e.Repeated)
+	}
+	return s
+}
+
+// late says how old statistics and gradients of replicas were that come late.
+func (e EpochDone) late() string {
+	text := ""
+	if e.Merged > 0 {
+		text = fmt.Sprintf("running statistics have heard of %s of replicas, %.1f steps late on average",
+			problem.Plural(int(e.Merged), "step"), float64(e.Waited)/float64(e.Merged))
+	}
+	if l := e.Staleness; l != nil && l.Applied > 0 {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("gradients: %d applied, %.1f steps late on average; %d wait", l.Applied,
+			float64(l.Waited)/float64(l.Applied), l.Left())
+	}
+	return text
+}
+
+// text shows what batch norm's statistics do to the loss of the same samples.
+func (g *Gap) text(verbose bool) string {
+	switch {
+	case g == nil:
+		return ""
+	case g.Advice == "" && verbose:
+		return fmt.Sprintf("the same samples: loss %.4f as in training, %.4f with running statistics", g.Batch,
+			g.Running)
+	}
+	return g.Advice
+}

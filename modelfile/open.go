@@ -99,12 +99,16 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 }
 
 // Strip reads a checkpoint of bnctl, and says what it took off it: what only
-// training needs.
+// training needs. The template has the weights of o.Epoch.
 func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
 		return nil, nil, err
 	}
 	k, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	strip, err := o.atEpoch(path, k)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,7 +121,7 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	m, removed, err := serialize.Strip(k)
+	m, removed, err := strip(k)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -28,8 +28,11 @@ type Options struct {
 	// Size is height and width of pictures for a model that can take several: of the
 	// zoo, of a graph in text form, of a file that leaves it open. Zero: the model's
 	// own. Channels may be 0, which leaves them as they are.
-	Size  models.Size
-	EMA   bool    // the average of the weights, not the weights
+	Size models.Size
+	EMA  bool // the average of the weights, not the weights
+	// Epoch is that whose weights are taken of a checkpoint of bnctl: "last", "best", or "":
+	// that of the run's template.
+	Epoch string
 	Merge bn.Rule // how statistics of several ranks or replicas become one; "": as in the file
 	// Labels are the names of the classes, one for each; nil: those of the file.
 	Labels       []string

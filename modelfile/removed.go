@@ -58,6 +58,9 @@ func otherRemoved(r *serialize.Removed) []string {
 	if n := len(r.Auxiliary); n > 0 {
 		other = append(other, "the auxiliary head: "+problem.Plural(n, "tensor"))
 	}
+	if r.Last {
+		other = append(other, "the weights of the last epoch")
+	}
 	replicas, weights := 0, 0
 	for _, name := range r.Sets {
 		switch {
@@ -65,6 +68,8 @@ func otherRemoved(r *serialize.Removed) []string {
 			replicas++
 		case serialize.IsWeightSet(name):
 			weights++
+		case name == serialize.SetBest:
+			other = append(other, "the weights of the best epoch")
 		default:
 			other = append(other, "set "+name)
 		}

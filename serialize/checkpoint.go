@@ -26,6 +26,7 @@ type Checkpoint struct {
 	Training []graph.State // optimizer tensors and averages, which only training needs
 
 	Sets        []Set             // sorted by name
+	Best        *models.BestEpoch // of the set SetBest; nil without, and in files of older releases
 	Attachments map[string][]byte // other data of the run: moments not yet merged
 }
 
@@ -69,6 +70,9 @@ func (c *Checkpoint) Check() error {
 			return fmt.Errorf("checkpoint: set %s is empty", s.Name)
 		}
 	}
+	if c.Best != nil {
+		return c.Best.Check()
+	}
 	return nil
 }
 
@@ -82,7 +86,8 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	h := &header{Architecture: c.Architecture, Graph: string(c.Graph.Text()), Preprocess: c.Preprocess,
-		Labels: some(c.Labels), Recipe: string(c.Recipe), Training: &training{Progress: string(c.Progress)}}
+		Labels: some(c.Labels), Recipe: string(c.Recipe), Best: c.Best,
+		Training: &training{Progress: string(c.Progress)}}
 	tensors := declaredTensors(slices.Concat(c.Graph.State, c.Training), c.State)
 	for _, s := range c.Training {
 		h.Training.State = append(h.Training.State, declared{s.Name, string(s.Role)})
@@ -145,7 +150,8 @@ func (h *header) checkpoint(tensors []named) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	c := &Checkpoint{Architecture: h.Architecture, Graph: g, Preprocess: h.Preprocess, Labels: h.Labels}
+	c := &Checkpoint{Architecture: h.Architecture, Graph: g, Preprocess: h.Preprocess, Labels: h.Labels,
+		Best: h.Best}
 	if c.Recipe, err = toJSON(h.Recipe, "recipe"); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type header struct {
 	Recipe       string            `msgpack:"recipe"` // JSON; "" if unknown
 	Tensors      list[entry]       `msgpack:"tensors"`
 	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
-	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates alone
+	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates of it, beside the set of it
 }
 
 // training is the part of a header that only checkpoints have.

@@ -13,6 +13,7 @@ type Removed struct {
 	Averages    []string       // names of tensors
 	Auxiliary   []string       // names of tensors of the auxiliary head
 	Sets        []string       // names of sets of tensors in addition to the state
+	Last        bool           // the state that the checkpoint ends with: the template is of the best epoch
 	Attachments int
 	Bytes       int64 // of all those tensors
 }

@@ -11,8 +11,17 @@ import (
 // Strip returns the template of a checkpoint and a list of what it removed: replica
 // connections, and everything that only training needs. It is the inverse of
 // parallel.Wrap: graph and state are those that Wrap was given, without an auxiliary
-// head. The template shares its tensors with c.
+// head. Where the recipe saves the best epoch, its weights are those of it. The template
+// shares its tensors with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
+	if c.TakesBest() {
+		return StripBest(c)
+	}
+	return StripLast(c)
+}
+
+// StripLast is Strip with the weights that c ends with, whatever the recipe says.
+func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
 	if err == nil {
 		g, err = removed.auxiliary(g)

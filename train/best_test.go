@@ -3,7 +3,10 @@ package train
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -174,5 +178,71 @@ func TestLossOfLabels(t *testing.T) {
 	p, mean := &plan{classWeights: []float64{1}}, 1.0/labels
 	if got := p.perLabel(b, result); got != float64(mean*labels) {
 		t.Errorf("with weights of 1 %v", got)
+	}
+}
+
+// A checkpoint holds the best epoch, whatever its recipe saves: its weights are those of a run that
+// ends with that epoch. Stripped, it is the template that the recipe says, byte for byte.
+func TestBestIsInEveryCheckpoint(t *testing.T) {
+	run := func(epochs int, save string) (*models.Model, *serialize.Checkpoint) {
+		b := newBench(t, 42)
+		r := &b.recipe
+		r.Optimizer, r.LR = "adam", 0.4 // whose tensors are no part of what is kept
+		r.Epochs, r.Schedule, r.Save, r.Validation = epochs, "constant", save, r.Data
+		c := b.config(1)
+		c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")
+		s, err := New(context.Background(), r, b.model(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		m, err := s.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := s.Finished("m.bnm", "")
+		ofBest := save != "last" || done.BestEpoch == epochs
+		if (done.BestIn == c.Checkpoint) == done.OfBest || done.OfBest != ofBest {
+			t.Errorf("%s, %d epochs: finished %+v", save, epochs, done)
+		}
+		k, err := serialize.ReadCheckpoint(c.Checkpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, k
+	}
+	const epochs = 5
+	for _, save := range []string{"last", "best:accuracy"} {
+		m, k := run(epochs, save)
+		got, removed, err := serialize.Strip(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := differing(got.State, m.State); name != "" || !reflect.DeepEqual(got.Best, m.Best) {
+			t.Errorf("%s: stripped, %s is another than in the template, or the best epoch: %+v, %+v", save, name,
+				got.Best, m.Best)
+		}
+		if removed.Last != (save != "last") || slices.Contains(removed.Sets, serialize.SetBest) == removed.Last {
+			t.Errorf("%s: removed %+v", save, removed)
+		}
+		best, _, err := serialize.StripBest(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best.Best == nil || best.Best.Epoch == epochs {
+			t.Fatalf("%s: the best epoch is %+v: the test shows nothing", save, best.Best)
+		}
+		want, _ := run(best.Best.Epoch, "last")
+		if name := differing(best.State, want.State); name != "" {
+			t.Errorf("%s: %s is not that of epoch %d", save, name, best.Best.Epoch)
+		}
+		if last, _, err := serialize.StripLast(k); err != nil || differing(last.State, best.State) == "" {
+			t.Errorf("%s: the last weights are those of the best epoch, or %v", save, err)
+		}
+		for name := range k.Set(serialize.SetBest).Tensors {
+			if strings.HasPrefix(name, "adam.") {
+				t.Errorf("%s: the best epoch has the optimizer's %s", save, name)
+			}
+		}
 	}
 }

@@ -14,9 +14,6 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// setBest names the set of a checkpoint with the state that served best so far.
-const setBest = "best"
-
 // position is the content of a checkpoint's progress.
 type position struct {
 	Progress Progress `json:"progress"`

@@ -54,6 +54,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 		"apart":      func(r *Recipe) { r.WeightSync = "periodic:3" },
 		"posthoc":    func(r *Recipe) { r.BNUpdate = bn.PostHoc },
 		"late, both": func(r *Recipe) { r.BNUpdate = "async:3" },
+		"best":       func(r *Recipe) { r.Save, r.Validation, r.EMA = "best:loss", r.Data, 0.9 },
 	} {
 		b := newBench(t, 24)
 		b.recipe.BN, b.recipe.Epochs = bn.Replica, 3

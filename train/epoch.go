@@ -3,13 +3,9 @@ package train
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/bnctl/bnctl/tensor"
 )
-
-// best is the state that served best on the validation data.
-type best struct{ state map[string]tensor.Tensor }
 
 // endEpoch evaluates, tells of the epoch and starts the sums again.
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
@@ -118,13 +114,5 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		return nil
 	}
 	p.Stale, p.BestStep, p.Best = 0, p.Step, v
-	if s.plan.recipe.Save == "last" {
-		return nil
-	}
-	state, err := s.trainer.current(ctx)
-	if err != nil {
-		return err
-	}
-	s.trainer.best = &best{maps.Clone(state)}
-	return nil
+	return s.trainer.keepBest(ctx)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// brief is the seconds up to which an epoch is nothing but its beginning.
-const brief = 1
+// briefEpoch is the seconds up to which an epoch is nothing but its beginning.
+const briefEpoch = 1
 
-// Lines says how an epoch went. More of them are for who wants to know all. Options are in braces.
+// Lines says how an epoch went. verbose adds what only some want to know. Options are in braces.
 func (e EpochDone) Lines(verbose bool) []string {
 	val := ""
 	if e.ValAccuracy != nil {
@@ -18,16 +18,17 @@ func (e EpochDone) Lines(verbose bool) []string {
 	if e.ValMIoU != nil {
 		val += fmt.Sprintf("  mIoU %.2f %%", 100**e.ValMIoU)
 	}
-	lines := []string{fmt.Sprintf("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)",
-		e.Epoch, e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, e.uneven())}
-	for _, text := range []string{RanksLine(e.Ranks), e.Warning, e.late(), e.Gap.text(verbose)} {
+	head := fmt.Sprintf("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)",
+		e.Epoch, e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, e.uneven())
+	lines := []string{head}
+	for _, text := range []string{ranksLine(e.Ranks), e.Warning, e.staleness(), e.Gap.text(verbose)} {
 		if text != "" {
 			lines = append(lines, text)
 		}
 	}
-	if e.InputWait > 0.1 && e.Seconds > brief {
-		lines = append(lines, fmt.Sprintf("the devices waited for input %.0f %% of the time; more {workers} or fewer "+
-			"{threads} may help", 100*e.InputWait))
+	if e.InputWait > 0.1 && e.Seconds > briefEpoch {
+		lines = append(lines, fmt.Sprintf("the devices waited for input %.0f %% of the time; more {workers} or "+
+			"fewer {threads} may help", 100*e.InputWait))
 	}
 	return lines
 }
@@ -43,8 +44,8 @@ func (e EpochDone) uneven() string {
 	return s
 }
 
-// late says how old statistics and gradients of replicas were that come late.
-func (e EpochDone) late() string {
+// staleness says how old statistics and gradients of replicas were that come late.
+func (e EpochDone) staleness() string {
 	text := ""
 	if e.Merged > 0 {
 		text = fmt.Sprintf("running statistics have heard of %s of replicas, %.1f steps late on average",

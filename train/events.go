@@ -165,8 +165,10 @@ type Finished struct {
 	// What evaluation found best, which is the template if Save is not last; BestEpoch is 0 without evaluation.
 	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1
 	Best      float64 `json:"best,omitempty"`
-	Figure    string  `json:"figure,omitempty"` // accuracy, loss or miou
-	Save      string  `json:"save,omitempty"`   // as the recipe has it
+	Figure    string  `json:"figure,omitempty"`  // accuracy, loss or miou
+	Save      string  `json:"save,omitempty"`    // as the recipe has it
+	OfBest    bool    `json:"of_best,omitempty"` // the template has its weights
+	BestIn    string  `json:"best_in,omitempty"` // else the checkpoint that has them, if one has
 }
 
 // Event names.

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RanksLine returns a line of text with the figures of each rank; "" if there
+// ranksLine returns a line of text with the figures of each rank; "" if there
 // is one rank.
-func RanksLine(ranks []RankShare) string {
+func ranksLine(ranks []RankShare) string {
 	var lines []string
 	for i, r := range ranks {
 		lines = append(lines, fmt.Sprintf("%d: %s, %.0f img/s, input %.0f %%, sync %.0f %%, %.1f MB sent", i,

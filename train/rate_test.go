@@ -51,7 +51,7 @@ func TestPolynomialRate(t *testing.T) {
 // What ranks have done is added up by rank, and said in a line.
 func TestShares(t *testing.T) {
 	m := newMeter()
-	if m.add(nil); m.rankShares() != nil || RanksLine(nil) != "" {
+	if m.add(nil); m.rankShares() != nil || ranksLine(nil) != "" {
 		t.Error("there are no ranks")
 	}
 	m = newMeter()
@@ -66,7 +66,7 @@ func TestShares(t *testing.T) {
 		!near(all[0].InputWait, 0.2) || !near(all[0].SyncWait, 0.1) || all[1].Rows != 2 || all[1].InputWait != 0 {
 		t.Errorf("%+v", all)
 	}
-	got := RanksLine([]RankShare{{Rows: 60, Throughput: 6, InputWait: 0.2, SyncWait: 0.1, Bytes: 2e6},
+	got := ranksLine([]RankShare{{Rows: 60, Throughput: 6, InputWait: 0.2, SyncWait: 0.1, Bytes: 2e6},
 		{Rows: 1}})
 	want := "ranks 0: 60 rows, 6 img/s, input 20 %, sync 10 %, 2.0 MB sent · " +
 		"1: 1 row, 0 img/s, input 0 %, sync 0 %, 0.0 MB sent"

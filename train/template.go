@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"time"
 
@@ -22,7 +21,8 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.trainer.best != nil {
+	ofBest := s.trainer.best != nil && s.plan.recipe.Save != "last"
+	if ofBest {
 		state = maps.Clone(s.trainer.best.state)
 	}
 	if s.plan.recipe.EMA > 0 {
@@ -39,46 +39,10 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 		maps.Copy(state, statistics)
 	}
 	m, _, err := serialize.Strip(s.plan.pack(state))
-	if err == nil && s.trainer.best != nil {
+	if err == nil && ofBest {
 		m.Best = s.trainer.progress.bestEpoch(s.plan.recipe)
 	}
 	return m, err
-}
-
-// bestEpoch returns what evaluation found best so far; nil without evaluation.
-func (p *Progress) bestEpoch(r *Recipe) *models.BestEpoch {
-	per := r.StepsPerEpoch()
-	if p.BestStep == 0 || per == 0 {
-		return nil
-	}
-	return &models.BestEpoch{Epoch: (p.BestStep + per - 1) / per, Figure: string(criterionOf(r.Save)),
-		Value: p.Best}
-}
-
-// Best is the best epoch of a run so far, and which weights its template has.
-type Best struct {
-	models.BestEpoch
-	Save string `json:"save"` // "last", or the figure that decides, as Recipe.Save has it
-}
-
-// BestOf returns the best epoch of a checkpoint; nil if its run has evaluated nothing yet, or
-// is of a release whose recipe is not read.
-func BestOf(k *serialize.Checkpoint) *Best {
-	r, err := ParseRecipe(k.Recipe)
-	if err != nil {
-		return nil
-	}
-	p, err := positionOf(k)
-	b := p.Progress.bestEpoch(r)
-	if err != nil || b == nil || b.Check() != nil {
-		return nil
-	}
-	return &Best{*b, r.Save}
-}
-
-// String says which epoch it is: "epoch 3, accuracy 91.20 %".
-func (b *Best) String() string {
-	return fmt.Sprintf("epoch %d, %s", b.Epoch, FigureText(b.Figure, b.Value))
 }
 
 // estimateOver returns over how many samples the statistics are estimated at
@@ -101,6 +65,10 @@ func (s *Session) Finished(path, sum string) Finished {
 		Seconds: time.Since(s.began).Seconds(), Lost: s.losses}
 	if b := s.trainer.progress.bestEpoch(s.plan.recipe); b != nil {
 		done.BestEpoch, done.Best, done.Figure, done.Save = b.Epoch, b.Value, b.Figure, s.plan.recipe.Save
+		done.OfBest = done.Save != "last" || s.trainer.progress.BestStep == done.Steps
+		if s.trainer.best != nil && !done.OfBest {
+			done.BestIn = s.plan.config.Checkpoint
+		}
 	}
 	if stale := s.trainer.progress.Staleness; stale != nil {
 		done.Dropped = stale.Left()

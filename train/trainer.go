@@ -130,7 +130,8 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 		return nil, err
 	}
 	if t.best != nil {
-		k.Sets = append(k.Sets, serialize.Set{Name: setBest, Tensors: t.best.state})
+		k.Sets = append(k.Sets, serialize.Set{Name: serialize.SetBest, Tensors: t.best.state})
+		k.Best = t.progress.bestEpoch(t.plan.recipe)
 	}
 	t.weights.pack(k)
 	return k, t.statistics.pack(k)
@@ -144,8 +145,8 @@ func (t *trainer) restore(k *serialize.Checkpoint) error {
 		return err
 	}
 	t.progress = p.Progress
-	if b := k.Set(setBest); b != nil {
-		t.best = &best{b.Tensors}
+	if err := t.restoreBest(k); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return t.statistics.restore(k)
 }

@@ -61,7 +61,7 @@ func inspectAction(c *cli.Context) error {
 			return err
 		}
 	}
-	reportInspect(o, r)
+	reportInspect(o, path, r)
 	return nil
 }
 

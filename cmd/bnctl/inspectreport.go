@@ -24,7 +24,7 @@ func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) e
 }
 
 // reportInspect says what is in a file.
-func reportInspect(o *output, r *inspect.Report) {
+func reportInspect(o *output, path string, r *inspect.Report) {
 	for i := range r.Findings {
 		r.Findings[i].Advice = inFlags(r.Findings[i].Advice)
 	}
@@ -55,7 +55,7 @@ func reportInspect(o *output, r *inspect.Report) {
 			o.result("   %s", line)
 		}
 	}
-	printHistory(o, r)
+	printHistory(o, path, r)
 	for _, n := range r.Findings {
 		o.note("%s", findingLine(n))
 	}
@@ -74,7 +74,7 @@ func inspectTitle(r *inspect.Report) string {
 }
 
 // printHistory prints how the model of a file was trained.
-func printHistory(o *output, r *inspect.Report) {
+func printHistory(o *output, path string, r *inspect.Report) {
 	if l := r.Lag; l != nil {
 		o.result("")
 		o.result("the template is the average of %s that have trained for %s since they were averaged; their "+
@@ -83,7 +83,7 @@ func printHistory(o *output, r *inspect.Report) {
 	}
 	if r.Best != nil {
 		o.result("")
-		o.result("%s", r.BestLine())
+		o.result("%s", inFlags(r.BestLine(shellWord(path))))
 	}
 	for _, entry := range []struct {
 		name string

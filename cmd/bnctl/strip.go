@@ -22,6 +22,7 @@ template and needs the architecture (found in the zoo, or --arch); .pth and .saf
 keep names, order and types, and need none. Several checkpoints are those of the ranks of one run.
 
    bnctl strip run.bnc -o model.bnm
+   bnctl strip run.bnc --epoch best -o best.bnm
    bnctl strip checkpoint.pth -o clean.safetensors
    bnctl strip lightning.ckpt -o model.bnm --drop 'teacher.*'
    bnctl strip mmpretrain.pth -o model.bnm --rename 'backbone.(.*)=$1' --rename 'head.fc.(.*)=fc.$1'
@@ -32,6 +33,8 @@ keep names, order and types, and need none. Several checkpoints are those of the
 				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 			&cli.BoolFlag{Name: "ema",
 				Usage: "take the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights"},
+			&cli.StringFlag{Name: "epoch", DefaultText: "that of the run's template",
+				Usage: "of a checkpoint of bnctl, take the weights of the last or the best `EPOCH`"},
 			&cli.StringFlag{Name: "merge", Usage: "statistics of several ranks or replicas: pooled, mean or first"},
 			labelsFlag(),
 		}, fileFlags(), preprocessFlags()),

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/bnctl/bnctl/train"
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/train"
+)
 
 // reportTrained says what a run has written, and what became of its devices.
 func reportTrained(o *output, done train.Finished) {
@@ -16,9 +20,15 @@ func reportTrained(o *output, done train.Finished) {
 	if done.BestEpoch == 0 {
 		return
 	}
-	which := "; " + done.Model + " is of it"
-	if done.Save == "last" {
-		which = "; " + done.Model + " is of the last epoch (--save best takes the best)"
+	which := done.Model + " is of it"
+	switch {
+	case done.OfBest:
+	case done.BestIn == "":
+		which = done.Model + " is of the last epoch (--save best takes the best)"
+	default:
+		best := strings.TrimSuffix(done.Model, ".bnm") + "-best.bnm"
+		which = done.Model + " is of the last; bnctl strip " + shellWord(done.BestIn) + " --epoch best -o " +
+			shellWord(best) + " makes one of it"
 	}
-	o.note("best epoch %d, %s%s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
+	o.note("best epoch %d, %s; %s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
 }

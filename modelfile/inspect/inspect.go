@@ -54,15 +54,19 @@ type Report struct {
 	Norms   int          `json:"-"` // batch norms of a foreign file, by its tensors
 }
 
-// BestLine says which epoch was the best, and whether the template has its weights.
-func (r *Report) BestLine() string {
+// BestLine says which epoch was the best, whether the template has its weights, and what makes
+// one of it in a checkpoint at path, with options in braces.
+func (r *Report) BestLine(path string) string {
 	switch {
 	case r.Kind == string(serialize.Template):
 		return fmt.Sprintf("the weights are those of the best epoch on the validation data: %v", r.Best)
-	case r.Best.Save == "last":
+	case r.Best.Save != "last":
+		return fmt.Sprintf("best on the validation data so far: %v; the template will be of the best epoch", r.Best)
+	case !r.Best.Stored:
 		return fmt.Sprintf("best on the validation data so far: %v; the template will be of the last epoch", r.Best)
 	}
-	return fmt.Sprintf("best on the validation data so far: %v; the template will be of the best epoch", r.Best)
+	return fmt.Sprintf("best on the validation data so far: %v; the template will be of the last epoch, "+
+		"{strip} %s {epoch} best {output-file} best.bnm makes one of the best", r.Best, path)
 }
 
 // File describes the file at path.
@@ -125,7 +129,7 @@ func inspectNative(path string) (*Report, error) {
 		r := &Report{Format: "bnm", Kind: string(f.Kind), Verified: true, Graph: m.Graph}
 		r.model(m)
 		if m.Best != nil {
-			r.Best = &train.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure}
+			r.Best = &train.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure, Stored: true}
 		}
 		return r, nil
 	}

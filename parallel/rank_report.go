@@ -31,7 +31,8 @@ type verdict struct {
 type RankStats struct {
 	Rows    int           `json:"rows"`
 	Waited  time.Duration `json:"waited"`  // for input: Batch.Waited
-	Blocked time.Duration `json:"blocked"` // in exchanges, the mean over its devices
+	Took    time.Duration `json:"took"`    // on its devices, the mean over them
+	Blocked time.Duration `json:"blocked"` // of that in exchanges
 	Bytes   int64         `json:"bytes"`   // that it has sent to other ranks since the run before
 }
 
@@ -43,7 +44,7 @@ func (r *rankGroup) statsOf(b Batch, t Timing) RankStats {
 		rows += n
 	}
 	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
-	s := RankStats{Rows: rows, Waited: b.Waited, Blocked: t.Blocked, Bytes: sent - r.sent}
+	s := RankStats{Rows: rows, Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
 	r.sent = sent
 	return s
 }

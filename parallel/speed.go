@@ -17,6 +17,26 @@ type pace struct {
 	busy  time.Duration // with them, not waiting for others
 	speed float64       // rows per second that the device is placed by; 0: not known
 	times int           // that it was measured
+
+	took, blocked time.Duration // of all training since the device was opened
+}
+
+// DeviceTime is how long a device has trained since it was opened, and how much of that
+// it has waited for others.
+type DeviceTime struct {
+	Device        string // its name
+	Replicas      int    // that it has now
+	Took, Blocked time.Duration
+}
+
+// Times returns where the time of the present members went, in their order. It is not called
+// while they run.
+func (g *Group) Times() []DeviceTime {
+	var all []DeviceTime
+	for _, m := range g.members {
+		all = append(all, DeviceTime{m.Name, len(m.replicas), m.pace.took, m.pace.blocked})
+	}
+	return all
 }
 
 // add counts a run of f on replicas of a batch.
@@ -28,6 +48,7 @@ func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome)
 		p.rows += b.Sizes[r]
 	}
 	p.busy += o.Took - o.Blocked
+	p.took, p.blocked = p.took+o.Took, p.blocked+o.Blocked
 }
 
 // measured returns the rows per second of all members since the last call, as they

@@ -56,8 +56,8 @@ type Config struct {
 
 	LogEvery int // steps between Stepped events
 	Events   func(Event)
-	// Watch is called when a step is done, and while other things take time, with where the run
-	// stands: for a display, not for records. It returns soon; nil: nobody looks.
+	// Watch is called when a step is done, and while other things take time, before the first step
+	// too, with where the run stands: for a display, not for records. It returns soon; nil: nobody looks.
 	Watch func(Moment)
 }
 

@@ -14,7 +14,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted),
 		TrainAccuracy: ratio(p.Correct, p.Counted), Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
-		Dropped: s.unread(), Ranks: m.rankShares()}
+		Dropped: s.unread(), Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()}
 	if s.plan.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
 		if err := s.validate(ctx, &done); err != nil {
 			return err
@@ -27,13 +27,14 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	}
 	done.Staleness = s.trainer.progress.Staleness
 	done.Merged, done.Waited = s.trainer.statistics.staleness()
+	done.Best = p.bestEpoch(r)
 	s.plan.emit(done)
 	if err := s.balance(ctx); err != nil {
 		return err
 	}
 	p.LossSum, p.Correct, p.Counted, p.Seen, p.Repeated = 0, 0, 0, 0, 0
 	p.Closed = p.Step
-	*m = newMeter()
+	*m = newMeter(s.trainer.driver.Group().Times())
 	s.plan.watched(Moment{Step: p.Step})
 	return nil
 }

@@ -1,8 +1,7 @@
 package train
 
 import (
-	"time"
-
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 )
 
@@ -47,14 +46,25 @@ type Stepped struct {
 	SyncWait   float64 `json:"sync_wait"`  // that devices waited for each other, as a share too
 	Remaining  float64 `json:"eta_s"`      // seconds to the end of the run, at this throughput
 
-	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
+	Devices []DeviceShare `json:"devices,omitempty"` // where the time of each device went
+	Ranks   []RankShare   `json:"ranks,omitempty"`   // of a run over several
+}
+
+// DeviceShare has the figures of a device of this rank since the last event, as shares of the
+// time. What is left of 1 is input, which all devices wait for together, and work of the host.
+type DeviceShare struct {
+	Device   string  `json:"device"`
+	Replicas int     `json:"replicas"` // that it has now
+	Compute  float64 `json:"compute"`
+	SyncWait float64 `json:"sync_wait"` // that it waited for other devices
 }
 
 // RankShare has the figures of a rank since the last event.
 type RankShare struct {
 	Rows       int     `json:"rows"`
 	Throughput float64 `json:"images_per_s"`
-	InputWait  float64 `json:"input_wait"` // share of the time
+	Compute    float64 `json:"compute"`    // share of the time, the mean over its devices
+	InputWait  float64 `json:"input_wait"` // as a share too
 	SyncWait   float64 `json:"sync_wait"`
 	Bytes      int64   `json:"bytes"` // sent to other ranks
 }
@@ -83,7 +93,9 @@ type EpochDone struct {
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
 
-	Ranks []RankShare `json:"ranks,omitempty"` // of a run over several
+	Devices []DeviceShare     `json:"devices,omitempty"` // where the time of each device went
+	Ranks   []RankShare       `json:"ranks,omitempty"`   // of a run over several
+	Best    *models.BestEpoch `json:"best,omitempty"`    // so far; nil before an evaluation
 }
 
 // DeviceLost reports a device without which the run goes on. Its part of the
@@ -142,6 +154,14 @@ type Moment struct {
 	Doing   string // what takes the time if not steps: "evaluating", "estimating statistics", and so on
 	Samples int    // that are done of what Doing says
 	Of      int    // all of these; 0: not known
+
+	// Of a step that was just done: its rows, mean loss and share of labels met. Rows is 0 otherwise.
+	Rows           int
+	Loss, Accuracy float64
+	// Where the time went since the last Stepped, with Rows.
+	InputWait float64
+	Devices   []DeviceShare
+	Ranks     []RankShare
 }
 
 // Losses is how often a device was lost.
@@ -183,27 +203,6 @@ func (Placed) Event() string            { return "placed" }
 func (StoppedEarly) Event() string      { return "stopped_early" }
 func (CheckpointWritten) Event() string { return "checkpoint" }
 func (Finished) Event() string          { return "done" }
-
-// meter adds up where time goes between two events.
-type meter struct {
-	since            time.Time
-	rows             int
-	input, sync      time.Duration
-	loss             float64
-	correct, counted float64
-	ranks            []parallel.RankStats
-}
-
-func newMeter() meter { return meter{since: time.Now()} }
-
-// leaveOut counts d, which went for something else than steps, in nothing.
-func (m *meter) leaveOut(d time.Duration) { m.since = m.since.Add(d) }
-
-func (m *meter) elapsed() time.Duration { return max(time.Since(m.since), time.Nanosecond) }
-
-func (m *meter) throughput() float64 { return float64(m.rows) / m.elapsed().Seconds() }
-
-func (m *meter) fraction(d time.Duration) float64 { return d.Seconds() / m.elapsed().Seconds() }
 
 // ratio returns a/b, 0 for an empty b.
 func ratio(a, b float64) float64 {

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -38,7 +39,8 @@ func (s *Session) run(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	defer loader.Close()
-	epoch, log := newMeter(), newMeter()
+	times := s.trainer.driver.Group().Times()
+	epoch, log := newMeter(times), newMeter(times)
 	for {
 		if err := s.betweenSteps(ctx, &epoch, &log); err != nil {
 			return nil, s.checkpointer.stopped(ctx, err)
@@ -61,11 +63,11 @@ func (s *Session) run(ctx context.Context) (*models.Model, error) {
 // betweenSteps does what is due between two steps.
 func (s *Session) betweenSteps(ctx context.Context, epoch, log *meter) error {
 	if s.epochEnds() {
-		began := time.Now()
+		began, times := time.Now(), s.trainer.driver.Group().Times()
 		if err := s.endEpoch(ctx, epoch); err != nil {
 			return err
 		}
-		log.leaveOut(time.Since(began))
+		log.leaveOut(time.Since(began), times, s.trainer.driver.Group().Times())
 	}
 	return s.checkpointer.saveIfDue(ctx)
 }
@@ -166,12 +168,22 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 		m.sync += result.Timing.Blocked
 		m.loss, m.correct, m.counted = m.loss+result.Loss, m.correct+result.Correct, m.counted+result.Counted
 	}
-	s.plan.watched(Moment{Step: s.trainer.progress.Step})
+	s.watchStep(log, slices.Rows(), result)
 	s.logIfDue(log)
 	if result.Stop {
 		return errStopped
 	}
 	return nil
+}
+
+// watchStep tells a display of a step that is done.
+func (s *Session) watchStep(m *meter, rows int, r parallel.Result) {
+	if s.plan.config.Watch == nil {
+		return
+	}
+	s.plan.watched(Moment{Step: s.trainer.progress.Step, Rows: rows, Loss: ratio(r.Loss, r.Counted),
+		Accuracy: ratio(r.Correct, r.Counted), InputWait: m.fraction(m.input),
+		Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()})
 }
 
 // logIfDue tells of the steps since it last did.
@@ -180,11 +192,12 @@ func (s *Session) logIfDue(m *meter) {
 	if every := max(s.plan.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.plan.recipe.TotalSteps() {
 		return
 	}
+	times := s.trainer.driver.Group().Times()
 	left := float64(s.plan.recipe.TotalSteps()-p.Step) * float64(s.plan.recipe.StepBatch())
 	s.plan.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.plan.recipe.StepsPerEpoch() + 1,
 		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted),
 		LR:         s.plan.schedule.reduced(p.Step-1, p.reductions()),
 		Throughput: m.throughput(), InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync),
-		Remaining: ratio(left, m.throughput()), Ranks: m.rankShares()})
-	*m = newMeter()
+		Remaining: ratio(left, m.throughput()), Devices: m.deviceShares(times), Ranks: m.rankShares()})
+	*m = newMeter(times)
 }

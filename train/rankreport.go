@@ -30,7 +30,7 @@ func (m *meter) add(ranks []parallel.RankStats) {
 	for i, r := range ranks {
 		of := &m.ranks[i]
 		of.Rows, of.Bytes = of.Rows+r.Rows, of.Bytes+r.Bytes
-		of.Waited, of.Blocked = of.Waited+r.Waited, of.Blocked+r.Blocked
+		of.Waited, of.Took, of.Blocked = of.Waited+r.Waited, of.Took+r.Took, of.Blocked+r.Blocked
 	}
 }
 
@@ -39,7 +39,7 @@ func (m *meter) rankShares() []RankShare {
 	var out []RankShare
 	for _, r := range m.ranks {
 		out = append(out, RankShare{Rows: r.Rows, Throughput: float64(r.Rows) / m.elapsed().Seconds(),
-			InputWait: m.fraction(r.Waited), SyncWait: m.fraction(r.Blocked), Bytes: r.Bytes})
+			Compute: m.fraction(r.Took - r.Blocked), InputWait: m.fraction(r.Waited), SyncWait: m.fraction(r.Blocked), Bytes: r.Bytes})
 	}
 	return out
 }

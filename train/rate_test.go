@@ -50,11 +50,11 @@ func TestPolynomialRate(t *testing.T) {
 
 // What ranks have done is added up by rank, and said in a line.
 func TestShares(t *testing.T) {
-	m := newMeter()
+	m := newMeter(nil)
 	if m.add(nil); m.rankShares() != nil || ranksLine(nil) != "" {
 		t.Error("there are no ranks")
 	}
-	m = newMeter()
+	m = newMeter(nil)
 	m.since = time.Now().Add(-10 * time.Second)
 	for range 2 {
 		m.add([]parallel.RankStats{{Rows: 30, Bytes: 1e6, Waited: time.Second, Blocked: time.Second / 2},

@@ -1,0 +1,67 @@
+package train
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// meter adds up where time goes between two events.
+type meter struct {
+	since            time.Time
+	rows             int
+	input, sync      time.Duration
+	loss             float64
+	correct, counted float64
+	ranks            []parallel.RankStats
+	devices          []parallel.DeviceTime // at the start
+}
+
+// newMeter returns a meter that begins now, when the devices have spent that time.
+func newMeter(devices []parallel.DeviceTime) meter {
+	return meter{since: time.Now(), devices: slices.Clone(devices)}
+}
+
+// leaveOut counts d, which went for something else than steps, in nothing. before and after are
+// what the devices had spent when that began and ended.
+func (m *meter) leaveOut(d time.Duration, before, after []parallel.DeviceTime) {
+	m.since = m.since.Add(d)
+	for i := range m.devices {
+		took, blocked := spent(m.devices[i].Device, before, after)
+		m.devices[i].Took, m.devices[i].Blocked = m.devices[i].Took+took, m.devices[i].Blocked+blocked
+	}
+}
+
+// spent returns the time of a device between two moments. One that was opened again between them
+// began with none.
+func spent(name string, before, after []parallel.DeviceTime) (took, blocked time.Duration) {
+	for _, d := range after {
+		if d.Device == name {
+			took, blocked = d.Took, d.Blocked
+		}
+	}
+	for _, d := range before {
+		if d.Device == name && d.Took <= took {
+			return took - d.Took, blocked - d.Blocked
+		}
+	}
+	return took, blocked
+}
+
+func (m *meter) elapsed() time.Duration { return max(time.Since(m.since), time.Nanosecond) }
+
+func (m *meter) throughput() float64 { return float64(m.rows) / m.elapsed().Seconds() }
+
+func (m *meter) fraction(d time.Duration) float64 { return d.Seconds() / m.elapsed().Seconds() }
+
+// deviceShares returns where the time of devices went that have spent that time now.
+func (m *meter) deviceShares(now []parallel.DeviceTime) []DeviceShare {
+	var all []DeviceShare
+	for _, d := range now {
+		took, blocked := spent(d.Device, m.devices, now)
+		all = append(all, DeviceShare{Device: d.Device, Replicas: d.Replicas, Compute: m.fraction(took - blocked),
+			SyncWait: m.fraction(blocked)})
+	}
+	return all
+}

@@ -43,6 +43,9 @@ func (o *TrainOptions) resumePath() string {
 
 // resume reads the checkpoint to go on from, and takes from it what the options leave open.
 func (r *Run) resume(ctx context.Context) (err error) {
+	if r.o.Resume != "" {
+		r.doing("reading the checkpoint")
+	}
 	if r.from, err = r.readCheckpoint(ctx); err != nil {
 		return err
 	}

@@ -41,6 +41,13 @@ func Open(ctx context.Context, o TrainOptions) (*Run, error) {
 	return r, nil
 }
 
+// doing tells who watches what takes the time before the first step.
+func (r *Run) doing(what string) {
+	if r.o.Watch != nil {
+		r.o.Watch(train.Moment{Doing: what})
+	}
+}
+
 func (r *Run) open(ctx context.Context) error {
 	if err := r.resume(ctx); err != nil {
 		return err
@@ -51,6 +58,7 @@ func (r *Run) open(ctx context.Context) error {
 	if err := r.checkOutputs(); err != nil {
 		return err
 	}
+	r.doing("opening the data")
 	if err := r.openData(ctx); err != nil {
 		return err
 	}
@@ -82,6 +90,7 @@ func (r *Run) Prepare(ctx context.Context) (*Prepared, error) {
 	if r.prepared != nil {
 		return r.prepared, nil
 	}
+	r.doing("reading the data")
 	m, err := r.prepare(ctx)
 	if err != nil {
 		return nil, err
@@ -109,9 +118,11 @@ func (r *Run) Train(ctx context.Context) (*models.Model, error) {
 	if err := r.lockOutputs(); err != nil {
 		return nil, err
 	}
+	r.doing("opening the devices")
 	if err := r.openDevices(ctx); err != nil {
 		return nil, err
 	}
+	r.doing("loading the model on the devices")
 	s, err := r.start(ctx, p.Model)
 	if err != nil {
 		return nil, err

@@ -38,8 +38,10 @@ func (m *meter) add(ranks []parallel.RankStats) {
 func (m *meter) rankShares() []RankShare {
 	var out []RankShare
 	for _, r := range m.ranks {
-		out = append(out, RankShare{Rows: r.Rows, Throughput: float64(r.Rows) / m.elapsed().Seconds(),
-			Compute: m.fraction(r.Took - r.Blocked), InputWait: m.fraction(r.Waited), SyncWait: m.fraction(r.Blocked), Bytes: r.Bytes})
+		out = append(out, RankShare{Rows: r.Rows,
+			Throughput: float64(r.Rows) / m.elapsed().Seconds(),
+			Compute:    m.fraction(r.Took - r.Blocked), InputWait: m.fraction(r.Waited),
+			SyncWait: m.fraction(r.Blocked), Bytes: r.Bytes})
 	}
 	return out
 }

@@ -26,18 +26,22 @@ type output struct {
 	json              bool
 	quiet, verbose    bool
 	terminal, colours bool // of stderr
-	// above lets a function print lines above a line that is drawn again and again; nil without one.
-	above func(write func())
+	draws             bool // a screen on stderr
 }
 
 func outputOf(c *cli.Context) *output {
 	o := &output{stdout: c.App.Writer, stderr: c.App.ErrWriter,
 		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v")}
-	if f, ok := o.stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		o.terminal = true
-	}
+	o.terminal = isTerminal(o.stderr)
+	o.draws = o.terminal && !o.quiet && !(o.json && isTerminal(o.stdout)) // whose lines would go amid it
 	o.colours = o.terminal && !c.Bool("no-color") && os.Getenv("NO_COLOR") == ""
 	return o
+}
+
+// isTerminal reports whether lines can be drawn again on a writer: a terminal that is not dumb.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
 }
 
 // waiting shows what a device is at, unless --quiet.
@@ -95,11 +99,7 @@ func (o *output) note(format string, args ...any) {
 		return
 	}
 	text := legible.Short(legible.Sprintf(format, args...))
-	if o.above == nil {
-		fmt.Fprintln(o.stderr, text)
-		return
-	}
-	o.above(func() { fmt.Fprintln(o.stderr, text) })
+	waiting.Above(o.stderr, func() { fmt.Fprintln(o.stderr, text) })
 }
 
 // noteFolded is note for a line that may be wider than a terminal, which shows it in several then.

@@ -2,29 +2,53 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/live"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/view"
 	"github.com/bnctl/bnctl/train"
 )
 
-// progress shows a run: JSON lines, a live line on a terminal, plain lines elsewhere.
+// progress shows a run: JSON lines, a view or a live line on a terminal, plain lines elsewhere.
 type progress struct {
 	out  *output
-	live *live.Line // nil without a terminal
+	live display // nil before there is one, and without a terminal
 }
 
-func newProgress(o *output) *progress { return &progress{out: o} }
+// display is what is drawn of a run again and again.
+type display interface {
+	Event(train.Event)
+	Moment(train.Moment)
+	Stop()
+}
+
+// newProgress begins to show a run, with a view if that is asked for, or by default.
+func newProgress(o *output, asked *bool, title string) *progress {
+	p := &progress{out: o}
+	if o.draws && view.Wanted(asked, o.stderr, os.Getenv) {
+		p.live = view.New(o.stderr, title, o.colours)
+	}
+	if asked != nil && *asked && !o.draws {
+		o.note("--view: there is no terminal here that shows it")
+	}
+	return p
+}
 
 // event shows one event.
 func (p *progress) event(e train.Event) {
 	p.out.event(e.Event(), e)
+	if p.live != nil {
+		p.live.Event(e)
+	}
 	switch e := e.(type) {
 	case train.Started:
 		p.start(e)
 	case train.Stepped:
-		p.step(e)
+		if p.live == nil {
+			p.out.noteFolded("%s", live.Text(e))
+		}
 	case train.EpochDone:
 		p.epoch(e)
 	case train.DeviceLost:
@@ -54,9 +78,8 @@ func (p *progress) start(e train.Started) {
 	p.out.noteFolded("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels,
 		e.Recipe.Precision,
 		replicaCounts(e.Placement)+among(e.Ranks), notDeterministic(e))
-	if p.out.terminal && !p.out.quiet {
+	if p.out.draws && p.live == nil {
 		p.live = live.New(p.out.stderr, e)
-		p.out.above = p.live.Above
 	}
 }
 
@@ -67,10 +90,9 @@ func (p *progress) watch(m train.Moment) {
 	}
 }
 
-// stop takes the live line away.
+// stop takes the view away.
 func (p *progress) stop() {
 	if p.live != nil {
-		p.out.above = nil
 		p.live.Stop()
 		p.live = nil
 	}
@@ -92,14 +114,6 @@ func notDeterministic(e train.Started) string {
 		return " · devices of several kernel classes: the same devices give the same bits, others do not"
 	}
 	return " · a device is not deterministic: this run cannot be repeated bit for bit"
-}
-
-func (p *progress) step(e train.Stepped) {
-	if p.live == nil {
-		p.out.noteFolded("%s", live.Text(e))
-		return
-	}
-	p.live.Step(e)
 }
 
 func (p *progress) epoch(e train.EpochDone) {

@@ -48,3 +48,12 @@ func precisionFlag() cli.Flag {
 	return &cli.StringFlag{Name: "precision",
 		Usage: "f32, or bf16: less precise, and faster where the device has it (default: that of its training)"}
 }
+
+// askedFor returns the value of a switch, nil where it is not set.
+func askedFor(c *cli.Context, name string) *bool {
+	if !c.IsSet(name) {
+		return nil
+	}
+	v := c.Bool(name)
+	return &v
+}

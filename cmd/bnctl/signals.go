@@ -9,10 +9,14 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/internal/interrupt"
+	"github.com/bnctl/bnctl/internal/waiting"
 )
 
 // grace is how long a program that was told to stop may take, unless it saves.
 const grace = 8 * time.Second
+
+// patience is how long a program that ends at once waits until it has drawn what it draws.
+const patience = 100 * time.Millisecond
 
 // withSignals returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends.
 // The second stops the program at once; so does time.
@@ -20,11 +24,19 @@ func withSignals(ctx context.Context, asJSON bool, stderr io.Writer) (context.Co
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace,
 		OnFirst: func(s interrupt.Signal) {
 			if rankName() == "" {
-				fmt.Fprintf(stderr, "bnctl: %s: finishing what is under way; once more stops at once\n", s.Name())
+				waiting.Above(stderr, func() {
+					fmt.Fprintf(stderr, "bnctl: %s: finishing what is under way; once more stops at once\n", s.Name())
+				})
 			}
 		},
-		OnSecond:  func(s interrupt.Signal) { os.Exit(codeOfSignal(s)) },
-		OnTimeout: func(ctx context.Context, err error) { os.Exit(report(ctx, err, asJSON, stderr)) },
+		OnSecond: func(s interrupt.Signal) {
+			waiting.Leave(stderr, patience)
+			os.Exit(codeOfSignal(s))
+		},
+		OnTimeout: func(ctx context.Context, err error) {
+			waiting.Leave(stderr, patience)
+			os.Exit(report(ctx, err, asJSON, stderr))
+		},
 	})
 }
 

@@ -54,7 +54,7 @@ func trainAction(c *cli.Context) error {
 			return err
 		}
 		options.Peers = p
-		t := &trainer{out: o, logDir: c.String("log-dir")}
+		t := &trainer{out: o, logDir: c.String("log-dir"), view: askedFor(c, "view")}
 		return t.run(ctx, options, func(r *train.Recipe) error { return fromFlags(c, r, resumed) })
 	})
 }
@@ -116,11 +116,11 @@ func resumeCommand(c *cli.Context, checkpoint string) string {
 		if !c.IsSet(name) || slices.Contains(stored, name) {
 			continue
 		}
+		value := fmt.Sprint(c.Value(name))
 		if _, ok := f.(*cli.BoolFlag); ok {
-			words = append(words, "--"+name)
+			words = append(words, strings.TrimSuffix("--"+name+"="+value, "=true"))
 			continue
 		}
-		value := fmt.Sprint(c.Value(name))
 		if list, ok := c.Value(name).(cli.StringSlice); ok {
 			value = strings.Join(list.Value(), ",")
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bnctl/bnctl"
@@ -12,6 +13,7 @@ import (
 type trainer struct {
 	out    *output
 	logDir string       // for TensorBoard; ""
+	view   *bool        // whether to show a view; nil: where it can be seen
 	board  *train.Board // of logDir; nil
 }
 
@@ -20,7 +22,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	saved := func() {}
 	defer func() { saved() }()
 	defer t.closeBoard()
-	p := newProgress(t.out)
+	p := newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
 	defer p.stop()
 	o.Observer, o.Events, o.Watch = t.observer(o), t.events(p), p.watch
 	o.Observer.Begin = func() error {

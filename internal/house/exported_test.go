@@ -62,7 +62,6 @@ var unusedNames = map[string]string{
 	"device/fabric/fabrictest.Patience": checked,
 	"train.Recipe.StepBatch":            "beside StepReplicas, which jobs need",
 	"train.Recipe.Differences":          "what Resume asks first: a caller may ask without a session",
-	"train.Recipe.StepsPerEpoch":        "beside TotalSteps",
 	"modelfile/doctor.Reestimate":       "what Repair does, for callers who write no file",
 	"train.Progress":                    "part of every checkpoint, which others may read",
 }

@@ -87,6 +87,7 @@ predict: data device device/fabric fleet graph internal/memory internal/regular 
 predict: parallel problem tensor
 predict: train
 cmd/bnctl/internal/live: internal/waiting train
+cmd/bnctl/internal/view: internal/legible internal/waiting problem train
 cmd/bnctl/internal/format: data predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor
@@ -177,7 +178,7 @@ cmd/bnctl: modelfile/formats internal/interrupt internal/legible models models/f
 cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train
-cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/recipefile internal/waiting
+cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -1,30 +1,48 @@
 package waiting
 
 import (
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Screen keeps text at the end of what a terminal shows, and draws it again after every interval, so
-// that the program is seen to live. Its methods may be called from any goroutine.
+// most is how many bytes a screen draws in an interval, apart from what is printed above it: a
+// terminal may be at the other end of a slow line, or of a log that is kept.
+const most = 3800
+
+// Row is a line of a screen.
+type Row struct {
+	Text    string // with escape sequences for colours, which end in it
+	Columns int    // that it takes
+}
+
+// Screen keeps rows at the end of what a terminal shows, and draws them again after every interval, so
+// that the program is seen to live. The cursor stands in an empty line below them, and nothing of the
+// terminal is changed: whatever ends the program leaves it as it was. The methods may be called from
+// any goroutine.
 type Screen struct {
 	to   io.Writer
-	draw func(columns int) string
+	draw func(Size) []Row
 	quit chan struct{}
 	wait sync.WaitGroup
 
-	mu    sync.Mutex // guards lines and the writer
-	lines int        // that the text takes now
+	mu      sync.Mutex // guards the fields below and the writer
+	rows    []Row      // on the terminal now
+	size    Size       // that they were drawn for
+	drawn   int        // bytes since the interval began
+	next    int        // row that is first to be drawn when not all can be
+	waiting []func()   // what is to be printed above when the next interval begins
 }
 
-// NewScreen begins to show what draw returns for a number of columns: lines no wider than that, of
-// legible text. draw is called by one goroutine at a time. The caller stops the screen.
-func NewScreen(to io.Writer, interval time.Duration, draw func(columns int) string) *Screen {
+// NewScreen begins to show what draw returns for a terminal of some size: rows that are narrower and
+// fewer, of legible text. draw is called by one goroutine at a time. The caller stops the screen. A
+// writer has one screen at a time: see Above.
+func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Screen {
 	s := &Screen{to: to, draw: draw, quit: make(chan struct{})}
-	s.Above(func() {})
+	screens.Store(to, s)
+	s.redraw()
 	s.wait.Go(func() {
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
@@ -33,40 +51,173 @@ func NewScreen(to io.Writer, interval time.Duration, draw func(columns int) stri
 			case <-s.quit:
 				return
 			case <-tick.C:
-				s.Above(func() {})
+				s.redraw()
 			}
 		}
 	})
 	return s
 }
 
-// Above lets write print lines of its own, above the text, which is drawn again below them.
-func (s *Screen) Above(write func()) {
+// redraw begins an interval.
+func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.erase()
-	write()
-	text := s.draw(Columns(s.to))
-	if text == "" {
+	s.drawn = 0
+	if len(s.waiting) > 0 {
+		s.print(s.waiting...)
+		s.waiting = nil
 		return
 	}
-	fmt.Fprint(s.to, text) // a terminal that cannot be written to shows nothing: no reason to stop
-	s.lines = 1 + strings.Count(text, "\n")
+	s.update(SizeOf(s.to))
 }
 
-// erase takes the text away; the cursor is where it began.
-func (s *Screen) erase() {
-	if s.lines > 0 {
-		fmt.Fprint(s.to, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", s.lines-1))
+// above lets write print lines of its own above the rows: at once, or when the next interval begins,
+// if to draw the rows below them once more would be too much for this one.
+func (s *Screen) above(write func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cost := 0
+	for _, r := range s.rows {
+		cost += len(r.Text)
 	}
-	s.lines = 0
+	if len(s.waiting) > 0 || s.drawn > 0 && s.drawn+cost > most {
+		s.waiting = append(s.waiting, write)
+		return
+	}
+	s.print(write)
 }
 
-// Stop takes the text away, for good.
+// print lets functions print lines, and draws the rows below them.
+func (s *Screen) print(writes ...func()) {
+	s.erase(SizeOf(s.to))
+	for _, write := range writes {
+		write()
+	}
+	s.update(SizeOf(s.to))
+}
+
+// Stop takes the rows away, for good.
 func (s *Screen) Stop() {
 	close(s.quit)
 	s.wait.Wait()
+	screens.CompareAndDelete(s.to, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.erase()
+	s.erase(SizeOf(s.to))
+	for _, write := range s.waiting {
+		write()
+	}
+	s.waiting = nil
+}
+
+// erase takes the rows away; the cursor is where they began.
+func (s *Screen) erase(now Size) {
+	if len(s.rows) > 0 {
+		s.write(up(s.height(now)) + "\x1b[J")
+	}
+	s.rows = nil
+}
+
+// height is how many lines of the terminal the rows take, from the first to the cursor. One that
+// has become narrower shows a row in several.
+func (s *Screen) height(now Size) int {
+	if now == s.size {
+		return len(s.rows)
+	}
+	lines := 0
+	for _, r := range s.rows {
+		lines += max((r.Columns+now.Columns-1)/now.Columns, 1)
+	}
+	return min(lines, now.Rows-1)
+}
+
+// update draws the rows of this moment, and of those that are there already none.
+func (s *Screen) update(now Size) {
+	rows := s.draw(now)
+	rows = rows[:min(len(rows), max(now.Rows-1, 0))] // more would scroll
+	if now != s.size || len(rows) != len(s.rows) {
+		s.erase(now)
+		s.size = now
+	}
+	fresh := len(s.rows) == 0
+	if fresh {
+		s.rows = make([]Row, len(rows))
+	}
+	changed := s.affordable(rows, fresh)
+	var out strings.Builder
+	if !fresh {
+		out.WriteString(up(len(rows)))
+	}
+	for i, r := range rows {
+		if changed[i] {
+			out.WriteString(r.Text)
+			s.rows[i] = r
+			if !fresh {
+				out.WriteString("\x1b[K")
+			}
+		}
+		out.WriteString("\r\n")
+	}
+	if len(rows) > 0 {
+		out.WriteString("\x1b[J") // what was typed meanwhile
+		s.write(out.String())
+	}
+}
+
+// affordable says which rows are drawn: all that have changed, or as many as this interval allows,
+// those that were left out before first.
+func (s *Screen) affordable(rows []Row, fresh bool) []bool {
+	changed := make([]bool, len(rows))
+	left, first := most-s.drawn-8*len(rows), s.next
+	for k := range rows {
+		i := (first + k) % len(rows)
+		if !fresh && rows[i] == s.rows[i] {
+			continue
+		}
+		if left -= len(rows[i].Text); left < 0 {
+			s.next = i
+			break
+		}
+		changed[i] = true
+	}
+	return changed
+}
+
+// write writes to the terminal. One that cannot be written to shows nothing: no reason to stop.
+func (s *Screen) write(text string) {
+	s.drawn += len(text)
+	_, _ = io.WriteString(s.to, text)
+}
+
+// up moves the cursor to the beginning of the line that is n lines above.
+func up(n int) string {
+	if n == 0 {
+		return "\r"
+	}
+	return "\r\x1b[" + strconv.Itoa(n) + "A"
+}
+
+// screens are those that show now, by their writers.
+var screens sync.Map
+
+// Above lets write print lines to a writer, above the screen that shows there, if one does: then maybe
+// an interval later.
+func Above(to io.Writer, write func()) {
+	if s, ok := screens.Load(to); ok {
+		s.(*Screen).above(write)
+		return
+	}
+	write()
+}
+
+// Leave waits until no screen is in the midst of drawing on a writer, and lets none draw any more: for
+// a program that ends at once. What its screen shows stays.
+func Leave(to io.Writer, patience time.Duration) {
+	v, ok := screens.Load(to)
+	if !ok {
+		return
+	}
+	for began := time.Now(); !v.(*Screen).mu.TryLock() && time.Since(began) < patience; {
+		time.Sleep(time.Millisecond)
+	}
 }

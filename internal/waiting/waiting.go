@@ -8,11 +8,8 @@ package waiting
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/bnctl/bnctl/internal/legible"
 )
@@ -99,16 +96,4 @@ func (l *Line) Stop() {
 	close(l.quit)
 	l.wait.Wait()
 	l.Clear()
-}
-
-// Columns returns the width of a terminal as it is now: people resize windows. It is 80 of another
-// writer.
-func Columns(of io.Writer) int {
-	const customary = 80
-	if f, ok := of.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
-	}
-	return customary
 }

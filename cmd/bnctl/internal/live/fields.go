@@ -107,12 +107,15 @@ const (
 )
 
 // drawBar draws how much of a run is done.
-func drawBar(step, total int) string {
+func drawBar(step, total int, unicode bool) string {
 	done := 0.0
 	if total > 0 {
 		done = min(float64(step)/float64(total), 1)
 	}
-	full := int(done * barCells)
-	return fmt.Sprintf("%4d%% |%s%s|  ", int(100*done), strings.Repeat("█", full), strings.Repeat(" ",
+	full, cell := int(done*barCells), "#"
+	if unicode {
+		cell = "█"
+	}
+	return fmt.Sprintf("%4d%% |%s%s|  ", int(100*done), strings.Repeat(cell, full), strings.Repeat(" ",
 		barCells-full))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bnctl/bnctl/internal/waiting"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -45,13 +46,14 @@ func TestFitted(t *testing.T) {
 // TestFirstSeconds: before there are figures the line says each second how far the run is, and
 // what takes the time.
 func TestFirstSeconds(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		l := New(&out, train.Started{TotalSteps: 400})
 		shown := func() string {
 			synctest.Wait()
-			lines := strings.Split(out.String(), "\r\x1b[K")
-			return lines[len(lines)-1]
+			lines := strings.Split(strings.TrimSuffix(out.String(), "\r\n\x1b[J"), "\r\x1b[1A")
+			return strings.TrimSuffix(lines[len(lines)-1], "\x1b[K")
 		}
 		blank := "|" + strings.Repeat(" ", barCells) + "|  "
 		for _, c := range []struct {
@@ -64,10 +66,11 @@ func TestFirstSeconds(t *testing.T) {
 			{6 * time.Second, func() { l.Moment(train.Moment{Step: 2, Epoch: 1}) },
 				"   0% " + blank + "epoch 1  step 0  0:07  400 steps to go"},
 			// Two steps in 8 s: 398 take 1592 s.
-			{time.Second, func() {}, "   0% " + blank + "epoch 1  step 2  0:08  ETA 26m32s"},
-			{time.Second, func() { l.Step(train.Stepped{Step: 100, Epoch: 1, Loss: 1.25, Remaining: 1200}) },
-				"   0% " + blank + "epoch 1  step 2  loss 1.2500  ETA 20m0s"},
-			{0, func() { l.Moment(train.Moment{Step: 200, Epoch: 2, Doing: "evaluating", Samples: 64, Of: 1000}) },
+			{time.Second, func() { l.Event(train.Stepped{Step: 100, Epoch: 1, Loss: 1.25, Remaining: 1200}) },
+				"   0% " + blank + "epoch 1  step 2  0:08  ETA 26m32s"},
+			{time.Second, func() {
+				l.Moment(train.Moment{Step: 200, Epoch: 2, Doing: "evaluating", Samples: 64, Of: 1000})
+			},
 				"   0% " + blank + "epoch 1  step 2  loss 1.2500  ETA 20m0s"},
 			// Of the 300 steps 200 are left.
 			{time.Second, func() {}, "  50% |" + strings.Repeat("█", 9) + strings.Repeat(" ", 9) +
@@ -79,15 +82,29 @@ func TestFirstSeconds(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		}
-		l.Above(func() { out.WriteString("epoch 1: train loss 1\n") })
-		if !strings.Contains(out.String(), "\r\x1b[Kepoch 1: train loss 1\n  50%") {
+		waiting.Above(&out, func() { out.WriteString("epoch 1: train loss 1\n") })
+		if !strings.Contains(out.String(), "\r\x1b[1A\x1b[Jepoch 1: train loss 1\n  50%") {
 			t.Errorf("%q", out.String())
 		}
 		l.Stop()
-		if got := shown(); got != "" {
-			t.Errorf("%q is left", got)
+		if !strings.HasSuffix(out.String(), "\r\x1b[1A\x1b[J") {
+			t.Errorf("%q is left", out.String())
 		}
 	})
+}
+
+// A terminal without UTF-8 has a bar of plain characters, and one that is narrow a line without bar.
+func TestPlainAndNarrow(t *testing.T) {
+	l := &Line{total: 4, now: train.Moment{Step: 2, Epoch: 1}}
+	got := l.draw(waiting.Size{Columns: 60, Rows: 24})[0].Text
+	if !strings.HasPrefix(got, "  50% |#########  ") {
+		t.Errorf("%q", got)
+	}
+	for columns := range 40 {
+		if row := l.draw(waiting.Size{Columns: columns, Rows: 24})[0]; len(row.Text) >= max(columns, 1) {
+			t.Errorf("%d columns show %q", columns, row.Text)
+		}
+	}
 }
 
 // TestClock writes times as clocks do.

@@ -5,8 +5,10 @@ package live
 
 import (
 	"io"
+	"os"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bnctl/bnctl/internal/waiting"
 	"github.com/bnctl/bnctl/train"
@@ -19,27 +21,30 @@ const interval = time.Second
 type Line struct {
 	screen *waiting.Screen
 
-	mu    sync.Mutex // guards the fields below
-	total int        // steps of the run
-	first int        // step that it began at
-	began time.Time
-	last  train.Stepped // the last figures; Step is 0 before the first
-	now   train.Moment
+	mu      sync.Mutex // guards the fields below
+	total   int        // steps of the run
+	first   int        // step that it began at
+	unicode bool       // the terminal shows UTF-8
+	began   time.Time
+	last    train.Stepped // the last figures; Step is 0 before the first
+	now     train.Moment
 }
 
 // New begins to show a run. The caller stops the line.
 func New(to io.Writer, e train.Started) *Line {
-	l := &Line{total: e.TotalSteps, first: e.FirstStep, began: time.Now(), now: train.Moment{Step: e.FirstStep}}
+	l := &Line{total: e.TotalSteps, first: e.FirstStep, began: time.Now(), unicode: waiting.Unicode(os.Getenv),
+		now: train.Moment{Step: e.FirstStep}}
 	l.screen = waiting.NewScreen(to, interval, l.draw)
 	return l
 }
 
-// Step takes in figures of the last steps.
-func (l *Line) Step(e train.Stepped) {
-	l.mu.Lock()
-	l.last = e
-	l.mu.Unlock()
-	l.Above(func() {})
+// Event takes in figures of the last steps, which are seen when the line is drawn next.
+func (l *Line) Event(e train.Event) {
+	if e, ok := e.(train.Stepped); ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.last = e
+	}
 }
 
 // Moment takes in where the run stands. What it says is seen when the line is drawn next.
@@ -49,16 +54,17 @@ func (l *Line) Moment(m train.Moment) {
 	l.now = m
 }
 
-// Above lets write print lines above the line.
-func (l *Line) Above(write func()) { l.screen.Above(write) }
-
 // Stop takes the line away.
 func (l *Line) Stop() { l.screen.Stop() }
 
 // draw writes the bar and what fits behind it.
-func (l *Line) draw(columns int) string {
+func (l *Line) draw(size waiting.Size) []waiting.Row {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	bar := drawBar(l.now.Step, l.total)
-	return bar + fitted(l.fields(time.Since(l.began)), columns-barWidth-1) // a full line would wrap
+	text := drawBar(l.now.Step, l.total, l.unicode) +
+		fitted(l.fields(time.Since(l.began)), size.Columns-barWidth-1) // a full line would wrap
+	if size.Columns <= barWidth {
+		text = fitted(l.fields(time.Since(l.began)), size.Columns-1)
+	}
+	return []waiting.Row{{Text: text, Columns: utf8.RuneCountInString(text)}}
 }

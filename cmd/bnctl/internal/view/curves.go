@@ -1,0 +1,115 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// The columns of a curve's line: what it is, the figure of now, and behind the curve that of validation.
+const (
+	nameColumns   = 10
+	figureColumns = 12
+	behindColumns = 15 // "  val 100.00 %"
+	errorColumns  = 15 // "  error 12.34 %"
+)
+
+// curve returns the lines of a curve. behind stands right of it, in its last row.
+func (d *drawing) curve(name, figure string, values []float64, k style, behind ...span) []line {
+	width := d.size.Columns - nameColumns - figureColumns - 1
+	if w := (line)(behind).columns(); width-w >= 8 {
+		width = min(width-max(w, behindColumns+errorColumns), 72)
+	} else {
+		behind = nil
+	}
+	var out []line
+	if width < 4 {
+		text := padded(name, nameColumns, d.more) + right(figure, figureColumns)
+		return []line{append(line{{text, normal}}, behind...)}
+	}
+	rows := chart(values, width, d.chartRows, d.glyphs)
+	for i, cells := range rows {
+		l := line{{padded("", nameColumns+figureColumns+1, ""), normal}}
+		if i == len(rows)-1 {
+			l = line{{padded(name, nameColumns, d.more), normal}, {right(figure, figureColumns) + " ", strong}}
+		}
+		l = append(l, span{cells, k})
+		if i == len(rows)-1 && len(behind) > 0 {
+			l = append(append(l, span{padded("", width-columns(cells), ""), normal}), behind...)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func (d *drawing) lossLines() []line {
+	figure := "-"
+	if n := d.loss.values; d.last.Step > 0 {
+		figure = fmt.Sprintf("%.4f", d.last.Loss)
+	} else if len(n) > 0 {
+		figure = fmt.Sprintf("%.4f", n[len(n)-1])
+	}
+	var behind []span
+	if e := d.measured; e != nil && e.ValLoss != nil {
+		behind = []span{{fmt.Sprintf("  val %.4f", *e.ValLoss), accent}}
+		if !finite(float64(*e.ValLoss)) {
+			behind[0].style = bad
+		}
+		behind = append(behind, d.small(d.valLoss.values)...)
+	}
+	return d.curve("loss", figure, d.loss.values, middling, behind...)
+}
+
+func (d *drawing) accuracyLines() []line {
+	figure := "-"
+	if n := d.accuracy.values; d.last.Step > 0 {
+		figure = percent(d.last.Accuracy)
+	} else if len(n) > 0 {
+		figure = percent(n[len(n)-1])
+	}
+	var behind []span
+	if e := d.measured; e != nil {
+		behind = []span{{"  val " + percent(*e.ValAccuracy), accent},
+			{"  error " + percent(1-*e.ValAccuracy), faint}}
+	}
+	return d.curve("accuracy", figure, d.accuracy.values, good, behind...)
+}
+
+// overlapLines shows the mean intersection over union of masks, which is known by epochs.
+func (d *drawing) overlapLines() []line {
+	figure := train.Figure(0)
+	if e := d.measured; e.ValMIoU != nil {
+		figure = *e.ValMIoU
+	}
+	return d.curve("val mIoU", figure.Percent(), d.overlap.values, accent)
+}
+
+func (d *drawing) rateLines() []line {
+	figure, behind := "-", []span(nil)
+	if d.last.Step > 0 {
+		figure = fmt.Sprintf("%.0f img/s", d.last.Throughput)
+		behind = []span{{fmt.Sprintf("  lr %.4g", d.last.LR), faint}}
+	} else if spent := d.Elapsed - d.first; d.rows > 0 && spent > 0 {
+		figure = fmt.Sprintf("%.0f img/s", float64(d.rows)/spent.Seconds())
+	}
+	return d.curve("rate", figure, d.rate.values, faint, behind...)
+}
+
+// small draws a curve of epochs behind their last figure.
+func (d *drawing) small(values []float64) []span {
+	const width = 14
+	if len(values) < 2 {
+		return nil
+	}
+	return []span{{"  " + chart(values, width, 1, d.glyphs)[0], accent}}
+}
+
+// best names the best epoch so far.
+func (d *drawing) best() line {
+	b := d.measured.Best
+	return line{{padded("best", nameColumns, ""), normal},
+		{fmt.Sprintf("epoch %d, %s", b.Epoch, train.FigureText(b.Figure, b.Value)), good}}
+}
+
+// percent writes a share of 1.
+func percent(v float64) string { return train.Figure(v).Percent() }

@@ -1,0 +1,158 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// times is a device or a rank with where its time goes.
+type times struct {
+	name, count          string
+	compute, wait, input float64 // shares of the time
+	instead              string  // of the bar; "" if there is one
+}
+
+// deviceLines returns a header and a bar for each device and rank, in at most that many rows.
+func (d *drawing) deviceLines(rows int) []line {
+	all := d.allTimes()
+	var out []line
+	switch need := len(all) + 2; {
+	case rows < 2 || len(all) == 0:
+		return nil
+	case rows >= min(need, 5):
+		out, rows = append(out, nil), rows-1
+	}
+	name, count := nameColumns, 0
+	for _, t := range all {
+		name, count = max(name, columns(t.name)), max(count, columns(t.count))
+	}
+	name = min(name, max(d.size.Columns/4, 8))
+	if d.size.Columns < 50 {
+		count = 0
+	}
+	out, rows = append(out, d.legend(name, count)), rows-1
+	if len(all) > rows {
+		rest := all[rows-1:]
+		all = append(all[:rows-1:rows-1], together(rest))
+	}
+	for _, t := range all {
+		out = append(out, d.times(t, name, count))
+	}
+	return out
+}
+
+// allTimes returns the devices, then the ranks.
+func (d *drawing) allTimes() []times {
+	var all []times
+	for _, v := range d.devices {
+		all = append(all, times{name: v.Device, count: problem.Plural(v.Replicas, "replica"), compute: v.Compute,
+			wait: v.SyncWait, input: d.starved, instead: v.lost})
+	}
+	for i, r := range d.ranks {
+		all = append(all, times{name: fmt.Sprintf("rank %d", i), count: fmt.Sprintf("%.0f img/s", r.Throughput),
+			compute: r.Compute, wait: r.SyncWait, input: r.InputWait})
+	}
+	return all
+}
+
+// together returns the mean of several, for which there is one line.
+func together(all []times) times {
+	sum, n, lost := times{name: fmt.Sprintf("%d more", len(all))}, 0.0, 0
+	for _, t := range all {
+		if t.instead != "" {
+			lost++
+			continue
+		}
+		n++
+		sum.compute, sum.wait, sum.input = sum.compute+t.compute, sum.wait+t.wait, sum.input+t.input
+	}
+	if lost > 0 {
+		sum.count = fmt.Sprintf("%d lost", lost)
+	}
+	if n == 0 {
+		sum.instead = "lost"
+		return sum
+	}
+	sum.compute, sum.wait, sum.input = sum.compute/n, sum.wait/n, sum.input/n
+	return sum
+}
+
+// numbersColumns is the width of "  76 %  15 %   3 %".
+const numbersColumns = 18
+
+// barCells is how wide a bar of times is; 0: there is none.
+func (d *drawing) barCells(name, count int) int {
+	cells := min(d.size.Columns-name-count-3-numbersColumns, 60)
+	if cells < 6 {
+		return 0
+	}
+	return cells
+}
+
+// legend says what the colours of the bars are.
+func (d *drawing) legend(name, count int) line {
+	l := line{{padded("where time goes", max(name+count+3, 17), d.more), faint}}
+	for _, c := range []struct {
+		cell, text string
+		style      style
+	}{{d.compute, "compute", good}, {d.wait, "waiting", middling}, {d.input, "input", accent}} {
+		l = append(l, span{c.cell, c.style}, span{" " + c.text + "  ", faint})
+	}
+	return l
+}
+
+// times draws a bar, with its shares in percent.
+func (d *drawing) times(t times, name, count int) line {
+	l := line{{padded(middle(t.name, name, d.more), name, d.more) + " ", normal}}
+	if count > 0 {
+		l = append(l, span{right(cut(t.count, count, d.more), count) + "  ", faint})
+	}
+	if t.instead != "" {
+		return append(l, span{t.instead, bad})
+	}
+	fractions := [3]float64{t.compute, t.wait, t.input}
+	if cells := d.barCells(name, count); cells > 0 {
+		l = append(l, d.bar(fractions, cells)...)
+	}
+	for i, v := range fractions {
+		l = append(l, span{fmt.Sprintf(" %3.0f %%", 100*bounded(v)), [...]style{good, middling, accent}[i]})
+	}
+	return l
+}
+
+// bar draws fractions of 1.
+func (d *drawing) bar(fractions [3]float64, cells int) []span {
+	var out []span
+	left := cells
+	for i, v := range fractions {
+		n := min(int(bounded(v)*float64(cells)+0.5), left)
+		left -= n
+		out = append(out, span{strings.Repeat([...]string{d.compute, d.wait, d.input}[i], n),
+			[...]style{good, middling, accent}[i]})
+	}
+	return append(out, span{strings.Repeat(d.nought, left), normal})
+}
+
+// bounded returns a share between 0 and 1.
+func bounded(v float64) float64 {
+	if v != v {
+		return 0
+	}
+	return min(max(v, 0), 1)
+}
+
+// middle cuts a name that is too long in its middle: its end tells it from others.
+func middle(name string, most int, more string) string {
+	if columns(name) <= most || most < 2+columns(more) {
+		return name
+	}
+	tail, left := "", (most-columns(more))/2
+	runes := []rune(name)
+	for i := len(runes) - 1; i >= 0 && left >= runeColumns(runes[i]); i-- {
+		left -= runeColumns(runes[i])
+		tail = string(runes[i]) + tail
+	}
+	return cut(name, most-columns(tail), more) + tail
+}

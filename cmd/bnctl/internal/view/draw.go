@@ -1,0 +1,131 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/internal/waiting"
+)
+
+// section is lines that belong together. Where not all fit, those of the highest rank go first.
+type section struct {
+	rank  int
+	lines []line
+}
+
+// The ranks of what has a fixed number of lines. A blank line is the first to go.
+const (
+	ofRun = iota
+	ofEpoch
+	ofLoss
+	ofAccuracy
+	ofRate
+	ofBest
+	ofTitle
+	ofSpace
+)
+
+// Draw returns the lines of the state for a terminal: fewer than it has rows, narrower than it is.
+func (s *State) Draw(terminal waiting.Size, unicode bool) []line {
+	d := &drawing{State: s, size: limited(terminal), glyphs: &ascii, chartRows: 1}
+	if unicode {
+		d.glyphs = &fine
+	}
+	if d.size.Rows >= 26 {
+		d.chartRows = 3
+	}
+	if d.size.Rows < 1 || d.size.Columns < 1 {
+		return nil
+	}
+	fixed := fitting(d.fixed(), d.size.Rows)
+	lines := lines(fixed)
+	lines = append(lines, d.changing(d.size.Rows-len(lines))...)
+	for i := range lines {
+		lines[i] = lines[i].fitted(d.size.Columns, d.glyphs)
+	}
+	return lines
+}
+
+// drawing is a state that is drawn in some size.
+type drawing struct {
+	*State
+	*glyphs
+	size      waiting.Size
+	chartRows int // of a curve
+}
+
+// space is a blank line.
+var space = section{ofSpace, []line{nil}}
+
+// fixed returns the sections that have the same lines from second to second.
+func (d *drawing) fixed() []section {
+	if d.started == nil {
+		return []section{space, {ofTitle, []line{{{d.Title, strong}}}}, {ofRun, []line{d.loading()}}}
+	}
+	bars := d.bars()
+	all := []section{space, {ofTitle, []line{d.title()}}, {ofEpoch, bars[:1]}, {ofRun, bars[1:]}, space,
+		{ofLoss, d.lossLines()}, {ofAccuracy, d.accuracyLines()}}
+	if len(d.overlap.values) > 0 || d.overlap.count > 0 {
+		all = append(all, section{ofAccuracy, d.overlapLines()})
+	}
+	all = append(all, section{ofRate, d.rateLines()})
+	if d.measured != nil && d.measured.Best != nil {
+		all = append(all, section{ofBest, []line{d.best()}})
+	}
+	return all
+}
+
+// fitting returns the sections that fit together into that many rows.
+func fitting(all []section, rows int) []section {
+	for len(lines(all)) > rows {
+		worst := slices.MaxFunc(all, func(a, b section) int { return a.rank - b.rank }).rank
+		i := len(all) - 1
+		for all[i].rank != worst {
+			i--
+		}
+		all = slices.Delete(slices.Clone(all), i, i+1)
+	}
+	return all
+}
+
+func lines(all []section) []line {
+	var out []line
+	for _, s := range all {
+		out = append(out, s.lines...)
+	}
+	return out
+}
+
+// changing returns what may have many lines, devices and events, in that many rows.
+func (d *drawing) changing(rows int) []line {
+	devices, events := len(d.devices)+len(d.ranks), len(d.happened)
+	if d.started == nil || rows < 2 {
+		return nil
+	}
+	forEvents := min(events, max(rows/3, rows-devices-3)) // a blank line and a header are for devices
+	if forEvents > 0 {
+		forEvents = min(forEvents, rows-1)
+	}
+	forDevices := rows - forEvents
+	if forEvents > 0 && forDevices > 3 {
+		forDevices-- // a blank line
+	}
+	out := d.deviceLines(forDevices)
+	if len(out) > 0 && rows > forEvents+len(out) && forEvents > 0 {
+		out = append(out, nil)
+	}
+	for _, h := range d.happened[events-forEvents:] {
+		out = append(out, line{{right(clock(h.at), 7) + "  ", faint}, {h.text, h.style}})
+	}
+	return out
+}
+
+// clock writes a time: "0:07", "1:02:03".
+func clock(d time.Duration) string {
+	n := int(max(d, 0).Seconds())
+	if n < 3600 {
+		return fmt.Sprintf("%d:%02d", n/60, n%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
+}

@@ -1,0 +1,83 @@
+package view
+
+import (
+	"math"
+	"slices"
+)
+
+// bins is how many values a series keeps at most.
+const bins = 512
+
+// series is a curve of any number of values in little memory: means of as many neighbours as it takes.
+type series struct {
+	values []float64
+	each   int // values of which each is the mean; 0: one
+	sum    float64
+	count  int // in sum
+}
+
+// add appends a value.
+func (s *series) add(v float64) {
+	s.each = max(s.each, 1)
+	s.sum, s.count = s.sum+v, s.count+1
+	if s.count < s.each {
+		return
+	}
+	s.values = append(s.values, s.sum/float64(s.count))
+	s.sum, s.count = 0, 0
+	if len(s.values) == bins {
+		s.values, s.each = means(s.values, bins/2), 2*s.each
+	}
+}
+
+// means returns n values, each the mean of its share of values; values themselves if they are no more.
+func means(values []float64, n int) []float64 {
+	if len(values) <= n {
+		return values
+	}
+	out := make([]float64, n)
+	for i := range out {
+		group := values[i*len(values)/n : (i+1)*len(values)/n]
+		for _, v := range group {
+			out[i] += v / float64(len(group))
+		}
+	}
+	return out
+}
+
+// finite reports whether v is a number that can be drawn.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// chart draws values in that many columns and rows, the first row on top. What is no number is a cross.
+func chart(values []float64, columns, rows int, g *glyphs) []string {
+	values = means(values, columns)
+	var numbers []float64
+	for _, v := range values {
+		if finite(v) {
+			numbers = append(numbers, v)
+		}
+	}
+	out := make([]string, rows)
+	for _, v := range values {
+		level := 0
+		if finite(v) {
+			level = levelOf(v, slices.Min(numbers), slices.Max(numbers), 8*rows)
+		}
+		for r := range out {
+			cell := g.levels[min(max(level-8*(rows-1-r), 0), 8)]
+			if level == 0 && r == rows-1 {
+				cell = g.cross
+			}
+			out[r] += cell
+		}
+	}
+	return out
+}
+
+// levelOf returns the height of a value, from 1 to levels; half of that where all are the same.
+func levelOf(v, least, most float64, levels int) int {
+	if span := most - least; span > 0 && finite(span) {
+		return 1 + int((v-least)/span*float64(levels-1)+0.5)
+	}
+	return levels / 2
+}

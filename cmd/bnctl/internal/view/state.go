@@ -1,0 +1,180 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/internal/legible"
+	"github.com/bnctl/bnctl/train"
+)
+
+// State is what a view shows. The zero State is that of a run of which nothing is known.
+type State struct {
+	Title   string        // before there is more
+	Elapsed time.Duration // since the run began
+
+	started  *train.Started
+	now      train.Moment
+	first    time.Duration // when the first step was done
+	rows     int           // of steps since
+	watched  bool          // moments tell of steps
+	last     train.Stepped
+	lastAt   time.Duration
+	epoch    *train.EpochDone // the last
+	measured *train.EpochDone // the last that was evaluated
+	devices  []device
+	ranks    []train.RankShare
+	starved  float64 // share of the time that devices waited for it
+	happened []happening
+
+	loss, accuracy, rate, valLoss, valAccuracy, overlap series
+}
+
+// mostEvents is how many events are kept.
+const mostEvents = 64
+
+// device is a device as it is shown.
+type device struct {
+	train.DeviceShare
+	lost string // what became of it; "" if it takes part
+}
+
+// happening is an event at a time since the run began.
+type happening struct {
+	at    time.Duration
+	text  string
+	style style
+}
+
+// Event takes in what a run tells, at a time since it began.
+func (s *State) Event(e train.Event, at time.Duration) {
+	note := func(k style, format string, args ...any) {
+		s.happened = s.happened[max(len(s.happened)-mostEvents+1, 0):]
+		s.happened = append(s.happened, happening{at, legible.Short(legible.Sprintf(format, args...)), k})
+	}
+	switch e := e.(type) {
+	case train.Started:
+		s.start(e)
+		if e.FirstStep > 0 {
+			note(accent, "resumed at step %d", e.FirstStep)
+		}
+	case train.Stepped:
+		s.step(e, at)
+	case train.EpochDone:
+		s.endEpoch(e)
+		if e.Warning != "" {
+			note(bad, "%s", e.Warning)
+		}
+	case train.DeviceLost:
+		s.lose(e)
+		note(bad, "%s", lostText(e))
+	case train.DeviceBack:
+		s.takeBack(e.Device)
+		note(good, "%s is back at step %d", e.Device, e.Step)
+	case train.AtHost:
+		note(middling, "devices exchange through bnctl: %s", e.Reason)
+	case train.Placed:
+		for i, name := range e.Devices {
+			s.deviceNamed(name).Replicas = e.Replicas[i]
+		}
+		note(accent, "replicas placed by speed at step %d", e.Step)
+	case train.StoppedEarly:
+		note(middling, "stopped early at step %d: no better in %d evaluations", e.Step, e.Evaluations)
+	}
+}
+
+func (s *State) start(e train.Started) {
+	s.started = &e
+	s.now = train.Moment{Step: e.FirstStep, Epoch: 1}
+	s.devices = nil
+	for i, name := range e.Devices {
+		s.devices = append(s.devices, device{DeviceShare: train.DeviceShare{Device: legible.Text(name)}})
+		if i < len(e.Placement) {
+			s.devices[i].Replicas = e.Placement[i]
+		}
+	}
+}
+
+// step takes in figures of some steps, and the steps themselves if moments do not tell of them.
+func (s *State) step(e train.Stepped, at time.Duration) {
+	s.last, s.lastAt = e, at
+	s.rate.add(e.Throughput)
+	s.times(e.InputWait, e.Devices, e.Ranks)
+	if !s.watched {
+		s.loss.add(e.Loss)
+		s.accuracy.add(e.Accuracy)
+		s.now = train.Moment{Step: e.Step, Epoch: e.Epoch}
+	}
+}
+
+// Moment takes in where a run stands, at a time since it began.
+func (s *State) Moment(m train.Moment, at time.Duration) {
+	s.now = m
+	if m.Rows == 0 {
+		return
+	}
+	if !s.watched {
+		s.first = at
+	} else {
+		s.rows += m.Rows
+	}
+	s.watched = true
+	s.loss.add(m.Loss)
+	s.accuracy.add(m.Accuracy)
+	s.times(m.InputWait, m.Devices, m.Ranks)
+}
+
+// times takes in where the time goes.
+func (s *State) times(input float64, devices []train.DeviceShare, ranks []train.RankShare) {
+	s.starved, s.ranks = input, ranks
+	for _, d := range devices {
+		known := s.deviceNamed(d.Device)
+		d.Device = known.Device
+		known.DeviceShare, known.lost = d, ""
+	}
+}
+
+func (s *State) endEpoch(e train.EpochDone) {
+	s.epoch = &e
+	if e.ValAccuracy == nil {
+		return
+	}
+	s.measured = &e
+	s.valAccuracy.add(*e.ValAccuracy)
+	if e.ValLoss != nil {
+		s.valLoss.add(float64(*e.ValLoss))
+	}
+	if e.ValMIoU != nil {
+		s.overlap.add(float64(*e.ValMIoU))
+	}
+}
+
+func (s *State) lose(e train.DeviceLost) {
+	d := s.deviceNamed(e.Device)
+	d.DeviceShare = train.DeviceShare{Device: d.Device}
+	d.lost = fmt.Sprintf("lost at step %d", e.Step)
+	if e.Excluded != "" {
+		d.lost = legible.Text("excluded: " + e.Excluded)
+	}
+}
+
+func lostText(e train.DeviceLost) string {
+	if e.Excluded != "" {
+		return fmt.Sprintf("%s excluded at step %d: %s", e.Device, e.Step, e.Excluded)
+	}
+	return fmt.Sprintf("%s lost at step %d: %s", e.Device, e.Step, e.Reason)
+}
+
+func (s *State) takeBack(name string) { s.deviceNamed(name).lost = "" }
+
+// deviceNamed returns the device of that name, a new one if there was none.
+func (s *State) deviceNamed(name string) *device {
+	name = legible.Text(name)
+	for i := range s.devices {
+		if s.devices[i].Device == name {
+			return &s.devices[i]
+		}
+	}
+	s.devices = append(s.devices, device{DeviceShare: train.DeviceShare{Device: name}})
+	return &s.devices[len(s.devices)-1]
+}

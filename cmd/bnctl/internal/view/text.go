@@ -1,0 +1,159 @@
+package view
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/bnctl/bnctl/internal/waiting"
+)
+
+// Look is what a terminal can show.
+type Look struct{ Unicode, Colours bool }
+
+// style is how a span looks.
+type style int
+
+const (
+	normal style = iota
+	faint
+	strong
+	good
+	middling
+	bad
+	accent
+)
+
+// escapes are the sequences of the styles.
+var escapes = [...]string{"", "\x1b[2m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[36m"}
+
+// span is text of one style.
+type span struct {
+	text  string
+	style style
+}
+
+// line is a line of the view.
+type line []span
+
+// text returns the line for a terminal.
+func (l line) text(k Look) string {
+	var b strings.Builder
+	for _, s := range l {
+		if !k.Colours || s.style == normal || strings.TrimSpace(s.text) == "" {
+			b.WriteString(s.text)
+			continue
+		}
+		b.WriteString(escapes[s.style] + s.text + "\x1b[m")
+	}
+	return b.String()
+}
+
+// columns returns the width of the line.
+func (l line) columns() int {
+	n := 0
+	for _, s := range l {
+		n += columns(s.text)
+	}
+	return n
+}
+
+// fitted returns the line in that many columns, and in ASCII unless the terminal has more.
+func (l line) fitted(most int, g *glyphs) line {
+	var out line
+	for _, s := range l {
+		s.text = cut(g.plain(s.text), most, g.more)
+		if most -= columns(s.text); s.text != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// columns returns the width of text: wide characters, such as those of Chinese, take two.
+func columns(text string) int {
+	n := 0
+	for _, r := range text {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	switch {
+	case r < 0x80:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	}
+	if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
+		return 2
+	}
+	return 1
+}
+
+// cut returns as much of text as fits, and says where something is left out.
+func cut(text string, most int, more string) string {
+	if columns(text) <= most {
+		return text
+	}
+	most -= columns(more)
+	if most < 0 {
+		return ""
+	}
+	for i, r := range text {
+		if most -= runeColumns(r); most < 0 {
+			return text[:i] + more
+		}
+	}
+	return text
+}
+
+// padded returns text in exactly that many columns.
+func padded(text string, n int, more string) string {
+	text = cut(text, n, more)
+	return text + strings.Repeat(" ", max(n-columns(text), 0))
+}
+
+// right is padded with the text at the end.
+func right(text string, n int) string { return strings.Repeat(" ", max(n-columns(text), 0)) + text }
+
+// glyphs are the characters that a view is drawn with.
+type glyphs struct {
+	unicode                      bool
+	done, open                   string // of a progress bar
+	compute, wait, input, nought string // of a bar of times
+	levels                       [9]string
+	cross, dot, more             string
+}
+
+var fine = glyphs{unicode: true, done: "━", open: "─", compute: "█", wait: "▒", input: "░", nought: " ",
+	levels: [9]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, cross: "×", dot: " · ", more: "…"}
+
+var ascii = glyphs{done: "#", open: "-", compute: "#", wait: "=", input: "-", nought: " ",
+	levels: [9]string{" ", "_", ".", "-", "~", "=", "+", "*", "#"}, cross: "x", dot: " - ", more: "..."}
+
+// plain returns text as the terminal can show it.
+func (g *glyphs) plain(text string) string {
+	if g.unicode {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 0x80 {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// limited returns the size that is drawn in: a full line would wrap, wide ones are hard to read, and
+// lines that were printed above should be seen too.
+func limited(s waiting.Size) waiting.Size {
+	const widest, highest = 120, 34
+	rows := s.Rows - 1
+	if s.Rows >= 18 {
+		rows = s.Rows * 2 / 3
+	}
+	return waiting.Size{Columns: min(s.Columns-1, widest), Rows: min(rows, highest)}
+}

@@ -1,0 +1,44 @@
+package waiting
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Size is that of a terminal, in characters.
+type Size struct{ Columns, Rows int }
+
+// SizeOf returns the size of a terminal as it is now: people resize windows. It is 80 by 24 of
+// another writer, and of a terminal that does not know.
+func SizeOf(of io.Writer) Size {
+	size := Size{80, 24}
+	if f, ok := of.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil {
+			if w > 0 {
+				size.Columns = w
+			}
+			if h > 0 {
+				size.Rows = h
+			}
+		}
+	}
+	return size
+}
+
+// Columns returns the width of a terminal: that of SizeOf.
+func Columns(of io.Writer) int { return SizeOf(of).Columns }
+
+// Unicode reports whether a terminal shows UTF-8, as the environment says: the first that is set of
+// LC_ALL, LC_CTYPE and LANG. Windows sets none, and shows it.
+func Unicode(env func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(env(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return runtime.GOOS == "windows"
+}

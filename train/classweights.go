@@ -20,6 +20,7 @@ import (
 const (
 	medianWeights   = "median"
 	balancedWeights = "balanced"
+	autoWeights     = "auto" // balanced where Imbalance has something to say, else none
 )
 
 // classWeights returns the weight of each class; nil without any.
@@ -36,7 +37,7 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
 			return nil, refuse(strconv.Quote(text)+" is no weight",
-				"want balanced, median, or a number for each class")
+				"want balanced, auto, median, or a number for each class")
 		}
 		weights = append(weights, w)
 	}
@@ -64,12 +65,8 @@ func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 			" are none", "give a number for each class")
 	}
 	of, in := make([]int64, len(info.Classes)), make([]int64, len(info.Classes))
-	for i := range info.Len {
-		label, err := src.Label(ctx, i)
-		if err != nil {
-			return "", err
-		}
-		here, all := countClasses(label, len(of)), int64(0)
+	err := eachCount(ctx, src, func(here []int64) {
+		all := int64(0)
 		for _, n := range here {
 			all += n
 		}
@@ -78,6 +75,9 @@ func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 				of[class], in[class] = of[class]+n, in[class]+all
 			}
 		}
+	})
+	if err != nil {
+		return "", err
 	}
 	frequency, all := make([]float64, len(of)), []float64(nil)
 	for class, n := range of {
@@ -98,6 +98,15 @@ func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 	return strings.Join(texts, ","), nil
 }
 
+// autoFrequencies returns the weights that "auto" stands for.
+func autoFrequencies(ctx context.Context, src data.Source) (string, error) {
+	text, err := Imbalance(ctx, src)
+	if err != nil || text == "" {
+		return "", err
+	}
+	return balancedFrequencies(ctx, src)
+}
+
 // balancedFrequencies returns the weights that "balanced" stands for. A class without a
 // label weighs 1.
 func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
@@ -106,18 +115,13 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are no classes",
 			"leave it out")
 	}
-	of, all, present := make([]int64, len(info.Classes)), int64(0), 0
-	for i := range info.Len {
-		label, err := src.Label(ctx, i)
-		if err != nil {
-			return "", err
-		}
-		for class, n := range countClasses(label, len(of)) {
-			of[class] += n
-			all += n
-		}
+	of, err := labelCounts(ctx, src)
+	if err != nil {
+		return "", err
 	}
+	all, present := int64(0), 0
 	for _, n := range of {
+		all += n
 		if n > 0 {
 			present++
 		}
@@ -131,17 +135,6 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 		texts[class] = strconv.FormatFloat(weight, 'g', -1, 64)
 	}
 	return strings.Join(texts, ","), nil
-}
-
-// countClasses returns how many labels each class has.
-func countClasses(labels []int32, classes int) []int64 {
-	n := make([]int64, classes)
-	for _, l := range labels {
-		if l >= 0 && int(l) < classes {
-			n[l]++
-		}
-	}
-	return n
 }
 
 // denominator returns the sum of the weights of labels, as PyTorch's mean has
@@ -170,34 +163,4 @@ func (p *plan) perLabel(b parallel.Batch, r parallel.Result) float64 {
 		return r.Loss
 	}
 	return ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted
-}
-
-// Imbalance returns a sentence if more than half of the samples of src are of one class, of two
-// classes more than two thirds; else "". It does not look at masks.
-func Imbalance(ctx context.Context, src data.Source) (string, error) {
-	info := src.Info()
-	if !info.Labelled || info.Masks || len(info.LabelShape) > 0 || len(info.Classes) < 2 {
-		return "", nil
-	}
-	most := 1.0 / 2
-	if len(info.Classes) == 2 { // one of them always has half
-		most = 2.0 / 3
-	}
-	of := make([]int64, len(info.Classes))
-	for i := range info.Len {
-		label, err := src.Label(ctx, i)
-		if err != nil {
-			return "", err
-		}
-		for class, n := range countClasses(label, len(of)) {
-			of[class] += n
-		}
-	}
-	for class, n := range of {
-		if float64(n) > most*float64(info.Len) {
-			return fmt.Sprintf("%d of %s are of class %s, and nothing weighs them: {class-weights} balanced does", n,
-				problem.Plural(info.Len, "sample"), info.Classes[class]), nil
-		}
-	}
-	return "", nil
 }

@@ -158,5 +158,10 @@ func TestImbalance(t *testing.T) {
 		if err != nil || !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%v: %q, %v; want %q", c.labels, got, err, c.want)
 		}
+		r := DefaultRecipe("unet-bn")
+		r.ClassWeights = "auto"
+		if err := r.SetData(t.Context(), src, nil); err != nil || (r.ClassWeights == "") != (c.want == "") {
+			t.Errorf("%v: auto is %q, %v", c.labels, r.ClassWeights, err)
+		}
 	}
 }

@@ -20,7 +20,7 @@ func (r *Recipe) SetModel(m *models.Model) {
 
 // SetData writes into r the identity of the training data and of the validation
 // data, nil for none. It reads all samples of both for their fingerprints, and
-// resolves "best" in Save and "median" and "balanced" in ClassWeights. If their classes differ
+// resolves "best" in Save and "median", "balanced" and "auto" in ClassWeights. If their classes differ
 // the error is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
@@ -36,6 +36,8 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 		r.ClassWeights, err = medianFrequencies(ctx, training)
 	case balancedWeights:
 		r.ClassWeights, err = balancedFrequencies(ctx, training)
+	case autoWeights:
+		r.ClassWeights, err = autoFrequencies(ctx, training)
 	}
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ type Recipe struct {
 	Warmup         float64  `json:"warmup"`          // epochs
 	ClipNorm       float64  `json:"clip_norm"`       // 0: none
 	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: none
-	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median" or "balanced"
+	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median", "balanced" or "auto"
 	// until SetData computes them; "": all 1.
 	ClassWeights string  `json:"class_weights,omitempty"`
 	AuxWeight    float64 `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none

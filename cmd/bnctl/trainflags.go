@@ -71,7 +71,8 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient", DefaultText: "no limit"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
-			Usage: "of the classes in the loss, `W,W`, or by how often they are labels: balanced, or median (masks)"},
+			Usage: "of the classes in the loss, `W,W`, or by how often they are labels: balanced, auto (balanced " +
+				"where one class has most), or median (masks)"},
 		&cli.Float64Flag{Name: "aux-weight", DefaultText: "none",
 			Usage: "weight of the loss of the auxiliary head, the output aux, which strip removes"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +

@@ -1,67 +1,58 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"slices"
-
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/recipefile"
+	"github.com/bnctl/bnctl/models"
 )
 
-// applyRecipeFile sets the flags of --recipe that the command line leaves open.
-func applyRecipeFile(c *cli.Context) error {
-	path := c.String("recipe")
-	if path == "" {
-		return nil
-	}
-	f, err := recipefile.Read(path)
-	if err != nil {
-		return err
-	}
-	for _, section := range []struct {
-		name, other  string
-		values       map[string]string
-		flags, there []cli.Flag
-	}{
-		{"recipe", "run", f.Recipe, recipeFlags(), runFlags()},
-		{"run", "recipe", f.Run, runFlags(), recipeFlags()},
-	} {
-		for _, name := range slices.Sorted(maps.Keys(section.values)) {
-			if find(section.there, name) != nil {
-				return misuse("%s: %s: %s belongs under %s:", path, section.name, name, section.other)
-			}
-		}
-		if err := applyFlags(c, section.values, section.flags); err != nil {
-			return misuse("%s: %s: %v", path, section.name, err)
-		}
-	}
-	return nil
+// flagsOfFiles are the flags that a recipe file has.
+func flagsOfFiles() recipefile.Flags {
+	return recipefile.Flags{Recipe: recipeFlags(), Run: runFlags(), Check: checkValue}
 }
 
-func applyFlags(c *cli.Context, values map[string]string, flags []cli.Flag) error {
-	var known []string
-	for _, f := range flags {
-		known = append(known, f.Names()...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("unknown key %q%s", name, nearest.Name(name, known))
+// applyRecipeFile sets the flags of --recipe that the command line leaves open, and those of
+// --preset that both do. It returns the text of the preset; nil without.
+func applyRecipeFile(c *cli.Context) (preset []byte, err error) {
+	if path := c.String("recipe"); path != "" {
+		f, err := recipefile.Read(path)
+		if err != nil {
+			return nil, err
 		}
-		if c.IsSet(name) {
-			continue
-		}
-		value := values[name]
-		f := find(flags, name)
-		if _, ok := f.(*cli.BoolFlag); ok {
-			value = recipefile.Boolean(value)
-		}
-		if err := cmp.Or(checkValue(f, value), c.Set(name, value)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err := flagsOfFiles().Apply(c, f); err != nil {
+			return nil, misuse("%s: %v", path, err)
 		}
 	}
-	return nil
+	if !c.IsSet("preset") {
+		return nil, nil
+	}
+	if c.IsSet("resume") && c.String("resume") != "auto" {
+		return nil, misadvise("leave it out", "--preset means nothing here: the checkpoint has its recipe")
+	}
+	f, text, err := recipefile.Preset(c.String("preset"))
+	if err != nil {
+		return nil, err
+	}
+	f.Without(c.IsSet)
+	return text, flagsOfFiles().Apply(c, f)
+}
+
+// printRecipe prints the flags that are set as a recipe file, with the comments of a preset.
+func printRecipe(c *cli.Context, preset []byte) error {
+	f := flagsOfFiles().Given(c)
+	_, err := outputOf(c).stdout.Write([]byte(f.Text(preset)))
+	return err
+}
+
+// checkPreset refuses the preset finetune where there is nothing to train on with.
+func checkPreset(c *cli.Context, resumed bool) error {
+	if c.String("preset") != "finetune" || resumed || c.String("init") != "" {
+		return nil
+	}
+	if _, err := models.Lookup(c.String("model")); err != nil {
+		return nil // a file
+	}
+	return misadvise("name some with --init FILE or --model FILE, or take --preset photos",
+		"--preset finetune trains on with weights, and a new %s has none", c.String("model"))
 }

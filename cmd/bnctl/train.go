@@ -26,6 +26,8 @@ threads or interruptions.
    bnctl train --model lenet-bn --data glyphs --val glyphs -o glyphs.bnm
    bnctl train --model resnet20 --data cifar10:cifar-10.tar.gz --val cifar10:cifar-10.tar.gz \
        --devices 2xcpu --epochs 30 --lr 0.1 --schedule cosine --augment cifar -o cifar.bnm
+   bnctl train --preset photos --data folder:photos -o photos.bnm
+   bnctl train --preset photos --print-recipe >photos.yaml     then --recipe photos.yaml
    bnctl train --resume cifar.bnc --devices 8xcpu`,
 		Flags:  trainFlags(),
 		Action: trainAction,
@@ -36,8 +38,12 @@ func trainAction(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return misuse("train takes no argument %q; data is given by --data", c.Args().First())
 	}
-	if err := applyRecipeFile(c); err != nil {
+	preset, err := applyRecipeFile(c)
+	if err != nil {
 		return err
+	}
+	if c.Bool("print-recipe") {
+		return printRecipe(c, preset)
 	}
 	o := outputOf(c)
 	return onRanks(c, o, func(ctx context.Context, p peers) error {
@@ -72,7 +78,7 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if !resumed && c.String("data") == "" {
 		return misuse("train needs --data, for example --data glyphs")
 	}
-	return nil
+	return checkPreset(c, resumed)
 }
 
 // trainOptions returns what the flags say of a run, new or resumed.

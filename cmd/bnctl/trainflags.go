@@ -127,7 +127,10 @@ func trainFlags() []cli.Flag {
 		&cli.StringFlag{Name: "resume",
 			Usage: "go on from a checkpoint `FILE`, or auto: from --checkpoint if it exists"},
 		&cli.StringFlag{Name: "recipe",
-			Usage: "read flags from a YAML `FILE` (recipe: and run:); the command line wins"})
+			Usage: "read flags from a YAML `FILE` (recipe: and run:); the command line wins"},
+		&cli.StringFlag{Name: "preset", DefaultText: "none",
+			Usage: "flags for a purpose, photos, finetune or from-scratch; the command line and --recipe win"},
+		&cli.BoolFlag{Name: "print-recipe", Usage: "print the flags as a file for --recipe, and train nothing"})
 }
 
 // fromFlags fills in a recipe from the command line: all of it, or with

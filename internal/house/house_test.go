@@ -171,7 +171,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 .: tensor train
 
 cmd/bnctl/internal/nearest:
-cmd/bnctl/internal/recipefile: internal/regular problem
+cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular problem
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
 cmd/bnctl: modelfile/formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo

@@ -1,0 +1,96 @@
+package recipefile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
+)
+
+// Flags are the options of a command line that files have: Recipe and Run as in File.
+type Flags struct {
+	Recipe, Run []cli.Flag
+	// Check refuses a value that a flag does not read.
+	Check func(f cli.Flag, value string) error
+}
+
+// Apply sets the flags of f that the command line leaves open.
+func (s Flags) Apply(c *cli.Context, f File) error {
+	for _, section := range []struct {
+		name, other  string
+		values       map[string]string
+		flags, there []cli.Flag
+	}{
+		{"recipe", "run", f.Recipe, s.Recipe, s.Run},
+		{"run", "recipe", f.Run, s.Run, s.Recipe},
+	} {
+		for _, name := range slices.Sorted(maps.Keys(section.values)) {
+			if find(section.there, name) != nil {
+				return fmt.Errorf("%s: %s belongs under %s:", section.name, name, section.other)
+			}
+		}
+		if err := s.apply(c, section.values, section.flags); err != nil {
+			return fmt.Errorf("%s: %w", section.name, err)
+		}
+	}
+	return nil
+}
+
+func (s Flags) apply(c *cli.Context, values map[string]string, flags []cli.Flag) error {
+	var known []string
+	for _, f := range flags {
+		known = append(known, f.Names()...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown key %q%s", name, nearest.Name(name, known))
+		}
+		if c.IsSet(name) {
+			continue
+		}
+		value := values[name]
+		f := find(flags, name)
+		if _, ok := f.(*cli.BoolFlag); ok {
+			value = Boolean(value)
+		}
+		if err := cmp.Or(s.Check(f, value), c.Set(name, value)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Given returns the flags that are set, as a file has them.
+func (s Flags) Given(c *cli.Context) File {
+	given := func(flags []cli.Flag) map[string]string {
+		values := map[string]string{}
+		for _, f := range flags {
+			name := f.Names()[0]
+			if !c.IsSet(name) {
+				continue
+			}
+			switch v := c.Value(name).(type) {
+			case cli.StringSlice:
+				values[name] = strings.Join(v.Value(), ",")
+			default:
+				values[name] = fmt.Sprint(v)
+			}
+		}
+		return values
+	}
+	return File{Recipe: given(s.Recipe), Run: given(s.Run)}
+}
+
+func find(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package recipefile
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+//go:embed presets
+var presets embed.FS
+
+// Presets are the names of the recipes that bnctl brings along.
+func Presets() []string { return []string{"photos", "finetune", "from-scratch"} }
+
+// Preset returns a recipe by its name, and its text with comments.
+func Preset(name string) (f File, text []byte, err error) {
+	if !slices.Contains(Presets(), name) {
+		e := problem.New("preset", strconv.Quote(name), "want one of "+strings.Join(Presets(), ", "), "")
+		e.Known = Presets()
+		return f, nil, e
+	}
+	if text, err = presets.ReadFile("presets/" + name + ".yaml"); err != nil {
+		return f, nil, err
+	}
+	return f, text, f.parse(text)
+}
+
+// Without leaves out what another option takes the place of: data of its own for validation that
+// of a split, a number of steps that of epochs.
+func (f *File) Without(given func(option string) bool) {
+	for option, other := range map[string]string{"val-split": "val", "epochs": "steps"} {
+		if given(other) {
+			delete(f.Recipe, option)
+		}
+	}
+}
+
+// Text writes options as a file that Read takes. Where text, of a preset, has a line for an option
+// it stays in its place, with its comment; what f has not is left out.
+func (f *File) Text(text []byte) string {
+	var b strings.Builder
+	left, section := maps.Clone(f.Recipe), false
+	for line := range strings.Lines(string(text)) {
+		name, rest, found := strings.Cut(strings.TrimSpace(line), ":")
+		if section = section || name == "recipe"; !section || !found || name == "recipe" || name[0] == '#' {
+			b.WriteString(line)
+			continue
+		}
+		value, there := left[name]
+		if !there {
+			continue
+		}
+		if was, _, _ := strings.Cut(rest, "#"); value != strings.TrimSpace(was) {
+			line = fmt.Sprintf("  %s: %s\n", name, scalar(value)) // the comment is on another value
+		}
+		b.WriteString(line)
+		delete(left, name)
+	}
+	if len(text) == 0 {
+		b.WriteString("recipe:\n")
+	}
+	writeOptions(&b, left)
+	if len(f.Run) > 0 {
+		b.WriteString("run:\n")
+		writeOptions(&b, f.Run)
+	}
+	return b.String()
+}
+
+func writeOptions(b *strings.Builder, options map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		fmt.Fprintf(b, "  %s: %s\n", name, scalar(options[name]))
+	}
+}
+
+// scalar writes a value such that YAML reads it as the same text.
+func scalar(value string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./@+", r)
+	}
+	if value != "" && value[0] != '-' && strings.TrimFunc(value, plain) == "" {
+		return value
+	}
+	return strconv.Quote(value)
+}

@@ -7,10 +7,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// padCrop shifts src by up to 4 pixels along each axis; what comes in is beyond:
+// padCrop shifts src by up to 4 pixels along each axis.
+func padCrop(dst, src plane, beyond byte, d *tensor.Draws) { shiftRandomly(dst, src, 4, beyond, d) }
+
+// shiftRandomly shifts src by up to pad pixels along each axis; what comes in is beyond:
 // black for a picture. It takes two draws.
-func padCrop(dst, src plane, beyond byte, d *tensor.Draws) {
-	const pad = 4
+func shiftRandomly(dst, src plane, pad int, beyond byte, d *tensor.Draws) {
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
 	copy(dst.pix, bytes.Repeat([]byte{beyond}, len(dst.pix)))
 	for y := max(0, -dy); y < min(dst.h, dst.h-dy); y++ {
@@ -25,9 +27,13 @@ func padCrop(dst, src plane, beyond byte, d *tensor.Draws) {
 
 // randomFlip mirrors p left to right in one of two cases. It takes one draw.
 func randomFlip(p plane, d *tensor.Draws) {
-	if d.Uint32()>>31 == 0 {
-		return
+	if d.Uint32()>>31 != 0 {
+		mirror(p)
 	}
+}
+
+// mirror turns p left to right.
+func mirror(p plane) {
 	for y := range p.h {
 		row := p.row(y)
 		for i, j := 0, (p.w-1)*p.c; i < j; i, j = i+p.c, j-p.c {
@@ -41,12 +47,15 @@ func randomFlip(p plane, d *tensor.Draws) {
 // randomCrop draws the part of an h x w picture that random resized crop shows
 // (Szegedy et al. 2015, as in torchvision): 8 to 100 % of the area, sides in a
 // ratio from 3/4 to 4/3; after ten parts that don't fit, the middle.
-func randomCrop(h, w int, d *tensor.Draws) box {
-	const least, widest = 0.08, 4. / 3
+func randomCrop(h, w int, d *tensor.Draws) box { return randomPart(h, w, 0.08, 1, d) }
+
+// randomPart is randomCrop with other shares of the area.
+func randomPart(h, w int, least, most float64, d *tensor.Draws) box {
+	const widest = 4. / 3
 	logWidest := tensor.Log(widest)
 	area := float64(h * w)
 	for range 10 {
-		target := float64(area * d.Between(least, 1))
+		target := float64(area * d.Between(least, most))
 		ratio := tensor.Exp(d.Between(-logWidest, logWidest))
 		cw := int(math.RoundToEven(math.Sqrt(float64(target * ratio))))
 		ch := int(math.RoundToEven(math.Sqrt(target / ratio)))

@@ -32,6 +32,9 @@ func (t Transform) InWords(info Info) string {
 	case 2:
 		how += ", made grey"
 	}
+	if len(t.Augment.operations()) > 0 {
+		return text + how + "; in training " + string(t.Augment)
+	}
 	return text + how + map[Augment]string{
 		CIFARAugment:    "; in training shifted and flipped",
 		ImageNetAugment: "; in training random parts, scaled and flipped",

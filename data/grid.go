@@ -3,7 +3,6 @@ package data
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"image"
 
 	"github.com/bnctl/bnctl/tensor"
@@ -13,18 +12,11 @@ import (
 // fit into a square of side pixels, with 2 grey pixels around it. Masks are drawn over
 // their pictures.
 func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*image.RGBA, error) {
-	const gap = 2
 	info := src.Info()
-	if !info.Pictures() {
-		return nil, fmt.Errorf("the samples are %s, not pictures", tensor.Describe(info.DType, info.Shape))
+	if err := drawable(info, columns, side); err != nil {
+		return nil, err
 	}
-	if columns < 1 || side < 1 {
-		return nil, fmt.Errorf("a grid of columns %d, side %d; want at least 1 and 1", columns, side)
-	}
-	columns = min(columns, max(1, len(samples)))
-	rows := (len(samples) + columns - 1) / columns
-	out := image.NewRGBA(image.Rect(0, 0, columns*(side+gap)+gap, rows*(side+gap)+gap))
-	copy(out.Pix, bytes.Repeat([]byte{0x80, 0x80, 0x80, 0xff}, len(out.Pix)/4))
+	g := newGrid(len(samples), columns, side, 0)
 	for k, i := range samples {
 		t, err := src.Sample(ctx, i)
 		if err != nil {
@@ -37,12 +29,39 @@ func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*i
 			}
 			t = Overlay(t, mask)
 		}
-		fitted := fitInto(t, side)
-		x := k%columns*(side+gap) + gap + (side-fitted.w)/2
-		y := k/columns*(side+gap) + gap + (side-fitted.h)/2
-		paste(out, fitted, x, y)
+		g.draw(k, t)
 	}
-	return out, nil
+	return g.out, nil
+}
+
+// grid is a picture of cells, each a square for a sample and lines of text below it.
+type grid struct {
+	out                    *image.RGBA
+	columns, side, caption int
+}
+
+// gap is how many grey pixels are around a cell.
+const gap = 2
+
+func newGrid(samples, columns, side, caption int) *grid {
+	columns = min(columns, max(1, samples))
+	rows := (samples + columns - 1) / columns
+	g := &grid{columns: columns, side: side, caption: caption}
+	g.out = image.NewRGBA(image.Rect(0, 0, columns*(side+gap)+gap, rows*(side+caption+gap)+gap))
+	copy(g.out.Pix, bytes.Repeat([]byte{0x80, 0x80, 0x80, 0xff}, len(g.out.Pix)/4))
+	return g
+}
+
+// corner returns where cell k begins.
+func (g *grid) corner(k int) (x, y int) {
+	return k%g.columns*(g.side+gap) + gap, k/g.columns*(g.side+g.caption+gap) + gap
+}
+
+// draw puts a sample into cell k.
+func (g *grid) draw(k int, t tensor.Tensor) {
+	fitted := fitInto(t, g.side)
+	x, y := g.corner(k)
+	paste(g.out, fitted, x+(g.side-fitted.w)/2, y+(g.side-fitted.h)/2)
 }
 
 // fitInto scales a picture so that its longer side is side.

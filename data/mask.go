@@ -64,8 +64,10 @@ func (t Transform) placeMask(dst, src plane, d *tensor.Draws) {
 			nearest(visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
 		})
 		randomFlip(dst, d)
-	default:
+	case NoAugment:
 		t.fitMask(dst, src)
+	default:
+		t.play(dst, src, d, true)
 	}
 }
 

@@ -6,28 +6,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Augment is the name of an augmentation: a random change of pictures in training.
-type Augment string
-
-// The augmentations.
-const (
-	NoAugment       Augment = ""
-	CIFARAugment    Augment = "cifar"    // 4 black pixels around, crop to the size before, flip
-	ImageNetAugment Augment = "imagenet" // random resized crop, flip
-	SegmentAugment  Augment = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
-)
-
-// ParseAugment returns the augmentation of that name; "none" is NoAugment.
-func ParseAugment(name string) (Augment, error) {
-	switch a := Augment(name); a {
-	case "none":
-		return NoAugment, nil
-	case CIFARAugment, ImageNetAugment, SegmentAugment:
-		return a, nil
-	}
-	return "", fmt.Errorf("unknown augmentation %q; there are none, cifar, imagenet and segment", name)
-}
-
 // Transform says how a picture is brought to the size that a model takes. Its zero
 // value leaves pictures as they are. Arrays that are not pictures are never changed.
 type Transform struct {
@@ -59,6 +37,9 @@ func (t Transform) Shape(info Info) ([]int, error) {
 				tensor.Describe(info.DType, info.Shape))
 		}
 		return info.Shape, nil
+	}
+	if err := t.Augment.fits(info); err != nil {
+		return nil, err
 	}
 	if t.Height < 0 || t.Width < 0 || (t.Height == 0) != (t.Width == 0) {
 		return nil, fmt.Errorf("result size %d x %d is not valid", t.Height, t.Width)
@@ -142,8 +123,10 @@ func (t Transform) augment(dst, src plane, d *tensor.Draws) {
 		})
 		randomFlip(dst, d)
 		jitter(dst, d)
-	default:
+	case NoAugment:
 		t.fit(dst, src)
+	default:
+		t.play(dst, src, d, false)
 	}
 }
 

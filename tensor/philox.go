@@ -78,6 +78,12 @@ type Draws struct {
 	spared bool
 }
 
+// Stream returns the numbers of another use of the same sample in the same epoch, from their first
+// on: those of the generator whose seed is the key of d's.
+func (d *Draws) Stream(s Stream) Draws {
+	return NewPhilox(uint64(d.p.Key[1])<<32|uint64(d.p.Key[0]), s).Draws(d.epoch, d.sample)
+}
+
 // Uint32 returns the next word.
 func (d *Draws) Uint32() uint32 {
 	if d.used == len(d.words) {

@@ -47,6 +47,9 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 			r.Save = "best:miou"
 		}
 	}
+	if a, err := data.ParseAugment(r.Augment); err == nil && a != data.NoAugment {
+		r.Augment = string(a) // with all arguments, so that what means the same is the same
+	}
 	r.Validation = Data{}
 	if validation != nil {
 		infos = append(infos, validation.Info())

@@ -26,12 +26,16 @@ func dataCommand() *cli.Command {
 				Description: `   bnctl data mean-std folder:photos@train`, Flags: dataFlags(), Action: dataMeanStd},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
 				Description: `   bnctl data show glyphs -o grid.png
-   bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10`,
+   bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10
+   bnctl data show folder:photos --augment 'resizedcrop flip jitter' -o grid.png`,
 				Flags: append(dataFlags(),
 					&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "`FILE` to write: .png"},
 					&cli.IntFlag{Name: "count", Value: 64, Usage: "samples"},
 					&cli.IntFlag{Name: "columns", Value: 8, Usage: "samples in a row"},
 					&cli.IntFlag{Name: "side", Value: 64, Usage: "pixels of the longer side of a sample"},
+					&cli.StringFlag{Name: "augment", DefaultText: "the first samples, as they are",
+						Usage: "draw what train --augment sees first, with labels"},
+					&cli.Uint64Flag{Name: "seed", Usage: "of --augment: that of train"},
 				), Action: dataShow},
 		},
 	}
@@ -106,5 +110,6 @@ func dataShow(c *cli.Context) error {
 		return err
 	}
 	defer src.Close()
-	return drawData(c.Context, outputOf(c), src, path, c.Int("count"), c.Int("columns"), c.Int("side"))
+	return drawData(c.Context, outputOf(c), src, path, data.Preview{Augment: c.String("augment"),
+		Seed: c.Uint64("seed"), Count: c.Int("count"), Columns: c.Int("columns"), Side: c.Int("side")})
 }

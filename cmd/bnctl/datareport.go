@@ -65,13 +65,9 @@ func figures(v []float64) string {
 	return strings.Join(texts, "  ")
 }
 
-// drawData draws the first samples of a source into one picture.
-func drawData(ctx context.Context, o *output, src data.Source, path string, count, columns, side int) error {
-	samples := make([]int, min(count, src.Info().Len))
-	for i := range samples {
-		samples[i] = i
-	}
-	grid, err := data.Grid(ctx, src, samples, columns, side)
+// drawData writes a picture of samples of a source.
+func drawData(ctx context.Context, o *output, src data.Source, path string, p data.Preview) error {
+	grid, n, err := p.Draw(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -79,7 +75,7 @@ func drawData(ctx context.Context, o *output, src data.Source, path string, coun
 	if err != nil {
 		return err
 	}
-	o.event("data", map[string]any{"output": path, "samples": len(samples)})
-	o.result("wrote %s with %s", path, plural(len(samples), "sample"))
+	o.event("data", map[string]any{"output": path, "samples": n})
+	o.result("wrote %s with %s", path, plural(n, "sample"))
 	return nil
 }

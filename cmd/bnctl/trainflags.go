@@ -78,7 +78,8 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
-			Usage: "none, cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
+			Usage: "random changes of pictures, 'crop flip jitter:0.4 ...' (docs/data.md lists them), or none, " +
+				"cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
 		&cli.StringFlag{Name: "precision", Value: d.Precision,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},

@@ -1,0 +1,218 @@
+package data
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// augmentGolden is a picture in augment.json and what torchvision makes of it.
+type augmentGolden struct {
+	Width, Height int
+	Mode          string
+	Rows          map[string]string // of tables
+	By            float64           // of one operation
+	Is            string
+}
+
+// augmentGoldens is what augment.py writes.
+type augmentGoldens struct{ RandAugment, Trivial, Rotate, Jitter []augmentGolden }
+
+func readAugmentGoldens(t *testing.T) augmentGoldens {
+	t.Helper()
+	var g augmentGoldens
+	if err := json.Unmarshal(mustRead(t, "testdata/augment.json"), &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// canvas returns the picture that augment.py makes.
+func (g augmentGolden) canvas() *canvas {
+	rgb := plane{g.Height, g.Width, 3, nil}
+	for y := range g.Height {
+		for x := range g.Width {
+			for c := range 3 {
+				v := (x*x*3 + y*y*5 + x*y*7 + c*50) % 256
+				rgb.pix = append(rgb.pix, byte(30+v*3/4))
+			}
+		}
+	}
+	if g.Mode == "RGB" {
+		return &canvas{plane: rgb}
+	}
+	grey := plane{g.Height, g.Width, 1, make([]byte, g.Height*g.Width)}
+	convert(grey, rgb)
+	return &canvas{plane: grey}
+}
+
+// after returns how augment.py writes what a change makes of the picture.
+func (g augmentGolden) after(change func(c *canvas)) string {
+	c := g.canvas()
+	change(c)
+	sum := sha256.Sum256(c.pix)
+	return hex.EncodeToString(sum[:4])
+}
+
+// The pixels of every change of RandAugment and TrivialAugmentWide at every magnitude are
+// torchvision's, bit for bit.
+func TestPoliciesAreTorchvisions(t *testing.T) {
+	g := readAugmentGoldens(t)
+	for name, of := range map[string]struct {
+		policy  policy
+		goldens []augmentGolden
+	}{"randaugment": {randAugment, g.RandAugment}, "trivial": {trivialWide, g.Trivial}} {
+		for _, golden := range of.goldens {
+			if len(golden.Rows) != len(changes) {
+				t.Errorf("%s has %d changes, want %d", name, len(changes), len(golden.Rows))
+			}
+			for _, h := range changes {
+				for k, want := range strings.Fields(golden.Rows[h.name]) {
+					got := golden.after(func(c *canvas) { of.policy.play(c, h, k%levels, k >= levels) })
+					if got != want {
+						t.Errorf("%s %dx%d %s: %s at level %d (negative %v) has pixels %s, want %s", name,
+							golden.Width, golden.Height, golden.Mode, h.name, k%levels, k >= levels, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestRotationAndColoursAreTorchvisions(t *testing.T) {
+	g := readAugmentGoldens(t)
+	for _, golden := range g.Rotate {
+		if got := golden.after(func(c *canvas) { c.rotate(golden.By) }); got != golden.Is {
+			t.Errorf("%dx%d %s turned by %g: %s, want %s", golden.Width, golden.Height, golden.Mode, golden.By, got,
+				golden.Is)
+		}
+	}
+	for _, golden := range g.Jitter {
+		var got []string
+		for _, change := range []func(plane, float64){brightness, contrast, saturation} {
+			got = append(got, golden.after(func(c *canvas) { change(c.plane, golden.By) }))
+		}
+		if all := strings.Join(got, " "); all != golden.Is {
+			t.Errorf("%dx%d %s by %g: %s, want %s", golden.Width, golden.Height, golden.Mode, golden.By, all, golden.Is)
+		}
+	}
+}
+
+// Wherever a mask has a class, it has that of the pixel that its picture shows there: a picture of
+// which every colour is the class of its pixel moves as its mask does.
+func TestMasksMoveAlong(t *testing.T) {
+	const h, w = 32, 40
+	src := plane{h, w, 1, make([]byte, h*w)}
+	for i := range src.pix {
+		src.pix[i] = byte(1 + i%250)
+	}
+	for _, text := range []string{"crop", "flip", "rotate:90", "erase:1", "crop flip rotate erase"} {
+		a, err := ParseAugment(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, seen := Transform{Augment: a}, 0
+		for i := range 60 {
+			d := tensor.NewPhilox(3, tensor.StreamAugment).Draws(1, uint64(i))
+			picture := plane{h, w, 1, make([]byte, h*w)}
+			mask := plane{h, w, 1, make([]byte, h*w)}
+			tr.play(picture, src, &d, false)
+			tr.play(mask, src, &d, true)
+			for k, class := range mask.pix {
+				switch beyond := class == ignored; {
+				case beyond && picture.pix[k] != 0, !beyond && picture.pix[k] != class:
+					t.Fatalf("%s, sample %d: pixel %d is %d, its mask %d", text, i, k, picture.pix[k], class)
+				case beyond:
+					seen++
+				}
+			}
+		}
+		if (seen > 0) != (text != "flip") {
+			t.Errorf("%s: %d pixels of masks are beyond", text, seen)
+		}
+	}
+}
+
+// Masks follow the changes of randaugment that move pixels and no others: they have the draws of their
+// pictures, and no colours.
+func TestMasksFollowPolicies(t *testing.T) {
+	for _, p := range []policy{randAugment, trivialWide} {
+		for _, h := range changes {
+			picture := augmentGolden{Width: 20, Height: 16, Mode: "L"}.canvas()
+			mask := &canvas{plane: picture.clone(), mask: true, beyond: ignored}
+			before := mask.clone()
+			p.play(picture, h, 25, true)
+			p.play(mask, h, 25, true)
+			if !h.moves && !bytes.Equal(mask.pix, before.pix) {
+				t.Errorf("%s changes a mask", h.name)
+			}
+			for k, class := range mask.pix {
+				if h.moves && class != ignored && class != picture.pix[k] {
+					t.Fatalf("%s: pixel %d is %d, its mask %d", h.name, k, picture.pix[k], class)
+				}
+			}
+		}
+	}
+}
+
+// The shares of pictures and of their area that erasing takes are those of torchvision's RandomErasing.
+func TestErase(t *testing.T) {
+	const n = 4000
+	erased, share := 0, 0.0
+	for i := range n {
+		c := &canvas{plane: plane{40, 40, 1, bytes.Repeat([]byte{1}, 1600)}}
+		d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, uint64(i))
+		eraseOperation(c, []float64{0.5, 0.02, 0.33}, &d)
+		if gone := bytes.Count(c.pix, []byte{0}); gone > 0 {
+			erased, share = erased+1, share+float64(gone)/1600
+		}
+	}
+	if of := float64(erased) / n; math.Abs(of-0.5) > 0.03 || math.Abs(share/float64(erased)-eraseMean) > 0.01 {
+		t.Errorf("%.3f of pictures erased, and of those %.3f; want 0.5, %g", of, share/float64(erased), eraseMean)
+	}
+}
+
+// eraseMean is the mean share of the area that torchvision's RandomErasing.get_params takes of pictures of
+// 40x40 by default, over 60,000 draws.
+const eraseMean = 0.174
+
+// The refusals of operations name operation, argument and range.
+func TestRefusedOperations(t *testing.T) {
+	for text, want := range map[string]string{
+		"blur":             `unknown augmentation "blur"; there are none, cifar`,
+		"rotate:200":       `rotate:200: its degrees is "200", want a number from 0 to 180`,
+		"crop:2.5":         `crop:2.5: its pixels is "2.5", want a whole number from 1 to 512`,
+		"flip:":            `flip:: its probability is "", want a number from 0 to 1`,
+		"flip:nan":         `its probability is "nan", want a number from 0 to 1`,
+		"flip:0.5,1":       "flip:0.5,1: it takes probability (0.5)",
+		"trivial:3":        "trivial:3: it takes no argument",
+		"randaugment:2,31": `its magnitude is "31", want a whole number from 0 to 30`,
+		"erase:1,0.5,0.1":  "its largest share of the area, 0.1, is below the least, 0.5",
+		"flip crop flip":   "flip stands there twice",
+		"flip resizedcrop": "resizedcrop: it makes the picture of the source, want it before flip",
+		"cifar flip":       "cifar stands alone",
+		"flip none":        "none stands alone",
+		" ":                "no augmentation is named",
+	} {
+		if a, err := ParseAugment(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseAugment(%q) = %q, %v; want %q", text, a, err, want)
+		}
+	}
+	for text, want := range map[string]Augment{
+		" crop   flip ":  "crop:4 flip:0.5",
+		"jitter:0.2":     "jitter:0.2,0.2,0.2",
+		"jitter:0.2,0.1": "jitter:0.2,0.1,0.4",
+		"randaugment":    "randaugment:2,9",
+		"trivial":        "trivial",
+	} {
+		if got, err := ParseAugment(text); got != want || err != nil {
+			t.Errorf("ParseAugment(%q) = %q, %v; want %q", text, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package data
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// canvas is a picture, or the mask of one, that operations change in place.
+type canvas struct {
+	plane
+	mask   bool // its bytes are classes: they move, and have no colours
+	beyond byte // what stands where nothing of the source is
+}
+
+// play makes dst of src by the operations of the augmentation. Each draws from a stream of its
+// own, so that neither its place nor its neighbours change what it draws.
+func (t Transform) play(dst, src plane, d *tensor.Draws, mask bool) {
+	ops := t.Augment.operations()
+	c := &canvas{plane: dst, mask: mask}
+	if mask {
+		c.beyond = ignored
+	}
+	if len(ops) > 0 && ops[0].name == resizedCrop {
+		draws := d.Stream(ops[0].stream)
+		t.scalePart(c, src, randomPart(src.h, src.w, ops[0].args[0], ops[0].args[1], &draws))
+	} else if mask {
+		t.fitMask(dst, src)
+	} else {
+		t.fit(dst, src)
+	}
+	for _, op := range ops {
+		if op.apply != nil {
+			draws := d.Stream(op.stream)
+			op.apply(c, op.args, &draws)
+		}
+	}
+}
+
+// scalePart scales a part of src to the size of c.
+func (t Transform) scalePart(c *canvas, src plane, crop box) {
+	if c.mask {
+		nearest(c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
+		return
+	}
+	resample(t.Filter, c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
+}
+
+// clone returns the pixels of c in memory of their own.
+func (c *canvas) clone() plane { return plane{c.h, c.w, c.c, bytes.Clone(c.pix)} }
+
+// cropOperation shifts by up to so many pixels along each axis. It takes two draws.
+func cropOperation(c *canvas, args []float64, d *tensor.Draws) {
+	shiftRandomly(c.plane, c.clone(), int(args[0]), c.beyond, d)
+}
+
+// flipOperation takes two draws.
+func flipOperation(c *canvas, args []float64, d *tensor.Draws) {
+	if d.Float64() < args[0] {
+		mirror(c.plane)
+	}
+}
+
+// rotateOperation takes two draws.
+func rotateOperation(c *canvas, args []float64, d *tensor.Draws) {
+	c.rotate(d.Between(-args[0], args[0]))
+}
+
+// jitterOperation changes brightness, contrast and saturation, in this order, each by a factor from
+// 1 minus its argument to 1 plus it. It takes six draws.
+func jitterOperation(c *canvas, args []float64, d *tensor.Draws) {
+	for i, change := range []func(plane, float64){brightness, contrast, saturation} {
+		factor := d.Between(1-args[i], 1+args[i])
+		if !c.mask {
+			change(c.plane, factor)
+		}
+	}
+}
+
+// eraseOperation blackens a part of the picture, whose labels then count for nothing (Zhong et al.
+// 2017, as torchvision's RandomErasing draws it): its share of the area, its sides in a ratio from
+// 0.3 to 3.3; after ten parts that don't fit, none.
+func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
+	if d.Float64() >= args[0] {
+		return
+	}
+	low, high := tensor.Log(0.3), tensor.Log(3.3)
+	for range 10 {
+		area := float64(float64(c.h*c.w) * d.Between(args[1], args[2]))
+		ratio := tensor.Exp(d.Between(low, high))
+		h := int(math.RoundToEven(math.Sqrt(float64(area * ratio))))
+		w := int(math.RoundToEven(math.Sqrt(area / ratio)))
+		if h >= c.h || w >= c.w {
+			continue
+		}
+		top, left := d.Intn(c.h-h+1), d.Intn(c.w-w+1)
+		for y := top; y < top+h; y++ {
+			copy(c.row(y)[left*c.c:(left+w)*c.c], bytes.Repeat([]byte{c.beyond}, w*c.c))
+		}
+		return
+	}
+}

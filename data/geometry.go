@@ -1,0 +1,57 @@
+package data
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// affine says which pixel of a picture each pixel of the result is: pixel (x, y) is the one that
+// (x0 + xx*x + xy*y, y0 + yx*x + yy*y) lies in, in units of 2^-16 pixels. It is Pillow's
+// transform by the nearest pixel.
+type affine struct{ xx, xy, x0, yx, yy, y0 int64 }
+
+// newAffine rounds a map of points, (a*x + b*y + c, d*x + e*y + f): pixels stand for their centres.
+func newAffine(a, b, c, d, e, f float64) affine {
+	fixed := func(v float64) int64 { return int64(math.Floor(float64(v*65536) + 0.5)) }
+	return affine{fixed(a), fixed(b), fixed(c + float64(a*0.5) + float64(b*0.5)),
+		fixed(d), fixed(e), fixed(f + float64(d*0.5) + float64(e*0.5))}
+}
+
+// move puts the pixels of c where an affine map says.
+func (c *canvas) move(m affine) {
+	src := c.clone()
+	for y := range c.h {
+		atX, atY := m.x0+m.xy*int64(y), m.y0+m.yy*int64(y)
+		row := c.row(y)
+		for x := 0; x < len(row); x += c.c {
+			fromX, fromY := atX>>16, atY>>16
+			atX, atY = atX+m.xx, atY+m.yx
+			if fromX >= 0 && fromX < int64(c.w) && fromY >= 0 && fromY < int64(c.h) {
+				from := (int(fromY)*c.w + int(fromX)) * c.c
+				copy(row[x:x+c.c], src.pix[from:from+c.c])
+				continue
+			}
+			for k := range c.c {
+				row[x+k] = c.beyond
+			}
+		}
+	}
+}
+
+// rotate turns c around its middle, counterclockwise.
+func (c *canvas) rotate(degrees float64) {
+	turn := float64(-degrees*math.Pi) / 180
+	cos, sin := tensor.Cos(turn), tensor.Sin(turn)
+	x, y := float64(c.w)/2, float64(c.h)/2
+	c.move(newAffine(cos, sin, x-float64(cos*x)-float64(sin*y), -sin, cos, y+float64(sin*x)-float64(cos*y)))
+}
+
+// shearX moves row y by -by*y pixels.
+func (c *canvas) shearX(by float64) { c.move(newAffine(1, by, 0, 0, 1, 0)) }
+
+// shearY moves column x by -by*x pixels.
+func (c *canvas) shearY(by float64) { c.move(newAffine(1, 0, 0, by, 1, 0)) }
+
+// translate moves c to the right and down, by whole pixels.
+func (c *canvas) translate(x, y int) { c.move(newAffine(1, 0, float64(-x), 0, 1, float64(-y))) }

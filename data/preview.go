@@ -1,0 +1,108 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"sync"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/fixed"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Preview says how samples of a source are drawn: the first Count as they are or, with an
+// augmentation, those that training with that seed sees first, as it sees them, with their labels.
+type Preview struct {
+	Augment              string // as ParseAugment reads it; "": as they are
+	Seed                 uint64
+	Count, Columns, Side int // as Grid
+}
+
+// Draw returns the picture of a source's samples, and how many it shows. With an augmentation,
+// pictures of several sizes are brought to Side x Side first.
+func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error) {
+	info := src.Info()
+	n := min(p.Count, info.Len)
+	if p.Augment == "" {
+		out, err := Grid(ctx, src, inOrder(n), p.Columns, p.Side)
+		return out, n, err
+	}
+	augment, err := ParseAugment(p.Augment)
+	if err != nil {
+		return nil, 0, problem.Wrap("augment", err)
+	}
+	if err := drawable(info, p.Columns, p.Side); err != nil {
+		return nil, 0, err
+	}
+	t := Transform{Augment: augment}
+	if info.Shape == nil {
+		t.Height, t.Width = p.Side, p.Side
+	}
+	l, err := NewLoader(ctx, src, Plan{Batch: n, Seed: p.Seed, Shuffle: true, Transform: t, Epochs: 1})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.Close()
+	b, err := l.Next()
+	if err != nil {
+		return nil, 0, err
+	}
+	lines := 0
+	if info.Labelled && b.perLabel == 1 {
+		lines = 1
+	}
+	g := newGrid(n, p.Columns, p.Side, lines*captionHeight)
+	for row := range n {
+		x := b.row(row)
+		if info.Masks {
+			x = Overlay(x, b.labels[row*b.perLabel:(row+1)*b.perLabel])
+		}
+		g.draw(row, x)
+		if lines > 0 {
+			g.write(row, 0, className(info, b.labels[row]))
+		}
+	}
+	return g.out, n, nil
+}
+
+// drawable refuses what no grid can show.
+func drawable(info Info, columns, side int) error {
+	if !info.Pictures() {
+		return fmt.Errorf("the samples are %s, not pictures", tensor.Describe(info.DType, info.Shape))
+	}
+	if columns < 1 || side < 1 {
+		return fmt.Errorf("a grid of columns %d, side %d; want at least 1 and 1", columns, side)
+	}
+	return nil
+}
+
+// captionHeight is that of a line of text, in pixels.
+const captionHeight = 14
+
+var captionFace = sync.OnceValue(func() font.Face {
+	f, err := opentype.Parse(goregular.TTF)
+	if err != nil {
+		panic("data: a font of the binary: " + err.Error())
+	}
+	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: 11, DPI: 72})
+	if err != nil {
+		panic("data: a font of the binary: " + err.Error())
+	}
+	return face
+})
+
+// write puts a line of text under sample k, cut to its cell.
+func (g *grid) write(k, line int, text string) {
+	x, y := g.corner(k)
+	cell := image.Rect(x, y+g.side, x+g.side, y+g.side+g.caption)
+	below := g.out.SubImage(cell).(*image.RGBA)
+	d := font.Drawer{Dst: below, Src: image.NewUniform(color.White), Face: captionFace(),
+		Dot: fixed.P(x, y+g.side+line*captionHeight+captionHeight-3)}
+	d.DrawString(text)
+}

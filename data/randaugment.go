@@ -1,0 +1,101 @@
+package data
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// levels is how many magnitudes there are, from 0 to the largest.
+const levels = 31
+
+// policy is a table of changes with the largest magnitude of each. Both are torchvision 0.14's.
+type policy struct {
+	shear, rotation, colour float64
+	bits                    int // that posterizing takes away
+	translation             func(side int) float64
+}
+
+var (
+	// randAugment is the table of Cubuk et al. 2019.
+	randAugment = policy{0.3, 30, 0.9, 4, func(side int) float64 { return float64(150. / 331 * float64(side)) }}
+	// trivialWide is the wide table of Müller and Hutter 2021.
+	trivialWide = policy{0.99, 135, 0.99, 6, func(int) float64 { return 32 }}
+)
+
+// change is a row of a policy.
+type change struct {
+	name   string
+	moves  bool // pixels, and with them those of masks
+	signed bool
+	most   func(p policy, c *canvas) float64 // the largest magnitude
+	apply  func(c *canvas, m float64)
+}
+
+// changes are the rows, in an order that never changes.
+var changes = []change{
+	{"Identity", false, false, none, nil},
+	{"ShearX", true, true, shear, (*canvas).shearX},
+	{"ShearY", true, true, shear, (*canvas).shearY},
+	{"TranslateX", true, true, func(p policy, c *canvas) float64 { return p.translation(c.w) },
+		func(c *canvas, m float64) { c.translate(int(m), 0) }},
+	{"TranslateY", true, true, func(p policy, c *canvas) float64 { return p.translation(c.h) },
+		func(c *canvas, m float64) { c.translate(0, int(m)) }},
+	{"Rotate", true, true, func(p policy, _ *canvas) float64 { return p.rotation }, (*canvas).rotate},
+	{"Brightness", false, true, factor, func(c *canvas, m float64) { brightness(c.plane, 1+m) }},
+	{"Color", false, true, factor, func(c *canvas, m float64) { saturation(c.plane, 1+m) }},
+	{"Contrast", false, true, factor, func(c *canvas, m float64) { contrast(c.plane, 1+m) }},
+	{"Sharpness", false, true, factor, func(c *canvas, m float64) { sharpness(c.plane, 1+m) }},
+	{"Posterize", false, false, func(p policy, _ *canvas) float64 { return float64(p.bits) },
+		func(c *canvas, m float64) { posterize(c.plane, 8-int(math.Round(m))) }},
+	{"Solarize", false, false, func(policy, *canvas) float64 { return 255 },
+		func(c *canvas, m float64) { solarize(c.plane, 255-m) }},
+	{"AutoContrast", false, false, none, func(c *canvas, _ float64) { autoContrast(c.plane) }},
+	{"Equalize", false, false, none, func(c *canvas, _ float64) { equalize(c.plane) }},
+}
+
+func none(policy, *canvas) float64       { return 0 }
+func shear(p policy, _ *canvas) float64  { return p.shear }
+func factor(p policy, _ *canvas) float64 { return p.colour }
+
+// magnitude returns that of a level: float32 steps from the nearer end, the half in the middle, rounded
+// to float32. torch.linspace has the same numbers.
+func magnitude(most float64, level int) float64 {
+	end := float32(most)
+	step := float64(end / (levels - 1))
+	switch left := levels - 1 - level; {
+	case level < left:
+		return float64(float32(step * float64(level)))
+	case level > left:
+		return float64(float32(float64(end) - float64(step*float64(left))))
+	}
+	return float64(end / 2)
+}
+
+// play makes one change of c, at a level of the policy.
+func (p policy) play(c *canvas, h change, level int, negative bool) {
+	if h.apply == nil || c.mask && !h.moves {
+		return
+	}
+	m := magnitude(h.most(p, c), level)
+	if h.signed && negative {
+		m = -m
+	}
+	h.apply(c, m)
+}
+
+// randAugmentOperation makes so many changes of that magnitude. It takes two draws for each: the
+// change, and the sign of its magnitude.
+func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
+	for range int(args[0]) {
+		h := changes[d.Intn(len(changes))]
+		randAugment.play(c, h, int(args[1]), d.Uint32()>>31 == 1)
+	}
+}
+
+// trivialOperation makes one change of any magnitude. It takes three draws: the change, its
+// level, and the sign.
+func trivialOperation(c *canvas, _ []float64, d *tensor.Draws) {
+	h, level := changes[d.Intn(len(changes))], d.Intn(levels)
+	trivialWide.play(c, h, level, d.Uint32()>>31 == 1)
+}

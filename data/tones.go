@@ -1,0 +1,96 @@
+package data
+
+import "bytes"
+
+// sharpness moves pixels away from the mean of their neighbourhood, in which they weigh 5 of 13.
+// Those at the edge stay.
+func sharpness(p plane, factor float64) {
+	src := plane{p.h, p.w, p.c, bytes.Clone(p.pix)}
+	for y := 1; y < p.h-1; y++ {
+		above, row, below, to := src.row(y-1), src.row(y), src.row(y+1), p.row(y)
+		for i := p.c; i < (p.w-1)*p.c; i++ {
+			sum := 4 * int(row[i])
+			for _, line := range [][]byte{above, row, below} {
+				sum += int(line[i-p.c]) + int(line[i]) + int(line[i+p.c])
+			}
+			to[i] = mixed(byte((2*sum+13)/26), row[i], float32(factor))
+		}
+	}
+}
+
+// posterize keeps the highest bits of each level.
+func posterize(p plane, bits int) {
+	mask := byte(0xff << (8 - bits))
+	for i, v := range p.pix {
+		p.pix[i] = v & mask
+	}
+}
+
+// solarize inverts levels from a threshold on.
+func solarize(p plane, threshold float64) {
+	for i, v := range p.pix {
+		if float64(v) >= threshold {
+			p.pix[i] = 255 - v
+		}
+	}
+}
+
+// autoContrast stretches the levels of each channel to 0 to 255.
+func autoContrast(p plane) {
+	p.map256(func(h *[256]int, table *[256]byte) bool {
+		low, high := 0, 255
+		for low < 255 && h[low] == 0 {
+			low++
+		}
+		for high > 0 && h[high] == 0 {
+			high--
+		}
+		if high <= low {
+			return false
+		}
+		scale := 255 / float64(high-low)
+		offset := float64(-float64(low) * scale)
+		for v := range table {
+			table[v] = byte(min(max(int(float64(float64(v)*scale)+offset), 0), 255))
+		}
+		return true
+	})
+}
+
+// equalize makes the levels of each channel equally frequent, as far as a map of levels can.
+func equalize(p plane) {
+	p.map256(func(h *[256]int, table *[256]byte) bool {
+		last := 255
+		for last > 0 && h[last] == 0 {
+			last--
+		}
+		step := (p.h*p.w - h[last]) / 255
+		if step == 0 {
+			return false
+		}
+		n := step / 2
+		for v := range table {
+			table[v] = byte(min(n/step, 255))
+			n += h[v]
+		}
+		return true
+	})
+}
+
+// map256 replaces the levels of each channel by a table that is made of its histogram; by none if
+// make reports false.
+func (p plane) map256(make func(h *[256]int, table *[256]byte) bool) {
+	for k := range p.c {
+		var histogram [256]int
+		var table [256]byte
+		for i := k; i < len(p.pix); i += p.c {
+			histogram[p.pix[i]]++
+		}
+		if !make(&histogram, &table) {
+			continue
+		}
+		for i := k; i < len(p.pix); i += p.c {
+			p.pix[i] = table[p.pix[i]]
+		}
+	}
+}

@@ -37,6 +37,12 @@ def build(name):
     for m in net.modules():
         if isinstance(m, torch.nn.modules.batchnorm._BatchNorm):
             m.momentum = None
+    with torch.no_grad():  # what is 0 or next to it at first would hide what stands before it
+        for key, p in net.named_parameters():
+            if key.endswith("layer_scale"):
+                p.uniform_(0.1, 1)
+            elif p.dim() > 1 and not p.any():
+                p.normal_(0, 0.02)
     size = SIZES.get(name, 224)
     if any(isinstance(m, torch.nn.modules.batchnorm._BatchNorm) for m in net.modules()):
         with torch.no_grad():

@@ -162,6 +162,14 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 			break
 		}
 	}
+	return c.everyRow(from, c.state(i, graph.Constant, shape...), shape)
+}
+
+// everyRow is a constant in every row of a value, broadcast to a shape.
+func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
+	if c.err != nil {
+		return graph.None
+	}
 	s := c.g.Type(from).Shape
 	if tensor.Count(s) == 0 {
 		c.fail("beside a value without elements is not supported")
@@ -176,5 +184,5 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 	v = c.node(graph.Slice, ".zero", []graph.Value{v}, "begin", []int{0}, "end", []int{1})
 	v = c.node(graph.Reshape, ".axes", []graph.Value{v}, "shape", slices.Repeat([]int{1}, len(shape)))
 	v = c.node(graph.BroadcastTo, ".zeros", []graph.Value{v}, "shape", shape)
-	return c.node(graph.Add, ".constant", []graph.Value{v, c.state(i, graph.Constant, shape...)})
+	return c.node(graph.Add, ".constant", []graph.Value{v, constant})
 }

@@ -37,7 +37,9 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 	integer, images := t.DType != tensor.F32, len(t.Shape) == 3
 	if t.DType == tensor.U8 && images {
 		if p := newPixels(r, name, t.Shape, false); p.walk(need) {
-			return p.declare(need)
+			err := p.declare(need)
+			r.rowsInput = r.values[p.at].v
+			return err
 		}
 	}
 	if integer {
@@ -46,7 +48,7 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 	}
 	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(name, "input")), t))
 	v.integer = integer
-	r.values[name] = v
+	r.values[name], r.rowsInput = v, v.v
 	if images && !integer && r.g.Err() == nil {
 		r.remark(name, t.Shape, need)
 	}
@@ -88,6 +90,8 @@ func (r *reader) outputs() error {
 		switch {
 		case !ok || x.isConstant():
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
+		case x.unbatched && r.tracked():
+			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
 		case x.fromArgMax && r.isDuplicateOutput(o.Name, x):
 			continue // the scores are there already
 		case x.fromArgMax:

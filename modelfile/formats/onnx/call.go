@@ -53,13 +53,13 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return err
 	}
 	out := c.run(op)
-	if c.err != nil && c.mixesBatch && c.batch == 1 && !c.unbatched && acceptsUnbatched(op) {
-		// What works along the batch axis works on a batch of 1 as a whole.
+	if c.err != nil && c.mixesBatch && !c.unbatched && acceptsUnbatched(op) {
+		// What works along the batch axis works on a batch of 1 as a whole, and may for rows.
 		whole, err := r.call(n)
 		if err != nil {
 			return err
 		}
-		whole.batchAsAxis = true
+		whole.batchAsAxis = whole.batchAsAxis || r.batch == 1
 		whole.unbatch()
 		if out = whole.run(op); whole.err != nil {
 			whole.err = c.err
@@ -100,6 +100,8 @@ func (r *reader) call(n *onnxpb.NodeProto) (*call, error) {
 func (c *call) run(op string) []value {
 	constants := !slices.ContainsFunc(c.in, func(x value) bool { return !x.isConstant() })
 	switch {
+	case constants && c.expandsToBatch(op):
+		return c.expandToBatch()
 	case (constants || makers[op] == nil) && folds[op] != nil:
 		return c.fold(folds[op])
 	case constants || makers[op] == nil:
@@ -107,6 +109,15 @@ func (c *call) run(op string) []value {
 		return nil
 	case c.in[0].fromArgMax:
 		return []value{c.in[0]}
+	case c.unbatched && c.tracked():
+		p, err := c.batchAxisAfter(op)
+		if err != nil {
+			c.fail("%w", err)
+			return nil
+		}
+		out := c.make(op)
+		c.resolveBatch(out, p)
+		return out
 	}
 	return c.make(op)
 }

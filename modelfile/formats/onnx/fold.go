@@ -197,7 +197,7 @@ func (c *call) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 		switch v := at(k); {
 		case isFloat(d):
 			setReal(out, k, float64(c.concrete(v)))
-		case v == anyBatch && d != tensor.I32 && d != tensor.I64:
+		case d != tensor.I64 && !(d == tensor.I32 && v < anyBatch+maxTimes32):
 			setInteger(out, k, c.concrete(v))
 		default:
 			setInteger(out, k, v)
@@ -225,12 +225,13 @@ func (c *call) setCast(out tensor.Tensor, k int, v float64) {
 // concrete returns v, and 1 for the length of a batch that the file fixes to 1; it
 // fails if v stands for the length of another batch.
 func (c *call) concrete(v int64) int64 {
-	if v != anyBatch {
+	times, ok := timesBatch(v)
+	if !ok {
 		return v
 	}
 	if c.batch == 1 {
 		c.batchAsAxis = true
-		return 1
+		return times
 	}
 	c.fail("computes with the length of the batch")
 	return 1

@@ -100,10 +100,9 @@ type binaryFold struct {
 }
 
 var binaryFolds = map[string]binaryFold{
-	"Add": {real: plus, integer: exact(func(a, b int64) int64 { return a + b }, 0)},
-	"Sub": {real: func(a, b float64) float64 { return a - b },
-		integer: right(func(a, b int64) int64 { return a - b }, 0)},
-	"Mul": {real: times, integer: exact(func(a, b int64) int64 { return a * b }, 1)},
+	"Add": {real: plus, integer: (*call).plusInteger},
+	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: (*call).minusInteger},
+	"Mul": {real: times, integer: (*call).timesInteger},
 	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*call).quotient},
 	"Mod": {real: math.Mod, integer: (*call).modulo},
 	"Pow": {real: tensor.Pow, integer: (*call).integerPower, mixedTypes: true},
@@ -126,37 +125,19 @@ var binaryFolds = map[string]binaryFold{
 }
 
 // exact makes a function that leaves the length of the batch as it is if the other operand changes
-// nothing; right is that for the second operand alone.
+// nothing.
 func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
 	return func(c *call, a, b int64) int64 {
+		_, left := timesBatch(a)
+		_, right := timesBatch(b)
 		switch {
-		case a == anyBatch && b == neutral:
+		case left && b == neutral:
 			return a
-		case b == anyBatch && a == neutral:
+		case right && a == neutral:
 			return b
 		}
 		return f(c.concrete(a), c.concrete(b))
 	}
-}
-
-func right(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
-	return func(c *call, a, b int64) int64 {
-		if a == anyBatch && b == neutral {
-			return a
-		}
-		return f(c.concrete(a), c.concrete(b))
-	}
-}
-
-func (c *call) quotient(a, b int64) int64 {
-	if a == anyBatch && b == 1 {
-		return a
-	}
-	if a, b = c.concrete(a), c.concrete(b); b == 0 {
-		c.fail("divides by zero")
-		return 0
-	}
-	return a / b
 }
 
 // modulo has the sign of the divisor, or with fmod that of the dividend.
@@ -185,27 +166,6 @@ func (c *call) integerPower(a, b int64) int64 {
 	return p
 }
 
-// The length of a batch is at least 1.
-func (c *call) maxInteger(a, b int64) int64 {
-	if a == anyBatch && b <= 1 || b == a {
-		return a
-	}
-	if b == anyBatch && a <= 1 {
-		return b
-	}
-	return max(c.concrete(a), c.concrete(b))
-}
-
-func (c *call) minInteger(a, b int64) int64 {
-	if a == anyBatch && b <= 1 || b == a {
-		return b
-	}
-	if b == anyBatch && a <= 1 {
-		return a
-	}
-	return min(c.concrete(a), c.concrete(b))
-}
-
 func plus(a, b float64) float64    { return a + b }
 func times(a, b float64) float64   { return a * b }
 func smaller(a, b float64) float64 { return min(a, b) }
@@ -221,18 +181,8 @@ func comparison(f func(order int) bool) binaryFold {
 		return 0
 	}
 	return binaryFold{boolean: true,
-		real: func(a, b float64) float64 { return float64(of(order(a, b))) },
-		integer: func(c *call, a, b int64) int64 {
-			switch {
-			case a == b:
-				return of(0)
-			case a == anyBatch && b < 1:
-				return of(1)
-			case b == anyBatch && a < 1:
-				return of(-1)
-			}
-			return of(order(c.concrete(a), c.concrete(b)))
-		}}
+		real:    func(a, b float64) float64 { return float64(of(order(a, b))) },
+		integer: func(c *call, a, b int64) int64 { return of(c.orderIntegers(a, b)) }}
 }
 
 func order[T int64 | float64](a, b T) int {

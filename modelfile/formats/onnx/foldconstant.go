@@ -29,24 +29,30 @@ func (c *call) numberAndShape() (one tensor.Tensor, shape []int) {
 	for k := range c.required(0).Count() {
 		dims = append(dims, c.concrete(at(k)))
 	}
-	one = tensor.Scalar(float32(0))
-	if a := c.attribute("value"); a != nil && a.T != nil {
-		t, err := load(a.T)
-		if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
-			t, err = t.ToF32()
-		}
-		if err != nil || t.Count() != 1 {
-			c.fail("its value is not one number")
-			return nothing, nil
-		}
-		one = t
-		a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(number(t.DType)) // load took it
-	}
+	one = c.fillingNumber()
 	shape, err := lengths(one.DType, dims)
 	if err != nil {
 		c.fail("%w", err)
 	}
 	return one, shape
+}
+
+// fillingNumber returns the number that a ConstantOfShape repeats.
+func (c *call) fillingNumber() tensor.Tensor {
+	a := c.attribute("value")
+	if a == nil || a.T == nil {
+		return tensor.Scalar(float32(0))
+	}
+	t, err := load(a.T)
+	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
+		t, err = t.ToF32()
+	}
+	if err != nil || t.Count() != 1 {
+		c.fail("its value is not one number")
+		return nothing
+	}
+	a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(number(t.DType)) // load took it
+	return t
 }
 
 // dims returns the shape of operand 0 in the file; the batch stays open, also
@@ -59,6 +65,9 @@ func (c *call) dims() []int64 {
 	if x := c.in[0]; x.isConstant() {
 		return widened(x.c.Shape)
 	} else if all := widened(c.shapeOf(x)); x.unbatched {
+		if c.tracked() {
+			all[x.batchAxis.axis] = batchTimes(all[x.batchAxis.axis])
+		}
 		return all
 	} else {
 		return append([]int64{anyBatch}, all...)

@@ -111,12 +111,12 @@ func dropout(c *call) graph.Value {
 	if !ok {
 		p = 0.5
 	}
+	if p == 0 { // in training, too
+		return c.dynamic(0)
+	}
 	training, ok := c.constant(2)
 	if ok && training.Count() == 1 && training.Bytes[0] != 0 || c.opset < 7 && c.int("is_test", 1) == 0 {
 		c.fail("%w", errTrains)
-	}
-	if p == 0 {
-		return c.dynamic(0)
 	}
 	return c.node(graph.Dropout, "", []graph.Value{c.dynamic(0)}, "p", shortest(p))
 }

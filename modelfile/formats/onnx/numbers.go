@@ -7,13 +7,27 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// anyBatch stands for the length of the batch in computations with shapes. It
-// may be moved around, and computed with where the result does not depend on
-// it; in integers of 32 bits it is anyBatch32.
+// anyBatch stands for the length N of the batch in computations with shapes, and
+// the integers behind it for 2*N, 3*N and so on. They may be moved around, and
+// computed with where the result is such a multiple or does not depend on N; in
+// integers of 32 bits they begin at anyBatch32.
 const (
 	anyBatch   = -1<<63 + 20221121
 	anyBatch32 = -1<<31 + 20221121
+	maxTimes   = 1 << 30 // the largest multiple
+	maxTimes32 = 1 << 20
 )
+
+// batchTimes stands for times*N.
+func batchTimes(times int64) int64 { return anyBatch + times - 1 }
+
+// timesBatch returns how many times the length of the batch v stands for.
+func timesBatch(v int64) (times int64, ok bool) {
+	if v < anyBatch || v >= anyBatch+maxTimes {
+		return 0, false
+	}
+	return v - anyBatch + 1, true
+}
 
 // integers returns what reads the elements of a constant of integers or truth values.
 func integers(t tensor.Tensor) (func(k int) int64, error) {
@@ -24,8 +38,8 @@ func integers(t tensor.Tensor) (func(k int) int64, error) {
 	case tensor.I32:
 		v := t.I32()
 		return func(k int) int64 {
-			if v[k] == anyBatch32 {
-				return anyBatch
+			if n := int64(v[k]) - anyBatch32; n >= 0 && n < maxTimes32 {
+				return batchTimes(n + 1)
 			}
 			return int64(v[k])
 		}, nil
@@ -83,11 +97,12 @@ func setReal(t tensor.Tensor, k int, v float64) {
 // setInteger sets element k of a constant of integers to the low bits of v that
 // its type has, as C does it; of truth values all but zero is true.
 func setInteger(t tensor.Tensor, k int, v int64) {
+	times, ofBatch := timesBatch(v)
 	switch {
 	case t.DType == tensor.Bool && v != 0:
 		t.Bytes[k] = 1
-	case t.DType == tensor.I32 && v == anyBatch:
-		t.I32()[k] = anyBatch32
+	case t.DType == tensor.I32 && ofBatch:
+		t.I32()[k] = int32(anyBatch32 + min(times, maxTimes32) - 1)
 	default:
 		putBits(t, k, uint64(v))
 	}

@@ -31,6 +31,7 @@ type reader struct {
 	foldBudget  int               // bytes that constants may still take that are computed
 	fills       int64             // bytes of large constants that are filled with one number
 	filled      map[string]bool   // those
+	rowsInput   graph.Value       // the input as floats; graph.None before it is there
 	pixels      bool              // the input is u8, of which the graph itself makes floats
 	inputShape  []int             // the shape of a sample, from outside; nil if it is not given
 	done        []bool            // nodes that need no more than the constants
@@ -52,7 +53,8 @@ type value struct {
 	file       *foreign.Tensor // the constant, still in the file
 	logits     graph.Value     // what a softmax made v of; graph.None otherwise
 	op         string          // the operator that made v
-	unbatched  bool            // the rows have the whole shape of the file, whose batch is 1
+	unbatched  bool            // the rows have the whole shape of the file, the batch being 1
+	batchAxis  batchAxis       // where the batch is in an unbatched value, unless it is 1
 	fromArgMax bool            // v are the scores that an ArgMax picks from
 	integer    bool            // v are integers in the file
 	truth      bool            // v is 0 and 1, where the file has truth values
@@ -66,7 +68,8 @@ func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
 	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
-		state: map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
+		rowsInput: graph.None,
+		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}}
 	r.images.Known = m.ProducerName != producer // the graph of another program says it; of ours, resizeKey
 	for _, p := range m.MetadataProps {

@@ -69,7 +69,7 @@ func reshape(c *call) graph.Value {
 		return reshapeUnbatched(c, target)
 	}
 	if err != nil {
-		c.fail("to %s: %w", printed(target), err)
+		c.failAcrossBatch("to %s: %w", printed(target), err)
 	}
 	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
 }
@@ -92,8 +92,10 @@ func printed(shape []int64) string {
 		if i > 0 {
 			s += ","
 		}
-		if n == anyBatch {
+		if times, ok := timesBatch(n); ok && times == 1 {
 			s += "N"
+		} else if ok {
+			s += fmt.Sprintf("%dN", times)
 		} else {
 			s += fmt.Sprint(n)
 		}
@@ -120,7 +122,7 @@ func flatten(c *call) graph.Value {
 		axis += len(s) + 1
 	}
 	if axis != 1 {
-		c.fail("at axis %d mixes the rows of the batch; axis 1 is supported", axis)
+		c.failAcrossBatch("at axis %d mixes the rows of the batch; axis 1 is supported", axis)
 	}
 	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", []int{tensor.Count(s)})
 }
@@ -154,7 +156,7 @@ func unsqueeze(c *call) graph.Value {
 	s := c.shape(0)
 	axes, _ := c.list("axes", 1)
 	rank := len(s) + len(axes)
-	if i := slices.Index(axes, 0); c.unbatched && i >= 0 { // the batch is back
+	if i := slices.Index(axes, 0); c.unbatched && !c.tracked() && i >= 0 { // the batch is back
 		axes, rank, c.unbatched = slices.Delete(slices.Clone(axes), i, i+1), rank-1, false
 	}
 	if rank >= tensor.MaxRank {
@@ -190,6 +192,9 @@ func expand(c *call) graph.Value {
 	}
 	var to []int
 	for _, n := range l {
+		if times, ok := timesBatch(n); ok && c.unbatched {
+			n = times
+		}
 		to = append(to, int(min(max(c.concrete(n), 0), 1<<30)))
 	}
 	shape, err := graph.Broadcast(from, to)

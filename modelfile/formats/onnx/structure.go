@@ -10,7 +10,7 @@ func transpose(c *call) graph.Value {
 	rank := c.rank(0)
 	perm := c.permutation(rank)
 	if c.unbatched {
-		return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm)
+		return c.moved(perm)
 	}
 	switch {
 	case c.err != nil:
@@ -26,6 +26,23 @@ func transpose(c *call) graph.Value {
 		perm[i]--
 	}
 	return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm[1:])
+}
+
+// moved turns a whole value; where only lengths of 1 change places nothing moves.
+func (c *call) moved(perm []int) graph.Value {
+	var shape []int
+	last, moves := -1, false
+	for _, a := range perm {
+		n := c.shape(0)[a]
+		shape = append(shape, n)
+		if n != 1 {
+			moves, last = moves || a < last, a
+		}
+	}
+	if c.err == nil && !moves {
+		return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
+	}
+	return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm)
 }
 
 func concat(c *call) graph.Value {

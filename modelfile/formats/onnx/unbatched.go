@@ -12,7 +12,7 @@ import (
 // axis like any other: it may be dropped, moved, joined along. Values that have it in front are
 // rows without it here; the others are unbatched: their rows have the whole shape that the file
 // has. A value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
-// wants it so. Files whose batch is open or longer have no unbatched values.
+// wants it so. In files whose batch is open or longer unbatched values have a batchAxis: see there.
 
 // batchedOps are the operators that want the batch axis in front; all others
 // that become nodes take unbatched values: they count axes by call.axis, or none.
@@ -54,7 +54,7 @@ func (c *call) unbatch() {
 			continue
 		}
 		x.v = c.node(graph.Reshape, ".whole", []graph.Value{x.v}, "shape", append([]int{1}, c.shapeOf(x)...))
-		x.unbatched = true
+		x.unbatched, x.batchAxis = true, ofRows
 		c.in[i] = x
 	}
 }
@@ -66,20 +66,28 @@ func (c *call) rebatch() {
 			continue
 		}
 		s := c.shapeOf(x)
-		if len(s) == 0 || s[0] != 1 {
+		if len(s) == 0 || s[0] != 1 || c.tracked() {
 			c.fail("of a value of the shape %v, which has lost its batch axis, is not supported", s)
 			return
 		}
-		x.v = c.node(graph.Reshape, ".batch", []graph.Value{x.v}, "shape", s[1:])
+		x.v = c.withoutFirst(x.v)
 		x.unbatched = false
 		c.in[i] = x
 	}
 }
 
+// withoutFirst drops the first axis of rows, of length 1: the batch's.
+func (c *call) withoutFirst(v graph.Value) graph.Value {
+	if v == graph.None || c.err != nil {
+		return graph.None
+	}
+	return c.node(graph.Reshape, ".batch", []graph.Value{v}, "shape", c.g.Type(v).Shape[1:])
+}
+
 // unbatchedShape returns the shape of rows that stand for a whole shape of the file, in
 // which a first length of 1 is the batch.
 func (c *call) unbatchedShape(shape []int) []int {
-	c.unbatched = len(shape) == 0 || shape[0] != 1
+	c.unbatched = len(shape) == 0 || shape[0] != 1 || c.tracked()
 	if c.unbatched {
 		return shape
 	}
@@ -101,9 +109,9 @@ func (c *call) batchIsOne() bool { return c.unbatched || c.batch == 1 }
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
 	for i, n := range target {
-		if n == anyBatch {
+		if times, ok := timesBatch(n); ok {
 			target = slices.Clone(target)
-			target[i] = 1
+			target[i] = times
 		}
 	}
 	shape, err := resolve(target, from, c.int("allowzero", 0) != 0)

@@ -362,3 +362,47 @@ case("bare-attention", [node("Reshape", ["x", "r"], ["e"]), node("Transpose", ["
       node("Reshape", ["g", "l"], ["g3"]), node("Transpose", ["g3"], ["y"], perm=[1, 0, 2])],
      {"r": i64(1, 10, 12), "w": f32(12, 36), "b": f32(36), "h": i64(10, 3, 4), "root": np.float32(2), "o": i64(10, 12), "z": f32(12, 12),
       "l": i64(10, 1, 12)}, **whole)
+
+# The batch elsewhere than in front: behind the positions of a sequence, joined with heads and with windows.
+f32 = lambda *s, rng=np.random.RandomState(18): rng.uniform(-1, 1, s).astype(np.float32)
+length = lambda name="x", out="n": [node("Shape", [name], [out + "_s"]), node("Gather", [out + "_s", "first"], [out])]
+to_shape = lambda out, *parts: node("Concat", list(parts), [out], axis=0)
+for opset in 11, 13, 17:
+    wide = {"axes": [0]} if opset < 13 else {}
+    unsqueeze = lambda a, b: node("Unsqueeze", [a] if opset < 13 else [a, "z"], [b], **wide)
+    case("moved-attention-%d" % opset, length() + [  # a token in front of each sequence, PyTorch's attention
+        unsqueeze("n", "n1"), to_shape("want", "n1", "one", "twelve"), node("Shape", ["want"], ["rank"]),
+        node("ConstantOfShape", ["rank"], ["ones"], value=numpy_helper.from_array(i64(1))), node("Mul", ["ones", "minus"], ["wild"]),
+        node("Equal", ["want", "wild"], ["same"]), node("Where", ["same", "ones", "want"], ["size"]),
+        node("Expand", ["token", "size"], ["tokens"]), to_shape("seq", "n1", "ten", "twelve"), node("Reshape", ["x", "seq"], ["e0"]),
+        node("Concat", ["tokens", "e0"], ["e"], axis=1), node("Transpose", ["e"], ["t"], perm=[1, 0, 2]),
+        node("MatMul", ["t", "w"], ["m"]), node("Add", ["b", "m"], ["q0"]), node("Mul", ["n", "three"], ["heads"]),
+        unsqueeze("heads", "h1"), to_shape("h", "eleven", "h1", "four"), node("Reshape", ["q0", "h"], ["q1"]),
+        node("Transpose", ["q1"], ["q"], perm=[1, 0, 2]), node("Transpose", ["q1"], ["k"], perm=[1, 2, 0]), node("Relu", ["q"], ["v"])] +
+         attention + [node("Transpose", ["a"], ["u"], perm=[1, 0, 2]), to_shape("o", "minus", "twelve"), node("Reshape", ["u", "o"], ["f"]),
+                      node("Gemm", ["f", "g", "b"], ["p0"], transB=1), to_shape("back", "eleven", "n1", "twelve"),
+                      node("Reshape", ["p0", "back"], ["p1"]), node("Transpose", ["p1"], ["y"], perm=[1, 0, 2])],
+         {"first": np.int64(0), "z": i64(0), "one": i64(1), "minus": i64(-1), "three": np.int64(3), "four": i64(4), "ten": i64(10), "eleven": i64(11),
+          "twelve": i64(12), "token": f32(1, 1, 12), "w": f32(12, 12), "b": f32(12), "g": f32(12, 12), "root": np.float32(2)}, opset)
+case("moved-windows", length() + [node("Reshape", ["x", "cut"], ["c"]), node("Transpose", ["c"], ["t"], perm=[0, 2, 4, 1, 3, 5]),
+                                  node("Mul", ["n", "two"], ["windows"]), node("Unsqueeze", ["windows", "z"], ["w1"]),
+                                  to_shape("s", "w1", "twelve", "five"), node("Reshape", ["t", "s"], ["w"]),
+                                  node("Transpose", ["w"], ["k"], perm=[0, 2, 1]), node("MatMul", ["w", "k"], ["m0"]), node("Add", ["m0", "bias"], ["m1"]),
+                                  node("Shape", ["m1"], ["ms"]), node("Gather", ["ms", "first"], ["mn"]), node("Div", ["mn", "two"], ["batch"]),
+                                  node("Unsqueeze", ["batch", "z"], ["b1"]), to_shape("q", "b1", "pair", "twelve", "twelve"),
+                                  node("Reshape", ["m1", "q"], ["m2"]), node("Add", ["m2", "mask"], ["m3"]), to_shape("r", "minus", "twelve", "twelve"),
+                                  node("Reshape", ["m3", "r"], ["m4"]), node("Softmax", ["m4"], ["p"], axis=-1), node("MatMul", ["p", "w"], ["a"]),
+                                  node("LayerNormalization", ["a", "g"], ["l"]), to_shape("o", "b1", "minus", "five"), node("Reshape", ["l", "o"], ["y"])],
+     {"cut": i64(0, 4, 2, 3, 1, 5), "first": np.int64(0), "two": np.int64(2), "pair": i64(2), "z": i64(0), "twelve": i64(12), "five": i64(5), "minus": i64(-1),
+      "bias": f32(1, 12, 12), "mask": f32(1, 2, 12, 12), "g": f32(5)}, 17)
+case("moved-everywhere", [node("Transpose", ["x"], ["t"], perm=[1, 2, 0, 3]), node("ReduceMean", ["t"], ["r"], axes=[-1], keepdims=1),
+                          node("Sub", ["t", "r"], ["d"]), node("Unsqueeze", ["d", "one"], ["u"]), node("Gather", ["u", "two"], ["g"], axis=2),
+                          node("Slice", ["g", "one", "three", "zero"], ["s"]), node("Softmax", ["s"], ["p"], axis=0), node("Flatten", ["p"], ["f"], axis=2),
+                          node("Add", ["f", "c"], ["a"]), to_shape("shape", "k", "minus", "five"), node("Reshape", ["a", "shape"], ["b"]),
+                          node("Transpose", ["b"], ["y"], perm=[1, 0, 2])],
+     {"one": i64(1), "two": np.int64(2), "three": i64(3), "zero": i64(0), "c": f32(2, 1), "k": i64(2), "minus": i64(-1), "five": i64(5)})
+case("moved-constant", [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), to_shape("to", "n", "one", "six", "five"),
+                        node("ConstantOfShape", ["to"], ["c"], value=numpy_helper.from_array(np.array([0.5], np.float32))),
+                        node("Concat", ["c", "x"], ["y"], axis=1)], {"zero": i64(0), "one": i64(1), "six": i64(6), "five": i64(5)})
+case("moved-einsum", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Relu", ["t"], ["k"]), node("Einsum", ["t", "k"], ["e"], equation="hbqd,hbkd->bhqk"),
+                      node("Einsum", ["e", "k"], ["y"], equation="bhqk,hbkd->bqhd")])

@@ -1,0 +1,95 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Where the file leaves the length N of the batch open, a value may still have it elsewhere than as
+// its first axis alone: exporters move it behind the positions of a sequence, and join it with heads
+// or windows. Rows of such a value have the whole shape that the file has for N = 1, as unbatched
+// values do; batchAxis says which axis has N in it, so that every operator can be asked whether it mixes
+// rows. As soon as the batch is the first axis again it is that of the rows.
+
+// batchAxis is an axis of outer*N*inner elements: element (o*N + n)*inner + i is one of row n.
+type batchAxis struct{ axis, outer, inner int }
+
+// ofRows is where the batch of rows is.
+var ofRows = batchAxis{0, 1, 1}
+
+// errMixes refuses what cannot be computed for each row alone.
+var errMixes = errors.New("works along the batch axis, or one that has the batch in it")
+
+// as reports whether the batch lies alike between what it is joined with.
+func (p batchAxis) as(q batchAxis) bool { return p.outer == q.outer && p.inner == q.inner }
+
+// error says what an output with this batchAxis lacks.
+func (p batchAxis) error() error {
+	if p.outer*p.inner > 1 {
+		return fmt.Errorf("mixes the rows of the batch with %d others in axis %d", p.outer*p.inner, p.axis)
+	}
+	return fmt.Errorf("moves the batch axis to axis %d", p.axis)
+}
+
+// tracked reports whether unbatched values have a batchAxis; with a batch of 1 they have none.
+func (r *reader) tracked() bool { return r.batch != 1 }
+
+// axisRules is the closed list of operators that take values which have their batch anywhere: where
+// it is in their results.
+var axisRules map[string]func(*call) (batchAxis, error)
+
+func init() { // the rules refer to the table's users
+	axisRules = map[string]func(*call) (batchAxis, error){
+		"Reshape": (*call).reshapedAxis, "Flatten": (*call).flattenedAxis, "Transpose": (*call).transposedAxis,
+		"Squeeze": (*call).squeezedAxis, "Unsqueeze": (*call).unsqueezedAxis, "Expand": (*call).expandedAxis,
+		"Gather": (*call).gatheredAxis, "Concat": (*call).concatAxis, "Split": (*call).besideAxis,
+		"Slice": (*call).slicedAxis, "MatMul": (*call).productAxis, "Gemm": (*call).gemmAxis,
+		"Softmax": (*call).softmaxAxis, "LogSoftmax": (*call).softmaxAxis, "Hardmax": (*call).softmaxAxis,
+		"LayerNormalization": (*call).layerNormAxis, "LpNormalization": (*call).besideAxis,
+		"Einsum": (*call).einsumAxis,
+	}
+	for op := range reductions {
+		axisRules[op] = (*call).reducedAxis
+	}
+	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Softplus", "HardSwish", "Exp", "Log", "Sqrt",
+		"LeakyRelu", "Elu", "Selu", "HardSigmoid", "Celu", "Mish", "Erf", "Gelu", "Reciprocal", "Clip", "Neg",
+		"Abs", "Softsign", "Sign", "Floor", "Ceil", "Round", "IsNaN", "IsInf", "Not", "Identity", "Cast",
+		"CastLike", "Dropout"} {
+		axisRules[op] = func(c *call) (batchAxis, error) { return c.in[0].batchAxis, nil }
+	}
+	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Sum", "Mean", "Max", "Min", "Where", "Pow", "Equal",
+		"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"} {
+		axisRules[op] = (*call).alignedAxis
+	}
+}
+
+// batchAxisAfter returns where the batch is in the results of a node whose operands are unbatched.
+func (c *call) batchAxisAfter(op string) (batchAxis, error) {
+	rule := axisRules[op]
+	if rule == nil || c.opset < 7 && c.attribute("axis") != nil && c.int("broadcast", 0) != 0 {
+		return batchAxis{}, errMixes
+	}
+	p, err := rule(c)
+	if c.err != nil {
+		err = c.err
+	}
+	return p, err
+}
+
+// resolveBatch gives results their batchAxis; where that is the first axis the batch is that of the
+// rows again.
+func (c *call) resolveBatch(out []value, p batchAxis) {
+	if c.err != nil {
+		return
+	}
+	for i := range out {
+		if out[i].isConstant() {
+			continue
+		}
+		out[i].batchAxis = p
+		if p == ofRows {
+			out[i].v = c.withoutFirst(out[i].v)
+		}
+	}
+	c.unbatched = p != ofRows
+}

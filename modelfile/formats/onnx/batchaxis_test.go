@@ -1,0 +1,90 @@
+package onnx
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+)
+
+// TestMovedBatch: where the length of the batch is open, what moves it or joins it with another axis is
+// read as far as no row meets another one. (TestCases compares what such files compute with ONNX Runtime.)
+func TestMovedBatch(t *testing.T) {
+	behind := op("Transpose", "x", "t", list64("perm", 1, 0, 2))                         // (4, N, 3)
+	joined := nodes{behind, ints("s", -1, 3), op("Reshape", "t s", "j")}                 // (4*N, 3)
+	back := op("Transpose", "u", "y", list64("perm", 1, 0, 2))                           // (N, 4, 3)
+	folded := nodes{ints("s", -1, 3), op("Reshape", "x s", "j")}                         // (N*4, 3)
+	length := nodes{op("Shape", "x", "all"), ints("i", 0), op("Gather", "all i", "len")} // [N]
+	for _, c := range []struct {
+		name  string
+		nodes nodes
+		want  string
+	}{
+		{"there and back", nodes{behind, op("Relu", "t", "u"), back}, "relu("},
+		{"not back", nodes{behind, op("Relu", "t", "y")}, "moves the batch axis to axis 1"},
+		{"joined", append(folded, op("Relu", "j", "y")), "mixes the rows of the batch with 4 others in axis 0"},
+		{"softmax over it", nodes{behind, op("Softmax", "t", "u", intAttr("axis", 1)), back}, "works along the batch axis"},
+		{"softmax from it on", nodes{behind, op("Softmax", "t", "u", intAttr("axis", 0)), back}, "works along the batch axis"},
+		{"softmax behind it", nodes{behind, op("Softmax", "t", "u", intAttr("axis", 2)), back}, "softmax("},
+		{"reduced over it", nodes{behind, op("ReduceMax", "t", "u", list64("axes", 1)), back}, "works along the batch axis"},
+		{"all reduced", nodes{behind, op("ReduceMax", "t", "u"), back}, "works along the batch axis"},
+		{"joined to another place", append(joined, op("Relu", "j", "r"), ints("k", -1, 4, 3),
+			op("Reshape", "r k", "y")), "mixes the rows of the batch"},
+		{"joined and parted", append(joined, op("Relu", "j", "r"), ints("k", 4, -1, 3), op("Reshape", "r k", "u"), back),
+			"relu("},
+		{"of two axisRules", nodes{behind, op("Add", "x t", "u"), back}, "works along the batch axis"},
+		{"a constant along it", nodes{behind, floats("c", []int64{2, 1}, 1, 2), op("Add", "t c", "u"), back},
+			"works along the batch axis"},
+		{"a constant beside it", nodes{behind, floats("c", []int64{4, 1, 1}, 1, 2, 3, 4), op("Add", "t c", "u"), back},
+			"add("},
+		{"a part of it", nodes{behind, op("Slice", "t 0 1 1", "u"), back}, "works along the batch axis"},
+		{"joined along it", nodes{behind, op("Concat", "t t", "u", intAttr("axis", 1)), back}, "works along the batch axis"},
+		{"a window of joined rows", append(folded, floats("w", []int64{1, 3, 1}, 1, 2, 3), op("Unsqueeze", "j", "l",
+			list64("axes", 2)), op("Conv", "l w", "y")), "which has lost its batch axis"},
+		{"twice its length", append(length, op("Add", "len len", "two"), ints("k", 2, 3),
+			op("Concat", "two k", "s", intAttr("axis", 0)), op("Reshape", "x s", "j"), op("Relu", "j", "r"),
+			ints("w", 4, 3), op("Concat", "len w", "v", intAttr("axis", 0)), op("Reshape", "r v", "y")), "relu("},
+		{"half its length", append(length, ints("k", 2), op("Div", "len k", "y")), "computes with the length of the batch"},
+		{"integers in every row", append(length, ints("k", 1, 2), op("Expand", "k len", "y")),
+			"computes with the length of the batch"},
+	} {
+		constants := nodes{ints("0", 0), ints("1", 1)}
+		got := became(readModel(t, modelOf(11, 0, []int64{4, 3}, nil, append(constants, c.nodes...)...)))
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestLengthOfBatch: arithmetic with the length N of the batch is exact or refused.
+func TestLengthOfBatch(t *testing.T) {
+	c := &call{reader: &reader{}, n: &onnxpb.NodeProto{}}
+	n := batchTimes
+	for _, x := range []struct{ got, want int64 }{
+		{c.plusInteger(n(2), n(3)), n(5)}, {c.plusInteger(n(2), 0), n(2)}, {c.plusInteger(0, n(2)), n(2)},
+		{c.minusInteger(n(3), n(1)), n(2)}, {c.minusInteger(n(3), n(3)), 0}, {c.minusInteger(n(3), 0), n(3)},
+		{c.timesInteger(n(3), 4), n(12)}, {c.timesInteger(4, n(3)), n(12)}, {c.timesInteger(n(3), 0), 0},
+		{c.quotient(n(12), 4), n(3)}, {c.quotient(n(12), n(4)), 3}, {c.quotient(7, 2), 3},
+		{c.maxInteger(n(3), 3), n(3)}, {c.maxInteger(2, n(3)), n(3)}, {c.maxInteger(n(2), n(3)), n(3)},
+		{c.minInteger(n(3), 3), 3}, {c.minInteger(2, n(3)), 2}, {c.minInteger(n(2), n(3)), n(2)},
+		{int64(c.orderIntegers(n(2), 1)), 1}, {int64(c.orderIntegers(1, n(2))), -1},
+		{int64(c.orderIntegers(n(2), n(2))), 0},
+	} {
+		if x.got != x.want || c.err != nil {
+			t.Errorf("%d, want %d; %v", x.got, x.want, c.err)
+		}
+	}
+	for name, f := range map[string]func() int64{
+		"N+1": func() int64 { return c.plusInteger(n(1), 1) }, "1-N": func() int64 { return c.minusInteger(1, n(1)) },
+		"N-2N": func() int64 { return c.minusInteger(n(1), n(2)) }, "N*N": func() int64 { return c.timesInteger(n(1), n(1)) },
+		"-N": func() int64 { return c.timesInteger(n(1), -1) }, "3N/2": func() int64 { return c.quotient(n(3), 2) },
+		"6/N": func() int64 { return c.quotient(6, n(1)) }, "max(N,2)": func() int64 { return c.maxInteger(n(1), 2) },
+		"min(N,2)": func() int64 { return c.minInteger(n(1), 2) },
+		"too many": func() int64 { return c.timesInteger(n(1<<20), 1<<20) },
+	} {
+		c.err = nil
+		if f(); c.err == nil {
+			t.Errorf("%s is computed", name)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// forOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
+// has N in it: the one that the file computed from N or copies, or else -1.
+func (c *call) forOne(target []int64) (one []int64, axis int, err error) {
+	one, axis = slices.Clone(target), -1
+	zero, s := c.int("allowzero", 0) != 0, c.shape(0)
+	for i, n := range target {
+		times, ok := timesBatch(n)
+		copied := n == 0 && !zero && i == c.in[0].batchAxis.axis
+		if ok {
+			one[i] = times
+		} else if copied && i < len(s) {
+			one[i] = int64(s[i])
+		}
+		if !ok && !copied {
+			continue
+		}
+		if axis >= 0 {
+			return nil, 0, errMixes
+		}
+		axis = i
+	}
+	if axis < 0 {
+		axis = slices.Index(one, -1)
+	}
+	if axis < 0 {
+		err = errMixes
+	}
+	return one, axis, err
+}
+
+// reshapedAxis: N keeps what is in front of it and behind it.
+func (c *call) reshapedAxis() (batchAxis, error) {
+	target, ok := c.list("shape", 1)
+	if !ok || c.err != nil {
+		return batchAxis{}, errMixes
+	}
+	p, from := c.in[0].batchAxis, c.shape(0)
+	one, axis, err := c.forOne(target)
+	if err != nil {
+		return batchAxis{}, err
+	}
+	to, err := resolve(one, from, c.int("allowzero", 0) != 0)
+	if err != nil {
+		return batchAxis{}, err
+	}
+	return c.batchAxisIn(to, axis, p, from)
+}
+
+// batchAxisIn is where the batch of a shape is in another shape of as many elements, at an axis.
+func (c *call) batchAxisIn(to []int, axis int, p batchAxis, from []int) (batchAxis, error) {
+	inner, behind := p.inner*tensor.Count(from[p.axis+1:]), tensor.Count(to[axis+1:])
+	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {
+		return batchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
+	}
+	inner /= behind
+	return batchAxis{axis, to[axis] / inner, inner}, nil
+}
+
+func (c *call) flattenedAxis() (batchAxis, error) {
+	p, from, axis := c.in[0].batchAxis, c.shape(0), c.int("axis", 1)
+	if axis < 0 {
+		axis += len(from)
+	}
+	if axis < 0 || axis > len(from) {
+		return batchAxis{}, errMixes
+	}
+	to := []int{tensor.Count(from[:axis]), tensor.Count(from[axis:])}
+	at := 0
+	if p.axis >= axis {
+		at = 1
+	}
+	return c.batchAxisIn(to, at, p, from)
+}
+
+// expandsToBatch reports whether a node makes a constant that is as long as the batch along some axis.
+func (c *call) expandsToBatch(op string) bool {
+	if !c.tracked() || c.rowsInput == graph.None {
+		return false
+	}
+	i := 0
+	switch {
+	case op == "Expand":
+		i = 1
+	case op != "ConstantOfShape":
+		return false
+	}
+	l, err := integersOf(c.in[min(i, len(c.in)-1)].c)
+	return err == nil && slices.ContainsFunc(l, func(n int64) bool { _, ok := timesBatch(n); return ok })
+}
+
+// expandToBatch makes such a constant: the same numbers in every row.
+func (c *call) expandToBatch() []value {
+	t, p, to := c.batchShape()
+	if c.err != nil {
+		return nil
+	}
+	t = c.toF32(t)
+	shape, err := graph.Broadcast(t.Shape, to)
+	at := p.axis - (len(to) - len(t.Shape))
+	if err != nil || at >= 0 && t.Shape[at] != 1 {
+		c.fail("of %v to %v", t, to)
+	}
+	p.axis += len(shape) - len(to)
+	if c.err != nil {
+		return nil
+	}
+	v := c.everyRow(c.rowsInput, c.declare(c.n.Output[0], graph.Constant, t), shape)
+	c.unbatched = true
+	out := []value{rows(v)}
+	c.resolveBatch(out, p)
+	return out
+}
+
+// batchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
+// axis of the result that is, and the shape for N = 1.
+func (c *call) batchShape() (t tensor.Tensor, p batchAxis, to []int) {
+	var l []int64
+	if c.n.OpType == "Expand" {
+		t = c.required(0)
+		l, _ = c.list("shape", 1)
+	} else {
+		l, _ = integersOf(c.required(0))
+		t = c.fillingNumber()
+	}
+	if c.err == nil && !isFloat(t.DType) {
+		c.fail("computes with the length of the batch")
+	}
+	p = batchAxis{-1, 1, 1}
+	for i, n := range l {
+		if times, ok := timesBatch(n); ok {
+			if n = times; times != 1 || p.axis >= 0 {
+				c.fail("computes with the length of the batch")
+			}
+			p.axis = i
+		}
+		to = append(to, int(min(max(n, 0), 1<<30)))
+	}
+	return t, p, to
+}

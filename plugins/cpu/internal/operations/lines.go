@@ -12,6 +12,7 @@ import (
 //
 //	f32[H,W,C], axes=[2]    in memory [W][C][H]    W blocks of C positions of H lines
 //	f32[C,H,W], axes=[0]    in memory [H*W][C]     lines apart: some are brought side by side
+//	f32[T,C], axes=[1], in the order of its shape (run.Value.LieInOrder): the same
 //
 // Lines that lie apart, or too few side by side for vectors, are copied: see gathered.
 
@@ -28,12 +29,16 @@ type lineLayout struct {
 // lineLayoutOf returns how the lines of x lie.
 func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
 	length, step := c.Node().Lines(x.Shape)
-	first, rank := c.Node().Ints("axes")[0], len(x.Shape)
+	first := c.Node().Ints("axes")[0]
 	l := &lineLayout{kernels: c.Kernels(), length: length}
-	if first > 0 {
+	switch {
+	case !x.Last && step > 1:
+		l.many = step
+	case x.Last && first > 0:
 		l.many = step * x.Channels
+	default:
+		l.tight = !x.Last || length == x.Channels
 	}
-	l.tight = first == 0 && length == x.Channels && (x.Last || rank == 1)
 	strides := x.Strides()
 	over, others := append([]int{}, x.Shape...), append([]int{}, x.Shape...)
 	for a := range x.Shape {

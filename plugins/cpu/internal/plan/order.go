@@ -28,7 +28,9 @@ var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.Sli
 var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid,
 	graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus, graph.Clip, graph.Affine,
 	graph.Exp, graph.Log, graph.Sqrt, graph.ActivationGrad, graph.Dropout, graph.Softmax, graph.LogSoftmax,
-	graph.SoftmaxGrad, graph.LogSoftmaxGrad, graph.Add, graph.Sub, graph.Mul, graph.Div}
+	graph.SoftmaxGrad, graph.LogSoftmaxGrad, graph.Add, graph.Sub, graph.Mul, graph.Div, graph.Erf, graph.Gelu,
+	graph.GeluTanh, graph.Mish, graph.Max, graph.Min, graph.Pow, graph.Compare, graph.Where, graph.Round,
+	graph.LayerNorm, graph.LayerNormGrad}
 
 // orders decides how the values of a function lie.
 type orders struct {

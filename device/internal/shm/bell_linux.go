@@ -58,10 +58,6 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 	b.sleepers.Add(-1)
 }
 
-// yield lets others of this core run, the peer perhaps: it may have been put
-// onto the core of the thread that waits for it.
-func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
 // wakePipe writes a byte into a pipe that is not full: raw, see ring.
 func wakePipe(pipe *os.File) {
 	if c, err := pipe.SyscallConn(); err == nil {

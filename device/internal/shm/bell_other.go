@@ -4,7 +4,6 @@ package shm
 
 import (
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -16,8 +15,6 @@ type bell struct {
 }
 
 func (b *bell) count() uint32 { return b.rung.Load() }
-
-func yield() { runtime.Gosched() }
 
 func (b *bell) ring() { b.rung.Add(1) }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func TestListening(t *testing.T) {
 	go func() {
 		for i := range messages {
 			for range r.IntN(3000) * (i % 3) { // the host is on its way to the pipe, or at it
-				yield()
+				runtime.Gosched()
 			}
 			guest.Write([]byte{byte(i), byte(i >> 8)})
 			guest.Flush()

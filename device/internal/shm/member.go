@@ -163,12 +163,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 // poll spins until all members have come to a barrier, and reports whether
 // they have.
 func (l *lane) poll(barrier uint64) bool {
-	for start := time.Now(); time.Since(start) < spinInGroup; yield() {
-		if l.all(barrier) {
-			return true
-		}
-	}
-	return false
+	return poll(func() bool { return l.all(barrier) }, time.Now().Add(spinInGroup))
 }
 
 // wake wakes the members that sleep in a lane, this member too. It may be called late.

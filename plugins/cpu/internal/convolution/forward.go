@@ -47,7 +47,7 @@ func forward(c *plan.Compiler, g *Geometry, x *run.Value, filter *filter, y *run
 	case class.Matrix:
 		return aheadOf(buildMatrix(c, g, "conv", g.forwardSections, x, filter, y), g)
 	}
-	if g.narrow() {
+	if g.byLines() {
 		return buildNarrow(c, g, x, filter, y)
 	}
 	return aheadOf(buildGEMM(c, g, "conv", g.forwardSections, x, filter, y), g)

@@ -61,6 +61,13 @@ func (g *Geometry) TooLarge() string {
 // narrow reports whether the images of the convolution are better padded: class.Layer.Narrow.
 func (g *Geometry) narrow() bool { return class.Layer{Window: g.Window, C: g.c}.Narrow() }
 
+// byLines reports whether a row of the kernel is better read as one run of a padded line: it is if
+// channels are so few that most of the time of a tap goes into finding it. That is the same chain.
+func (g *Geometry) byLines() bool {
+	const few = 16
+	return g.c <= few && g.Groups == 1 && g.Dilation[1] == 1 && g.Kernel[1] > 1
+}
+
 // Input returns where the input of output position (y, x) at tap (i, j)
 // begins, in bytes; -1 if that is padding.
 func (g *Geometry) Input(y, x, i, j int) int32 {

@@ -54,6 +54,8 @@ type Config struct {
 	// Session.ExtraStatistics.
 	ExtraStatistics []StatisticsConfig
 
+	// Norms asks for the event Norms at the end of every epoch. It reads the weights for that.
+	Norms    bool
 	LogEvery int // steps between Stepped events
 	Events   func(Event)
 	// Watch is called when a step is done, and while other things take time, before the first step

@@ -29,6 +29,9 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	done.Merged, done.Waited = s.trainer.statistics.staleness()
 	done.Best = p.bestEpoch(r)
 	s.plan.emit(done)
+	if err := s.reportNorms(ctx, number); err != nil {
+		return err
+	}
 	if err := s.balance(ctx); err != nil {
 		return err
 	}

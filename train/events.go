@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Event is a report from a run while it runs: Started, Stepped, EpochDone,
+// Event is a report from a run while it runs: Started, Stepped, EpochDone, Norms,
 // CheckpointWritten, DeviceLost, DeviceBack, Placed, AtHost, StoppedEarly or
 // Finished. The run calls Config.Events with each and waits until it returns.
 // The JSON of an event, with its name as "event", is a line that the command
@@ -31,6 +31,11 @@ type Started struct {
 	FirstStep     int      `json:"first_step"`       // above 0 after a resume
 	TotalSteps    int      `json:"total_steps"`
 	Ranks         int      `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
+
+	Environment *Environment `json:"environment,omitempty"`
+	Paths       Paths        `json:"paths"`                // Config.Paths
+	Checkpoint  string       `json:"checkpoint,omitempty"` // Config.Checkpoint
+	GoOn        string       `json:"go_on,omitempty"`      // Config.GoOn
 }
 
 // Stepped reports the optimizer steps since the last such event, every

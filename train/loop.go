@@ -106,8 +106,9 @@ func (s *Session) start() {
 		Placement: group.Placement(), Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Input: sees(s.plan.template.Input()), Pictures: s.pictures(),
 		Moving:     s.plan.config.withOptionNames(s.plan.recipe.moving(s.plan.template.Graph)),
-		Parameters: s.plan.template.Summary().Parameters,
-		FirstStep:  s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})
+		Parameters: s.plan.template.Summary().Parameters, Environment: s.environment(),
+		Paths: s.plan.config.Paths, Checkpoint: s.plan.config.Checkpoint, GoOn: s.plan.config.GoOn,
+		FirstStep: s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})
 }
 
 // batchNormSees says over how many samples batch norm computes its statistics.
@@ -159,6 +160,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	if err != nil {
 		return s.attribute(b, err)
 	}
+	s.watchNorms(batch, result.Moments)
 	result.Loss = s.plan.perLabel(batch, result)
 	s.trainer.count(b, slices, result)
 	for _, m := range []*meter{epoch, log} {

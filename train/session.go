@@ -24,6 +24,7 @@ type Session struct {
 	trainer      *trainer
 	checkpointer checkpointer
 	probe        parallel.Batch // for the gap of the epoch; empty in its middle
+	norms        normsWatch     // for Norms
 	losses       []Losses       // of devices
 	began        time.Time
 }

@@ -16,7 +16,7 @@ import (
 func commands() []*cli.Command {
 	return []*cli.Command{
 		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
-		inspectCommand(), doctorCommand(), benchCommand(), serveCommand(), studyCommand(),
+		inspectCommand(), doctorCommand(), benchCommand(), serveCommand(), studyCommand(), reportCommand(),
 		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(),
 	}
 }

@@ -61,15 +61,5 @@ func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Sour
 	case "npy":
 		return format.NPY(a, src.Info().Len, files)
 	}
-	return &predictionTable{a, files[0], nameWidth(src)}
-}
-
-// nameWidth returns the width of the longest name of the first inputs, 40 at most.
-func nameWidth(src data.Source) int {
-	const looked, widest = 1000, 40
-	w := 0
-	for i := range min(src.Info().Len, looked) {
-		w = max(w, len([]rune(legibly(src.Name(i)))))
-	}
-	return min(w, widest)
+	return format.Table(a, files[0], src)
 }

@@ -68,6 +68,8 @@ parallel: internal/awake bn device/collective device device/fabric graph tensor 
 parallel: parallel/internal/placement
 parallel/internal/placement: device
 train/internal/tfevents:
+internal/style:
+train/report: bn internal/style internal/regular modelfile/formats problem serialize tensor train
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents
 cmd/bnctl/internal/study: problem
@@ -88,7 +90,7 @@ predict: parallel problem tensor
 predict: train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
-cmd/bnctl/internal/format: data predict problem internal/regular tensor
+cmd/bnctl/internal/format: data internal/legible predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor
 server/internal/repository: problem
@@ -177,8 +179,9 @@ cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/f
 cmd/bnctl: modelfile/formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
 cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
-cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment tensor train
+cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
+cmd/bnctl: train/report
 
 docs/examples/pictures:
 scripts/internal/report:

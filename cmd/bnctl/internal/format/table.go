@@ -1,0 +1,58 @@
+package format
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/legible"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// table writes a line of text for each input.
+type table struct {
+	*predict.Answers
+	out   io.Writer
+	width int
+}
+
+// Table returns a writer of a line of text for each input; src has the names of the first ones.
+func Table(a *predict.Answers, to io.Writer, src data.Source) Writer {
+	return &table{a, to, nameWidth(src)}
+}
+
+// Write implements Writer.
+func (w *table) Write(input string, outs []tensor.Tensor) error {
+	var cells []string
+	if !w.Raw {
+		best, err := w.Best(outs)
+		if err != nil {
+			return err
+		}
+		for _, k := range best {
+			cells = append(cells, fmt.Sprintf("%s %.1f %%", k.Label, 100*k.P))
+		}
+	} else {
+		for _, k := range w.Chosen {
+			cells = append(cells, Short(w.Name(k), outs[k]))
+		}
+	}
+	_, err := fmt.Fprintf(w.out, "%-*s  %s\n", w.width, legible.Text(input), legible.Text(strings.Join(cells,
+		"   ")))
+	return err
+}
+
+// End implements Writer.
+func (w *table) End() error { return nil }
+
+// nameWidth returns the width of the longest name of the first inputs, 40 at most.
+func nameWidth(src data.Source) int {
+	const looked, widest = 1000, 40
+	w := 0
+	for i := range min(src.Info().Len, looked) {
+		w = max(w, len([]rune(legible.Text(src.Name(i)))))
+	}
+	return min(w, widest)
+}

@@ -1,0 +1,34 @@
+package train
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// Environment says where a run is made, and with which code. Nothing of it is in the recipe.
+type Environment struct {
+	Release  string   `json:"release"`            // of bnctl
+	Revision string   `json:"revision,omitempty"` // of its source; "" if the build does not know it
+	Go       string   `json:"go"`                 // version of the compiler
+	OS       string   `json:"os"`
+	Arch     string   `json:"arch"`
+	CPUs     int      `json:"cpus"`              // logical
+	Devices  []string `json:"devices,omitempty"` // what each says of itself, in the order of the fleet
+}
+
+// environment describes this program and machine.
+func (s *Session) environment() *Environment {
+	e := &Environment{Release: Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPUs: runtime.NumCPU()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				e.Revision = setting.Value
+			}
+		}
+	}
+	for _, m := range s.devices.members {
+		e.Devices = append(e.Devices, m.Device.Info().Description)
+	}
+	return e
+}

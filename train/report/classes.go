@@ -1,0 +1,148 @@
+package report
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// classesSection is what a page shows of an evaluation.
+type classesSection struct {
+	Intro, Summary string
+	Open           bool
+	Matrix         *drawing
+	Confusions     *table
+	Table          table
+	Mistakes       []pictured
+}
+
+type pictured struct {
+	Picture                                    template.URL
+	Sample, Label, Predicted, Percent, OfLabel string
+}
+
+// mostRows is how many classes a table has, and mostOpen up to how many it is open.
+const mostRows, mostOpen = 1000, 40
+
+// classesSection returns the section; nil without an evaluation.
+func (r *Run) classesSection() *classesSection {
+	e := r.evaluation
+	if e == nil || len(e.Classes) == 0 {
+		return nil
+	}
+	what := "samples"
+	if e.Masks {
+		what = "pixels"
+	}
+	s := &classesSection{Open: len(e.Classes) <= mostOpen, Table: e.classTable(),
+		Intro: fmt.Sprintf("Evaluation of %s after epoch %d: %s of %s %s met (%s).", e.Data, e.Epoch,
+			thousands(float64(e.Correct)), thousands(float64(e.Counted)), what, percent(over(e.Correct, e.Counted)))}
+	if e.NotFinite > 0 {
+		s.Intro += fmt.Sprintf(" %s counted as wrong, because the outputs were not finite.",
+			thousands(float64(e.NotFinite)))
+	}
+	s.Summary = problem.Plural(len(e.Classes), "class") + ": recall, precision, F1"
+	if e.Masks {
+		s.Summary = problem.Plural(len(e.Classes), "class") + ": IoU, recall, precision"
+	}
+	if len(e.MatrixClasses) > 1 {
+		p := e.confusionPanel()
+		d := drawing{SVG: inPage(p.elements, fmt.Sprintf("Confusion matrix of %s",
+			problem.Plural(len(e.MatrixClasses), "class")),
+			p.width, p.height)}
+		if len(e.MatrixClasses) < len(e.Classes) {
+			d.Caption = fmt.Sprintf("The %d of %s that are confused most.", len(e.MatrixClasses),
+				problem.Plural(len(e.Classes), "class"))
+		}
+		s.Matrix = &d
+	}
+	s.Confusions = e.confusionTable()
+	for _, m := range e.Mistakes {
+		item := pictured{Sample: m.Sample, Label: e.Classes[m.Label].Name,
+			Predicted: e.Classes[m.Predicted].Name, Percent: percent(m.Probability), OfLabel: percent(m.OfLabel)}
+		if len(m.Picture) > 0 {
+			item.Picture = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(m.Picture))
+		}
+		s.Mistakes = append(s.Mistakes, item)
+	}
+	return s
+}
+
+// confusionTable lists what was taken for what; nil if nothing was.
+func (e *Evaluation) confusionTable() *table {
+	const most = 15
+	if len(e.Confusions) == 0 {
+		return nil
+	}
+	t := &table{Label: "Most frequent confusions", Heads: []string{"label", "predicted as", "times",
+		"of the label"},
+		Texts: []bool{true, true, false, false}}
+	for _, c := range e.Confusions[:min(len(e.Confusions), most)] {
+		label := &e.Classes[c.Label]
+		t.Rows = append(t.Rows, cells(label.Name, e.Classes[c.Predicted].Name, thousands(float64(c.N)),
+			percent(over(c.N, label.N))))
+	}
+	return t
+}
+
+// classTable is the table of classes: in their order, or where there are many those with the lowest
+// F1 first.
+func (e *Evaluation) classTable() table {
+	t := table{Label: "Table of classes", Heads: []string{"class", "labels", "met", "recall", "precision", "F1"},
+		Texts: []bool{true, false, false, false, false, false}}
+	score := (*Class).f1
+	if e.Masks {
+		t.Heads[5], score = "IoU", (*Class).iou
+	}
+	order := make([]*Class, len(e.Classes))
+	for i := range e.Classes {
+		order[i] = &e.Classes[i]
+	}
+	if len(order) > mostOpen {
+		slices.SortStableFunc(order, func(a, b *Class) int { return compareScores(score(a), score(b)) })
+		t.Note = "The lowest " + t.Heads[5] + " first."
+	}
+	if len(order) > mostRows {
+		t.Note = fmt.Sprintf("The %d with the lowest %s of %s; %s has all.", mostRows, t.Heads[5],
+			problem.Plural(len(order), "class"), evaluationFile)
+		order = order[:mostRows]
+	}
+	for _, c := range order {
+		r := cells(c.Name, thousands(float64(c.N)), thousands(float64(c.Correct)), percent(c.recall()),
+			percent(c.precision()), percent(score(c)))
+		if v := score(c); len(order) <= mostOpen && !math.IsNaN(v) {
+			r.Cells[5].Bar = math.Round(1000*v) / 10
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// compareScores orders scores; classes without one come last.
+func compareScores(a, b float64) int {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return cmp.Compare(btoi(math.IsNaN(a)), btoi(math.IsNaN(b)))
+	}
+	return cmp.Compare(a, b)
+}
+
+func btoi(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// ConfusionSVG returns the confusion matrix of a run as an SVG file; nil if there is none.
+func ConfusionSVG(r *Run) []byte {
+	if r.evaluation == nil || len(r.evaluation.MatrixClasses) < 2 {
+		return nil
+	}
+	elements, width, height := stacked([]panel{r.evaluation.confusionPanel()}, 1)
+	return inFile(elements, "Confusion matrix of "+r.Name, width, height)
+}

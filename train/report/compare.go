@@ -1,0 +1,307 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// comparison says in what several runs differ, and what came of it.
+type comparison struct {
+	Sentences []string
+	Results   table
+	Differing *table
+}
+
+// several fills in what a page of several runs has.
+func (p *page) several(runs []*Run) {
+	var names []string
+	for _, r := range runs {
+		names = append(names, r.Name)
+	}
+	p.Title = problem.Plural(len(runs), "run") + " side by side"
+	p.Subtitle = few(names)
+	differs := differences(runs)
+	p.Comparison = &comparison{Sentences: append(inSentences(runs, differs), outcome(runs)...),
+		Results: results(runs)}
+	if len(differs) > 0 {
+		t := differenceTable(runs, differs)
+		p.Comparison.Differing = &t
+	}
+	p.Norms = comparedNorms(runs)
+	for i, r := range runs {
+		s := r.classesSection()
+		if s != nil && p.Classes == nil && i == bestOf(runs) {
+			p.Classes = s
+			p.Classes.Intro = "Of the best run, " + r.Name + ". " + s.Intro
+		}
+	}
+}
+
+// difference is a field with another value in some run.
+type difference struct {
+	name   string
+	kind   string   // recipe, data or code
+	values []string // by run
+}
+
+// differences returns the fields of recipe, data and code in which runs differ, in the order of the
+// recipe.
+func differences(runs []*Run) []difference {
+	var names []string
+	values := map[string][]string{}
+	for i, r := range runs {
+		fields := append(slices.Clone(r.recipe), field{"code version", r.code()}, field{"kernel class",
+			r.start.Kernels},
+			field{"devices", placed(r.start.Devices, r.start.Placement)})
+		for _, f := range fields {
+			if values[f.Name] == nil {
+				names, values[f.Name] = append(names, f.Name), make([]string, len(runs))
+			}
+			values[f.Name][i] = f.Value
+		}
+	}
+	var out []difference
+	for _, name := range names {
+		v := values[name]
+		if !slices.ContainsFunc(v, func(x string) bool { return x != v[0] }) {
+			continue
+		}
+		out = append(out, difference{name, kindOf(name), v})
+	}
+	return out
+}
+
+// kindOf says what a field is about.
+func kindOf(name string) string {
+	switch {
+	case strings.HasPrefix(name, "data.") || strings.HasPrefix(name, "validation.") ||
+		strings.HasPrefix(name, "val_split") || name == "decoder":
+		return "data"
+	case name == "code version" || name == "release":
+		return "code"
+	case name == "devices":
+		return "devices, which change no result"
+	}
+	return "recipe"
+}
+
+// inSentences says in what runs differ.
+func inSentences(runs []*Run, differs []difference) []string {
+	var out []string
+	for _, kind := range []string{"recipe", "data", "code"} {
+		var names []string
+		for _, d := range differs {
+			if d.kind == kind {
+				names = append(names, d.name)
+			}
+		}
+		switch {
+		case len(names) == 0 && kind == "recipe":
+			out = append(out, "The recipes are the same, apart from data and code.")
+		case len(names) == 0 && kind == "data":
+			out = append(out, "The data is the same, by its fingerprint.")
+		case len(names) == 0:
+			out = append(out, "The code is the same: "+runs[0].code()+".")
+		default:
+			out = append(out, fmt.Sprintf("Different %s: %s.", kind, few(names)))
+		}
+	}
+	return out
+}
+
+// bestOf returns the run with the best epoch; -1 if none has one.
+func bestOf(runs []*Run) int {
+	at, best := -1, math.Inf(-1)
+	for i, r := range runs {
+		if b := r.best(); b != nil {
+			if v, _ := b.score(); v > best {
+				at, best = i, v
+			}
+		}
+	}
+	return at
+}
+
+// outcome says what came of the differences.
+func outcome(runs []*Run) []string {
+	var out []string
+	at := bestOf(runs)
+	if at < 0 {
+		return []string{"No run has figures of an epoch."}
+	}
+	b := runs[at].best()
+	v, name := b.score()
+	text := fmt.Sprintf("The best %s is that of %s: %s in epoch %d", name, runs[at].Name, percent(v), b.Epoch)
+	for i, r := range runs {
+		o := r.best()
+		if i == at || o == nil {
+			continue
+		}
+		w, other := o.score()
+		if other != name {
+			text += fmt.Sprintf("; of %s it is %s, %s", r.Name, other, percent(w))
+			continue
+		}
+		text += fmt.Sprintf("; %s is %.2f points below", r.Name, 100*(v-w))
+		if v == w {
+			text = strings.TrimSuffix(text, "0.00 points below") + "as good"
+		}
+	}
+	out = append(out, text+". One run of each says little: seeds differ by about as much.")
+	return append(out, sameTemplates(runs)...)
+}
+
+// sameTemplates names runs that ended with the same bytes.
+func sameTemplates(runs []*Run) []string {
+	bySum := map[string][]string{}
+	var sums []string
+	for _, r := range runs {
+		if r.done == nil || r.done.SHA256 == "" {
+			continue
+		}
+		if bySum[r.done.SHA256] == nil {
+			sums = append(sums, r.done.SHA256)
+		}
+		bySum[r.done.SHA256] = append(bySum[r.done.SHA256], r.Name)
+	}
+	var out []string
+	for _, sum := range sums {
+		if names := bySum[sum]; len(names) > 1 {
+			out = append(out, fmt.Sprintf("%s made the same template, bit for bit: sha256 %s.", strings.Join(names,
+				" and "),
+				sum))
+		}
+	}
+	return out
+}
+
+func swatch(run int) string { return fmt.Sprintf("c%d", run%seriesColours) }
+
+// results is the table of what came out of runs.
+func results(runs []*Run) table {
+	t := table{Label: "What came out", Heads: []string{"run", "state", "best", "epoch", "last",
+		"validation loss",
+		"train loss", "time", "images/s"}, Texts: []bool{true, true, false, false, false, false, false, false,
+		false}}
+	best := bestOf(runs)
+	for i, r := range runs {
+		c := cells(r.Name, r.state(), "-", "-", "-", "-", "-", duration(r.seconds()), "-")
+		c.Cells[0].Swatch, c.Mark = swatch(i), i == best
+		if b := r.best(); b != nil {
+			v, name := b.score()
+			last := &r.epochs[len(r.epochs)-1]
+			w, _ := last.score()
+			for k, text := range []string{percent(v) + " " + name, fmt.Sprint(b.Epoch), percent(w),
+				number4(last.ValLoss.or()), number4(last.TrainLoss.or())} {
+				c.Cells[2+k].Text = text
+			}
+			c.Cells[8].Text = thousands(last.Throughput.or())
+		}
+		t.Rows = append(t.Rows, c)
+	}
+	t.Note = "Last: of the last epoch, as are the losses and images a second."
+	return t
+}
+
+// differenceTable is the table of differences.
+func differenceTable(runs []*Run, differs []difference) table {
+	t := table{Label: "Differences", Heads: []string{"of", "field"}, Texts: []bool{true, true}}
+	for _, r := range runs {
+		t.Heads, t.Texts = append(t.Heads, r.Name), append(t.Texts, true)
+	}
+	for _, d := range differs {
+		c := cells(d.kind, d.name)
+		for i, v := range d.values {
+			if strings.HasSuffix(d.name, "fingerprint") || d.name == "graph" {
+				v = v[:min(12, len(v))]
+			}
+			if v == "" {
+				v = "-"
+			}
+			c.Cells = append(c.Cells, cell{Text: v, Swatch: swatch(i)})
+		}
+		t.Rows = append(t.Rows, c)
+	}
+	return t
+}
+
+// comparedNorms compares the batch norms of runs at their ends; nil if fewer than two have figures.
+func comparedNorms(runs []*Run) *normsSection {
+	t := table{Label: "Batch norms of the runs", Heads: []string{"run", "batch norm saw", "epoch", "batch loss",
+		"running loss", "largest batch − running", "largest drift", "dead channels"},
+		Texts: []bool{true, true, false, false, false, false, false, false}}
+	gaps := chart{Title: "Batch mean against running mean, mean over layers", X: "epoch", Integer: true}
+	losses := chart{Title: "Running loss over batch loss of the same samples", X: "epoch", Integer: true}
+	known := 0
+	for i, r := range runs {
+		c := cells(r.Name, r.start.BatchNorm, "-", "-", "-", "-", "-", "-")
+		c.Cells[0].Swatch = swatch(i)
+		r.addNorms(palette{i, true, r.Name}, &gaps, &losses)
+		if n := len(r.norms); n > 0 {
+			known++
+			last := r.norms[n-1]
+			gap, drift, dead := math.NaN(), math.NaN(), 0
+			for k := range last.Layers {
+				gap, drift = larger(gap, valueOf(last.Layers[k].Gap)), larger(drift, valueOf(last.Layers[k].Drift))
+				dead += last.Layers[k].Dead
+			}
+			c.Cells[2].Text, c.Cells[5].Text = fmt.Sprint(last.Epoch), digits(gap)
+			c.Cells[6].Text, c.Cells[7].Text = digits(drift), fmt.Sprint(dead)
+		}
+		if n := len(r.epochs); n > 0 && r.epochs[n-1].Gap != nil {
+			known++
+			c.Cells[3].Text, c.Cells[4].Text = number4(r.epochs[n-1].Gap.Batch.or()),
+				number4(r.epochs[n-1].Gap.Running.or())
+		}
+		t.Rows = append(t.Rows, c)
+	}
+	if known == 0 {
+		return nil
+	}
+	s := &normsSection{Intro: "In training a batch norm normalises with the statistics of the batch, in use " +
+		"with the running " +
+		"ones. Distances are in running standard deviations of the channel.",
+		Tables: []normsTable{{"Batch norms at the end of each run", true, t}}}
+	for _, c := range []*chart{&gaps, &losses} {
+		if !c.empty() {
+			s.Charts = append(s.Charts, c.drawing())
+		}
+	}
+	return s
+}
+
+// addNorms adds the curves of a run's batch norms.
+func (r *Run) addNorms(p palette, gaps, losses *chart) {
+	k := p.only()
+	for _, n := range r.norms {
+		sum, count := 0.0, 0.0
+		for i := range n.Layers {
+			if v := valueOf(n.Layers[i].Gap); finite(v) {
+				sum, count = sum+v, count+1
+			}
+		}
+		if count > 0 {
+			k.X, k.Y = append(k.X, float64(n.Epoch)), append(k.Y, sum/count)
+		}
+	}
+	gaps.Curves = append(gaps.Curves, k)
+	k = p.only()
+	for _, e := range r.epochs {
+		if e.Gap != nil && e.Gap.Batch.known() && e.Gap.Running.known() && e.Gap.Batch.or() > 0 {
+			k.X, k.Y = append(k.X, float64(e.Epoch)), append(k.Y, e.Gap.Running.or()/e.Gap.Batch.or())
+		}
+	}
+	losses.Curves = append(losses.Curves, k)
+}
+
+// larger returns the larger of two values, of which one may be NaN.
+func larger(a, b float64) float64 {
+	if math.IsNaN(a) || b > a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,7 @@
+// Package report makes a page of a training run, or of several side by side: curves, classes,
+// confusions, mistakes, batch norms over time, where time went, what was computed with which
+// recipe. The page is one HTML file that refers to no other.
+//
+// Use Read for what a run has left, in the folder of its logs or in a checkpoint, and Page to
+// write the page. Package train makes the runs.
+package report

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// Evaluation is what a report shows of one, as the folder of a run's logs has it in evaluation.json.
+type Evaluation struct {
+	Epoch         int         `json:"epoch"` // counted from 1
+	Data          string      `json:"data"`  // in words
+	Samples       int         `json:"samples"`
+	Counted       int         `json:"counted"` // labels
+	Correct       int         `json:"correct"`
+	NotFinite     int         `json:"not_finite,omitempty"`
+	Masks         bool        `json:"masks,omitempty"`
+	Classes       []Class     `json:"classes"`
+	MatrixClasses []int       `json:"matrix_classes"` // classes of Matrix, by number
+	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
+	Confusions    []Confusion `json:"confusions"`     // the most frequent first
+	Mistakes      []Mistake   `json:"mistakes,omitempty"`
+	Recipe        string      `json:"recipe"` // fingerprint of the data, so that another run's is not shown
+}
+
+// Class is how many labels of a class there were, and how many predictions.
+type Class struct {
+	Name      string `json:"name"`
+	N         int    `json:"n"` // labels
+	Correct   int    `json:"correct"`
+	Predicted int    `json:"predicted"`
+}
+
+// Confusion is the number N of labels for which another class was predicted.
+type Confusion struct {
+	Label     int `json:"label"`
+	Predicted int `json:"predicted"`
+	N         int `json:"n"`
+}
+
+// Mistake is a sample that was answered wrongly.
+type Mistake struct {
+	Sample      string  `json:"sample"`
+	Label       int     `json:"label"`
+	Predicted   int     `json:"predicted"`
+	Probability float64 `json:"probability"`          // of the predicted class
+	OfLabel     float64 `json:"probability_of_label"` //
+	Picture     []byte  `json:"picture,omitempty"`    // PNG
+}
+
+// Most of what is kept of an evaluation: classes of the matrix, confusions, mistakes.
+const (
+	mostDrawn      = 30
+	mostConfusions = 100
+)
+
+// recall, precision and f1 are of the class against all others; NaN without a denominator.
+func (c *Class) recall() float64    { return over(c.Correct, c.N) }
+func (c *Class) precision() float64 { return over(c.Correct, c.Predicted) }
+func (c *Class) f1() float64        { return over(2*c.Correct, c.N+c.Predicted) }
+
+// iou is the intersection over the union of labels and predictions.
+func (c *Class) iou() float64 { return over(c.Correct, c.N+c.Predicted-c.Correct) }
+
+func over(n, of int) float64 {
+	if of == 0 {
+		return math.NaN()
+	}
+	return float64(n) / float64(of)
+}
+
+// summarise returns what a report shows of an evaluation. names are those of classes by number.
+func summarise(e *train.Evaluation, name func(class int) string) *Evaluation {
+	out := &Evaluation{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
+		Masks: e.Masks}
+	wrong := make([]int, len(e.PerClass)) // as label or prediction
+	predicted := make([]int, len(e.PerClass))
+	for label, row := range e.Confusion {
+		for class, n := range row {
+			predicted[class] += n
+			if label != class {
+				wrong[label], wrong[class] = wrong[label]+n, wrong[class]+n
+			}
+		}
+	}
+	for i, k := range e.PerClass {
+		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, predicted[i]})
+	}
+	all := e.Misclassifications()
+	for _, m := range all[:min(len(all), mostConfusions)] {
+		out.Confusions = append(out.Confusions, Confusion{m.Label, m.Predicted, m.N})
+	}
+	for i := range e.PerClass {
+		out.MatrixClasses = append(out.MatrixClasses, i)
+	}
+	if len(out.MatrixClasses) > mostDrawn {
+		slices.SortStableFunc(out.MatrixClasses, func(a, b int) int { return cmp.Compare(wrong[b], wrong[a]) })
+		out.MatrixClasses = out.MatrixClasses[:mostDrawn]
+		slices.Sort(out.MatrixClasses)
+	}
+	for _, label := range out.MatrixClasses {
+		var row []int
+		for _, class := range out.MatrixClasses {
+			row = append(row, e.Confusion[label][class])
+		}
+		out.Matrix = append(out.Matrix, row)
+	}
+	return out
+}
+
+// valid reports whether the numbers of a file fit together.
+func (e *Evaluation) valid() bool {
+	class := func(i int) bool { return i >= 0 && i < len(e.Classes) }
+	for _, i := range e.MatrixClasses {
+		if !class(i) {
+			return false
+		}
+	}
+	for _, row := range e.Matrix {
+		if len(row) != len(e.MatrixClasses) {
+			return false
+		}
+	}
+	for _, c := range e.Confusions {
+		if !class(c.Label) || !class(c.Predicted) {
+			return false
+		}
+	}
+	for _, m := range e.Mistakes {
+		if !class(m.Label) || !class(m.Predicted) {
+			return false
+		}
+	}
+	return len(e.Matrix) == len(e.MatrixClasses)
+}

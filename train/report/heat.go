@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+)
+
+// heat is a map: a row for each layer, a column for each epoch, a colour for each value.
+type heat struct {
+	Title  string
+	Rows   []string    // names
+	Xs     []int       // epochs
+	Values [][]float64 // [row][column]; NaN: nothing is known
+	Limits [heats - 1]float64
+	Unit   string
+}
+
+// level returns the colour of a value; -1 for none.
+func (h *heat) level(v float64) int {
+	if math.IsNaN(v) {
+		return -1
+	}
+	for i, most := range h.Limits {
+		if v <= most {
+			return i
+		}
+	}
+	return heats - 1
+}
+
+// empty reports whether no value is known.
+func (h *heat) empty() bool {
+	for _, row := range h.Values {
+		for _, v := range row {
+			if !math.IsNaN(v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// draw returns the elements of the map and its height. Cells of one colour are one path; neighbours
+// in a row are one rectangle of it.
+func (h *heat) draw() (string, float64) {
+	const names, top = 112.0, 6.0
+	width := (chartWidth - names - rightMargin) / float64(len(h.Xs))
+	tall := math.Min(math.Max(300/float64(len(h.Rows)), 4), 16)
+	var paths [heats]strings.Builder
+	var b strings.Builder
+	every := int(math.Ceil(11 / tall))
+	for i, row := range h.Values {
+		y := top + float64(float64(i)*tall)
+		if i%every == 0 {
+			fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="end" style="font-size:10px">%s</text>`,
+				px(names-6), px(y+tall/2+3.5), html.EscapeString(tail(h.Rows[i], 18)))
+		}
+		for j := 0; j < len(row); {
+			level, from := h.level(row[j]), j
+			for j < len(row) && h.level(row[j]) == level {
+				j++
+			}
+			if level >= 0 {
+				fmt.Fprintf(&paths[level], "M%s %sh%sv%sh-%sz", px(names+float64(float64(from)*width)), px(y),
+					px(float64(j-from)*width), px(tall-0.6), px(float64(j-from)*width))
+			}
+		}
+	}
+	for level := range paths {
+		if paths[level].Len() > 0 {
+			fmt.Fprintf(&b, `<path class="h%d" d="%s"/>`, level, paths[level].String())
+		}
+	}
+	lower := top + float64(tall*float64(len(h.Rows)))
+	x := scale{low: 0, high: float64(len(h.Xs)), from: names, to: chartWidth - rightMargin}
+	step := max(1, len(h.Xs)/6)
+	for j := 0; j < len(h.Xs); j += step {
+		fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="middle">%d</text>`, px(x.at(float64(j)+0.5)),
+			px(lower+15), h.Xs[j])
+	}
+	h.key(&b, lower+24)
+	return b.String(), lower + 50
+}
+
+// key draws what the colours mean.
+func (h *heat) key(b *strings.Builder, y float64) {
+	const names, cellWidth = 112.0, 42.0
+	for i := range heats {
+		x := names + float64(cellWidth*float64(i))
+		fmt.Fprintf(b, `<path class="h%d" d="M%s %sh%sv7h-%sz"/>`, i, px(x), px(y), px(cellWidth-1),
+			px(cellWidth-1))
+		if i < heats-1 {
+			fmt.Fprintf(b, `<text class="soft" x="%s" y="%s" text-anchor="middle" style="font-size:10px">%s</text>`,
+				px(x+cellWidth), px(y+18), short(h.Limits[i]))
+		}
+	}
+	fmt.Fprintf(b, `<text class="soft" x="%s" y="%s" text-anchor="end" style="font-size:10px">%s</text>`,
+		px(names-6),
+		px(y+8), html.EscapeString(h.Unit))
+}
+
+// tail shortens a name to its last characters, which tell layers apart.
+func tail(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return "…" + string(r[len(r)-most+1:])
+	}
+	return text
+}

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// longest is the length of a line of a log that is still read, in bytes.
+const longest = 64 << 20
+
+// bare are numbers that JSON has no words for, as other programs write them.
+var bare = regexp.MustCompile(`([:,\[]\s*)[-+]?(NaN|nan|Infinity|Inf|inf)\b`)
+
+// normsOfEpoch is the event of the batch norms.
+type normsOfEpoch struct {
+	Epoch  int          `json:"epoch"`
+	Layers []bn.Summary `json:"layers"`
+}
+
+// readLines takes in the events of a log, a JSON object each. What cannot be read is counted: a
+// run that was killed leaves half a line.
+func (r *Run) readLines(from io.Reader) error {
+	in := bufio.NewReaderSize(from, 1<<16)
+	unread, torn := 0, false
+	for {
+		line, err := readLine(in)
+		if len(bytes.TrimSpace(line)) > 0 {
+			if !r.takeLine(line) {
+				unread++
+				torn = errors.Is(err, io.EOF)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if torn {
+		r.note("the last line of the log was cut off and is left out")
+		unread--
+	}
+	if unread > 0 {
+		r.note("%s of the log could not be read and %s left out", problem.Plural(unread, "line"), were(unread))
+	}
+	return nil
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// readLine returns the next line; of one that is too long, nothing that parses.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(line) < longest {
+			line = append(line, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+func (r *Run) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// takeLine takes in one event, and reports whether it could be read. Events that a report does not
+// show are none the less read.
+func (r *Run) takeLine(line []byte) bool {
+	var head struct {
+		Event *string `json:"event"`
+	}
+	if json.Unmarshal(line, &head) != nil {
+		line = bare.ReplaceAll(line, []byte("${1}null"))
+		if json.Unmarshal(line, &head) != nil {
+			return false
+		}
+	}
+	if head.Event == nil {
+		return false
+	}
+	take, ok := takers[*head.Event]
+	return !ok || take(r, line) == nil
+}
+
+// takers take in the events by their names.
+var takers = map[string]func(*Run, []byte) error{
+	"start": taker((*Run).takeStart), "step": taker((*Run).takeStep), "epoch": taker((*Run).takeEpoch),
+	"norms": taker((*Run).takeNorms), "done": taker((*Run).takeDone),
+	"device_lost": taker(func(r *Run, e train.DeviceLost) {
+		text := fmt.Sprintf("step %d: device %s was lost: %s", e.Step, e.Device, e.Reason)
+		if len(e.MovedTo) > 0 {
+			text += "; its replicas moved to " + strings.Join(e.MovedTo, ", ")
+		}
+		r.happened(text)
+	}),
+	"device_back": taker(func(r *Run, e train.DeviceBack) {
+		r.happened(fmt.Sprintf("step %d: device %s was back", e.Step, e.Device))
+	}),
+	"placed": taker(func(r *Run, e train.Placed) {
+		r.happened(fmt.Sprintf("step %d: replicas were placed by speed: %v on %s", e.Step, e.Replicas,
+			strings.Join(e.Devices, ", ")))
+	}),
+	"level": taker(func(r *Run, e train.AtHost) {
+		r.happened(fmt.Sprintf("devices exchanged at level %s: %s", e.Level, e.Reason))
+	}),
+	"stopped_early": taker(func(r *Run, e train.StoppedEarly) {
+		r.stopped = e.Reason
+		r.happened(fmt.Sprintf("step %d: stopped early, %s without a better %s; the best was epoch %d", e.Step,
+			problem.Plural(e.Evaluations, "evaluation"), e.Figure, e.BestEpoch))
+	}),
+	"checkpoint": taker(func(r *Run, e train.CheckpointWritten) { r.checkpoint, r.stands = e.Path, e.Step }),
+}
+
+// taker makes one of a function that takes an event of type E.
+func taker[E any](take func(*Run, E)) func(*Run, []byte) error {
+	return func(r *Run, line []byte) error {
+		var e E
+		if err := json.Unmarshal(line, &e); err != nil {
+			return err
+		}
+		take(r, e)
+		return nil
+	}
+}
+
+func (r *Run) happened(text string) { r.Events = append(r.Events, text) }
+
+// takeStart begins a run, or goes on with the one of the lines before: what that had done after the
+// checkpoint was done again.
+func (r *Run) takeStart(e start) {
+	e.known, _ = knownOf(e.Recipe)
+	switch same := sameRun(r.start.known, e.known); {
+	case r.start.Recipe == nil:
+	case e.FirstStep == 0 || !same:
+		if len(r.epochs)+len(r.steps) > 0 {
+			r.note("the folder has lines of an earlier run, of %s on %s, too: they are left out", r.start.known.Model,
+				r.start.known.Data.Kind)
+		}
+		*r = Run{Name: r.Name, Path: r.Path, Notes: r.Notes}
+	default:
+		r.goOn(e.FirstStep)
+	}
+	if r.start.Recipe == nil && e.FirstStep > 0 {
+		r.note("what came before step %d is not in the log", e.FirstStep)
+	}
+	r.start, r.recipe, r.done, r.stopped = e, fieldsOf(e.Recipe), nil, ""
+	r.stands = e.FirstStep
+}
+
+// goOn forgets what comes after a step from which the run goes on.
+func (r *Run) goOn(first int) {
+	r.resumed++
+	last := 0
+	if n := len(r.steps); n > 0 {
+		last = max(last, r.steps[n-1].Step)
+	}
+	text := fmt.Sprintf("step %d: resumed", first)
+	if last > first {
+		r.repeated += last - first
+		text += fmt.Sprintf("; %s since the checkpoint made again", problem.Plural(last-first, "step"))
+	}
+	r.happened(text)
+	perEpoch := r.stepsPerEpoch()
+	r.steps = slices.DeleteFunc(r.steps, func(s step) bool { return s.Step > first })
+	r.epochs = slices.DeleteFunc(r.epochs, func(e epoch) bool {
+		return perEpoch > 0 &&
+			e.Epoch*perEpoch > first
+	})
+	r.norms = slices.DeleteFunc(r.norms, func(n normsOfEpoch) bool {
+		return perEpoch > 0 && n.Epoch*perEpoch > first
+	})
+}
+
+// stepsPerEpoch returns that number; 0 if it is not known.
+func (r *Run) stepsPerEpoch() int {
+	if n := r.start.known.Epochs; n > 0 {
+		return r.start.TotalSteps / n
+	}
+	for _, s := range r.steps {
+		if s.Epoch > 1 {
+			return (s.Step - 1) / (s.Epoch - 1)
+		}
+	}
+	return 0
+}
+
+// sameRun reports whether two recipes may be those of one run and its resumed rest.
+func sameRun(a, b recipe) bool {
+	return a.Model == b.Model && a.Data.Fingerprint == b.Data.Fingerprint && a.BN == b.BN
+}
+
+func (r *Run) takeStep(e step) {
+	r.steps = append(r.steps, e)
+	r.stands = max(r.stands, e.Step)
+}
+
+func (r *Run) takeEpoch(e epoch) {
+	r.epochs = slices.DeleteFunc(r.epochs, func(o epoch) bool { return o.Epoch >= e.Epoch })
+	r.epochs = append(r.epochs, e)
+	if e.Warning != "" {
+		r.happened(fmt.Sprintf("epoch %d: %s", e.Epoch, e.Warning))
+	}
+}
+
+func (r *Run) takeNorms(e normsOfEpoch) {
+	r.norms = slices.DeleteFunc(r.norms, func(o normsOfEpoch) bool { return o.Epoch >= e.Epoch })
+	r.norms = append(r.norms, e)
+}
+
+func (r *Run) takeDone(e finished) {
+	r.done, r.stands = &e, e.Steps
+	for _, l := range e.Lost {
+		if l.Excluded != "" {
+			r.happened(fmt.Sprintf("device %s was lost %s: %s", l.Device, problem.Plural(l.Times, "time"), l.Excluded))
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package report
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"sync"
+
+	"github.com/bnctl/bnctl/internal/style"
+	"github.com/bnctl/bnctl/problem"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageText))
+})
+
+// page is what the template shows.
+type page struct {
+	Title, Subtitle, Footer string
+	Style                   template.CSS
+	Swatches                [seriesColours]struct{}
+	Facts                   []fact
+	Notes                   []string
+	Comparison              *comparison
+	Curves                  []drawing
+	Norms                   *normsSection
+	Classes                 *classesSection
+	Times                   []times
+	Runs                    []runSection
+}
+
+// seriesColours is how many colours curves have.
+const seriesColours = 6
+
+type fact struct{ Name, Value, Small string }
+
+// drawing is a picture with its words.
+type drawing struct {
+	Title, Caption string
+	SVG            template.HTML
+}
+
+// table is a table of a page; Texts says which columns are text, not numbers.
+type table struct {
+	Label, Note string
+	Heads       []string
+	Texts       []bool
+	Rows        []row
+}
+
+type row struct {
+	Cells []cell
+	Mark  bool
+}
+
+// cell has a text, and in front of it the colour of a run, or below it a bar of so many percent.
+type cell struct {
+	Text, Swatch string
+	Bar          float64
+}
+
+func cells(texts ...string) row {
+	var r row
+	for _, t := range texts {
+		r.Cells = append(r.Cells, cell{Text: t})
+	}
+	return r
+}
+
+// Page writes runs as one HTML page that refers to no other file. Several are compared.
+func Page(w io.Writer, runs ...*Run) error {
+	if len(runs) == 0 {
+		return errors.New("a report of no run")
+	}
+	named := distinct(runs)
+	p := page{Style: template.CSS(style.CSS()), Curves: curvesOf(named),
+		Footer: "Written by bnctl " + releases(runs) + ". The page refers to no other file."}
+	if len(runs) == 1 {
+		p.one(runs[0])
+	} else {
+		p.several(named)
+	}
+	for i, r := range named {
+		s := r.section(len(runs) > 1)
+		s.ID = fmt.Sprintf("run%d", i)
+		p.Runs = append(p.Runs, s)
+		p.Times = append(p.Times, r.times(len(runs) > 1)...)
+	}
+	return pageTemplate().Execute(w, p)
+}
+
+// one fills in what a page of a single run has.
+func (p *page) one(r *Run) {
+	k := r.start.known
+	p.Title, p.Subtitle = r.Name, "What is known of a run whose recipe is missing."
+	if k.Model != "" {
+		p.Title = k.Model + " on " + k.Data.InWords()
+		p.Subtitle = r.Name + " · " + r.state()
+		if k.Validation.Samples > 0 {
+			p.Subtitle += " · validation on " + k.Validation.InWords()
+		}
+	}
+	p.Facts, p.Notes = r.facts(), r.Notes
+	p.Norms, p.Classes = r.normsSection(), r.classesSection()
+}
+
+// facts are the figures that a person looks for first.
+func (r *Run) facts() []fact {
+	var all []fact
+	if b := r.best(); b != nil {
+		v, name := b.score()
+		all = append(all, fact{"best " + name, percent(v), fmt.Sprintf("epoch %d of %d", b.Epoch,
+			max(len(r.epochs), r.start.known.Epochs))})
+		last := &r.epochs[len(r.epochs)-1]
+		if last != b {
+			v, _ = last.score()
+			all = append(all, fact{"last " + name, percent(v), fmt.Sprintf("epoch %d", last.Epoch)})
+		}
+		if last.ValLoss.v != nil {
+			all = append(all, fact{"validation loss", number4(last.ValLoss.or()),
+				"train loss " + number4(last.TrainLoss.or())})
+		} else {
+			all = append(all, fact{"train loss", number4(last.TrainLoss.or()), ""})
+		}
+		all = append(all, fact{"time", duration(r.seconds()), problem.Plural(len(r.epochs), "epoch")},
+			fact{"images a second", thousands(last.Throughput.or()), "last epoch"})
+	}
+	if r.start.TotalSteps > 0 {
+		all = append(all, fact{"steps", fmt.Sprintf("%d", r.stands), fmt.Sprintf("of %d", r.start.TotalSteps)})
+	}
+	if n := r.start.Parameters; n > 0 {
+		all = append(all, fact{"parameters", thousands(float64(n)), ""})
+	}
+	return all
+}
+
+// distinct returns runs with names that differ.
+func distinct(runs []*Run) []*Run {
+	seen := map[string]int{}
+	var out []*Run
+	for _, r := range runs {
+		c := *r
+		if seen[c.Name]++; seen[c.Name] > 1 {
+			c.Name = fmt.Sprintf("%s (%d)", c.Name, seen[c.Name])
+		}
+		out = append(out, &c)
+	}
+	return out
+}
+
+// releases names the releases of bnctl that made runs.
+func releases(runs []*Run) string {
+	text := ""
+	for _, r := range runs {
+		if v := r.start.known.Release; v != "" && text == "" {
+			text = v
+		}
+	}
+	return text
+}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// The files of a folder of logs that a report is made of.
+const (
+	metricsFile    = "metrics.jsonl"
+	evaluationFile = "evaluation.json"
+)
+
+// Read reads what a run has left: the folder of its logs, a file of its events as JSON lines, or a
+// checkpoint, which has recipe, progress and batch norms as they are, and no curves. The error says
+// why path is no run; it is a *problem.Error if another path would do. What of a run could not be
+// read is in its Notes.
+func Read(path string) (*Run, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	r := &Run{Name: filepath.Base(filepath.Clean(path)), Path: path}
+	switch ext := strings.ToLower(filepath.Ext(path)); {
+	case info.IsDir():
+		if absolute, err := filepath.Abs(path); err == nil {
+			r.Name = filepath.Base(absolute) // of . and ..
+		}
+		return r, r.readFolder(path)
+	case ext == ".bnc":
+		return r, r.readCheckpoint(path)
+	case ext == ".bnm":
+		return nil, noRun(path, "it is a template, which keeps no progress", "name its checkpoint, NAME.bnc")
+	}
+	return r, r.readLog(path)
+}
+
+func missing(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return noRun(path, "it does not exist", "name the folder that {log-dir} named")
+	}
+	return err
+}
+
+// noRun is the error about a path that is no run.
+func noRun(path, why, advice string) error {
+	return problem.New("", "", fmt.Sprintf("%s: %s", path, why), advice)
+}
+
+// readFolder reads a folder of logs.
+func (r *Run) readFolder(path string) error {
+	log := filepath.Join(path, metricsFile)
+	if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) {
+		others, _ := filepath.Glob(filepath.Join(path, "*.bnc"))
+		advice := "name the folder that {log-dir} named"
+		if len(others) > 0 {
+			advice = "name a checkpoint in it: " + others[0]
+		} else if boards, _ := filepath.Glob(filepath.Join(path, "events.out.tfevents.*")); len(boards) > 0 {
+			advice = "its curves are for TensorBoard; train again, or name the checkpoint of the run, NAME.bnc"
+		}
+		return noRun(path, "it is no folder of a run's logs: there is no "+metricsFile, advice)
+	}
+	if err := r.readLog(log); err != nil {
+		return err
+	}
+	return r.readEvaluation(filepath.Join(path, evaluationFile))
+}
+
+// readLog reads a file of events.
+func (r *Run) readLog(path string) error {
+	f, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := r.readLines(f); err != nil {
+		return err
+	}
+	if r.start.Recipe == nil && len(r.epochs) == 0 && len(r.steps) == 0 {
+		return noRun(path, "there is no event of a run in it", "name the folder that {log-dir} named")
+	}
+	if r.start.Recipe == nil {
+		r.note("the event that begins the run is missing, and with it the recipe")
+	}
+	return nil
+}
+
+// mostEvaluation is how long the file of an evaluation may be, in bytes.
+const mostEvaluation = 256 << 20
+
+// readEvaluation reads classes, confusions and mistakes, if they are there.
+func (r *Run) readEvaluation(path string) error {
+	b, err := regular.Read(path, mostEvaluation)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var e Evaluation
+	if err := json.Unmarshal(b, &e); err != nil || !e.valid() {
+		r.note("%s is damaged and is left out", evaluationFile)
+		return nil
+	}
+	if have := r.start.known.Data.Fingerprint; e.Recipe != "" && have != "" && e.Recipe != have {
+		r.note("%s is of another run and is left out", evaluationFile)
+		return nil
+	}
+	r.evaluation = &e
+	return nil
+}
+
+// readCheckpoint reads recipe, progress and batch norms.
+func (r *Run) readCheckpoint(path string) error {
+	k, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		return err
+	}
+	r.start.Recipe, r.recipe, r.checkpoint = k.Recipe, fieldsOf(k.Recipe), path
+	if r.start.known, err = knownOf(k.Recipe); err != nil {
+		return fmt.Errorf("%s: recipe: %w", path, err)
+	}
+	var at struct {
+		Progress struct {
+			Step int `json:"step"`
+		} `json:"progress"`
+		Paths train.Paths `json:"paths"`
+	}
+	if err := json.Unmarshal(k.Progress, &at); err != nil {
+		return fmt.Errorf("%s: progress: %w", path, err)
+	}
+	r.stands, r.start.Paths, r.start.Checkpoint = at.Progress.Step, at.Paths, path
+	if p, err := train.ParseRecipe(k.Recipe); err == nil {
+		r.start.TotalSteps = p.TotalSteps()
+	}
+	if b := train.BestOf(k); b != nil {
+		r.happened("the best so far: " + b.String())
+	}
+	r.note("a checkpoint keeps no curves: train with {log-dir} for these")
+	m, err := serialize.Unwrap(k)
+	if err != nil {
+		return err
+	}
+	now := normsOfEpoch{Epoch: max(1, r.epochOf(at.Progress.Step))}
+	for _, n := range formats.ModelNorms(m) {
+		if !n.Mean.IsZero() && !n.Variance.IsZero() {
+			now.Layers = append(now.Layers, bn.Summarise(n, tensor.Tensor{}, bn.Norm{}))
+		}
+	}
+	r.norms = []normsOfEpoch{now}
+	return nil
+}
+
+// epochOf returns the epoch that a step is of, counted from 1.
+func (r *Run) epochOf(step int) int {
+	if per := r.stepsPerEpoch(); per > 0 {
+		return (step + per - 1) / per
+	}
+	return 0
+}

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+)
+
+// knownOf reads what a report needs of a recipe by name.
+func knownOf(b json.RawMessage) (recipe, error) {
+	var r recipe
+	err := json.Unmarshal(b, &r)
+	return r, err
+}
+
+// fieldsOf returns the entries of a recipe in their order, objects in it as entries of their own:
+// data.fingerprint.
+func fieldsOf(b json.RawMessage) []field { return appendFields(nil, "", b) }
+
+func appendFields(to []field, prefix string, b json.RawMessage) []field {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return to
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return to
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return to
+		}
+		name, ok := key.(string)
+		if !ok {
+			return to
+		}
+		if value[0] == '{' {
+			to = appendFields(to, prefix+name+".", value)
+			continue
+		}
+		to = append(to, field{prefix + name, inWords(value)})
+	}
+	return to
+}
+
+// inWords writes a value of a recipe for people.
+func inWords(b json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(b, &list) == nil {
+		return cmp.Or(strings.Join(list, ", "), "none")
+	}
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		return cmp.Or(text, "none")
+	}
+	if string(b) == "null" {
+		return "none"
+	}
+	return string(b)
+}

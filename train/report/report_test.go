@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// logOf writes a log of a run: a start and epochs, with batch norms of some layers.
+func logOf(seed, epochs, layers int, name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b,
+		`{"event":"start","schema":1,"recipe":{"release":"0.1","model":"resnet20","data":{"kind":"glyphs",`+
+			`"split":"train","samples":6000,"classes":10,"fingerprint":"abc"},"validation":{"kind":"glyphs","split":"test",`+
+			`"samples":1000,"classes":10,"fingerprint":"def"},"seed":%d,"epochs":%d,"bn":%q,"freeze":null},"devices":["cpu:0","cpu:1"],`+
+			`"placement":[4,4],"kernels":"fma","deterministic":true,"batch_norm":"128 samples","parameters":272474,`+
+			`"total_steps":%d,"checkpoint":"run.bnc","go_on":"bnctl train --resume run.bnc --devices 2xcpu"}`+"\n",
+		seed, epochs, name,
+		epochs*47)
+	for e := range epochs {
+		x := math.Exp(-float64(e) / 10)
+		fmt.Fprintf(&b,
+			`{"event":"step","schema":1,"step":%d,"epoch":%d,"loss":%g,"accuracy":%g,"lr":0.1,"images_per_s":900}`+"\n",
+			(e+1)*47, e+1, x, 1-x/2)
+		fmt.Fprintf(&b, `{"event":"epoch","schema":1,"epoch":%d,"train_loss":%g,"train_accuracy":%g,"val_loss":%g,`+
+			`"val_accuracy":%g,"seconds":6.5,"images_per_s":923,"seen":6000,"dropped":0,"repeated":0,"input_wait":0.05,`+
+			`"sync_wait":0.1,"gap":{"batch_loss":%g,"running_loss":%g}}`+"\n", e+1, 2*x, 1-x/2, 2*x+0.1, 0.95-x/2, x,
+			x+0.02)
+		norms := normsOfEpoch{Epoch: e + 1}
+		for l := range layers {
+			v := float32(x) * float32(l%7+1) / 10
+			norms.Layers = append(norms.Layers, bn.Summary{Layer: fmt.Sprintf("layer%d.0.bn1", l), Channels: 64,
+				Dead: l % 3, Mean: v,
+				VarMin: v, VarMedian: 1, VarMax: 2, Gap: &v, Ratio: &v, Drift: &v, Spread: &v})
+		}
+		line, err := json.Marshal(norms)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, `{"event":"norms","schema":1,%s`+"\n", line[1:])
+	}
+	return b.String()
+}
+
+const doneLine = `{"event":"done","schema":1,"model":"run.bnm","sha256":"c54d","steps":94,"seconds":4.9,"best_epoch":2,"best":0.9,"figure":"accuracy","save":"last"}` + "\n"
+
+// evaluationOf has a number of classes, of which each is taken for the next at times.
+func evaluationOf(classes int) *Evaluation {
+	e := &Evaluation{Epoch: 2, Data: "glyphs (test), 1000 samples", Samples: classes * 10,
+		Counted: classes * 10, Correct: classes * 9,
+		Recipe: "abc"}
+	for i := range classes {
+		e.Classes = append(e.Classes, Class{Name: fmt.Sprintf("class number %d", i), N: 10, Correct: 9,
+			Predicted: 10})
+	}
+	n := min(classes, mostDrawn)
+	for i := range n {
+		row := make([]int, n)
+		row[i], row[(i+1)%n] = 9, 1
+		e.MatrixClasses, e.Matrix = append(e.MatrixClasses, i), append(e.Matrix, row)
+		e.Confusions = append(e.Confusions, Confusion{i, (i + 1) % n, 1})
+	}
+	return e
+}
+
+// folderOf writes a folder of logs.
+func folderOf(t *testing.T, log string, e *Evaluation) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, metricsFile), []byte(log), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e != nil {
+		b, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, evaluationFile), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func pageOf(t *testing.T, folders ...string) string {
+	t.Helper()
+	var runs []*Run
+	for _, f := range folders {
+		r, err := Read(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	var b bytes.Buffer
+	if err := Page(&b, runs...); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// wants checks that a page says what it has to.
+func wants(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, w := range texts {
+		if !strings.Contains(page, w) {
+			t.Errorf("the page does not say %q", w)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	page := pageOf(t, folderOf(t, logOf(0, 2, 3, "sync")+doneLine, evaluationOf(10)))
+	wants(t, page, "resnet20 on glyphs (train), 6000 samples", "finished", "Batch norm over time",
+		"Confusion matrix",
+		"class number 3", "layer2.0.bn1", "data.fingerprint", "12000 samples seen in 2 epochs: none was dropped",
+		"bnctl predict run.bnm", "sha256", "waiting for input")
+}
+
+// refers is what makes a browser ask for another file.
+var refers = regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?([^"'\s>]+)|url\(([^)]*)\)|@import|<script`)
+
+// A page is one file: all that it refers to is in it.
+func TestPageRefersToNoOtherFile(t *testing.T) {
+	e := evaluationOf(10)
+	e.Mistakes = []Mistake{{Sample: "a.png", Picture: []byte("\x89PNG")}}
+	folder := folderOf(t, logOf(0, 2, 3, "sync")+doneLine, e)
+	for _, page := range []string{pageOf(t, folder), pageOf(t, folder, folder)} {
+		for _, m := range refers.FindAllStringSubmatch(page, -1) {
+			if !strings.HasPrefix(m[2], "data:") && !strings.HasPrefix(m[2], "#") {
+				t.Errorf("the page refers to %q", m[0])
+			}
+		}
+	}
+}
+
+// A run of 100 epochs and 1,000 classes is a page of at most 5 MB; one of 10,000 classes is cut, and
+// says so.
+func TestPageSize(t *testing.T) {
+	e := evaluationOf(1000)
+	for i := range 24 {
+		e.Mistakes = append(e.Mistakes, Mistake{Sample: "x", Label: i, Predicted: i + 1, Picture: make([]byte,
+			30000)})
+	}
+	page := pageOf(t, folderOf(t, logOf(0, 100, 161, "sync")+doneLine, e))
+	if len(page) > 5<<20 {
+		t.Errorf("%d bytes, want at most 5 MB", len(page))
+	}
+	t.Logf("100 epochs, 1,000 classes, 161 layers: %d bytes", len(page))
+	page = pageOf(t, folderOf(t, logOf(0, 1, 1, "sync"), evaluationOf(10000)))
+	wants(t, page, "The 1000 with the lowest F1 of 10000 classes", "The 30 of 10000 classes that are "+
+		"confused most")
+}
+
+// Names of classes, layers and files are text, whatever is in them.
+func TestMarkupIsText(t *testing.T) {
+	const evil = `<img src=x onerror="alert(1)">`
+	e := evaluationOf(3)
+	e.Classes[1].Name = evil
+	e.Mistakes = []Mistake{{Sample: evil, Label: 1, Predicted: 1}}
+	log := strings.ReplaceAll(logOf(0, 3, 3, "sync"), "layer1.0.bn1", `<script>alert(2)</script>`)
+	log = strings.ReplaceAll(log, `"model":"resnet20"`, `"model":"</title><script>3</script>"`)
+	r, err := Read(folderOf(t, log, e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Page(&b, r, r); err != nil {
+		t.Fatal(err)
+	}
+	all := b.String() + string(CurvesSVG(r)) + string(ConfusionSVG(r)) + pageOf(t, folderOf(t, log, e))
+	for _, bad := range []string{"<img src=x", "<script"} {
+		if strings.Contains(all, bad) {
+			t.Errorf("%s is markup in the page", bad)
+		}
+	}
+}
+
+func TestComparison(t *testing.T) {
+	a, b := folderOf(t, logOf(0, 3, 2, "sync")+doneLine, nil), folderOf(t, logOf(1, 4, 2, "replica"), nil)
+	c := folderOf(t, strings.ReplaceAll(logOf(0, 3, 2, "sync"), `"fingerprint":"abc"`,
+		`"fingerprint":"xyz"`)+doneLine, nil)
+	page := pageOf(t, a, b, c)
+	wants(t, page, "3 runs side by side", "Different recipe: seed, epochs, bn", "Different data: "+
+		"data.fingerprint",
+		"The code is the same: bnctl 0.1", "bit for bit: sha256 c54d", "points below")
+}
+
+func TestBadLogs(t *testing.T) {
+	whole := logOf(0, 3, 2, "sync")
+	for _, c := range []struct{ name, log, want string }{
+		{"cut in a line", whole[:len(whole)-40], "the last line of the log was cut off"},
+		{"a line of other text", strings.Replace(whole, "\n", "\nno JSON\n", 1), "1 line of the log could not " +
+			"be read"},
+		{"losses that are no numbers", strings.ReplaceAll(whole, `"val_loss":`, `"val_loss":null,"was":`),
+			"validation loss"},
+		{"NaN as other programs write it", strings.Replace(whole, `"loss":1`, `"loss":NaN`, 1), "no number"},
+		{"a single epoch", logOf(0, 1, 2, "sync"), "epoch 1 of 1"},
+		{"an earlier run", logOf(0, 9, 2, "sync") + logOf(0, 2, 2, "sync"), "lines of an earlier run"},
+		{"no start", whole[strings.Index(whole, "\n")+1:], "the recipe"},
+		{"resumed", whole + strings.Replace(whole, `"total_steps"`, `"first_step":94,"total_steps"`, 1),
+			"47 steps since the checkpoint made again"},
+	} {
+		t.Run(c.name, func(t *testing.T) { wants(t, pageOf(t, folderOf(t, c.log, nil)), c.want) })
+	}
+}
+
+func TestNoRun(t *testing.T) {
+	empty := t.TempDir()
+	log := filepath.Join(t.TempDir(), metricsFile)
+	if err := os.WriteFile(log, []byte("{}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		empty:                                "no folder of a run's logs",
+		filepath.Join(empty, "nothing"):      "does not exist",
+		log:                                  "no event of a run",
+		filepath.Dir(log):                    "no event of a run",
+		filepath.Join(empty, "template.bnm"): "does not exist",
+	} {
+		_, err := Write(filepath.Join(empty, "page.html"), path)
+		if err == nil || !strings.Contains(err.Error(), want) || !problem.IsMisuse(err) {
+			t.Errorf("%s: %v, want misuse with %q", path, err, want)
+		}
+	}
+	damaged := folderOf(t, logOf(0, 2, 2, "sync"), nil)
+	if err := os.WriteFile(filepath.Join(damaged, evaluationFile),
+		[]byte(`{"classes":[{}],"confusions":[{"label":7}]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, pageOf(t, damaged), "evaluation.json is damaged and is left out")
+	wants(t, pageOf(t, folderOf(t, strings.ReplaceAll(logOf(0, 2, 2, "sync"), `"abc"`, `"xyz"`),
+		evaluationOf(3))),
+		"evaluation.json is of another run")
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// Run is what a training run has left.
+type Run struct {
+	Name   string   // of the folder or file that it was read from
+	Path   string   // of that
+	Notes  []string // what could not be read, or was left out
+	Events []string // what happened besides steps and epochs, in order
+
+	start      start
+	recipe     []field // as the start of the run, or a checkpoint, has it
+	steps      []step
+	epochs     []epoch
+	norms      []normsOfEpoch
+	done       *finished
+	stopped    string // why it ended before its last step; ""
+	stands     int    // optimizer steps done
+	checkpoint string // the last one that was written
+	evaluation *Evaluation
+	repeated   int // steps that were made again after a resume
+	resumed    int // how often
+}
+
+// figure is a number of a log: NaN where it is missing, null or no number.
+type figure struct{ v *float64 }
+
+func (f figure) or() float64 {
+	if f.v == nil {
+		return math.NaN()
+	}
+	return *f.v
+}
+
+func (f figure) known() bool { return !math.IsNaN(f.or()) && !math.IsInf(f.or(), 0) }
+
+// UnmarshalJSON implements json.Unmarshaler: what is no number is NaN.
+func (f *figure) UnmarshalJSON(b []byte) error {
+	v := math.NaN()
+	if json.Unmarshal(b, &v) != nil {
+		v = math.NaN()
+	}
+	f.v = &v
+	return nil
+}
+
+// start is the event of a run that begins or goes on, as far as a report shows it.
+type start struct {
+	Recipe        json.RawMessage    `json:"recipe"`
+	Devices       []string           `json:"devices"`
+	Placement     []int              `json:"placement"`
+	Kernels       string             `json:"kernels"`
+	Deterministic *bool              `json:"deterministic"`
+	Input         string             `json:"input"`
+	Pictures      string             `json:"pictures"`
+	BatchNorm     string             `json:"batch_norm"`
+	Parameters    int                `json:"parameters"`
+	FirstStep     int                `json:"first_step"`
+	TotalSteps    int                `json:"total_steps"`
+	Ranks         int                `json:"ranks"`
+	Environment   *train.Environment `json:"environment"`
+	Paths         train.Paths        `json:"paths"`
+	Checkpoint    string             `json:"checkpoint"`
+	GoOn          string             `json:"go_on"`
+
+	known recipe
+}
+
+// recipe is what a report needs of a recipe by name; of another release some of it may be missing.
+type recipe struct {
+	Release    string     `json:"release"`
+	Model      string     `json:"model"`
+	Data       train.Data `json:"data"`
+	Validation train.Data `json:"validation"`
+	Epochs     int        `json:"epochs"`
+	Steps      int        `json:"steps"`
+	Schedule   string     `json:"schedule"`
+	Save       string     `json:"save"`
+	BN         string     `json:"bn"`
+	Precision  string     `json:"precision"`
+}
+
+type step struct {
+	Step       int    `json:"step"`
+	Epoch      int    `json:"epoch"`
+	Loss       figure `json:"loss"`
+	Accuracy   figure `json:"accuracy"`
+	LR         figure `json:"lr"`
+	Throughput figure `json:"images_per_s"`
+}
+
+type epoch struct {
+	Epoch         int       `json:"epoch"`
+	TrainLoss     figure    `json:"train_loss"`
+	TrainAccuracy figure    `json:"train_accuracy"`
+	ValLoss       figure    `json:"val_loss"`
+	ValAccuracy   figure    `json:"val_accuracy"`
+	ValMIoU       figure    `json:"val_miou"`
+	Seconds       figure    `json:"seconds"`
+	Throughput    figure    `json:"images_per_s"`
+	Seen          int       `json:"seen"`
+	Dropped       int       `json:"dropped"`
+	Repeated      int       `json:"repeated"`
+	InputWait     figure    `json:"input_wait"`
+	SyncWait      figure    `json:"sync_wait"`
+	Gap           *gap      `json:"gap"`
+	Warning       string    `json:"warning"`
+	Devices       []portion `json:"devices"`
+	Ranks         []portion `json:"ranks"`
+}
+
+// portion is where the time of a device or of a rank went, as shares of it.
+type portion struct {
+	Device     string `json:"device"`
+	Compute    figure `json:"compute"`
+	InputWait  figure `json:"input_wait"`
+	SyncWait   figure `json:"sync_wait"`
+	Throughput figure `json:"images_per_s"`
+}
+
+// score is the figure that says how good the run is after the epoch: mIoU, else accuracy of the
+// validation data, else that of training.
+func (e *epoch) score() (v float64, name string) {
+	switch {
+	case e.ValMIoU.v != nil:
+		return e.ValMIoU.or(), "mIoU"
+	case e.ValAccuracy.v != nil:
+		return e.ValAccuracy.or(), "accuracy"
+	}
+	return e.TrainAccuracy.or(), "train accuracy"
+}
+
+type gap struct {
+	Batch   figure `json:"batch_loss"`
+	Running figure `json:"running_loss"`
+	Advice  string `json:"advice"`
+}
+
+type finished struct {
+	Model     string         `json:"model"`
+	SHA256    string         `json:"sha256"`
+	Steps     int            `json:"steps"`
+	Seconds   figure         `json:"seconds"`
+	Lost      []train.Losses `json:"devices_lost"`
+	BestEpoch int            `json:"best_epoch"`
+	Best      figure         `json:"best"`
+	Figure    string         `json:"figure"`
+	Save      string         `json:"save"`
+}
+
+// field is an entry of a recipe.
+type field struct{ Name, Value string }
+
+// best returns the epoch with the best score; nil without epochs.
+func (r *Run) best() *epoch {
+	var best *epoch
+	for i := range r.epochs {
+		e := &r.epochs[i]
+		v, _ := e.score()
+		if best == nil {
+			best = e
+			continue
+		}
+		if b, _ := best.score(); v > b || math.IsNaN(b) && !math.IsNaN(v) {
+			best = e
+		}
+	}
+	return best
+}
+
+// seconds returns how long the epochs took together.
+func (r *Run) seconds() float64 {
+	total := 0.0
+	for _, e := range r.epochs {
+		if e.Seconds.known() {
+			total += e.Seconds.or()
+		}
+	}
+	return total
+}
+
+// state says how the run ended.
+func (r *Run) state() string {
+	switch {
+	case r.done != nil && r.stopped != "":
+		return "stopped early"
+	case r.done != nil:
+		return "finished"
+	case r.start.TotalSteps > 0:
+		return "not finished: " + strconv.Itoa(r.stands) + " of " + strconv.Itoa(r.start.TotalSteps) + " steps"
+	}
+	return "not finished"
+}

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// runSection is what a page says of a run in words: what happened, how to go on, where it was made
+// and with which recipe.
+type runSection struct {
+	ID, Title           string
+	Open                bool
+	Happened            []string
+	GoOn                []command
+	Environment, Recipe []field
+}
+
+// command is a command line, and what it is for.
+type command struct{ Why, Command string }
+
+// mostHappened is how many events a page lists.
+const mostHappened = 200
+
+func (r *Run) section(several bool) runSection {
+	s := runSection{Title: "The run", Open: !several, Happened: r.story(), GoOn: r.goingOn(),
+		Environment: r.environment(), Recipe: r.recipe}
+	if several {
+		s.Title = r.Name
+		s.Happened = append(s.Happened, r.Notes...)
+	}
+	return s
+}
+
+// story says what happened besides steps and epochs, what was dropped and what was repeated.
+func (r *Run) story() []string {
+	out := r.Events
+	if n := len(out); n > mostHappened {
+		out = append([]string{fmt.Sprintf("%d events before these are left out", n-mostHappened)},
+			out[n-mostHappened:]...)
+	}
+	dropped, twice, seen := 0, 0, 0
+	for _, e := range r.epochs {
+		dropped, twice, seen = dropped+e.Dropped, twice+e.Repeated, seen+e.Seen
+	}
+	if seen > 0 {
+		text := fmt.Sprintf("%s seen in %s", problem.Plural(seen, "sample"), problem.Plural(len(r.epochs), "epoch"))
+		switch {
+		case dropped == 0 && twice == 0:
+			text += ": none was dropped, none was given twice"
+		default:
+			text += fmt.Sprintf("; %d dropped, %d given twice, because the last batch of an epoch was not full",
+				dropped,
+				twice)
+		}
+		out = append(out, text)
+	}
+	for _, d := range []struct {
+		skipped int
+		of      string
+	}{{r.start.known.Data.Skipped, "the data"}, {r.start.known.Validation.Skipped, "the validation data"}} {
+		if d.skipped > 0 {
+			out = append(out, fmt.Sprintf("%s of %s left out", problem.Plural(d.skipped, "bad file"), d.of))
+		}
+	}
+	if r.repeated > 0 {
+		out = append(out, fmt.Sprintf("%s done twice, because the run went on from a checkpoint",
+			problem.Plural(r.repeated, "step")))
+	}
+	return out
+}
+
+// goingOn returns the commands that go on with a run.
+func (r *Run) goingOn() []command {
+	var out []command
+	checkpoint := r.checkpoint
+	if checkpoint == "" {
+		checkpoint = r.start.Checkpoint
+	}
+	if r.done == nil && checkpoint != "" {
+		resume := r.start.GoOn
+		if resume == "" {
+			resume = "bnctl train --resume " + shellWord(checkpoint)
+		}
+		out = append(out, command{"Train on from the last checkpoint, on any devices:", resume})
+	}
+	if r.done != nil && r.done.Model != "" {
+		model := shellWord(r.done.Model)
+		if d := r.start.Paths.Validation; d != "" {
+			out = append(out, command{"Evaluate the template, with a page of mistakes:",
+				"bnctl eval " + model + " --data " + shellWord(d) + " --mistakes mistakes"})
+		}
+		out = append(out, command{"Predict, or answer requests:", "bnctl predict " + model + " photos/\nbnctl " +
+			"serve " + model},
+			command{"Look at the batch norms of the template, or take it elsewhere:",
+				"bnctl doctor " + model + "\nbnctl export " + model + " -o " + shellWord(strings.TrimSuffix(r.done.Model,
+					".bnm")+".onnx")})
+		if k := r.start.known; checkpoint != "" && k.Epochs > 0 && (k.Schedule == "constant" ||
+			strings.HasPrefix(k.Schedule, "step")) {
+			out = append(out, command{"Train longer:", fmt.Sprintf("bnctl train --resume %s --epochs %d",
+				shellWord(checkpoint),
+				2*k.Epochs)})
+		}
+	}
+	return append(out, command{"Make this page again, or compare runs:", "bnctl report " + shellWord(r.Path) +
+		"\nbnctl report " + shellWord(r.Path) + " OTHER -o compare.html"})
+}
+
+// environment says where a run was made, and what it wrote.
+func (r *Run) environment() []field {
+	var out []field
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, field{name, value})
+		}
+	}
+	add("state", r.state())
+	e := &r.start
+	add("sees", strings.Trim(e.Input+" · "+e.Pictures, " ·"))
+	add("batch norm", e.BatchNorm)
+	add("devices", placed(e.Devices, e.Placement))
+	add("kernels", e.Kernels)
+	if e.Deterministic != nil && !*e.Deterministic {
+		add("same bits", "no: a device is not deterministic, or devices are of several kernel classes")
+	}
+	if e.Ranks > 1 {
+		add("ranks", fmt.Sprint(e.Ranks))
+	}
+	if v := e.Environment; v != nil {
+		add("hardware", strings.Join(v.Devices, "; "))
+		add("machine", fmt.Sprintf("%s/%s, %s", v.OS, v.Arch, problem.Plural(v.CPUs, "logical CPU")))
+		add("code", r.code())
+		add("compiler", v.Go)
+	}
+	add("data", e.Paths.Data)
+	add("validation", e.Paths.Validation)
+	add("checkpoint", r.start.Checkpoint)
+	if r.done != nil {
+		add("template", r.done.Model)
+		add("sha256", r.done.SHA256)
+	}
+	return out
+}
+
+// code names release and revision of the program that trained.
+func (r *Run) code() string {
+	text := "bnctl " + r.start.known.Release
+	if v := r.start.Environment; v != nil && v.Revision != "" {
+		text += " (" + v.Revision[:min(12, len(v.Revision))] + ")"
+	}
+	return text
+}
+
+// placed names devices with their replicas.
+func placed(devices []string, replicas []int) string {
+	var out []string
+	for i, d := range devices {
+		if len(replicas) == len(devices) && len(devices) > 1 {
+			d += fmt.Sprintf(" (%s)", problem.Plural(replicas[i], "replica"))
+		}
+		out = append(out, d)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"strings"
+
+	"github.com/bnctl/bnctl/internal/style"
+)
+
+// inPage wraps a drawing for a page, whose style it has. label says what is seen.
+func inPage(elements, label string, width, height float64) template.HTML {
+	return template.HTML(fmt.Sprintf(`<svg class="chart" viewBox="0 0 %s %s" role="img" `+
+		`aria-label="%s">%s</svg>`,
+		px(width), px(height), html.EscapeString(label), elements))
+}
+
+// inFile wraps a drawing as a file of its own, with its style, light and dark.
+func inFile(elements, label string, width, height float64) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %s %s" width="%s" `+
+		`height="%s" `+
+		`role="img"><title>%s</title><style>%s</style><rect width="100%%" height="100%%" `+
+		`style="fill:var(--card)"/>`,
+		px(width), px(height), px(width), px(height), html.EscapeString(label), drawingStyle())
+	b.WriteString(elements)
+	b.WriteString("</svg>\n")
+	return []byte(b.String())
+}
+
+// drawingStyle is what drawings need of the style sheet: colours, and the rules of charts.
+func drawingStyle() string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(style.CSS()) {
+		begins := strings.HasPrefix(line, ":root") || strings.HasPrefix(line, "@media (prefers-color-scheme")
+		if begins || inside || strings.HasPrefix(line, ".chart") {
+			b.WriteString(line)
+		}
+		switch {
+		case begins:
+			inside = !strings.HasSuffix(line, "}\n")
+		case inside:
+			inside = !strings.HasSuffix(line, "}\n")
+		}
+	}
+	return b.String()
+}
+
+// panel is a drawing among others.
+type panel struct {
+	elements, title string
+	width, height   float64
+}
+
+// stacked puts drawings into rows of columns, each with its title.
+func stacked(panels []panel, columns int) (elements string, width, height float64) {
+	const head, space = 26.0, 18.0
+	var b strings.Builder
+	x, y, tallest := 0.0, 0.0, 0.0
+	for i, p := range panels {
+		if i > 0 && i%columns == 0 {
+			x, y, tallest = 0, y+tallest+space, 0
+		}
+		fmt.Fprintf(&b, `<g transform="translate(%s %s)"><text x="10" y="17" style="font-weight:600">%s</text>`+
+			`<g transform="translate(0 %s)">%s</g></g>`, px(x), px(y), html.EscapeString(p.title), px(head),
+			p.elements)
+		x += p.width + space
+		width, tallest = max(width, x), max(tallest, p.height+head)
+	}
+	return b.String(), width, y + tallest
+}

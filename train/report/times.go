@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// times is a table of where time went.
+type times struct {
+	Title, Note string
+	Rows        []timeRow
+}
+
+// timeRow has shares of time in words, and as percent for a bar: C compute, S waiting for other
+// devices, I for input, O other.
+type timeRow struct {
+	Name, Compute, Sync, Input, Rate string
+	C, S, I, O                       float64
+}
+
+// mostEpochRows is how many epochs a table of times has.
+const mostEpochRows = 12
+
+// times returns the tables of where the time of a run went: of the epochs together and some one by
+// one, by device, by rank.
+func (r *Run) times(several bool) []times {
+	if len(r.epochs) == 0 {
+		return nil
+	}
+	name := func(what string) string {
+		if several {
+			return r.Name + ", " + what
+		}
+		return what
+	}
+	t := times{Title: name("by epoch")}
+	if v := r.together(); v != nil {
+		t.Rows = append(t.Rows, *v)
+	}
+	every := (len(r.epochs) + mostEpochRows - 1) / mostEpochRows
+	for i := len(r.epochs) - 1; i >= 0 && !several; i -= every {
+		e := &r.epochs[i]
+		compute := 1 - e.InputWait.or() - e.SyncWait.or()
+		t.Rows = append(t.Rows, newTimeRow(fmt.Sprintf("epoch %d", e.Epoch), compute, e.SyncWait.or(),
+			e.InputWait.or(), thousands(e.Throughput.or())))
+	}
+	if every > 1 && !several {
+		t.Note = fmt.Sprintf("Every %d. epoch, the last one first.", every)
+	}
+	out := []times{t}
+	last := &r.epochs[len(r.epochs)-1]
+	if d := portions(name(fmt.Sprintf("by device, epoch %d", last.Epoch)), last.Devices,
+		last.InputWait.or()); d != nil {
+		out = append(out, *d)
+	}
+	if d := portions(name(fmt.Sprintf("by rank, epoch %d", last.Epoch)), last.Ranks, math.NaN()); d != nil {
+		out = append(out, *d)
+	}
+	return out
+}
+
+// together is the row of all epochs, each weighted by its time.
+func (r *Run) together() *timeRow {
+	total, sync, input, seen := 0.0, 0.0, 0.0, 0.0
+	for _, e := range r.epochs {
+		if !e.Seconds.known() || !e.SyncWait.known() || !e.InputWait.known() {
+			continue
+		}
+		seconds := e.Seconds.or()
+		total += seconds
+		sync += float64(seconds * e.SyncWait.or())
+		input += float64(seconds * e.InputWait.or())
+		seen += float64(e.Seen)
+	}
+	if total == 0 {
+		return nil
+	}
+	sync, input = sync/total, input/total
+	v := newTimeRow(fmt.Sprintf("%s, %s", problem.Plural(len(r.epochs), "epoch"), duration(total)),
+		1-sync-input, sync,
+		input, thousands(seen/total))
+	return &v
+}
+
+// portions is the table of devices or ranks; nil if there are none. input is what all of them waited
+// for input, unless each says so itself.
+func portions(title string, of []portion, input float64) *times {
+	if len(of) == 0 {
+		return nil
+	}
+	t := times{Title: title}
+	for i, p := range of {
+		name, waited := p.Device, input
+		if name == "" {
+			name = "rank " + strconv.Itoa(i)
+		}
+		if p.InputWait.v != nil {
+			waited = p.InputWait.or()
+		}
+		compute := p.Compute.or()
+		if p.Compute.v == nil {
+			compute = 1 - waited - p.SyncWait.or()
+		}
+		rate := ""
+		if p.Throughput.v != nil {
+			rate = thousands(p.Throughput.or())
+		}
+		t.Rows = append(t.Rows, newTimeRow(name, compute, p.SyncWait.or(), waited, rate))
+	}
+	return &t
+}
+
+func newTimeRow(name string, compute, sync, input float64, rate string) timeRow {
+	bar := func(v float64) float64 {
+		if !finite(v) {
+			return 0
+		}
+		return math.Round(1000*min(max(v, 0), 1)) / 10
+	}
+	t := timeRow{Name: name, Compute: coarse(compute), Sync: coarse(sync), Input: coarse(input), Rate: rate,
+		C: bar(compute), S: bar(sync), I: bar(input)}
+	t.O = max(0, 100-t.C-t.S-t.I)
+	return t
+}

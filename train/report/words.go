@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// percent writes a share of 1: "91.20 %", or "-" where there is none.
+func percent(v float64) string {
+	if !finite(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(100*v, 'f', 2, 64) + " %"
+}
+
+// coarse is percent without decimals.
+func coarse(v float64) string {
+	if !finite(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
+}
+
+// number4 writes a loss.
+func number4(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case math.Abs(v) >= 1000:
+		return strconv.FormatFloat(v, 'g', 5, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 4, 64)
+}
+
+// digits writes a statistic with three digits that say something.
+func digits(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// thousands writes a whole number in groups of three digits.
+func thousands(v float64) string {
+	if !finite(v) {
+		return "-"
+	}
+	text := strconv.FormatFloat(math.Round(v), 'f', 0, 64)
+	var out strings.Builder
+	for i, c := range text {
+		if i > 0 && (len(text)-i)%3 == 0 && text[i-1] != '-' {
+			out.WriteRune('\u202f')
+		}
+		out.WriteRune(c)
+	}
+	return out.String()
+}
+
+// duration writes seconds for people: "4.9 s", "12 min 3 s", "2 h 5 min".
+func duration(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", seconds)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
+
+// shellWord returns s quoted for a shell, if it needs quotes.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// pageFile is the name of a page that nobody has named.
+const pageFile = "report.html"
+
+// Write reads runs and writes their page to output, and returns the files that it has written. With
+// output "" the page of one folder is written into it, with curves.svg and confusion.svg, and
+// that of several runs, or of a file, to report.html in the current folder. After an error a file of
+// before is unchanged.
+func Write(output string, paths ...string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, problem.New("", "", "a report needs a run", "name the folder that {log-dir} named")
+	}
+	var runs []*Run
+	for _, p := range paths {
+		r, err := Read(p)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+	}
+	folder := ""
+	if output == "" {
+		output = pageFile
+		if info, err := os.Stat(paths[0]); len(paths) == 1 && err == nil && info.IsDir() {
+			folder = paths[0]
+			output = filepath.Join(folder, pageFile)
+		}
+	}
+	if err := regular.NotInput(output, paths...); err != nil {
+		return nil, err
+	}
+	if err := regular.WriteFile(output, 0o666, func(w io.Writer) error { return Page(w, runs...) }); err != nil {
+		return nil, err
+	}
+	written := []string{output}
+	if folder == "" {
+		return written, nil
+	}
+	for _, f := range []struct {
+		name string
+		svg  []byte
+	}{{"curves.svg", CurvesSVG(runs...)}, {"confusion.svg", ConfusionSVG(runs[0])}} {
+		if f.svg == nil {
+			continue
+		}
+		path := filepath.Join(folder, f.name)
+		err := regular.WriteFile(path, 0o666, func(w io.Writer) error {
+			_, err := w.Write(f.svg)
+			return err
+		})
+		if err != nil {
+			return written, err
+		}
+		written = append(written, path)
+	}
+	return written, nil
+}

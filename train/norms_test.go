@@ -48,7 +48,8 @@ func TestNormsAreTold(t *testing.T) {
 			t.Fatalf("told %+v, want 2 epochs", told)
 		}
 		first, second := told[0].Layers[0], told[1].Layers[0]
-		if first.Drift != nil || second.Drift == nil || first.Gap == nil || second.Gap == nil || second.Ratio == nil {
+		if first.Drift != nil || second.Drift == nil || first.Gap == nil || second.Gap == nil ||
+			second.Ratio == nil {
 			t.Errorf("first %+v, then %+v", first, second)
 		}
 	}

@@ -92,14 +92,6 @@ func are(n int) string {
 	return "are"
 }
 
-// wrote says which files were written.
-func (o *output) wrote(files []string) {
-	for _, f := range files {
-		o.event("wrote", map[string]string{"file": f})
-		o.result("wrote %s", f)
-	}
-}
-
 // note prints a line for the person, unless --quiet. Its arguments are made
 // legible.
 func (o *output) note(format string, args ...any) {

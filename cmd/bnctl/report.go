@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	reports "github.com/bnctl/bnctl/train/report"
+	reports "github.com/bnctl/bnctl/cmd/bnctl/internal/report"
 )
 
 func reportCommand() *cli.Command {
@@ -30,7 +30,7 @@ says in what recipe, data and code differ, and what came of it.
 			if err != nil {
 				return err
 			}
-			outputOf(c).wrote(written)
+			reportWritten(outputOf(c), written)
 			return nil
 		},
 	}

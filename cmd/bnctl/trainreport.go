@@ -32,3 +32,11 @@ func reportTrained(o *output, done train.Finished) {
 	}
 	o.note("best epoch %d, %s; %s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
 }
+
+// reportWritten says which files were written.
+func reportWritten(o *output, files []string) {
+	for _, f := range files {
+		o.event("wrote", map[string]string{"file": f})
+		o.result("wrote %s", f)
+	}
+}

@@ -69,7 +69,6 @@ parallel: parallel/internal/placement
 parallel/internal/placement: device
 train/internal/tfevents:
 internal/style:
-train/report: bn internal/style internal/regular modelfile/formats problem serialize tensor train
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents
 cmd/bnctl/internal/study: problem
@@ -90,6 +89,7 @@ predict: parallel problem tensor
 predict: train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
+cmd/bnctl/internal/report: bn internal/style internal/regular modelfile/formats problem serialize tensor train
 cmd/bnctl/internal/format: data internal/legible predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor
@@ -181,7 +181,7 @@ cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect m
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
-cmd/bnctl: train/report
+cmd/bnctl: cmd/bnctl/internal/report
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Evaluation is what a report shows of one, as the folder of a run's logs has it in evaluation.json.
-type Evaluation struct {
+// evaluated is what a report shows of one, as the folder of a run's logs has it in evaluation.json.
+type evaluated struct {
 	Epoch         int         `json:"epoch"` // counted from 1
 	Data          string      `json:"data"`  // in words
 	Samples       int         `json:"samples"`
@@ -72,8 +72,8 @@ func over(n, of int) float64 {
 }
 
 // summarise returns what a report shows of an evaluation. names are those of classes by number.
-func summarise(e *train.Evaluation, name func(class int) string) *Evaluation {
-	out := &Evaluation{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
+func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
+	out := &evaluated{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
 		Masks: e.Masks}
 	wrong := make([]int, len(e.PerClass)) // as label or prediction
 	predicted := make([]int, len(e.PerClass))
@@ -111,7 +111,7 @@ func summarise(e *train.Evaluation, name func(class int) string) *Evaluation {
 }
 
 // valid reports whether the numbers of a file fit together.
-func (e *Evaluation) valid() bool {
+func (e *evaluated) valid() bool {
 	class := func(i int) bool { return i >= 0 && i < len(e.Classes) }
 	for _, i := range e.MatrixClasses {
 		if !class(i) {

@@ -22,7 +22,7 @@ func Write(output string, paths ...string) ([]string, error) {
 	}
 	var runs []*Run
 	for _, p := range paths {
-		r, err := Read(p)
+		r, err := read(p)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,8 @@ func Write(output string, paths ...string) ([]string, error) {
 	if err := regular.NotInput(output, paths...); err != nil {
 		return nil, err
 	}
-	if err := regular.WriteFile(output, 0o666, func(w io.Writer) error { return Page(w, runs...) }); err != nil {
+	err := regular.WriteFile(output, 0o666, func(w io.Writer) error { return writePage(w, runs...) })
+	if err != nil {
 		return nil, err
 	}
 	written := []string{output}
@@ -49,7 +50,7 @@ func Write(output string, paths ...string) ([]string, error) {
 	for _, f := range []struct {
 		name string
 		svg  []byte
-	}{{"curves.svg", CurvesSVG(runs...)}, {"confusion.svg", ConfusionSVG(runs[0])}} {
+	}{{"curves.svg", curvesSVG(runs...)}, {"confusion.svg", confusionSVG(runs[0])}} {
 		if f.svg == nil {
 			continue
 		}

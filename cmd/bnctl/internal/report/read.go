@@ -24,11 +24,11 @@ const (
 	evaluationFile = "evaluation.json"
 )
 
-// Read reads what a run has left: the folder of its logs, a file of its events as JSON lines, or a
+// read reads what a run has left: the folder of its logs, a file of its events as JSON lines, or a
 // checkpoint, which has recipe, progress and batch norms as they are, and no curves. The error says
 // why path is no run; it is a *problem.Error if another path would do. What of a run could not be
 // read is in its Notes.
-func Read(path string) (*Run, error) {
+func read(path string) (*Run, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, missing(path, err)
@@ -110,7 +110,7 @@ func (r *Run) readEvaluation(path string) error {
 	if err != nil {
 		return err
 	}
-	var e Evaluation
+	var e evaluated
 	if err := json.Unmarshal(b, &e); err != nil || !e.valid() {
 		r.note("%s is damaged and is left out", evaluationFile)
 		return nil
@@ -154,13 +154,13 @@ func (r *Run) readCheckpoint(path string) error {
 	if err != nil {
 		return err
 	}
-	now := normsOfEpoch{Epoch: max(1, r.epochOf(at.Progress.Step))}
+	now := train.Norms{Epoch: max(1, r.epochOf(at.Progress.Step))}
 	for _, n := range formats.ModelNorms(m) {
 		if !n.Mean.IsZero() && !n.Variance.IsZero() {
 			now.Layers = append(now.Layers, bn.Summarise(n, tensor.Tensor{}, bn.Norm{}))
 		}
 	}
-	r.norms = []normsOfEpoch{now}
+	r.norms = []train.Norms{now}
 	return nil
 }
 

@@ -138,8 +138,8 @@ func (c *chart) inWords() string {
 	return strings.Join(text, "; ")
 }
 
-// CurvesSVG returns the curves of runs as an SVG file; nil if there are none.
-func CurvesSVG(runs ...*Run) []byte {
+// curvesSVG returns the curves of runs as an SVG file; nil if there are none.
+func curvesSVG(runs ...*Run) []byte {
 	var panels []panel
 	for _, c := range chartsOf(distinct(runs)) {
 		elements, height := c.draw()

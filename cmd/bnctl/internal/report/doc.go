@@ -2,6 +2,5 @@
 // confusions, mistakes, batch norms over time, where time went, what was computed with which
 // recipe. The page is one HTML file that refers to no other.
 //
-// Use Read for what a run has left, in the folder of its logs or in a checkpoint, and Page to
-// write the page. Package train makes the runs.
+// It reads what a run has left: the folder of its logs, or a checkpoint. Package train makes the runs.
 package report

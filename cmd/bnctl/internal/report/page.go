@@ -72,8 +72,8 @@ func cells(texts ...string) row {
 	return r
 }
 
-// Page writes runs as one HTML page that refers to no other file. Several are compared.
-func Page(w io.Writer, runs ...*Run) error {
+// writePage writes runs as one HTML page that refers to no other file. Several are compared.
+func writePage(w io.Writer, runs ...*Run) error {
 	if len(runs) == 0 {
 		return errors.New("a report of no run")
 	}

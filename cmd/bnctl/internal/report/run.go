@@ -19,12 +19,12 @@ type Run struct {
 	recipe     []field // as the start of the run, or a checkpoint, has it
 	steps      []step
 	epochs     []epoch
-	norms      []normsOfEpoch
+	norms      []train.Norms
 	done       *finished
 	stopped    string // why it ended before its last step; ""
 	stands     int    // optimizer steps done
 	checkpoint string // the last one that was written
-	evaluation *Evaluation
+	evaluation *evaluated
 	repeated   int // steps that were made again after a resume
 	resumed    int // how often
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
 )
 
 // logOf writes a log of a run: a start and epochs, with batch norms of some layers.
@@ -35,7 +36,7 @@ func logOf(seed, epochs, layers int, name string) string {
 			`"val_accuracy":%g,"seconds":6.5,"images_per_s":923,"seen":6000,"dropped":0,"repeated":0,"input_wait":0.05,`+
 			`"sync_wait":0.1,"gap":{"batch_loss":%g,"running_loss":%g}}`+"\n", e+1, 2*x, 1-x/2, 2*x+0.1, 0.95-x/2, x,
 			x+0.02)
-		norms := normsOfEpoch{Epoch: e + 1}
+		norms := train.Norms{Epoch: e + 1}
 		for l := range layers {
 			v := float32(x) * float32(l%7+1) / 10
 			norms.Layers = append(norms.Layers, bn.Summary{Layer: fmt.Sprintf("layer%d.0.bn1", l), Channels: 64,
@@ -54,8 +55,8 @@ func logOf(seed, epochs, layers int, name string) string {
 const doneLine = `{"event":"done","schema":1,"model":"run.bnm","sha256":"c54d","steps":94,"seconds":4.9,"best_epoch":2,"best":0.9,"figure":"accuracy","save":"last"}` + "\n"
 
 // evaluationOf has a number of classes, of which each is taken for the next at times.
-func evaluationOf(classes int) *Evaluation {
-	e := &Evaluation{Epoch: 2, Data: "glyphs (test), 1000 samples", Samples: classes * 10,
+func evaluationOf(classes int) *evaluated {
+	e := &evaluated{Epoch: 2, Data: "glyphs (test), 1000 samples", Samples: classes * 10,
 		Counted: classes * 10, Correct: classes * 9,
 		Recipe: "abc"}
 	for i := range classes {
@@ -73,7 +74,7 @@ func evaluationOf(classes int) *Evaluation {
 }
 
 // folderOf writes a folder of logs.
-func folderOf(t *testing.T, log string, e *Evaluation) string {
+func folderOf(t *testing.T, log string, e *evaluated) string {
 	t.Helper()
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, metricsFile), []byte(log), 0o666); err != nil {
@@ -95,14 +96,14 @@ func pageOf(t *testing.T, folders ...string) string {
 	t.Helper()
 	var runs []*Run
 	for _, f := range folders {
-		r, err := Read(f)
+		r, err := read(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		runs = append(runs, r)
 	}
 	var b bytes.Buffer
-	if err := Page(&b, runs...); err != nil {
+	if err := writePage(&b, runs...); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -118,7 +119,7 @@ func wants(t *testing.T, page string, texts ...string) {
 	}
 }
 
-func TestPage(t *testing.T) {
+func TestPageOfARun(t *testing.T) {
 	page := pageOf(t, folderOf(t, logOf(0, 2, 3, "sync")+doneLine, evaluationOf(10)))
 	wants(t, page, "resnet20 on glyphs (train), 6000 samples", "finished", "Batch norm over time",
 		"Confusion matrix",
@@ -169,15 +170,15 @@ func TestMarkupIsText(t *testing.T) {
 	e.Mistakes = []Mistake{{Sample: evil, Label: 1, Predicted: 1}}
 	log := strings.ReplaceAll(logOf(0, 3, 3, "sync"), "layer1.0.bn1", `<script>alert(2)</script>`)
 	log = strings.ReplaceAll(log, `"model":"resnet20"`, `"model":"</title><script>3</script>"`)
-	r, err := Read(folderOf(t, log, e))
+	r, err := read(folderOf(t, log, e))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := Page(&b, r, r); err != nil {
+	if err := writePage(&b, r, r); err != nil {
 		t.Fatal(err)
 	}
-	all := b.String() + string(CurvesSVG(r)) + string(ConfusionSVG(r)) + pageOf(t, folderOf(t, log, e))
+	all := b.String() + string(curvesSVG(r)) + string(confusionSVG(r)) + pageOf(t, folderOf(t, log, e))
 	for _, bad := range []string{"<img src=x", "<script"} {
 		if strings.Contains(all, bad) {
 			t.Errorf("%s is markup in the page", bad)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -21,12 +20,6 @@ const longest = 64 << 20
 
 // bare are numbers that JSON has no words for, as other programs write them.
 var bare = regexp.MustCompile(`([:,\[]\s*)[-+]?(NaN|nan|Infinity|Inf|inf)\b`)
-
-// normsOfEpoch is the event of the batch norms.
-type normsOfEpoch struct {
-	Epoch  int          `json:"epoch"`
-	Layers []bn.Summary `json:"layers"`
-}
 
 // readLines takes in the events of a log, a JSON object each. What cannot be read is counted: a
 // run that was killed leaves half a line.
@@ -186,7 +179,7 @@ func (r *Run) goOn(first int) {
 		return perEpoch > 0 &&
 			e.Epoch*perEpoch > first
 	})
-	r.norms = slices.DeleteFunc(r.norms, func(n normsOfEpoch) bool {
+	r.norms = slices.DeleteFunc(r.norms, func(n train.Norms) bool {
 		return perEpoch > 0 && n.Epoch*perEpoch > first
 	})
 }
@@ -222,8 +215,8 @@ func (r *Run) takeEpoch(e epoch) {
 	}
 }
 
-func (r *Run) takeNorms(e normsOfEpoch) {
-	r.norms = slices.DeleteFunc(r.norms, func(o normsOfEpoch) bool { return o.Epoch >= e.Epoch })
+func (r *Run) takeNorms(e train.Norms) {
+	r.norms = slices.DeleteFunc(r.norms, func(o train.Norms) bool { return o.Epoch >= e.Epoch })
 	r.norms = append(r.norms, e)
 }
 

@@ -12,7 +12,7 @@ const heats = 8
 
 // confusionPanel draws the confusion matrix: rows are labels, the colour of a cell says its share
 // of the row. Numbers stand in the cells where there are few.
-func (e *Evaluation) confusionPanel() panel {
+func (e *evaluated) confusionPanel() panel {
 	const side, names, topNames = 380.0, 96.0, 70.0
 	n := len(e.MatrixClasses)
 	cell := math.Min(side/float64(n), 44)

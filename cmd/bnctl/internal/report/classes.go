@@ -74,7 +74,7 @@ func (r *Run) classesSection() *classesSection {
 }
 
 // confusionTable lists what was taken for what; nil if nothing was.
-func (e *Evaluation) confusionTable() *table {
+func (e *evaluated) confusionTable() *table {
 	const most = 15
 	if len(e.Confusions) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (e *Evaluation) confusionTable() *table {
 
 // classTable is the table of classes: in their order, or where there are many those with the lowest
 // F1 first.
-func (e *Evaluation) classTable() table {
+func (e *evaluated) classTable() table {
 	t := table{Label: "Table of classes", Heads: []string{"class", "labels", "met", "recall", "precision", "F1"},
 		Texts: []bool{true, false, false, false, false, false}}
 	score := (*Class).f1
@@ -138,8 +138,8 @@ func btoi(v bool) int {
 	return 0
 }
 
-// ConfusionSVG returns the confusion matrix of a run as an SVG file; nil if there is none.
-func ConfusionSVG(r *Run) []byte {
+// confusionSVG returns the confusion matrix of a run as an SVG file; nil if there is none.
+func confusionSVG(r *Run) []byte {
 	if r.evaluation == nil || len(r.evaluation.MatrixClasses) < 2 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
 )
 
 // normsSection is what a page shows of batch norms.
@@ -157,14 +158,14 @@ func (h *heat) all(v float64) bool {
 const mostColumns = 120
 
 // fill takes the values of layers in epochs. The layers are those of the last epoch.
-func (h *normHeat) fill(norms []normsOfEpoch, of func(*bn.Summary) float64) {
+func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 	layers := norms[len(norms)-1].Layers
 	if len(layers) > mostLayers {
 		h.caption += fmt.Sprintf(" The first %d of %d layers.", mostLayers, len(layers))
 		layers = layers[:mostLayers]
 	}
 	every := (len(norms) + mostColumns - 1) / mostColumns
-	var columns []normsOfEpoch
+	var columns []train.Norms
 	for i := len(norms) - 1; i >= 0; i -= every {
 		columns = append(columns, norms[i])
 	}

@@ -53,10 +53,22 @@ func prelu(c *call) graph.Value {
 		return c.node(graph.Prelu, "", []graph.Value{c.dynamic(0), c.repeated(1, s[0])})
 	}
 	perChannel := append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...)
-	if c.opset >= 7 && !slices.Equal(c.aligned(t.Shape, len(s)+1), perChannel) {
-		c.fail("with slopes %v for %v is not supported, only with one for each channel", t.Shape, s)
+	if shape := c.aligned(t.Shape, len(s)+1); c.opset >= 7 && !slices.Equal(shape, perChannel) {
+		return c.preluOf(s, shape)
 	}
 	return c.node(graph.Prelu, "", []graph.Value{c.dynamic(0), c.state(1, graph.Weight, s[0])})
+}
+
+// preluOf is relu(x) - slope*relu(-x), with slopes of any shape that broadcasts to that of x.
+func (c *call) preluOf(s, slopes []int) graph.Value {
+	if full, err := graph.Broadcast(s, slopes); c.err == nil && (err != nil || !slices.Equal(full, s)) {
+		c.fail("with slopes %v for %v", slopes, s)
+	}
+	up := c.node(graph.Relu, ".up", []graph.Value{c.dynamic(0)})
+	negative := c.node(graph.Affine, ".negative", []graph.Value{c.dynamic(0)}, "by", -1.0)
+	down := c.node(graph.Relu, ".down", []graph.Value{negative})
+	down = c.node(graph.Mul, ".sloped", []graph.Value{down, c.state(1, graph.Weight, slopes...)})
+	return c.node(graph.Sub, "", []graph.Value{up, down})
 }
 
 // repeated declares operand i, one number, as a weight of n equal ones.

@@ -136,11 +136,13 @@ func (c *call) broadcastShape(in []graph.Value) (shape []int) {
 	return shape
 }
 
-// signOf is 1, -1 or 0, which it is of NaN too.
+// signOf is 1, -1 or 0, and NaN of NaN, as in NumPy and ONNX Runtime.
 func signOf(c *call) graph.Value {
 	x := []graph.Value{c.dynamic(0)}
 	above := c.node(graph.Compare, ".above", x, "of", "greater")
-	return c.node(graph.Sub, "", []graph.Value{above, c.node(graph.Compare, ".below", x, "of", "less")})
+	sign := c.node(graph.Sub, ".sign", []graph.Value{above, c.node(graph.Compare, ".below", x, "of", "less")})
+	noNumber := c.compare(".nan", "not_equal", x[0], x[0])
+	return c.node(graph.Where, "", []graph.Value{noNumber, x[0], sign})
 }
 
 func rounded(c *call) graph.Value {

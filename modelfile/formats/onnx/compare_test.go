@@ -53,7 +53,7 @@ func TestElements(t *testing.T) {
 		{"infinite below", []*onnxpb.NodeProto{op("Div", "x zero", "q"),
 			op("IsInf", "q", "b", intAttr("detect_positive", 0)), op("Cast", "b", "y", float)},
 			[]float64{1, 1, 0, 0, 0, 0}},
-		{"sign", []*onnxpb.NodeProto{op("Sign", "x", "y")}, []float64{-1, -1, 0, 1, 1, 0}},
+		{"sign", []*onnxpb.NodeProto{op("Sign", "x", "y")}, []float64{-1, -1, 0, 1, 1, none}},
 		{"floor", []*onnxpb.NodeProto{op("Floor", "x", "y")}, []float64{-3, -1, 0, 1, 2, none}},
 		{"ceil", []*onnxpb.NodeProto{op("Ceil", "x", "y")}, []float64{-2, -1, 0, 1, 3, none}},
 		{"round", []*onnxpb.NodeProto{op("Round", "x", "y")}, []float64{-2, -1, 0, 1, 2, none}},

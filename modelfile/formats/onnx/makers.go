@@ -31,6 +31,8 @@ func init() { // the makers refer to the table's users
 		"Equal": tells(compared), "Greater": tells(compared), "GreaterOrEqual": tells(compared),
 		"Less": tells(compared), "LessOrEqual": tells(compared), "IsNaN": tells(isNaN), "IsInf": tells(isInf),
 		"And": tells(logical), "Or": tells(logical), "Xor": tells(logical), "Not": tells(not),
+		"ThresholdedRelu": one(thresholdedRelu), "Shrink": one(shrink), "Hardmax": one(hardmax),
+		"Sinh": one(sinhCosh), "Cosh": one(sinhCosh), "Asinh": one(asinh), "Acosh": one(acosh), "Atanh": one(atanh),
 		"Sign": one(signOf), "Floor": one(rounded), "Ceil": one(rounded), "Round": one(rounded),
 		"ReduceMean": one(reduce), "ReduceSum": one(reduce),
 		"ReduceMax": one(reduce), "ReduceMin": one(reduce), "ReduceProd": one(reduce),
@@ -41,6 +43,7 @@ func init() { // the makers refer to the table's users
 		"InstanceNormalization": one(instanceNorm), "LpNormalization": one(lpNorm),
 
 		"Concat": one(concat), "Slice": one(slice), "Gather": one(gather), "Tile": one(tile),
+		"Scatter": one(scatter), "ScatterElements": one(scatter), "ScatterND": one(scatterBlocks),
 		"GatherElements": one(selectElements), "GatherND": one(selectTuples),
 		"Split": split, "Pad": one(pad),
 		"Transpose": one(transpose), "Expand": one(expand), "Reshape": one(reshape), "Flatten": one(flatten),

@@ -100,6 +100,9 @@ func (c *call) extended(x graph.Value, axis, n, before, after int, at func(i, n 
 	if before+n+after > maxIndices {
 		c.fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)
 	}
+	if c.err == nil && n < 1 {
+		c.fail("of mode %s of an axis of no element", c.text("mode", "constant"))
+	}
 	if c.err != nil {
 		return x
 	}

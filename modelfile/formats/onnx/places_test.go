@@ -126,3 +126,14 @@ func TestOutputShape(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestPadOfNothing: an axis of which pads cut all has nothing to repeat at its ends.
+func TestPadOfNothing(t *testing.T) {
+	for _, mode := range []string{"wrap", "edge", "reflect"} {
+		got := became(readModel(t, modelOf(19, 0, []int64{2}, nil, ints("p", 0, -2, 0, 1),
+			op("Pad", "x p", "y", textAttr("mode", mode)))))
+		if want := "of mode " + mode + " of an axis of no element"; !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

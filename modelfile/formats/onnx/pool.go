@@ -71,13 +71,13 @@ func globalPool(c *call) graph.Value {
 	return c.fromImage(c.node(graph.MaxPool, "", x, "kernel", kernel[1:], "stride", kernel[1:]), len(s)-1)
 }
 
-// lpPool is the p-th root of a sum of powers, for p of 1 and 2: of a mean that
-// counts the padding, times the size of the window.
+// lpPool is the p-th root of a sum of powers: of a mean that counts the padding,
+// times the size of the window.
 func lpPool(c *call) graph.Value {
 	s, p := c.spatialShape(0), c.int("p", 2)
 	axes := len(s) - 1
 	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
-	if p != 1 && p != 2 || slices.Max(w.dilation) > 1 || c.attribute("kernel_shape") == nil {
+	if p < 1 || slices.Max(w.dilation) > 1 || c.attribute("kernel_shape") == nil {
 		c.fail("with p=%d and dilations %v is not supported", p, w.dilation)
 	}
 	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) {
@@ -88,16 +88,23 @@ func lpPool(c *call) graph.Value {
 	}
 	w = w.image()
 	x := c.dynamic(0)
-	if p == 1 {
+	switch p {
+	case 1:
 		x = c.absolute(".size")
-	} else {
+	case 2:
 		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
+	default:
+		x = c.node(graph.Pow, ".powers", []graph.Value{c.absolute(".size"), c.number("power", float64(p))})
 	}
 	v := c.node(graph.AvgPool, ".mean", []graph.Value{c.toImage(x, s)}, "kernel", w.kernel, "stride", w.stride,
 		"pad", w.pads(), "count_pad", slices.Max(w.pads()) > 0)
 	v = c.node(graph.Affine, ".sum", []graph.Value{v}, "by", float64(w.kernel[0]*w.kernel[1]))
-	if p == 2 {
+	switch p {
+	case 1:
+	case 2:
 		v = c.node(graph.Sqrt, ".root", []graph.Value{v})
+	default:
+		v = c.node(graph.Pow, ".root", []graph.Value{v, c.number("root", 1/float64(p))})
 	}
 	return c.fromImage(v, axes)
 }

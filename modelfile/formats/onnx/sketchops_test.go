@@ -14,6 +14,7 @@ var draws = map[string]func(s *sketch, n *onnxpb.NodeProto, x operand){
 	"Gemm": drawGemm, "MatMul": drawMatMul, "BatchNormalization": drawNorm,
 	"LeakyRelu": withNumbers("alpha"), "Elu": withNumbers("alpha"), "Selu": withNumbers("alpha", "gamma"),
 	"HardSigmoid": withNumbers("alpha", "beta"), "PRelu": drawSlopes, "Clip": drawClip,
+	"ThresholdedRelu": withNumbers("alpha"), "Shrink": withNumbers("bias", "lambd"), "Hardmax": withAxis,
 	"Softmax": withAxis, "LogSoftmax": withAxis, "ArgMax": drawArgMax, "Flatten": withAxis,
 	"Add": drawBinary, "Sub": drawBinary, "Mul": drawBinary, "Div": drawBinary, "Sum": drawSum,
 	"ReduceMean": drawReduce, "ReduceSum": drawReduce, "ReduceMax": drawReduce, "ReduceMin": drawReduce,

@@ -406,3 +406,21 @@ case("moved-constant", [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero",
                         node("Concat", ["c", "x"], ["y"], axis=1)], {"zero": i64(0), "one": i64(1), "six": i64(6), "five": i64(5)})
 case("moved-einsum", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Relu", ["t"], ["k"]), node("Einsum", ["t", "k"], ["e"], equation="hbqd,hbkd->bhqk"),
                       node("Einsum", ["e", "k"], ["y"], equation="bhqk,hbkd->bqhd")])
+
+# Thresholds, hyperbolic functions, and elements that are set to constants.
+f32 = lambda *s, rng=np.random.RandomState(19): rng.uniform(-1, 1, s).astype(np.float32)
+case("thresholded", one("ThresholdedRelu", alpha=0.3))
+case("shrink", one("Shrink", lambd=0.25, bias=0.1))
+ties = [node("Mul", ["x", "four"], ["m"]), node("Round", ["m"], ["r"])]  # several largest of an axis
+for name, axis in ("hardmax-last", -1), ("hardmax-middle", 2):
+    case(name, ties + [node("Hardmax", ["r"], ["y"], axis=axis)], {"four": np.float32(4)})
+case("hardmax-11", ties + [node("Hardmax", ["r"], ["y"], axis=2)], {"four": np.float32(4)}, 11)
+for op in "Sinh", "Cosh", "Asinh", "Atanh":
+    case(op.lower(), [node("Mul", ["x", "c"], ["m"]), node(op, ["m"], ["y"])], {"c": np.float32(0.9)})
+case("acosh", [node("Abs", ["x"], ["a"]), node("Add", ["a", "one"], ["b"]), node("Acosh", ["b"], ["y"])], {"one": np.float32(1)})
+case("lppool-cubes", [node("LpPool", ["x"], ["y"], kernel_shape=[3, 2], p=3, pads=[1, 0, 1, 1], strides=[2, 1])])
+case("prelu-last", [node("PRelu", ["x", "c"], ["y"])], {"c": f32(6, 1)})
+for reduction, opset in ("none", 13), ("add", 16), ("mul", 16), ("max", 18), ("min", 18):
+    more = {} if reduction == "none" else {"reduction": reduction}
+    case("bare-scatter-" + reduction, one("ScatterElements", 3, axis=-1, **more), {"c1": i64([[[3, 0], [-1, 2]]]), "c2": f32(1, 1, 2, 2)}, opset, **whole)
+    case("bare-scatternd-" + reduction, one("ScatterND", 3, **more), {"c1": i64([0, 3, -1], [0, 1, 2]), "c2": f32(2, 5)}, opset, **whole)

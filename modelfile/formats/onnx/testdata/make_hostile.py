@@ -65,7 +65,7 @@ put("unknown", "operators that are not supported: MadeUp (1), com.example.Relu (
 # Types that are not what they seem.
 put("kernel-ints", "is not supported", model([node("Conv", ["x", "w"], ["y"])], [tensor("w", np.array([b"a", b"b"], object))]))
 put("kernel-flow", "a constant is supported", model([node("Conv", ["x", "x"], ["y"])]))
-put("slopes-last-axis", "only with one for each channel", model([node("PRelu", ["x", "s"], ["y"])], [tensor("s", np.ones(4, np.float32))], shape=("N", 4, 4, 4)))
+put("slopes-last-axis", "with slopes [3] for [4 4 4]", model([node("PRelu", ["x", "s"], ["y"])], [tensor("s", np.ones(3, np.float32))], shape=("N", 4, 4, 4)))
 put("kernel-rank", "rank 4", model([node("Conv", ["x", "w"], ["y"])], [tensor("w", np.ones(3, np.float32))]))
 put("strides-text", "strides", model([node("Conv", ["x", "w"], ["y"], strides="wide")], [kernel]))
 put("strides-zero", "at least 1", model([node("Conv", ["x", "w"], ["y"], strides=[0, 0])], [kernel]))

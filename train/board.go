@@ -1,28 +1,57 @@
 package train
 
-import "github.com/bnctl/bnctl/train/internal/tfevents"
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
 
-// Board writes the figures of a run as TensorBoard event files: curves step/... by
-// step and epoch/... by epoch, each named as in the JSON of its event.
+	"github.com/bnctl/bnctl/train/internal/tfevents"
+)
+
+// Board writes down a run: for TensorBoard as event files, with curves step/... by step and
+// epoch/... by epoch, each named as in the JSON of its event; and for other programs as lines of
+// JSON, metrics.jsonl, and as a table, metrics.csv.
 type Board struct {
-	to  *tfevents.Writer
-	err error
+	folder  string
+	note    func(text string)
+	to      *tfevents.Writer
+	err     error // of to
+	metrics *metrics
+	lost    error // of metrics
 }
 
-// OpenBoard makes an event file for TensorBoard in a folder, and the folder if it
-// does not exist. A resumed run writes another file in the same folder. The
+// OpenBoard makes an event file for TensorBoard in a folder, and the folder if it does not exist. A
+// resumed run writes another such file in the same folder, and goes on in the metrics files of its recipe;
+// a new run beside those of another has files with a number: note is told which, unless it is nil. The
 // caller closes the board.
-func OpenBoard(folder string) (*Board, error) {
+func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	w, err := tfevents.Create(folder)
 	if err != nil {
 		return nil, err
 	}
-	return &Board{to: w}, nil
+	return &Board{folder: folder, note: note, to: w}, nil
 }
 
-// Show writes the figures of an event, if it has any. After an error it writes
-// nothing more, and Close returns the error.
+// Show writes down an event of the run, which begins with Started. What cannot be written is left out from
+// there on, and Close returns the error.
 func (b *Board) Show(e Event) {
+	b.curves(e)
+	if start, ok := e.(Started); ok && b.metrics == nil {
+		b.metrics, b.lost = openMetrics(b.folder, start)
+		if b.lost == nil && b.metrics.number > 1 && !b.metrics.goesOn && b.note != nil {
+			lines, table := metricsPaths(b.folder, b.metrics.number)
+			b.note(fmt.Sprintf("there are metrics of another run; those of this one are in %s and %s",
+				filepath.Base(lines), filepath.Base(table)))
+		}
+	}
+	if b.metrics != nil && b.lost == nil {
+		b.lost = b.metrics.write(e, time.Now())
+	}
+}
+
+// curves writes the figures of an event for TensorBoard, if it has any.
+func (b *Board) curves(e Event) {
 	switch e := e.(type) {
 	case Stepped:
 		b.write(e.Step, "step/", []tfevents.Scalar{{Tag: "loss", Value: e.Loss},
@@ -54,10 +83,15 @@ func (b *Board) write(at int, prefix string, figures []tfevents.Scalar) {
 	}
 }
 
-// Close closes the file and returns the first error of any Show.
+// Close closes the files and returns the first errors of any Show.
 func (b *Board) Close() error {
 	if err := b.to.Close(); b.err == nil {
 		b.err = err
 	}
-	return b.err
+	if b.metrics != nil && b.metrics.table != nil {
+		if err := b.metrics.close(); b.lost == nil {
+			b.lost = err
+		}
+	}
+	return errors.Join(b.err, b.lost)
 }

@@ -10,15 +10,15 @@ import (
 // A board has a curve for every figure; that a disk fills up is told once, at the end.
 func TestBoard(t *testing.T) {
 	folder := t.TempDir()
-	b, err := OpenBoard(folder)
+	b, err := OpenBoard(folder, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	loss := 0.5
-	b.Show(Started{})
+	b.Show(Started{Recipe: DefaultRecipe("mlp-bn")})
 	b.Show(Stepped{Step: 10, Loss: 2, LR: 0.1})
 	b.Show(EpochDone{Epoch: 1, TrainLoss: 1})
-	files, _ := filepath.Glob(filepath.Join(folder, "*"))
+	files, _ := filepath.Glob(filepath.Join(folder, "events.*"))
 	if len(files) != 1 {
 		t.Fatalf("files %v, want one", files)
 	}
@@ -54,10 +54,10 @@ func TestBoard(t *testing.T) {
 
 // A folder that cannot be is an error, and so is a file that cannot be closed, once.
 func TestBoardThatCannotBe(t *testing.T) {
-	if b, err := OpenBoard("board_test.go"); err == nil {
+	if b, err := OpenBoard("board_test.go", nil); err == nil {
 		t.Errorf("a file was taken for a folder: %v", b)
 	}
-	b, err := OpenBoard(t.TempDir())
+	b, err := OpenBoard(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// events returns what is told the events of the run: the progress, and with --log-dir an
-// event file.
+// events returns what is told the events of the run: the progress, and with --log-dir the
+// files there.
 func (t *trainer) events(p *progress) func(train.Event) {
 	return func(e train.Event) {
 		p.event(e)
@@ -18,12 +18,13 @@ func (t *trainer) events(p *progress) func(train.Event) {
 	}
 }
 
-// openBoard makes the event file of --log-dir.
+// openBoard makes the files of --log-dir.
 func (t *trainer) openBoard() (err error) {
 	if t.logDir == "" {
 		return nil
 	}
-	if t.board, err = train.OpenBoard(t.logDir); diskFull(err) {
+	note := func(text string) { t.out.note("--log-dir %s: %s", t.logDir, text) }
+	if t.board, err = train.OpenBoard(t.logDir, note); diskFull(err) {
 		t.out.note("--log-dir %s: %v; the run goes on without", t.logDir, err)
 		return nil
 	}

@@ -116,7 +116,8 @@ func runFlags() []cli.Flag {
 		&cli.StringFlag{Name: "recompute", Value: "auto", Usage: "compute activations again for gradients, " +
 			"with less memory and the same bits: none, auto (where memory lacks) or all"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
-		&cli.StringFlag{Name: "log-dir", Usage: "write the curves to `DIR`, for TensorBoard"},
+		&cli.StringFlag{Name: "log-dir", Usage: "write curves to `DIR`, for TensorBoard and as metrics.jsonl " +
+			"and metrics.csv"},
 		&cli.BoolFlag{Name: "view", Usage: "show curves, devices and events on the terminal while it trains; " +
 			"--view=false: one line (default: on a terminal of 80x20 and more, but not in CI)"},
 		fabricFlag(),

@@ -1,0 +1,221 @@
+package train
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// metrics is the figures and events of a run as lines of JSON, and its figures as a table: metrics.jsonl
+// and metrics.csv, or metrics-2.jsonl and metrics-2.csv where a folder has those of another run.
+//
+// A resumed run goes on in the files of its recipe, behind a line that was cut off when the run was
+// killed, and leaves out the figures that they have already.
+type metrics struct {
+	lines, table *os.File
+	number       int  // of the run in its folder, from 1
+	step, epoch  int  // up to which there are figures
+	goesOn       bool // in files that were there
+}
+
+// metricsColumns are the columns of the table. A step has those up to sync_wait, an epoch all but lr.
+var metricsColumns = []string{"event", "time", "step", "epoch", "loss", "accuracy", "lr", "images_per_s",
+	"input_wait", "sync_wait", "val_loss", "val_accuracy", "val_miou", "seconds"}
+
+// mostRuns is how many runs a folder has figures of at most.
+const mostRuns = 1000
+
+// metricsPaths returns the files of run n of a folder, counted from 1.
+func metricsPaths(folder string, n int) (lines, table string) {
+	name := "metrics"
+	if n > 1 {
+		name += "-" + strconv.Itoa(n)
+	}
+	return filepath.Join(folder, name+".jsonl"), filepath.Join(folder, name+".csv")
+}
+
+// openMetrics opens the files of a run that begins as e says.
+func openMetrics(folder string, e Started) (*metrics, error) {
+	var existing *metrics
+	n := 1
+	for ; n <= mostRuns; n++ {
+		lines, table := metricsPaths(folder, n)
+		if absent(lines) && absent(table) {
+			break
+		}
+		if e.FirstStep == 0 || absent(lines) {
+			continue
+		}
+		m := &metrics{number: n}
+		same, err := m.read(lines, e.Recipe)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			existing = m
+		}
+	}
+	if existing != nil {
+		existing.goesOn = true
+		return existing, existing.open(folder, os.O_APPEND)
+	}
+	m := &metrics{number: n}
+	return m, m.open(folder, os.O_EXCL)
+}
+
+func absent(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// read reports whether a file has the figures of a recipe, and takes in how far they go. Lines that
+// cannot be read are left out.
+func (m *metrics) read(path string, r *Recipe) (same bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	for in := bufio.NewReader(f); ; {
+		text, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		var line struct {
+			Event       string
+			Step, Epoch int
+			Recipe      json.RawMessage
+		}
+		if json.Unmarshal(text, &line) == nil {
+			switch line.Event {
+			case "start":
+				same = sameRun(r, line.Recipe)
+			case "step":
+				m.step = max(m.step, line.Step)
+			case "epoch":
+				m.epoch = max(m.epoch, line.Epoch)
+			}
+		}
+		if err != nil {
+			return same, nil
+		}
+	}
+}
+
+// sameRun reports whether a run of recipe r may go on from one of another recipe, on whatever devices.
+func sameRun(r *Recipe, recipe json.RawMessage) bool {
+	was, err := ParseRecipe(recipe)
+	if err != nil {
+		return false
+	}
+	was.Kernels = r.Kernels
+	return len(r.Differences(was)) == 0
+}
+
+// open opens the files. The first line that is written stands on a line of its own.
+func (m *metrics) open(folder string, how int) (err error) {
+	lines, table := metricsPaths(folder, m.number)
+	if m.lines, err = openTail(lines, how); err != nil {
+		return err
+	}
+	if m.table, err = openTail(table, how); err != nil {
+		err = errors.Join(err, m.lines.Close())
+		m.table = nil
+		return err
+	}
+	if at, err := m.table.Seek(0, io.SeekEnd); err != nil || at > 0 {
+		return err
+	}
+	return m.row(metricsColumns)
+}
+
+// openTail opens a file to write at its end, which ends a line.
+func openTail(path string, how int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|how, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	last := []byte{'\n'}
+	if at, err := f.Seek(0, io.SeekEnd); err == nil && at > 0 {
+		_, err = f.ReadAt(last, at-1)
+		if err == nil && last[0] != '\n' {
+			_, err = f.Write([]byte{'\n'})
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
+// write writes an event that happened at some time.
+func (m *metrics) write(e Event, at time.Time) error {
+	switch e := e.(type) {
+	case Stepped:
+		if e.Step <= m.step {
+			return nil
+		}
+		m.step = e.Step
+	case EpochDone:
+		if e.Epoch <= m.epoch {
+			return nil
+		}
+		m.epoch = e.Epoch
+	}
+	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
+	body, err := json.Marshal(e)
+	if err != nil { // a sum of finite figures that is none
+		body = fmt.Appendf(nil, `{"error":%q}`, err.Error())
+	}
+	line := fmt.Sprintf(`{"event":%q,"time":%q,%s`, e.Event(), stamp, body[1:])
+	if _, err := io.WriteString(m.lines, line+"\n"); err != nil {
+		return err
+	}
+	if cells := metricsRow(e, stamp); cells != nil {
+		return m.row(cells)
+	}
+	return nil
+}
+
+// row writes a row of the table.
+func (m *metrics) row(cells []string) error {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(cells) // to memory
+	w.Flush()
+	_, err := io.WriteString(m.table, b.String())
+	return err
+}
+
+// metricsRow returns the row of an event that has figures; nil for others.
+func metricsRow(e Event, stamp string) []string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	perhaps := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return number(*v)
+	}
+	switch e := e.(type) {
+	case Stepped:
+		return []string{"step", stamp, strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), number(e.Loss),
+			number(e.Accuracy), number(e.LR), number(e.Throughput), number(e.InputWait),
+			number(e.SyncWait), "", "", "", ""}
+	case EpochDone:
+		return []string{"epoch", stamp, "", strconv.Itoa(e.Epoch), number(e.TrainLoss), number(e.TrainAccuracy), "",
+			number(e.Throughput), number(e.InputWait), number(e.SyncWait), perhaps((*float64)(e.ValLoss)),
+			perhaps(e.ValAccuracy), perhaps((*float64)(e.ValMIoU)), number(e.Seconds)}
+	}
+	return nil
+}
+
+func (m *metrics) close() error { return errors.Join(m.lines.Close(), m.table.Close()) }

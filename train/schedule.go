@@ -17,6 +17,7 @@ type Schedule struct {
 	poly          float64   // power, if not 0
 	drops         []float64 // epochs at whose start the rate is divided by ten
 	rise          float64   // share of the run in which the rate of onecycle rises; 0: another schedule
+	growth        float64   // logarithm of what the rate grows by per step, of FindLR; 0: another schedule
 	plateau       int       // evaluations without progress before the rate is reduced; 0: another schedule
 	perEpoch      int
 }
@@ -89,6 +90,9 @@ func looksAhead(schedule string) bool {
 func (s Schedule) Rate(step int) float64 {
 	if step < s.warmup {
 		return s.peak * float64(step+1) / float64(s.warmup)
+	}
+	if s.growth > 0 {
+		return s.peak * tensor.Exp(float64(s.growth*float64(step)))
 	}
 	rate := s.peak
 	t := float64(step-s.warmup) / float64(max(s.total-s.warmup, 1))

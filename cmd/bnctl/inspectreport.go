@@ -83,7 +83,7 @@ func printHistory(o *output, path string, r *inspect.Report) {
 	}
 	if r.Best != nil {
 		o.result("")
-		o.result("%s", inFlags(r.BestLine(shellWord(path))))
+		o.result("%s", inFlags(r.BestLine(quoted(path))))
 	}
 	for _, entry := range []struct {
 		name string

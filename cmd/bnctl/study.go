@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -164,7 +165,7 @@ func different(c *cli.Context, flag string, least int) ([]int, error) {
 func commandLine() string {
 	words := []string{"bnctl"}
 	for _, word := range os.Args[1:] {
-		words = append(words, shellWord(word))
+		words = append(words, legible.ShellWord(word))
 	}
 	return strings.Join(words, " ")
 }

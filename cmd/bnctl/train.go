@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -60,7 +61,8 @@ func trainAction(c *cli.Context) error {
 			return err
 		}
 		options.Peers = p
-		t := &trainer{out: o, logDir: c.String("log-dir"), view: askedFor(c, "view")}
+		t := &trainer{out: o, logDir: c.String("log-dir"), view: askedFor(c, "view"),
+			findLR: c.Bool("find-lr")}
 		return t.run(ctx, options, func(r *train.Recipe) error { return fromFlags(c, r, resumed) })
 	})
 }
@@ -115,7 +117,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 // resumeCommand is the command that resumes the run of a checkpoint as it was started:
 // with the flags that the checkpoint does not hold.
 func resumeCommand(c *cli.Context, checkpoint string) string {
-	words := []string{"bnctl train --resume", shellWord(checkpoint)}
+	words := []string{"bnctl train --resume", legible.ShellWord(checkpoint)}
 	stored := []string{"data", "val", "output", "overwrite"}
 	for _, f := range runFlags() {
 		name := f.Names()[0]
@@ -130,7 +132,7 @@ func resumeCommand(c *cli.Context, checkpoint string) string {
 		if list, ok := c.Value(name).(cli.StringSlice); ok {
 			value = strings.Join(list.Value(), ",")
 		}
-		words = append(words, "--"+name, shellWord(value))
+		words = append(words, "--"+name, legible.ShellWord(value))
 	}
 	return strings.Join(words, " ")
 }

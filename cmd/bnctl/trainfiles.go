@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/internal/legible"
 )
 
 // runFiles returns the files of a run that are known before it is known whether it goes on: with
@@ -35,13 +36,5 @@ func defaultOutput(model string) (string, error) {
 	return path, nil
 }
 
-// shellWord returns s quoted for a shell, if it needs quotes.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./:,=+@%", r)
-	}
-	if s != "" && strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+// quoted returns a path as a shell takes it.
+func quoted(path string) string { return legible.ShellWord(path) }

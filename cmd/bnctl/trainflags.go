@@ -132,6 +132,7 @@ func trainFlags() []cli.Flag {
 			Usage: "read flags from a YAML `FILE` (recipe: and run:); the command line wins"},
 		&cli.StringFlag{Name: "preset", DefaultText: "none",
 			Usage: "flags for a purpose, photos, finetune or from-scratch; the command line and --recipe win"},
+		&cli.BoolFlag{Name: "find-lr", Usage: "try learning rates in a hundred steps, and suggest one"},
 		&cli.BoolFlag{Name: "print-recipe", Usage: "print the flags as a file for --recipe, and train nothing"})
 }
 

@@ -3,8 +3,17 @@ package main
 import (
 	"strings"
 
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/train"
 )
+
+// reportRates says what a range test has found.
+func reportRates(o *output, found *train.RateRange) {
+	o.event("find_lr", found)
+	for _, line := range found.Lines() {
+		o.result("%s", inFlags(line))
+	}
+}
 
 // reportTrained says what a run has written, and what became of its devices.
 func reportTrained(o *output, done train.Finished) {
@@ -27,8 +36,8 @@ func reportTrained(o *output, done train.Finished) {
 		which = done.Model + " is of the last epoch (--save best takes the best)"
 	default:
 		best := strings.TrimSuffix(done.Model, ".bnm") + "-best.bnm"
-		which = done.Model + " is of the last; bnctl strip " + shellWord(done.BestIn) + " --epoch best -o " +
-			shellWord(best) + " makes one of it"
+		which = done.Model + " is of the last; bnctl strip " + legible.ShellWord(done.BestIn) +
+			" --epoch best -o " + legible.ShellWord(best) + " makes one of it"
 	}
 	o.note("best epoch %d, %s; %s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
 }

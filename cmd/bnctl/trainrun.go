@@ -15,6 +15,7 @@ type trainer struct {
 	logDir string       // for TensorBoard; ""
 	view   *bool        // whether to show a view; nil: where it can be seen
 	board  *train.Board // of logDir; nil
+	findLR bool         // try learning rates, and write nothing
 }
 
 // run trains, and shows how it goes. recipe sets what the flags say of the recipe.
@@ -35,6 +36,14 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	}
 	defer r.Close()
 	if err := recipe(r.Recipe()); err != nil {
+		return err
+	}
+	if t.findLR {
+		found, err := r.FindLR(ctx)
+		if err == nil {
+			p.stop()
+			reportRates(t.out, found)
+		}
 		return err
 	}
 	_, err = r.Train(ctx)

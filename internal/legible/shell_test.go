@@ -1,4 +1,4 @@
-package main
+package legible
 
 import "testing"
 
@@ -6,8 +6,8 @@ import "testing"
 func TestShellWord(t *testing.T) {
 	for text, want := range map[string]string{"cifar.bnc": "cifar.bnc", "a b": "'a b'", "": "''",
 		"it's": `'it'\''s'`, "cuda:0,2xcpu": "cuda:0,2xcpu", "$HOME": "'$HOME'"} {
-		if got := shellWord(text); got != want {
-			t.Errorf("shellWord(%q) = %s, want %s", text, got, want)
+		if got := ShellWord(text); got != want {
+			t.Errorf("ShellWord(%q) = %s, want %s", text, got, want)
 		}
 	}
 }

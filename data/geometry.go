@@ -43,7 +43,7 @@ func (c *canvas) move(m affine) {
 func (c *canvas) rotate(degrees float64) {
 	turn := float64(-degrees*math.Pi) / 180
 	cos, sin := tensor.Cos(turn), tensor.Sin(turn)
-	x, y := float64(c.w)/2, float64(c.h)/2
+	x, y := float64(float64(c.w)/2), float64(float64(c.h)/2)
 	c.move(newAffine(cos, sin, x-float64(cos*x)-float64(sin*y), -sin, cos, y+float64(sin*x)-float64(cos*y)))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/manual"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/train"
 )
@@ -17,7 +18,7 @@ func commands() []*cli.Command {
 	return []*cli.Command{
 		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
 		inspectCommand(), doctorCommand(), benchCommand(), serveCommand(), studyCommand(), reportCommand(),
-		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(),
+		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(), manual.Command(),
 	}
 }
 

@@ -1,0 +1,27 @@
+package manual
+
+// values has the words that flags take, except for the names of the zoo; a word that ends in a colon
+// wants more. A test of the command finds each of them in the usage of its flag.
+var values = map[string][]string{
+	"bn":            {"sync", "replica", "frozen"},
+	"bn-min":        {"refuse", "running"},
+	"bn-stats":      {"pooled", "mean", "first"},
+	"bn-update":     {"step", "async:", "posthoc"},
+	"class-weights": {"balanced", "median"},
+	"data":          sources,
+	"devices":       {"cpu", "2xcpu", "cuda", "ref", "auto"},
+	"exif":          {"apply", "ignore"},
+	"format":        {"json", "csv", "table", "npy", "masks", "overlays", "probabilities"},
+	"kernels":       {"auto", "amx", "fma", "generic"},
+	"optimizer":     {"sgd", "adam", "adamw", "lars"},
+	"precision":     {"f32", "bf16"},
+	"preprocess":    {"imagenet", "unit", "raw", "caffe", "none"},
+	"recompute":     {"none", "auto", "all"},
+	"save":          {"last", "best", "best:accuracy", "best:loss", "best:miou"},
+	"schedule":      {"constant", "cosine", "poly", "step:", "onecycle", "plateau"},
+	"tail":          {"keep", "pad", "repeat", "drop"},
+	"val":           sources,
+	"weight-sync":   {"allreduce", "template", "periodic:", "async:"},
+}
+
+var sources = []string{"glyphs", "shapes", "folder:", "csv:", "cifar10:", "mnist:", "npy:", "masks:", "voc:"}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Bad is a file of a data source that cannot be read.
@@ -120,7 +121,8 @@ func (p *pictures) removeBad(bad []Bad, opt Options) error {
 		if !isBad[s.name] {
 			samples = append(samples, s)
 			if p.labels != nil {
-				labels = append(labels, p.labels[i])
+				n := tensor.Count(p.info.LabelShape)
+				labels = append(labels, p.labels[i*n:(i+1)*n]...)
 			}
 		}
 	}

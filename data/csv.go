@@ -28,12 +28,19 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPictures(s, l, l.orderedClasses(), opt)
+	classes := l.multi
+	if !c.multi {
+		classes = inOrderOfNumbers(l.classes())
+	}
+	if c.targets != nil {
+		classes = nil
+	}
+	p, err := newPictures(s, l, classes, opt)
 	if err != nil {
 		return nil, err
 	}
 	p.table, p.close = true, func() error { return nil }
-	p.info.columns = t.inWords(c)
+	p.info.columns, p.info.MultiLabel, p.info.Targets = t.inWords(c), c.multi, t.namesOf(c.targets)
 	return p, p.findShape(ctx, opt)
 }
 
@@ -41,16 +48,19 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
 	find := findFiles(folder, name, t.rows, c.path)
-	for _, row := range t.rows {
-		file := path.Clean(strings.ReplaceAll(row.fields[c.path], `\`, "/"))
-		class, err := t.label(row, c)
-		if err != nil {
+	var err error
+	if c.multi {
+		if l.multi, err = t.multiClasses(c); err != nil {
 			return l, err
 		}
+	}
+	for _, row := range t.rows {
+		file := path.Clean(strings.ReplaceAll(row.fields[c.path], `\`, "/"))
+		class := t.label(row, c)
 		switch was, twice := seen[file]; {
 		case row.fields[c.path] == "":
 			return l, fmt.Errorf("line %d has no path", row.line)
-		case class == "":
+		case class == "" && !c.multi && c.targets == nil:
 			return l, fmt.Errorf("line %d has no label", row.line)
 		case twice && was.class != class:
 			return l, problem.Advise("leave one of them", "%s is %s in line %d and %s in line %d", file, was.class,
@@ -62,6 +72,18 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 			return l, err
 		}
 		s := sampleFile{member: find(file), class: class, rest: file}
+		switch {
+		case c.multi:
+			s.label, err = t.flags(row, c, l.multi)
+		case c.targets != nil:
+			s.label, err = t.numbers(row, c)
+		}
+		if err != nil {
+			return l, err
+		}
+		if s.label != nil {
+			s.class = ""
+		}
 		if c.group >= 0 {
 			s.group = row.fields[c.group]
 		}
@@ -124,10 +146,9 @@ func filePath(folder, below, file string) string {
 	return filepath.Join(folder, below, file)
 }
 
-// orderedClasses are the classes of a table by number: in the order of their numbers if
-// all are some, else in that of their names.
-func (l layout) orderedClasses() []string {
-	names := l.classes()
+// inOrderOfNumbers sorts the names of classes, which are sorted as texts, by their numbers
+// if all are some.
+func inOrderOfNumbers(names []string) []string {
 	number := func(name string) int {
 		n, err := strconv.ParseUint(name, 10, 31)
 		if err != nil || strconv.FormatUint(n, 10) != name {

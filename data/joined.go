@@ -46,6 +46,9 @@ func openJoined(ctx context.Context, specs []string, opt Options) (_ Source, err
 	first := sources[0].Info()
 	j.info.Kind, j.info.Split = strings.Join(kindsIn(sources), joiner), first.Split
 	j.info.Labelled, j.info.LabelShape, j.info.Masks = true, first.LabelShape, first.Masks
+	if j.info.MultiLabel, j.info.Targets = first.MultiLabel, first.Targets; first.MultiLabel {
+		j.info.LabelShape = []int{len(classes)}
+	}
 	j.info.Classes, j.info.Kinds = classes, map[string]int{}
 	for _, src := range sources {
 		j.info.merge(src.Info())
@@ -61,7 +64,7 @@ func (i *Info) merge(o Info) {
 	if o.Split != i.Split {
 		i.Split = ""
 	}
-	if !slices.Equal(i.LabelShape, o.LabelShape) {
+	if !i.MultiLabel && !slices.Equal(i.LabelShape, o.LabelShape) {
 		i.LabelShape = nil // masks of several sizes
 	}
 	for extension, n := range o.Kinds {
@@ -87,10 +90,13 @@ func commonClasses(specs []string, sources []Source) ([]string, error) {
 		switch {
 		case !info.Labelled:
 			return nil, fmt.Errorf("%w %s: %s has no labels", ErrSpec, strings.Join(specs, joiner), specs[i])
-		case info.Masks != first.Masks, !info.Masks && !slices.Equal(info.LabelShape, first.LabelShape):
+		case info.Masks != first.Masks, info.MultiLabel != first.MultiLabel,
+			!slices.Equal(info.Targets, first.Targets),
+			!info.Masks && !info.MultiLabel && !slices.Equal(info.LabelShape, first.LabelShape):
 			return nil, fmt.Errorf("%w %s: the labels of %s are of another kind than those of %s", ErrSpec,
 				strings.Join(specs, joiner), specs[i], specs[0])
-		case (info.Masks || len(info.LabelShape) > 0) && !slices.Equal(info.Classes, first.Classes):
+		case (info.Masks || len(info.LabelShape) > 0 && !info.MultiLabel) &&
+			!slices.Equal(info.Classes, first.Classes):
 			return nil, problem.Advise("give all of them the same classes in the same order",
 				"%w %s: the classes of %s are others than those of %s", ErrSpec, strings.Join(specs, joiner), specs[i],
 				specs[0])

@@ -76,9 +76,15 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 	for i, c := range classes {
 		number[c] = int32(i)
 	}
-	p.labels = make([]int32, len(samples))
-	for i, c := range samples {
-		p.labels[i] = number[c.class]
+	if samples[0].label != nil {
+		p.info.LabelShape = []int{len(samples[0].label)}
+	}
+	for _, c := range samples {
+		if c.label != nil {
+			p.labels = append(p.labels, c.label...)
+			continue
+		}
+		p.labels = append(p.labels, number[c.class])
 	}
 	return p, nil
 }
@@ -211,7 +217,8 @@ func (p *pictures) Label(_ context.Context, i int) ([]int32, error) {
 	if p.labels == nil {
 		return nil, nil
 	}
-	return p.labels[i : i+1], nil
+	n := tensor.Count(p.info.LabelShape)
+	return p.labels[i*n : (i+1)*n], nil
 }
 
 // Name implements Source.

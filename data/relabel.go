@@ -28,7 +28,9 @@ type relabelled struct {
 
 func (r *relabelled) Info() Info {
 	i := r.Source.Info()
-	i.Classes = r.classes
+	if i.Classes = r.classes; i.MultiLabel {
+		i.LabelShape = []int{len(r.classes)}
+	}
 	return i
 }
 
@@ -36,6 +38,13 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	was, err := r.Source.Label(ctx, i)
 	if err != nil || was == nil {
 		return nil, err
+	}
+	if r.Source.Info().MultiLabel { // of a class that the source has not nothing is known
+		label := slices.Repeat([]int32{-1}, len(r.classes))
+		for k, class := range r.to {
+			label[class] = was[k]
+		}
+		return label, nil
 	}
 	label := make([]int32, len(was))
 	for k, class := range was {

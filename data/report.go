@@ -15,9 +15,11 @@ type Report struct {
 	Sample      string         `json:"sample"` // type and shape, or "RGB pictures"
 	Classes     []string       `json:"classes"`
 	PerClass    map[string]int `json:"per_class"`
-	Unlabelled  int            `json:"ignored"`         // labels that are -1
-	Masks       bool           `json:"masks,omitempty"` // labels are pixels
-	Sizes       string         `json:"sizes,omitempty"` // of pictures: "from 75x56 to 500x375"
+	Unlabelled  int            `json:"ignored"`               // labels that are -1
+	Masks       bool           `json:"masks,omitempty"`       // labels are pixels
+	MultiLabel  bool           `json:"multi_label,omitempty"` // labels do not exclude each other
+	Targets     []Target       `json:"targets,omitempty"`     // numbers in the place of classes
+	Sizes       string         `json:"sizes,omitempty"`       // of pictures: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
 	ImageMean   []float64      `json:"image_mean,omitempty"` // each picture counts as one
@@ -42,6 +44,7 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 	}
 	r := &Report{Kind: info.Kind, Split: string(info.Split), Samples: info.Len, Sample: "RGB pictures",
 		Classes: info.Classes, PerClass: map[string]int{}, Unlabelled: s.Ignored, Masks: info.Masks,
+		MultiLabel: info.MultiLabel, Targets: s.Targets,
 		Sizes: s.Sizes(),
 		Mean:  s.Mean, Std: s.Std, ImageMean: s.ImageMean, ImageStd: s.ImageStd, Fingerprint: sum,
 		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}

@@ -33,6 +33,8 @@ type Source interface {
 	// Label returns the label of sample i in row-major order: one class
 	// number, unless Info() says that it has a shape or is a mask. -1 means
 	// "ignore". It is nil if the source has no labels. An error names the sample.
+	// With Info().MultiLabel it is 1, 0 or -1 for each class: whether the sample is of
+	// it, or not known. With Info().Targets it is numbers: see Number.
 	Label(ctx context.Context, i int) ([]int32, error)
 
 	// Name returns a name of sample i for messages: that of its file or of its member
@@ -59,6 +61,8 @@ type Info struct {
 	Labelled   bool           // false: there are no labels
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
+	MultiLabel bool           // classes do not exclude each other: LabelShape is that of Classes
+	Targets    []string       // names of the numbers that a label has in the place of classes; nil
 	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels

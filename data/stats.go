@@ -12,7 +12,8 @@ import (
 // Statistics describes the samples and labels of a source.
 type Statistics struct {
 	PerClass []int     // labels of each class; samples, if a label is a class number
-	Ignored  int       // labels that are -1
+	Ignored  int       // labels that are -1, with several for each sample elements of them
+	Targets  []Target  // the numbers of Info.Targets
 	Smallest [2]int    // least height and least width of the pictures; zero for arrays
 	Largest  [2]int    // greatest height and greatest width
 	Mean     []float64 // per channel of pictures, from 0 to 255; one number for arrays
@@ -28,26 +29,41 @@ type Statistics struct {
 func Describe(ctx context.Context, src Source) (Statistics, error) {
 	info := src.Info()
 	s := Statistics{PerClass: make([]int, len(info.Classes))}
+	var err error
+	if s.Targets, err = DescribeTargets(ctx, src); err != nil {
+		return s, err
+	}
 	for i := range info.Len {
 		labels, err := src.Label(ctx, i)
 		if err != nil {
 			return s, err
 		}
-		for _, label := range labels {
-			if label < 0 {
-				s.Ignored++
-			} else {
-				s.PerClass[label]++
-			}
-		}
+		s.count(info, labels)
 	}
-	var err error
 	if info.Pictures() {
 		err = s.describePictures(ctx, src)
 	} else {
 		err = s.describeArrays(ctx, src)
 	}
 	return s, err
+}
+
+// count counts the label of a sample.
+func (s *Statistics) count(info Info, labels []int32) {
+	for k, label := range labels {
+		switch {
+		case info.Targets != nil:
+			if n := Number(label); n != n {
+				s.Ignored++
+			}
+		case label < 0:
+			s.Ignored++
+		case !info.MultiLabel:
+			s.PerClass[label]++
+		case label == 1:
+			s.PerClass[k]++
+		}
+	}
 }
 
 // channelSums are exact sums over the pixels of pictures.

@@ -128,6 +128,8 @@ func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPi
 type columns struct {
 	path, label, split, group int
 	oneHot                    []int // a column for each class, of 0 and 1, in the place of label
+	targets                   []int // columns of numbers, likewise
+	multi                     bool  // labels do not exclude each other
 }
 
 // columnNames are the names that the columns of published tables have, in small letters.
@@ -161,6 +163,16 @@ func (t *labelTable) find(wanted string) (columns, error) {
 			continue
 		}
 		role, name, _ := strings.Cut(choice, "=")
+		if role == "target" && name != "" {
+			c.targets = append(c.targets, slices.Index(t.header, name))
+			if slices.Index(c.targets, slices.Index(t.header, name)) < len(c.targets)-1 {
+				return c, problem.New("csv-columns", wanted, "it has target "+name+" twice", "")
+			}
+			if c.targets[len(c.targets)-1] < 0 {
+				return c, t.noColumn(wanted, name)
+			}
+			continue
+		}
 		k := slices.IndexFunc(all, func(a struct {
 			name  string
 			to    *int
@@ -169,27 +181,44 @@ func (t *labelTable) find(wanted string) (columns, error) {
 			return a.name == role
 		})
 		if k < 0 || name == "" {
-			return c, problem.New("csv-columns", wanted, "want path=NAME, label=NAME, split=NAME or group=NAME", "")
+			return c, problem.New("csv-columns", wanted, "want path=NAME, label=NAME, target=NAME, split=NAME or "+
+				"group=NAME", "")
 		}
 		if *all[k].to = slices.Index(t.header, name); *all[k].to < 0 {
-			return c, problem.New("csv-columns", wanted, "there is no column "+name,
-				"name one of "+firstNames(t.header))
+			return c, t.noColumn(wanted, name)
 		}
 	}
-	if c.label < 0 {
+	if c.targets == nil && c.label < 0 {
 		c.oneHot = t.oneHot(c)
 	}
-	return c, t.checkFound(c)
+	if err := t.checkFound(c); err != nil {
+		return c, err
+	}
+	c.multi = t.isMultiLabel(c)
+	return c, nil
 }
 
-// oneHot returns the columns that are none of c, if all of them are of 0 and 1 alone and
-// stand for classes.
+// noColumn is the error of a column that is named and not there.
+func (t *labelTable) noColumn(wanted, name string) error {
+	return problem.New("csv-columns", wanted, "there is no column "+name, "name one of "+firstNames(t.header))
+}
+
+// namesOf returns the names of columns.
+func (t *labelTable) namesOf(all []int) (names []string) {
+	for _, i := range all {
+		names = append(names, t.columnName(i))
+	}
+	return names
+}
+
+// oneHot returns the columns that are none of c, if all of them are of 0 and 1 alone, or
+// empty, and stand for classes.
 func (t *labelTable) oneHot(c columns) (classes []int) {
 	for i := range t.header {
 		if i == c.path || i == c.split || i == c.group {
 			continue
 		}
-		if slices.ContainsFunc(t.rows, func(r tableRow) bool { return r.fields[i] != "0" && r.fields[i] != "1" }) {
+		if slices.ContainsFunc(t.rows, func(r tableRow) bool { return !isFlag(r.fields[i]) }) {
 			return nil
 		}
 		classes = append(classes, i)
@@ -200,21 +229,24 @@ func (t *labelTable) oneHot(c columns) (classes []int) {
 	return classes
 }
 
-// label returns the class of a row.
-func (t *labelTable) label(row tableRow, c columns) (string, error) {
-	if c.oneHot == nil {
-		return row.fields[c.label], nil
+// label returns the class of a row, or the texts that its label is made of.
+func (t *labelTable) label(row tableRow, c columns) string {
+	switch {
+	case c.targets != nil || c.multi && c.oneHot != nil:
+		var all []string
+		for _, i := range append(c.targets, c.oneHot...) {
+			all = append(all, row.fields[i])
+		}
+		return strings.Join(all, between)
+	case c.oneHot == nil:
+		return row.fields[c.label]
 	}
-	class := ""
 	for _, i := range c.oneHot {
-		if row.fields[i] == "1" && class != "" {
-			return "", fmt.Errorf("line %d is of class %s and of class %s: one is read", row.line, class, t.header[i])
-		}
-		if row.fields[i] == "1" {
-			class = t.header[i]
+		if isOne(row.fields[i]) {
+			return t.header[i]
 		}
 	}
-	return class, nil
+	return ""
 }
 
 // usual returns the first column that has one of the names.
@@ -235,7 +267,8 @@ func (t *labelTable) checkFound(c columns) error {
 		name string
 		at   int
 	}{{"path", c.path}, {"label", c.label}} {
-		if (column.at < 0 || column.at >= width) && (column.name == "path" || c.oneHot == nil) {
+		if (column.at < 0 || column.at >= width) && (column.name == "path" || c.oneHot == nil &&
+			c.targets == nil) {
 			return problem.Advise("name it with {csv-columns} "+column.name+"=NAME",
 				"no column is called as those of a %s are; there are %s", column.name, firstNames(t.header))
 		}
@@ -249,8 +282,14 @@ func (t *labelTable) inWords(c columns) string {
 		return ""
 	}
 	labels := "a column for each class"
-	if c.label >= 0 {
+	switch {
+	case c.targets != nil:
+		labels = "targets are columns " + strings.Join(t.namesOf(c.targets), ", ")
+	case c.label >= 0:
 		labels = "label is column " + t.header[c.label]
+	}
+	if c.multi {
+		labels += ", and labels do not exclude each other"
 	}
 	text := "path is column " + t.header[c.path] + ", " + labels
 	if c.split >= 0 {

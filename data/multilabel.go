@@ -1,0 +1,162 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Labels of a table that are no classes that exclude each other, of a sample:
+//
+//	column of labels    "cat;dog"  these and no others    ";"  none    ""  not known
+//	column per class    1 of it    0 not of it    ""  not known
+//	columns of numbers  any        ""  not known
+//
+// What is not known counts neither in a loss nor in a figure.
+
+// between stands between the labels of a sample.
+const between = ";"
+
+// isMultiLabel reports whether the labels of a table do not exclude each other: a cell has
+// several, or not every row has a 1 in exactly one of the columns of classes.
+func (t *labelTable) isMultiLabel(c columns) bool {
+	if c.targets != nil {
+		return false
+	}
+	return slices.ContainsFunc(t.rows, func(row tableRow) bool {
+		if c.oneHot == nil {
+			return c.label >= 0 && strings.Contains(row.fields[c.label], between)
+		}
+		ones := 0
+		for _, i := range c.oneHot {
+			if row.fields[i] == "" {
+				return true
+			}
+			if isOne(row.fields[i]) {
+				ones++
+			}
+		}
+		return ones != 1
+	})
+}
+
+func isOne(field string) bool { return field == "1" || field == "1.0" }
+
+// isFlag reports whether a field says whether a sample is of a class, or that it is not known.
+func isFlag(field string) bool {
+	return isOne(field) || field == "0" || field == "0.0" || field == ""
+}
+
+// namesIn returns the labels of a row that is not split into columns.
+func namesIn(row tableRow, c columns) ([]string, error) {
+	cell := row.fields[c.label]
+	if cell == "" || cell == between {
+		return nil, nil
+	}
+	var names []string
+	for name := range strings.SplitSeq(strings.TrimSuffix(cell, between), between) {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("line %d has a label without a name: %q", row.line, cell)
+		case slices.Contains(names, name):
+			return nil, fmt.Errorf("line %d has label %s twice", row.line, name)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// multiClasses returns the classes of labels that do not exclude each other: the columns, or
+// the names in the rows of train, in those of all rows where there is no train.
+func (t *labelTable) multiClasses(c columns) ([]string, error) {
+	if c.oneHot != nil {
+		var names []string
+		for _, i := range c.oneHot {
+			names = append(names, t.header[i])
+		}
+		return names, nil
+	}
+	all := map[Split][]string{}
+	for _, row := range t.rows {
+		names, err := namesIn(row, c)
+		if err != nil {
+			return nil, err
+		}
+		split, err := t.splitOf(row, c)
+		if err != nil {
+			return nil, err
+		}
+		all[split] = append(all[split], names...)
+	}
+	names := all[Train]
+	if names == nil {
+		for _, more := range all {
+			names = append(names, more...)
+		}
+	}
+	return inOrderOfNumbers(slices.Compact(slices.Sorted(slices.Values(names)))), nil
+}
+
+// flags returns the label of a row whose labels do not exclude each other.
+func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, error) {
+	label := make([]int32, len(classes))
+	if c.oneHot != nil {
+		for k, i := range c.oneHot {
+			switch {
+			case row.fields[i] == "":
+				label[k] = -1
+			case isOne(row.fields[i]):
+				label[k] = 1
+			}
+		}
+		return label, nil
+	}
+	if row.fields[c.label] == "" {
+		return slices.Repeat([]int32{-1}, len(classes)), nil
+	}
+	names, err := namesIn(row, c)
+	for _, name := range names {
+		k := slices.Index(classes, name)
+		if k < 0 {
+			return nil, problem.Advise("add it there, or take it out",
+				"line %d has a label that no row of train has: %s", row.line, name)
+		}
+		label[k] = 1
+	}
+	return label, err
+}
+
+// numbers returns the label of a row of numbers.
+func (t *labelTable) numbers(row tableRow, c columns) ([]int32, error) {
+	label := make([]int32, len(c.targets))
+	for k, i := range c.targets {
+		field := row.fields[i]
+		if field == "" {
+			label[k] = -1
+			continue
+		}
+		v, err := strconv.ParseFloat(field, 32)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, problem.Advise("write a number of float32, such as 3.5, or nothing where none is known",
+				"line %d, column %s: %q is no number", row.line, t.columnName(i), field)
+		}
+		label[k] = int32(math.Float32bits(float32(v)))
+	}
+	return label, nil
+}
+
+func (t *labelTable) columnName(i int) string {
+	if t.header == nil {
+		return strconv.Itoa(i + 1)
+	}
+	return t.header[i]
+}
+
+// Number returns what an element of a label stands for where Info.Targets is set: its bits
+// are those of a float32. It is NaN where no number is known.
+func Number(label int32) float32 { return math.Float32frombits(uint32(label)) }

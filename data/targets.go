@@ -1,0 +1,62 @@
+package data
+
+import (
+	"context"
+	"math"
+)
+
+// Target describes the numbers that a source has under one name.
+type Target struct {
+	Name     string  `json:"name"`
+	N        int     `json:"n"` // of samples whose number is known
+	Mean     float64 `json:"mean"`
+	Std      float64 `json:"std"` // of the numbers as a whole, not of a sample of them
+	Smallest float64 `json:"smallest"`
+	Largest  float64 `json:"largest"`
+}
+
+// DescribeTargets reads the numbers of all samples, in order, in two passes; nil for a source
+// without Info.Targets. Without a number mean and deviation are 0.
+func DescribeTargets(ctx context.Context, src Source) ([]Target, error) {
+	info := src.Info()
+	all := make([]Target, len(info.Targets))
+	for k, name := range info.Targets {
+		all[k] = Target{Name: name, Smallest: math.Inf(1), Largest: math.Inf(-1)}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	pass := func(visit func(t *Target, v float64)) error {
+		for i := range info.Len {
+			label, err := src.Label(ctx, i)
+			if err != nil {
+				return err
+			}
+			for k, bits := range label {
+				if v := Number(bits); v == v {
+					visit(&all[k], float64(v))
+				}
+			}
+		}
+		return nil
+	}
+	err := pass(func(t *Target, v float64) {
+		t.N++
+		t.Mean += v
+		t.Smallest, t.Largest = min(t.Smallest, v), max(t.Largest, v)
+	})
+	for k := range all {
+		if t := &all[k]; t.N == 0 {
+			t.Smallest, t.Largest = 0, 0
+		} else {
+			t.Mean /= float64(t.N)
+		}
+	}
+	if err == nil {
+		err = pass(func(t *Target, v float64) { t.Std += float64((v - t.Mean) * (v - t.Mean)) })
+	}
+	for k := range all {
+		all[k].Std = math.Sqrt(all[k].Std / float64(max(all[k].N, 1)))
+	}
+	return all, err
+}

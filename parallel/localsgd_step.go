@@ -30,7 +30,7 @@ func (l *LocalSGD) run(ctx context.Context, b Batch, states []map[string]tensor.
 	Result, error) {
 	all := make([]advanced, len(states))
 	for r, rows := range b.Sizes {
-		if rows == 0 {
+		if rows == 0 || b.Inverses[r] == 0 { // nothing of it counts
 			all[r] = advanced{true, l.nothing(), states[r]}
 		}
 	}

@@ -28,8 +28,8 @@ const (
 	InputLabels  = "labels"  // rows i32[...]: -1 is ignored
 	InputIdent   = "ident"   // rows i64[2]: epoch and sample, for dropout
 	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
-	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies
-	OutputHits   = "correct" // whole f64[2]: correct, counted
+	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies; of other losses moments of the elements
+	OutputHits   = "correct" // whole f64[2]: correct, counted; absent with numbers
 
 	momentsPrefix  = "moments:"
 	gradientPrefix = "grad:"
@@ -37,10 +37,13 @@ const (
 
 // Loss says what the training function minimises: softmax cross-entropy over
 // the classes, the first axis, of the graph's first output, or of what its
-// softmax over the classes takes: see graph.Function.OutputOp.
+// softmax over the classes takes: see graph.Function.OutputOp. Other losses are means
+// over the elements of that output that count.
 type Loss struct {
-	Smoothing float64
-	Weights   []float64 // of the classes; nil: 1
+	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
+	HuberDelta float64   // of HuberError: from where on the loss is a line
+	Smoothing  float64   // of CrossEntropy, and so is
+	Weights    []float64 // of the classes; nil: 1
 	// Auxiliary weighs the loss of the graph's output of that name, in the gradient
 	// alone: what a step reports is the first output's. 0: there is none.
 	Auxiliary float64
@@ -111,7 +114,7 @@ func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
 		return nil, err
 	}
 	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l,
-		layers: layers}
+		layers: layers, inputsOfLoss: map[string]graph.Value{}}
 	t.inputs()
 	for i := range wrapped.Main.Nodes {
 		t.node(&wrapped.Main.Nodes[i])
@@ -126,6 +129,8 @@ type trainBuilder struct {
 	streams int
 	layers  []bn.Layer
 	moments []graph.Output
+
+	inputsOfLoss map[string]graph.Value // by name
 }
 
 func (t *trainBuilder) inputs() {
@@ -166,14 +171,15 @@ func (t *trainBuilder) frozen(n *graph.Node) {
 }
 
 // logits returns the value that the loss is computed from, in the shape of the
-// first output: that output, or what its softmax takes.
+// first output: that output, or what its softmax takes, or its sigmoid.
 func (t *trainBuilder) logits() (graph.Value, error) {
 	if len(t.From.Outputs) == 0 {
 		return graph.None, fmt.Errorf("graph %s has no output to train", t.From.Name)
 	}
 	out := t.From.Outputs[0].Value
 	op, v := t.From.OutputOp(0)
-	if op != graph.Softmax {
+	if output := map[string]graph.Op{CrossEntropy: graph.Softmax, BinaryCrossEntropy: graph.Sigmoid}; op == 0 ||
+		op != output[t.loss.Of] {
 		return t.Value(out), nil
 	}
 	shape, logits := t.From.Values[out].Type.Shape, t.Value(v)
@@ -193,31 +199,55 @@ func (t *trainBuilder) finish() error {
 		return fmt.Errorf("output %s of graph %s is one number per row; a loss needs classes",
 			t.From.Outputs[0].Name, t.From.Name)
 	}
-	labels := t.Builder.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
-		Shape: append([]int{}, shape[1:]...)})
-	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
-	loss := t.Builder.Op(graph.SoftmaxXent, "loss", []graph.Value{logits, labels, graph.None},
-		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets", t.loss.weightsTargets())
-	hits := t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels})
-	seed := func(name string, logits graph.Value) graph.Value {
-		return t.Builder.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
-			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets",
-			t.loss.weightsTargets())
+	of, err := t.lossOf(logits, shape)
+	if err != nil {
+		return err
 	}
-	seeds := map[graph.Value]graph.Value{logits: seed("loss.dlogits", logits)}
+	seeds := map[graph.Value]graph.Value{logits: of.seed("loss.dlogits", logits)}
 	if t.loss.Auxiliary > 0 {
 		aux, err := t.auxiliary(shape)
 		if err != nil {
 			return err
 		}
-		weighed := t.Builder.Op(graph.Affine, "loss.daux", []graph.Value{seed("loss.daux.whole", aux)},
+		weighed := t.Builder.Op(graph.Affine, "loss.daux", []graph.Value{of.seed("loss.daux.whole", aux)},
 			"by", t.loss.Auxiliary)
 		if aux == logits {
 			weighed = t.Builder.Op(graph.Add, "loss.both", []graph.Value{seeds[logits], weighed})
 		}
 		seeds[aux] = weighed
 	}
-	return t.reduce(loss, hits, seeds)
+	return t.reduce(of, seeds)
+}
+
+// lossNodes are what a training function has of its loss.
+type lossNodes struct {
+	sum  graph.Value // of replicas
+	of   string      // how sum is reduced: attribute of AllReduce
+	hits graph.Value // labels met and counted, of replicas; None with numbers
+	// seed returns the gradient of outputs.
+	seed func(name string, outputs graph.Value) graph.Value
+}
+
+func (t *trainBuilder) lossOf(outputs graph.Value, shape []int) (lossNodes, error) {
+	if t.loss.Of != CrossEntropy {
+		return t.elementLoss(outputs, shape)
+	}
+	labels := t.labels(shape[1:])
+	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	loss := t.Builder.Op(graph.SoftmaxXent, "loss", []graph.Value{outputs, labels, graph.None},
+		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets", t.loss.weightsTargets())
+	hits := t.Builder.Op(graph.Correct, "correct", []graph.Value{outputs, labels})
+	return lossNodes{loss, "sum", hits, func(name string, logits graph.Value) graph.Value {
+		return t.Builder.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
+			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets",
+			t.loss.weightsTargets())
+	}}, nil
+}
+
+// labels declares the labels of rows.
+func (t *trainBuilder) labels(shape []int) graph.Value {
+	return t.Builder.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
+		Shape: append([]int{}, shape...)})
 }
 
 // auxiliary returns the auxiliary output, which has the shape of the logits.
@@ -236,7 +266,7 @@ func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
 }
 
 // reduce appends the backward pass and the closing exchange.
-func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]graph.Value) error {
+func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value) error {
 	var wrt []graph.Value
 	for _, name := range t.loss.Trained {
 		wrt = append(wrt, t.Builder.Read(name))
@@ -245,13 +275,13 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 	if err != nil {
 		return err
 	}
-	whole := func(name string, v graph.Value) graph.Value {
+	whole := func(name string, v graph.Value, pairs ...any) graph.Value {
 		if v == graph.None || t.Builder.Type(v).Kind == graph.Whole {
 			return v
 		}
-		return t.Builder.Op(graph.AllReduce, t.Builder.UniqueName(name), []graph.Value{v})
+		return t.Builder.Op(graph.AllReduce, t.Builder.UniqueName(name), []graph.Value{v}, pairs...)
 	}
-	lossSum, hitSum := whole("loss.sum", loss), whole("correct.sum", hits)
+	lossSum, hitSum := whole("loss.sum", loss.sum, "of", loss.of), whole("correct.sum", loss.hits)
 	sums := make([]graph.Value, len(wrt))
 	for i, name := range t.loss.Trained {
 		var ok bool
@@ -265,7 +295,9 @@ func (t *trainBuilder) reduce(loss, hits graph.Value, seeds map[graph.Value]grap
 		}
 	}
 	t.Builder.Output(OutputLoss, lossSum, false)
-	t.Builder.Output(OutputHits, hitSum, false)
+	if hitSum != graph.None {
+		t.Builder.Output(OutputHits, hitSum, false)
+	}
 	for _, m := range t.moments {
 		t.Builder.Output(m.Name, m.Value, false)
 	}

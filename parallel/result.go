@@ -17,7 +17,7 @@ import (
 
 // Result is what a step yields.
 type Result struct {
-	Loss    float64         // sum of cross-entropies over the batch
+	Loss    float64         // sum of cross-entropies, or of other losses, over the batch
 	Correct float64         // labels met
 	Counted float64         // labels that are not ignored
 	Moments []tensor.Tensor // per tracked batch norm, in graph order: f64 [R, 1+2C]
@@ -42,7 +42,7 @@ func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
 		}
 		switch whole := outs[0].Outputs[i]; {
 		case o.Name == OutputLoss:
-			r.Loss = whole.F64()[0]
+			r.Loss = lossIn(whole.F64())
 		case o.Name == OutputHits:
 			r.Correct, r.Counted = whole.F64()[0], whole.F64()[1]
 		case strings.HasPrefix(o.Name, gradientPrefix):
@@ -53,6 +53,19 @@ func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
 		i++
 	}
 	return r
+}
+
+// lossIn returns the sum that the output OutputLoss says: itself, or the moments of elements,
+// whose means are those of rows.
+func lossIn(values []float64) float64 {
+	if len(values) == 1 {
+		return values[0]
+	}
+	sum := 0.0
+	for _, mean := range values[1 : (len(values)+1)/2] {
+		sum += mean
+	}
+	return values[0] * sum
 }
 
 // concat joins output i of all members along its leading axis.

@@ -21,7 +21,7 @@ type Batch struct {
 	Rows    map[string]tensor.Tensor // rows inputs of the function by name
 	Inverse float32                  // 1/denominator of the loss
 	Sizes   []int                    // rows of each replica
-	// Inverses is 1/denominator of each replica's own rows: for a LocalSGD.
+	// Inverses is 1/denominator of each replica's own rows, 0 where nothing counts: for a LocalSGD.
 	Inverses []float32
 	// Waited is how long this rank has waited for the batch. RankStats reports it to all ranks.
 	Waited time.Duration

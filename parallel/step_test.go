@@ -57,7 +57,7 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 // Moments are those of a step, and count as getting on; so do predictions and steps of replicas on their own.
 func TestWhatGetsOn(t *testing.T) {
 	b := batchOf(13, 5, Keep, 20)
-	b.Inverses = make([]float32, 5)
+	b.Inverses = []float32{1, 1, 1, 1, 1}
 	stepped, err := opened(t, refs(t, 1), Config{}).Step(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestWhatGetsOn(t *testing.T) {
 // What is wrong with making the group ready is what is wrong with a run; and it is made ready before the next.
 func TestErrorsOfRegrouping(t *testing.T) {
 	b := batchOf(13, 5, Keep, 20)
-	b.Inverses = make([]float32, 5)
+	b.Inverses = []float32{1, 1, 1, 1, 1}
 	for _, c := range []struct {
 		name  string
 		local bool

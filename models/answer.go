@@ -13,10 +13,13 @@ type Answer int
 
 // The answers. With Logits, Probabilities and Binary the classes exclude each other.
 const (
-	Values        Answer = iota // not known to be scores of classes
-	Logits                      // scores of which softmax makes probabilities
-	Probabilities               // one for each class
-	Binary                      // the probability of the second of two classes
+	Values             Answer = iota // not known to be scores of classes
+	Logits                           // scores of which softmax makes probabilities
+	Probabilities                    // one for each class
+	Binary                           // the probability of the second of two classes
+	LabelLogits                      // of labels that do not exclude each other: sigmoid makes probabilities
+	LabelProbabilities               // of such labels
+	Numbers                          // one for each of the labels, in the units of the data
 )
 
 // Answer returns what the given outputs of m mean together, and the number of the
@@ -25,9 +28,10 @@ const (
 //
 //   - One output of C >= 2 numbers that ends in a softmax over all of them: Probabilities. The same
 //     holds for two outputs of which one is the softmax of the other.
-//   - One that ends in a sigmoid: Binary if it is one number, else Values, because such classes do
-//     not exclude each other.
+//   - One that ends in a sigmoid: Binary if it is one number; LabelProbabilities if there are names
+//     for as many labels, because these do not exclude each other; else Values.
 //   - One that ends in a log-softmax over all of them: Logits.
+//   - One that training has called outputLabels, or outputNumbers: LabelLogits, Numbers.
 //
 // Any other output of C >= 2 numbers is Logits if it was trained as such (the
 // model has a recipe), if its name ends in "logits" as in the zoo, if there are
@@ -47,7 +51,13 @@ func (m *Model) Answer(outputs ...int) (Answer, int) {
 	k := outputs[0]
 	op, _ := f.OutputOp(k)
 	sigmoid := op == graph.Sigmoid || op == graph.HardSigmoid
-	switch {
+	switch name := f.Outputs[k].Name; {
+	case name == outputLabels && m.line(k):
+		return LabelLogits, k
+	case name == outputNumbers && m.line(k) && len(m.Labels) == m.outputElements(k):
+		return Numbers, k
+	case op == graph.Sigmoid && m.Scores(k) && len(m.Labels) == m.outputElements(k):
+		return LabelProbabilities, k
 	case sigmoid && m.outputElements(k) == 1:
 		return Binary, k
 	case sigmoid || !m.Scores(k):
@@ -68,6 +78,12 @@ func softmaxOfOther(f *graph.Function, outputs []int) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// line reports whether an output is f32 [K].
+func (m *Model) line(output int) bool {
+	t := m.outputType(output)
+	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) == 1
 }
 
 // Scores reports whether an output has the form of scores: at least two

@@ -58,7 +58,11 @@ func TestAnswer(t *testing.T) {
 		{"sigmoid", 1, "y = sigmoid(d)", "y rows = y", nil, models.Binary, 0},
 		{"hard sigmoid", 1, "y = hard_sigmoid(d)", "y rows = y", nil, models.Binary, 0},
 		{"sigmoids with labels", 3, "y = sigmoid(d)", "y rows = y",
-			func(m *models.Model) { m.Labels = []string{"a", "b", "c"} }, models.Values, 0},
+			func(m *models.Model) { m.Labels = []string{"a", "b", "c"} }, models.LabelProbabilities, 0},
+		{"labels that do not exclude each other", 3, "y = relu(d)", "label_logits rows = y", nil, models.LabelLogits, 0},
+		{"numbers", 3, "y = relu(d)", "values rows = y",
+			func(m *models.Model) { m.Labels = []string{"a", "b", "c"} }, models.Numbers, 0},
+		{"values of nobody", 3, "y = relu(d)", "values rows = y", nil, models.Values, 0},
 	} {
 		m := answering(t, c.n, c.lines, c.returns)
 		if c.change != nil {

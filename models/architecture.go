@@ -43,6 +43,8 @@ type forward func(n *net, image graph.Value, classes int) graph.Value
 type Options struct {
 	Input   Size
 	Classes int
+	// OneOutput permits one class: the output is a number, or a label that excludes no other.
+	OneOutput bool
 	// Mean and Std are those of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
 	Mean, Std []float64
@@ -155,7 +157,7 @@ func (o Options) check(a Architecture) error {
 	case s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide,
 		s.Channels < 1 || s.Channels > maxChannels:
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
-	case o.Classes < 2 || o.Classes > maxClasses:
+	case o.Classes > maxClasses, o.Classes < 2 && !(o.OneOutput && o.Classes == 1):
 		return fmt.Errorf("%s; a classifier has 2 to %d", problem.Plural(o.Classes, "class"), maxClasses)
 	}
 	return Image{Scale: 1. / largestPixel, Mean: o.Mean, Std: o.Std}.Check(o.Input.Channels)

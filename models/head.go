@@ -13,8 +13,8 @@ import (
 // convolution that makes the first output has as many outputs. Its State is empty:
 // InitHead fills it. It returns m itself if m has that many classes.
 func WithClasses(m *Model, classes int) (*Model, error) {
-	if classes < 2 || classes > maxClasses {
-		return nil, fmt.Errorf("model %s: %s; a classifier has 2 to %d", m.Architecture,
+	if classes < 1 || classes > maxClasses {
+		return nil, fmt.Errorf("model %s: %s; a head has 1 to %d", m.Architecture,
 			problem.Plural(classes, "class"), maxClasses)
 	}
 	f := m.Graph.Main.Clone()

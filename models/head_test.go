@@ -86,7 +86,7 @@ func TestWithClassesOfOthers(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", lines, err, want)
 		}
 	}
-	if _, err := models.WithClasses(headed(t, "y = conv(x, @k, @b)"), 1); err == nil {
-		t.Error("a head for 1 class is no error")
+	if _, err := models.WithClasses(headed(t, "y = conv(x, @k, @b)"), 0); err == nil {
+		t.Error("a head for no class is no error")
 	}
 }

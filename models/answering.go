@@ -1,0 +1,96 @@
+package models
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Names of first outputs that are no logits of classes that exclude each other. Every file that
+// names outputs keeps what they say.
+const (
+	outputLabels  = "label_logits" // of labels that do not exclude each other
+	outputNumbers = "values"
+)
+
+// The state of ForNumbers.
+const (
+	stateStd  = "target.std"
+	stateMean = "target.mean"
+)
+
+// ForLabels returns m with a first output that is called outputLabels, unless it ends in a
+// sigmoid, which says the same.
+func ForLabels(m *Model) *Model {
+	if op, _ := m.Graph.Main.OutputOp(0); op == graph.Sigmoid {
+		return m
+	}
+	return m.withOutput(outputLabels)
+}
+
+// ForNumbers returns m with a first output that is called outputNumbers. Unless std is nil the
+// output is what it was times std, plus mean, one of each for each of its K numbers: so that a
+// network whose answers are about as large as 1 answers in other units. They are constants in the
+// graph, and where m has them already, these.
+func ForNumbers(m *Model, mean, std []float64) (*Model, error) {
+	out := m.withOutput(outputNumbers)
+	if std == nil {
+		return out, nil
+	}
+	out.State = make(map[string]tensor.Tensor, len(m.State)+2)
+	for name, t := range m.State {
+		out.State[name] = t
+	}
+	_, scaled := m.State[stateStd]
+	if !scaled {
+		if err := out.scaled(len(std)); err != nil {
+			return nil, err
+		}
+	}
+	for name, values := range map[string][]float64{stateStd: std, stateMean: mean} {
+		t := tensor.New(tensor.F32, len(values))
+		for k, v := range values {
+			t.F32()[k] = float32(v)
+		}
+		out.State[name] = t
+	}
+	return out, out.Check()
+}
+
+// withOutput returns m with another name of its first output.
+func (m *Model) withOutput(name string) *Model {
+	out, main := *m, m.Graph.Main.Clone()
+	main.Outputs[0].Name = name
+	out.Graph = &graph.Graph{Name: m.Graph.Name, State: m.Graph.State, Main: main}
+	return &out
+}
+
+// scaled appends the constants of n numbers to the graph.
+func (m *Model) scaled(n int) error {
+	f := m.Graph.Main
+	g := &graph.Graph{Name: m.Graph.Name, State: append([]graph.State{}, m.Graph.State...)}
+	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &g.State))
+	declare := func(name, rule string) graph.Value {
+		return c.Builder.Declare(graph.State{Name: name, DType: tensor.F32, Shape: []int{n}, Role: graph.Constant,
+			Init: graph.Init{Rule: rule}})
+	}
+	c.Inputs()
+	for i := range f.Nodes {
+		c.Copy(&f.Nodes[i])
+	}
+	in := c.Value(f.Outputs[0].Value)
+	op := func(op graph.Op, name string, x, by graph.Value) graph.Value {
+		return c.Builder.Op(op, c.Builder.UniqueName(name), []graph.Value{x, by})
+	}
+	y := op(graph.Mul, "target.scaled", in, declare(stateStd, "ones"))
+	y = op(graph.Add, "target.answer", y, declare(stateMean, "zeros"))
+	for i, o := range f.Outputs {
+		if i > 0 {
+			y = c.Value(o.Value)
+		}
+		c.Builder.Output(o.Name, y, o.Keep)
+	}
+	var err error
+	g.Main, err = c.Builder.Function()
+	m.Graph = g
+	return err
+}

@@ -73,7 +73,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 
 // compare writes into the recipe of a resumed run which model the options speak
 // of, to be compared with that of the checkpoint.
-func (r *Run) compare() (err error) {
+func (r *Run) compare(ctx context.Context) (err error) {
 	if err := r.checkStart(); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (r *Run) compare() (err error) {
 		}
 	}
 	if r.o.Model != "" {
-		m, err := r.startModel()
+		m, err := r.startModel(ctx)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) err
 			for _, t := range outputs {
 				said.Outputs = append(said.Outputs, t.Clone())
 			}
-			if !answers.Raw {
+			if !answers.Raw && !answers.Numbers() {
 				var err error
 				if said.Classes, err = answers.Best(outputs); err != nil {
 					classless = append(classless, fmt.Errorf("%s: %w", said.Input, err))

@@ -29,12 +29,12 @@ func (r *Run) replicas() int {
 func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 	p := r.o.Peers
 	if p == nil {
-		return r.startModel()
+		return r.startModel(ctx)
 	}
 	m, mine := &modelfile.Started{}, []byte(nil)
 	var err error
 	if p.Rank() == 0 {
-		if m, err = r.startModel(); err == nil {
+		if m, err = r.startModel(ctx); err == nil {
 			mine, err = modelBytes(m)
 		}
 		if err != nil {
@@ -70,7 +70,7 @@ func modelBytes(m *modelfile.Started) ([]byte, error) {
 func (r *Run) compareOptions(ctx context.Context) error {
 	p := r.o.Peers
 	if p == nil || p.Rank() == 0 {
-		if err := r.compare(); err != nil || p == nil {
+		if err := r.compare(ctx); err != nil || p == nil {
 			return err
 		}
 	}

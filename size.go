@@ -1,15 +1,28 @@
 package bnctl
 
 import (
+	"context"
+
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
 )
 
 // startModel makes the model that the options name. The size of pictures that they
 // leave open is that of the checkpoint in a resumed run, whatever rule chose it.
-func (r *Run) startModel() (*modelfile.Started, error) {
+func (r *Run) startModel(ctx context.Context) (*modelfile.Started, error) {
+	m, err := r.startFromOptions()
+	if err != nil {
+		return nil, err
+	}
+	o, drawn := r.o.Start, m.Weights == ""
+	m.Model, err = train.Answering(ctx, m.Model, r.data, drawn || o.Init != "" || o.Classes != 0)
+	return m, err
+}
+
+func (r *Run) startFromOptions() (*modelfile.Started, error) {
 	o := r.o.Start
 	o.Seed, o.Auxiliary = r.recipe.Seed, r.recipe.AuxWeight > 0
 	if r.from == nil || o.Size != (models.Size{}) || len(o.Input) > 0 {

@@ -55,11 +55,14 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if err := o.checkSize(); err != nil {
 		return nil, err
 	}
+	if o.Classes == 1 && !info.MultiLabel && info.Targets == nil {
+		return nil, problem.New("classes", "1", "want at least 2: the labels of "+info.Kind+" are classes", "")
+	}
 	s, err := newStarted(name, info, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.setClasses(info.Classes); err != nil {
+	if err := s.setClasses(slices.Concat(info.Classes, info.Targets)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil

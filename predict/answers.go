@@ -135,8 +135,9 @@ func (a *Answers) Names(outputs []int) (names []string) {
 }
 
 // Probabilities returns one for each class, of all outputs of the model for a
-// sample: those of its output, the softmax of its logits, or those of the two
-// classes of one sigmoid. It is for answers that are not Raw. They are not finite
+// sample: those of its output, the softmax of its logits, those of the two
+// classes of one sigmoid, or the sigmoids of labels that do not exclude each other; numbers
+// as they are. It is for answers that are not Raw. They are not finite
 // where Best has an error.
 func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
 	row := outs[a.Scores].F32()
@@ -145,6 +146,8 @@ func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
 		return []float32{float32(1 - float64(row[0])), row[0]}
 	case models.Logits:
 		return softmax(row)
+	case models.LabelLogits:
+		return sigmoids(row)
 	}
 	return row
 }

@@ -16,7 +16,10 @@ import (
 // Details has the answers of an evaluation one by one, in the order of the samples. The
 // zero value is ready for Predictor.EvaluateWhole, which fills it; then NewReport, WriteCSV and
 // WriteMistakes read it.
-type Details struct{ answers []answered }
+type Details struct {
+	answers  []answered
+	elements []elements // in their place where a sample has several labels, or numbers
+}
 
 // answered is what was answered for a labelled sample.
 type answered struct {
@@ -65,32 +68,16 @@ func (d *Details) calibrationError() float64 {
 	return total / float64(len(d.answers))
 }
 
-// auroc returns the area under the curve of true over false positives of the second of two
-// classes: the probability that a sample of it has the larger odds than one of the first,
-// of equal odds a half. It is NaN for more classes, or if one has no sample.
+// auroc is the area of the second of two classes: NaN for more classes.
 func (d *Details) auroc() float64 {
-	sorted := slices.SortedFunc(slices.Values(d.answers), func(a, b answered) int {
-		return cmp.Compare(a.margin, b.margin)
-	})
-	positive, ranks := 0.0, 0.0
-	for from := 0; from < len(sorted); {
-		to := from
-		for to < len(sorted) && sorted[to].margin == sorted[from].margin {
-			to++
-		}
-		if to == from { // NaN: more classes than two
+	var scores []scored
+	for _, a := range d.answers {
+		if a.margin != a.margin {
 			return math.NaN()
 		}
-		for _, a := range sorted[from:to] {
-			if a.label == 1 {
-				positive++
-				ranks += float64(float64(from+to+1) / 2)
-			}
-		}
-		from = to
+		scores = append(scores, scored{a.margin, a.label == 1})
 	}
-	negative := float64(len(sorted)) - positive
-	return (ranks - float64(float64(positive*(positive+1))/2)) / (positive * negative)
+	return auroc(scores)
 }
 
 // mistakes returns the answers that are wrong, the surest first.
@@ -103,8 +90,13 @@ func (d *Details) mistakes() []answered {
 // WriteCSV writes a line for each answer: the name of the sample in src, the true and the
 // predicted class by the labels of m, and the probabilities of the predicted and of the
 // true one, 0 to 1. The first line names the columns: sample, label, predicted,
-// probability, probability_of_label. The error is that of the writer.
+// probability, probability_of_label. With several labels, or numbers, it has two columns for each
+// label: what is known, and the probability or the number that the model says. The error is that
+// of the writer.
 func (d *Details) WriteCSV(to io.Writer, m *models.Model, src data.Source) error {
+	if len(d.elements) > 0 {
+		return d.writeElements(to, m, src)
+	}
 	w := csv.NewWriter(to)
 	lines := [][]string{{"sample", "label", "predicted", "probability", "probability_of_label"}}
 	for _, a := range d.answers {

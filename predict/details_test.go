@@ -103,7 +103,7 @@ func TestMistakesAreSortedByProbability(t *testing.T) {
 		t.Errorf("mistakes %v, want samples 2 and 0", wrong)
 	}
 	var lines strings.Builder
-	if err := (&Details{wrong}).WriteCSV(&lines, m, &told{}); err != nil {
+	if err := (&Details{answers: wrong}).WriteCSV(&lines, m, &told{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "sample,label,predicted,probability,probability_of_label\nc,cat,\"a \"\"dog\"\"\",0.8,0.2\n" +

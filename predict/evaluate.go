@@ -46,10 +46,11 @@ func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) 
 
 func (p *Predictor) evaluate(ctx context.Context, src data.Source, workers int, d *Details) (
 	*train.Evaluation, error) {
-	o := train.EvalOptions{Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
-		Transform: train.Transform(p.Model, src.Info()), Probabilities: train.EndsInSoftmax(p.Model.Graph)}
+	l := train.LossOf(p.Model.Recipe, src.Info())
+	o := train.EvalOptions{Loss: l, Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
+		Transform: train.Transform(p.Model, src.Info()), Probabilities: l.Probabilities(p.Model.Graph)}
 	if d != nil {
-		o.Observe = d.observe
+		o.Observe, o.ObserveAll = d.observe, d.observeAll
 	}
 	return train.Evaluate(ctx, p, src, o)
 }

@@ -26,7 +26,7 @@ const pageMistakes, pageSide = 500, 256
 // is an error if the samples are no pictures with a class each, if the folder exists and is
 // not empty, or if something cannot be read or written.
 func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Model, src data.Source) error {
-	if !src.Info().Pictures() || src.Info().Masks {
+	if i := src.Info(); !i.Pictures() || i.Masks || i.MultiLabel || i.Targets != nil {
 		return errors.New("there is no page of mistakes for samples that are no pictures with a class each")
 	}
 	if there, err := os.ReadDir(folder); err == nil && len(there) > 0 {
@@ -35,7 +35,7 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	wrong := &Details{d.mistakes()}
+	wrong := &Details{answers: d.mistakes()}
 	page := mistakesPage{Model: m.Architecture, Data: src.Info().Kind, Samples: len(d.answers),
 		Wrong: len(wrong.answers)}
 	if err := wrong.pictures(ctx, folder, m, src, &page); err != nil {

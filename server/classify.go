@@ -20,12 +20,14 @@ import (
 
 // classes is the response to a classification request.
 type classes struct {
-	Model    string     `json:"model_name"`
-	Version  string     `json:"model_version"`
-	SHA256   string     `json:"sha256"`
-	Top      []topClass `json:"top"`
-	QueueMS  float64    `json:"queue_ms"`
-	DeviceMS float64    `json:"device_ms"`
+	Model    string      `json:"model_name"`
+	Version  string      `json:"model_version"`
+	SHA256   string      `json:"sha256"`
+	Top      []topClass  `json:"top,omitempty"`
+	Labels   *[]topClass `json:"labels,omitempty"` // with a probability above a half, where others may have too
+	Values   []value     `json:"values,omitempty"` // in the place of classes
+	QueueMS  float64     `json:"queue_ms"`
+	DeviceMS float64     `json:"device_ms"`
 }
 
 // topClass is a class in the form of predict --json.
@@ -157,15 +159,45 @@ func (s *modelVersion) writeClasses(w http.ResponseWriter, rec *record, how *pre
 		outs[i] = o.Values
 		outs[i].Shape = outs[i].Shape[1:]
 	}
-	c := classes{Model: s.name, Version: s.label(), SHA256: s.sha256, Top: []topClass{},
+	c := classes{Model: s.name, Version: s.label(), SHA256: s.sha256,
 		QueueMS: 1000 * rec.queued.Seconds(), DeviceMS: 1000 * rec.computed.Seconds()}
-	best, err := how.Best(outs)
-	if err != nil {
+	if err := c.fill(how, outs); err != nil {
 		return noClass(err)
-	}
-	for _, k := range best {
-		c.Top = append(c.Top, topClass{k.Label, k.Index, k.P})
 	}
 	writeJSON(w, http.StatusOK, c)
 	return nil
+}
+
+// value is a number of a prediction in the form of predict --json.
+type value struct {
+	Label string  `json:"label"`
+	Index int     `json:"index"`
+	Value float32 `json:"value"`
+}
+
+// fill takes in what the outputs of the model say.
+func (c *classes) fill(how *predict.Answers, outs []tensor.Tensor) error {
+	if how.Numbers() {
+		values, err := how.Values(outs)
+		for _, v := range values {
+			c.Values = append(c.Values, value(v))
+		}
+		return err
+	}
+	best, err := how.Best(outs)
+	c.Top = topClasses(best)
+	if err == nil && how.Several() {
+		holding, _ := how.Holding(outs)
+		labels := topClasses(holding)
+		c.Labels = &labels
+	}
+	return err
+}
+
+func topClasses(best []predict.Class) []topClass {
+	all := []topClass{}
+	for _, k := range best {
+		all = append(all, topClass{k.Label, k.Index, k.P})
+	}
+	return all
 }

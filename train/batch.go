@@ -14,6 +14,7 @@ func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
 		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
 	}
+	p.withLoss(rows)
 	labels := rows[parallel.InputLabels]
 	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: p.inverse(labels)}
 	from := 0
@@ -24,13 +25,13 @@ func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 	return out
 }
 
-// inverse returns 1/denominator of the loss of rows with these labels; 1 if
+// inverse returns 1/denominator of the loss of rows with these labels; 0 if
 // none counts.
 func (p *plan) inverse(labels tensor.Tensor) float32 {
 	if d := p.denominator(labels); d > 0 {
 		return float32(1 / d)
 	}
-	return 1
+	return 0
 }
 
 // ident returns (epoch, sample) of every row: what dropout is drawn by.

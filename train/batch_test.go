@@ -35,7 +35,7 @@ func TestBatch(t *testing.T) {
 	if !slices.Equal(got, []int64{3, of[0], 3, of[1], 3, of[2]}) {
 		t.Errorf("epochs and samples %v", got)
 	}
-	if out.Inverse != float32(1.0/5) || !slices.Equal(out.Inverses, []float32{1, 1, 0.5, 0.5}) {
+	if out.Inverse != float32(1.0/5) || !slices.Equal(out.Inverses, []float32{1, 0, 0.5, 0.5}) {
 		t.Errorf("inverse %v, of replicas %v", out.Inverse, out.Inverses)
 	}
 }

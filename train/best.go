@@ -60,7 +60,7 @@ func (p *Progress) bestEpoch(r *Recipe) *models.BestEpoch {
 	if p.BestStep == 0 || per == 0 {
 		return nil
 	}
-	return &models.BestEpoch{Epoch: (p.BestStep + per - 1) / per, Figure: string(criterionOf(r.Save)),
+	return &models.BestEpoch{Epoch: (p.BestStep + per - 1) / per, Figure: string(r.criterion()),
 		Value: p.Best}
 }
 

@@ -172,11 +172,11 @@ func TestLossOfLabels(t *testing.T) {
 	const labels = 49
 	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: tensor.New(tensor.I32, labels)}}
 	result := parallel.Result{Loss: 1, Counted: labels}
-	if got := (&plan{}).perLabel(b, result); got != 1 {
+	if got := (&plan{}).perLabel(b, result).Loss; got != 1 {
 		t.Errorf("without weights %v, want 1", got)
 	}
 	p, mean := &plan{classWeights: []float64{1}}, 1.0/labels
-	if got := p.perLabel(b, result); got != float64(mean*labels) {
+	if got := p.perLabel(b, result).Loss; got != float64(mean*labels) {
 		t.Errorf("with weights of 1 %v", got)
 	}
 }

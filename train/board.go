@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/bnctl/bnctl/train/internal/tfevents"
@@ -55,17 +56,20 @@ func (b *Board) curves(e Event) {
 	switch e := e.(type) {
 	case Stepped:
 		b.write(e.Step, "step/", []tfevents.Scalar{{Tag: "loss", Value: e.Loss},
-			{Tag: "accuracy", Value: e.Accuracy},
+			{Tag: "accuracy", Value: float64(e.Accuracy)},
 			{Tag: "lr", Value: e.LR}, {Tag: "images_per_s", Value: e.Throughput},
 			{Tag: "input_wait", Value: e.InputWait}, {Tag: "sync_wait", Value: e.SyncWait}})
 	case EpochDone:
 		figures := []tfevents.Scalar{{Tag: "train_loss", Value: e.TrainLoss},
-			{Tag: "train_accuracy", Value: e.TrainAccuracy}, {Tag: "images_per_s", Value: e.Throughput}}
+			{Tag: "train_accuracy", Value: float64(e.TrainAccuracy)}, {Tag: "images_per_s", Value: e.Throughput}}
 		if e.ValLoss != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_loss", Value: float64(*e.ValLoss)})
 		}
 		if e.ValAccuracy != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_accuracy", Value: *e.ValAccuracy})
+		}
+		if e.ValR2 != nil {
+			figures = append(figures, tfevents.Scalar{Tag: "val_r2", Value: float64(*e.ValR2)})
 		}
 		if e.ValMIoU != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_miou", Value: float64(*e.ValMIoU)})
@@ -75,6 +79,7 @@ func (b *Board) curves(e Event) {
 }
 
 func (b *Board) write(at int, prefix string, figures []tfevents.Scalar) {
+	figures = slices.DeleteFunc(figures, func(f tfevents.Scalar) bool { return f.Value != f.Value })
 	for i := range figures {
 		figures[i].Tag = prefix + figures[i].Tag
 	}

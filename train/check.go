@@ -50,6 +50,9 @@ func (r *Recipe) Check() error {
 	if _, err := r.classWeights(0); err != nil {
 		return err
 	}
+	if err := r.checkLoss(); err != nil {
+		return err
+	}
 	if _, err := r.lrFactors(); err != nil {
 		return err
 	}
@@ -194,10 +197,11 @@ func (r *Recipe) checkStatistics() error {
 	return nil
 }
 
-// EndsInSoftmax reports whether a model's first output holds probabilities of
-// classes (graph.Function.OutputOp): training then computes the loss from the
-// logits before the softmax.
-func EndsInSoftmax(g *graph.Graph) bool {
+// Probabilities reports whether a model's first output holds probabilities
+// (graph.Function.OutputOp): training then computes the loss from the logits before the
+// softmax, or the sigmoid of labels that do not exclude each other.
+func (l Loss) Probabilities(g *graph.Graph) bool {
 	op, _ := g.Main.OutputOp(0)
-	return op == graph.Softmax
+	return l.Of == parallel.CrossEntropy && op == graph.Softmax ||
+		l.Of == parallel.BinaryCrossEntropy && op == graph.Sigmoid
 }

@@ -1,7 +1,5 @@
 package train
 
-import "math"
-
 // PerLabel returns precision, recall and F1 of a class against all others: the share of
 // its predictions that are right, of its labels that are met, and their harmonic mean. A
 // figure without a denominator is NaN. Labels whose scores say no class are missed.
@@ -10,13 +8,7 @@ func (e *Evaluation) PerLabel(class int) (precision, recall, f1 Figure) {
 	for _, row := range e.Confusion {
 		predicted += float64(row[class])
 	}
-	over := func(n, of float64) Figure {
-		if of == 0 {
-			return Figure(math.NaN())
-		}
-		return Figure(n / of)
-	}
-	return over(met, predicted), over(met, labels), over(2*met, labels+predicted)
+	return fraction(met, predicted), fraction(met, labels), fraction(2*met, labels+predicted)
 }
 
 // Macro returns the mean of F1 over the classes that are a label or were predicted, and the

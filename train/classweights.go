@@ -29,26 +29,33 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	if r.ClassWeights == "" {
 		return nil, nil
 	}
-	refuse := func(text, advice string) error {
-		return problem.New("class-weights", strconv.Quote(r.ClassWeights), text, advice)
+	weights, err := r.weightsIn("class-weights", r.ClassWeights, "class", classes)
+	if err == nil && slices.Max(weights) == 0 {
+		err = problem.New("class-weights", strconv.Quote(r.ClassWeights), "no class has a weight", "")
 	}
-	var weights []float64
-	for text := range strings.SplitSeq(r.ClassWeights, ",") {
+	return weights, err
+}
+
+// weightsIn reads the weights of an option, one for each class of the data, and 1 for what a
+// model has beyond them.
+func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float64, err error) {
+	refuse := func(why, advice string) error { return problem.New(option, strconv.Quote(text), why, advice) }
+	for text := range strings.SplitSeq(text, ",") {
 		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
-			return nil, refuse(strconv.Quote(text)+" is no weight",
-				"want balanced, auto, median, or a number for each class")
+			known := "want balanced, or a number for each " + what
+			if option == "class-weights" {
+				known = "want balanced, auto, median, or a number for each class"
+			}
+			return nil, refuse(strconv.Quote(text)+" is no weight", known)
 		}
 		weights = append(weights, w)
 	}
-	switch {
-	case len(weights) != r.Data.Classes:
+	if len(weights) != r.Data.Classes {
 		return nil, refuse(fmt.Sprintf("%s for the %s of the data", problem.Plural(len(weights), "weight"),
-			problem.Plural(r.Data.Classes, "class")), "")
-	case slices.Max(weights) == 0:
-		return nil, refuse("no class has a weight", "")
+			problem.Plural(r.Data.Classes, what)), "")
 	}
-	for len(weights) < classes {
+	for len(weights) < all {
 		weights = append(weights, 1)
 	}
 	return weights, nil
@@ -138,8 +145,12 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 }
 
 // denominator returns the sum of the weights of labels, as PyTorch's mean has
-// it: how many there are, without weights. It is the same in any order.
+// it: how many there are, without weights; of losses of single elements, how many of these
+// count. It is the same in any order.
 func (p *plan) denominator(labels tensor.Tensor) float64 {
+	if p.loss.Of != parallel.CrossEntropy {
+		return p.loss.known(labels.I32())
+	}
 	if p.classWeights == nil {
 		counted := 0
 		for _, l := range labels.I32() {
@@ -156,11 +167,13 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 	return sum
 }
 
-// perLabel returns the loss of a step such that it over the labels that count is
-// the mean by their weights.
-func (p *plan) perLabel(b parallel.Batch, r parallel.Result) float64 {
-	if p.classWeights == nil || r.Counted == 0 {
-		return r.Loss
+// perLabel returns the result of a step such that its loss over the labels that count is
+// the mean by their weights. Of numbers all count that are known.
+func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
+	if p.loss.numbers() {
+		r.Counted = p.denominator(b.Rows[parallel.InputLabels])
+	} else if p.classWeights != nil && r.Counted > 0 {
+		r.Loss = ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted
 	}
-	return ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted
+	return r
 }

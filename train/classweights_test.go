@@ -80,7 +80,7 @@ func TestBalancedWeights(t *testing.T) {
 // PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1], reduction="sum",
 // label_smoothing=.3), of which the denominator is the weight of the label.
 func TestWeightedAndSmoothed(t *testing.T) {
-	e := &Evaluation{smoothing: 0.3, classWeights: []float64{0.5, 3, 1}}
+	e := &Evaluation{loss: judged{smoothing: 0.3}, classWeights: []float64{0.5, 3, 1}}
 	x := tensor.Of([]float32{0.5, 0.25, 0.25}, 1, 3)
 	if err := e.Add(x, tensor.Of([]int32{1}, 1), true); err != nil {
 		t.Fatal(err)
@@ -90,16 +90,16 @@ func TestWeightedAndSmoothed(t *testing.T) {
 	}
 }
 
-// A batch in which nothing counts has the inverse 1, and no loss.
+// A batch in which nothing counts has the inverse 0, and no loss.
 func TestAllIgnored(t *testing.T) {
 	none := tensor.Of([]int32{-1, -1, -1, -1}, 2, 2)
 	for _, weights := range [][]float64{nil, {1, 2}} {
 		p := &plan{classWeights: weights}
 		b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: none}}
-		if got := p.inverse(none); got != 1 {
+		if got := p.inverse(none); got != 0 {
 			t.Errorf("weights %v: inverse %v", weights, got)
 		}
-		if got := p.perLabel(b, parallel.Result{}); got != 0 {
+		if got := p.perLabel(b, parallel.Result{}).Loss; got != 0 {
 			t.Errorf("weights %v: loss %v", weights, got)
 		}
 	}
@@ -129,7 +129,7 @@ func TestDenominator(t *testing.T) {
 		if got := p.inverse(labels); got != float32(1/c.denominator) {
 			t.Errorf("weights %v: inverse %v", c.weights, got)
 		}
-		if got := p.perLabel(b, parallel.Result{Loss: 6, Counted: 5}); math.Abs(got-c.loss) > 1e-12 {
+		if got := p.perLabel(b, parallel.Result{Loss: 6, Counted: 5}).Loss; math.Abs(got-c.loss) > 1e-12 {
 			t.Errorf("weights %v: loss %v, want %v", c.weights, got, c.loss)
 		}
 	}

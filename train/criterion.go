@@ -11,10 +11,13 @@ import (
 // whether patience is lost: "accuracy", "loss" or "miou".
 type criterion string
 
-// criterionOf returns that of Recipe.Save; accuracy where it names none.
-func criterionOf(save string) criterion {
-	if name, ok := strings.CutPrefix(save, "best:"); ok {
+// criterion returns that of Save; where it names none accuracy, or the loss of single elements.
+func (r *Recipe) criterion() criterion {
+	if name, ok := strings.CutPrefix(r.Save, "best:"); ok {
 		return criterion(name)
+	}
+	if r.Loss != "" {
+		return "loss"
 	}
 	return "accuracy"
 }

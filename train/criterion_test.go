@@ -19,7 +19,7 @@ func TestBetter(t *testing.T) {
 		{"best:loss", 0.4, 0.5, true}, {"best:loss", 0.5, 0.5, false}, {"best:loss", 0.6, 0.5, false},
 		{"best:miou", 0.6, 0.5, true}, {"best:miou", 0.5, 0.5, false},
 	} {
-		if got := criterionOf(c.save).better(c.v, c.best); got != c.want {
+		if got := (&Recipe{Save: c.save}).criterion().better(c.v, c.best); got != c.want {
 			t.Errorf("%s: %g after %g: %v", c.save, c.v, c.best, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestOverlapOfNothing(t *testing.T) {
 	if v := float64(e.MeanOverlap()); !math.IsNaN(v) {
 		t.Errorf("mean of nothing: %v", v)
 	}
-	if v := criterionOf("best:miou").figure(e); v != 0 {
+	if v := (&Recipe{Save: "best:miou"}).criterion().figure(e); v != 0 {
 		t.Errorf("criterion of nothing: %v, want 0", v)
 	}
 }

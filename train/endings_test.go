@@ -93,7 +93,7 @@ func evaluatedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float6
 		scores.F32()[i] = float32(v)
 	}
 	var e Evaluation
-	if err := e.Add(scores, labels, EndsInSoftmax(g)); err != nil {
+	if err := e.Add(scores, labels, Loss{}.Probabilities(g)); err != nil {
 		t.Fatal(err)
 	}
 	return e.LossSum

@@ -12,7 +12,8 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.trainer.progress, s.plan.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
 	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted),
-		TrainAccuracy: ratio(p.Correct, p.Counted), Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
+		LeftOut: p.LeftOut, TrainAccuracy: s.plan.loss.accuracy(p.Correct, p.Counted),
+		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
 		Dropped: s.unread(), Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()}
 	if s.plan.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
@@ -35,7 +36,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	if err := s.balance(ctx); err != nil {
 		return err
 	}
-	p.LossSum, p.Correct, p.Counted, p.Seen, p.Repeated = 0, 0, 0, 0, 0
+	p.LossSum, p.Correct, p.Counted, p.Seen, p.Repeated, p.LeftOut = 0, 0, 0, 0, 0, 0
 	p.Closed = p.Step
 	*m = newMeter(s.trainer.driver.Group().Times())
 	s.plan.watched(Moment{Step: p.Step})
@@ -80,7 +81,8 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 	t := s.plan.transform
 	t.Augment = ""
 	o := EvalOptions{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
-		Probabilities: EndsInSoftmax(s.plan.template.Graph), OwnRows: s.trainer.driver.OwnRows}
+		Loss: s.plan.loss.Loss, Probabilities: s.plan.loss.Probabilities(s.plan.template.Graph),
+		OwnRows: s.trainer.driver.OwnRows}
 	if s.plan.config.Peers == nil {
 		o.Batch = s.trainer.driver.Rows()
 	}
@@ -101,7 +103,10 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	}
 	loss, accuracy := e.Loss(), e.Accuracy()
 	figure := Figure(loss)
-	done.ValLoss, done.ValAccuracy = &figure, &accuracy
+	if done.ValLoss, done.ValAccuracy = &figure, &accuracy; e.Targets != nil {
+		r2 := e.MeanR2()
+		done.ValAccuracy, done.ValR2 = nil, &r2
+	}
 	if e.Masks {
 		overlap := e.MeanOverlap()
 		done.ValMIoU = &overlap
@@ -110,7 +115,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		done.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
 			"statistics the model yields what is no number; %s, or look at the validation data", loss, gentler))
 	}
-	p, c := &s.trainer.progress, criterionOf(s.plan.recipe.Save)
+	p, c := &s.trainer.progress, s.plan.recipe.criterion()
 	p.Plateau = s.plan.schedule.evaluated(p.Plateau, loss)
 	v := c.figure(e)
 	if p.BestStep > 0 && !c.better(v, p.Best) {

@@ -11,15 +11,8 @@ const briefEpoch = 1
 
 // Lines says how an epoch went. verbose adds what only some want to know. Options are in braces.
 func (e EpochDone) Lines(verbose bool) []string {
-	val := ""
-	if e.ValAccuracy != nil {
-		val = fmt.Sprintf("  val loss %.4f  accuracy %.2f %%", *e.ValLoss, 100**e.ValAccuracy)
-	}
-	if e.ValMIoU != nil {
-		val += fmt.Sprintf("  mIoU %.2f %%", 100**e.ValMIoU)
-	}
-	head := fmt.Sprintf("epoch %d: train loss %.4f  accuracy %.2f %%%s  (%.1f s, %.0f img/s, %d seen%s)",
-		e.Epoch, e.TrainLoss, 100*e.TrainAccuracy, val, e.Seconds, e.Throughput, e.Seen, e.uneven())
+	head := fmt.Sprintf("epoch %d: %s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch, e.figures(), e.Seconds,
+		e.Throughput, e.Seen, e.uneven())
 	lines := []string{head}
 	for _, text := range []string{ranksLine(e.Ranks), e.Warning, e.staleness(), e.Gap.text(verbose)} {
 		if text != "" {
@@ -40,6 +33,9 @@ func (e EpochDone) uneven() string {
 	}
 	if e.Repeated > 0 {
 		s += fmt.Sprintf(", %d repeated", e.Repeated)
+	}
+	if e.LeftOut > 0 {
+		s += fmt.Sprintf(", %s without a label left out", problem.Plural(e.LeftOut, "step"))
 	}
 	return s
 }
@@ -71,4 +67,25 @@ func (g *Gap) text(verbose bool) string {
 			g.Running)
 	}
 	return g.Advice
+}
+
+// figures writes the losses of an epoch for people, and the accuracies, R2 and overlaps that it has.
+func (e EpochDone) figures() string {
+	text := fmt.Sprintf("train loss %.4f", e.TrainLoss)
+	if e.TrainAccuracy == e.TrainAccuracy {
+		text += "  accuracy " + e.TrainAccuracy.Percent()
+	}
+	if e.ValLoss != nil {
+		text += fmt.Sprintf("  val loss %.4f", *e.ValLoss)
+	}
+	if e.ValAccuracy != nil {
+		text += fmt.Sprintf("  accuracy %.2f %%", 100**e.ValAccuracy)
+	}
+	if e.ValR2 != nil {
+		text += fmt.Sprintf("  R2 %.4f", *e.ValR2)
+	}
+	if e.ValMIoU != nil {
+		text += "  mIoU " + e.ValMIoU.Percent()
+	}
+	return text
 }

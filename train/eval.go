@@ -20,7 +20,8 @@ type Predictor interface {
 }
 
 // Evaluation has the figures of a model on a labelled data set. A sample has one
-// label, or with Masks one for each pixel.
+// label, or with Masks one for each pixel, or with MultiLabel several, of which each counts.
+// With Targets it has numbers, and nothing is Correct.
 type Evaluation struct {
 	Samples   int     // that were predicted
 	Counted   int     // labels that are not ignored
@@ -35,10 +36,20 @@ type Evaluation struct {
 	// has many labels, and overlaps are defined.
 	Masks bool
 
-	smoothing    float64   // of the labels
+	// MultiLabel says that labels do not exclude each other. Then Labels has their counts; there is
+	// no Confusion. Exact are the samples, of the Judged that have labels which count, all of whose
+	// labels are met.
+	MultiLabel    bool
+	Labels        []LabelCount
+	Exact, Judged int
+	// Targets has the errors of numbers; nil for labels.
+	Targets []TargetError
+
+	loss         judged
 	classWeights []float64 // in the loss; nil: 1
 	sumWeights   float64   // of all labels
 	observe      func(sample, label int, logs []float64)
+	observeAll   func(sample int, label []int32, answer []float64)
 }
 
 // ClassCount has the number of labels of one class, and how many of them were
@@ -57,6 +68,15 @@ func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), floa
 // labels.
 func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.sumWeights) }
 
+// newEvaluation returns an evaluation, without samples yet, on data.
+func newEvaluation(info data.Info, l Loss) *Evaluation {
+	e := &Evaluation{Masks: info.Masks, MultiLabel: info.MultiLabel, loss: judged{Loss: l}}
+	for range info.Targets {
+		e.Targets = append(e.Targets, TargetError{})
+	}
+	return e
+}
+
 // Evaluate predicts every sample of a source once, in order, o.Batch rows at a
 // time. The figures depend neither on the batch nor on devices. The model's first
 // output, f32 [N, C, ...], is taken as logits of C classes, or as probabilities
@@ -69,7 +89,8 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 		return nil, err
 	}
 	defer l.Close()
-	e := &Evaluation{Masks: src.Info().Masks, observe: o.Observe}
+	e := newEvaluation(src.Info(), o.Loss)
+	e.observe, e.observeAll = o.Observe, o.ObserveAll
 	for {
 		b, err := l.Next()
 		if err == io.EOF {
@@ -104,13 +125,17 @@ func (o *EvalOptions) wanted() func(data.Position, int) func(row int) bool {
 }
 
 // Add counts N rows: scores f32 [N,C,...] and labels i32 [N,...], with a label for
-// each position of the scores; -1 is ignored. Scores are logits, or probabilities.
+// each position of the scores; -1 is ignored. Scores are logits, or probabilities. Where labels
+// do not exclude each other, or are numbers, they are i32 [N,K] as data.Source has them.
 // It is an error if shapes or types do not fit each other.
 func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error {
 	if len(scores.Shape) < 2 {
 		return fmt.Errorf("the model's output is %v: there are no classes to evaluate", scores)
 	}
 	n, classes := scores.Shape[0], scores.Shape[1]
+	if e.MultiLabel || e.Targets != nil {
+		return e.addElements(scores, labels, probabilities)
+	}
 	perSample := tensor.Count(scores.Shape[2:])
 	if labels.Count() != n*perSample {
 		return fmt.Errorf("labels are %v for an output of %v", labels, scores)
@@ -166,10 +191,10 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 	}
 	e.sumWeights += weight
 	logs := logShares(z, probabilities)
-	if e.classWeights != nil && e.smoothing > 0 {
-		e.LossSum += weightedCrossEntropy(logs, label, e.smoothing, e.classWeights)
+	if e.classWeights != nil && e.loss.smoothing > 0 {
+		e.LossSum += weightedCrossEntropy(logs, label, e.loss.smoothing, e.classWeights)
 	} else {
-		e.LossSum += float64(weight * crossEntropy(logs, label, e.smoothing))
+		e.LossSum += float64(weight * crossEntropy(logs, label, e.loss.smoothing))
 	}
 	if e.observe != nil && !e.Masks {
 		e.observe(sample, label, logs)
@@ -243,7 +268,8 @@ func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights 
 type EvalOptions struct {
 	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
 	Transform      data.Transform // how samples become input: see func Transform
-	Probabilities  bool           // the output went through a softmax already: see EndsInSoftmax
+	Loss           Loss           // of the figure Loss: see LossOf
+	Probabilities  bool           // the output went through a softmax already: see Loss.Probabilities
 	// OwnRows returns the range of rows of a batch that the predictor reads:
 	// with several ranks, parallel.Driver gets the outputs of the other rows
 	// from other ranks. nil: all rows.
@@ -251,6 +277,9 @@ type EvalOptions struct {
 	// Observe is called with each label that is counted, its sample, and the logarithms of the
 	// probabilities of all classes, which it may not keep. It is not called for masks, and may be nil.
 	Observe func(sample, label int, logs []float64)
+	// ObserveAll is called in its place where a sample has several labels, or numbers: with its
+	// label and the logits, or the numbers, that the model says. It may keep neither, and may be nil.
+	ObserveAll func(sample int, label []int32, answer []float64)
 
 	done func(samples int) // called after each batch; nil
 }

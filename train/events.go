@@ -43,8 +43,8 @@ type Started struct {
 type Stepped struct {
 	Step       int     `json:"step"`     // counted from 1
 	Epoch      int     `json:"epoch"`    // counted from 1
-	Loss       float64 `json:"loss"`     // mean cross-entropy of a label
-	Accuracy   float64 `json:"accuracy"` // share of labels met, 0 to 1
+	Loss       float64 `json:"loss"`     // mean cross-entropy of a label, or another loss of an element
+	Accuracy   Figure  `json:"accuracy"` // share of labels met, 0 to 1; NaN with numbers
 	LR         float64 `json:"lr"`       // learning rate of the step
 	Throughput float64 `json:"images_per_s"`
 	InputWait  float64 `json:"input_wait"` // share of the time since the last event, 0 to 1
@@ -75,15 +75,18 @@ type RankShare struct {
 }
 
 // EpochDone reports an epoch, after its evaluation. Losses are mean
-// cross-entropies per label, accuracies are shares from 0 to 1. Validation
+// cross-entropies per label (other losses per element), accuracies are shares from 0 to 1, NaN with
+// numbers. Validation
 // figures are nil if there was no evaluation.
 type EpochDone struct {
 	Epoch         int      `json:"epoch"`      // counted from 1
 	TrainLoss     float64  `json:"train_loss"` // while the weights changed
-	TrainAccuracy float64  `json:"train_accuracy"`
+	TrainAccuracy Figure   `json:"train_accuracy"`
 	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
 	ValMIoU       *Figure  `json:"val_miou,omitempty"` // where labels are masks
+	ValR2         *Figure  `json:"val_r2,omitempty"`   // mean over the targets, where there are numbers
+	LeftOut       int      `json:"left_out,omitempty"` // steps in which no label counts
 	Seconds       float64  `json:"seconds"`
 	Throughput    float64  `json:"images_per_s"`
 	Seen          int      `json:"seen"`              // samples

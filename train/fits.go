@@ -88,6 +88,10 @@ func Fits(m *models.Model, training, validation data.Source) error {
 // class that training does not have is a *problem.Error of val.
 func classed(training, validation data.Source) (data.Source, error) {
 	known, info := training.Info().Classes, validation.Info()
+	if t := training.Info(); t.MultiLabel != info.MultiLabel || !slices.Equal(t.Targets, info.Targets) {
+		return nil, problem.Failure("val", "its labels are of another kind than those of {data}",
+			"name data with the same columns")
+	}
 	if len(known) == 0 || len(info.Classes) == 0 || slices.Equal(known, info.Classes) {
 		return validation, nil // two classes may have one name, as ImageNet's crane
 	}
@@ -126,6 +130,9 @@ func fits(field string, m *models.Model, info data.Info) error {
 		return refuse("", "output %s of model %s is one number per sample; labels need classes", name,
 			m.Architecture)
 	}
+	if info.MultiLabel || info.Targets != nil {
+		return fitsElements(field, m, info)
+	}
 	label := info.LabelShape
 	if info.Masks {
 		label = in.Shape[:2] // they are scaled and cut as their pictures are
@@ -145,4 +152,26 @@ func fits(field string, m *models.Model, info data.Info) error {
 			out.Shape[0])
 	}
 	return nil
+}
+
+// fitsElements refuses a model without one answer for each label of data whose labels do not
+// exclude each other, or for each number.
+func fitsElements(field string, m *models.Model, info data.Info) error {
+	f := m.Graph.Main
+	out := f.Values[f.Outputs[0].Value].Type
+	n, what := len(info.Classes), "label"
+	if info.Targets != nil {
+		n, what = len(info.Targets), "number"
+	}
+	op, _ := f.OutputOp(0)
+	fits := len(out.Shape) == 1 && (out.Shape[0] == n || info.Targets == nil && out.Shape[0] > n)
+	if fits && op != graph.Softmax && op != graph.LogSoftmax {
+		return nil
+	}
+	text := fmt.Sprintf("%s has %s for each sample, and output %s of model %s is %v", info.Kind,
+		problem.Plural(n, what), f.Outputs[0].Name, m.Architecture, out)
+	if fits {
+		text += " and ends in a softmax, whose classes exclude each other"
+	}
+	return problem.Failure(field, text, fmt.Sprintf("make a new head with {classes} %d", n))
 }

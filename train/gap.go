@@ -66,11 +66,14 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if err != nil {
 		return nil, err
 	}
-	used := &Evaluation{smoothing: s.plan.recipe.LabelSmoothing, classWeights: s.plan.classWeights}
-	if err := used.Add(outs[0], b.Rows[parallel.InputLabels], EndsInSoftmax(s.plan.template.Graph)); err != nil {
+	used := newEvaluation(s.plan.config.Train.Info(), s.plan.loss.Loss)
+	used.loss, used.classWeights = s.plan.loss, s.plan.classWeights
+	probabilities := s.plan.loss.Probabilities(s.plan.template.Graph)
+	if err := used.Add(outs[0], b.Rows[parallel.InputLabels], probabilities); err != nil {
 		return nil, err
 	}
-	g := &Gap{Batch: ratio(s.plan.perLabel(b, trained), trained.Counted), Running: used.Loss()}
+	trained = s.plan.perLabel(b, trained)
+	g := &Gap{Batch: ratio(trained.Loss, trained.Counted), Running: used.Loss()}
 	if sum := g.Batch + g.Running; !tensor.IsFinite(sum) {
 		return nil, nil
 	}

@@ -204,7 +204,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 		must(driver.Commit(ctx, Hyper(r, schedule, step, 0)))
 		statistics, err = statistics.Next(result.Moments)
 		must(err)
-		losses = append(losses, ratio(loss.perLabel(batch, result), result.Counted))
+		losses = append(losses, ratio(loss.perLabel(batch, result).Loss, result.Counted))
 	}
 	state, err := driver.State(ctx)
 	must(err)

@@ -20,7 +20,8 @@ func (r *Recipe) SetModel(m *models.Model) {
 
 // SetData writes into r the identity of the training data and of the validation
 // data, nil for none. It reads all samples of both for their fingerprints, and
-// resolves "best" in Save and "median", "balanced" and "auto" in ClassWeights. If their classes differ
+// resolves "best" in Save, "median", "balanced" and "auto" in ClassWeights, "balanced" in PosWeights,
+// and the loss. If their classes differ
 // the error is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
@@ -42,9 +43,15 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 	if err != nil {
 		return err
 	}
+	if err = r.setLoss(ctx, training); err != nil {
+		return err
+	}
 	if r.Save == "best" {
-		if r.Save = "best:accuracy"; infos[0].Masks {
+		switch r.Save = "best:accuracy"; {
+		case infos[0].Masks:
 			r.Save = "best:miou"
+		case r.Loss != "":
+			r.Save = "best:loss"
 		}
 	}
 	if a, err := data.ParseAugment(r.Augment); err == nil && a != data.NoAugment {

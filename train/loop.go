@@ -155,13 +155,16 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	}
 	batch := s.plan.batch(b, slices)
 	batch.Waited = waited
+	if s.leaveOut(b, batch, slices, log) {
+		return nil
+	}
 	s.remember(batch)
 	result, err := s.trainer.step(ctx, batch)
 	if err != nil {
 		return s.attribute(b, err)
 	}
 	s.watchNorms(batch, result.Moments)
-	result.Loss = s.plan.perLabel(batch, result)
+	result = s.plan.perLabel(batch, result)
 	s.trainer.count(b, slices, result)
 	for _, m := range []*meter{epoch, log} {
 		m.rows += slices.Rows()
@@ -184,7 +187,7 @@ func (s *Session) watchStep(m *meter, rows int, r parallel.Result) {
 		return
 	}
 	s.plan.watched(Moment{Step: s.trainer.progress.Step, Rows: rows, Loss: ratio(r.Loss, r.Counted),
-		Accuracy: ratio(r.Correct, r.Counted), InputWait: m.fraction(m.input),
+		Accuracy: float64(s.plan.loss.accuracy(r.Correct, r.Counted)), InputWait: m.fraction(m.input),
 		Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()})
 }
 
@@ -197,7 +200,7 @@ func (s *Session) logIfDue(m *meter) {
 	times := s.trainer.driver.Group().Times()
 	left := float64(s.plan.recipe.TotalSteps()-p.Step) * float64(s.plan.recipe.StepBatch())
 	s.plan.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.plan.recipe.StepsPerEpoch() + 1,
-		Loss: ratio(m.loss, m.counted), Accuracy: ratio(m.correct, m.counted),
+		Loss: ratio(m.loss, m.counted), Accuracy: s.plan.loss.accuracy(m.correct, m.counted),
 		LR:         s.plan.schedule.reduced(p.Step-1, p.reductions()),
 		Throughput: m.throughput(), InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync),
 		Remaining: ratio(left, m.throughput()), Devices: m.deviceShares(times), Ranks: m.rankShares()})

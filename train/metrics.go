@@ -205,13 +205,19 @@ func metricsRow(e Event, stamp string) []string {
 		}
 		return number(*v)
 	}
+	met := func(f Figure) string { // nothing with numbers, which have no accuracy
+		if f != f {
+			return ""
+		}
+		return number(float64(f))
+	}
 	switch e := e.(type) {
 	case Stepped:
 		return []string{"step", stamp, strconv.Itoa(e.Step), strconv.Itoa(e.Epoch), number(e.Loss),
-			number(e.Accuracy), number(e.LR), number(e.Throughput), number(e.InputWait),
+			met(e.Accuracy), number(e.LR), number(e.Throughput), number(e.InputWait),
 			number(e.SyncWait), "", "", "", ""}
 	case EpochDone:
-		return []string{"epoch", stamp, "", strconv.Itoa(e.Epoch), number(e.TrainLoss), number(e.TrainAccuracy), "",
+		return []string{"epoch", stamp, "", strconv.Itoa(e.Epoch), number(e.TrainLoss), met(e.TrainAccuracy), "",
 			number(e.Throughput), number(e.InputWait), number(e.SyncWait), perhaps((*float64)(e.ValLoss)),
 			perhaps(e.ValAccuracy), perhaps((*float64)(e.ValMIoU)), number(e.Seconds)}
 	}

@@ -25,6 +25,7 @@ type plan struct {
 	transform    data.Transform // of the training data, with the recipe's augmentation
 	program      *graph.Program
 	trained      []string
+	loss         judged
 	classWeights []float64  // in the loss; nil: 1
 	layers       []bn.Layer // whose statistics the run updates; none in frozen mode
 }
@@ -54,6 +55,9 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 		return nil, err
 	}
 	if err = r.checkLROf(p.trained); err != nil {
+		return nil, err
+	}
+	if p.loss, err = r.judged(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}
 	if p.classWeights, err = r.classWeights(classesOf(p.template.Graph)); err != nil {
@@ -122,8 +126,13 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err := r.checkAuxiliary(template, trained); err != nil {
 		return nil, err
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Smoothing: r.LabelSmoothing,
-		Weights: classWeights, Auxiliary: r.AuxWeight,
+	l, err := parseLoss(r.Loss)
+	if err != nil {
+		return nil, err
+	}
+	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.delta,
+		Smoothing: r.LabelSmoothing,
+		Weights:   classWeights, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.perReplicaGradients()})
 	if err != nil {
 		return nil, err

@@ -74,9 +74,18 @@ type Recipe struct {
 	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: none
 	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median", "balanced" or "auto"
 	// until SetData computes them; "": all 1.
-	ClassWeights string  `json:"class_weights,omitempty"`
-	AuxWeight    float64 `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
-	EMA          float64 `json:"ema"`                  // decay; 0: none
+	ClassWeights string `json:"class_weights,omitempty"`
+	// Loss is "" for classes that exclude each other, "binary" for labels that do not, or
+	// "squared", "absolute" or "huber:DELTA" for numbers. SetData says it where it is "".
+	Loss string `json:"loss,omitempty"`
+	// PosWeights are the weights of the positives of labels that do not exclude each other,
+	// "0.5,2,1"; "balanced" until SetData computes them; "": all 1.
+	PosWeights string `json:"pos_weights,omitempty"`
+	// TargetStd are the deviations of the numbers of the training data, in whose units errors
+	// are in the loss. SetData computes them.
+	TargetStd []float64 `json:"target_std,omitempty"`
+	AuxWeight float64   `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
+	EMA       float64   `json:"ema"`                  // decay; 0: none
 
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"

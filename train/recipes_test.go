@@ -151,7 +151,7 @@ func TestDifferences(t *testing.T) {
 		case reflect.String:
 			f.SetString(f.String() + "x")
 		case reflect.Slice:
-			f.Set(reflect.ValueOf([]string{"x"}))
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 		case reflect.Struct:
 			f.Field(0).SetString("x")
 		case reflect.Pointer:

@@ -32,16 +32,17 @@ type Session struct {
 // Progress is the position of a run and its sums so far. It is part of every
 // checkpoint.
 type Progress struct {
-	Step     int     `json:"step"`      // optimizer steps done
-	LossSum  float64 `json:"loss_sum"`  // of the epoch so far
-	Correct  float64 `json:"correct"`   //
-	Counted  float64 `json:"counted"`   //
-	Seen     int     `json:"seen"`      // samples
-	Repeated int     `json:"repeated"`  //
-	Closed   int     `json:"closed"`    // step at which the last epoch ended
-	Stale    int     `json:"stale"`     // evaluations since the best
-	BestStep int     `json:"best_step"` // 0: none yet
-	Best     float64 `json:"best"`      // figure of the best
+	Step     int     `json:"step"`               // optimizer steps done
+	LossSum  float64 `json:"loss_sum"`           // of the epoch so far
+	Correct  float64 `json:"correct"`            //
+	Counted  float64 `json:"counted"`            //
+	Seen     int     `json:"seen"`               // samples
+	Repeated int     `json:"repeated"`           //
+	LeftOut  int     `json:"left_out,omitempty"` // steps in which no label counts
+	Closed   int     `json:"closed"`             // step at which the last epoch ended
+	Stale    int     `json:"stale"`              // evaluations since the best
+	BestStep int     `json:"best_step"`          // 0: none yet
+	Best     float64 `json:"best"`               // figure of the best
 
 	Plateau   *Plateau            `json:"plateau,omitempty"` // of such a schedule
 	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with Sync "async:S"

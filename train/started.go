@@ -21,7 +21,7 @@ func (e Started) Lines() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("%s, %s, %s · %s%s", r.Model, problem.Plural(e.Parameters, "parameter"),
-			problem.Plural(r.Data.Classes, "class"), r.Data.InWords(), validation),
+			r.answersInWords(), r.Data.InWords(), validation),
 		fmt.Sprintf("sees %s · %s", e.Input, e.Pictures),
 		fmt.Sprintf("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(),
 			problem.Plural(r.StepReplicas(), "replica"), e.BatchNorm, r.Tail),
@@ -36,12 +36,26 @@ func (e Started) Lines() []string {
 	return lines
 }
 
+// answersInWords counts what the model says of a sample, and names a loss that is not that of classes.
+func (r *Recipe) answersInWords() string {
+	switch {
+	case r.TargetStd != nil:
+		return problem.Plural(len(r.TargetStd), "number") + ", " + r.Loss + " error"
+	case r.Loss != "":
+		return problem.Plural(r.Data.Classes, "label") + ", binary cross-entropy"
+	}
+	return problem.Plural(r.Data.Classes, "class")
+}
+
 // lossInWords says what is in the loss of training and not in that of validation; "" if
 // they are the same.
 func (r *Recipe) lossInWords() string {
 	var terms []string
 	if r.ClassWeights != "" {
 		terms = append(terms, "class weights")
+	}
+	if r.PosWeights != "" {
+		terms = append(terms, "weights of positives")
 	}
 	if r.LabelSmoothing > 0 {
 		terms = append(terms, fmt.Sprintf("label smoothing %g", r.LabelSmoothing))

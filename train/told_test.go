@@ -123,7 +123,7 @@ func TestFiguresOfARun(t *testing.T) {
 		var loss, accuracy float64
 		for j, n := range rows {
 			s := steps[3*i+j]
-			loss, accuracy = loss+s.Loss*n, accuracy+s.Accuracy*n
+			loss, accuracy = loss+s.Loss*n, accuracy+float64(s.Accuracy)*n
 			if s.Throughput <= 0 || s.InputWait < 0 || s.InputWait > 1 || s.SyncWait < 0 || s.SyncWait > 1 {
 				t.Errorf("step %d: %+v", s.Step, s)
 			}
@@ -131,7 +131,7 @@ func TestFiguresOfARun(t *testing.T) {
 				t.Errorf("step %d: %g rows remain", s.Step, left)
 			}
 		}
-		if math.Abs(e.TrainLoss-loss/42) > 1e-9 || math.Abs(e.TrainAccuracy-accuracy/42) > 1e-9 {
+		if math.Abs(e.TrainLoss-loss/42) > 1e-9 || math.Abs(float64(e.TrainAccuracy)-accuracy/42) > 1e-9 {
 			t.Errorf("epoch %d: loss %g, accuracy %g, want %g, %g", e.Epoch, e.TrainLoss, e.TrainAccuracy, loss/42,
 				accuracy/42)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
@@ -12,7 +13,16 @@ import (
 // top is how many classes a label may be among for the figure that is called so: all of a few it is always.
 const top = 5
 
-func reportEvaluation(o *output, m *models.Model, v *predict.Report, e *train.Evaluation) {
+func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, d *predict.Details,
+	took time.Duration) {
+	if v := predict.NewElementsReport(m, e, d, took); v != nil {
+		o.event("eval", v)
+		for _, line := range v.Lines() {
+			o.result("%s", line)
+		}
+		return
+	}
+	v := predict.NewReport(m, e, d, took)
 	o.event("eval", v)
 	figures := fmt.Sprintf("accuracy %.2f %%", 100*v.Accuracy)
 	if len(e.PerClass) > top {

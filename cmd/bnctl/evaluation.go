@@ -63,7 +63,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	case e.csv && p.Rank() == 0:
 		err = details.WriteCSV(o.stdout, m, src)
 	case !e.csv:
-		reportEvaluation(o, m, predict.NewReport(m, figures, details, time.Since(began)), figures)
+		reportEvaluation(o, m, figures, details, time.Since(began))
 	}
 	if err == nil && e.mistakes != "" && p.Rank() == 0 {
 		err = details.WriteMistakes(ctx, e.mistakes, m, src)

@@ -31,6 +31,13 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 			return err
 		}
 	}
+	if w.byLabel() {
+		row := append([]string{input}, numbers(tensor.Of(w.Probabilities(outs), outs[w.Scores].Count()))...)
+		if !w.Finite(outs) {
+			return &predict.NotFinite{Output: w.Name(w.Scores)}
+		}
+		return w.csv.Write(row)
+	}
 	if w.Raw {
 		row := []string{input}
 		for _, k := range w.Chosen {
@@ -48,8 +55,18 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 	return err
 }
 
+// byLabel reports whether there is a column for each label: with its probability, or its number.
+func (w *csvPredictions) byLabel() bool { return w.Several() || w.Numbers() }
+
 // head names the columns: of an output one for each element, in row-major order.
 func (w *csvPredictions) head(outs []tensor.Tensor) []string {
+	if w.byLabel() {
+		head := []string{"input"}
+		for k := range outs[w.Scores].Count() {
+			head = append(head, predict.Label(w.Model, k))
+		}
+		return head
+	}
 	if !w.Raw {
 		return []string{"input", "rank", "label", "index", "p"}
 	}

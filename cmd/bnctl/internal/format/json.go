@@ -24,16 +24,22 @@ type class struct {
 }
 
 func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
+	if w.Numbers() {
+		return w.writeNumbers(input, outs)
+	}
 	if !w.Raw {
-		var top []class
 		best, err := w.Best(outs)
-		for _, k := range best {
-			top = append(top, class{k.Label, k.Index, probability(k.P)})
+		said := struct {
+			Input string   `json:"input"`
+			Top   []class  `json:"top"`
+			Above *[]class `json:"labels,omitempty"` // with a probability above a half, where others may have too
+		}{input, classes(best), nil}
+		if w.Several() && err == nil {
+			holding, _ := w.Holding(outs)
+			above := append([]class{}, classes(holding)...)
+			said.Above = &above
 		}
-		w.event(struct {
-			Input string  `json:"input"`
-			Top   []class `json:"top"`
-		}{input, top})
+		w.event(said)
 		return err
 	}
 	values := map[string]any{}
@@ -46,6 +52,33 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 		Outputs map[string]any `json:"outputs"`
 	}{input, values})
 	return nil
+}
+
+func classes(best []predict.Class) (all []class) {
+	for _, k := range best {
+		all = append(all, class{k.Label, k.Index, probability(k.P)})
+	}
+	return all
+}
+
+// value is a number of a prediction, as JSON has it.
+type value struct {
+	Label string      `json:"label"`
+	Index int         `json:"index"`
+	Value probability `json:"value"`
+}
+
+func (w *jsonPredictions) writeNumbers(input string, outs []tensor.Tensor) error {
+	numbers, err := w.Values(outs)
+	var values []value
+	for _, v := range numbers {
+		values = append(values, value{v.Label, v.Index, probability(v.Value)})
+	}
+	w.event(struct {
+		Input  string  `json:"input"`
+		Values []value `json:"values"`
+	}{input, values})
+	return err
 }
 
 func (w *jsonPredictions) End() error { return nil }

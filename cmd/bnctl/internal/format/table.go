@@ -27,12 +27,9 @@ func Table(a *predict.Answers, to io.Writer, src data.Source) Writer {
 func (w *table) Write(input string, outs []tensor.Tensor) error {
 	var cells []string
 	if !w.Raw {
-		best, err := w.Best(outs)
-		if err != nil {
+		var err error
+		if cells, err = w.Words(outs); err != nil {
 			return err
-		}
-		for _, k := range best {
-			cells = append(cells, fmt.Sprintf("%s %.1f %%", k.Label, 100*k.P))
 		}
 	} else {
 		for _, k := range w.Chosen {

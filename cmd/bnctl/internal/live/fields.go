@@ -27,11 +27,19 @@ func figures(e train.Stepped, remaining time.Duration) []field {
 		{3, fmt.Sprintf("step %d", e.Step)},
 		{5, fmt.Sprintf("%.0f img/s", e.Throughput)},
 		{1, fmt.Sprintf("loss %.4f", e.Loss)},
-		{4, fmt.Sprintf("accuracy %.1f %%", 100*e.Accuracy)},
+		{4, accuracy(e.Accuracy)},
 		{0, fmt.Sprintf("ETA %s", remaining)},
 		{6, fmt.Sprintf("input %.0f %%", 100*e.InputWait)},
 		{7, fmt.Sprintf("sync %.0f %%", 100*e.SyncWait)},
 	}
+}
+
+// accuracy says nothing where numbers are trained, which are met by none.
+func accuracy(a train.Figure) string {
+	if a != a {
+		return ""
+	}
+	return fmt.Sprintf("accuracy %.1f %%", 100*a)
 }
 
 // fields describes the run after some time: its last figures, and before there are any how far it is.
@@ -89,7 +97,7 @@ func fitted(fields []field, columns int) string {
 	for most := len(fields); most >= 0; most-- {
 		var texts []string
 		for _, f := range fields {
-			if f.rank < most {
+			if f.rank < most && f.text != "" {
 				texts = append(texts, f.text)
 			}
 		}

@@ -63,12 +63,12 @@ func (d *drawing) lossLines() []line {
 func (d *drawing) accuracyLines() []line {
 	figure := "-"
 	if n := d.accuracy.values; d.last.Step > 0 {
-		figure = percent(d.last.Accuracy)
+		figure = percent(float64(d.last.Accuracy))
 	} else if len(n) > 0 {
 		figure = percent(n[len(n)-1])
 	}
 	var behind []span
-	if e := d.measured; e != nil {
+	if e := d.measured; e != nil && e.ValAccuracy != nil {
 		behind = []span{{"  val " + percent(*e.ValAccuracy), accent},
 			{"  error " + percent(1-*e.ValAccuracy), faint}}
 	}

@@ -41,7 +41,8 @@ func trained() *State {
 		s.Moment(train.Moment{Step: step, Epoch: (step-1)/10 + 1, Rows: 128, Loss: loss, Accuracy: 0.9 - loss/4,
 			InputWait: 0.06, Devices: shares}, at(step))
 		if step%5 == 0 {
-			s.Event(train.Stepped{Step: step, Epoch: (step-1)/10 + 1, Loss: loss, Accuracy: 0.9 - loss/4, LR: 0.1,
+			s.Event(train.Stepped{Step: step, Epoch: (step-1)/10 + 1, Loss: loss,
+				Accuracy: train.Figure(0.9 - loss/4), LR: 0.1,
 				Throughput: 85 + float64(step), InputWait: 0.06, Remaining: 412, Devices: shares}, at(step))
 		}
 		if step%10 == 0 {
@@ -128,7 +129,7 @@ func hostile() *State {
 	for step, v := range []float64{nan, inf, -inf, math.MaxFloat64, -math.MaxFloat64, 0, 1} {
 		s.Moment(train.Moment{Step: step, Rows: 1, Loss: v, Accuracy: v, InputWait: v,
 			Devices: []train.DeviceShare{{Device: long + "1", Compute: v, SyncWait: v}}}, time.Second)
-		s.Event(train.Stepped{Step: step, Loss: v, Accuracy: v, Throughput: v, Remaining: v,
+		s.Event(train.Stepped{Step: step, Loss: v, Accuracy: train.Figure(v), Throughput: v, Remaining: v,
 			InputWait: v}, time.Second)
 		s.Event(train.EpochDone{ValLoss: &figure, ValAccuracy: &v, ValMIoU: &figure, Warning: long}, time.Second)
 	}

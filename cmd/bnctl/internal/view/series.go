@@ -18,7 +18,9 @@ type series struct {
 
 // add appends a value.
 func (s *series) add(v float64) {
-	s.each = max(s.each, 1)
+	if s.each = max(s.each, 1); v != v {
+		return
+	}
 	s.sum, s.count = s.sum+v, s.count+1
 	if s.count < s.each {
 		return

@@ -102,7 +102,7 @@ func (s *State) step(e train.Stepped, at time.Duration) {
 	s.times(e.InputWait, e.Devices, e.Ranks)
 	if !s.watched {
 		s.loss.add(e.Loss)
-		s.accuracy.add(e.Accuracy)
+		s.accuracy.add(float64(e.Accuracy))
 		s.now = train.Moment{Step: e.Step, Epoch: e.Epoch}
 	}
 }
@@ -136,11 +136,13 @@ func (s *State) times(input float64, devices []train.DeviceShare, ranks []train.
 
 func (s *State) endEpoch(e train.EpochDone) {
 	s.epoch = &e
-	if e.ValAccuracy == nil {
+	if e.ValLoss == nil {
 		return
 	}
 	s.measured = &e
-	s.valAccuracy.add(*e.ValAccuracy)
+	if e.ValAccuracy != nil { // numbers have none
+		s.valAccuracy.add(*e.ValAccuracy)
+	}
 	if e.ValLoss != nil {
 		s.valLoss.add(float64(*e.ValLoss))
 	}

@@ -1,0 +1,85 @@
+package predict
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/train"
+)
+
+// elements is what was answered for a sample with several labels, or numbers.
+type elements struct {
+	sample int
+	label  []int32   // as data.Source has it, of the model's outputs
+	answer []float64 // logits, or numbers
+}
+
+// observeAll is train.EvalOptions.ObserveAll.
+func (d *Details) observeAll(sample int, label []int32, answer []float64) {
+	d.elements = append(d.elements, elements{sample, slices.Clone(label), slices.Clone(answer)})
+}
+
+// scoresOf returns the scores of label k in the samples for which it is known.
+func (d *Details) scoresOf(k int) (all []scored) {
+	for _, e := range d.elements {
+		if e.label[k] >= 0 {
+			all = append(all, scored{e.answer[k], e.label[k] == 1})
+		}
+	}
+	return all
+}
+
+// writeElements is WriteCSV for samples with several labels, or numbers: two columns for
+// each label, its name with what is known (empty where nothing is) and with the probability or
+// the number that the model says.
+func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) error {
+	w, numbers := csv.NewWriter(to), src.Info().Targets != nil
+	says, head := ".p", []string{"sample"}
+	if numbers {
+		says = ".predicted"
+	}
+	for k := range len(d.elements[0].label) {
+		head = append(head, Label(m, k), Label(m, k)+says)
+	}
+	lines := [][]string{head}
+	for _, e := range d.elements {
+		line := []string{src.Name(e.sample)}
+		for k, bits := range e.label {
+			known, said := "", e.answer[k]
+			switch number := data.Number(bits); {
+			case numbers && number == number:
+				known = strconv.FormatFloat(float64(number), 'g', -1, 32)
+			case !numbers && bits >= 0:
+				known = strconv.Itoa(int(bits))
+			}
+			if !numbers {
+				said = sigmoid(said)
+			}
+			line = append(line, known, strconv.FormatFloat(said, 'g', 9, 64))
+		}
+		lines = append(lines, line)
+	}
+	return w.WriteAll(lines)
+}
+
+// LabelReport is what JSON has of a label that does not exclude others.
+type LabelReport struct {
+	N         int          `json:"n"`         // samples for which it is known
+	Positives int          `json:"positives"` // of these
+	Precision train.Figure `json:"precision"`
+	Recall    train.Figure `json:"recall"`
+	F1        train.Figure `json:"f1"`
+	AUROC     train.Figure `json:"auroc"` // null without positives, or without negatives
+}
+
+// TargetReport is what JSON has of a number, in its own units.
+type TargetReport struct {
+	N    int          `json:"n"` // samples for which it is known
+	MAE  train.Figure `json:"mae"`
+	RMSE train.Figure `json:"rmse"`
+	R2   train.Figure `json:"r2"` // null where all numbers are alike
+}

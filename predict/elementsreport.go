@@ -1,0 +1,144 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// ElementsReport describes an evaluation as Report does, where samples have several labels, or
+// numbers.
+type ElementsReport struct {
+	Samples    int          `json:"samples"`
+	Loss       train.Figure `json:"loss"`       // mean over the elements that are known; null if not finite
+	NotFinite  int          `json:"not_finite"` // elements whose answers are not finite
+	Throughput float64      `json:"images_per_s"`
+
+	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
+	Accuracy   *train.Figure           `json:"accuracy,omitempty"`    // of all known labels
+	ExactMatch *train.Figure           `json:"exact_match,omitempty"` // share of samples with all labels met
+	MacroF1    *train.Figure           `json:"macro_f1,omitempty"`    // mean of those labels that have one
+	MacroAUROC *train.Figure           `json:"macro_auroc,omitempty"` // likewise
+
+	Targets map[string]*TargetReport `json:"per_target,omitempty"`
+	R2      *train.Figure            `json:"r2,omitempty"` // mean of those targets that have one
+
+	names []string // of labels or targets, in their order
+}
+
+// NewElementsReport is NewReport where samples have several labels, or numbers; nil elsewhere.
+func NewElementsReport(m *models.Model, e *train.Evaluation, d *Details, took time.Duration) *ElementsReport {
+	r := &ElementsReport{Samples: e.Samples, Loss: train.Figure(e.Loss()), NotFinite: e.NotFinite,
+		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
+	switch {
+	case e.MultiLabel:
+		r.labels(m, e, d)
+	case e.Targets != nil:
+		r.targets(m, e)
+	default:
+		return nil
+	}
+	return r
+}
+
+func (r *ElementsReport) labels(m *models.Model, e *train.Evaluation, d *Details) {
+	r.Labels = map[string]*LabelReport{}
+	var f1, area mean
+	for k, c := range e.Labels {
+		l := &LabelReport{AUROC: train.Figure(auroc(d.scoresOf(k))), Positives: e.PerClass[k].N}
+		for _, a := range d.elements {
+			if a.label[k] >= 0 {
+				l.N++
+			}
+		}
+		l.Precision, l.Recall, l.F1 = c.Figures()
+		f1.add(l.F1)
+		area.add(l.AUROC)
+		r.names = append(r.names, Label(m, k))
+		r.Labels[Label(m, k)] = l
+	}
+	fraction := func(n, of int) *train.Figure {
+		v := train.Figure(float64(n) / float64(of))
+		return &v
+	}
+	r.Accuracy, r.ExactMatch = fraction(e.Correct, e.Counted), fraction(e.Exact, e.Judged)
+	r.MacroF1, r.MacroAUROC = f1.of(), area.of()
+}
+
+func (r *ElementsReport) targets(m *models.Model, e *train.Evaluation) {
+	r.Targets = map[string]*TargetReport{}
+	for k := range e.Targets {
+		t := &e.Targets[k]
+		r.names = append(r.names, Label(m, k))
+		r.Targets[Label(m, k)] = &TargetReport{t.N, t.MAE(), t.RMSE(), t.R2()}
+	}
+	r2 := e.MeanR2()
+	r.R2 = &r2
+}
+
+// mean is that of figures that are numbers.
+type mean struct{ sum, n train.Figure }
+
+func (m *mean) add(f train.Figure) {
+	if f == f {
+		m.sum, m.n = m.sum+f, m.n+1
+	}
+}
+
+func (m *mean) of() *train.Figure {
+	v := m.sum / m.n // NaN without any
+	return &v
+}
+
+// Lines writes the report for people: a line with the figures of all, and a table.
+func (r *ElementsReport) Lines() []string { return append(append(r.head(), ""), r.table()...) }
+
+func (r *ElementsReport) head() []string {
+	figures := fmt.Sprintf("R2 %s", plain(r.R2))
+	if r.Targets == nil {
+		figures = fmt.Sprintf("exact match %s  labels right %s  macro F1 %s  macro AUROC %s",
+			r.ExactMatch.Percent(), r.Accuracy.Percent(), r.MacroF1.Percent(), plain(r.MacroAUROC))
+	}
+	lines := []string{fmt.Sprintf("%s  %s  loss %.4f  (%.0f img/s)", problem.Plural(r.Samples, "sample"),
+		figures, r.Loss, r.Throughput)}
+	if r.NotFinite > 0 {
+		lines = append(lines, problem.Plural(r.NotFinite, "answer")+
+			" counted as wrong: not finite (NaN or infinite)")
+	}
+	return lines
+}
+
+func (r *ElementsReport) table() (table []string) {
+	width := 6
+	for _, name := range r.names {
+		width = min(max(width, len([]rune(name))), 24)
+	}
+	head := fmt.Sprintf("%-*s  samples  positive  precision     recall         F1    AUROC", width, "label")
+	if r.Targets != nil {
+		head = fmt.Sprintf("%-*s  samples  mean abs. error  root mean sq.       R2", width, "target")
+	}
+	table = append(table, head)
+	for _, name := range r.names {
+		if t := r.Targets[name]; t != nil {
+			table = append(table, fmt.Sprintf("%-*s  %7d  %15.6g  %13.6g  %7s", width, name, t.N, t.MAE, t.RMSE,
+				plain(&t.R2)))
+			continue
+		}
+		l := r.Labels[name]
+		table = append(table, fmt.Sprintf("%-*s  %7d  %8d  %9s  %9s  %9s  %7s", width, name, l.N, l.Positives,
+			l.Precision.Percent(), l.Recall.Percent(), l.F1.Percent(), plain(&l.AUROC)))
+	}
+	return table
+}
+
+// plain writes a figure, or "-" for NaN and for none.
+func plain(f *train.Figure) string {
+	if f == nil || math.IsNaN(float64(*f)) {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", *f)
+}

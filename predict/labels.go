@@ -1,0 +1,106 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// threshold is the probability above which a label that does not exclude others is said to hold.
+const threshold = 0.5
+
+// sigmoids is computed in float64 and rounded once.
+func sigmoids(logits []float32) []float32 {
+	p := make([]float32, len(logits))
+	for i, v := range logits {
+		p[i] = float32(sigmoid(float64(v)))
+	}
+	return p
+}
+
+func sigmoid(v float64) float64 {
+	if e := tensor.Exp(-math.Abs(v)); v < 0 {
+		return e / (1 + e)
+	} else {
+		return 1 / (1 + e) // NaN for NaN
+	}
+}
+
+// Several reports whether the model says of each label whether it holds, whatever it says of others.
+func (a *Answers) Several() bool {
+	return !a.Raw && (a.Answer == models.LabelLogits || a.Answer == models.LabelProbabilities)
+}
+
+// Numbers reports whether the model says a number for each label.
+func (a *Answers) Numbers() bool { return !a.Raw && a.Answer == models.Numbers }
+
+// Holding returns the labels whose probability is above a half, the surest first, of all outputs
+// of the model for a sample. It is for answers that are Several. The error is a *NotFinite.
+func (a *Answers) Holding(outs []tensor.Tensor) ([]Class, error) {
+	all := *a
+	all.Top = outs[a.Scores].Count()
+	best, err := all.Best(outs)
+	return slices.DeleteFunc(best, func(c Class) bool { return c.P <= threshold }), err
+}
+
+// Value is a number of a prediction.
+type Value struct {
+	Label string // its name: see Label
+	Index int    // its number among the answers, from 0
+	Value float32
+}
+
+// Values returns the numbers of all outputs of the model for a sample, in the units of the data. It
+// is for answers that are Numbers. The error is a *NotFinite.
+func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
+	for i, v := range outs[a.Scores].F32() {
+		if !tensor.IsFinite(v) {
+			return nil, &NotFinite{a.Name(a.Scores)}
+		}
+		all = append(all, Value{Label(a.Model, i), i, v})
+	}
+	return all, nil
+}
+
+// Words writes what Best says for a person: "cat 91.2 %". Of labels that do not exclude each other
+// it writes Holding, or "none" with the surest one; of numbers Values: "age 41.5". The error is
+// that of these.
+func (a *Answers) Words(outs []tensor.Tensor) ([]string, error) {
+	if a.Numbers() {
+		return a.wordsOfNumbers(outs)
+	}
+	best, err := a.Best(outs)
+	if err == nil && a.Several() {
+		if best, err = a.Holding(outs); len(best) == 0 {
+			return a.none(outs), err
+		}
+	}
+	return inWords(best), err
+}
+
+func (a *Answers) wordsOfNumbers(outs []tensor.Tensor) (words []string, err error) {
+	all, err := a.Values(outs)
+	for _, v := range all {
+		words = append(words, v.Label+" "+strconv.FormatFloat(float64(v.Value), 'g', 6, 32))
+	}
+	return words, err
+}
+
+// none is for a sample of which no label holds.
+func (a *Answers) none(outs []tensor.Tensor) []string {
+	one := *a
+	one.Top = 1
+	surest, _ := one.Best(outs)
+	return []string{"none (" + inWords(surest)[0] + ")"}
+}
+
+func inWords(best []Class) (words []string) {
+	for _, k := range best {
+		words = append(words, fmt.Sprintf("%s %.1f %%", k.Label, 100*k.P))
+	}
+	return words
+}

@@ -1,0 +1,243 @@
+package train
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// elementSource has the samples of testdata/elementlosses.py: labels that do not exclude each
+// other, or numbers.
+type elementSource struct {
+	samples int
+	numbers bool
+	nothing bool // is known of any sample
+}
+
+func (s *elementSource) Info() data.Info {
+	i := data.Info{Kind: "csv", Len: s.samples, DType: tensor.F32, Shape: []int{2}, Labelled: true, LabelShape: []int{3}}
+	if names := []string{"a", "b", "c"}; s.numbers {
+		i.Targets = names
+	} else {
+		i.Classes, i.MultiLabel = names, true
+	}
+	return i
+}
+
+func (s *elementSource) Sample(_ context.Context, i int) (tensor.Tensor, error) {
+	at := func(d int) float32 { return (float32((5*i+3*d)%7) - 3) / 4 }
+	return tensor.Of([]float32{at(0), at(1)}, 2), nil
+}
+
+func (s *elementSource) Label(_ context.Context, i int) ([]int32, error) {
+	label := make([]int32, 3)
+	for k := range label {
+		switch {
+		case (i+2*k)%5 == 0 || s.nothing:
+			label[k] = -1
+		case s.numbers:
+			label[k] = int32(math.Float32bits(float32((i*i+3*k)%8 - 2)))
+		case (i*i+k)%3 == 1:
+			label[k] = 1
+		}
+	}
+	return label, nil
+}
+
+func (s *elementSource) Name(i int) string { return fmt.Sprint(i) }
+func (s *elementSource) Fingerprint(context.Context) (string, error) {
+	return strings.Repeat("0", 64), nil
+}
+func (s *elementSource) Close() error { return nil }
+
+const elementGraph = "bnctl graph 1\ngraph \"g\"\nstate w f32[3,2] weight zeros\nstate b f32[3] bias zeros\n" +
+	"func main(x rows f32[2]) {\n  y = dense(x, @w, @b)\n  return logits rows = y\n}\n"
+
+// elementBench trains that layer on src, all samples at once.
+func elementBench(t *testing.T, src *elementSource, loss string) *bench {
+	t.Helper()
+	b := newBench(t, src.samples)
+	b.source = src
+	r := &b.recipe
+	r.Data.Classes = 3
+	r.Batch, r.Replicas, r.Epochs, r.LR, r.WeightDecay, r.Schedule = src.samples, 3, 3, 0.25, 0, "constant"
+	if r.Loss = strings.Split(loss, "-")[0]; strings.HasSuffix(loss, "balanced") {
+		r.PosWeights = "balanced"
+	}
+	if strings.HasSuffix(loss, "smoothed") {
+		r.LabelSmoothing = 0.2
+	}
+	if src.numbers {
+		r.Data.Classes = 0
+	}
+	if err := r.setLoss(t.Context(), src); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func elementModel(t *testing.T, src data.Source) *models.Model {
+	t.Helper()
+	m := written(t, elementGraph)
+	w, bias := tensor.New(tensor.F32, 3, 2), tensor.New(tensor.F32, 3)
+	for k := range 3 {
+		bias.F32()[k] = float32(k-1) / 8
+		for d := range 2 {
+			w.F32()[2*k+d] = (float32((3*k+2*d)%5) - 2) / 8
+		}
+	}
+	m.State = map[string]tensor.Tensor{"w": w, "b": bias}
+	m, err := Answering(t.Context(), m, src, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Losses and updates are PyTorch's, over replicas of three and two rows on one device or several.
+func TestElementLossesArePyTorchs(t *testing.T) {
+	file, err := os.Open("testdata/elementlosses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	want := map[string][][]float64{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		var row []float64
+		for _, f := range fields[2:] {
+			var v float64
+			if _, err := fmt.Sscan(f, &v); err != nil {
+				t.Fatal(err)
+			}
+			row = append(row, v)
+		}
+		want[fields[0]] = append(want[fields[0]], row)
+	}
+	for name, steps := range want {
+		src := &elementSource{samples: 7, numbers: !strings.HasPrefix(name, "binary")}
+		for _, devices := range []int{1, 2} {
+			b := elementBench(t, src, name)
+			m := elementModel(t, src)
+			c := b.config(devices)
+			c.LogEvery = 1
+			var losses []float64
+			c.Events = func(e Event) {
+				if s, ok := e.(Stepped); ok {
+					losses = append(losses, s.Loss)
+				}
+			}
+			s, err := New(t.Context(), &b.recipe, m, c)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			got, err := s.Run(t.Context())
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			s.Close()
+			for i, row := range steps {
+				if math.Abs(losses[i]-row[0]) > 1e-6*math.Max(1, row[0]) {
+					t.Errorf("%s, step %d: loss %.9g, want %.9g", name, i, losses[i], row[0])
+				}
+			}
+			last := steps[len(steps)-1][1:]
+			for i, v := range append(append([]float32{}, got.State["w"].F32()...), got.State["b"].F32()...) {
+				if math.Abs(float64(v)-last[i]) > 2e-6 {
+					t.Errorf("%s: weight %d is %.8g, want %.8g", name, i, v, last[i])
+				}
+			}
+		}
+	}
+}
+
+// A step in which nothing is known leaves no trace, and is counted.
+func TestStepsWithoutLabels(t *testing.T) {
+	src := &elementSource{samples: 7, nothing: true}
+	b := elementBench(t, src, "binary")
+	b.recipe.WeightDecay = 0.1 // would change the weights
+	m := elementModel(t, src)
+	c := b.config(1)
+	c.Validation = nil
+	left := 0
+	c.Events = func(e Event) {
+		if e, ok := e.(EpochDone); ok {
+			left += e.LeftOut
+		}
+	}
+	s, err := New(t.Context(), &b.recipe, m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, was := range m.State {
+		if string(got.State[name].Bytes) != string(was.Bytes) {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	if left != 3 {
+		t.Errorf("%d steps were left out, want 3", left)
+	}
+}
+
+// A template with new units answers in those of the data, whatever they are.
+func TestForNumbersScales(t *testing.T) {
+	src := &elementSource{samples: 7, numbers: true}
+	m, err := Answering(t.Context(), elementModel(t, src), src, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := trainingTargets(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, target := range targets {
+		if m.State["target.std"].F32()[k] != float32(target.Std) || m.State["target.mean"].F32()[k] != float32(target.Mean) {
+			t.Errorf("target %s: %+v", target.Name, target)
+		}
+	}
+	if a, _ := m.Answer(0); a != models.Values {
+		t.Errorf("without names the answer is %v", a)
+	}
+	m.Labels = src.Info().Targets
+	if a, _ := m.Answer(0); a != models.Numbers {
+		t.Errorf("the answer is %v", a)
+	}
+}
+
+func TestCheckLoss(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Recipe)
+		want   string
+	}{
+		{func(r *Recipe) { r.Loss = "l2" }, "want squared"},
+		{func(r *Recipe) { r.Loss = "huber:0" }, "want huber"},
+		{func(r *Recipe) { r.Loss = "squared:1" }, "want squared"},
+		{func(r *Recipe) { r.Loss, r.LabelSmoothing = "squared", 0.1 }, "label-smoothing"},
+		{func(r *Recipe) { r.Loss, r.ClassWeights = "binary", "1,2,3" }, "pos-weights"},
+		{func(r *Recipe) { r.PosWeights = "1,2,3" }, "exclude each other"},
+		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,-2,3" }, "is no weight"},
+		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,2" }, "2 weights for the 3 labels"},
+		{func(r *Recipe) { r.Loss, r.Save = "squared", "best:accuracy" }, "best:loss"},
+	} {
+		b := newBench(t, 8)
+		b.recipe.Data.Classes, b.recipe.Batch = 3, 8
+		b.recipe.Validation.Samples = 1
+		c.change(&b.recipe)
+		if err := b.recipe.Check(); err == nil || !strings.Contains(fmt.Sprintf("%+v %v", err, err), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package train
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TargetError has the errors of one target: sums over the samples whose number is known.
+type TargetError struct {
+	N                 int
+	absolute, squares float64 // sums of |y - t| and of its square
+	mean, deviations  float64 // of the numbers; sum of squared deviations from mean
+}
+
+// MAE returns the mean absolute error, RMSE the root of the mean squared one, in the units of
+// the data. R2 is 1 - sum of squared errors / sum of squared deviations of the numbers from their
+// mean: NaN where
+// these are all alike. Without a number all are NaN.
+func (t *TargetError) MAE() Figure { return fraction(t.absolute, float64(t.N)) }
+
+// RMSE is described at MAE.
+func (t *TargetError) RMSE() Figure {
+	return Figure(math.Sqrt(float64(fraction(t.squares, float64(t.N)))))
+}
+
+// R2 is described at MAE.
+func (t *TargetError) R2() Figure { return 1 - fraction(t.squares, t.deviations) }
+
+// add counts a number and what was said of it.
+func (t *TargetError) add(said, number float64) {
+	t.N++
+	apart := said - number
+	t.absolute += math.Abs(apart)
+	t.squares += float64(apart * apart)
+	d := number - t.mean // Welford 1962
+	t.mean += d / float64(t.N)
+	t.deviations += float64(d * (number - t.mean))
+}
+
+// numbersOf counts the numbers of a sample.
+func (e *Evaluation) numbersOf(y []float64, label []int32) {
+	for k, bits := range label {
+		number := float64(data.Number(bits))
+		if number != number {
+			continue
+		}
+		e.LossSum += e.loss.error((y[k] - number) * e.loss.scale(k))
+		e.sumWeights++
+		e.Counted++
+		if !tensor.IsFinite(y[k]) {
+			e.NotFinite++
+		}
+		e.Targets[k].add(y[k], number)
+	}
+}
+
+// MeanR2 returns the mean of R2 over the targets that have one; NaN if none has.
+func (e *Evaluation) MeanR2() Figure {
+	sum, n := 0.0, 0.0
+	for k := range e.Targets {
+		if r2 := float64(e.Targets[k].R2()); r2 == r2 {
+			sum, n = sum+r2, n+1
+		}
+	}
+	return fraction(sum, n)
+}
+
+// error returns the loss of one error, in units of the deviation.
+func (l *Loss) error(r float64) float64 {
+	switch a := math.Abs(r); {
+	case l.Of == parallel.AbsoluteError:
+		return a
+	case l.Of != parallel.HuberError:
+		return float64(r * r)
+	case a <= l.delta:
+		return float64(r*r) / 2
+	default:
+		return float64(l.delta * (a - float64(l.delta/2)))
+	}
+}

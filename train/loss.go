@@ -1,0 +1,226 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Loss is what the answers of a model are judged by, in training and evaluation alike, without
+// what training alone has: weights and smoothing. The zero value is cross-entropy.
+type Loss struct {
+	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
+	delta float64   // of parallel.HuberError
+	Std   []float64 // of losses of numbers: the deviation of each target; nil: 1
+}
+
+// numbers reports whether l is about numbers in the place of labels.
+func (l Loss) numbers() bool {
+	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy
+}
+
+// LossOf returns the loss that the recipe of a template says; that of data where it says none,
+// as for models of other programs.
+func LossOf(recipe json.RawMessage, info data.Info) Loss {
+	var r struct {
+		Loss string    `json:"loss"`
+		Std  []float64 `json:"target_std"`
+	}
+	_ = json.Unmarshal(recipe, &r) // of another program
+	l, err := parseLoss(r.Loss)
+	if l.Std = r.Std; err != nil || l.numbers() != (info.Targets != nil) || len(r.Std) != len(info.Targets) {
+		l = Loss{}
+	}
+	switch {
+	case info.MultiLabel:
+		l = Loss{Of: parallel.BinaryCrossEntropy}
+	case info.Targets != nil && l.Of == "":
+		l = Loss{Of: parallel.SquaredError}
+	}
+	return l
+}
+
+// parseLoss reads Recipe.Loss.
+func parseLoss(text string) (Loss, error) {
+	name, delta, given := strings.Cut(text, ":")
+	l := Loss{Of: name}
+	switch name {
+	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError:
+		if !given {
+			return l, nil
+		}
+	case parallel.HuberError:
+		if l.delta = 1; !given {
+			return l, nil
+		}
+		var err error
+		if l.delta, err = strconv.ParseFloat(delta, 64); err == nil && l.delta > 0 && l.delta <= 1e6 {
+			return l, nil
+		}
+		return l, problem.New("loss", strconv.Quote(text), "want huber or huber:DELTA, more than 0 and at most "+
+			"1000000", "")
+	}
+	return l, problem.New("loss", strconv.Quote(text), "want squared, absolute or huber[:DELTA] for numbers, "+
+		"binary for labels that do not exclude each other, or none for classes", "")
+}
+
+// setLoss resolves Loss, PosWeights and TargetStd for data.
+func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
+	info := training.Info()
+	l, err := parseLoss(r.Loss)
+	if err != nil {
+		return err
+	}
+	refuse := func(labels string) error {
+		return problem.New("loss", r.Loss, "the labels of "+info.Kind+" are "+labels,
+			"leave it off: the data says it")
+	}
+	r.TargetStd = nil
+	switch {
+	case info.Targets != nil:
+		if r.Loss == "" {
+			r.Loss = parallel.SquaredError
+		} else if !l.numbers() {
+			return refuse("numbers")
+		}
+		targets, err := trainingTargets(ctx, training)
+		if err != nil {
+			return err
+		}
+		for _, t := range targets {
+			r.TargetStd = append(r.TargetStd, t.Std)
+		}
+	case info.MultiLabel:
+		if r.Loss == "" {
+			r.Loss = parallel.BinaryCrossEntropy
+		} else if l.Of != parallel.BinaryCrossEntropy {
+			return refuse("labels that do not exclude each other")
+		}
+	case r.Loss != "":
+		return refuse("classes that exclude each other")
+	}
+	if r.PosWeights == balancedWeights {
+		r.PosWeights, err = balancedPositives(ctx, training)
+	}
+	return err
+}
+
+// trainingTargets describes the numbers of training data as a model is scaled by them: the deviation
+// of numbers that are all alike is 1. A target without any number is a *problem.Error of data.
+func trainingTargets(ctx context.Context, training data.Source) ([]data.Target, error) {
+	all, err := data.DescribeTargets(ctx, training)
+	for k := range all {
+		if all[k].N == 0 {
+			return nil, problem.New("data", "", "no sample to train on has a number for "+all[k].Name,
+				"leave the target out")
+		}
+		if float32(all[k].Std) < math.SmallestNonzeroFloat32*0x1p23 {
+			all[k].Std = 1
+		}
+	}
+	return all, err
+}
+
+// Answering returns the form of m that answers what data asks: models.ForLabels, models.ForNumbers, or m
+// itself for classes that exclude each other. scaled says that the head of m is new, so that its numbers
+// are in units of the deviation around the mean of training data.
+func Answering(ctx context.Context, m *models.Model, training data.Source, scaled bool) (
+	*models.Model, error) {
+	info := training.Info()
+	if info.MultiLabel {
+		return models.ForLabels(m), nil
+	}
+	if info.Targets == nil {
+		return m, nil
+	}
+	targets, err := trainingTargets(ctx, training)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits("data", m, info); err != nil { // before its outputs are scaled
+		return nil, err
+	}
+	var mean, std []float64
+	for _, t := range targets {
+		if scaled {
+			mean, std = append(mean, t.Mean), append(std, t.Std)
+		}
+	}
+	return models.ForNumbers(m, mean, std)
+}
+
+// checkLoss refuses options of the loss that contradict each other.
+func (r *Recipe) checkLoss() error {
+	l, err := parseLoss(r.Loss)
+	if err != nil {
+		return err
+	}
+	refuse := func(option, value, loss, advice string) error {
+		return problem.New(option, value, "it has no meaning for "+loss, advice)
+	}
+	switch {
+	case l.numbers() && r.LabelSmoothing > 0:
+		return refuse("label-smoothing", fmt.Sprint(r.LabelSmoothing), "numbers", "leave it off")
+	case l.numbers() && r.ClassWeights != "":
+		return refuse("class-weights", r.ClassWeights, "numbers", "leave it off")
+	case l.Of == parallel.BinaryCrossEntropy && r.ClassWeights != "":
+		return refuse("class-weights", r.ClassWeights, "labels that do not exclude each other",
+			"weigh their positives with {pos-weights}")
+	case l.Of != parallel.BinaryCrossEntropy && r.PosWeights != "":
+		return refuse("pos-weights", r.PosWeights, "labels that exclude each other, or numbers", "leave it off")
+	case l.numbers() && (r.Save == "best:accuracy" || r.Save == "best:miou"):
+		return refuse("save", r.Save, "numbers", "use best or best:loss")
+	}
+	_, err = r.posWeights(0)
+	return err
+}
+
+// posWeights returns the weights of the positives of each of K labels; nil without any.
+func (r *Recipe) posWeights(labels int) ([]float64, error) {
+	if r.PosWeights == "" {
+		return nil, nil
+	}
+	return r.weightsIn("pos-weights", r.PosWeights, "label", labels)
+}
+
+// balancedPositives returns the weights of positives that "balanced" stands for: how often a
+// label does not hold over how often it does; 1 if it never or always does.
+func balancedPositives(ctx context.Context, src data.Source) (string, error) {
+	info := src.Info()
+	if !info.MultiLabel {
+		return "", problem.New("pos-weights", balancedWeights, "labels of "+info.Kind+" exclude each other",
+			"use {class-weights} balanced")
+	}
+	positives, negatives := make([]int, len(info.Classes)), make([]int, len(info.Classes))
+	for i := range info.Len {
+		label, err := src.Label(ctx, i)
+		if err != nil {
+			return "", err
+		}
+		for k, l := range label {
+			switch l {
+			case 1:
+				positives[k]++
+			case 0:
+				negatives[k]++
+			}
+		}
+	}
+	texts := make([]string, len(positives))
+	for k := range positives {
+		weight := 1.0
+		if positives[k] > 0 && negatives[k] > 0 {
+			weight = float64(negatives[k]) / float64(positives[k])
+		}
+		texts[k] = strconv.FormatFloat(weight, 'g', -1, 64)
+	}
+	return strings.Join(texts, ","), nil
+}

@@ -45,14 +45,19 @@ async function classify(file) {
 	say(element("p", "Asking about " + (file.name || "the picture") + "."));
 	try {
 		const a = await ask(path() + "/classify", { method: "POST", body: file, headers: { "Content-Type": file.type || "application/octet-stream" } });
-		const rows = a.top.map((k) => {
+		const numbers = (a.values || []).map((v) => {
+			const row = element("div", "", "row");
+			row.append(element("span", v.label), element("span", v.value));
+			return row;
+		});
+		const rows = (a.top || []).map((k) => {
 			const row = element("div", "", "row"), percent = (100 * k.p).toFixed(1) + " %", bar = element("meter", percent);
 			bar.value = k.p;
 			bar.setAttribute("aria-label", k.label);
 			row.append(element("span", k.label), bar, element("span", percent));
 			return row;
 		});
-		say(...rows, element("p", (file.name || "the picture") + ": " + a.queue_ms.toFixed(2) + " ms in the queue, " + a.device_ms.toFixed(2) + " ms on the device"));
+		say(...numbers, ...rows, element("p", (file.name || "the picture") + ": " + a.queue_ms.toFixed(2) + " ms in the queue, " + a.device_ms.toFixed(2) + " ms on the device"));
 	} catch (error) {
 		say(element("p", error.message, "error"));
 	}

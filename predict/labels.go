@@ -90,7 +90,7 @@ func (a *Answers) wordsOfNumbers(outs []tensor.Tensor) (words []string, err erro
 	return words, err
 }
 
-// none is for a sample of which no label holds.
+// none names the surest label of a sample where no label holds.
 func (a *Answers) none(outs []tensor.Tensor) []string {
 	one := *a
 	one.Top = 1

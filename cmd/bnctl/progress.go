@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -75,9 +74,7 @@ func (p *progress) start(e train.Started) {
 	for _, line := range e.Lines() {
 		p.out.noteFolded("%s", line)
 	}
-	p.out.noteFolded("devices %s · kernels %s · %s%s%s", strings.Join(e.Devices, ", "), e.Kernels,
-		e.Recipe.Precision,
-		replicaCounts(e.Placement)+among(e.Ranks), notDeterministic(e))
+	p.out.noteFolded("%s", e.Where())
 	if p.out.draws && p.live == nil {
 		p.live = live.New(p.out.stderr, e)
 	}
@@ -96,24 +93,6 @@ func (p *progress) stop() {
 		p.live.Stop()
 		p.live = nil
 	}
-}
-
-// replicaCounts says how many replicas each of several devices has.
-func replicaCounts(replicas []int) string {
-	if len(replicas) < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" · replicas %v", replicas)
-}
-
-func notDeterministic(e train.Started) string {
-	if e.Deterministic {
-		return ""
-	}
-	if strings.Contains(e.Kernels, "+") {
-		return " · devices of several kernel classes: the same devices give the same bits, others do not"
-	}
-	return " · a device is not deterministic: this run cannot be repeated bit for bit"
 }
 
 func (p *progress) epoch(e train.EpochDone) {

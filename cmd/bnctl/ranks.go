@@ -57,14 +57,6 @@ func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
 	return 0, false
 }
 
-// among says of how many ranks the first has these devices.
-func among(ranks int) string {
-	if ranks == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" · rank 0 of %d", ranks)
-}
-
 // rankName begins what a rank but the first says: "rank 2: ".
 func rankName() string {
 	if rank, _ := launcher.Rank(); rank > 0 {

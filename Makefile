@@ -118,6 +118,17 @@ chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, roo
 test-peers: ## goldens and formats against PyTorch and others, which it installs
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
+.PHONY: test-view
+test-view: build ## the view of a run in tmux, which it installs: four sizes, resized in mid-run, stopped (a minute)
+	command -v tmux >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends tmux; }
+	bash scripts/view.sh bin/bnctl bin/view
+
+.PHONY: picture-view
+picture-view: build ## docs/view.svg, of a run that it makes, in which a device is killed (Linux, a minute)
+	bash scripts/viewpicture.sh bin/bnctl cmd/bnctl/internal/view/testdata/run.jsonl
+	$(GO) test -count=1 -run Picture ./cmd/bnctl/internal/view -keep
+
 .PHONY: test-node-cases
 test-node-cases: ## ONNX's backend cases of single operators, in a Debian 13
 	mkdir -p bin/node-cases

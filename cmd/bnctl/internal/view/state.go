@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bnctl/bnctl/internal/legible"
@@ -164,7 +165,7 @@ func lostText(e train.DeviceLost) string {
 	if e.Excluded != "" {
 		return fmt.Sprintf("%s excluded at step %d: %s", e.Device, e.Step, e.Excluded)
 	}
-	return fmt.Sprintf("%s lost at step %d: %s", e.Device, e.Step, e.Reason)
+	return fmt.Sprintf("%s lost at step %d: %s", e.Device, e.Step, strings.TrimPrefix(e.Reason, e.Device+": "))
 }
 
 func (s *State) takeBack(name string) { s.deviceNamed(name).lost = "" }

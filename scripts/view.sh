@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# view.sh BNCTL FOLDER: shows a run in tmux at 80x24, 200x50, 60 columns and resized in mid-run, and wants of
+# each screen what it must have: whole rows, no row twice, nothing left of a size before. Keeps the screens in FOLDER.
+set -eu
+bnctl=$(realpath "$1") out=$2
+mkdir -p "$out"
+work=$(mktemp -d)
+export LANG=C.UTF-8 LC_ALL=C.UTF-8
+server=bnctl-view-$$-0
+tm() { tmux -L "$server" -f /dev/null "$@"; }
+trap 'tm kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+bad=0
+
+# screen NAME: captures the screen, and looks at it.
+screen() {
+	tm capture-pane -p -t run >"$out/$1.txt"
+	for text in 'where time goes' '^loss ' '^accuracy ' '^epoch [0-9]* of' '^run '; do
+		n=$(grep -c "$text" "$out/$1.txt" || true)
+		[ "$n" = 1 ] || { echo "view: $1: '$text' is there $n times, want once"; bad=1; }
+	done
+}
+
+# start COLUMNS ROWS LANG: begins a run, with a view in any case.
+start() {
+	tm kill-server 2>/dev/null || true
+	server=bnctl-view-$$-$1-$3 # the last may not be gone yet
+	tm new-session -d -s run -x "$1" -y "$2" "cd $work && env CI= LC_ALL=$3 $bnctl train --view --model mlp-bn --data glyphs:2000 \
+		--val glyphs:200 --epochs 100000 --batch 20 --devices 2xcpu --threads 1 -o $work/a$RANDOM.bnm; echo EXIT \$?; stty -a; sleep 60"
+	for _ in $(seq 100); do
+		tm capture-pane -p -t run | grep -q 'val [0-9]' && return
+		sleep 0.2
+	done
+	echo "view: no epoch in 20 s"; bad=1
+}
+
+start 80 24 C.UTF-8
+screen 80x24
+tm resize-window -t run -x 60 -y 24; sleep 2.5
+screen resized-60x24
+tm resize-window -t run -x 120 -y 40; sleep 2.5
+screen resized-120x40
+tm send-keys -t run C-c; sleep 4
+tm capture-pane -p -t run >"$out/stopped.txt"
+grep -q 'EXIT 130' "$out/stopped.txt" || { echo "view: Ctrl-C: no EXIT 130"; bad=1; }
+grep -q 'where time goes' "$out/stopped.txt" && { echo "view: it is left after the end"; bad=1; }
+grep -q ' echo ' "$out/stopped.txt" || { echo "view: the terminal echoes no more"; bad=1; }
+start 200 50 C.UTF-8; screen 200x50
+start 60 30 C.UTF-8; screen 60x30
+start 80 24 C; screen plain
+grep -q '[━█▁]' "$out/plain.txt" && { echo "view: plain: there are characters that LANG=C does not have"; bad=1; }
+[ $bad = 0 ] && echo "view: $(ls "$out" | wc -l) screens are in $out"
+exit $bad

@@ -20,6 +20,11 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openTable(ctx, s, t, opt)
+}
+
+// openTable opens the pictures of a table that lies, or would lie, at the path of s.
+func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source, error) {
 	c, err := t.find(opt.Columns)
 	if err != nil {
 		return nil, err
@@ -40,14 +45,15 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 		return nil, err
 	}
 	p.table, p.close = true, func() error { return nil }
-	p.info.columns, p.info.MultiLabel, p.info.Targets = t.inWords(c), c.multi, t.namesOf(c.targets)
+	p.info.MultiLabel, p.info.Targets = c.multi, t.namesOf(c.targets)
+	p.info.columns = strings.Trim(t.inWords(c)+"; "+l.said, "; ")
 	return p, p.findShape(ctx, opt)
 }
 
 // layout returns the samples of the rows, by split. Paths are those from folder.
 func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
-	find := findFiles(folder, name, t.rows, c.path)
+	find, repeated := findFiles(folder, name, t.rows, c.path), 0
 	var err error
 	if c.multi {
 		if l.multi, err = t.multiClasses(c); err != nil {
@@ -66,11 +72,20 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 			return l, problem.Advise("leave one of them", "%s is %s in line %d and %s in line %d", file, was.class,
 				was.line, class, row.line)
 		}
-		seen[file] = labelled{class, row.line}
 		split, err := t.splitOf(row, c)
 		if err != nil {
 			return l, err
 		}
+		if was, twice := seen[file]; twice && was.split != split {
+			return l, problem.Advise("leave one of them", "%s is in part %s in line %d and in part %s in line %d",
+				file, was.split, was.line, split, row.line)
+		}
+		if _, twice := seen[file]; twice && c.targets == nil {
+			repeated++
+			l.said = problem.Plural(repeated, "row") + " left out that name a picture again"
+			continue
+		}
+		seen[file] = labelled{class, row.line, split}
 		s := sampleFile{member: find(file), class: class, rest: file}
 		switch {
 		case c.multi:
@@ -96,6 +111,7 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 type labelled struct {
 	class string
 	line  int
+	split Split
 }
 
 // splitOf returns the split of a row: "" in a table without that column.

@@ -13,6 +13,7 @@ import (
 type layout struct {
 	splits map[Split][]sampleFile // "" alone if there are none
 	multi  []string               // classes that do not exclude each other
+	said   string                 // which folders are which splits, where their names do not say it
 }
 
 // sampleFile is a member with the class folder it lies in.
@@ -42,14 +43,15 @@ func layoutOf(members []member) (layout, error) {
 			return layout{}, err
 		}
 	}
-	l := layout{splits: map[Split][]sampleFile{}}
+	l := layout{splits: map[Split][]sampleFile{}, said: splitsInWords(splits)}
 	for i, p := range paths {
 		p, split := p[top:], Split("")
 		if splits != nil {
 			split, p = splits[p[0]], p[1:]
 		}
 		if len(p) < 2 {
-			return layout{}, fmt.Errorf("member %s lies in no class folder; want CLASS/NAME", members[i].name)
+			return layout{}, problem.Advise("a folder for each class, or csv:PATH for a table beside the pictures, "+
+				"says what they are", "member %s lies in no class folder; want CLASS/NAME", members[i].name)
 		}
 		l.splits[split] = append(l.splits[split],
 			sampleFile{member: members[i], class: p[0], rest: strings.Join(p[1:], "/")})

@@ -71,7 +71,7 @@ type Info struct {
 	Ignored    map[string]int // number of other files, by file extension
 	Empty      []string       // folders without a picture
 	Skipped    []Bad          // files that Options.SkipBad left out
-	columns    string         // which columns of a table are what
+	columns    string         // which columns of a table are what, or folders
 }
 
 // Pictures reports whether the samples are pictures, u8 of shape H,W,C.

@@ -48,7 +48,7 @@ var kinds = []struct {
 	{"cifar10", "cifar10:PATH", false, openCIFAR10},
 	{"mnist", "mnist:PATH", false, openMNIST},
 	{"folder", "folder:PATH", false, openFolder},
-	{"csv", "csv:FILE", false, openCSV},
+	{"csv", "csv:FILE", false, openTables},
 	{"npy", "npy:X.npy,Y.npy", false, openNPY},
 	{"masks", "masks:IMAGES,MASKS[,TABLE]", false, openMasks},
 	{"voc", "voc:PATH", false, openVOC},

@@ -50,6 +50,20 @@ func (s spec) trainOrTest() (Split, error) {
 		"@val: there are only train and test")
 }
 
+// splitsInWords says which folders are which splits; "" if all are called as these are.
+func splitsInWords(folders map[string]Split) string {
+	var names, splits []string
+	same := true
+	for _, name := range slices.Sorted(maps.Keys(folders)) {
+		names, splits = append(names, name), append(splits, string(folders[name]))
+		same = same && name == string(folders[name])
+	}
+	if same {
+		return ""
+	}
+	return "folders " + strings.Join(names, ", ") + " are its parts " + strings.Join(splits, ", ")
+}
+
 // foldersOf writes splits as folders.
 func foldersOf(splits []Split) []string {
 	var out []string

@@ -39,6 +39,10 @@ func readTable(path string) (*labelTable, error) {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil, problem.Advise("save it as UTF-8", "the text is UTF-16")
 	}
+	if at := bytes.IndexByte(text, 0); at >= 0 {
+		return nil, problem.Advise("save it as UTF-8", "line %d has a zero byte: the text may be UTF-16",
+			1+bytes.Count(text[:at], []byte("\n")))
+	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if at := invalidUTF8(text); at >= 0 {
 		line := 1 + bytes.Count(text[:at], []byte("\n"))

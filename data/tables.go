@@ -1,0 +1,106 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// openTables opens csv:PATH: a table, or a folder with one, or with one in each of its parts, as
+// Roboflow writes them.
+func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
+	entries, err := os.ReadDir(s.path)
+	if err != nil {
+		return openCSV(ctx, s, opt) // a file, or nothing
+	}
+	var splits, tables []string
+	for _, e := range entries {
+		name := filepath.Join(e.Name(), splitTable)
+		if info, err := os.Stat(filepath.Join(s.path, name)); err == nil && info.Mode().IsRegular() &&
+			splitOf(e.Name()) != "" {
+			splits = append(splits, name)
+		}
+		if strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !e.IsDir() {
+			tables = append(tables, e.Name())
+		}
+	}
+	said, folder := "", s.path
+	var src Source
+	switch table := usualTable(tables); {
+	case len(splits) > 0:
+		t, err := joinedTables(s.path, splits)
+		if err != nil {
+			return nil, err
+		}
+		said, s.path = strings.Join(splits, ", ")+" are read", filepath.Join(folder, splitTable)
+		src, err = openTable(ctx, s, t, opt)
+		if err != nil {
+			return nil, err
+		}
+	case table != "":
+		said, s.path = table+" is read", filepath.Join(folder, table)
+		if src, err = openCSV(ctx, s, opt); err != nil {
+			return nil, fmt.Errorf("%s: %w", table, err)
+		}
+	case len(tables) > 0:
+		return nil, problem.Advise("name one of them", "there are several tables in it: %s", firstNames(tables))
+	default:
+		return nil, problem.Advise("name the file of a table",
+			"there is no table in it, no file that ends with .csv")
+	}
+	if p, ok := src.(*pictures); ok {
+		p.info.columns = strings.TrimSuffix(said+"; "+p.info.columns, "; ")
+	}
+	return src, nil
+}
+
+// splitTable is the table in each part of a folder of Roboflow's.
+const splitTable = "_classes.csv"
+
+// usualTable returns the only table of a folder, or the one whose name says that it has labels of
+// samples to train on; "" if it is open which that is.
+func usualTable(tables []string) string {
+	if len(tables) == 1 {
+		return tables[0]
+	}
+	for _, usual := range []string{"train.csv", "labels.csv", "train_labels.csv", "trainLabels.csv"} {
+		for _, name := range tables {
+			if strings.EqualFold(name, usual) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// joinedTables reads the tables of the parts of a folder as one, with paths from the folder and a
+// column for the part.
+func joinedTables(folder string, files []string) (*labelTable, error) {
+	all := &labelTable{}
+	for _, file := range files {
+		t, err := readTable(filepath.Join(folder, file))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		at := t.usual(columnNames.path)
+		switch {
+		case t.header == nil || at < 0:
+			return nil, fmt.Errorf("%s: its first line names no column of paths, such as filename", file)
+		case all.header == nil:
+			all.header = append(slices.Clip(t.header), "split")
+		case !slices.Equal(t.header, all.header[:len(all.header)-1]):
+			return nil, problem.Advise("give all the same columns", "%s has other columns than %s", file, files[0])
+		}
+		dir := filepath.Dir(file)
+		for _, row := range t.rows {
+			row.fields[at] = dir + "/" + row.fields[at]
+			all.rows = append(all.rows, tableRow{row.line, append(slices.Clip(row.fields), dir)})
+		}
+	}
+	return all, nil
+}

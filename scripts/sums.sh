@@ -8,7 +8,7 @@
 # first, and the others have to do without it.
 # avx2: before a device holds the CPU device to AVX2, purego: takes its plain Go, arm64: its build for arm64 under
 # qemu-user, threads1: one thread. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
-# efficientnet-b0 mobilenetv3-large, which are trained, too. JSON=FILE keeps the sums for docs/results.
+# efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
 bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
@@ -43,8 +43,8 @@ recipes=( # full steps, then the recipe
 	"10 --model $root/plugins/gpu/bitwise/norms.graph --data npy:f.npy,y.npy --batch 10 --replicas 4"
 	"10 --model $root/plugins/gpu/bitwise/activations.graph --data npy:x.npy,y.npy --batch 8 --replicas 8"
 )
-for name in efficientnet-b0 mobilenetv3-large; do
-	[ -z "${networks:-}" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")
+for name in efficientnet-b0 mobilenetv3-large convnext-tiny vit-4; do
+	[ ! -e "${networks:-}/$name.train.onnx" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")
 done
 
 # plugin NAME [BUILD FLAG...]: the CPU device in another build.

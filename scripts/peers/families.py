@@ -20,6 +20,8 @@ CLASSIFIERS = [
     "resnext50_32x4d", "wide_resnet50_2", "shufflenet_v2_x0_5", "squeezenet1_1", "swin_t", "swin_v2_t", "vgg11",
     "vgg11_bn", "vit_b_32"]
 SEGMENTERS = ["deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large"]
+LARGER = ["convnext_small", "densenet169", "efficientnet_b1", "mobilenet_v3_large", "regnet_y_800mf", "resnet50",
+          "swin_s", "vit_b_16"]  # members of families that are measured where they are named
 OPSETS = [11, 13, 17]
 SIZES = {"inception_v3": 299, "swin_v2_t": 256}
 
@@ -191,7 +193,7 @@ def table(files):
     columns = sorted({(r["torch"], r["opset"]) for r in rows})
     print("| network | input | " + " | ".join(f"{t}, {o}" for t, o in columns) + " | bnctl, ONNX Runtime from float64 |")
     print("|" + "---|" * (len(columns) + 3))
-    for name in CLASSIFIERS + SEGMENTERS:  # later lines replace earlier ones
+    for name in CLASSIFIERS + SEGMENTERS + LARGER:  # later lines replace earlier ones
         own = {(r["torch"], r["opset"]): r for r in rows if r["network"] == name}
         if own:
             size = next(iter(own.values()))["size"]

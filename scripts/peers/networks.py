@@ -5,7 +5,8 @@ Run as `networks.py FOLDER` it writes NAME.onnx, NAME.pth and NAME.layers (layer
 of the networks that are compared in inference: weights and statistics are random,
 from a fixed seed, and far from 0 and 1. Of lenet-bn, which is trained alone, it
 writes the layers; of zoo.py's networks NAME.onnx, and NAME.train.onnx with batch norms. As
-`networks.py FOLDER SIZE NAME...` it writes NAME.train.onnx of these alone, for pictures of that size.
+`networks.py FOLDER SIZE NAME...` it writes NAME.train.onnx of these alone, for pictures of that size;
+convnext-tiny and vit-4, of ten classes, are only there, as they are in evaluation: without stochastic depth.
 """
 import os
 import sys
@@ -132,6 +133,15 @@ class Segmentation(nn.Module):
         return self.net(x)["out"]
 
 
+class ViT4(torchvision.models.VisionTransformer):
+    """A vision transformer of 4 blocks for pictures of 32x32; its head and its class token are not zeros."""
+
+    def __init__(self):
+        super().__init__(image_size=32, patch_size=8, num_layers=4, num_heads=4, hidden_dim=64, mlp_dim=128, num_classes=10)
+        nn.init.normal_(self.heads.head.weight, std=0.02)
+        nn.init.normal_(self.class_token, std=0.02)
+
+
 def build(name):
     """A new network, the same each time."""
     torch.manual_seed(1)
@@ -147,6 +157,8 @@ def build(name):
         "unet-bn": UNetBN,
         "deeplabv3-resnet50": lambda: Segmentation(torchvision.models.segmentation.deeplabv3_resnet50),
         "lraspp-mobilenetv3-large": lambda: Segmentation(torchvision.models.segmentation.lraspp_mobilenet_v3_large),
+        "convnext-tiny": lambda: torchvision.models.convnext_tiny(num_classes=10),
+        "vit-4": ViT4,
         **zoo.NETWORKS,
     }[name]()
 
@@ -200,4 +212,8 @@ if __name__ == "__main__":
         export(sys.argv[1])
     for network in sys.argv[3:]:
         torch.manual_seed(38)
-        write_trainable(network, scramble(build(network)), sys.argv[1], sample=(3, int(sys.argv[2]), int(sys.argv[2])))
+        sample = (3, int(sys.argv[2]), int(sys.argv[2]))
+        if network in ("convnext-tiny", "vit-4"):
+            write_onnx(network, build(network).eval(), os.path.join(sys.argv[1], network + ".train.onnx"), sample=sample)
+        else:
+            write_trainable(network, scramble(build(network)), sys.argv[1], sample=sample)

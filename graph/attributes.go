@@ -32,6 +32,7 @@ func (n *Node) Attributes() Attrs {
 // addedLater are the attributes that the first devices of the contract do not know, by
 // operation: they refuse a node that has them.
 var addedLater = map[Op]string{Dense: "leading", DenseGradInput: "leading", DenseGradWeight: "leading",
+	Dropout:     "each",
 	SoftmaxXent: "weighted_targets", SoftmaxXentGrad: "weighted_targets"}
 
 // Implied reports whether a device need not be sent an attribute of n: it has its default,

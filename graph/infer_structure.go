@@ -161,6 +161,13 @@ func inferDropout(c *inference) error {
 	if p := c.node.Float("p"); !(p >= 0 && p < 1) {
 		return fmt.Errorf("attribute p is %g, want at least 0 and less than 1", p)
 	}
+	if err := c.oneOf("each", "element", "sample"); err != nil {
+		return err
+	}
+	if c.has(1) && c.node.Text("each") == "sample" {
+		return fmt.Errorf("attribute each is \"sample\": that stands in templates alone; training drops one number " +
+			"of each sample, and multiplies")
+	}
 	if c.has(1) {
 		if err := c.want(1, Rows, tensor.I64, []int{2}); err != nil {
 			return err

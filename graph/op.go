@@ -189,7 +189,8 @@ const (
 	// (ident = epoch and sample; generator of seed and StreamDropout + stream),
 	// as Float32, is at least p. The same operation on dy is its gradient. In a
 	// template it has only the operand x and marks the place; eval and predict
-	// leave it out, and no device runs that form.
+	// leave it out, and no device runs that form. There each is "sample" where a sample is
+	// dropped whole (stochastic depth): training gives a device the dropout of a 1, and a Mul.
 	Dropout Op = 108
 	// Take(x): element i of the result is element index[i] of x, along axis.
 	Take Op = 109

@@ -2,16 +2,18 @@ package graph
 
 import "slices"
 
-// Without returns g without the output of that name, and without the nodes and
-// the state that only this output needs. It returns g itself if g has no such
-// output, or no other one.
-func (g *Graph) Without(output string) (*Graph, error) {
-	i := slices.IndexFunc(g.Main.Outputs, func(o Output) bool { return o.Name == output })
-	if i < 0 || len(g.Main.Outputs) == 1 {
+// IsAuxiliary reports whether an output of that name is an auxiliary head: GoogLeNet has two.
+func IsAuxiliary(output string) bool { return output == Auxiliary || output == Auxiliary+"2" }
+
+// WithoutAuxiliary returns g without its auxiliary heads, and without the nodes and the
+// state that only these need. It returns g itself if g has none, or nothing else.
+func (g *Graph) WithoutAuxiliary() (*Graph, error) {
+	left := slices.DeleteFunc(slices.Clone(g.Main.Outputs), func(o Output) bool { return IsAuxiliary(o.Name) })
+	if len(left) == len(g.Main.Outputs) || len(left) == 0 {
 		return g, nil
 	}
 	main := g.Main.Clone()
-	main.Outputs = slices.Delete(main.Outputs, i, i+1)
+	main.Outputs = left
 	main, err := Prune(main, g.State)
 	if err != nil {
 		return nil, err

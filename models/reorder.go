@@ -47,7 +47,7 @@ func HeadState(m *Model) ([]string, error) {
 		h.oldClasses, h.classes = s[0], s[0]
 	}
 	for i, o := range f.Outputs {
-		if i > 0 && o.Name != graph.Auxiliary {
+		if i > 0 && !graph.IsAuxiliary(o.Name) {
 			continue
 		}
 		if err := h.trace(o.Value); err != nil {

@@ -114,7 +114,7 @@ func forward(name string, wrapped *graph.Graph, l Loss) (*trainBuilder, error) {
 		return nil, err
 	}
 	t := &trainBuilder{Copier: graph.NewCopier(wrapped.Main, graph.NewBuilder(name, &table)), loss: l,
-		layers: layers, inputsOfLoss: map[string]graph.Value{}}
+		ones: graph.None, layers: layers, inputsOfLoss: map[string]graph.Value{}}
 	t.inputs()
 	for i := range wrapped.Main.Nodes {
 		t.node(&wrapped.Main.Nodes[i])
@@ -127,6 +127,7 @@ type trainBuilder struct {
 	loss    Loss
 	ident   graph.Value
 	streams int
+	ones    graph.Value // a 1 for each row; None until a node needs it
 	layers  []bn.Layer
 	moments []graph.Output
 
@@ -154,12 +155,47 @@ func (t *trainBuilder) node(n *graph.Node) {
 	case graph.BatchNorm:
 		t.frozen(n)
 	case graph.Dropout:
-		attrs := graph.Attrs{}.With("p", n.Float("p")).With("seed", t.loss.Seed).With("stream", t.streams)
-		t.streams++
-		t.To[n.Out[0]] = t.Builder.Node(graph.Dropout, t.From.NodeName(n), attrs, t.Value(n.In[0]), t.ident)[0]
+		t.dropout(n)
 	default:
 		t.Copy(n)
 	}
+}
+
+// dropout gives a dropout its generator. Where each sample is dropped whole, its factor is the
+// dropout of a 1: devices know no other dropout than that of elements.
+func (t *trainBuilder) dropout(n *graph.Node) {
+	name, x := t.From.NodeName(n), t.Value(n.In[0])
+	drop := func(name string, x graph.Value) graph.Value {
+		return t.Builder.Op(graph.Dropout, name, []graph.Value{x, t.ident}, "p", n.Float("p"), "seed", t.loss.Seed,
+			"stream", t.streams)
+	}
+	if n.Text("each") == "sample" {
+		t.To[n.Out[0]] = t.Builder.Op(graph.Mul, name, []graph.Value{x, drop(name+".factor", t.one())})
+	} else {
+		t.To[n.Out[0]] = drop(name, x)
+	}
+	t.streams++
+}
+
+// one returns a 1 for each row. It is made of the input, so that no gradient is computed for
+// it: of whether its first number is 0, times 0, plus 1.
+func (t *trainBuilder) one() graph.Value {
+	if t.ones != graph.None {
+		return t.ones
+	}
+	x := t.Value(t.From.Inputs[0])
+	for i := range t.From.Nodes {
+		if n := &t.From.Nodes[i]; n.Op == graph.Image && n.In[0] == t.From.Inputs[0] {
+			x = t.Value(n.Out[0])
+		}
+	}
+	shape := t.Builder.Type(x).Shape
+	first := t.Builder.Op(graph.Slice, InputIdent+".first", []graph.Value{x}, "begin", make([]int, len(shape)),
+		"end", slices.Repeat([]int{1}, len(shape)))
+	first = t.Builder.Op(graph.Reshape, InputIdent+".flat", []graph.Value{first}, "shape", []int{1})
+	is := t.Builder.Op(graph.Compare, InputIdent+".compared", []graph.Value{first}, "of", "equal")
+	t.ones = t.Builder.Op(graph.Affine, InputIdent+".one", []graph.Value{is}, "by", 0.0, "add", 1.0)
+	return t.ones
 }
 
 // frozen expands a batch norm over its running statistics.
@@ -205,16 +241,19 @@ func (t *trainBuilder) finish() error {
 	}
 	seeds := map[graph.Value]graph.Value{logits: of.seed("loss.dlogits", logits)}
 	if t.loss.Auxiliary > 0 {
-		aux, err := t.auxiliary(shape)
+		outputs, err := t.auxiliary(shape)
 		if err != nil {
 			return err
 		}
-		weighed := t.Builder.Op(graph.Affine, "loss.daux", []graph.Value{of.seed("loss.daux.whole", aux)},
-			"by", t.loss.Auxiliary)
-		if aux == logits {
-			weighed = t.Builder.Op(graph.Add, "loss.both", []graph.Value{seeds[logits], weighed})
+		for _, o := range outputs {
+			name, aux := "loss.d"+o.Name, t.Value(o.Value)
+			weighed := t.Builder.Op(graph.Affine, name, []graph.Value{of.seed(name+".whole", aux)},
+				"by", t.loss.Auxiliary)
+			if other, ok := seeds[aux]; ok {
+				weighed = t.Builder.Op(graph.Add, "loss.both", []graph.Value{other, weighed})
+			}
+			seeds[aux] = weighed
 		}
-		seeds[aux] = weighed
 	}
 	return t.reduce(of, seeds)
 }
@@ -250,19 +289,22 @@ func (t *trainBuilder) labels(shape []int) graph.Value {
 		Shape: append([]int{}, shape...)})
 }
 
-// auxiliary returns the auxiliary output, which has the shape of the logits.
-func (t *trainBuilder) auxiliary(shape []int) (graph.Value, error) {
+// auxiliary returns the auxiliary outputs, which have the shape of the logits.
+func (t *trainBuilder) auxiliary(shape []int) (outputs []graph.Output, err error) {
 	for _, o := range t.From.Outputs {
-		if o.Name != graph.Auxiliary {
+		if !graph.IsAuxiliary(o.Name) {
 			continue
 		}
 		if is := t.From.Values[o.Value].Type.Shape; !slices.Equal(is, shape) {
-			return graph.None, fmt.Errorf("output %s of graph %s has shape %v, the logits have %v", o.Name,
+			return nil, fmt.Errorf("output %s of graph %s has shape %v, the logits have %v", o.Name,
 				t.From.Name, is, shape)
 		}
-		return t.Value(o.Value), nil
+		outputs = append(outputs, o)
 	}
-	return graph.None, fmt.Errorf("graph %s has no output %s", t.From.Name, graph.Auxiliary)
+	if outputs == nil {
+		return nil, fmt.Errorf("graph %s has no output %s", t.From.Name, graph.Auxiliary)
+	}
+	return outputs, nil
 }
 
 // reduce appends the backward pass and the closing exchange.

@@ -100,6 +100,42 @@ func main(x rows f32[4]) {
 }
 `
 
+// TestDropoutOfSamples: a sample is dropped whole by a factor of its own, which devices draw as they
+// draw elements, and no gradient flows into it; prediction has nothing of it.
+func TestDropoutOfSamples(t *testing.T) {
+	text := strings.Replace(twoDropouts, "p=0.25", `p=0.25, each="sample"`, 1)
+	train, err := TrainFunction(wrapped(t, bn.Sync, text), Loss{Trained: []string{"fc.weight"}, Seed: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	factors, products := 0, 0
+	for i := range train.Nodes {
+		switch n := &train.Nodes[i]; n.Op {
+		case graph.Dropout:
+			if n.Text("each") != "element" {
+				t.Errorf("%s is given to devices with each=%q", train.NodeName(n), n.Text("each"))
+			}
+			if shape := train.Values[n.In[0]].Type.Shape; len(shape) == 1 && shape[0] == 1 {
+				factors++
+			}
+		case graph.Mul:
+			products++
+		case graph.ReduceSum:
+			t.Errorf("%s computes the gradient of a factor", train.NodeName(n))
+		}
+	}
+	if factors != 1 || products != 2 { // forward and backward
+		t.Errorf("%d factors and %d products, want 1 and 2", factors, products)
+	}
+	predict, err := PredictFunction(graphOf(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ops := opsOf(predict); len(ops) != 1 || ops[0] != graph.Dense {
+		t.Errorf("prediction has %v, want the dense layer alone", ops)
+	}
+}
+
 // TestDropoutsDrawApart: every dropout has draws of its own, by epoch and sample, in
 // training, and is not there in prediction.
 func TestDropoutsDrawApart(t *testing.T) {

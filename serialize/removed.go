@@ -57,7 +57,7 @@ func (r *Removed) set(s Set) {
 // auxiliary returns g without the auxiliary head, whose tensors it counts; g itself
 // if there is none.
 func (r *Removed) auxiliary(g *graph.Graph) (*graph.Graph, error) {
-	out, err := g.Without(graph.Auxiliary)
+	out, err := g.WithoutAuxiliary()
 	if err != nil || out == g {
 		return g, err
 	}

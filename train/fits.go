@@ -15,7 +15,7 @@ import (
 // checkAuxiliary refuses a weight for the loss of an auxiliary head that g does not have, and one
 // that g has and nothing would train.
 func (r *Recipe) checkAuxiliary(g *graph.Graph, trained []string) error {
-	is := func(o graph.Output) bool { return o.Name == graph.Auxiliary }
+	is := func(o graph.Output) bool { return graph.IsAuxiliary(o.Name) }
 	has := slices.ContainsFunc(g.Main.Outputs, is)
 	switch {
 	case r.AuxWeight == 0 && has:
@@ -29,7 +29,7 @@ func (r *Recipe) checkAuxiliary(g *graph.Graph, trained []string) error {
 
 // untrainedAuxiliary refuses an auxiliary head without a weight for its loss, unless all of it is frozen.
 func untrainedAuxiliary(g *graph.Graph, trained []string) error {
-	answers, err := g.Without(graph.Auxiliary)
+	answers, err := g.WithoutAuxiliary()
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err != nil {
 		return nil, err
 	}
-	answers, err := template.Without(graph.Auxiliary)
+	answers, err := template.WithoutAuxiliary()
 	if err != nil {
 		return nil, err
 	}

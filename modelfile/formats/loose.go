@@ -8,16 +8,16 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// auxiliaryHead begins what torchvision calls the head that helps training of a
-// network for pixels.
-const auxiliaryHead = "aux_classifier."
+// auxiliaryHeads begin what torchvision calls the heads that help training: of a network for
+// pixels, of GoogLeNet, and of Inception.
+var auxiliaryHeads = []string{"aux_classifier.", "aux1.", "aux2.", "AuxLogits."}
 
 // looseBeside says why t, which is none of the state of m, may be left out: it
 // plainly is no layer's, or one of an auxiliary head, and m has no layers where it
 // stands. It is "" if it may not.
 func looseBeside(t Tensor, m *models.Model) string {
 	reason := t.Loose()
-	if reason == "" && strings.HasPrefix(t.Name, auxiliaryHead) {
+	if reason == "" && slices.ContainsFunc(auxiliaryHeads, func(p string) bool { return strings.HasPrefix(t.Name, p) }) {
 		reason = "the auxiliary head, which has a use in training alone"
 	}
 	if reason == "" {

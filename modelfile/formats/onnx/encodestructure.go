@@ -71,7 +71,12 @@ func scale(from, to int) float32 {
 	return s
 }
 
+// encodeDropout keeps the place of a dropout. ONNX has none that drops whole samples.
 func encodeDropout(e *encoding) {
+	if e.n.Text("each") == "sample" {
+		e.is("Identity")
+		return
+	}
 	e.in = append(e.in, e.scalar(e.out+".ratio", e.n.Float("p")))
 	e.is("Dropout")
 }

@@ -165,8 +165,8 @@ func inferDropout(c *inference) error {
 		return err
 	}
 	if c.has(1) && c.node.Text("each") == "sample" {
-		return fmt.Errorf("attribute each is \"sample\": that stands in templates alone; training drops one number " +
-			"of each sample, and multiplies")
+		return fmt.Errorf("attribute each is \"sample\": that stands in templates alone; training drops one " +
+			"number of each sample, and multiplies")
 	}
 	if c.has(1) {
 		if err := c.want(1, Rows, tensor.I64, []int{2}); err != nil {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ func (s Size) String() string { return fmt.Sprintf("%dx%dx%d", s.Height, s.Width
 // Architecture is one row of the zoo.
 type Architecture struct {
 	Name    string
+	Family  string    // a word for networks of one kind: "resnet"
 	About   string    // half a sentence, with the paper
 	Input   Size      // default input size; most architectures take other sizes too
 	Classes int       // as published
@@ -31,8 +33,10 @@ type Architecture struct {
 	// is assumed where only these are known; "": there is none.
 	SameAs string
 
-	auxiliary bool // Options.Auxiliary may be asked for
-	forward   forward
+	auxiliary     bool   // Options.Auxiliary may be asked for
+	resize        int    // Preprocess.Resize for Input; 0: 256 for 224x224
+	interpolation string // Preprocess.Interpolation
+	forward       forward
 }
 
 // forward adds a network to n, from the image to the logits of the classes.
@@ -48,7 +52,7 @@ type Options struct {
 	// Mean and Std are those of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
 	Mean, Std []float64
-	// Auxiliary adds an auxiliary head for training, with the output graph.Auxiliary.
+	// Auxiliary adds the auxiliary heads for training, with outputs as graph.IsAuxiliary knows them.
 	Auxiliary bool
 }
 
@@ -72,12 +76,18 @@ func Architectures() []Architecture { return slices.Clone(zoo) }
 func Lookup(name string) (Architecture, error) {
 	names := make([]string, len(zoo))
 	for i, a := range zoo {
-		if a.Name == name {
+		if a.Name == bnctlName(name) {
 			return a, nil
 		}
 		names[i] = a.Name
 	}
 	return Architecture{}, &problem.Unknown{What: "model", Name: name, Known: names}
+}
+
+// bnctlName turns torchvision's spelling of a name into ours: mobilenet_v3_large is
+// mobilenetv3-large.
+func bnctlName(name string) string {
+	return strings.Replace(strings.ReplaceAll(name, "_", "-"), "mobilenet-v", "mobilenetv", 1)
 }
 
 // Build returns the template of an architecture. Its State is empty: fill it
@@ -87,6 +97,7 @@ func Build(name string, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	name = a.Name
 	if o.Auxiliary && !a.auxiliary {
 		return nil, withoutAuxiliary(name)
 	}
@@ -97,14 +108,14 @@ func Build(name string, o Options) (*Model, error) {
 	g := &graph.Graph{Name: name}
 	n := &net{Builder: graph.NewBuilder("main", &g.State)}
 	if o.Auxiliary {
-		n.auxiliary = new(graph.Value)
+		n.heads = map[string]graph.Value{}
 	}
 	x := n.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.U8,
 		Shape: []int{o.Input.Height, o.Input.Width, o.Input.Channels}})
 	x = n.Op(graph.Image, "image", []graph.Value{x}, "mean", o.Mean, "std", o.Std)
 	n.Output("logits", a.forward(n, x, o.Classes), false)
-	if o.Auxiliary {
-		n.Output(graph.Auxiliary, *n.auxiliary, false)
+	for _, name := range slices.Sorted(maps.Keys(n.heads)) {
+		n.Output(name, n.heads[name], false)
 	}
 	if g.Main, err = n.Function(); err != nil {
 		err = fmt.Errorf("model %s does not take images of %v: %w", name, o.Input, err)
@@ -114,7 +125,7 @@ func Build(name string, o Options) (*Model, error) {
 		return nil, err
 	}
 	return &Model{Architecture: name, Graph: g, State: map[string]tensor.Tensor{},
-		Preprocess: preprocess(o.Input)}, nil
+		Preprocess: a.preprocess(o.Input)}, nil
 }
 
 // withDefaults fills in what o leaves open.
@@ -165,11 +176,15 @@ func (o Options) check(a Architecture) error {
 
 // preprocess says how image files become the input: as for ImageNet where
 // that is what the size says, else scaled just so that they cover the input.
-func preprocess(s Size) Preprocess {
-	if s.Height == 224 && s.Width == 224 {
-		return Preprocess{Resize: 256, Known: true}
+func (a Architecture) preprocess(s Size) Preprocess {
+	p := Preprocess{Known: true, Interpolation: a.interpolation}
+	switch {
+	case a.resize != 0 && s.Height == a.Input.Height && s.Width == a.Input.Width:
+		p.Resize = a.resize
+	case s.Height == 224 && s.Width == 224:
+		p.Resize = 256
 	}
-	return Preprocess{Known: true}
+	return p
 }
 
 // withoutAuxiliary is the error of Options.Auxiliary for a model that has no such head.

@@ -10,6 +10,7 @@ import (
 // the names of the published code: maps of a quarter and an eighth of the image,
 // beside which the image itself goes, and interpolation to its size.
 func espNetC(n *net, image graph.Value, classes int) graph.Value {
+	n.norms = []any{"eps", 1e-3}
 	half := n.halved("sample1.pool.0", image)
 	quarter := n.halved("sample2.pool.1", n.halved("sample2.pool.0", image))
 	x := n.conv("level1.conv", image, convSpec{out: 16, kernel: 3, stride: 2, pad: 1}, 0)
@@ -34,7 +35,7 @@ func (n *net) halved(name string, x graph.Value) graph.Value {
 
 // normPrelu adds batch norm and prelu, whose slopes begin with 0.25.
 func (n *net) normPrelu(norm, act string, x graph.Value) graph.Value {
-	x = n.norm(norm, x, "eps", 1e-3)
+	x = n.norm(norm, x)
 	slope := n.declare(act+".weight", graph.Bias, "constant", []float64{0.25}, n.channels(x))
 	return n.Op(graph.Prelu, act, []graph.Value{x, slope})
 }

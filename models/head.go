@@ -99,7 +99,7 @@ func (h *head) trace(v graph.Value) error {
 			if err := h.trace(n.In[1]); err != nil {
 				return err
 			}
-		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout:
+		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout, graph.Relu:
 		default:
 			return fmt.Errorf("%s (%v) comes after it", h.f.NodeName(n), n.Op)
 		}

@@ -67,7 +67,8 @@ func TestWithClassesOfOthers(t *testing.T) {
 		"c = conv(x, @k, @b)\np = global_avg_pool(c)\nr = reshape(p, shape=[5])\ny = softmax(r)": "rows f32[9]",
 		"c = conv(x, @k, @b)\ny = upsample(c, size=[8,8])":                                       "rows f32[9,8,8]",
 		"c = conv(x, @k, @b)\ny = reshape(c, shape=[80])":                                        "mixes classes with places",
-		"c = conv(x, @k, @b)\ny = relu(c)":                                                       "y (relu) comes after it",
+		"c = conv(x, @k, @b)\ny = tanh(c)":                                                       "y (tanh) comes after it",
+		"c = conv(x, @k, @b)\ny = relu(c)":                                                       "rows f32[9,4,4]",
 		"t = tanh(@k)\ny = conv(x, t, @b)":                                                       "the weights of y are computed",
 		"s = slice(x, begin=[0,0,0], end=[3,1,1])\ny = reshape(s, shape=[3])": "s (slice) " +
 			"comes after it",

@@ -13,19 +13,16 @@ var invertedStages = []struct{ expand, out, blocks, stride int }{
 }
 
 func mobileNetV2(n *net, x graph.Value, classes int) graph.Value {
-	x = n.convNormRelu6("features.0", x, convSpec{out: 32, kernel: 3, stride: 2, pad: 1})
+	n.weights = heOverOut
+	x = n.unit("features.0", x, convSpec{out: 32, kernel: 3, stride: 2, pad: 1}, graph.Relu6)
 	feature := 1
 	for _, s := range invertedStages {
 		for i := range s.blocks {
-			stride := 1
-			if i == 0 {
-				stride = s.stride
-			}
-			x = n.inverted(fmt.Sprintf("features.%d", feature), x, s.expand, s.out, stride)
+			x = n.inverted(fmt.Sprintf("features.%d", feature), x, s.expand, s.out, atFirst(i, s.stride))
 			feature++
 		}
 	}
-	x = n.convNormRelu6(fmt.Sprintf("features.%d", feature), x, convSpec{out: 1280, kernel: 1, stride: 1})
+	x = n.unit(fmt.Sprintf("features.%d", feature), x, convSpec{out: 1280, kernel: 1, stride: 1}, graph.Relu6)
 	x = n.Op(graph.Dropout, "classifier.0", []graph.Value{n.globalPool("pool", x)}, "p", 0.2)
 	return n.dense("classifier.1", x, classes, "normal", 0.01, 0)
 }
@@ -34,22 +31,16 @@ func mobileNetV2(n *net, x graph.Value, classes int) graph.Value {
 func (n *net) inverted(name string, x graph.Value, expand, out, stride int) graph.Value {
 	in, y, i := n.channels(x), x, 0
 	if expand != 1 {
-		y = n.convNormRelu6(name+".conv.0", y, convSpec{out: in * expand, kernel: 1, stride: 1})
+		y = n.unit(name+".conv.0", y, convSpec{out: in * expand, kernel: 1, stride: 1}, graph.Relu6)
 		i = 1
 	}
 	hidden := in * expand
-	y = n.convNormRelu6(fmt.Sprintf("%s.conv.%d", name, i), y,
-		convSpec{out: hidden, kernel: 3, stride: stride, pad: 1, groups: hidden})
+	y = n.unit(fmt.Sprintf("%s.conv.%d", name, i), y,
+		convSpec{out: hidden, kernel: 3, stride: stride, pad: 1, groups: hidden}, graph.Relu6)
 	y = n.conv(fmt.Sprintf("%s.conv.%d", name, i+1), y, convSpec{out: out, kernel: 1, stride: 1}, 1)
 	y = n.norm(fmt.Sprintf("%s.conv.%d", name, i+2), y)
 	if stride != 1 || in != out {
 		return y
 	}
 	return n.add(name+".add", x, y)
-}
-
-// convNormRelu6 is torchvision's Conv2dNormActivation: layers 0, 1 and 2 under name.
-func (n *net) convNormRelu6(name string, x graph.Value, c convSpec) graph.Value {
-	x = n.norm(name+".1", n.conv(name+".0", x, c, 1))
-	return n.Op(graph.Relu6, name+".2", []graph.Value{x})
 }

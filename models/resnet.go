@@ -57,26 +57,35 @@ func basicBlock(n *net, name string, x graph.Value, width, stride, _ int) graph.
 
 // bottleneck has torchvision's form: the stride is in the 3x3 convolution ("version 1.5").
 func bottleneck(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
-	return n.bottleneck(name, x, width, 1, stride, dilation)
+	return n.bottleneck(name, x, 1, 4*width,
+		convSpec{out: width, kernel: 3, stride: stride, pad: dilation, dilation: dilation})
 }
 
 // bottleneckV1 has the stride in the first convolution of 1x1, as the paper, Caffe2 and
 // Detectron ("caffe style") have it. The weights have the same names and shapes.
 func bottleneckV1(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
-	return n.bottleneck(name, x, width, stride, 1, dilation)
+	return n.bottleneck(name, x, stride, 4*width,
+		convSpec{out: width, kernel: 3, stride: 1, pad: dilation, dilation: dilation})
 }
 
-// bottleneck adds a block whose first two convolutions have these strides.
-func (n *net) bottleneck(name string, x graph.Value, width, first, second, dilation int) graph.Value {
-	stride := first * second
-	y := n.conv(name+".conv1", x, convSpec{out: width, kernel: 1, stride: first}, 1)
+// bottlenecks is a bottleneck whose 3x3 convolution has groups of such a width where the first
+// stage has it: ResNeXt (Xie et al. 2017), and with one group Wide ResNet (Zagoruyko 2016).
+func bottlenecks(groups, each int) residual {
+	return func(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
+		return n.bottleneck(name, x, 1, 4*width, convSpec{out: groups * each * width / 64, kernel: 3,
+			stride: stride, pad: dilation, dilation: dilation, groups: groups})
+	}
+}
+
+// bottleneck adds a block around its middle convolution: first is the stride of the one before.
+func (n *net) bottleneck(name string, x graph.Value, first, out int, middle convSpec) graph.Value {
+	y := n.conv(name+".conv1", x, convSpec{out: middle.out, kernel: 1, stride: first}, 1)
 	y = n.relu(name+".relu1", n.norm(name+".bn1", y))
-	y = n.conv(name+".conv2", y,
-		convSpec{out: width, kernel: 3, stride: second, pad: dilation, dilation: dilation}, 1)
+	y = n.conv(name+".conv2", y, middle, 1)
 	y = n.relu(name+".relu2", n.norm(name+".bn2", y))
-	y = n.conv(name+".conv3", y, convSpec{out: 4 * width, kernel: 1, stride: 1}, 1)
+	y = n.conv(name+".conv3", y, convSpec{out: out, kernel: 1, stride: 1}, 1)
 	y = n.norm(name+".bn3", y)
-	return n.relu(name+".relu3", n.add(name+".add", y, n.projection(name, x, 4*width, stride)))
+	return n.relu(name+".relu3", n.add(name+".add", y, n.projection(name, x, out, first*middle.stride)))
 }
 
 // projection is the shortcut: x itself where it fits, else a 1x1 convolution

@@ -14,9 +14,9 @@ func onResNet50(head func(n *net, x graph.Value, classes int) graph.Value) forwa
 	return func(n *net, image graph.Value, classes int) graph.Value {
 		stages := n.resNetFeatures("backbone.", image, bottleneck, []int{3, 4, 6, 3}, 2)
 		y := n.upsampleTo("scale", head(n, stages[3], classes), image)
-		if n.auxiliary != nil {
+		if n.heads != nil {
 			aux := n.fcnHeadAs("aux_classifier.", stages[2], classes)
-			*n.auxiliary = n.upsampleTo("aux_classifier.scale", aux, image)
+			n.heads[graph.Auxiliary] = n.upsampleTo("aux_classifier.scale", aux, image)
 		}
 		return y
 	}

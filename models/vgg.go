@@ -6,23 +6,30 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// vgg16Plan is configuration D of Simonyan and Zisserman 2014: channels of the
-// 3x3 convolutions, 0 for a max pool.
-var vgg16Plan = []int{64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0}
-
-func vgg16BN(n *net, x graph.Value, classes int) graph.Value {
-	layer := 0
-	for _, width := range vgg16Plan {
-		if width == 0 {
+// vggBN returns a configuration of Simonyan and Zisserman 2014, table 1, with batch norm:
+// how many convolutions of 3x3 stand before each of the max pools.
+func vggBN(depths ...int) forward {
+	return func(n *net, x graph.Value, classes int) graph.Value {
+		layer := 0
+		for stage, depth := range depths {
+			for range depth {
+				x = n.vggLayer(layer, x, min(64<<stage, 512))
+				layer += 3
+			}
 			x = n.maxPool(fmt.Sprintf("features.%d", layer), x, 2, 2, 0)
 			layer++
-			continue
 		}
-		x = n.convBias(fmt.Sprintf("features.%d", layer), x, convSpec{out: width, kernel: 3, stride: 1, pad: 1}, 1)
-		x = n.norm(fmt.Sprintf("features.%d", layer+1), x)
-		x = n.relu(fmt.Sprintf("features.%d", layer+2), x)
-		layer += 3
+		return n.vggHead(x, classes)
 	}
+}
+
+func (n *net) vggLayer(layer int, x graph.Value, width int) graph.Value {
+	x = n.convBias(fmt.Sprintf("features.%d", layer), x, convSpec{out: width, kernel: 3, stride: 1, pad: 1}, 1)
+	x = n.norm(fmt.Sprintf("features.%d", layer+1), x)
+	return n.relu(fmt.Sprintf("features.%d", layer+2), x)
+}
+
+func (n *net) vggHead(x graph.Value, classes int) graph.Value {
 	x = n.flatten("flat", n.sevenBySeven(x))
 	for _, at := range []int{0, 3} {
 		x = n.dense(fmt.Sprintf("classifier.%d", at), x, 4096, "normal", 0.01, 0)

@@ -3,7 +3,6 @@ package models_test
 import (
 	"testing"
 
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -37,6 +36,35 @@ var zooCases = []struct {
 	{"lraspp-mobilenetv3-large", 3221538, 47, "classifier.high_classifier.bias"},
 	{"espnet-c", 349705, 16, "classifier.conv.weight"}, // counted by hand
 	{"vgg16-bn", 138365992, 13, "classifier.6.bias"},
+	{"resnext50-32x4d", 25028904, 53, "fc.bias"},
+	{"resnext101-32x8d", 88791336, 104, "fc.bias"},
+	{"wide-resnet50-2", 68883240, 53, "fc.bias"},
+	{"mobilenetv3-small", 2542856, 34, "classifier.3.bias"},
+	{"mobilenetv3-large", 5483032, 46, "classifier.3.bias"},
+	{"mnasnet1-0", 4383312, 52, "classifier.1.bias"},
+	{"efficientnet-b0", 5288548, 49, "classifier.1.bias"},
+	{"efficientnet-b1", 7794184, 69, "classifier.1.bias"},
+	{"efficientnet-b2", 9109994, 69, "classifier.1.bias"},
+	{"efficientnet-b3", 12233232, 78, "classifier.1.bias"},
+	{"efficientnet-b4", 19341616, 96, "classifier.1.bias"},
+	{"efficientnet-v2-s", 21458488, 110, "classifier.1.bias"},
+	{"regnet-x-400mf", 5495976, 71, "fc.bias"},
+	{"regnet-y-400mf", 4344144, 53, "fc.bias"},
+	{"regnet-y-800mf", 6432512, 47, "fc.bias"},
+	{"regnet-y-1-6gf", 11202430, 86, "fc.bias"},
+	{"regnet-y-3-2gf", 19436338, 68, "fc.bias"},
+	{"regnet-y-8gf", 39381472, 56, "fc.bias"},
+	{"densenet121", 7978856, 121, "classifier.bias"},
+	{"googlenet", 6624904, 57, "fc.bias"},
+	{"inception-v3", 23834568, 94, "fc.bias"},
+	{"shufflenet-v2-x1-0", 2278604, 56, "fc.bias"},
+	{"squeezenet1-1", 1235496, 0, "classifier.1.bias"},
+	{"vgg11-bn", 132868840, 8, "classifier.6.bias"},
+	{"vgg13-bn", 133053736, 10, "classifier.6.bias"},
+	{"vgg19-bn", 143678248, 16, "classifier.6.bias"},
+	{"convnext-tiny", 28589128, 0, "classifier.2.bias"},
+	{"vit-b-16", 86567656, 0, "heads.head.bias"},
+	{"swin-t", 28288354, 0, "head.bias"},
 }
 
 func TestZoo(t *testing.T) {
@@ -78,7 +106,7 @@ func TestAuxiliaryHeads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		without, err := m.Graph.Without(graph.Auxiliary)
+		without, err := m.Graph.WithoutAuxiliary()
 		if err != nil || string(without.Text()) != string(plain.Graph.Text()) {
 			t.Errorf("%s: without its head it is another graph, %v", name, err)
 		}

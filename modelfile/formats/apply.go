@@ -14,10 +14,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ignorable reports whether a tensor that an architecture lacks may be left
-// out: the counter of a batch norm, which predicting does not need.
+// ignorable reports whether a tensor that an architecture lacks may be left out: the counter
+// of a batch norm, which predicting does not need, and the index of Swin's table of distances,
+// which follows from the window.
 func ignorable(name string) bool {
-	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked")
+	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked") ||
+		strings.HasSuffix(name, ".relative_position_index")
 }
 
 // fit tells how the tensors of a file and the parameters of a model meet.

@@ -56,7 +56,7 @@ func IdentifyIncomplete(f *File) (*models.Model, error) {
 			"name one with {arch}")
 	case 1:
 		sayAssumed(f, found[0])
-		return found[0], nil
+		return owned(found[0]), nil
 	}
 	return nil, severalFit(names)
 }

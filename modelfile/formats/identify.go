@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Identify finds the architecture of a file's tensors in the zoo and returns
@@ -26,6 +29,7 @@ func Identify(f *File) (*models.Model, error) {
 			return nil, err
 		}
 		if m != nil {
+			m = owned(m)
 			f.SetTensors(tensors)
 			leaveLoose(f, m)
 			sayAssumed(f, m)
@@ -102,18 +106,43 @@ func search(tensors []Tensor) (found *models.Model, nearest fit, name string, er
 	return found, nearest, name, nil
 }
 
-// build returns an architecture with as many classes as the tensors have.
+// published has the models of the zoo, to compare with: a file is compared with all of them.
+var published sync.Map
+
+// build returns an architecture with as many classes as the tensors have. The model is for
+// reading alone.
 func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
-	m, err := models.Build(a.Name, models.Options{})
-	if err != nil {
-		return nil, err
+	if _, ok := published.Load(a.Name); !ok {
+		m, err := models.Build(a.Name, models.Options{})
+		if err != nil {
+			return nil, err
+		}
+		published.Store(a.Name, m)
 	}
-	if n := classes(m, a.Classes, tensors); n >= 2 && n != a.Classes {
+	v, _ := published.Load(a.Name)
+	m := v.(*models.Model)
+	if n := classes(m, a.Classes, tensors); n >= 2 && n != a.Classes && hasFirst(m, tensors) {
 		if other, err := models.Build(a.Name, models.Options{Classes: n}); err == nil {
 			return other, nil
 		}
 	}
 	return m, nil
+}
+
+// owned returns a copy of a model of build whose graph may be changed.
+func owned(m *models.Model) *models.Model {
+	c := *m
+	c.Graph = &graph.Graph{Name: m.Graph.Name, State: slices.Clone(m.Graph.State), Main: m.Graph.Main.Clone()}
+	c.State = map[string]tensor.Tensor{}
+	return &c
+}
+
+// hasFirst reports whether the first tensor of m is among others.
+func hasFirst(m *models.Model, tensors []Tensor) bool {
+	first := m.Graph.State[0]
+	return slices.ContainsFunc(tensors, func(t Tensor) bool {
+		return t.Name == first.Name && slices.Equal(t.Shape, first.Shape)
+	})
 }
 
 // classes returns the number of classes of the last layer: the first length

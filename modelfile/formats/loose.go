@@ -17,7 +17,8 @@ var auxiliaryHeads = []string{"aux_classifier.", "aux1.", "aux2.", "AuxLogits."}
 // stands. It is "" if it may not.
 func looseBeside(t Tensor, m *models.Model) string {
 	reason := t.Loose()
-	if reason == "" && slices.ContainsFunc(auxiliaryHeads, func(p string) bool { return strings.HasPrefix(t.Name, p) }) {
+	of := func(head string) bool { return strings.HasPrefix(t.Name, head) }
+	if reason == "" && slices.ContainsFunc(auxiliaryHeads, of) {
 		reason = "the auxiliary head, which has a use in training alone"
 	}
 	if reason == "" {

@@ -3,6 +3,7 @@ package formats
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,8 +77,8 @@ func TestHealthyFiles(t *testing.T) {
 // TestRoundTrips writes every model of the zoo and reads it back.
 func TestRoundTrips(t *testing.T) {
 	for _, a := range models.Architectures() {
-		if a.Name == "vgg16-bn" && os.Getenv("BNCTL_PEERS") == "" {
-			continue // half a gigabyte: with the peers
+		if large(a) && os.Getenv("BNCTL_PEERS") == "" {
+			continue // with the peers
 		}
 		m, err := models.Build(a.Name, models.Options{Classes: 3})
 		if err != nil {
@@ -106,6 +107,18 @@ func TestRoundTrips(t *testing.T) {
 			}
 		}
 	}
+}
+
+// large reports whether the files of a network are, or whether a smaller one of its family
+// stands for it.
+func large(a models.Architecture) bool {
+	small := []string{"mobilenetv3-small", "shufflenet-v2-x1-0", "squeezenet1-1"}
+	switch a.Family {
+	case "small", "cifar-resnet", "segmentation":
+		return false
+	}
+	before := []string{"resnet18", "resnet50-v1", "mobilenetv2"}
+	return !slices.Contains(small, a.Name) && !slices.Contains(before, a.Name)
 }
 
 // number fills the state of a model with the numbers 1, 2, 3 and so on.

@@ -59,22 +59,30 @@ def network(name, classes):
         more = {} if name.startswith("lraspp") else {"aux_loss": False}
         return getattr(torchvision.models.segmentation, pixels[name])(
             weights=None, weights_backbone=None, num_classes=classes, **more)
-    name, v1, _ = {"mobilenetv2": "mobilenet_v2", "vgg16-bn": "vgg16_bn"}.get(name, name).partition("-v1")
-    net = getattr(torchvision.models, name)(num_classes=classes)
+    name, v1, _ = name.partition("-v1")
+    more = {"init_weights": False, "aux_logits": False} if name in HALVES else {}
+    name = name.replace("-", "_").replace("mobilenetv", "mobilenet_v")
+    net = getattr(torchvision.models, name)(num_classes=classes, **more)
     if v1:  # the stride in the 1x1, where the paper and Caffe2 have it
         for layer in (net.layer2, net.layer3, net.layer4):
             layer[0].conv1.stride, layer[0].conv2.stride = (2, 2), (1, 1)
     return net
 
 
+HALVES = ("googlenet", "inception-v3")  # they take pixels from -1 to 1
+
+
 def main(name, classes, weights, pixels=None, side=0):
     model = network(name, int(classes))
-    model.load_state_dict(torch.load(weights, weights_only=True), strict=True)
+    missing = model.load_state_dict(torch.load(weights, weights_only=True), strict=False)
+    assert not missing.unexpected_keys and all(k.endswith("relative_position_index") for k in missing.missing_keys), missing
     if pixels is None:
         return
     model = model.double().eval()
     x = np.fromfile(pixels, "u1").reshape(2, int(side), int(side), 3).transpose(0, 3, 1, 2) / 255
     mean, std = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
+    if name in HALVES:
+        mean, std = np.array([0.5] * 3), np.array([0.5] * 3)
     x = (x - mean[:, None, None]) / std[:, None, None]
     with torch.no_grad():
         y = model(torch.from_numpy(x))

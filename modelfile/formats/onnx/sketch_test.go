@@ -74,6 +74,7 @@ type operand struct {
 	shape    []int
 	constant bool
 	dtype    tensor.DType
+	moved    *batchAxis // where the batch is, if that is not the first axis alone
 }
 
 // newSketch makes a graph of an input of a shape; the length of its batch may be open.
@@ -114,7 +115,7 @@ func (s *sketch) keep(t tensor.Tensor) string {
 	for _, n := range t.Shape {
 		p.Dims = append(p.Dims, int64(n))
 	}
-	s.have[p.Name] = operand{p.Name, t.Shape, true, t.DType}
+	s.have[p.Name] = operand{name: p.Name, shape: t.Shape, constant: true, dtype: t.DType}
 	if s.oneIn(3) {
 		name := p.Name
 		p.Name = ""
@@ -228,17 +229,39 @@ func (s *sketch) learn(name string) (operand, bool) {
 	}
 	if x, ok := r.values[name]; ok && x.isConstant() {
 		x, _, err := r.operand(name)
-		return operand{name, x.c.Shape, true, x.c.DType}, err == nil
+		return operand{name: name, shape: x.c.Shape, constant: true, dtype: x.c.DType}, err == nil
 	}
-	if _, err := r.model(); err != nil {
+	_, err = r.model()
+	x, ok := r.values[name]
+	if moved := ok && x.unbatched && r.tracked(); err != nil && !moved { // as an output it is refused
 		return operand{}, false
 	}
-	x := r.values[name]
-	shape := slices.Clone(r.shapeOf(x))
-	if !x.unbatched {
-		shape = append([]int{s.rows}, shape...)
+	o := operand{name: name, shape: slices.Clone(r.shapeOf(x)), constant: x.v == graph.None, dtype: tensor.F32}
+	switch {
+	case !x.unbatched:
+		o.shape = append([]int{s.rows}, o.shape...)
+	case r.tracked():
+		o.moved = &x.batchAxis
+		o.shape[o.moved.axis] *= s.rows
 	}
-	return operand{name, shape, x.v == graph.None, tensor.F32}, true
+	return o, true
+}
+
+// bringBack makes the batch of a value the first axis alone.
+func (s *sketch) bringBack(x operand) string {
+	name, at, shape := x.name, x.moved.axis, slices.Clone(x.shape)
+	if p := x.moved; p.outer*p.inner > 1 {
+		shape = slices.Concat(shape[:at], []int{p.outer, -1, p.inner}, shape[at+1:])
+		n := &onnxpb.NodeProto{OpType: "Reshape", Input: []string{name}, Output: []string{s.free("v")}}
+		s.list(n, "shape", 1, 5, shape...)
+		s.g.Node = append(s.g.Node, n)
+		name, at = n.Output[0], at+1
+	}
+	perm := append([]int{at}, slices.DeleteFunc(indicesTo(len(shape)), func(a int) bool { return a == at })...)
+	n := &onnxpb.NodeProto{OpType: "Transpose", Input: []string{name}, Output: []string{s.free("v")},
+		Attribute: []*onnxpb.AttributeProto{intsAttr("perm", perm...)}}
+	s.g.Node = append(s.g.Node, n)
+	return n.Output[0]
 }
 
 // sketched draws a graph that ends in an operator, whose first operand has a
@@ -263,7 +286,11 @@ func sketched(d dice, op string, rank int) *sketch {
 			s.g.Node, s.g.Initializer = s.g.Node[:nodes], s.g.Initializer[:tensors]
 		}
 	}
-	s.ends(s.add(op, x)...)
+	out := s.add(op, x)
+	if o, ok := s.learn(out[0]); ok && o.moved != nil {
+		out = []string{s.bringBack(o)}
+	}
+	s.ends(out...)
 	return s
 }
 

@@ -166,8 +166,9 @@ func drawTranspose(s *sketch, n *onnxpb.NodeProto, x operand) {
 		j := s.between(1, i)
 		perm[i], perm[j] = perm[j], perm[i]
 	}
-	if s.oneIn(6) && len(perm) > 1 {
-		perm[0], perm[1] = perm[1], perm[0]
+	if s.oneIn(3) && len(perm) > 1 {
+		j := s.between(1, len(perm)-1)
+		perm[0], perm[j] = perm[j], perm[0]
 	}
 	s.put(n, intsAttr("perm", s.near(perm...)...))
 }
@@ -201,7 +202,9 @@ func drawReshape(s *sketch, n *onnxpb.NodeProto, x operand) {
 	case 3:
 		to = []int{first(from, 1), -1}
 	}
-	if len(to) > 0 && !x.constant && !s.oneIn(3) {
+	if p := x.moved; p != nil && p.axis < len(to) && !s.oneIn(4) {
+		to[p.axis] = -1
+	} else if len(to) > 0 && !x.constant && !s.oneIn(3) {
 		to[0] = oneOf(s.dice, 0, -1)
 	}
 	for i := 1; i < len(to); i++ {

@@ -51,6 +51,9 @@ func ParseAugment(text string) (Augment, error) {
 // fits refuses what an augmentation cannot do with the labels of a source: pixels must not move
 // away from their labels.
 func (a Augment) fits(info Info) error {
+	if err := a.mixes(info); err != nil {
+		return err
+	}
 	if a == NoAugment || info.Masks || len(info.LabelShape) < 2 {
 		return nil
 	}

@@ -14,6 +14,10 @@ type Batch struct {
 	Last     bool          // the last batch of its epoch, which may be shorter
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
 	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
+	// Partners are the labels of the samples that are mixed into those of the rows, as Labels; zero unless the
+	// augmentation mixes. Fraction is what rows have of their own, and their labels in the loss.
+	Partners tensor.Tensor
+	Fraction float32
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
 
 	loader    *Loader
@@ -28,7 +32,8 @@ type Batch struct {
 	mu        sync.Mutex
 	err       error // of the first row that has one
 	failedRow int
-	bad       map[int]error // of rows, with Plan.SkipErrors
+	bad       map[int]error      // of rows, with Plan.SkipErrors
+	wanted    func(row int) bool // Plan.Select's; nil: all
 }
 
 // Len returns the number of samples.
@@ -122,6 +127,9 @@ func (b *Batch) Bad(row int) error { return b.bad[row] }
 // done counts rows that were dealt with.
 func (b *Batch) done(rows int) {
 	if b.left.Add(int64(-rows)) == 0 {
+		if b.loader.plan.Transform.Augment.Mixes() && b.err == nil {
+			b.mix()
+		}
 		close(b.filled)
 	}
 }

@@ -177,15 +177,18 @@ func (l *Loader) order(epoch int) []int {
 // send gives b to the reader and its rows to the workers; false if the loader
 // was closed.
 func (l *Loader) send(b *Batch) bool {
-	select {
-	case l.ready <- b:
-	case <-l.ctx.Done():
-		return false
-	}
 	rows := b.Len()
 	var wanted func(row int) bool
 	if l.plan.Select != nil {
 		wanted = l.plan.Select(b.Position, rows)
+	}
+	if b.wanted = wanted; l.plan.Transform.Augment.Mixes() {
+		wanted = needed(wanted, rows)
+	}
+	select {
+	case l.ready <- b:
+	case <-l.ctx.Done():
+		return false
 	}
 	step := l.rowsPerJob()
 	for from := 0; from < rows; from += step {

@@ -59,9 +59,13 @@ func load(t *testing.T, src Source, plan Plan) []*Batch {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &Batch{Position: b.Position, Last: b.Last, X: b.X.Clone(), Samples: b.Samples.Clone()}
+		c := &Batch{Position: b.Position, Last: b.Last, samples: slices.Clone(b.samples),
+			X: b.X.Clone(), Samples: b.Samples.Clone()}
 		if !b.Labels.IsZero() {
 			c.Labels = b.Labels.Clone()
+		}
+		if c.Fraction = b.Fraction; !b.Partners.IsZero() {
+			c.Partners = b.Partners.Clone()
 		}
 		all = append(all, c)
 		b.Release()

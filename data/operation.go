@@ -55,6 +55,8 @@ var operationKinds = []*operationKind{
 	{"trivial", nil, 8, true, trivialOperation},
 	{"erase", []param{probability, {"least share of the area", 0.02, 0.001, 1, false},
 		{"largest share", 0.33, 0.001, 1, false}}, 6, true, eraseOperation},
+	{mixup, []param{{"alpha", 0.2, 0.01, 100, false}}, 0, false, nil},
+	{cutmix, []param{{"alpha", 1, 0.01, 100, false}}, 0, false, nil},
 }
 
 var probability = param{"probability", 0.5, 0, 1, false}
@@ -70,6 +72,9 @@ func parseOperations(text string) ([]operation, error) {
 		if slices.ContainsFunc(ops, func(o operation) bool { return o.name == op.name }) {
 			return nil, fmt.Errorf("%s stands there twice", op.name)
 		}
+		if n := len(ops); n > 0 && ops[n-1].mixes() && !op.mixes() {
+			return nil, fmt.Errorf("%s: it mixes what the others have made, want it after %s", ops[n-1].name, op.name)
+		}
 		if op.name == resizedCrop && len(ops) > 0 {
 			return nil, fmt.Errorf("%s: it makes the picture of the source, want it before %s", op.name, ops[0].name)
 		}
@@ -77,6 +82,8 @@ func parseOperations(text string) ([]operation, error) {
 	}
 	return ops, nil
 }
+
+func (o operation) mixes() bool { return o.name == mixup || o.name == cutmix }
 
 func parseOperation(word string) (operation, error) {
 	name, list, given := strings.Cut(word, ":")

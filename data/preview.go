@@ -55,17 +55,22 @@ func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error)
 	}
 	lines := 0
 	if info.Labelled && b.perLabel == 1 {
-		lines = 1
+		if lines = 1; augment.Mixes() {
+			lines = 2
+		}
 	}
 	g := newGrid(n, p.Columns, p.Side, lines*captionHeight)
 	for row := range n {
 		x := b.row(row)
 		if info.Masks {
-			x = Overlay(x, b.labels[row*b.perLabel:(row+1)*b.perLabel])
+			x = Overlay(x, b.Labels.I32()[row*b.perLabel:(row+1)*b.perLabel])
 		}
 		g.draw(row, x)
 		if lines > 0 {
-			g.write(row, 0, className(info, b.labels[row]))
+			g.write(row, 0, className(info, b.Labels.I32()[row])+ofFraction(b.Fraction, lines))
+		}
+		if lines > 1 {
+			g.write(row, 1, className(info, b.Partners.I32()[row])+ofFraction(1-b.Fraction, lines))
 		}
 	}
 	return g.out, n, nil
@@ -80,6 +85,14 @@ func drawable(info Info, columns, side int) error {
 		return fmt.Errorf("a grid of columns %d, side %d; want at least 1 and 1", columns, side)
 	}
 	return nil
+}
+
+// ofFraction writes what of a mixed picture has a label.
+func ofFraction(fraction float32, lines int) string {
+	if lines < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" %.0f%%", 100*fraction)
 }
 
 // captionHeight is that of a line of text, in pixels.

@@ -44,6 +44,7 @@ type Loss struct {
 	HuberDelta float64   // of HuberError: from where on the loss is a line
 	Smoothing  float64   // of CrossEntropy, and so is
 	Weights    []float64 // of the classes; nil: 1
+	Mixed      bool      // of CrossEntropy: a row has two labels, each with its fraction
 	// Auxiliary weighs the loss of the graph's output of that name, in the gradient
 	// alone: what a step reports is the first output's. 0: there is none.
 	Auxiliary float64
@@ -260,9 +261,11 @@ func (t *trainBuilder) finish() error {
 
 // lossNodes are what a training function has of its loss.
 type lossNodes struct {
-	sum  graph.Value // of replicas
-	of   string      // how sum is reduced: attribute of AllReduce
-	hits graph.Value // labels met and counted, of replicas; None with numbers
+	sum graph.Value // of replicas
+	of  string      // how sum is reduced: attribute of AllReduce
+	// partners is the sum of the second labels of mixed rows, of replicas; else None.
+	partners graph.Value
+	hits     graph.Value // labels met and counted, of replicas; None with numbers
 	// seed returns the gradient of outputs.
 	seed func(name string, outputs graph.Value) graph.Value
 }
@@ -271,16 +274,7 @@ func (t *trainBuilder) lossOf(outputs graph.Value, shape []int) (lossNodes, erro
 	if t.loss.Of != CrossEntropy {
 		return t.elementLoss(outputs, shape)
 	}
-	labels := t.labels(shape[1:])
-	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
-	loss := t.Builder.Op(graph.SoftmaxXent, "loss", []graph.Value{outputs, labels, graph.None},
-		"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets", t.loss.weightsTargets())
-	hits := t.Builder.Op(graph.Correct, "correct", []graph.Value{outputs, labels})
-	return lossNodes{loss, "sum", hits, func(name string, logits graph.Value) graph.Value {
-		return t.Builder.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, graph.None},
-			"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets",
-			t.loss.weightsTargets())
-	}}, nil
+	return t.crossEntropy(outputs, shape), nil
 }
 
 // labels declares the labels of rows.
@@ -323,7 +317,8 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 		}
 		return t.Builder.Op(graph.AllReduce, t.Builder.UniqueName(name), []graph.Value{v}, pairs...)
 	}
-	lossSum, hitSum := whole("loss.sum", loss.sum, "of", loss.of), whole("correct.sum", loss.hits)
+	lossSum, partnersSum := whole("loss.sum", loss.sum, "of", loss.of), whole("loss.partners.sum", loss.partners)
+	hitSum := whole("correct.sum", loss.hits)
 	sums := make([]graph.Value, len(wrt))
 	for i, name := range t.loss.Trained {
 		var ok bool
@@ -339,6 +334,9 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 	t.Builder.Output(OutputLoss, lossSum, false)
 	if hitSum != graph.None {
 		t.Builder.Output(OutputHits, hitSum, false)
+	}
+	if partnersSum != graph.None {
+		t.Builder.Output(OutputPartnersLoss, partnersSum, false)
 	}
 	for _, m := range t.moments {
 		t.Builder.Output(m.Name, m.Value, false)

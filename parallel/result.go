@@ -43,6 +43,8 @@ func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
 		switch whole := outs[0].Outputs[i]; {
 		case o.Name == OutputLoss:
 			r.Loss = lossIn(whole.F64())
+		case o.Name == OutputPartnersLoss:
+			r.Loss += lossIn(whole.F64())
 		case o.Name == OutputHits:
 			r.Correct, r.Counted = whole.F64()[0], whole.F64()[1]
 		case strings.HasPrefix(o.Name, gradientPrefix):

@@ -18,6 +18,7 @@ const (
 	StreamGlyphs  Stream = 4 // drawing of the built-in data
 	StreamDelay   Stream = 5 // delays of asynchronous statistics and gradients
 	StreamShapes  Stream = 6 // drawing of the built-in scenes
+	StreamMix     Stream = 8 // mixing of the samples of a step
 	StreamDropout Stream = 1 << 16
 )
 

@@ -15,23 +15,33 @@ func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
 	}
 	p.withLoss(rows)
-	labels := rows[parallel.InputLabels]
-	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: p.inverse(labels)}
+	if len(b.Partners.Shape) > 0 {
+		withPartners(rows, b, sl.Repeated)
+	}
+	out := parallel.Batch{Rows: rows, Sizes: sl.Sizes, Inverse: inverse(p.weighed(rows))}
 	from := 0
 	for _, n := range sl.Sizes {
-		out.Inverses = append(out.Inverses, p.inverse(labels.Rows(from, from+n)))
+		out.Inverses = append(out.Inverses, inverse(p.weighed(rowsFrom(rows, from, from+n))))
 		from += n
 	}
 	return out
 }
 
-// inverse returns 1/denominator of the loss of rows with these labels; 0 if
-// none counts.
-func (p *plan) inverse(labels tensor.Tensor) float32 {
-	if d := p.denominator(labels); d > 0 {
-		return float32(1 / d)
+// inverse returns 1/denominator of the loss; 0 if no label counts.
+func inverse(denominator float64) float32 {
+	if denominator > 0 {
+		return float32(1 / denominator)
 	}
 	return 0
+}
+
+// rowsFrom returns rows from to to-1 of inputs.
+func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Tensor {
+	out := map[string]tensor.Tensor{}
+	for name, t := range rows {
+		out[name] = t.Rows(from, to)
+	}
+	return out
 }
 
 // ident returns (epoch, sample) of every row: what dropout is drawn by.

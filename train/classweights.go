@@ -172,8 +172,8 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
 	if p.loss.numbers() {
 		r.Counted = p.denominator(b.Rows[parallel.InputLabels])
-	} else if p.classWeights != nil && r.Counted > 0 {
-		r.Loss = ratio(r.Loss, p.denominator(b.Rows[parallel.InputLabels])) * r.Counted
+	} else if (p.classWeights != nil || isMixed(b.Rows)) && r.Counted > 0 {
+		r.Loss = ratio(r.Loss, p.weighed(b.Rows)) * r.Counted
 	}
 	return r
 }

@@ -96,7 +96,7 @@ func TestAllIgnored(t *testing.T) {
 	for _, weights := range [][]float64{nil, {1, 2}} {
 		p := &plan{classWeights: weights}
 		b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: none}}
-		if got := p.inverse(none); got != 0 {
+		if got := inverse(p.denominator(none)); got != 0 {
 			t.Errorf("weights %v: inverse %v", weights, got)
 		}
 		if got := p.perLabel(b, parallel.Result{}).Loss; got != 0 {
@@ -126,7 +126,7 @@ func TestDenominator(t *testing.T) {
 		if got := p.denominator(labels); got != c.denominator {
 			t.Errorf("weights %v: %v, want %v", c.weights, got, c.denominator)
 		}
-		if got := p.inverse(labels); got != float32(1/c.denominator) {
+		if got := inverse(p.denominator(labels)); got != float32(1/c.denominator) {
 			t.Errorf("weights %v: inverse %v", c.weights, got)
 		}
 		if got := p.perLabel(b, parallel.Result{Loss: 6, Counted: 5}).Loss; math.Abs(got-c.loss) > 1e-12 {

@@ -66,14 +66,12 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	if err != nil {
 		return nil, err
 	}
-	used := newEvaluation(s.plan.config.Train.Info(), s.plan.loss.Loss)
-	used.loss, used.classWeights = s.plan.loss, s.plan.classWeights
-	probabilities := s.plan.loss.Probabilities(s.plan.template.Graph)
-	if err := used.Add(outs[0], b.Rows[parallel.InputLabels], probabilities); err != nil {
+	used, err := s.plan.lossInUse(outs[0], b.Rows)
+	if err != nil {
 		return nil, err
 	}
 	trained = s.plan.perLabel(b, trained)
-	g := &Gap{Batch: ratio(trained.Loss, trained.Counted), Running: used.Loss()}
+	g := &Gap{Batch: ratio(trained.Loss, trained.Counted), Running: used}
 	if sum := g.Batch + g.Running; !tensor.IsFinite(sum) {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
@@ -29,6 +30,9 @@ var unetSteps string
 //go:embed testdata/auxiliary_steps.txt
 var auxiliarySteps string
 
+//go:embed testdata/mixed_steps.txt
+var mixedSteps string
+
 // golden is what a script computed: its sizes and seed. The rows go over
 // replicas of different sizes.
 type golden struct {
@@ -40,6 +44,7 @@ type golden struct {
 	graph               string  // of a model that is not in the zoo
 	aux                 float64 // weight of the auxiliary loss
 	recompute           bool
+	mixed               bool // with the rows before, and label smoothing
 }
 
 var (
@@ -49,6 +54,8 @@ var (
 		weights: "0.5,1,2", steps: unetSteps}
 	goldenAuxiliary = &golden{model: "two heads", classes: 3, side: 8, seed: 5, lr: 0.1, weights: "0.5,1,2",
 		steps: auxiliarySteps, graph: twoHeads, aux: 0.4}
+	goldenMixed = &golden{model: "two heads, mixed", classes: 3, side: 8, seed: 5, lr: 0.1, weights: "0.5,1,2",
+		steps: mixedSteps, graph: twoHeads, aux: 0.4, mixed: true}
 )
 
 // twoHeads is the network of auxiliary_steps.py.
@@ -149,8 +156,17 @@ func (g *golden) input(step int, p *plan) parallel.Batch {
 			y.I32()[i] = int32(word%uint32(g.classes+1)) - 1
 		}
 	}
-	return parallel.Batch{Rows: map[string]tensor.Tensor{"x": x, parallel.InputLabels: y},
-		Inverse: p.inverse(y), Sizes: parallel.Split(goldenBatch, goldenReplicas)}
+	rows := map[string]tensor.Tensor{"x": x, parallel.InputLabels: y}
+	if g.mixed {
+		partners := tensor.New(tensor.I32, y.Shape...)
+		size := len(y.Bytes) / goldenBatch
+		copy(partners.Bytes[copy(partners.Bytes, y.Bytes[len(y.Bytes)-size:]):], y.Bytes)
+		b := data.Batch{X: x, Partners: partners}
+		b.Fraction = []float32{0.75, 0.625, 0.9375}[step]
+		withPartners(rows, &b, 0)
+	}
+	return parallel.Batch{Rows: rows, Inverse: inverse(p.weighed(rows)),
+		Sizes: parallel.Split(goldenBatch, goldenReplicas)}
 }
 
 // run trains three steps on two devices and returns losses and state.
@@ -158,6 +174,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	ctx, m := context.Background(), g.build(t)
 	r := &Recipe{Batch: goldenBatch, Replicas: goldenReplicas, Accumulate: 1, BN: bn.Sync, BNStats: bn.Pooled,
 		Optimizer: "sgd", LR: g.lr, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
+		LabelSmoothing: map[bool]float64{true: 0.1}[g.mixed], Augment: map[bool]string{true: "mixup"}[g.mixed],
 		ClassWeights: g.weights, AuxWeight: g.aux, Data: Data{Samples: goldenBatch, Classes: g.classes}}
 	must := func(err error) {
 		if err != nil {
@@ -217,7 +234,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 // Three steps of a network give what PyTorch has: losses within 1e-5, weights
 // and statistics within 1e-4 of their size.
 func TestThreeStepsAsInPyTorch(t *testing.T) {
-	for _, g := range []*golden{goldenResNet20, goldenUNet, goldenAuxiliary} {
+	for _, g := range []*golden{goldenResNet20, goldenUNet, goldenAuxiliary, goldenMixed} {
 		for name, p := range map[string]device.Provider{"cpu": cpu.Provider{}, "ref": ref.Provider{}} {
 			t.Run(g.model+" "+name, func(t *testing.T) { g.compare(t, p) })
 		}

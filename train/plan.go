@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -130,9 +131,13 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	if err != nil {
 		return nil, err
 	}
+	if r.mixes() && l.Of != parallel.CrossEntropy {
+		return nil, problem.New("augment", r.Augment, "it mixes samples of classes, and the loss of the labels is "+
+			r.Loss, "leave mixup and cutmix out")
+	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.delta,
-		Smoothing: r.LabelSmoothing,
-		Weights:   classWeights, Auxiliary: r.AuxWeight,
+		Smoothing: r.LabelSmoothing, Mixed: r.mixes(),
+		Weights: classWeights, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.perReplicaGradients()})
 	if err != nil {
 		return nil, err

@@ -135,6 +135,8 @@ func rankWays() map[string]func(*Recipe) {
 		"late":             func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
 		"posthoc":          func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
 		"running":          func(r *Recipe) { r.BN, r.BNMin, r.Batch = bn.Replica, "running", 12 },
+		"sync, mixed":      func(r *Recipe) { otherRecipes["mixed"](r); r.Tail = parallel.Repeat },
+		"replica, mixed":   func(r *Recipe) { otherRecipes["mixed"](r); r.BN, r.Replicas = bn.Replica, 4 },
 		"replica, lars":    func(r *Recipe) { r.BN, r.Optimizer, r.ClipNorm = bn.Replica, "lars", 1 },
 	}
 }
@@ -160,7 +162,7 @@ func TestPlacementsOfRanks(t *testing.T) {
 // of devices trains the template of one device and tells of the same epochs.
 func TestRanksTrainOneTemplate(t *testing.T) {
 	for name, change := range rankWays() {
-		if testing.Short() && !slices.Contains([]string{"sync, repeat", "frozen", "first", "running"}, name) {
+		if testing.Short() && !slices.Contains([]string{"sync, repeat", "sync, mixed", "frozen", "first", "running"}, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

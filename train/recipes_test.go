@@ -29,6 +29,9 @@ var otherRecipes = map[string]func(r *Recipe){
 	"weighted": func(r *Recipe) {
 		r.ClassWeights, r.LabelSmoothing = "1,2,0.5,0,3,1,1,0.25,1,7", 0.1
 	},
+	"mixed": func(r *Recipe) {
+		r.Augment, r.LabelSmoothing, r.ClassWeights = "randaugment mixup cutmix", 0.1, "1,2,0.5,0,3,1,1,0.25,1,7"
+	},
 	"freeze": func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }
 
@@ -69,10 +72,13 @@ func TestAccumulateIsALargerBatch(t *testing.T) {
 		}
 		return m.State
 	}
-	want, got := state(func(*Recipe) {}), state(otherRecipes["rounds"])
-	for name, w := range want {
-		if !tensor.Equal(got[name], w) {
-			t.Errorf("%s differs", name)
+	rounds := otherRecipes["rounds"]
+	for of, change := range map[string]func(*Recipe){"plain": func(*Recipe) {}, "mixed": otherRecipes["mixed"]} {
+		want, got := state(change), state(func(r *Recipe) { change(r); rounds(r) })
+		for name, w := range want {
+			if !tensor.Equal(got[name], w) {
+				t.Errorf("%s: %s differs", of, name)
+			}
 		}
 	}
 }

@@ -4,7 +4,11 @@ weighs 0.4 beside that of the first output, as torchvision's references train th
 networks for pixels. All else, and the lines, is as in unet_steps.py. The losses are
 those of the first output.
 
+With "mixed" each row has the labels of the row before it too, and the loss is that of mixup: both losses and
+both weights by their shares, with label smoothing.
+
 usage: auxiliary_steps.py > auxiliary_steps.txt
+       auxiliary_steps.py mixed > mixed_steps.txt
        auxiliary_steps.py float32      how far PyTorch's own float32 is from that
 """
 import sys
@@ -18,6 +22,8 @@ BATCH, SIDE, STEPS, LR, MOMENTUM, DECAY = 6, 8, 3, 0.1, 0.9, 1e-4
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 WEIGHTS, IGNORED = (0.5, 1.0, 2.0), -1
 AUXILIARY, WIDTH = 0.4, 4
+SHARES, SMOOTHING = (0.75, 0.625, 0.9375), 0.1
+MIXED = sys.argv[1:] == ["mixed"]
 
 
 def words(stream, count):
@@ -75,6 +81,18 @@ def batch(step, dtype):
     return torch.tensor(x).permute(0, 3, 1, 2).to(dtype).contiguous(), torch.tensor(labels)
 
 
+def criterion(y, labels, step):
+    weights = torch.tensor(WEIGHTS, dtype=y.dtype)
+    if not MIXED:
+        return F.cross_entropy(y, labels, weight=weights, ignore_index=IGNORED)
+    loss = weight = 0
+    for share, l in (SHARES[step], labels), (1 - SHARES[step], labels.roll(1, 0)):
+        loss += share * F.cross_entropy(y, l, weight=weights, ignore_index=IGNORED, reduction="sum",
+                                        label_smoothing=SMOOTHING)
+        weight += share * weights[l[l >= 0]].sum()
+    return loss / weight
+
+
 def train(dtype):
     model = Net().to(dtype)
     start(model)
@@ -84,8 +102,7 @@ def train(dtype):
     losses = []
     for step in range(STEPS):
         x, labels = batch(step, dtype)
-        loss, second = (F.cross_entropy(y, labels, weight=torch.tensor(WEIGHTS, dtype=dtype), ignore_index=IGNORED)
-                        for y in model(x))
+        loss, second = (criterion(y, labels, step) for y in model(x))
         sgd.zero_grad()
         (loss + AUXILIARY * second).backward()
         sgd.step()

@@ -1,0 +1,48 @@
+package parallel
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Names of what the training function of mixed samples has in addition: two losses, weighed row by row.
+const (
+	InputPartners         = "partners"          // rows i32[...]: labels of what is mixed into a row
+	InputFraction         = "fraction"          // rows f32[]: weight of the loss of the row's labels
+	InputPartnersFraction = "partners_fraction" // rows f32[]: weight of that of its partner's
+	OutputPartnersLoss    = "loss:partners"     // whole f64[1]: the sum of these; Result.Loss has both
+)
+
+// crossEntropy declares the inputs of the loss, and computes it from logits of that shape.
+func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
+	labels := t.labels(shape[1:])
+	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	loss := func(name string, labels, weight graph.Value) graph.Value {
+		return t.Builder.Op(graph.SoftmaxXent, name, []graph.Value{logits, labels, weight}, t.lossAttrs()...)
+	}
+	gradient := func(name string, logits, labels, weight graph.Value) graph.Value {
+		return t.Builder.Op(graph.SoftmaxXentGrad, name, []graph.Value{logits, labels, inverse, weight},
+			t.lossAttrs()...)
+	}
+	if !t.loss.Mixed {
+		return lossNodes{loss("loss", labels, graph.None), "sum", graph.None,
+			t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}),
+			func(name string, logits graph.Value) graph.Value {
+				return gradient(name, logits, labels, graph.None)
+			}}
+	}
+	partners := t.Builder.Input(InputPartners, t.Builder.Type(labels))
+	perRow := graph.Type{Kind: graph.Rows, DType: tensor.F32}
+	fraction, rest := t.Builder.Input(InputFraction, perRow), t.Builder.Input(InputPartnersFraction, perRow)
+	return lossNodes{loss("loss", labels, fraction), "sum", loss("loss.partners", partners, rest),
+		t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}),
+		func(name string, logits graph.Value) graph.Value {
+			return t.Builder.Op(graph.Add, name, []graph.Value{gradient(name+".labels", logits, labels, fraction),
+				gradient(name+".partners", logits, partners, rest)})
+		}}
+}
+
+func (t *trainBuilder) lossAttrs() []any {
+	return []any{"smoothing", t.loss.Smoothing, "weights", t.loss.Weights, "weighted_targets",
+		t.loss.weightsTargets()}
+}

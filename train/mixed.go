@@ -1,0 +1,65 @@
+package train
+
+import (
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// mixes reports whether the recipe's augmentation mixes samples; Check has refused what is none.
+func (r *Recipe) mixes() bool {
+	a, err := data.ParseAugment(r.Augment)
+	return err == nil && a.Mixes()
+}
+
+// withPartners adds the inputs of mixed samples: the labels of partners, and the fractions of both labels.
+// A fraction is a multiple of 2^-24, so that it and the rest are exact.
+func withPartners(rows map[string]tensor.Tensor, b *data.Batch, repeated int) {
+	rows[parallel.InputPartners] = repeatRows(b.Partners, repeated)
+	first, second := tensor.New(tensor.F32, b.X.Shape[0]+repeated), tensor.New(tensor.F32, b.X.Shape[0]+repeated)
+	for i := range first.F32() {
+		first.F32()[i], second.F32()[i] = b.Fraction, 1-b.Fraction
+	}
+	rows[parallel.InputFraction], rows[parallel.InputPartnersFraction] = first, second
+}
+
+func isMixed(rows map[string]tensor.Tensor) bool {
+	_, ok := rows[parallel.InputPartners]
+	return ok
+}
+
+// weighed returns the denominator of the loss of rows: of mixed ones that of their labels and that of
+// their partners', each by its fraction.
+func (p *plan) weighed(rows map[string]tensor.Tensor) float64 {
+	return byFraction(rows, func(labels tensor.Tensor) float64 { return p.denominator(labels) })
+}
+
+// byFraction returns what sum returns for the labels of rows; of mixed ones the sums of both labels, by their
+// fractions, which all rows have in common.
+func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) float64) float64 {
+	first := sum(rows[parallel.InputLabels])
+	fraction := rows[parallel.InputFraction]
+	if !isMixed(rows) || fraction.Count() == 0 {
+		return first
+	}
+	by := float64(fraction.F32()[0])
+	return float64(by*first) + float64((1-by)*sum(rows[parallel.InputPartners]))
+}
+
+// lossInUse returns the loss of training of scores that a template gives.
+func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (float64, error) {
+	first, err := p.evaluated(scores, rows[parallel.InputLabels])
+	if err != nil || !isMixed(rows) {
+		return first.Loss(), err
+	}
+	second, err := p.evaluated(scores, rows[parallel.InputPartners])
+	by := float64(rows[parallel.InputFraction].F32()[0])
+	sum := float64(by*first.LossSum) + float64((1-by)*second.LossSum)
+	return ratio(sum, float64(by*first.sumWeights)+float64((1-by)*second.sumWeights)), err
+}
+
+func (p *plan) evaluated(scores, labels tensor.Tensor) (*Evaluation, error) {
+	e := newEvaluation(p.config.Train.Info(), p.loss.Loss)
+	e.loss, e.classWeights = p.loss, p.classWeights
+	return e, e.Add(scores, labels, p.loss.Probabilities(p.template.Graph))
+}

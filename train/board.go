@@ -1,7 +1,7 @@
 package train
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -98,5 +98,8 @@ func (b *Board) Close() error {
 			b.lost = err
 		}
 	}
-	return errors.Join(b.err, b.lost)
+	if b.err != nil && b.lost != nil {
+		return fmt.Errorf("%w; %w", b.err, b.lost)
+	}
+	return cmp.Or(b.err, b.lost)
 }

@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,7 +11,7 @@ import (
 
 // most is how many bytes a screen draws in an interval, apart from what is printed above it: a
 // terminal may be at the other end of a slow line, or of a log that is kept.
-const most = 3800
+const most = 3700
 
 // Row is a line of a screen.
 type Row struct {
@@ -28,19 +29,27 @@ type Screen struct {
 	quit chan struct{}
 	wait sync.WaitGroup
 
+	interval time.Duration
+
 	mu      sync.Mutex // guards the fields below and the writer
 	rows    []Row      // on the terminal now
 	size    Size       // that they were drawn for
-	drawn   int        // bytes since the interval began
+	drawn   []frame    // of the last interval
 	next    int        // row that is first to be drawn when not all can be
 	waiting []func()   // what is to be printed above when the next interval begins
+}
+
+// frame is bytes that were drawn at a time.
+type frame struct {
+	at    time.Time
+	bytes int
 }
 
 // NewScreen begins to show what draw returns for a terminal of some size: rows that are narrower and
 // fewer, of legible text. draw is called by one goroutine at a time. The caller stops the screen. A
 // writer has one screen at a time: see Above.
 func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Screen {
-	s := &Screen{to: to, draw: draw, quit: make(chan struct{})}
+	s := &Screen{to: to, draw: draw, interval: interval, quit: make(chan struct{})}
 	screens.Store(to, s)
 	s.redraw()
 	s.wait.Go(func() {
@@ -62,7 +71,6 @@ func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Scr
 func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drawn = 0
 	if len(s.waiting) > 0 {
 		s.print(s.waiting...)
 		s.waiting = nil
@@ -80,7 +88,7 @@ func (s *Screen) above(write func()) {
 	for _, r := range s.rows {
 		cost += len(r.Text)
 	}
-	if len(s.waiting) > 0 || s.drawn > 0 && s.drawn+cost > most {
+	if spent := s.spent(); len(s.waiting) > 0 || spent > 0 && spent+cost > most {
 		s.waiting = append(s.waiting, write)
 		return
 	}
@@ -168,7 +176,7 @@ func (s *Screen) update(now Size) {
 // those that were left out before first.
 func (s *Screen) affordable(rows []Row, fresh bool) []bool {
 	changed := make([]bool, len(rows))
-	left, first := most-s.drawn-8*len(rows), s.next
+	left, first := most-s.spent()-8*len(rows), s.next
 	for k := range rows {
 		i := (first + k) % len(rows)
 		if !fresh && rows[i] == s.rows[i] {
@@ -185,8 +193,19 @@ func (s *Screen) affordable(rows []Row, fresh bool) []bool {
 
 // write writes to the terminal. One that cannot be written to shows nothing: no reason to stop.
 func (s *Screen) write(text string) {
-	s.drawn += len(text)
+	s.drawn = append(s.drawn, frame{time.Now(), len(text)})
 	_, _ = io.WriteString(s.to, text)
+}
+
+// spent returns the bytes that were drawn in the last interval, and somewhat before: ticks are not exact.
+func (s *Screen) spent() int {
+	since := time.Now().Add(-s.interval - s.interval/20)
+	s.drawn = slices.DeleteFunc(s.drawn, func(f frame) bool { return f.at.Before(since) })
+	n := 0
+	for _, f := range s.drawn {
+		n += f.bytes
+	}
+	return n
 }
 
 // up moves the cursor to the beginning of the line that is n lines above.

@@ -108,7 +108,7 @@ func TestScreenDrawsAllRowsInTurn(t *testing.T) {
 		s := NewScreen(&out, time.Second, func(Size) []Row {
 			return rowsOf(wide(0), wide(1), wide(2), wide(3), wide(4), wide(5), wide(6), wide(7), wide(8), wide(9))
 		})
-		time.Sleep(3500 * time.Millisecond)
+		time.Sleep(8500 * time.Millisecond)
 		synctest.Wait()
 		s.Stop()
 		for i := range 10 {

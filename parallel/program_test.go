@@ -136,6 +136,23 @@ func TestDropoutOfSamples(t *testing.T) {
 	}
 }
 
+// TestDropoutOfPictures: a factor is made of the image, as pixels are no floats.
+func TestDropoutOfPictures(t *testing.T) {
+	const text = `state fc.weight f32[3,12] weight he_normal(0)
+
+func main(x rows u8[2,2,3]) {
+  image = image(x)
+  flat = reshape(image, shape=[12])
+  dropped = dropout(flat, p=0.25, each="sample")
+  logits = dense(dropped, @fc.weight)
+  return logits rows = logits
+}
+`
+	if _, err := TrainFunction(wrapped(t, bn.Sync, text), Loss{Trained: []string{"fc.weight"}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDropoutsDrawApart: every dropout has draws of its own, by epoch and sample, in
 // training, and is not there in prediction.
 func TestDropoutsDrawApart(t *testing.T) {

@@ -76,7 +76,10 @@ type TrainOptions struct {
 	LogEvery int                // steps between Stepped events; 0: each
 	Events   func(train.Event)  // called with each event of the run; may be nil
 	Watch    func(train.Moment) // train.Config.Watch; may be nil
-	Observer Observer
+	Norms    bool               // train.Config.Norms
+	// Evaluated is train.Config.Evaluated; may be nil.
+	Evaluated func(train.Evaluated)
+	Observer  Observer
 	// ResumeCommand returns what resumes the run of a checkpoint, for messages; nil: "resume
 	// CHECKPOINT".
 	ResumeCommand func(checkpoint string) string

@@ -54,6 +54,9 @@ type Config struct {
 	// Session.ExtraStatistics.
 	ExtraStatistics []StatisticsConfig
 
+	// Evaluated is called with each evaluation at the end of an epoch; nil: nobody asks for samples that were
+	// answered wrongly.
+	Evaluated func(Evaluated)
 	// Norms asks for the event Norms at the end of every epoch. It reads the weights for that.
 	Norms    bool
 	LogEvery int // steps between Stepped events

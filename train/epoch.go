@@ -92,6 +92,9 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 		s.plan.watched(m)
 	}
 	o.done(0)
+	if s.mistakes = nil; s.plan.config.Evaluated != nil {
+		o.Observe = s.noteMistake
+	}
 	return Evaluate(ctx, s.trainer.driver, s.plan.config.Validation, o)
 }
 
@@ -118,6 +121,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	p, c := &s.trainer.progress, s.plan.recipe.criterion()
 	p.Plateau = s.plan.schedule.evaluated(p.Plateau, loss)
 	v := c.figure(e)
+	defer s.tellEvaluation(done.Epoch, e)
 	if p.BestStep > 0 && !c.better(v, p.Best) {
 		p.Stale++
 		return nil

@@ -22,7 +22,7 @@ type evaluated struct {
 	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
 	Confusions    []Confusion `json:"confusions"`     // the most frequent first
 	Mistakes      []Mistake   `json:"mistakes,omitempty"`
-	Recipe        string      `json:"recipe"` // fingerprint of the data, so that another run's is not shown
+	Recipe        string      `json:"recipe"` // SHA-256 of it, so that the evaluation of another run is left out
 }
 
 // Class is how many labels of a class there were, and how many predictions.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/problem"
@@ -160,7 +159,7 @@ func (r *Run) takeStart(e start) {
 	r.stands = e.FirstStep
 }
 
-// goOn forgets what comes after a step from which the run goes on.
+// goOn notes that the run went on from a step. Steps that are made again have the same figures, to the bit.
 func (r *Run) goOn(first int) {
 	r.resumed++
 	last := 0
@@ -173,15 +172,6 @@ func (r *Run) goOn(first int) {
 		text += fmt.Sprintf("; %s since the checkpoint made again", problem.Plural(last-first, "step"))
 	}
 	r.happened(text)
-	perEpoch := r.stepsPerEpoch()
-	r.steps = slices.DeleteFunc(r.steps, func(s step) bool { return s.Step > first })
-	r.epochs = slices.DeleteFunc(r.epochs, func(e epoch) bool {
-		return perEpoch > 0 &&
-			e.Epoch*perEpoch > first
-	})
-	r.norms = slices.DeleteFunc(r.norms, func(n train.Norms) bool {
-		return perEpoch > 0 && n.Epoch*perEpoch > first
-	})
 }
 
 // stepsPerEpoch returns that number; 0 if it is not known.
@@ -203,12 +193,16 @@ func sameRun(a, b recipe) bool {
 }
 
 func (r *Run) takeStep(e step) {
-	r.steps = append(r.steps, e)
 	r.stands = max(r.stands, e.Step)
+	if n := len(r.steps); n == 0 || r.steps[n-1].Step < e.Step {
+		r.steps = append(r.steps, e)
+	}
 }
 
 func (r *Run) takeEpoch(e epoch) {
-	r.epochs = slices.DeleteFunc(r.epochs, func(o epoch) bool { return o.Epoch >= e.Epoch })
+	if n := len(r.epochs); n > 0 && r.epochs[n-1].Epoch >= e.Epoch {
+		return
+	}
 	r.epochs = append(r.epochs, e)
 	if e.Warning != "" {
 		r.happened(fmt.Sprintf("epoch %d: %s", e.Epoch, e.Warning))
@@ -216,8 +210,9 @@ func (r *Run) takeEpoch(e epoch) {
 }
 
 func (r *Run) takeNorms(e train.Norms) {
-	r.norms = slices.DeleteFunc(r.norms, func(o train.Norms) bool { return o.Epoch >= e.Epoch })
-	r.norms = append(r.norms, e)
+	if n := len(r.norms); n == 0 || r.norms[n-1].Epoch < e.Epoch {
+		r.norms = append(r.norms, e)
+	}
 }
 
 func (r *Run) takeDone(e finished) {

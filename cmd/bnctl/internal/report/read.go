@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/internal/regular"
@@ -62,8 +65,11 @@ func noRun(path, why, advice string) error {
 
 // readFolder reads a folder of logs.
 func (r *Run) readFolder(path string) error {
-	log := filepath.Join(path, metricsFile)
-	if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) {
+	log, number, others, err := newestLog(path)
+	if err != nil {
+		return err
+	}
+	if log == "" {
 		others, _ := filepath.Glob(filepath.Join(path, "*.bnc"))
 		advice := "name the folder that {log-dir} named"
 		if len(others) > 0 {
@@ -73,10 +79,49 @@ func (r *Run) readFolder(path string) error {
 		}
 		return noRun(path, "it is no folder of a run's logs: there is no "+metricsFile, advice)
 	}
+	if others > 0 {
+		r.note("the folder has logs of %s in addition to this one, %s: name a log to see another",
+			problem.Plural(others, "run"), filepath.Base(log))
+	}
 	if err := r.readLog(log); err != nil {
 		return err
 	}
-	return r.readEvaluation(filepath.Join(path, evaluationFile))
+	return r.readEvaluation(filepath.Join(path, numbered(evaluationFile, number)))
+}
+
+// logName is the name of a log: metrics.jsonl, or metrics-2.jsonl of the second run of a folder.
+var logName = regexp.MustCompile(`^metrics(?:-([0-9]+))?\.jsonl$`)
+
+// newestLog returns the log of a folder that was written to last, the number of its run, 1 for the first,
+// and how many others there are; "" if there is none.
+func newestLog(folder string) (path string, number, others int, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	var newest time.Time
+	for _, e := range entries {
+		m := logName.FindStringSubmatch(e.Name())
+		info, err := e.Info()
+		if m == nil || err != nil || e.IsDir() {
+			continue
+		}
+		n, _ := strconv.Atoi(m[1]) // "" and what is too large: the first
+		others++
+		if n = max(n, 1); path == "" || info.ModTime().After(newest) || info.ModTime().Equal(newest) && n > number {
+			path, number, newest = filepath.Join(folder, e.Name()), n, info.ModTime()
+		}
+	}
+	return path, number, max(others-1, 0), nil
+}
+
+// numbered returns the name of a file of a run by its number: report-2.html.
+func numbered(name string, number int) string {
+	if number < 2 {
+		return name
+	}
+	ext := filepath.Ext(name)
+	return strings.TrimSuffix(name, ext) + "-" + strconv.Itoa(number) + ext
 }
 
 // readLog reads a file of events.
@@ -115,7 +160,7 @@ func (r *Run) readEvaluation(path string) error {
 		r.note("%s is damaged and is left out", evaluationFile)
 		return nil
 	}
-	if have := r.start.known.Data.Fingerprint; e.Recipe != "" && have != "" && e.Recipe != have {
+	if e.Recipe != "" && r.start.Recipe != nil && e.Recipe != sumOf(r.start.Recipe) {
 		r.note("%s is of another run and is left out", evaluationFile)
 		return nil
 	}

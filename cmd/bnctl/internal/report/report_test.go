@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -57,8 +59,7 @@ const doneLine = `{"event":"done","schema":1,"model":"run.bnm","sha256":"c54d","
 // evaluationOf has a number of classes, of which each is taken for the next at times.
 func evaluationOf(classes int) *evaluated {
 	e := &evaluated{Epoch: 2, Data: "glyphs (test), 1000 samples", Samples: classes * 10,
-		Counted: classes * 10, Correct: classes * 9,
-		Recipe: "abc"}
+		Counted: classes * 10, Correct: classes * 9}
 	for i := range classes {
 		e.Classes = append(e.Classes, Class{Name: fmt.Sprintf("class number %d", i), N: 10, Correct: 9,
 			Predicted: 10})
@@ -239,7 +240,78 @@ func TestNoRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, pageOf(t, damaged), "evaluation.json is damaged and is left out")
-	wants(t, pageOf(t, folderOf(t, strings.ReplaceAll(logOf(0, 2, 2, "sync"), `"abc"`, `"xyz"`),
-		evaluationOf(3))),
-		"evaluation.json is of another run")
+	other := evaluationOf(3)
+	other.Recipe = "of another"
+	wants(t, pageOf(t, folderOf(t, logOf(0, 2, 2, "sync"), other)), "evaluation.json is of another run")
+}
+
+// A folder with the logs of several runs shows the one that was written last, with its own evaluation.
+func TestFolderOfSeveralRuns(t *testing.T) {
+	folder := folderOf(t, logOf(0, 2, 2, "sync"), evaluationOf(3))
+	second := filepath.Join(folder, "metrics-2.jsonl")
+	if err := os.WriteFile(second, []byte(logOf(0, 5, 2, "replica")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	written, err := Write("", folder)
+	if err != nil || len(written) != 2 || filepath.Base(written[0]) != "report-2.html" {
+		t.Fatalf("%v, %v", written, err)
+	}
+	page, err := os.ReadFile(written[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, string(page), "logs of 1 run in addition to this one, metrics-2.jsonl", "epoch 5 of 5")
+	if strings.Contains(string(page), "Confusion matrix") {
+		t.Error("the evaluation is that of the other run")
+	}
+}
+
+// What the end of a run writes is what a report of its folder shows: a mistake with its picture.
+func TestLog(t *testing.T) {
+	ctx, src := context.Background(), pictures(t)
+	folder := folderOf(t, logOf(0, 2, 2, "sync"), nil)
+	l := NewLog(folder)
+	if err := l.Write(ctx); err != nil || l.Page() != "" {
+		t.Fatalf("before the run: %v, page %q", err, l.Page())
+	}
+	recipe := train.DefaultRecipe("lenet-bn")
+	line, err := json.Marshal(train.Started{Recipe: recipe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := `{"event":"start",` + string(line[1:]) + "\n" + logOf(0, 2, 2, "sync")[strings.Index(logOf(0, 2, 2,
+		"sync"), "\n")+1:]
+	if err := os.WriteFile(filepath.Join(folder, metricsFile), []byte(log), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l.Show(train.Started{Recipe: recipe})
+	e := &train.Evaluation{Samples: 2, Counted: 2, Correct: 1, PerClass: []train.ClassCount{{N: 2, Correct: 1},
+		{}},
+		Confusion: [][]int{{1, 1}, {0, 0}}}
+	l.Evaluated(train.Evaluated{Epoch: 2, Evaluation: e, Source: src, Labels: []string{"cat", "<dog>"},
+		Mistakes: []train.Mistake{{Sample: 1, Label: 0, Predicted: 1, Probability: 0.75, OfLabel: 0.25}}})
+	if err := l.Write(ctx); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(l.Page())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, string(page), "data:image/png;base64,", "said <b class=\"bad\">&lt;dog&gt;</b> 75.00 %",
+		"is <b>cat</b> 25.00 %",
+		"1 of 2 samples met (50.00 %)")
+	if _, err := os.Stat(filepath.Join(folder, "confusion.svg")); err != nil {
+		t.Error(err)
+	}
+}
+
+// pictures is a source of glyphs.
+func pictures(t *testing.T) data.Source {
+	t.Helper()
+	src, err := data.Open(context.Background(), "glyphs:10", data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = src.Close() })
+	return src
 }

@@ -28,12 +28,15 @@ func Write(output string, paths ...string) ([]string, error) {
 		}
 		runs = append(runs, r)
 	}
-	folder := ""
+	folder, number := "", 1
 	if output == "" {
 		output = pageFile
 		if info, err := os.Stat(paths[0]); len(paths) == 1 && err == nil && info.IsDir() {
 			folder = paths[0]
-			output = filepath.Join(folder, pageFile)
+			if _, number, _, err = newestLog(folder); err != nil {
+				return nil, err
+			}
+			output = filepath.Join(folder, numbered(pageFile, number))
 		}
 	}
 	if err := regular.NotInput(output, paths...); err != nil {
@@ -54,12 +57,8 @@ func Write(output string, paths ...string) ([]string, error) {
 		if f.svg == nil {
 			continue
 		}
-		path := filepath.Join(folder, f.name)
-		err := regular.WriteFile(path, 0o666, func(w io.Writer) error {
-			_, err := w.Write(f.svg)
-			return err
-		})
-		if err != nil {
+		path := filepath.Join(folder, numbered(f.name, number))
+		if err := writeBytes(path, f.svg); err != nil {
 			return written, err
 		}
 		written = append(written, path)

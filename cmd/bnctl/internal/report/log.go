@@ -1,0 +1,131 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"image/png"
+	"io"
+	"path/filepath"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Log writes the page of a run into the folder of its logs, where its events are, when it ends: whether
+// it has come to its last step or was stopped.
+type Log struct {
+	folder     string
+	recipe     string // sum of it; "": the run has not begun
+	last, best *train.Evaluated
+	ofBest     bool // the template has the weights of the best epoch
+}
+
+// NewLog returns the log of a run whose events are written to a folder.
+func NewLog(folder string) *Log { return &Log{folder: folder} }
+
+// Show takes in an event.
+func (l *Log) Show(e train.Event) {
+	switch e := e.(type) {
+	case train.Started:
+		if b, err := json.Marshal(e.Recipe); err == nil {
+			l.recipe = sumOf(b)
+		}
+	case train.Finished:
+		l.ofBest = e.OfBest
+	}
+}
+
+// sumOf tells a recipe from others.
+func sumOf(recipe []byte) string {
+	sum := sha256.Sum256(recipe)
+	return hex.EncodeToString(sum[:])
+}
+
+// Evaluated takes in an evaluation: train.Config.Evaluated.
+func (l *Log) Evaluated(e train.Evaluated) {
+	if l.last = &e; e.Best {
+		l.best = &e
+	}
+}
+
+// Write writes evaluation.json, of the epoch that the template is of, and the page with its drawings. Data
+// is still open, and all events are in their file. A run that has not begun has no page.
+func (l *Log) Write(ctx context.Context) error {
+	if l.recipe == "" {
+		return nil
+	}
+	log, number, _, err := newestLog(l.folder)
+	if log == "" || err != nil {
+		return err
+	}
+	if err := l.writeEvaluation(ctx, filepath.Join(l.folder, numbered(evaluationFile, number))); err != nil {
+		return err
+	}
+	_, err = Write("", l.folder)
+	return err
+}
+
+func (l *Log) writeEvaluation(ctx context.Context, path string) error {
+	e := l.last
+	if l.ofBest && l.best != nil {
+		e = l.best
+	}
+	if e == nil {
+		return nil // there was none: that of before, if it is of this run, still holds
+	}
+	labels := &models.Model{Labels: e.Labels}
+	out := summarise(e.Evaluation, func(class int) string { return predict.Label(labels, class) })
+	info := e.Source.Info()
+	out.Epoch, out.Recipe = e.Epoch, l.recipe
+	out.Data = train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len}.InWords()
+	for _, m := range e.Mistakes {
+		out.Mistakes = append(out.Mistakes, Mistake{e.Source.Name(m.Sample), m.Label, m.Predicted, m.Probability,
+			m.OfLabel, pictureOf(ctx, e.Source, m.Sample)})
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	return writeBytes(path, b)
+}
+
+// pictureSide is the largest side of the picture of a mistake, in pixels.
+const pictureSide = 128
+
+// pictureOf draws a sample as PNG; nil if it is no picture, or cannot be read any more.
+func pictureOf(ctx context.Context, src data.Source, sample int) []byte {
+	if !src.Info().Pictures() {
+		return nil
+	}
+	drawn, err := data.Grid(ctx, src, []int{sample}, 1, pictureSide)
+	if err != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if png.Encode(&b, drawn) != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func writeBytes(path string, b []byte) error {
+	return regular.WriteFile(path, 0o666, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// Page returns the path of the page that Write has written; "" if the run has not begun.
+func (l *Log) Page() string {
+	log, number, _, err := newestLog(l.folder)
+	if err != nil || log == "" || l.recipe == "" {
+		return ""
+	}
+	return filepath.Join(l.folder, numbered(pageFile, number))
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"syscall"
 
@@ -14,6 +15,7 @@ func (t *trainer) events(p *progress) func(train.Event) {
 		p.event(e)
 		if t.board != nil {
 			t.board.Show(e)
+			t.page.Show(e)
 		}
 	}
 }
@@ -29,6 +31,18 @@ func (t *trainer) openBoard() (err error) {
 		return nil
 	}
 	return err
+}
+
+// writePage writes the page of the run into --log-dir. That it cannot is no reason to lose a run.
+func (t *trainer) writePage(ctx context.Context) {
+	if t.board == nil {
+		return
+	}
+	if err := t.page.Write(context.WithoutCancel(ctx)); err != nil {
+		t.out.note("--log-dir %s: %v; the page of the run is missing there", t.logDir, err)
+	} else if page := t.page.Page(); page != "" {
+		t.out.note("the page of the run: %s", page)
+	}
 }
 
 // diskFull reports whether the disk was too full for a file: no reason not to train.

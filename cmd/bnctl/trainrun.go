@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl"
+	reports "github.com/bnctl/bnctl/cmd/bnctl/internal/report"
 	"github.com/bnctl/bnctl/internal/interrupt"
 	"github.com/bnctl/bnctl/train"
 )
@@ -16,6 +17,7 @@ type trainer struct {
 	view   *bool        // whether to show a view; nil: where it can be seen
 	board  *train.Board // of logDir; nil
 	findLR bool         // try learning rates, and write nothing
+	page   *reports.Log // of logDir
 }
 
 // run trains, and shows how it goes. recipe sets what the flags say of the recipe.
@@ -26,6 +28,9 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	p := newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
 	defer p.stop()
 	o.Observer, o.Events, o.Watch = t.observer(o), t.events(p), p.watch
+	if t.page = reports.NewLog(t.logDir); t.logDir != "" {
+		o.Norms, o.Evaluated = true, t.page.Evaluated
+	}
 	o.Observer.Begin = func() error {
 		saved = interrupt.Saving(ctx)
 		return t.openBoard()
@@ -47,5 +52,6 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 		return err
 	}
 	_, err = r.Train(ctx)
+	t.writePage(ctx)
 	return err
 }

@@ -89,7 +89,8 @@ predict: parallel problem tensor
 predict: train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
-cmd/bnctl/internal/report: bn internal/style internal/regular modelfile/formats problem serialize tensor train
+cmd/bnctl/internal/report: bn data internal/legible internal/style internal/regular modelfile/formats models
+cmd/bnctl/internal/report: predict problem serialize tensor train
 cmd/bnctl/internal/format: data internal/legible predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor

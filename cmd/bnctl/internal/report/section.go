@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -81,30 +82,30 @@ func (r *Run) goingOn() []command {
 	if r.done == nil && checkpoint != "" {
 		resume := r.start.GoOn
 		if resume == "" {
-			resume = "bnctl train --resume " + shellWord(checkpoint)
+			resume = "bnctl train --resume " + legible.ShellWord(checkpoint)
 		}
 		out = append(out, command{"Train on from the last checkpoint, on any devices:", resume})
 	}
 	if r.done != nil && r.done.Model != "" {
-		model := shellWord(r.done.Model)
+		model := legible.ShellWord(r.done.Model)
 		if d := r.start.Paths.Validation; d != "" {
 			out = append(out, command{"Evaluate the template, with a page of mistakes:",
-				"bnctl eval " + model + " --data " + shellWord(d) + " --mistakes mistakes"})
+				"bnctl eval " + model + " --data " + legible.ShellWord(d) + " --mistakes mistakes"})
 		}
 		out = append(out, command{"Predict, or answer requests:", "bnctl predict " + model + " photos/\nbnctl " +
 			"serve " + model},
 			command{"Look at the batch norms of the template, or take it elsewhere:",
-				"bnctl doctor " + model + "\nbnctl export " + model + " -o " + shellWord(strings.TrimSuffix(r.done.Model,
+				"bnctl doctor " + model + "\nbnctl export " + model + " -o " + legible.ShellWord(strings.TrimSuffix(r.done.Model,
 					".bnm")+".onnx")})
 		if k := r.start.known; checkpoint != "" && k.Epochs > 0 && (k.Schedule == "constant" ||
 			strings.HasPrefix(k.Schedule, "step")) {
 			out = append(out, command{"Train longer:", fmt.Sprintf("bnctl train --resume %s --epochs %d",
-				shellWord(checkpoint),
+				legible.ShellWord(checkpoint),
 				2*k.Epochs)})
 		}
 	}
-	return append(out, command{"Make this page again, or compare runs:", "bnctl report " + shellWord(r.Path) +
-		"\nbnctl report " + shellWord(r.Path) + " OTHER -o compare.html"})
+	return append(out, command{"Make this page again, or compare runs:", "bnctl report " + legible.ShellWord(r.Path) +
+		"\nbnctl report " + legible.ShellWord(r.Path) + " OTHER -o compare.html"})
 }
 
 // environment says where a run was made, and what it wrote.

@@ -194,7 +194,7 @@ func (r *Run) readCheckpoint(path string) error {
 	if b := train.BestOf(k); b != nil {
 		r.happened("the best so far: " + b.String())
 	}
-	r.note("a checkpoint keeps no curves: train with {log-dir} for these")
+	r.note("a checkpoint keeps no curves: train with --log-dir for these")
 	m, err := serialize.Unwrap(k)
 	if err != nil {
 		return err

@@ -197,6 +197,14 @@ func TestComparison(t *testing.T) {
 		"The code is the same: bnctl 0.1", "bit for bit: sha256 c54d", "points below")
 }
 
+// A run that does not say where it was made, as a checkpoint, does not differ in that.
+func TestComparisonWithUnknown(t *testing.T) {
+	log := logOf(0, 2, 2, "sync")
+	bare := strings.NewReplacer(`"kernels":"fma",`, "", `"devices":["cpu:0","cpu:1"],`, "").Replace(log)
+	wants(t, pageOf(t, folderOf(t, log, nil), folderOf(t, bare, nil)), "The recipes are the same",
+		"Recipe, data and code are the same.")
+}
+
 func TestBadLogs(t *testing.T) {
 	whole := logOf(0, 3, 2, "sync")
 	for _, c := range []struct{ name, log, want string }{

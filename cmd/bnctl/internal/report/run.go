@@ -193,6 +193,8 @@ func (r *Run) state() string {
 		return "stopped early"
 	case r.done != nil:
 		return "finished"
+	case r.start.TotalSteps > 0 && r.stands >= r.start.TotalSteps:
+		return "all " + strconv.Itoa(r.stands) + " steps done"
 	case r.start.TotalSteps > 0:
 		return "not finished: " + strconv.Itoa(r.stands) + " of " + strconv.Itoa(r.start.TotalSteps) + " steps"
 	}

@@ -122,6 +122,6 @@ func newTimeRow(name string, compute, sync, input float64, rate string) timeRow 
 	}
 	t := timeRow{Name: name, Compute: coarse(compute), Sync: coarse(sync), Input: coarse(input), Rate: rate,
 		C: bar(compute), S: bar(sync), I: bar(input)}
-	t.O = max(0, 100-t.C-t.S-t.I)
+	t.O = math.Round(10*max(0, 100-t.C-t.S-t.I)) / 10
 	return t
 }

@@ -95,8 +95,9 @@ func (r *Run) goingOn() []command {
 		out = append(out, command{"Predict, or answer requests:", "bnctl predict " + model + " photos/\nbnctl " +
 			"serve " + model},
 			command{"Look at the batch norms of the template, or take it elsewhere:",
-				"bnctl doctor " + model + "\nbnctl export " + model + " -o " + legible.ShellWord(strings.TrimSuffix(r.done.Model,
-					".bnm")+".onnx")})
+				"bnctl doctor " + model + "\nbnctl export " + model + " -o " +
+					legible.ShellWord(strings.TrimSuffix(r.done.Model,
+						".bnm")+".onnx")})
 		if k := r.start.known; checkpoint != "" && k.Epochs > 0 && (k.Schedule == "constant" ||
 			strings.HasPrefix(k.Schedule, "step")) {
 			out = append(out, command{"Train longer:", fmt.Sprintf("bnctl train --resume %s --epochs %d",
@@ -104,8 +105,9 @@ func (r *Run) goingOn() []command {
 				2*k.Epochs)})
 		}
 	}
-	return append(out, command{"Make this page again, or compare runs:", "bnctl report " + legible.ShellWord(r.Path) +
-		"\nbnctl report " + legible.ShellWord(r.Path) + " OTHER -o compare.html"})
+	return append(out, command{"Make this page again, or compare runs:",
+		"bnctl report " + legible.ShellWord(r.Path) +
+			"\nbnctl report " + legible.ShellWord(r.Path) + " OTHER -o compare.html"})
 }
 
 // environment says where a run was made, and what it wrote.

@@ -35,9 +35,6 @@ func (t *trainer) openBoard() (err error) {
 
 // writePage writes the page of the run into --log-dir. That it cannot is no reason to lose a run.
 func (t *trainer) writePage(ctx context.Context) {
-	if t.board == nil {
-		return
-	}
 	if err := t.page.Write(context.WithoutCancel(ctx)); err != nil {
 		t.out.note("--log-dir %s: %v; the page of the run is missing there", t.logDir, err)
 	} else if page := t.page.Page(); page != "" {

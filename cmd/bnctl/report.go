@@ -23,9 +23,6 @@ says in what recipe, data and code differ, and what came of it.
 		Flags: []cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "`FILE` to write", DefaultText: "DIR/report.html of one folder, else report.html"}},
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return misuse("report needs DIR..., the folder that train --log-dir has filled")
-			}
 			written, err := reports.Write(c.String("output"), c.Args().Slice()...)
 			if err != nil {
 				return err

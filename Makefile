@@ -161,6 +161,11 @@ bench-serve-peers: build ## serve beside Node and FastAPI, which it installs (6 
 	bin/benchserve -peers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh)" \
 		$(if $(NETWORKS),-networks "$(NETWORKS)")
 
+# CIFAR, SEED, EPOCHS and MODEL: see scripts/newuser.sh.
+.PHONY: new-user
+new-user: build ## a folder of photos from data info to serve, with the time of each step (minutes)
+	bash scripts/newuser.sh bin/bnctl $(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz)
+
 .PHONY: results
 results: ## the tables of docs/results and README.md, from docs/results/*.json
 	$(GO) run ./scripts/results

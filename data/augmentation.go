@@ -48,9 +48,9 @@ func ParseAugment(text string) (Augment, error) {
 	return Augment(strings.Join(texts, " ")), nil
 }
 
-// fits refuses what an augmentation cannot do with the labels of a source: pixels must not move
+// Fits refuses what an augmentation cannot do with the labels of a source: pixels must not move
 // away from their labels.
-func (a Augment) fits(info Info) error {
+func (a Augment) Fits(info Info) error {
 	if err := a.mixes(info); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (t Transform) Shape(info Info) ([]int, error) {
 		}
 		return info.Shape, nil
 	}
-	if err := t.Augment.fits(info); err != nil {
+	if err := t.Augment.Fits(info); err != nil {
 		return nil, err
 	}
 	if t.Height < 0 || t.Width < 0 || (t.Height == 0) != (t.Width == 0) {

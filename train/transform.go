@@ -39,6 +39,9 @@ func (p *plan) takeData() error {
 			problem.Plural(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")
 	}
 	augment, err := data.ParseAugment(r.Augment)
+	if err == nil {
+		err = augment.Fits(c.Train.Info())
+	}
 	if err != nil {
 		return problem.Wrap("augment", err)
 	}

@@ -207,7 +207,7 @@ test-web: build ## the page of serve in headless Chromium, which it installs (De
 .PHONY: test-report
 test-report: build ## pages of runs in headless Chromium, light and dark, 400 and 1200 pixels; the picture of docs/report.md (Debian, npm)
 	rm -rf bin/report && mkdir -p bin/report
-	for bn in sync replica; do (cd bin/report && ../bnctl train --quiet --model lenet-bn --data glyphs:3000 --val glyphs:1000@test --epochs 8 \
+	for bn in sync replica; do (cd bin/report && ../bnctl train --quiet --model lenet-bn --data glyphs:1500 --val glyphs:500@test --epochs 4 \
 		--bn $$bn --devices 2xcpu --log-dir $$bn -o $$bn.bnm) || exit 1; done
 	cd bin/report && ../bnctl report sync replica -o compare.html
 	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/report.js bin/report bin/report/sync/report.html bin/report/compare.html

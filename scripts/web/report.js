@@ -30,6 +30,9 @@ async function look(browser, file, width, colorScheme) {
   assert.deepEqual(bad.map((v) => v.id), [], what)
   console.log(`${what}: ${passes.length} rules of axe-core pass, ${violations.length} do not, none of them serious`)
   await page.screenshot({ path: path.join(folder, what + '.png'), fullPage: true })
+  if (file === pages[0] && width === 1200 && colorScheme === 'light') { // the picture of the documentation
+    await page.screenshot({ path: path.join(folder, 'report.png'), fullPage: true, clip: { x: 0, y: 0, width: 1200, height: 1080 } })
+  }
   await context.close()
 }
 

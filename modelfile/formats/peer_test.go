@@ -31,8 +31,8 @@ func TestPeerTorchvision(t *testing.T) {
 		}
 		const side = 32
 		size := models.Size{Height: side, Width: side, Channels: 3}
-		if a.Name == "vgg16-bn" {
-			size = a.Input // its dense layers want this one
+		if wantsItsSize(a) {
+			size = a.Input
 		}
 		m, err := models.Build(a.Name, models.Options{Classes: 7, Input: size})
 		if err != nil {
@@ -64,7 +64,7 @@ func TestPeerZoo(t *testing.T) {
 	}
 	for _, a := range models.Architectures() {
 		size := a.Input
-		if a.Input.Height > 64 && a.Name != "vgg16-bn" { // the dense layers of that one want their size
+		if a.Input.Height > 64 && !wantsItsSize(a) {
 			size = models.Size{Height: 64, Width: 64, Channels: 3}
 		}
 		m, err := models.Build(a.Name, models.Options{Classes: 7, Input: size})
@@ -94,6 +94,12 @@ func TestPeerZoo(t *testing.T) {
 			t.Errorf("%s: ONNX Runtime: %v", a.Name, err)
 		}
 	}
+}
+
+// wantsItsSize reports whether dense layers, embeddings of places, or many convolutions without padding
+// want pictures of the size of a.
+func wantsItsSize(a models.Architecture) bool {
+	return a.Family == "vgg" || a.Name == "vit-b-16" || a.Name == "inception-v3"
 }
 
 // inPeers reports whether torchvision has a class for a, or peers.py a published one.

@@ -669,11 +669,11 @@ const (
 	// the key (low and high half of seed). The same operation on dy is its gradient.
 	// In a template it has one operand and marks the place; eval and predict leave
 	// it out, and a device refuses that form or answers a run of it with INVALID.
-	// - p float = 0.5: probability with which an element becomes 0
-	// - seed int = 0: key of the generator
-	// - stream int = 0: of this node, in the key of the generator
-	// - each text = "element": "sample" in templates alone: a sample is dropped whole;
-	//  training gives a device the dropout of a 1, and a product
+	//   - p float = 0.5: probability with which an element becomes 0
+	//   - seed int = 0: key of the generator
+	//   - stream int = 0: of this node, in the key of the generator
+	//   - each text = "element": "sample" in templates alone: a sample is dropped whole;
+	//     training gives a device the dropout of a 1, and a product
 	Op_OP_DROPOUT Op = 108
 	// Take(x): element i of the result is element index[i] of x, along axis.
 	// - axis int = 0: of the shape

@@ -121,9 +121,13 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 		if src, err := Open(ctx, text, opt); err == nil {
 			return src, nil
 		}
+		columns := ""
+		if strings.HasPrefix(text, "csv:") {
+			columns = "with the {csv-columns} that it had, "
+		}
 		return nil, problem.Failure("", fmt.Sprintf("%s: the samples that training set apart are those of other "+
 			"data: its fingerprint is %.12s, this one's %.12s", text, fingerprint, sum),
-			"name the data of the training, or leave the suffix off")
+			"name the data of the training, "+columns+"or leave the suffix off")
 	}
 	split, err := h.Split(ctx, src)
 	if err != nil {

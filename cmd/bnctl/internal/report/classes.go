@@ -13,12 +13,12 @@ import (
 
 // classesSection is what a page shows of an evaluation.
 type classesSection struct {
-	Intro, Summary string
-	Open           bool
-	Matrix         *drawing
-	Confusions     *table
-	Table          table
-	Mistakes       []pictured
+	Title, Intro, Summary string
+	Open                  bool
+	Matrix                *drawing
+	Confusions            *table
+	Table                 table
+	Mistakes              []pictured
 }
 
 type pictured struct {
@@ -32,14 +32,17 @@ const mostRows, mostOpen = 1000, 40
 // classesSection returns the section; nil without an evaluation.
 func (r *Run) classesSection() *classesSection {
 	e := r.evaluation
-	if e == nil || len(e.Classes) == 0 {
+	if e == nil {
 		return nil
+	}
+	if len(e.Classes) == 0 {
+		return e.elementsSection()
 	}
 	what := "samples"
 	if e.Masks {
 		what = "pixels"
 	}
-	s := &classesSection{Open: len(e.Classes) <= mostOpen, Table: e.classTable(),
+	s := &classesSection{Title: "Classes", Open: len(e.Classes) <= mostOpen, Table: e.classTable(),
 		Intro: fmt.Sprintf("Evaluation of %s after epoch %d: %s of %s %s met (%s).", e.Data, e.Epoch,
 			thousands(float64(e.Correct)), thousands(float64(e.Counted)), what, percent(over(e.Correct, e.Counted)))}
 	if e.NotFinite > 0 {

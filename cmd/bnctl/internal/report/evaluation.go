@@ -22,7 +22,11 @@ type evaluated struct {
 	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
 	Confusions    []Confusion `json:"confusions"`     // the most frequent first
 	Mistakes      []Mistake   `json:"mistakes,omitempty"`
-	Recipe        string      `json:"recipe"` // SHA-256 of it, so that the evaluation of another run is left out
+	Labels        []Element   `json:"labels,omitempty"` // that do not exclude each other
+	Exact         int         `json:"exact,omitempty"`  // samples, of the Judged, all of whose Labels are met
+	Judged        int         `json:"judged,omitempty"`
+	Targets       []Element   `json:"targets,omitempty"` // numbers
+	Recipe        string      `json:"recipe"`            // SHA-256: an evaluation of another run is left out
 }
 
 // Class is how many labels of a class there were, and how many predictions.
@@ -75,6 +79,10 @@ func over(n, of int) float64 {
 func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
 	out := &evaluated{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
 		Masks: e.Masks}
+	if e.MultiLabel || e.Targets != nil {
+		out.addElements(e, name)
+		return out
+	}
 	wrong := make([]int, len(e.PerClass)) // as label or prediction
 	predicted := make([]int, len(e.PerClass))
 	for label, row := range e.Confusion {

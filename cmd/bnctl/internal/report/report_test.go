@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -322,4 +323,55 @@ func pictures(t *testing.T) data.Source {
 	}
 	t.Cleanup(func() { _ = src.Close() })
 	return src
+}
+
+// Labels that do not exclude each other, and numbers, have a table of their own and no confusions. A label
+// that never was has no recall, a number that is always the same no R2.
+func TestPageOfElements(t *testing.T) {
+	labels := &train.Evaluation{MultiLabel: true}
+	scores := tensor.New(tensor.F32, 2, 2)
+	copy(scores.F32(), []float32{1, -1, -1, -1})
+	known := tensor.New(tensor.I32, 2, 2)
+	copy(known.I32(), []int32{1, 0, 1, 0})
+	if err := labels.Add(scores, known, false); err != nil {
+		t.Fatal(err)
+	}
+	numbers := &train.Evaluation{Targets: make([]train.TargetError, 2)}
+	for i, v := range []float32{3, 5, 2, 5} {
+		known.I32()[i] = int32(math.Float32bits(v))
+	}
+	copy(scores.F32(), []float32{2, 5, 2, 5})
+	if err := numbers.Add(scores, known, false); err != nil {
+		t.Fatal(err)
+	}
+	name := func(i int) string { return []string{"<red>", "age"}[i] }
+	for _, c := range []struct {
+		of    *train.Evaluation
+		title string
+		wants []string
+	}{
+		{labels, "Labels", []string{"&lt;red&gt;", "100.00 %", "50.00 %", "66.67 %", "of 2 samples 1 have all labels right"}},
+		{numbers, "Numbers", []string{"0.5", "0.7071", "-1", "age"}},
+	} {
+		b, err := json.Marshal(summarise(c.of, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back evaluated
+		if err := json.Unmarshal(b, &back); err != nil || !back.valid() {
+			t.Fatalf("%v: %s", err, b)
+		}
+		s := (&Run{evaluation: &back}).classesSection()
+		if s == nil || s.Title != c.title || s.Matrix != nil || len(s.Table.Rows) != 2 {
+			t.Fatalf("section %+v", s)
+		}
+		if confusionSVG(&Run{evaluation: &back}) != nil {
+			t.Error("a confusion matrix of what does not exclude each other")
+		}
+		var page strings.Builder
+		if err := pageTemplate().ExecuteTemplate(&page, "classes", s); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, page.String(), append(c.wants, ">-<")...)
+	}
 }

@@ -196,5 +196,6 @@ func withoutAuxiliary(name string) error {
 		}
 	}
 	return problem.Failure("aux-weight", "model "+name+" has no auxiliary head",
-		strings.Join(have, " and ")+" have one, and so does a graph with an output "+graph.Auxiliary)
+		strings.Join(have[:len(have)-1], ", ")+" and "+have[len(have)-1]+" have one, and so does a graph with "+
+			"an output "+graph.Auxiliary)
 }

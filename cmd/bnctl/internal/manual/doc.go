@@ -32,11 +32,11 @@ func Command() *cli.Command {
 		Description: "   bnctl completion man ~/.local/share/man/man1 && man bnctl-train",
 		Action:      pagesAction})
 	return &cli.Command{Name: "completion", Usage: "scripts that complete command lines, and manual pages",
-		Description: "   source <(bnctl completion bash)", Subcommands: list}
+		Description: "   bnctl completion bash\n   bnctl completion man man1", Subcommands: list}
 }
 
 var install = map[string]string{
-	"bash": "   source <(bnctl completion bash)                # in ~/.bashrc",
+	"bash": "   bnctl completion bash >~/.local/share/bash-completion/completions/bnctl",
 	"zsh":  "   bnctl completion zsh >\"${fpath[1]}/_bnctl\"",
 	"fish": "   bnctl completion fish >~/.config/fish/completions/bnctl.fish",
 }

@@ -136,7 +136,7 @@ func rankWays() map[string]func(*Recipe) {
 		"posthoc":          func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
 		"running":          func(r *Recipe) { r.BN, r.BNMin, r.Batch = bn.Replica, "running", 12 },
 		"sync, mixed":      func(r *Recipe) { otherRecipes["mixed"](r); r.Tail = parallel.Repeat },
-		"replica, mixed":   func(r *Recipe) { otherRecipes["mixed"](r); r.BN, r.Replicas = bn.Replica, 4 },
+		"replica, mixed":   func(r *Recipe) { otherRecipes["mixed"](r); r.BN, r.Replicas = bn.Replica, 8 },
 		"replica, lars":    func(r *Recipe) { r.BN, r.Optimizer, r.ClipNorm = bn.Replica, "lars", 1 },
 	}
 }

@@ -90,8 +90,10 @@ func (c *call) combined(s, at []int, updates []float32) graph.Value {
 	if !ok || len(at) == 0 {
 		c.fail("of %d elements with the reduction %.40q is not supported", len(at), c.text("reduction", "none"))
 	}
-	if !c.reserve(tensor.F32, s) || !c.reserve(tensor.F32, s) {
-		return graph.None
+	for range 2 { // what is set, and the values
+		if !c.reserve(tensor.F32, s) {
+			return graph.None
+		}
 	}
 	set := tensor.New(tensor.F32, s...)
 	values := tensor.Of(slices.Repeat([]float32{reduction.neutral}, tensor.Count(s)), s...)

@@ -31,7 +31,7 @@ func (s Flags) Apply(c *cli.Context, f File) error {
 	} {
 		for _, name := range slices.Sorted(maps.Keys(section.values)) {
 			if find(section.there, name) != nil {
-				return fmt.Errorf("%s: %s belongs under %s:", section.name, name, section.other)
+				return fmt.Errorf("%s: %s belongs under %s", section.name, name, section.other)
 			}
 		}
 		if err := s.apply(c, section.values, section.flags); err != nil {

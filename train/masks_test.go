@@ -204,7 +204,8 @@ func TestMasksKilled(t *testing.T) {
 	b.recipe.Batch, b.recipe.Replicas, b.recipe.Epochs = 4, 2, 1
 	peace := newStage()
 	want := b.drama(t, peace, 2)
-	if struck := b.survives(want, peace, nil, peace.fatesOf(0)); len(struck) == 0 {
+	var struck []string
+	if b.survives(want, peace, nil, peace.fatesOf(0), &struck); len(struck) == 0 {
 		t.Error("nothing was struck")
 	}
 }

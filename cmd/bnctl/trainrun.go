@@ -33,6 +33,9 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	}
 	o.Observer.Begin = func() error {
 		saved = interrupt.Saving(ctx)
+		if o.Peers != nil && o.Peers.Rank() > 0 {
+			return nil // rank 0 has the events of all
+		}
 		return t.openBoard()
 	}
 	r, err := bnctl.Open(ctx, o)

@@ -16,7 +16,12 @@ func bash(w io.Writer, root command) {
 	fmt.Fprintf(w, `# bash completion: source <(%[1]s completion bash)
 _%[1]s() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at=%[1]s i words=
-	[[ $cur == : ]] && cur=
+	if [[ $cur == : || $prev == : ]]; then # behind csv: comes a file; readline takes : for a word
+		[[ $cur == : ]] && cur=
+		local IFS=$'\n'
+		COMPREPLY=($(compgen -f -- "$cur"))
+		return
+	fi
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case "$at ${COMP_WORDS[i]}" in
 `, name)

@@ -54,6 +54,12 @@ sums-attention: build ## ConvNeXt-tiny, a ViT of 4 blocks and a network of group
 	ONLY='norms.graph|train.onnx' NETWORKS=bin/sequences bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu purego:cpu \
 		threads1:cpu 2xcpu 3xcpu 4xcpu opencl:0 kill:cpu,opencl:0
 
+# DATA has cifar10/.
+.PHONY: sums-feed
+sums-feed: build ## augmentation, mixing, class weights and the losses of several labels and of numbers: one sum on every device, rank, accumulation and resume (an hour; PoCL, Open MPI, qemu-user)
+	COMMAND='make sums-feed' ONLY='randaugment|trivial' bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) 100 cpu avx2:cpu purego:cpu arm64:cpu threads1:cpu \
+		2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0 ranks2:cpu ranks3:2xcpu ranks4:cpu accumulate2:cpu resumed:3xcpu
+
 .PHONY: test-amx
 test-amx: ## kernels and CPU device in class amx (Linux, gcc, AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .

@@ -7,7 +7,9 @@
 # ONLY='resnet20.*replica' picks recipes. At least three steps are trained: the plugin dies after the
 # first, and the others have to do without it.
 # avx2: before a device holds the CPU device to AVX2, purego: takes its plain Go, arm64: its build for arm64 under
-# qemu-user, threads1: one thread. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
+# qemu-user, threads1: one thread. resumed: kills the run once it has a checkpoint, which goes on; ranks3: trains on
+# three ranks (mpirun.openmpi); accumulate2: makes each step of two halves of batch and replicas: the template has
+# another recipe, so that the weights alone are compared. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
 # efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
@@ -19,9 +21,10 @@ devices=("${@:-}")
 [ -n "${devices[0]}" ] || devices=(cpu opencl:0 kill:cpu,opencl:0)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$work"
 
-# 64 made-up pictures of 64x64.
+# 64 made-up pictures of 64x64, and tables of 42 pictures: labels that do not exclude each other, and numbers.
 python3 - <<'END'
 import random, struct
 def npy(path, dtype, shape, data):
@@ -31,21 +34,47 @@ def npy(path, dtype, shape, data):
 npy("x.npy", "|u1", (64, 3, 64, 64), random.Random(1).randbytes(64 * 3 * 64 * 64))
 npy("f.npy", "<f4", (64, 3, 32, 32), struct.pack("<196608f", *map(random.Random(2).gauss, [0] * 196608, [1] * 196608)))
 npy("y.npy", "<i8", (64,), b"".join(struct.pack("<q", i % 10) for i in range(64)))
+draw, labels, numbers = random.Random(3), ["path,labels"], ["path,age,height"]
+for i in range(42):
+    open(f"{i}.ppm", "wb").write(b"P6 32 32 255\n" + draw.randbytes(32 * 32 * 3))
+    holds = ";".join(name for name in ("cat", "dog", "man") if draw.random() < 0.4) or ";"
+    labels.append(f"{i}.ppm,{'' if i % 9 == 4 else holds}") # an empty cell is not known
+    numbers.append(f"{i}.ppm,{'' if i % 7 == 3 else draw.randrange(90)},{draw.gauss(1.7, 0.1):.3f}")
+open("labels.csv", "w").write("\n".join(labels) + "\n")
+open("numbers.csv", "w").write("\n".join(numbers) + "\n")
 END
 
 cifar="--model resnet20 --data cifar10:$data/cifar10/cifar10-jpg.tar.gz --augment cifar --batch 32 --replicas 4"
-recipes=( # full steps, then the recipe
+table="--model resnet20 --size 32x32 --augment 'crop flip randaugment:2,9' --batch 10 --replicas 4 --data csv"
+targets="--csv-columns target=age,target=height"
+recipes=( # full steps, then the recipe, as a shell reads it
 	"40 --model lenet-bn --data glyphs:512 --batch 32 --replicas 8 --lr 0.05"
 	"469 --model lenet-bn --data mnist:$data/mnist --batch 128 --replicas 8"
 	"100 $cifar" "100 $cifar --bn replica"
 	"20 --model mobilenetv2 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
 	"20 --model resnet18 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
+	"6 ${cifar/--augment cifar/--augment 'crop flip randaugment:2,9 mixup:0.2'} --label-smoothing 0.1 --class-weights balanced"
+	"16 --model resnet20 --data folder:photos --size 32x32 --augment 'resizedcrop flip rotate jitter trivial erase mixup:0.2 cutmix:1' --label-smoothing 0.1 --class-weights balanced --batch 44 --replicas 4"
+	"6 $table:labels.csv --pos-weights balanced --label-smoothing 0.1"
+	"6 $table:numbers.csv $targets --loss squared" "6 $table:numbers.csv $targets --loss absolute --bn replica"
+	"6 $table:numbers.csv $targets --loss huber:0.5"
 	"10 --model $root/plugins/gpu/bitwise/norms.graph --data npy:f.npy,y.npy --batch 10 --replicas 4"
 	"10 --model $root/plugins/gpu/bitwise/activations.graph --data npy:x.npy,y.npy --batch 8 --replicas 8"
 )
 for name in efficientnet-b0 mobilenetv3-large convnext-tiny vit-4; do
 	[ ! -e "${networks:-}/$name.train.onnx" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")
 done
+
+# photos takes a part of CIFAR with 300 to 20 pictures of a class.
+photos() {
+	local archive=$data/cifar10/cifar10-jpg.tar.gz pick
+	tar tzf "$archive" | sort >names
+	for pick in airplane:300 cat:150 ship:80 horse:40 frog:20; do
+		grep "train/${pick%:*}/.*jpg$" names | sed -n "1,${pick#*:}p"
+	done >picked
+	tar xzf "$archive" -T picked
+	mv "$(dirname "$(dirname "$(head -1 picked)")")" photos
+}
 
 # plugin NAME [BUILD FLAG...]: the CPU device in another build.
 plugin() {
@@ -60,24 +89,53 @@ plugin() {
 
 # train trains on a device and prints the sum; after kill: the plugin is killed once it has trained a step.
 train() {
-	local on=${1#kill:} process= killed=0 godebug= options=()
-	case $on in
-	avx2:*) on=${on#*:} godebug=cpu.avx512f=off ;;
-	threads1:*) on=${on#*:} options=(--threads 1) ;;
-	purego:*) on=purego && plugin purego -tags purego ;;
-	arm64:*) on=arm64 && EMULATOR=qemu-aarch64 GOARCH=arm64 plugin arm64 ;;
+	local how=${1%%:*} on=${1#*:} process= killed=0 godebug= launcher=() options=() words host
+	eval "words=($recipe)"
+	case $how in
+	avx2) godebug=cpu.avx512f=off ;;
+	threads1) options=(--threads 1) ;;
+	purego) on=purego && plugin purego -tags purego ;;
+	arm64) on=arm64 && EMULATOR=qemu-aarch64 GOARCH=arm64 plugin arm64 ;;
+	ranks*) launcher=(mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "${how#ranks}") options=(--threads 1) ;;
+	accumulate*) shares "${how#accumulate}" ;;
+	resumed) options=(--checkpoint-every 1) ;;
+	kill) ;;
+	*) on=$1 how= ;;
 	esac
-	GODEBUG=$godebug "$bnctl" train $recipe "${options[@]}"  --steps "$steps" --devices "$on" --checkpoint c.bnc --overwrite --log-every 1 --json -o m.bnm 2>err |
-		while read -r line; do
-			case $line in *'"event":"device"'*'"name":"opencl'* | *'"event":"device"'*'"name":"cuda'*)
-				process=$(sed 's/.*"process":\([0-9]*\).*/\1/' <<<"$line") ;;
-			*'"event":"step"'*) if [ "${1#kill:}" != "$1" ] && [ $killed = 0 ]; then kill -9 "$process" && killed=1; fi ;;
-			*'"event":"device_lost"'*) killed=2 ;;
-			*'"event":"done"'*)
-				[ "${1#kill:}" = "$1" ] || [ $killed = 2 ] || { echo "$on: none was lost" >&2; exit 1; } ;;
-			esac
-		done || { cat err >&2; return 1; }
+	rm -f events && mkfifo events
+	GODEBUG=$godebug "${launcher[@]}" "$bnctl" train "${words[@]}" "${options[@]}" --steps "$steps" --devices "$on" --checkpoint c.bnc \
+		--overwrite --log-every 1 --json -o m.bnm 2>err >events &
+	host=$!
+	while read -r line; do
+		case $how$line in
+		kill*'"event":"device"'*'"name":"opencl'* | kill*'"event":"device"'*'"name":"cuda'*)
+			process=$(sed 's/.*"process":\([0-9]*\).*/\1/' <<<"$line") ;;
+		kill*'"event":"step"'*) if [ $killed = 0 ]; then kill -9 "$process" && killed=1; fi ;;
+		kill*'"event":"device_lost"'*) killed=2 ;;
+		resumed*'"event":"checkpoint"'*) if [ $killed = 0 ]; then kill -9 $host && killed=2; fi ;;
+		esac
+	done <events
+	if ! wait $host 2>/dev/null; then
+		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
+	fi
+	case $how in kill | resumed) [ $killed = 2 ] || { echo "$1: none was lost" >&2; return 1; } ;; esac
 	sha256sum <m.bnm | cut -c1-64
+}
+
+# shares makes N batches of the recipe's, with as many replicas.
+shares() {
+	local i
+	for i in "${!words[@]}"; do
+		case ${words[i]} in --batch | --replicas) words[i + 1]=$((words[i + 1] / $1)) ;; esac
+	done
+	options=(--accumulate "$1")
+}
+
+# weights prints the sum of the weights of the last template.
+weights() {
+	rm -f m.safetensors
+	"$bnctl" export m.bnm -o m.safetensors --quiet >/dev/null 2>err || { cat err >&2; return 1; }
+	sha256sum <m.safetensors
 }
 
 failed=0
@@ -85,25 +143,28 @@ for entry in "${recipes[@]}"; do
 	recipe=${entry#* } steps=$(((${entry%% *} * scale + 99) / 100))
 	[[ $recipe =~ ${ONLY:-.} ]] || continue
 	[ "$steps" -ge 3 ] || steps=3
-	first=
+	case $recipe in *folder:photos*) [ -d photos ] || photos ;; esac
+	first= same=
 	for on in "${devices[@]}"; do
 		case $on$recipe in arm64:*.onnx*) continue ;; esac # qemu needs hours for it
 		began=$SECONDS
 		sum=$(train "$on") label=${recipe//$data\//}
 		label=${label//${networks:-$root}\//} label=${label//$root\//}
+		[ -n "$first" ] || { first=$sum && same=$(weights); }
+		case $on in accumulate*) [ "$(weights)" != "$same" ] || sum=$first ;; esac
 		printf '%s  %-18s %4d steps, %5d s  %s\n' "$sum" "$on" "$steps" $((SECONDS - began)) "$label"
 		printf '%s\t%s\t%s\n' "$label --steps $steps" "$on" "$sum" >>sums
-		[ "${first:=$sum}" = "$sum" ] || failed=1
+		[ "$first" = "$sum" ] || failed=1
 	done
 done
 [ -z "${json:-}" ] || python3 - "$json" <<'END'
-import json, sys, time
+import json, os, sys, time
 rows = {}
 for line in open("sums"):
     recipe, on, sum = line.rstrip("\n").split("\t")
     rows.setdefault((recipe, sum), []).append(on)
 processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-json.dump({"processor": processor, "command": "scripts/sums.sh", "measured": time.strftime("%Y-%m-%d"),
+json.dump({"processor": processor, "command": os.environ.get("COMMAND", "scripts/sums.sh"), "measured": time.strftime("%Y-%m-%d"),
            "conditions": "one sum on all devices of a row; class fma; the first digits of the template's sha256",
            "columns": ["recipe", "devices", "sha256"],
            "rows": [["`%s`" % recipe, ", ".join("`%s`" % d for d in on), sum[:16]] for (recipe, sum), on in rows.items()]},

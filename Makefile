@@ -172,6 +172,10 @@ bench-serve-peers: build ## serve beside Node and FastAPI, which it installs (6 
 new-user: build ## a folder of photos from data info to serve, with the time of each step (minutes)
 	bash scripts/newuser.sh bin/bnctl $(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz)
 
+.PHONY: photos
+photos: build ## the preset for photos beside PyTorch's recipes, three seeds each, and the time of each step of new-user (half an hour; SEEDS, JSON=FILE, TIMES=FILE)
+	bash scripts/photos.sh bin/bnctl $(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz) $(SEEDS)
+
 .PHONY: results
 results: ## the tables of docs/results and README.md, from docs/results/*.json
 	$(GO) run ./scripts/results

@@ -28,8 +28,14 @@ func (r *Run) openSources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.data, err = r.openSource(ctx, "data", r.paths.Data, o); err != nil || r.paths.Validation == "" {
+	if r.data, err = r.openSource(ctx, "data", r.paths.Data, o); err != nil {
 		return err
+	}
+	if r.paths.Validation == "" {
+		if r.o.ValSplit.Unsplit {
+			return r.openOwnPart(ctx, o)
+		}
+		return nil
 	}
 	o.Split = r.validationSplit()
 	r.validation, err = r.openSource(ctx, "val", r.paths.Validation, o)

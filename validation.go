@@ -2,6 +2,7 @@ package bnctl
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/problem"
@@ -34,13 +35,31 @@ func (r *Run) checkUnseen(ctx context.Context) error {
 		"set some of {data} apart with {val-split}, or name other samples")
 }
 
+// openOwnPart opens the part val of the data for validation, if it has one.
+func (r *Run) openOwnPart(ctx context.Context, o data.Options) error {
+	if r.data.Info().Split != data.Train {
+		return nil
+	}
+	name := strings.TrimSuffix(r.paths.Data, "@"+string(data.Train))
+	o.Split = data.Val
+	src, err := data.Open(ctx, name, o)
+	if err != nil {
+		return err
+	}
+	if src.Info().Split != data.Val {
+		return src.Close()
+	}
+	r.paths.Validation, r.validation = name, src
+	return nil
+}
+
 // holdOut sets samples of the data apart for validation.
 func (r *Run) holdOut(ctx context.Context) error {
 	h := r.o.ValSplit
 	if h == (data.Holdout{}) && r.previous != nil && r.o.Validation == "" {
 		h = r.previous.ValSplit.Holdout()
 	}
-	if h == (data.Holdout{}) {
+	if h == (data.Holdout{}) || h.Unsplit && r.validation != nil {
 		return nil
 	}
 	if r.validation != nil {

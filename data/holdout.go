@@ -29,6 +29,8 @@ import (
 type Holdout struct {
 	Fraction float64 // above 0 and below 1; 0: nothing is set apart
 	Seed     uint64
+	// Unsplit sets samples apart only of data without a part val of its own.
+	Unsplit bool
 	// Groups is a regular expression that finds the group of a sample in its path: its
 	// first submatch, or the whole match. "column" stands for the column group of a csv:
 	// source. "": there are no groups.
@@ -37,6 +39,25 @@ type Holdout struct {
 
 // groupColumn is the value of Holdout.Groups for the groups that the source itself names.
 const groupColumn = "column"
+
+// autoFraction is what "auto" sets apart of data without a part val of its own.
+const autoFraction = 0.2
+
+// ParseFraction reads the share of samples that are set apart: a number above 0 and below 1, or
+// "auto", a fifth of data without a part val of its own; "" is none.
+func (h *Holdout) ParseFraction(text string) (err error) {
+	switch text {
+	case "":
+		return nil
+	case "auto":
+		h.Fraction, h.Unsplit = autoFraction, true
+		return nil
+	}
+	if h.Fraction, err = strconv.ParseFloat(text, 64); err != nil || !(h.Fraction > 0 && h.Fraction < 1) {
+		return problem.New("val-split", text, "want a share above 0 and below 1, such as 0.2, or auto", "")
+	}
+	return nil
+}
 
 // HeldOut is a source in two.
 type HeldOut struct {

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
@@ -10,14 +11,36 @@ import (
 )
 
 // OpenData is data.Open for data that m is run on: pictures and arrays become its inputs
-// as it says, and the suffixes @train and @val of data that training set samples apart of
+// as it says, a table has the columns of that of its training unless o names others, and the
+// suffixes @train and @val of data that training set samples apart of
 // name these. note, unless nil, is told what is converted, and unless training data is
 // asked for, that m has trained on these samples.
 func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	o.EXIF, o.Array = m.Preprocess.EXIF, fit.Arrays(m, note)
 	r, err := train.ParseRecipe(m.Recipe)
-	if err != nil || r.ValSplit == nil { // a model of another program has no recipe
+	if err != nil { // a model of another program has no recipe
+		return data.Open(ctx, spec, o)
+	}
+	if o.Columns != "" || r.Columns == "" || !strings.HasPrefix(spec, "csv:") {
+		return openPart(ctx, r, spec, o, note)
+	}
+	named := o
+	named.Columns = r.Columns
+	src, err := openPart(ctx, r, spec, named, note)
+	if err == nil {
+		return src, nil
+	}
+	if src, other := openPart(ctx, r, spec, o, note); other == nil {
+		return src, nil // its columns have their usual names
+	}
+	return nil, err
+}
+
+// openPart opens samples that r may have set apart.
+func openPart(ctx context.Context, r *train.Recipe, spec string, o data.Options,
+	note func(format string, args ...any)) (data.Source, error) {
+	if r.ValSplit == nil {
 		return data.Open(ctx, spec, o)
 	}
 	src, err := data.OpenHeldOut(ctx, spec, o, r.ValSplit.Holdout(), r.ValSplit.Fingerprint)

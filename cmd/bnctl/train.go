@@ -92,9 +92,8 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		Workers: c.Int("workers"), Recompute: c.String("recompute"), LogEvery: c.Int("log-every"),
 		DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second)),
 		SkipBad:       c.String("skip-bad"), Masks: maskOptions(c), Columns: c.String("csv-columns"),
-		Task: c.String("task"),
-		ValSplit: data.Holdout{Fraction: c.Float64("val-split"), Seed: c.Uint64("split-seed"),
-			Groups: c.String("split-groups")},
+		Task:          c.String("task"),
+		ValSplit:      data.Holdout{Seed: c.Uint64("split-seed"), Groups: c.String("split-groups")},
 		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
 	if !resumed || c.IsSet("model") {
 		o.Model = c.String("model")
@@ -107,10 +106,10 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		}
 	}
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
-	if o.Start.Options, err = modelOptions(c); err != nil {
-		return o, err
+	if o.Start.Options, err = modelOptions(c); err == nil {
+		o.Fleet, err = fleetOptions(c, "", noLimit)
 	}
-	o.Fleet, err = fleetOptions(c, "", noLimit)
+	err = cmp.Or(o.ValSplit.ParseFraction(c.String("val-split")), err)
 	return o, err
 }
 

@@ -24,8 +24,8 @@ func recipeFlags() []cli.Flag {
 		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes",
 			DefaultText: "those of the data, or of the model file"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
-		&cli.Float64Flag{Name: "val-split", DefaultText: "none",
-			Usage: "set this `SHARE` of each class of --data apart for evaluation, in the place of --val: 0.2"},
+		&cli.StringFlag{Name: "val-split", DefaultText: "none", Usage: "set this `SHARE` of each class of --data " +
+			"apart for evaluation, in the place of --val: 0.2; auto: a fifth, unless it has a part val"},
 		&cli.Uint64Flag{Name: "split-seed", Usage: "of --val-split, whatever --seed is"},
 		&cli.StringFlag{Name: "split-groups", DefaultText: "none", Usage: "set whole groups apart, which " +
 			"`PATTERN` finds in the names of samples (one patient, one camera), or the column group of a csv:"},

@@ -135,6 +135,19 @@ func TestDenominator(t *testing.T) {
 	}
 }
 
+// Of masks pixels count, of a hundred masks at most.
+func TestImbalanceOfMasks(t *testing.T) {
+	src := paint(3)
+	src.info.Labelled, src.info.Classes, src.info.Len = true, []string{"a", "b", "c"}, 250
+	for i := range src.info.Len {
+		src.masks = append(src.masks, []int32{0, int32(i / 3 % 3), -1, 0, 2})
+	}
+	want := "58 % of the pixels of 84 masks are of class a, and nothing weighs them"
+	if got, err := Imbalance(t.Context(), src); err != nil || !strings.HasPrefix(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
 func TestImbalance(t *testing.T) {
 	for _, c := range []struct {
 		classes int

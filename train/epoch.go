@@ -11,7 +11,7 @@ import (
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.trainer.progress, s.plan.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
-	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted),
+	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted), TrainLossIs: r.trainLossIs(),
 		LeftOut: p.LeftOut, TrainAccuracy: s.plan.loss.accuracy(p.Correct, p.Counted),
 		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,

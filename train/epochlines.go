@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -72,11 +73,17 @@ func (g *Gap) text(verbose bool) string {
 // figures writes the losses of an epoch for people, and the accuracies, R2 and overlaps that it has.
 func (e EpochDone) figures() string {
 	text := fmt.Sprintf("train loss %.4f", e.TrainLoss)
+	if len(e.TrainLossIs) > 0 {
+		text += " (" + strings.Join(e.TrainLossIs, ", ") + ")"
+	}
 	if e.TrainAccuracy == e.TrainAccuracy {
 		text += "  accuracy " + e.TrainAccuracy.Percent()
 	}
 	if e.ValLoss != nil {
 		text += fmt.Sprintf("  val loss %.4f", *e.ValLoss)
+		if len(e.TrainLossIs) > 0 {
+			text += " (plain)"
+		}
 	}
 	if e.ValAccuracy != nil {
 		text += fmt.Sprintf("  accuracy %.2f %%", 100**e.ValAccuracy)

@@ -79,8 +79,10 @@ type RankShare struct {
 // numbers. Validation
 // figures are nil if there was no evaluation.
 type EpochDone struct {
-	Epoch         int      `json:"epoch"`      // counted from 1
-	TrainLoss     float64  `json:"train_loss"` // while the weights changed
+	Epoch     int     `json:"epoch"`      // counted from 1
+	TrainLoss float64 `json:"train_loss"` // while the weights changed
+	// TrainLossIs says what TrainLoss has that ValLoss has not: "weighted", "smoothed", "mixed".
+	TrainLossIs   []string `json:"train_loss_is,omitempty"`
 	TrainAccuracy Figure   `json:"train_accuracy"`
 	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`

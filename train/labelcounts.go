@@ -8,10 +8,18 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
+// fewMasks is of how many masks the pixels are counted that only a hint is about.
+const fewMasks = 100
+
 // eachCount calls do with how many labels of each class a sample has, for all samples of src.
 func eachCount(ctx context.Context, src data.Source, do func(of []int64)) error {
+	return countEach(ctx, src, 1, do)
+}
+
+// countEach is eachCount for each n-th sample.
+func countEach(ctx context.Context, src data.Source, n int, do func(of []int64)) error {
 	info := src.Info()
-	for i := range info.Len {
+	for i := 0; i < info.Len; i += n {
 		label, err := src.Label(ctx, i)
 		if err != nil {
 			return err
@@ -23,8 +31,13 @@ func eachCount(ctx context.Context, src data.Source, do func(of []int64)) error 
 
 // labelCounts returns how many labels each class of src has.
 func labelCounts(ctx context.Context, src data.Source) ([]int64, error) {
+	return countLabels(ctx, src, 1)
+}
+
+// countLabels returns how many labels each class has in each n-th sample.
+func countLabels(ctx context.Context, src data.Source, n int) ([]int64, error) {
 	of := make([]int64, len(src.Info().Classes))
-	err := eachCount(ctx, src, func(here []int64) {
+	err := countEach(ctx, src, n, func(here []int64) {
 		for class, n := range here {
 			of[class] += n
 		}
@@ -44,25 +57,47 @@ func countClasses(labels []int32, classes int) []int64 {
 }
 
 // Imbalance returns a sentence if more than half of the samples of src are of one class, of two
-// classes more than two thirds; else "". It does not look at masks.
+// classes more than two thirds; else "". Of masks it is about pixels, of a hundred of them at most.
 func Imbalance(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
-	if !info.Labelled || info.Masks || len(info.LabelShape) > 0 || len(info.Classes) < 2 {
+	if !info.Labelled || !info.Masks && len(info.LabelShape) > 0 || len(info.Classes) < 2 {
 		return "", nil
 	}
 	most := 1.0 / 2
 	if len(info.Classes) == 2 { // one of them always has half
 		most = 2.0 / 3
 	}
-	of, err := labelCounts(ctx, src)
+	step := 1
+	if info.Masks {
+		step = (info.Len + fewMasks - 1) / fewMasks
+	}
+	of, err := countLabels(ctx, src, step)
 	if err != nil {
 		return "", err
 	}
+	all := int64(info.Len)
+	if info.Masks {
+		all = 0
+		for _, n := range of {
+			all += n
+		}
+	}
 	for class, n := range of {
-		if float64(n) > most*float64(info.Len) {
-			return fmt.Sprintf("%d of %s are of class %s, and nothing weighs them: {class-weights} balanced does", n,
-				problem.Plural(info.Len, "sample"), info.Classes[class]), nil
+		if float64(n) > most*float64(all) {
+			return imbalanced(info, step, class, n, all), nil
 		}
 	}
 	return "", nil
+}
+
+// imbalanced says that n of all labels are of a class.
+func imbalanced(info data.Info, step, class int, n, all int64) string {
+	const advice = "and nothing weighs them: {class-weights} balanced"
+	if !info.Masks {
+		return fmt.Sprintf("%d of %s are of class %s, %s does", n, problem.Plural(int(all), "sample"),
+			info.Classes[class], advice)
+	}
+	of := problem.Plural((info.Len+step-1)/step, "mask")
+	return fmt.Sprintf("%.0f %% of the pixels of %s are of class %s, %s or median does",
+		100*float64(n)/float64(all), of, info.Classes[class], advice)
 }

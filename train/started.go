@@ -47,6 +47,20 @@ func (r *Recipe) answersInWords() string {
 	return problem.Plural(r.Data.Classes, "class")
 }
 
+// trainLossIs names what is in the loss of training and not in that of validation.
+func (r *Recipe) trainLossIs() (terms []string) {
+	if r.ClassWeights != "" || r.PosWeights != "" {
+		terms = append(terms, "weighted")
+	}
+	if r.LabelSmoothing > 0 {
+		terms = append(terms, "smoothed")
+	}
+	if r.mixes() {
+		terms = append(terms, "mixed")
+	}
+	return terms
+}
+
 // lossInWords says what is in the loss of training and not in that of validation; "" if
 // they are the same.
 func (r *Recipe) lossInWords() string {
@@ -60,10 +74,13 @@ func (r *Recipe) lossInWords() string {
 	if r.LabelSmoothing > 0 {
 		terms = append(terms, fmt.Sprintf("label smoothing %g", r.LabelSmoothing))
 	}
+	if r.mixes() {
+		terms = append(terms, "mixed samples")
+	}
 	if len(terms) == 0 {
 		return ""
 	}
-	text := "train loss with " + strings.Join(terms, " and ")
+	text := "train loss with " + strings.Join(terms, ", ")
 	if r.Validation.Samples > 0 {
 		text += ", val loss without: do not compare them"
 	}

@@ -45,9 +45,9 @@ type Count struct {
 	F1        train.Figure `json:"f1"`
 }
 
-// Wrong is a line that says how many labels count as wrong because
+// wrong is a line that says how many labels count as wrong because
 // outputs are not finite; "" if none.
-func (r *Report) Wrong() string {
+func (r *Report) wrong() string {
 	what := "sample"
 	if r.MIoU != nil {
 		what = "pixel"

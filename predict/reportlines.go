@@ -1,0 +1,116 @@
+package predict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// manyClasses is how many classes a label may be among for the figure top-5: of five it always is.
+const manyClasses = 5
+
+// Lines writes the report for people: the figures of all, a table of classes, and what was taken for what.
+// m and e are those that it was made of.
+func (r *Report) Lines(m *models.Model, e *train.Evaluation) []string {
+	lines := []string{fmt.Sprintf("%s  %s  loss %.4f  (%.0f img/s)", problem.Plural(r.Samples, "sample"),
+		r.figures(e), r.Loss, r.Throughput)}
+	for _, more := range []string{r.wrong(), r.Summary()} {
+		if more != "" {
+			lines = append(lines, more)
+		}
+	}
+	lines = append(append(lines, ""), classTable(m, e)...)
+	return append(append(lines, ""), confusions(m, e)...)
+}
+
+func (r *Report) figures(e *train.Evaluation) string {
+	switch {
+	case e.Masks:
+		return fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**r.MIoU, 100*r.Accuracy)
+	case len(e.PerClass) > manyClasses:
+		return fmt.Sprintf("accuracy %.2f %%  top-5 %.2f %%", 100*r.Accuracy, 100*r.Top5)
+	}
+	return fmt.Sprintf("accuracy %.2f %%", 100*r.Accuracy)
+}
+
+// widest returns the width of the widest label, between 5 and 24. Longer ones
+// are not cut, for two might then look alike: they push their row to the right.
+func widest(m *models.Model, classes int) int {
+	w := 5
+	for i := range classes {
+		w = max(w, len([]rune(Label(m, i))))
+	}
+	return min(w, 24)
+}
+
+func classTable(m *models.Model, e *train.Evaluation) []string {
+	w := widest(m, len(e.PerClass))
+	head := "  samples  correct   recall  precision        F1"
+	if e.Masks {
+		head = "      pixels     correct   accuracy       IoU"
+	}
+	lines := []string{fmt.Sprintf("%-*s%s", w, "class", head)}
+	for i, k := range e.PerClass {
+		switch percent := 100 * float64(k.Correct) / float64(k.N); {
+		case e.Masks && e.Overlap(i) >= 0: // there may be predictions alone
+			lines = append(lines, fmt.Sprintf("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, Label(m, i), k.N, k.Correct,
+				percent, 100*e.Overlap(i)))
+		case k.N > 0:
+			precision, _, f1 := e.PerLabel(i)
+			lines = append(lines, fmt.Sprintf("%-*s  %7d  %7d %7.2f %%  %9s  %8s", w, Label(m, i), k.N, k.Correct,
+				percent, precision.Percent(), f1.Percent()))
+		}
+	}
+	return lines
+}
+
+// matrixClasses is the number of classes up to which the confusion matrix is
+// drawn; above it the most frequent confusions are listed.
+const matrixClasses = 20
+
+// columnWidth is that of a column of the confusion matrix.
+const columnWidth = 5
+
+func confusions(m *models.Model, e *train.Evaluation) []string {
+	if len(e.Confusion) > matrixClasses {
+		return frequentConfusions(m, e)
+	}
+	w, column, row := widest(m, len(e.Confusion)), Label, Label
+	if w > columnWidth { // labels would be cut: the columns have numbers, and the rows both
+		column = func(_ *models.Model, i int) string { return fmt.Sprint(i) }
+		row = func(m *models.Model, i int) string { return fmt.Sprintf("%2d %s", i, Label(m, i)) }
+		w += len("00 ")
+	}
+	head := fmt.Sprintf("%-*s", w, "class")
+	for i := range e.Confusion {
+		head += fmt.Sprintf(" %*s", columnWidth, column(m, i))
+	}
+	lines := []string{head + "   (rows: label, columns: predicted)"}
+	for i, counts := range e.Confusion {
+		var line strings.Builder
+		for _, n := range counts {
+			fmt.Fprintf(&line, " %*s", columnWidth, dotForZero(n))
+		}
+		lines = append(lines, fmt.Sprintf("%-*s%s", w, row(m, i), line.String()))
+	}
+	return lines
+}
+
+func dotForZero(n int) string {
+	if n == 0 {
+		return "."
+	}
+	return fmt.Sprint(n)
+}
+
+// frequentConfusions lists which label was taken for what most often.
+func frequentConfusions(m *models.Model, e *train.Evaluation) (lines []string) {
+	all := e.Misclassifications()
+	for _, k := range all[:min(len(all), matrixClasses)] {
+		lines = append(lines, fmt.Sprintf("%5d x %s taken for %s", k.N, Label(m, k.Label), Label(m, k.Predicted)))
+	}
+	return lines
+}

@@ -37,7 +37,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 
 // noteImbalance tells of a class that most samples of a new run are of.
 func (r *Run) noteImbalance(ctx context.Context) error {
-	if r.from != nil || r.recipe.ClassWeights != "" || r.o.Observer.Note == nil {
+	if r.from != nil || r.recipe.ClassWeights != "" || r.recipe.Sampling != "" || r.o.Observer.Note == nil {
 		return nil
 	}
 	text, err := train.Imbalance(ctx, r.data)

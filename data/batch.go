@@ -23,6 +23,7 @@ type Batch struct {
 	loader    *Loader
 	x, y, z   tensor.Tensor // the buffers, of Plan.Batch rows
 	samples   []int64
+	again     []uint32 // how often each was there before in the epoch; nil: never
 	labels    []int32
 	perLabel  int   // elements of one label
 	rowShape  []int // of X without the first axis
@@ -38,6 +39,15 @@ type Batch struct {
 
 // Len returns the number of samples.
 func (b *Batch) Len() int { return len(b.samples) }
+
+// Occurrence returns by what a row is drawn in its epoch: the number of its sample and, times 2^32, how
+// often that was there before.
+func (b *Batch) Occurrence(row int) int64 {
+	if b.again == nil {
+		return b.samples[row]
+	}
+	return b.samples[row] | int64(b.again[row])<<32
+}
 
 // Release gives the batch's memory back to its loader. Nothing of the batch
 // may be used afterwards. A batch that is not released is left to the garbage
@@ -56,7 +66,7 @@ func (b *Batch) Release() {
 
 // batch returns an unfilled batch of the given samples, in a released one's
 // memory if there is one.
-func (l *Loader) batch(epoch, index int, samples []int) *Batch {
+func (l *Loader) batch(epoch, index int, of visits) *Batch {
 	var b *Batch
 	select {
 	case b = <-l.free:
@@ -64,7 +74,7 @@ func (l *Loader) batch(epoch, index int, samples []int) *Batch {
 	default:
 		b = l.newBatch()
 	}
-	n := len(samples)
+	n := len(of.samples)
 	b.Position = Position{epoch, index}
 	b.Last = index == l.batches()-1
 	b.X, b.Samples = b.x.Rows(0, n), b.z.Rows(0, n)
@@ -72,8 +82,8 @@ func (l *Loader) batch(epoch, index int, samples []int) *Batch {
 		b.Labels = b.y.Rows(0, n)
 		b.labels, b.perLabel = b.Labels.I32(), tensor.Count(l.labelShape)
 	}
-	b.samples = b.Samples.I64()
-	for i, s := range samples {
+	b.samples, b.again = b.Samples.I64(), of.again
+	for i, s := range of.samples {
 		b.samples[i] = int64(s)
 	}
 	b.rowShape, b.rowBytes = l.shape, len(b.X.Bytes)/n

@@ -44,7 +44,7 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 	if err != nil {
 		return nil, err
 	}
-	p.table, p.close = true, func() error { return nil }
+	p.table, p.weighed, p.close = true, l.weighed, func() error { return nil }
 	p.info.MultiLabel, p.info.Targets = c.multi, t.namesOf(c.targets)
 	p.info.columns = strings.Trim(t.inWords(c)+"; "+l.said, "; ")
 	return p, p.findShape(ctx, opt)
@@ -101,6 +101,10 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 		}
 		if c.group >= 0 {
 			s.group = row.fields[c.group]
+		}
+		if s.line = row.line; c.weight >= 0 {
+			s.weight = row.fields[c.weight]
+			l.weighed = true
 		}
 		l.splits[split] = append(l.splits[split], s)
 	}

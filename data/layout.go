@@ -11,19 +11,22 @@ import (
 
 // layout is what a tree of class folders means.
 type layout struct {
-	splits map[Split][]sampleFile // "" alone if there are none
-	multi  []string               // classes that do not exclude each other
-	said   string                 // which folders are which splits, where their names do not say it
+	splits  map[Split][]sampleFile // "" alone if there are none
+	multi   []string               // classes that do not exclude each other
+	weighed bool                   // samples have weights
+	said    string                 // which folders are which splits, where their names do not say it
 }
 
 // sampleFile is a member with the class folder it lies in.
 type sampleFile struct {
 	member
-	class string
-	rest  string  // name below the class folder
-	mask  member  // of a source of masks
-	group string  // in a table with such a column
-	label []int32 // of a table whose labels are no classes that exclude each other; else nil
+	class  string
+	rest   string  // name below the class folder
+	mask   member  // of a source of masks
+	group  string  // in a table with such a column
+	weight string  // likewise
+	line   int     // in a table
+	label  []int32 // of a table whose labels are no classes that exclude each other; else nil
 }
 
 // layoutOf sorts members into splits and classes, whichever of the two folders lies in

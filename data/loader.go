@@ -14,9 +14,12 @@ import (
 
 // Plan says which batches a Loader returns. Workers and Prefetch only change how fast.
 type Plan struct {
-	Batch     int    // samples of a batch; the last of an epoch may have fewer
-	Seed      uint64 // of order and augmentation
-	Shuffle   bool   // false: the order of the source, in every epoch
+	Batch   int    // samples of a batch; the last of an epoch may have fewer
+	Seed    uint64 // of order and augmentation
+	Shuffle bool   // false: the order of the source, in every epoch
+	// Weights of the samples, from 0 on: an epoch draws as many as there are by them, with replacement,
+	// so that some come several times and others not at all. nil: each comes once.
+	Weights   []float64
 	Transform Transform
 	Epochs    int      // the loader ends before epoch number Epochs; 0: it never ends
 	Start     Position // the first batch
@@ -41,6 +44,7 @@ type Loader struct {
 	shape      []int // of a transformed sample
 	labelShape []int // of its label
 	draws      tensor.Philox
+	sums       []float64 // of Plan.Weights
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -75,6 +79,11 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 		return nil, fmt.Errorf("batch %d: %w", plan.Batch, err)
 	}
 	l := &Loader{src: src, info: info, plan: plan, shape: shape, labelShape: labelShape(info, shape)}
+	if plan.Weights != nil {
+		if l.sums, err = weightSums(plan.Weights, info.Len); err != nil {
+			return nil, err
+		}
+	}
 	if s := plan.Start; s.Epoch < 0 || s.Index < 0 || s.Index > l.batches() {
 		return nil, fmt.Errorf("start at batch %d of epoch %d: an epoch has %s",
 			s.Index, s.Epoch, problem.Plural(l.batches(), "batch"))
@@ -155,10 +164,10 @@ func (l *Loader) dispatch() {
 	defer close(l.ready)
 	first := l.plan.Start.Index
 	for epoch := l.plan.Start.Epoch; l.plan.Epochs == 0 || epoch < l.plan.Epochs; epoch++ {
-		order := l.order(epoch)
+		all := l.order(epoch)
 		for index := first; index < l.batches(); index++ {
 			from := index * l.plan.Batch
-			b := l.batch(epoch, index, order[from:min(from+l.plan.Batch, len(order))])
+			b := l.batch(epoch, index, all.rows(from, min(from+l.plan.Batch, l.info.Len)))
 			if !l.send(b) {
 				return
 			}
@@ -167,11 +176,14 @@ func (l *Loader) dispatch() {
 	}
 }
 
-func (l *Loader) order(epoch int) []int {
-	if l.plan.Shuffle {
-		return order(l.plan.Seed, epoch, l.info.Len)
+func (l *Loader) order(epoch int) visits {
+	switch {
+	case l.sums != nil:
+		return drawnByWeight(l.plan.Seed, epoch, l.sums)
+	case l.plan.Shuffle:
+		return visits{samples: order(l.plan.Seed, epoch, l.info.Len)}
 	}
-	return inOrder(l.info.Len)
+	return visits{samples: inOrder(l.info.Len)}
 }
 
 // send gives b to the reader and its rows to the workers; false if the loader
@@ -248,7 +260,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 			return err
 		}
 	}
-	d := l.draws.Draws(uint32(b.Epoch), uint64(i))
+	d := l.draws.Draws(uint32(b.Epoch), uint64(b.Occurrence(row)))
 	if l.info.Labelled {
 		if err := l.label(b.labels[row*b.perLabel:(row+1)*b.perLabel], i, sample, d); err != nil {
 			return err

@@ -1,6 +1,29 @@
 package data
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// visits is an epoch: its samples in their order and, where some may come again, how often each was
+// there before in the epoch.
+type visits struct {
+	samples []int
+	again   []uint32 // nil: each sample is there once
+}
+
+// rows is what stands at from to to-1 of an epoch.
+func (v visits) rows(from, to int) visits {
+	p := visits{samples: v.samples[from:to]}
+	if v.again != nil {
+		p.again = v.again[from:to]
+	}
+	return p
+}
 
 // order returns the order in which an epoch visits n samples: a permutation
 // that depends on seed, epoch and n alone.
@@ -16,4 +39,40 @@ func inOrder(n int) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// weightSums returns the sums of the weights of samples up to and with each, in float64. It is an error
+// if there is not one for each of n, if one is below 0 or no number, or if all are 0.
+func weightSums(weights []float64, n int) ([]float64, error) {
+	if len(weights) != n {
+		return nil, fmt.Errorf("%s for %s", problem.Plural(len(weights), "weight"), problem.Plural(n, "sample"))
+	}
+	sums, sum := make([]float64, n), 0.0
+	for i, w := range weights {
+		if !(w >= 0 && w <= math.MaxFloat32) {
+			return nil, fmt.Errorf("the weight of sample %d is %v: want a number from 0 on", i, w)
+		}
+		sum += w
+		sums[i] = sum
+	}
+	if sum == 0 {
+		return nil, fmt.Errorf("all samples have the weight 0: none can be drawn")
+	}
+	return sums, nil
+}
+
+// drawnByWeight draws as many samples as there are, each with a probability by its weight, whatever was drawn
+// before: sample k of the epoch is the first whose sum exceeds U times that of all, U drawn by epoch and k.
+func drawnByWeight(seed uint64, epoch int, sums []float64) visits {
+	n := len(sums)
+	v := visits{make([]int, n), make([]uint32, n)}
+	philox, times := tensor.NewPhilox(seed, tensor.StreamSample), make([]uint32, n)
+	for k := range n {
+		d := philox.Draws(uint32(epoch), uint64(k))
+		at := float64(d.Float64() * sums[n-1])
+		i := sort.Search(n-1, func(i int) bool { return sums[i] > at })
+		v.samples[k], v.again[k] = i, times[i]
+		times[i]++
+	}
+	return v
 }

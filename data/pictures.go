@@ -23,6 +23,7 @@ type pictures struct {
 	size    []int  // height and width that every picture must have; nil: any
 	exif    bool   // turn pictures as their files say
 	table   bool   // samples are rows of a table, with their whole paths
+	weighed bool   // and have a column of weights
 }
 
 // openFolder opens folder:PATH.

@@ -111,8 +111,8 @@ type Options struct {
 	EXIF bool
 	// Masks says what the pixels of a source of kind masks mean.
 	Masks MaskOptions
-	// Columns names columns of a source of kind csv: "path=ID,label=BREED", split and
-	// group likewise; those that it leaves out are found by their usual names.
+	// Columns names columns of a source of kind csv: "path=ID,label=BREED", split, group and
+	// weight likewise; those that it leaves out are found by their usual names.
 	Columns string
 	// Unopened is called for each input that OpenInputs cannot open and leaves out. If
 	// it is nil, such an input is an error.

@@ -131,31 +131,33 @@ func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPi
 // columns are the numbers of the columns of a table; -1 for one that is not there.
 type columns struct {
 	path, label, split, group int
+	weight                    int   // of samples that are drawn by it
 	oneHot                    []int // a column for each class, of 0 and 1, in the place of label
 	targets                   []int // columns of numbers, likewise
 	multi                     bool  // labels do not exclude each other
 }
 
 // columnNames are the names that the columns of published tables have, in small letters.
-var columnNames = struct{ path, label, split, group []string }{
+var columnNames = struct{ path, label, split, group, weight []string }{
 	path: []string{"path", "file", "filename", "file_name", "filepath", "file_path", "image", "image_path",
 		"imagepath", "image_id", "image_name", "imagename", "img", "img_path", "picture", "id", "name"},
 	label: []string{"label", "labels", "class", "classes", "category", "target", "class_name", "classname",
 		"label_name", "class_id", "classid", "tag", "tags", "species", "breed", "diagnosis", "y"},
-	split: []string{"split", "set", "subset", "part", "partition"},
-	group: []string{"group", "groups", "patient", "patient_id", "subject", "subject_id", "camera"},
+	split:  []string{"split", "set", "subset", "part", "partition"},
+	group:  []string{"group", "groups", "patient", "patient_id", "subject", "subject_id", "camera"},
+	weight: []string{"weight", "weights", "sample_weight", "sampling_weight"},
 }
 
 // find returns the columns of a table: those that wanted names, "path=ID,label=BREED",
 // else those of a usual name. Without a header path and label are the first two.
 func (t *labelTable) find(wanted string) (columns, error) {
-	c := columns{path: -1, label: -1, split: -1, group: -1}
+	c := columns{path: -1, label: -1, split: -1, group: -1, weight: -1}
 	all := []struct {
 		name  string
 		to    *int
 		usual []string
 	}{{"path", &c.path, columnNames.path}, {"label", &c.label, columnNames.label},
-		{"split", &c.split, columnNames.split}, {"group", &c.group, columnNames.group}}
+		{"split", &c.split, columnNames.split}, {"group", &c.group, columnNames.group}, {"weight", &c.weight, nil}}
 	for k := range all {
 		*all[k].to = t.usual(all[k].usual)
 	}
@@ -185,8 +187,8 @@ func (t *labelTable) find(wanted string) (columns, error) {
 			return a.name == role
 		})
 		if k < 0 || name == "" {
-			return c, problem.New("csv-columns", wanted, "want path=NAME, label=NAME, target=NAME, split=NAME or "+
-				"group=NAME", "")
+			return c, problem.New("csv-columns", wanted, "want path=NAME, label=NAME, target=NAME, split=NAME, "+
+				"group=NAME or weight=NAME", "")
 		}
 		if *all[k].to = slices.Index(t.header, name); *all[k].to < 0 {
 			return c, t.noColumn(wanted, name)
@@ -197,6 +199,10 @@ func (t *labelTable) find(wanted string) (columns, error) {
 	}
 	if err := t.checkFound(c); err != nil {
 		return c, err
+	}
+	taken := slices.Concat(c.targets, c.oneHot)
+	if at := t.usual(columnNames.weight); c.weight < 0 && !slices.Contains(taken, at) {
+		c.weight = at
 	}
 	c.multi = t.isMultiLabel(c)
 	return c, nil
@@ -219,7 +225,7 @@ func (t *labelTable) namesOf(all []int) (names []string) {
 // empty, and stand for classes.
 func (t *labelTable) oneHot(c columns) (classes []int) {
 	for i := range t.header {
-		if i == c.path || i == c.split || i == c.group {
+		if i == c.path || i == c.split || i == c.group || i == c.weight {
 			continue
 		}
 		if slices.ContainsFunc(t.rows, func(r tableRow) bool { return !isFlag(r.fields[i]) }) {
@@ -301,6 +307,9 @@ func (t *labelTable) inWords(c columns) string {
 	}
 	if c.group >= 0 {
 		text += ", group is column " + t.header[c.group]
+	}
+	if c.weight >= 0 && c.weight != t.usual(columnNames.weight) {
+		text += ", weight is column " + t.header[c.weight]
 	}
 	return text
 }

@@ -19,6 +19,7 @@ const (
 	StreamDelay   Stream = 5 // delays of asynchronous statistics and gradients
 	StreamShapes  Stream = 6 // drawing of the built-in scenes
 	StreamMix     Stream = 8 // mixing of the samples of a step
+	StreamSample  Stream = 9 // samples that an epoch draws by weights
 	StreamDropout Stream = 1 << 16
 )
 

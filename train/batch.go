@@ -44,11 +44,11 @@ func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Ten
 	return out
 }
 
-// ident returns (epoch, sample) of every row: what dropout is drawn by.
+// ident returns epoch and sample, data.Batch.Occurrence, of every row: what dropout is drawn by.
 func ident(b *data.Batch) tensor.Tensor {
 	t := tensor.New(tensor.I64, b.Len(), 2)
-	for i, sample := range b.Samples.I64() {
-		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), sample
+	for i := range b.Len() {
+		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), b.Occurrence(i)
 	}
 	return t
 }

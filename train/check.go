@@ -50,6 +50,9 @@ func (r *Recipe) Check() error {
 	if _, err := r.classWeights(0); err != nil {
 		return err
 	}
+	if err := r.checkSampling(); err != nil {
+		return err
+	}
 	if err := r.checkLoss(); err != nil {
 		return err
 	}

@@ -44,8 +44,11 @@ func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float6
 		w, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(w >= 0 && w <= math.MaxFloat32) {
 			known := "want balanced, or a number for each " + what
-			if option == "class-weights" {
+			switch option {
+			case "class-weights":
 				known = "want balanced, auto, median, or a number for each class"
+			case "sampling":
+				known = "want balanced, column, or a number for each class"
 			}
 			return nil, refuse(strconv.Quote(text)+" is no weight", known)
 		}

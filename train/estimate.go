@@ -22,8 +22,12 @@ func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, 
 	if r.BNPrecisePlain {
 		t.Augment = data.NoAugment
 	}
+	weights, err := r.sampleWeights(ctx, s.plan.config.Train)
+	if err != nil {
+		return nil, err
+	}
 	l, err := data.NewLoader(ctx, s.plan.config.Train, data.Plan{Batch: r.StepBatch(), Seed: r.Seed,
-		Shuffle: true, Transform: t, Workers: s.plan.config.Workers, Epochs: 1})
+		Shuffle: true, Weights: weights, Transform: t, Workers: s.plan.config.Workers, Epochs: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (r *Recipe) SetModel(m *models.Model) {
 // SetData writes into r the identity of the training data and of the validation
 // data, nil for none. It reads all samples of both for their fingerprints, and
 // resolves "best" in Save, "median", "balanced" and "auto" in ClassWeights, "balanced" in PosWeights,
-// and the loss. If their classes differ
+// Sampling and the loss. If their classes differ
 // the error is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
@@ -38,9 +38,14 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 	case balancedWeights:
 		r.ClassWeights, err = balancedFrequencies(ctx, training)
 	case autoWeights:
-		r.ClassWeights, err = autoFrequencies(ctx, training)
+		if r.ClassWeights = ""; r.Sampling == "" {
+			r.ClassWeights, err = autoFrequencies(ctx, training)
+		}
 	}
 	if err != nil {
+		return err
+	}
+	if err = r.setSampling(ctx, training); err != nil {
 		return err
 	}
 	if err = r.setLoss(ctx, training); err != nil {

@@ -131,9 +131,13 @@ func (s *Session) batchNormSees() string {
 // loader reads on from where the run stands.
 func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.plan.recipe.StepsPerEpoch()
+	weights, err := s.plan.recipe.sampleWeights(ctx, s.plan.config.Train)
+	if err != nil {
+		return nil, err
+	}
 	return data.NewLoader(ctx, s.plan.config.Train, data.Plan{
 		Batch: s.plan.recipe.StepBatch(), Seed: s.plan.recipe.Seed, Shuffle: true, Workers: s.plan.config.Workers,
-		Transform: s.plan.transform, Select: s.wanted(),
+		Transform: s.plan.transform, Select: s.wanted(), Weights: weights,
 		Start: data.Position{Epoch: s.trainer.progress.Step / perEpoch, Index: s.trainer.progress.Step % perEpoch}})
 }
 

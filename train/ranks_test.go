@@ -137,6 +137,7 @@ func rankWays() map[string]func(*Recipe) {
 		"running":          func(r *Recipe) { r.BN, r.BNMin, r.Batch = bn.Replica, "running", 12 },
 		"sync, mixed":      func(r *Recipe) { otherRecipes["mixed"](r); r.Tail = parallel.Repeat },
 		"replica, mixed":   func(r *Recipe) { otherRecipes["mixed"](r); r.BN, r.Replicas = bn.Replica, 8 },
+		"sync, sampled":    func(r *Recipe) { otherRecipes["sampled"](r); r.Tail, r.BNPrecise = parallel.Repeat, 20 },
 		"replica, lars":    func(r *Recipe) { r.BN, r.Optimizer, r.ClipNorm = bn.Replica, "lars", 1 },
 	}
 }

@@ -49,6 +49,10 @@ type Recipe struct {
 	Accumulate int           `json:"accumulate"` // rounds per optimizer step
 	Tail       parallel.Tail `json:"tail"`       // what happens to an incomplete last batch
 	Augment    string        `json:"augment"`    // as data.ParseAugment reads it; "none"
+	// Sampling says how an epoch chooses its samples: "" takes each once; the weights of classes, "0.5,2,1",
+	// draw them with replacement, "balanced" being such until SetData computes them; "column" draws them by the
+	// weights of a table, and has their checksum behind a colon after SetData.
+	Sampling string `json:"sampling,omitempty"`
 
 	BN        bn.Mode   `json:"bn"`         // which statistics batch norm normalises with
 	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas are merged

@@ -32,6 +32,9 @@ var otherRecipes = map[string]func(r *Recipe){
 	"mixed": func(r *Recipe) {
 		r.Augment, r.LabelSmoothing, r.ClassWeights = "randaugment mixup cutmix", 0.1, "1,2,0.5,0,3,1,1,0.25,1,7"
 	},
+	"sampled": func(r *Recipe) {
+		r.Sampling, r.Augment = "1,2,0.5,0,3,1,1,0.25,1,7", "crop flip mixup"
+	},
 	"freeze": func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }
 
@@ -73,7 +76,8 @@ func TestAccumulateIsALargerBatch(t *testing.T) {
 		return m.State
 	}
 	rounds := otherRecipes["rounds"]
-	for of, change := range map[string]func(*Recipe){"plain": func(*Recipe) {}, "mixed": otherRecipes["mixed"]} {
+	for of, change := range map[string]func(*Recipe){"plain": func(*Recipe) {}, "mixed": otherRecipes["mixed"],
+		"sampled": otherRecipes["sampled"]} {
 		want, got := state(change), state(func(r *Recipe) { change(r); rounds(r) })
 		for name, w := range want {
 			if !tensor.Equal(got[name], w) {

@@ -28,7 +28,7 @@ func (e Started) Lines() []string {
 		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
 			problem.Plural(e.TotalSteps, "step"), r.Seed),
 	}
-	for _, text := range []string{r.lossInWords(), r.keepsTogether(), e.Moving} {
+	for _, text := range []string{r.samplingInWords(), r.lossInWords(), r.keepsTogether(), e.Moving} {
 		if text != "" {
 			lines = append(lines, text)
 		}

@@ -14,7 +14,7 @@ func sourceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ignore", DefaultText: "255",
 			Usage: "of masks: which values of pixels count for nothing, as `V,V`"},
 		&cli.StringFlag{Name: "csv-columns", DefaultText: "by their usual names",
-			Usage: "of csv: the names of its columns, `path=NAME,label=NAME`, target= (numbers), split=, group="}}
+			Usage: "names of columns of csv:, `path=NAME,label=NAME`, target= (numbers), split=, group=, weight="}}
 }
 
 func maskOptions(c *cli.Context) data.MaskOptions {

@@ -73,6 +73,8 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
 			Usage: "of the classes in the loss, `W,W`, or by how often they are labels: balanced, auto (balanced " +
 				"where one class has most), or median (masks)"},
+		&cli.StringFlag{Name: "sampling", DefaultText: "each once an epoch",
+			Usage: "draw samples with replacement, by weights of classes, `W,W` or balanced, or by a column of csv:"},
 		&cli.StringFlag{Name: "loss", DefaultText: "that of the data",
 			Usage: "of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: binary"},
 		&cli.StringFlag{Name: "pos-weights", DefaultText: "1", Usage: "of labels that do not exclude each other, " +
@@ -163,7 +165,7 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 		"weight-sync": (*string)(&r.WeightSync),
 		"bn-min":      &r.BNMin, "optimizer": &r.Optimizer, "schedule": &r.Schedule,
 		"augment": &r.Augment, "precision": &r.Precision, "save": &r.Save,
-		"class-weights": &r.ClassWeights, "loss": &r.Loss, "pos-weights": &r.PosWeights} {
+		"class-weights": &r.ClassWeights, "sampling": &r.Sampling, "loss": &r.Loss, "pos-weights": &r.PosWeights} {
 		if use(flag) {
 			*to = c.String(flag)
 		}

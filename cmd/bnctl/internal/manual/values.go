@@ -17,6 +17,7 @@ var values = map[string][]string{
 	"precision":     {"f32", "bf16"},
 	"preprocess":    {"imagenet", "unit", "raw", "caffe", "none"},
 	"recompute":     {"none", "auto", "all"},
+	"sampling":      {"balanced", "column"},
 	"save":          {"last", "best", "best:accuracy", "best:loss", "best:miou"},
 	"schedule":      {"constant", "cosine", "poly", "step:", "onecycle", "plateau"},
 	"tail":          {"keep", "pad", "repeat", "drop"},

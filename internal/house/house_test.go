@@ -69,6 +69,7 @@ parallel: parallel/internal/placement
 parallel/internal/placement: device
 train/internal/tfevents:
 internal/style:
+internal/chart: internal/style
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents
 cmd/bnctl/internal/study: problem
@@ -89,7 +90,8 @@ predict: parallel problem tensor
 predict: train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
-cmd/bnctl/internal/report: bn data internal/legible internal/style internal/regular modelfile/formats models
+cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
+cmd/bnctl/internal/report: modelfile/formats models
 cmd/bnctl/internal/report: predict problem serialize tensor train
 cmd/bnctl/internal/format: data internal/legible predict problem internal/regular tensor
 server/internal/protocol: tensor

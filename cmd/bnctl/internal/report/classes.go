@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/internal/chart"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -55,9 +56,9 @@ func (r *Run) classesSection() *classesSection {
 	}
 	if len(e.MatrixClasses) > 1 {
 		p := e.confusionPanel()
-		d := drawing{SVG: inPage(p.elements, fmt.Sprintf("Confusion matrix of %s",
+		d := drawing{SVG: chart.InPage(p.Elements, fmt.Sprintf("Confusion matrix of %s",
 			problem.Plural(len(e.MatrixClasses), "class")),
-			p.width, p.height)}
+			p.Width, p.Height)}
 		if len(e.MatrixClasses) < len(e.Classes) {
 			d.Caption = fmt.Sprintf("The %d of %s that are confused most.", len(e.MatrixClasses),
 				problem.Plural(len(e.Classes), "class"))
@@ -146,6 +147,6 @@ func confusionSVG(r *Run) []byte {
 	if r.evaluation == nil || len(r.evaluation.MatrixClasses) < 2 {
 		return nil
 	}
-	elements, width, height := stacked([]panel{r.evaluation.confusionPanel()}, 1)
-	return inFile(elements, "Confusion matrix of "+r.Name, width, height)
+	elements, width, height := chart.Stacked([]chart.Panel{r.evaluation.confusionPanel()}, 1)
+	return chart.InFile(elements, "Confusion matrix of "+r.Name, width, height)
 }

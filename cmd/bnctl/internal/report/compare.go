@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/internal/chart"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -236,8 +237,8 @@ func comparedNorms(runs []*Run) *normsSection {
 	t := table{Label: "Batch norms of the runs", Heads: []string{"run", "batch norm saw", "epoch", "batch loss",
 		"running loss", "largest batch − running", "largest drift", "dead channels"},
 		Texts: []bool{true, true, false, false, false, false, false, false}}
-	gaps := chart{Title: "Batch mean against running mean, mean over layers", X: "epoch", Integer: true}
-	losses := chart{Title: "Running loss over batch loss of the same samples", X: "epoch", Integer: true}
+	gaps := chart.Chart{Title: "Batch mean against running mean, mean over layers", X: "epoch", Integer: true}
+	losses := chart.Chart{Title: "Running loss over batch loss of the same samples", X: "epoch", Integer: true}
 	known := 0
 	for i, r := range runs {
 		c := cells(r.Name, r.start.BatchNorm, "-", "-", "-", "-", "-", "-")
@@ -268,21 +269,21 @@ func comparedNorms(runs []*Run) *normsSection {
 		"with the running " +
 		"ones. Distances are in running standard deviations of the channel.",
 		Tables: []normsTable{{"Batch norms at the end of each run", true, t}}}
-	for _, c := range []*chart{&gaps, &losses} {
-		if !c.empty() {
-			s.Charts = append(s.Charts, c.drawing())
+	for _, c := range []*chart.Chart{&gaps, &losses} {
+		if !c.Empty() {
+			s.Charts = append(s.Charts, drawn(c))
 		}
 	}
 	return s
 }
 
 // addNorms adds the curves of a run's batch norms.
-func (r *Run) addNorms(p palette, gaps, losses *chart) {
+func (r *Run) addNorms(p palette, gaps, losses *chart.Chart) {
 	k := p.only()
 	for _, n := range r.norms {
 		sum, count := 0.0, 0.0
 		for i := range n.Layers {
-			if v := valueOf(n.Layers[i].Gap); finite(v) {
+			if v := valueOf(n.Layers[i].Gap); chart.Finite(v) {
 				sum, count = sum+v, count+1
 			}
 		}

@@ -1,34 +1,32 @@
 package report
 
 import (
-	"fmt"
-	"math"
-	"strings"
+	"github.com/bnctl/bnctl/internal/chart"
 )
 
 // chartsOf returns the charts of runs for which there are figures. Of one run, figures of training and of
 // validation have colours of their own; of several, each run has one, and training is dashed.
-func chartsOf(runs []*Run) []chart {
-	loss := chart{Title: "Loss", X: "epoch", Integer: true}
-	quality := chart{Title: "Accuracy", X: "epoch", Percent: true, Integer: true}
-	overlap := chart{Title: "mIoU", X: "epoch", Percent: true, Integer: true}
-	inside := chart{Title: "Loss, step by step", X: "step", Integer: true}
-	rate := chart{Title: "Learning rate", X: "step", Integer: true}
-	speed := chart{Title: "Images a second", X: "epoch", Integer: true}
+func chartsOf(runs []*Run) []chart.Chart {
+	loss := chart.Chart{Title: "Loss", X: "epoch", Integer: true}
+	quality := chart.Chart{Title: "Accuracy", X: "epoch", Percent: true, Integer: true}
+	overlap := chart.Chart{Title: "mIoU", X: "epoch", Percent: true, Integer: true}
+	inside := chart.Chart{Title: "Loss, step by step", X: "step", Integer: true}
+	rate := chart.Chart{Title: "Learning rate", X: "step", Integer: true}
+	speed := chart.Chart{Title: "Images a second", X: "epoch", Integer: true}
 	for i, r := range runs {
 		c := palette{i, len(runs) > 1, r.Name}
-		loss.add(c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainLoss })
-		loss.add(c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValLoss })
-		quality.add(c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainAccuracy })
-		quality.add(c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValAccuracy })
-		overlap.add(c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValMIoU })
-		speed.add(c.only(), r.epochs, func(e *epoch) figure { return e.Throughput })
-		inside.steps(c.only(), r.steps, func(s *step) figure { return s.Loss })
-		rate.steps(c.only(), r.steps, func(s *step) figure { return s.LR })
+		add(&loss, c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainLoss })
+		add(&loss, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValLoss })
+		add(&quality, c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainAccuracy })
+		add(&quality, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValAccuracy })
+		add(&overlap, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValMIoU })
+		add(&speed, c.only(), r.epochs, func(e *epoch) figure { return e.Throughput })
+		addSteps(&inside, c.only(), r.steps, func(s *step) figure { return s.Loss })
+		addSteps(&rate, c.only(), r.steps, func(s *step) figure { return s.LR })
 	}
-	var out []chart
-	for _, c := range []chart{loss, quality, overlap, inside, rate, speed} {
-		if !c.empty() {
+	var out []chart.Chart
+	for _, c := range []chart.Chart{loss, quality, overlap, inside, rate, speed} {
+		if !c.Empty() {
 			out = append(out, c)
 		}
 	}
@@ -42,29 +40,29 @@ type palette struct {
 	name    string
 }
 
-func (p palette) training(name string) curve {
+func (p palette) training(name string) chart.Curve {
 	if p.several {
-		return curve{Colour: p.run % seriesColours, Dashed: true}
+		return chart.Curve{Colour: p.run % seriesColours, Dashed: true}
 	}
-	return curve{Name: name, Colour: 0}
+	return chart.Curve{Name: name, Colour: 0}
 }
 
-func (p palette) validation(name string) curve {
+func (p palette) validation(name string) chart.Curve {
 	if p.several {
-		return curve{Name: p.name, Colour: p.run % seriesColours}
+		return chart.Curve{Name: p.name, Colour: p.run % seriesColours}
 	}
-	return curve{Name: name, Colour: 1}
+	return chart.Curve{Name: name, Colour: 1}
 }
 
-func (p palette) only() curve {
+func (p palette) only() chart.Curve {
 	if p.several {
-		return curve{Name: p.name, Colour: p.run % seriesColours}
+		return chart.Curve{Name: p.name, Colour: p.run % seriesColours}
 	}
-	return curve{Colour: 0}
+	return chart.Curve{Colour: 0}
 }
 
 // add adds the figures of epochs that have them.
-func (c *chart) add(k curve, epochs []epoch, of func(*epoch) figure) {
+func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) {
 	for i := range epochs {
 		if f := of(&epochs[i]); f.v != nil {
 			k.X, k.Y = append(k.X, float64(epochs[i].Epoch)), append(k.Y, f.or())
@@ -75,8 +73,8 @@ func (c *chart) add(k curve, epochs []epoch, of func(*epoch) figure) {
 	}
 }
 
-// steps is add for figures of steps.
-func (c *chart) steps(k curve, steps []step, of func(*step) figure) {
+// addSteps is add for figures of steps.
+func addSteps(c *chart.Chart, k chart.Curve, steps []step, of func(*step) figure) {
 	for i := range steps {
 		if f := of(&steps[i]); f.v != nil {
 			k.X, k.Y = append(k.X, float64(steps[i].Step)), append(k.Y, f.or())
@@ -91,8 +89,8 @@ func (c *chart) steps(k curve, steps []step, of func(*step) figure) {
 func curvesOf(runs []*Run) []drawing {
 	var out []drawing
 	for _, c := range chartsOf(runs) {
-		d := c.drawing()
-		if len(runs) > 1 && c.dashed() {
+		d := drawn(&c)
+		if len(runs) > 1 && dashed(&c) {
 			d.Caption = "Solid: validation; dashed: training."
 		}
 		out = append(out, d)
@@ -100,7 +98,7 @@ func curvesOf(runs []*Run) []drawing {
 	return out
 }
 
-func (c *chart) dashed() bool {
+func dashed(c *chart.Chart) bool {
 	for _, k := range c.Curves {
 		if k.Dashed {
 			return true
@@ -109,45 +107,21 @@ func (c *chart) dashed() bool {
 	return false
 }
 
-func (c *chart) drawing() drawing {
-	elements, height := c.draw()
-	return drawing{Title: c.Title, SVG: inPage(elements, c.inWords(), chartWidth, height)}
-}
-
-// inWords says what a chart shows, for those who do not see it.
-func (c *chart) inWords() string {
-	text := []string{c.Title + " by " + c.X}
-	for _, k := range c.Curves {
-		if len(k.Y) == 0 {
-			continue
-		}
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, v := range k.Y {
-			if finite(v) {
-				low, high = min(low, v), max(high, v)
-			}
-		}
-		if low > high {
-			text = append(text, k.Name+" has no number")
-			continue
-		}
-		text = append(text, strings.TrimSpace(fmt.Sprintf("%s from %s to %s, last %s", k.Name, c.number(low),
-			c.number(high),
-			c.number(k.Y[len(k.Y)-1]))))
-	}
-	return strings.Join(text, "; ")
+func drawn(c *chart.Chart) drawing {
+	return drawing{Title: c.Title, SVG: c.InPage()}
 }
 
 // curvesSVG returns the curves of runs as an SVG file; nil if there are none.
 func curvesSVG(runs ...*Run) []byte {
-	var panels []panel
+	var panels []chart.Panel
 	for _, c := range chartsOf(distinct(runs)) {
-		elements, height := c.draw()
-		panels = append(panels, panel{elements, c.Title, chartWidth, height})
+		elements, height := c.Draw()
+		panels = append(panels, chart.Panel{Elements: elements, Title: c.Title, Width: chart.Width,
+			Height: height})
 	}
 	if len(panels) == 0 {
 		return nil
 	}
-	elements, width, height := stacked(panels, 2)
-	return inFile(elements, "Curves of "+runs[0].Name, width, height)
+	elements, width, height := chart.Stacked(panels, 2)
+	return chart.InFile(elements, "Curves of "+runs[0].Name, width, height)
 }

@@ -5,6 +5,8 @@ import (
 	"html"
 	"math"
 	"strings"
+
+	"github.com/bnctl/bnctl/internal/chart"
 )
 
 // heat is a map: a row for each layer, a column for each epoch, a colour for each value.
@@ -46,7 +48,7 @@ func (h *heat) empty() bool {
 // in a row are one rectangle of it.
 func (h *heat) draw() (string, float64) {
 	const names, top = 112.0, 6.0
-	width := (chartWidth - names - rightMargin) / float64(len(h.Xs))
+	width := (chart.Width - names - chart.RightMargin) / float64(len(h.Xs))
 	tall := math.Min(math.Max(300/float64(len(h.Rows)), 4), 16)
 	var paths [heats]strings.Builder
 	var b strings.Builder
@@ -55,7 +57,7 @@ func (h *heat) draw() (string, float64) {
 		y := top + float64(float64(i)*tall)
 		if i%every == 0 {
 			fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="end" style="font-size:10px">%s</text>`,
-				px(names-6), px(y+tall/2+3.5), html.EscapeString(tail(h.Rows[i], 18)))
+				chart.Px(names-6), chart.Px(y+tall/2+3.5), html.EscapeString(tail(h.Rows[i], 18)))
 		}
 		for j := 0; j < len(row); {
 			level, from := h.level(row[j]), j
@@ -63,8 +65,8 @@ func (h *heat) draw() (string, float64) {
 				j++
 			}
 			if level >= 0 {
-				fmt.Fprintf(&paths[level], "M%s %sh%sv%sh-%sz", px(names+float64(float64(from)*width)), px(y),
-					px(float64(j-from)*width), px(tall-0.6), px(float64(j-from)*width))
+				fmt.Fprintf(&paths[level], "M%s %sh%sv%sh-%sz", chart.Px(names+float64(float64(from)*width)), chart.Px(y),
+					chart.Px(float64(j-from)*width), chart.Px(tall-0.6), chart.Px(float64(j-from)*width))
 			}
 		}
 	}
@@ -74,11 +76,10 @@ func (h *heat) draw() (string, float64) {
 		}
 	}
 	lower := top + float64(tall*float64(len(h.Rows)))
-	x := scale{low: 0, high: float64(len(h.Xs)), from: names, to: chartWidth - rightMargin}
 	step := max(1, len(h.Xs)/6)
 	for j := 0; j < len(h.Xs); j += step {
-		fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="middle">%d</text>`, px(x.at(float64(j)+0.5)),
-			px(lower+15), h.Xs[j])
+		fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s" text-anchor="middle">%d</text>`,
+			chart.Px(names+float64(width*(float64(j)+0.5))), chart.Px(lower+15), h.Xs[j])
 	}
 	h.key(&b, lower+24)
 	return b.String(), lower + 50
@@ -89,16 +90,17 @@ func (h *heat) key(b *strings.Builder, y float64) {
 	const names, cellWidth = 112.0, 42.0
 	for i := range heats {
 		x := names + float64(cellWidth*float64(i))
-		fmt.Fprintf(b, `<path class="h%d" d="M%s %sh%sv7h-%sz"/>`, i, px(x), px(y), px(cellWidth-1),
-			px(cellWidth-1))
+		fmt.Fprintf(b, `<path class="h%d" d="M%s %sh%sv7h-%sz"/>`, i, chart.Px(x), chart.Px(y),
+			chart.Px(cellWidth-1),
+			chart.Px(cellWidth-1))
 		if i < heats-1 {
 			fmt.Fprintf(b, `<text class="soft" x="%s" y="%s" text-anchor="middle" style="font-size:10px">%s</text>`,
-				px(x+cellWidth), px(y+18), short(h.Limits[i]))
+				chart.Px(x+cellWidth), chart.Px(y+18), chart.Short(h.Limits[i]))
 		}
 	}
 	fmt.Fprintf(b, `<text class="soft" x="%s" y="%s" text-anchor="end" style="font-size:10px">%s</text>`,
-		px(names-6),
-		px(y+8), html.EscapeString(h.Unit))
+		chart.Px(names-6),
+		chart.Px(y+8), html.EscapeString(h.Unit))
 }
 
 // tail shortens a name to its last characters, which tell layers apart.

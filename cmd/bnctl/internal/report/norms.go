@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/internal/chart"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -51,7 +52,7 @@ func (r *Run) normsSection() *normsSection {
 		s.Intro += " In this run batch norm saw " + r.start.BatchNorm + "."
 	}
 	if loss != nil {
-		d := loss.drawing()
+		d := drawn(loss)
 		d.Caption = "The last full batch of each epoch, with the weights at its end: normalised with the " +
 			"batch's own " +
 			"statistics and with the running ones. The lines should meet."
@@ -59,7 +60,8 @@ func (r *Run) normsSection() *normsSection {
 	}
 	for _, h := range r.heats() {
 		elements, height := h.draw()
-		s.Charts = append(s.Charts, drawing{h.Title, h.caption, inPage(elements, h.inWords(), chartWidth, height)})
+		s.Charts = append(s.Charts, drawing{h.Title, h.caption,
+			chart.InPage(elements, h.inWords(), chart.Width, height)})
 	}
 	if n := len(r.norms); n > 0 {
 		last := r.norms[n-1]
@@ -72,9 +74,9 @@ func (r *Run) normsSection() *normsSection {
 
 // lossByStatistics is the chart of the loss of one batch by the statistics that normalise it; nil
 // if there are no figures.
-func (r *Run) lossByStatistics() *chart {
-	c := chart{Title: "Loss of the same samples, by statistics", X: "epoch", Integer: true}
-	batch, running := curve{Name: "of the batch", Colour: 0}, curve{Name: "running", Colour: 1}
+func (r *Run) lossByStatistics() *chart.Chart {
+	c := chart.Chart{Title: "Loss of the same samples, by statistics", X: "epoch", Integer: true}
+	batch, running := chart.Curve{Name: "of the batch", Colour: 0}, chart.Curve{Name: "running", Colour: 1}
 	for _, e := range r.epochs {
 		if e.Gap == nil {
 			continue
@@ -82,7 +84,7 @@ func (r *Run) lossByStatistics() *chart {
 		batch.X, batch.Y = append(batch.X, float64(e.Epoch)), append(batch.Y, e.Gap.Batch.or())
 		running.X, running.Y = append(running.X, float64(e.Epoch)), append(running.Y, e.Gap.Running.or())
 	}
-	if c.Curves = []curve{batch, running}; c.empty() {
+	if c.Curves = []chart.Curve{batch, running}; c.Empty() {
 		return nil
 	}
 	return &c

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/bnctl/bnctl/internal/chart"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -115,7 +116,7 @@ func portions(title string, of []portion, input float64) *times {
 
 func newTimeRow(name string, compute, sync, input float64, rate string) timeRow {
 	bar := func(v float64) float64 {
-		if !finite(v) {
+		if !chart.Finite(v) {
 			return 0
 		}
 		return math.Round(1000*min(max(v, 0), 1)) / 10

@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bnctl/bnctl/internal/chart"
 )
 
 // percent writes a share of 1: "91.20 %", or "-" where there is none.
 func percent(v float64) string {
-	if !finite(v) {
+	if !chart.Finite(v) {
 		return "-"
 	}
 	return strconv.FormatFloat(100*v, 'f', 2, 64) + " %"
@@ -18,7 +20,7 @@ func percent(v float64) string {
 
 // coarse is percent without decimals.
 func coarse(v float64) string {
-	if !finite(v) {
+	if !chart.Finite(v) {
 		return "-"
 	}
 	return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
@@ -45,7 +47,7 @@ func digits(v float64) string {
 
 // thousands writes a whole number in groups of three digits.
 func thousands(v float64) string {
-	if !finite(v) {
+	if !chart.Finite(v) {
 		return "-"
 	}
 	text := strconv.FormatFloat(math.Round(v), 'f', 0, 64)

@@ -1,4 +1,4 @@
-package report
+package chart
 
 import (
 	"fmt"
@@ -9,21 +9,27 @@ import (
 	"github.com/bnctl/bnctl/internal/style"
 )
 
-// inPage wraps a drawing for a page, whose style it has. label says what is seen.
-func inPage(elements, label string, width, height float64) template.HTML {
-	return template.HTML(fmt.Sprintf(`<svg class="chart" viewBox="0 0 %s %s" role="img" `+
-		`aria-label="%s">%s</svg>`,
-		px(width), px(height), html.EscapeString(label), elements))
+// InPage draws a chart for a page, whose style it has.
+func (c *Chart) InPage() template.HTML {
+	elements, height := c.Draw()
+	return InPage(elements, c.inWords(), Width, height)
 }
 
-// inFile wraps a drawing as a file of its own, with its style, light and dark.
-func inFile(elements, label string, width, height float64) []byte {
+// InPage wraps a drawing for a page, whose style it has. label says what is seen.
+func InPage(elements, label string, width, height float64) template.HTML {
+	return template.HTML(fmt.Sprintf(`<svg class="chart" viewBox="0 0 %s %s" role="img" `+
+		`aria-label="%s">%s</svg>`,
+		Px(width), Px(height), html.EscapeString(label), elements))
+}
+
+// InFile wraps a drawing as a file of its own, with its style, light and dark.
+func InFile(elements, label string, width, height float64) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %s %s" width="%s" `+
 		`height="%s" `+
 		`role="img"><title>%s</title><style>%s</style><rect width="100%%" height="100%%" `+
 		`style="fill:var(--card)"/>`,
-		px(width), px(height), px(width), px(height), html.EscapeString(label), drawingStyle())
+		Px(width), Px(height), Px(width), Px(height), html.EscapeString(label), drawingStyle())
 	b.WriteString(elements)
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
@@ -48,14 +54,14 @@ func drawingStyle() string {
 	return b.String()
 }
 
-// panel is a drawing among others.
-type panel struct {
-	elements, title string
-	width, height   float64
+// Panel is a drawing among others.
+type Panel struct {
+	Elements, Title string
+	Width, Height   float64
 }
 
-// stacked puts drawings into rows of columns, each with its title.
-func stacked(panels []panel, columns int) (elements string, width, height float64) {
+// Stacked puts drawings into rows of columns, each with its title.
+func Stacked(panels []Panel, columns int) (elements string, width, height float64) {
 	const head, space = 26.0, 18.0
 	var b strings.Builder
 	x, y, tallest := 0.0, 0.0, 0.0
@@ -64,10 +70,10 @@ func stacked(panels []panel, columns int) (elements string, width, height float6
 			x, y, tallest = 0, y+tallest+space, 0
 		}
 		fmt.Fprintf(&b, `<g transform="translate(%s %s)"><text x="10" y="17" style="font-weight:600">%s</text>`+
-			`<g transform="translate(0 %s)">%s</g></g>`, px(x), px(y), html.EscapeString(p.title), px(head),
-			p.elements)
-		x += p.width + space
-		width, tallest = max(width, x), max(tallest, p.height+head)
+			`<g transform="translate(0 %s)">%s</g></g>`, Px(x), Px(y), html.EscapeString(p.Title), Px(head),
+			p.Elements)
+		x += p.Width + space
+		width, tallest = max(width, x), max(tallest, p.Height+head)
 	}
 	return b.String(), width, y + tallest
 }

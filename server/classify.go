@@ -1,21 +1,12 @@
 package server
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"strconv"
 
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // classes is the response to a classification request.
@@ -40,39 +31,16 @@ type topClass struct {
 // classify answers a classification request. The picture is the body itself, the first file of a
 // form, or base64 in the field "image" of JSON. ?top=K is the number of classes.
 func (s *Server) classify(w http.ResponseWriter, r *http.Request) error {
-	done, err := s.beginInference()
-	if err != nil {
+	var answers *predict.Answers
+	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
+		answers, err = m.classifies(r.URL.Query().Get("top"))
 		return err
-	}
-	defer done()
-	res := &recordOf(r.Context()).reservation
-	m, err := s.findPath(r)
-	if err != nil {
-		return err
-	}
-	answers, err := m.classifies(r.URL.Query().Get("top"))
-	if err != nil {
-		return err
-	}
-	body, err := s.body(w, r, res)
-	if err != nil {
-		return err
-	}
-	file, err := picture(r.Header.Get("Content-Type"), body)
-	if err != nil {
-		return err
-	}
-	x, err := m.pixels(r.Context(), file, res)
-	if err != nil {
-		return err
-	}
-	a, err := s.infer(r.Context(), m.name, m.label(), func(*modelVersion) (*protocol.Request, error) {
-		return protocol.Whole(x.Bytes, m.input.Name, m.input.Datatype, x.Shape), nil
 	})
 	if err != nil {
 		return err
 	}
-	return m.writeClasses(w, recordOf(r.Context()), answers, a)
+	defer q.done()
+	return q.model.writeClasses(w, recordOf(r.Context()), answers, q.answer)
 }
 
 // classifies returns how outputs of the model become classes.
@@ -85,64 +53,16 @@ func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 		}
 	}
 	answers, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: k})
-	if err == nil {
-		_, err = fit.Model(s.model, data.Info{Kind: "picture", DType: tensor.U8})
-	}
 	if err != nil {
-		return nil, invalid("model %s takes no pictures: %v", s.name, err)
+		return nil, invalid("model %s: %v", s.name, err)
 	}
-	if answers.Raw {
-		return nil, invalid("model %s has no classes; ask for its outputs with infer", s.name)
+	if !answers.Raw {
+		return answers, nil
 	}
-	return answers, nil
-}
-
-// picture returns the file in a body.
-func picture(contentType string, body []byte) ([]byte, error) {
-	kind, parameters, _ := mime.ParseMediaType(contentType)
-	switch kind {
-	case "application/json":
-		var in struct{ Image []byte }
-		if err := json.Unmarshal(body, &in); err != nil || in.Image == nil {
-			return nil, invalid(`want JSON {"image": "..."} with a picture file in base64: %v`, err)
-		}
-		return in.Image, nil
-	case "multipart/form-data":
-		form := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
-		for {
-			formPart, err := form.NextPart()
-			if err != nil {
-				return nil, invalid("there is no file in the form: %v", err)
-			}
-			if formPart.FileName() == "" {
-				continue
-			}
-			file, err := io.ReadAll(formPart)
-			if err != nil {
-				return nil, invalid("the form breaks off: %v", err)
-			}
-			return file, nil
-		}
+	if _, err := s.maskOutput(); err == nil {
+		return nil, invalid("model %s gives each pixel a class; ask with segment", s.name)
 	}
-	return body, nil
-}
-
-// pixels decodes a picture to the input of the model. Memory for decoding is reserved before.
-func (s *modelVersion) pixels(ctx context.Context, file []byte, res *reservation) (tensor.Tensor, error) {
-	t, in := train.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
-	n, err := t.Memory(ctx, file, s.model.Preprocess.EXIF, in[0], in[1])
-	if err != nil {
-		return tensor.Tensor{}, invalid("%v", err)
-	}
-	if err := res.grow(n); err != nil {
-		return tensor.Tensor{}, err
-	}
-	x := tensor.New(tensor.U8, append([]int{1}, in...)...)
-	row := tensor.Tensor{DType: tensor.U8, Shape: x.Shape[1:], Bytes: x.Bytes}
-	if err := t.Decode(ctx, row, file, s.model.Preprocess.EXIF); err != nil {
-		return tensor.Tensor{}, invalid("%v", err)
-	}
-	return x, nil
+	return nil, invalid("model %s has no classes; ask for its outputs with infer", s.name)
 }
 
 // noClass is the error if outputs are not finite.

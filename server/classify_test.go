@@ -70,8 +70,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// predictedClasses are those that predict has for a picture file.
-func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []topClass) {
+// inputOf opens a picture file as an input of predict.
+func inputOf(t *testing.T, file []byte) data.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.png")
 	if err := os.WriteFile(path, file, 0o644); err != nil {
@@ -81,6 +81,13 @@ func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []to
 	if err != nil {
 		t.Fatal(err)
 	}
+	return src
+}
+
+// predictedClasses are those that predict has for a picture file.
+func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []topClass) {
+	t.Helper()
+	src := inputOf(t, file)
 	defer src.Close()
 	answers, err := predict.NewAnswers(p.Model, predict.AnswerOptions{Top: 10})
 	if err != nil {

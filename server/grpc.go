@@ -63,7 +63,7 @@ func (s service) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.
 	}
 	defer done()
 	rec := recordOf(ctx)
-	if err := s.admit(in.ModelName, in.ModelVersion); err != nil {
+	if err := s.admit(rec, in.ModelName, in.ModelVersion); err != nil {
 		rec.bodyUnused = true
 		return nil, err
 	}

@@ -80,7 +80,9 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+model+"/config", handlerFunc(s.modelConfig))
 		mux.Handle("POST "+model+"/infer", handlerFunc(s.inferHTTP))
 		mux.Handle("POST "+model+"/classify", handlerFunc(s.classify))
+		mux.Handle("POST "+model+"/segment", handlerFunc(s.segment))
 		mux.Handle("GET "+model+"/layers", handlerFunc(s.layers))
+		mux.Handle("GET "+model+"/activity", handlerFunc(s.activity))
 	}
 	mux.Handle("GET /metrics", s.metrics.handler())
 	for _, file := range []string{"/{$}", "/icon.svg", "/page.css", "/page.js"} {

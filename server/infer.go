@@ -15,9 +15,10 @@ import (
 
 // admit refuses a request for a model that does not exist, or whose queue is full: under overload
 // most requests are refused, which must be cheap.
-func (s *Server) admit(name, version string) error {
+func (s *Server) admit(r *record, name, version string) error {
 	m, err := s.find(name, version)
 	if err == nil && m.queue.Full() {
+		r.refused = m
 		err = refusal(batching.Full)
 	}
 	return err

@@ -22,7 +22,7 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	defer done()
 	res := &recordOf(r.Context()).reservation
 	// Before memory is used for the body.
-	if err := s.admit(r.PathValue("name"), r.PathValue("version")); err != nil {
+	if err := s.admit(recordOf(r.Context()), r.PathValue("name"), r.PathValue("version")); err != nil {
 		return err
 	}
 	body, err := s.body(w, r, res)

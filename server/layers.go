@@ -3,7 +3,9 @@ package server
 import (
 	"net/http"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/modelfile/doctor"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // layer is a batch norm with the findings of package doctor.
@@ -11,6 +13,23 @@ type layer struct {
 	Name     string   `json:"name"`
 	Channels int      `json:"channels"`
 	Findings []string `json:"findings"`
+	*figures
+}
+
+// figures are those of a batch norm's running statistics; nil where a file has none.
+type figures struct {
+	Dead      int     `json:"dead"` // channels that nothing comes through
+	VarMin    float32 `json:"var_min"`
+	VarMedian float32 `json:"var_median"`
+	VarMax    float32 `json:"var_max"`
+}
+
+func figuresOf(n bn.Norm) *figures {
+	if n.Mean.IsZero() || n.Variance.IsZero() {
+		return nil
+	}
+	s := bn.Summarise(n, tensor.Tensor{}, bn.Norm{})
+	return &figures{s.Dead, s.VarMin, s.VarMedian, s.VarMax}
 }
 
 // layers responds with the health of the batch norms of a model.
@@ -27,7 +46,7 @@ func (s *Server) layers(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []layer{}
 	for _, n := range report.Norms {
-		list = append(list, layer{n.Name, n.Mean.Count(), found[n.Name]})
+		list = append(list, layer{n.Name, n.Mean.Count(), found[n.Name], figuresOf(n)})
 	}
 	writeJSON(w, http.StatusOK, struct {
 		Health   string  `json:"health"`

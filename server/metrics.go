@@ -21,6 +21,8 @@ type metrics struct {
 	batches  *prometheus.HistogramVec // model, version
 	refused  prometheus.Counter
 	lost     prometheus.Counter
+
+	activities activities
 }
 
 // newMetrics returns metrics of s, all zero.
@@ -86,6 +88,9 @@ func (m *metrics) handler() http.Handler {
 // count counts a finished request.
 func (m *metrics) count(r *record, protocol, code string) {
 	m.requests.WithLabelValues(r.model, r.version, protocol, code).Inc()
+	if model, version := r.answering(); model != "" {
+		m.activities.of(model, version).count(time.Now(), r, r.rows == 0)
+	}
 	if r.rows == 0 {
 		return
 	}
@@ -95,14 +100,16 @@ func (m *metrics) count(r *record, protocol, code string) {
 	}
 }
 
-// countBatch counts a batch.
-func (m *metrics) countBatch(name string, version, rows int) {
+// countBatch counts a batch; so many rows wait when it is done.
+func (m *metrics) countBatch(name string, version, rows, waiting int) {
+	m.activities.of(name, strconv.Itoa(version)).wait(time.Now(), waiting)
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
 }
 
 // forget removes the metrics of a version that is no longer served, so that many short-lived
 // versions leave nothing behind.
 func (m *metrics) forget(name, version string) {
+	m.activities.forget(name, version)
 	labels := prometheus.Labels{"model": name, "version": version}
 	m.requests.DeletePartialMatch(labels)
 	for _, h := range []*prometheus.HistogramVec{m.queued, m.computed, m.encoded, m.batches} {

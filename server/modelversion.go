@@ -66,7 +66,9 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	in := m.Input()
 	s.queue = batching.New(in.DType, in.Shape,
 		batching.Options{MaxBatch: o.Predict.Batch, MaxDelay: o.Delay, MaxQueue: o.Queue, Ahead: s.devices.Ahead(),
-			OnBatch: func(rows int, _ time.Duration) { counts.countBatch(s.name, s.version, rows) }}, s.run)
+			OnBatch: func(rows int, _ time.Duration) {
+				counts.countBatch(s.name, s.version, rows, s.queue.Waiting())
+			}}, s.run)
 	return s, nil
 }
 

@@ -4,9 +4,11 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
+
+	"github.com/bnctl/bnctl/internal/style"
 )
 
-// page is the web page at /: four files without external resources.
+// page is the web page at /: four files without external resources, in the style of all pages.
 //
 //go:embed page
 var page embed.FS
@@ -18,7 +20,16 @@ func pageFiles() http.Handler {
 		panic("server: " + err.Error()) // it is in the program
 	}
 	whole := http.FileServerFS(files)
+	sheet, err := fs.ReadFile(files, "page.css")
+	if err != nil {
+		panic("server: " + err.Error())
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/page.css" {
+			w.Header().Set("Content-Type", "text/css; charset=utf-8")
+			_, _ = w.Write(append([]byte(style.CSS()), sheet...))
+			return
+		}
 		r.Header.Del("Range")
 		whole.ServeHTTP(w, r)
 	})

@@ -16,11 +16,20 @@ import (
 
 // record describes a request for logs, metrics and traces.
 type record struct {
-	model, version            string // that answered; "" if the request was refused
-	rows                      int    // computed
+	model, version            string        // that answered; "" if the request was refused
+	refused                   *modelVersion // whose queue was full
+	rows                      int           // computed
 	queued, computed, encoded time.Duration
 	reservation               reservation
 	bodyUnused                bool // the body is not needed any more
+}
+
+// answering returns the version that answered, or that should have; "" if that is not known.
+func (r *record) answering() (model, version string) {
+	if r.model == "" && r.refused != nil {
+		return r.refused.name, r.refused.label()
+	}
+	return r.model, r.version
 }
 
 type recordKey struct{}

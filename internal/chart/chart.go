@@ -196,7 +196,9 @@ func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 	xs, ys := thinned(k.X, k.Y)
 	for i := range xs {
 		if !Finite(ys[i]) {
-			pen = false
+			if pen = false; k.Gaps {
+				continue
+			}
 			fmt.Fprintf(b, `<text class="f4" x="%s" y="%s" text-anchor="middle">✕<title>%s %s: no `+
 				`number</title></text>`,
 				Px(x.at(xs[i])), Px(y.to+10), html.EscapeString(c.X), Short(xs[i]))
@@ -207,6 +209,9 @@ func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 			command = "M"
 		}
 		path.WriteString(command + Px(x.at(xs[i])) + " " + Px(y.at(ys[i])))
+		if k.Gaps && !pen {
+			path.WriteString("h0") // a dot, if it is alone
+		}
 		pen = true
 	}
 	if path.Len() > 0 {

@@ -27,8 +27,8 @@ func InFile(elements, label string, width, height float64) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %s %s" width="%s" `+
 		`height="%s" `+
-		`role="img"><title>%s</title><style>%s</style><rect width="100%%" height="100%%" `+
-		`style="fill:var(--card)"/>`,
+		`role="img"><title>%s</title><style>%s</style><rect class="paper" width="100%%" `+
+		`height="100%%"/>`,
 		Px(width), Px(height), Px(width), Px(height), html.EscapeString(label), drawingStyle())
 	b.WriteString(elements)
 	b.WriteString("</svg>\n")

@@ -99,7 +99,8 @@ server/internal/batching: tensor
 server/internal/repository: problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server: data modelfile/doctor modelfile models models/fit predict problem internal/regular
+server: bn data internal/chart internal/style
+server: modelfile/doctor modelfile models models/fit predict problem internal/regular
 server: internal/legible server/internal/batching
 server: server/internal/inferencepb server/internal/tracing server/internal/protocol
 server: server/internal/repository tensor train

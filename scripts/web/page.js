@@ -1,21 +1,22 @@
-// page.js BNCTL TEMPLATE SCREENSHOT.png: uses the page of bnctl serve as people do, in
+// page.js BNCTL FOLDER SCREENSHOT.png: uses the page of bnctl serve as people do, in
 // headless Chromium, for `make test-web`: a picture is chosen by keyboard alone,
-// dropped and pasted; text of the model stays text; axe-core looks at it in light
-// and dark. The template is one of digits, as `bnctl demo` makes it.
+// dropped and pasted; two models are asked at once; the requests to copy are run; text
+// of the model stays text; axe-core looks at it in light and dark. FOLDER has glyphs.bnm, a
+// template of digits, as `bnctl demo` makes it, and scenes.bnm, which gives pixels classes.
 const assert = require('assert')
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
-const { spawn } = require('child_process')
+const { execFileSync, spawn } = require('child_process')
 const readline = require('readline')
 const { chromium } = require('playwright-core')
 
-const [bnctl, template, screenshot] = process.argv.slice(2)
+const [bnctl, folderOfModels, screenshot] = process.argv.slice(2)
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 // serve starts the server and returns its address.
 async function serve() {
-  const server = spawn(bnctl, ['serve', template, '--http', '127.0.0.1:0', '--grpc', '', '--json', '--quiet'],
+  const server = spawn(bnctl, ['serve', folderOfModels, '--http', '127.0.0.1:0', '--grpc', '', '--json', '--quiet'],
     { stdio: ['ignore', 'pipe', 'inherit'] })
   for await (const line of readline.createInterface({ input: server.stdout })) {
     return { server, url: 'http://' + JSON.parse(line).http }
@@ -36,12 +37,29 @@ async function digit(page, text) {
   return Buffer.from(url.split(',')[1], 'base64')
 }
 
+// scene draws one in the browser, of the kind that shapes: has, and returns it as PNG.
+async function scene(page) {
+  const url = await page.evaluate(() => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 64 })
+    const c = canvas.getContext('2d')
+    for (const [colour, draw] of [['#445', () => c.fillRect(0, 0, 64, 64)], ['#c33', () => c.arc(22, 24, 13, 0, 7)],
+      ['#3c4', () => c.rect(34, 36, 22, 20)]]) {
+      c.fillStyle = colour
+      c.beginPath()
+      draw()
+      c.fill()
+    }
+    return canvas.toDataURL('image/png')
+  })
+  return Buffer.from(url.split(',')[1], 'base64')
+}
+
 // answered waits for an answer of five classes and returns the first label.
 async function answered(page) {
-  await page.waitForFunction(() => document.querySelectorAll('#result meter').length === 5)
+  await page.waitForFunction(() => document.querySelectorAll('#result .bar').length >= 5)
   const text = await page.textContent('#result')
   assert.match(text, /\.png: .* ms in the queue, .* ms on the device/)
-  return page.textContent('#result .row span')
+  return page.textContent('#result tbody td')
 }
 
 // clear forgets the answer, so that the next one is another.
@@ -59,7 +77,7 @@ async function byKeyboard(page, file) {
     assert.notEqual(outline, 'none', `focus is not seen on ${id}`)
     if (id === 'file') break
   }
-  assert.deepEqual(seen, ['model', 'file'])
+  assert.deepEqual(seen, ['model', 'every', 'file'])
   await page.keyboard.press('Enter')
   await (await chooser).setFiles(file)
 }
@@ -99,6 +117,7 @@ async function use(page, url, folder) {
   await page.goto(url)
   await page.waitForFunction(() => document.querySelectorAll('#norms tr').length > 0)
   assert.match(await page.textContent('#health'), /healthy.*batch norms/)
+  await page.waitForFunction(() => document.querySelectorAll('#copies pre').length === 3)
   assert.equal(await page.getAttribute('#result', 'aria-live'), 'polite')
   const file = path.join(folder, 'seven.png')
   fs.writeFileSync(file, await digit(page, '7'))
@@ -113,15 +132,65 @@ async function use(page, url, folder) {
   await clear(page)
   await pasted(page, await digit(page, '3'))
   assert.equal(await answered(page), '3')
-  await page.screenshot({ path: screenshot, fullPage: true })
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await accessible(page, 'dark')
+  await copied(page, folder, file)
+  await both(page, file)
+  await looks(page)
   assert.deepEqual(errors, [])
   fs.writeFileSync(file, 'no picture')
+  await page.setInputFiles('#file', [])
   await page.setInputFiles('#file', file)
   await page.waitForSelector('#result .error')
+  await page.uncheck('#every')
   await accessible(page, 'an error, dark')
   await markup(page, file)
+}
+
+// copied runs the requests that the page has to copy, as they stand there.
+async function copied(page, folder, file) {
+  fs.copyFileSync(file, path.join(folder, 'picture.jpg'))
+  const [curl, python, go] = await page.locator('#copies pre').allTextContents()
+  fs.writeFileSync(path.join(folder, 'main.go'), go)
+  for (const command of [['sh', '-c', curl], ['python3', '-c', python], ['go', 'run', 'main.go']]) {
+    const said = execFileSync(command[0], command.slice(1), { cwd: folder, env: { ...process.env, GOFLAGS: '' } })
+    const { top } = JSON.parse(said)
+    assert.equal(top[0].label, '1', `${command[0]}: ${said}`)
+  }
+  console.log('the requests for curl, Python and Go answer')
+}
+
+// both asks both models about a picture: classes of one, a mask of the other.
+async function both(page, file) {
+  await clear(page)
+  file = path.join(path.dirname(file), 'scene.png')
+  fs.writeFileSync(file, await scene(page))
+  await page.check('#every')
+  await page.setInputFiles('#file', [])
+  await page.setInputFiles('#file', file)
+  await page.waitForFunction(() => document.querySelectorAll('#result canvas').length === 2 &&
+    document.querySelectorAll('#result .swatch').length > 0)
+  assert.match(await page.textContent('#result'), /glyphs, version 1.*scenes, version 1/)
+  await page.selectOption('#model', { index: 1 })
+  await page.waitForFunction(() => document.querySelector('#copies pre').textContent.includes('/segment'))
+  await page.selectOption('#model', { index: 0 })
+  await page.waitForFunction(() => document.querySelector('#copies pre').textContent.includes('/classify'))
+  await page.waitForFunction(() => document.querySelectorAll('#charts svg').length === 3)
+}
+
+// looks takes pictures of the page at 400 and 1200 pixels, light and dark; nothing is wider than the page.
+async function looks(page) {
+  for (const width of [400, 1200]) {
+    for (const colorScheme of ['light', 'dark']) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      await accessible(page, `${width} ${colorScheme}`)
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+      assert.ok(wide <= width, `${width}: the page is ${wide} pixels wide`)
+      await page.screenshot({ path: screenshot.replace('.png', `-${width}-${colorScheme}.png`), fullPage: true })
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.screenshot({ path: screenshot, clip: { x: 0, y: 0, width: 1200, height: 1080 }, fullPage: true })
+  await page.emulateMedia({ colorScheme: 'dark' })
 }
 
 // markup answers with a label that would be HTML, which has to stay text.
@@ -129,6 +198,7 @@ async function markup(page, file) {
   const label = '<img src=x onerror="window.owned = true">'
   const top = [0, 1, 2, 3, 4].map((index) => ({ label, index, p: 0.2 }))
   await page.route('**/classify', (r) => r.fulfill({ json: { top, queue_ms: 0, device_ms: 0 } }))
+  await clear(page)
   await page.setInputFiles('#file', [])
   await page.setInputFiles('#file', file)
   assert.equal(await answered(page), label)

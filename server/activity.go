@@ -1,0 +1,104 @@
+package server
+
+import (
+	"sync"
+	"time"
+)
+
+// What the page shows of the last minutes: so many slots of so much time.
+const (
+	slotTime = 5 * time.Second
+	slots    = 60
+)
+
+// slot is what happened with a version in a few seconds.
+type slot struct {
+	number           int64 // slots since 1970
+	answered, failed int   // requests
+	rows             int
+	queued, computed time.Duration // of all that were answered
+	slowest          time.Duration // in the queue and on the device
+	waiting          int           // rows in the queue, at most
+}
+
+// activity is what happened with a version in the last minutes.
+type activity struct {
+	mu   sync.Mutex
+	ring [slots]slot
+}
+
+// now returns the slot of a time. The caller holds mu.
+func (a *activity) now(at time.Time) *slot {
+	number := at.UnixNano() / int64(slotTime)
+	s := &a.ring[number%slots]
+	if s.number != number {
+		*s = slot{number: number}
+	}
+	return s
+}
+
+// count counts a request that ended at a time.
+func (a *activity) count(at time.Time, r *record, failed bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.now(at)
+	if failed {
+		s.failed++
+		return
+	}
+	s.answered++
+	s.rows += r.rows
+	s.queued, s.computed = s.queued+r.queued, s.computed+r.computed
+	s.slowest = max(s.slowest, r.queued+r.computed)
+}
+
+// wait notes how many rows wait at a time.
+func (a *activity) wait(at time.Time, rows int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.now(at)
+	s.waiting = max(s.waiting, rows)
+}
+
+// last returns the slots up to a time, the oldest first; those in which nothing happened are empty.
+func (a *activity) last(at time.Time) []slot {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	end := a.now(at).number
+	var all []slot
+	for number := end - slots + 1; number <= end; number++ {
+		if s := a.ring[number%slots]; s.number == number {
+			all = append(all, s)
+		} else {
+			all = append(all, slot{number: number})
+		}
+	}
+	return all
+}
+
+// activities has the activity of each version, which outlives a change of its file.
+type activities struct {
+	mu  sync.Mutex
+	all map[[2]string]*activity // by model and version
+}
+
+// of returns the activity of a version.
+func (a *activities) of(model, version string) *activity {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := [2]string{model, version}
+	if a.all == nil {
+		a.all = map[[2]string]*activity{}
+	}
+	if a.all[key] == nil {
+		a.all[key] = &activity{}
+	}
+	return a.all[key]
+}
+
+// forget removes that of a version that is no longer served.
+func (a *activities) forget(model, version string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.all, [2]string{model, version})
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"html/template"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/chart"
+	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// activityReport says what a version answers, and what it did in the last minutes.
+type activityReport struct {
+	Model    string  `json:"model_name"`
+	Version  string  `json:"model_version"`
+	SHA256   string  `json:"sha256"`
+	Pictures bool    `json:"pictures"` // it takes picture files
+	Answers  string  `json:"answers"`  // classes, labels, numbers, masks or outputs
+	Token    bool    `json:"token"`    // requests need one
+	Minutes  float64 `json:"minutes"`  // that the figures are of
+	Requests int     `json:"requests"`
+	Failed   int     `json:"failed"`
+	Rows     int     `json:"rows"`
+	QueueMS  float64 `json:"queue_ms"` // means
+	DeviceMS float64 `json:"device_ms"`
+	Slowest  float64 `json:"slowest_ms"`
+	Waiting  int     `json:"waiting"` // rows in the queue, now
+	MaxQueue int     `json:"max_queue"`
+	Charts   []drawn `json:"charts"`
+}
+
+// drawn is a chart as SVG, in the classes of the page's style sheet.
+type drawn struct {
+	Title string        `json:"title"`
+	SVG   template.HTML `json:"svg"`
+}
+
+// activity responds with the last minutes of a model.
+func (s *Server) activity(w http.ResponseWriter, r *http.Request) error {
+	m, err := s.findPath(r)
+	if err != nil {
+		return err
+	}
+	now, log := time.Now(), s.metrics.activities.of(m.name, m.label())
+	waiting := m.queue.Waiting()
+	log.wait(now, waiting)
+	last := log.last(now)
+	a := activityReport{Model: m.name, Version: m.label(), SHA256: m.sha256, Pictures: m.takesPictures() == nil,
+		Answers: m.answers(), Token: s.tokens != nil, Minutes: (slots * slotTime).Minutes(), Waiting: waiting,
+		MaxQueue: s.o.Queue, Charts: charts(last)}
+	for i := range last {
+		k := &last[i]
+		a.Requests, a.Failed, a.Rows = a.Requests+k.answered+k.failed, a.Failed+k.failed, a.Rows+k.rows
+		a.QueueMS, a.DeviceMS = a.QueueMS+milliseconds(k.queued), a.DeviceMS+milliseconds(k.computed)
+		a.Slowest = max(a.Slowest, milliseconds(k.slowest))
+	}
+	if answered := float64(a.Requests - a.Failed); answered > 0 {
+		a.QueueMS, a.DeviceMS = a.QueueMS/answered, a.DeviceMS/answered
+	}
+	writeJSON(w, http.StatusOK, a)
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return 1000 * d.Seconds() }
+
+// charts draws the last minutes. The last slot is not over, so that its rate is not known.
+func charts(last []slot) []drawn {
+	ago := -(slots * slotTime).Minutes()
+	newChart := func(title string, curves ...chart.Curve) drawn {
+		c := chart.Chart{Title: title, X: "minutes; 0 is now", Low: ago, High: 0, Curves: curves}
+		return drawn{title, c.InPage()}
+	}
+	answered, failed := chart.Curve{Name: "answered"}, chart.Curve{Name: "not answered", Colour: 4}
+	queued, computed := chart.Curve{Name: "in the queue", Colour: 1, Gaps: true},
+		chart.Curve{Name: "on the device", Gaps: true}
+	slowest := chart.Curve{Name: "slowest", Colour: 3, Dashed: true, Gaps: true}
+	waiting := chart.Curve{Colour: 2}
+	for i, k := range last {
+		x := float64(i-len(last)+1) * slotTime.Minutes()
+		mean := func(sum time.Duration) float64 {
+			if k.answered == 0 {
+				return math.NaN()
+			}
+			return milliseconds(sum) / float64(k.answered)
+		}
+		add := func(to *chart.Curve, y float64) { to.X, to.Y = append(to.X, x), append(to.Y, y) }
+		if i < len(last)-1 {
+			add(&answered, float64(k.answered)/slotTime.Seconds())
+			add(&failed, float64(k.failed)/slotTime.Seconds())
+		}
+		add(&queued, mean(k.queued))
+		add(&computed, mean(k.computed))
+		add(&slowest, mean(time.Duration(k.answered)*k.slowest))
+		add(&waiting, float64(k.waiting))
+	}
+	return []drawn{newChart("Requests a second", answered, failed),
+		newChart("Milliseconds of a request, mean", queued, computed, slowest),
+		newChart("Rows that wait", waiting)}
+}
+
+// takesPictures says why a model takes no picture files; nil if it does.
+func (s *modelVersion) takesPictures() error {
+	_, err := fit.Model(s.model, data.Info{Kind: "picture", DType: tensor.U8})
+	return err
+}
+
+// answers says what a model says of an input, in a word.
+func (s *modelVersion) answers() string {
+	if _, err := s.maskOutput(); err == nil {
+		return "masks"
+	}
+	a, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: 1})
+	switch {
+	case err != nil || a.Raw:
+		return "outputs"
+	case a.Numbers():
+		return "numbers"
+	case a.Several():
+		return "labels"
+	}
+	return "classes"
+}

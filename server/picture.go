@@ -1,0 +1,121 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/server/internal/protocol"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// pictureAnswer is what a model says of a picture file.
+type pictureAnswer struct {
+	model  *modelVersion
+	pixels tensor.Tensor // u8 [1,H,W,C]: what it sees
+	answer *protocol.Answer
+	done   func() // the response is written
+}
+
+// askPicture asks a model about the picture file of a request. check refuses models that do not
+// answer such requests. The caller calls done of what it returns without an error.
+func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*modelVersion) error) (
+	q *pictureAnswer, err error) {
+	done, err := s.beginInference()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	res := &recordOf(r.Context()).reservation
+	m, err := s.findPath(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.takesPictures(); err != nil {
+		return nil, invalid("model %s takes no pictures: %v", m.name, err)
+	}
+	if err := check(m); err != nil {
+		return nil, err
+	}
+	body, err := s.body(w, r, res)
+	if err != nil {
+		return nil, err
+	}
+	file, err := picture(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.pixels(r.Context(), file, res)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.infer(r.Context(), m.name, m.label(), func(now *modelVersion) (*protocol.Request, error) {
+		m = now // a new file may have come
+		if err := check(m); err != nil {
+			return nil, err
+		}
+		return protocol.Whole(x.Bytes, m.input.Name, m.input.Datatype, x.Shape), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pictureAnswer{m, x, a, done}, nil
+}
+
+// picture returns the file in a body.
+func picture(contentType string, body []byte) ([]byte, error) {
+	kind, parameters, _ := mime.ParseMediaType(contentType)
+	switch kind {
+	case "application/json":
+		var in struct{ Image []byte }
+		if err := json.Unmarshal(body, &in); err != nil || in.Image == nil {
+			return nil, invalid(`want JSON {"image": "..."} with a picture file in base64: %v`, err)
+		}
+		return in.Image, nil
+	case "multipart/form-data":
+		form := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
+		for {
+			formPart, err := form.NextPart()
+			if err != nil {
+				return nil, invalid("there is no file in the form: %v", err)
+			}
+			if formPart.FileName() == "" {
+				continue
+			}
+			file, err := io.ReadAll(formPart)
+			if err != nil {
+				return nil, invalid("the form breaks off: %v", err)
+			}
+			return file, nil
+		}
+	}
+	return body, nil
+}
+
+// pixels decodes a picture to the input of the model. Memory for decoding is reserved before.
+func (s *modelVersion) pixels(ctx context.Context, file []byte, res *reservation) (tensor.Tensor, error) {
+	t, in := train.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
+	n, err := t.Memory(ctx, file, s.model.Preprocess.EXIF, in[0], in[1])
+	if err != nil {
+		return tensor.Tensor{}, invalid("%v", err)
+	}
+	if err := res.grow(n); err != nil {
+		return tensor.Tensor{}, err
+	}
+	x := tensor.New(tensor.U8, append([]int{1}, in...)...)
+	row := tensor.Tensor{DType: tensor.U8, Shape: x.Shape[1:], Bytes: x.Bytes}
+	if err := t.Decode(ctx, row, file, s.model.Preprocess.EXIF); err != nil {
+		return tensor.Tensor{}, invalid("%v", err)
+	}
+	return x, nil
+}

@@ -73,31 +73,45 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 	}
 	return func(f *run.Frame, from, to int) {
 		in, grad, out := f.Slack(x), f.Slack(dy), f.F32(dw)
-		replicas := to - from
-		cuts := enough(sections[0].window.Taps, replicas*len(sections)*panels, f.Threads())
-		f.Each(replicas*len(sections)*panels*cuts, func(w *run.Worker, task int) {
+		replicas, most := to-from, 0
+		for _, rows := range f.Rows[from:to] {
+			most = max(most, chunks.blocks(rows))
+		}
+		at := sections[0].together(replicas*len(sections), most, f.Threads())
+		splits := (panels + at - 1) / at
+		cuts := enough(sections[0].window.Taps, replicas*len(sections)*splits, f.Threads())
+		f.Each(replicas*len(sections)*splits*cuts, func(w *run.Worker, task int) {
 			cut, task := task%cuts, task/cuts
-			panel, task := task%panels, task/panels
+			p0, task := task%splits*at, task/splits
 			group, r := task%len(sections), from+f.Turn(task/len(sections), replicas)
 			section, kernels := &sections[group], f.Kernels
 			t0, t1 := section.taps(cut, cuts)
-			n := section.sums(panel, t0, t1)
+			n := section.sums(p0, p0+at, t0, t1)
 			buffer := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
 			buffer, workspace := buffer[:padded], buffer[padded+kernel.GradientSlack:]
 			sums := chunks.sum(kernels, workspace, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
 				rows := f.Schedule.Gradient
-				section.chunk(kernels, &w.Tile, rows, panel, t0, t1, sums, func(do func(in, grad []float32)) {
+				section.chunk(kernels, &w.Tile, rows, p0, p0+at, t0, t1, sums, func(do func(now, next rowPair)) {
+					row := func(i int) rowPair {
+						return rowPair{run.Row(in, x, i)[group*g.cg:],
+							grad[i*dy.Count+group*g.og : (i+1)*dy.Count+kernel.GradientSlack]}
+					}
 					for i := from; i < to; i++ {
-						image := run.Row(in, x, i)
+						now, next := row(i), rowPair{}
 						if narrow {
-							g.pad(buffer, image)
-							image = buffer
+							g.pad(buffer, run.Row(in, x, i))
+							now.in = buffer
+						} else if i+1 < to {
+							next = row(i + 1)
 						}
-						do(image[group*g.cg:], grad[i*dy.Count+group*g.og:(i+1)*dy.Count+kernel.GradientSlack])
+						do(now, next)
 					}
 				})
 			})
-			section.window.Unpack(panel, run.Row(out, dw, r), sums, section.at, section.step, t0, t1)
+			for panel := p0; panel < p0+at; panel++ {
+				section.window.Unpack(panel, run.Row(out, dw, r), sums, section.at, section.step, t0, t1)
+				sums = sums[section.sums(panel, panel+1, t0, t1):]
+			}
 		})
 	}
 }

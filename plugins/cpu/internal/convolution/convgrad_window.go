@@ -18,6 +18,8 @@ type gradientOf struct {
 	step   int
 	all    []tapOf
 	seen   []tapOf // without the positions whose input is padding; nil: they are few
+	// inOrder says that there is one tap, which sees the positions one behind the other.
+	inOrder bool
 }
 
 // tapOf is a tap of a window.
@@ -27,7 +29,10 @@ type tapOf struct {
 }
 
 func newGradientOf(w *kernel.Window, at []int, step int) gradientOf {
-	g := gradientOf{window: w, at: at, step: step}
+	g := gradientOf{window: w, at: at, step: step, inOrder: w.Taps == 1 && w.Positions() > 1}
+	for p, offset := range w.In {
+		g.inOrder = g.inOrder && int(offset) == p*int(w.In[1]) && offset >= 0
+	}
 	for t := range w.Taps {
 		g.all = append(g.all, tapOf{w, t})
 	}
@@ -42,22 +47,46 @@ func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
 	return g.window.Taps * i / ranges, g.window.Taps * (i + 1) / ranges
 }
 
-// sums returns the number of the sums of taps [t0, t1) of one panel.
-func (g *gradientOf) sums(panel, t0, t1 int) int {
-	return (t1 - t0) * g.window.Run * g.window.PanelWidth(panel)
+// sums returns the number of the sums of taps [t0, t1) of panels [p0, p1).
+func (g *gradientOf) sums(p0, p1, t0, t1 int) (n int) {
+	for panel := p0; panel < p1; panel++ {
+		n += (t1 - t0) * g.window.Run * g.window.PanelWidth(panel)
+	}
+	return n
 }
 
-// eachRow calls do with the image and the gradient of each row of a chunk, in order.
-type eachRow func(do func(in, grad []float32))
+// nearSums is how many bytes of sums stay near while positions pass through all panels.
+const nearSums = 1 << 20
 
-// chunk adds the products of a chunk of rows for taps [t0, t1) of one panel to sums,
-// which are +0.
-func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, panel, t0, t1 int,
+// together returns how many panels pass over the same positions, one after the other, so that an image
+// and its gradient are read once: all, if there is one tap, their sums stay near in that many blocks, and
+// there are tasks for all workers.
+func (g *gradientOf) together(tasks, blocks, threads int) int {
+	all := g.window.Panels()
+	if !g.inOrder || tasks%threads != 0 || 4*g.sums(0, all, 0, 1)*blocks > nearSums {
+		return 1
+	}
+	return all
+}
+
+// eachRow calls do with each row of a chunk, in order, and with the one behind it.
+type eachRow func(do func(now, next rowPair))
+
+// rowPair is a row of both operands, the image and its gradient; nil: there is none.
+type rowPair struct{ in, grad []float32 }
+
+// chunk adds the products of a chunk of rows for taps [t0, t1) of panels [p0, p1), of one or of all taps, to
+// sums, which are +0.
+func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, p0, p1, t0, t1 int,
 	sums []float32, rows eachRow) {
-	if g.seen != nil && g.bySeen(kernels, spare, some, panel, t0, t1, sums, rows) {
+	if g.inOrder {
+		rows(func(now, next rowPair) { g.addInOrder(kernels, spare, some, p0, p1, sums, now, next) })
 		return
 	}
-	rows(func(in, grad []float32) { g.add(kernels, spare, some, panel, g.all[t0:t1], sums, in, grad) })
+	if g.seen != nil && g.bySeen(kernels, spare, some, p0, t0, t1, sums, rows) {
+		return
+	}
+	rows(func(now, _ rowPair) { g.add(kernels, spare, some, p0, g.all[t0:t1], sums, now) })
 }
 
 // bySeen is chunk without the products of padding, and reports whether the sums are the
@@ -66,9 +95,9 @@ func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, p
 func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, panel, t0, t1 int,
 	sums []float32, rows eachRow) bool {
 	finite := true
-	rows(func(in, grad []float32) {
-		if finite = finite && kernels.Finite(g.window, panel, grad); finite {
-			g.add(kernels, spare, some, panel, g.seen[t0:t1], sums, in, grad)
+	rows(func(now, _ rowPair) {
+		if finite = finite && kernels.Finite(g.window, panel, now.grad); finite {
+			g.add(kernels, spare, some, panel, g.seen[t0:t1], sums, now)
 		}
 	})
 	const negativeZero = 1 << 31
@@ -83,14 +112,55 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, 
 // add adds the products of one row for some taps of one panel. That number of
 // positions is treated by all taps before the next.
 func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, panel int, taps []tapOf,
-	sums, in, grad []float32) {
+	sums []float32, now rowPair) {
 	size := g.window.Run * g.window.PanelWidth(panel)
 	for from := 0; from < g.window.Positions(); from += some {
 		for i, t := range taps {
 			if to := min(from+some, t.window.Positions()); from < to {
-				kernels.Gradient(t.window, t.tap, panel, sums[i*size:], in, grad, 0, g.window.Run, from, to,
+				kernels.Gradient(t.window, t.tap, panel, sums[i*size:], now.in, now.grad, 0, g.window.Run, from, to,
 					spare)
 			}
 		}
 	}
+}
+
+// addInOrder adds the products of one row for the only tap of panels [p0, p1). That number of positions
+// is treated by all panels before the next, which are fetched meanwhile: a tile reads a few values of every
+// position, which the processor would wait for each time.
+func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, some, p0, p1 int,
+	sums []float32, now, next rowPair) {
+	positions := g.window.Positions()
+	for from := 0; from < positions; from += some {
+		row, first := now, from+some
+		if first >= positions {
+			row, first = next, 0
+		}
+		last, left := min(first+some, positions), sums
+		for panel := p0; panel < p1; panel++ {
+			i, n := panel-p0, p1-p0
+			spare.Ahead.Clear()
+			if row.in != nil {
+				g.ahead(&spare.Ahead, p0, p1, row, first+(last-first)*i/n, first+(last-first)*(i+1)/n)
+			}
+			kernels.Gradient(g.window, 0, panel, left, now.in, now.grad, 0, g.window.Run, from,
+				min(from+some, positions), spare)
+			left = left[g.sums(panel, panel+1, 0, 1):]
+		}
+	}
+	spare.Ahead.Clear()
+}
+
+// ahead adds to a what panels [p0, p1) read of positions [from, to) of a row.
+func (g *gradientOf) ahead(a *kernel.Prefetcher, p0, p1 int, row rowPair, from, to int) {
+	w, width := g.window, 0
+	for panel := p0; panel < p1; panel++ {
+		width += w.PanelWidth(panel)
+	}
+	add := func(values []float32, offsets []int32, first, run int) {
+		step, at := int(offsets[1]-offsets[0]), int(offsets[from])/4+first
+		end := min(at+(to-from)*step/4, len(values))
+		a.Add(bytesOf(values, at, end), min(4*run, step), step)
+	}
+	add(row.in, w.In, 0, w.Run)
+	add(row.grad, w.Out, p0*kernel.PanelLanes, width)
 }

@@ -133,27 +133,41 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 const nearGradient = 8 << 10
 
 // buildDepthwiseWeight computes weight gradients, a task for all taps of a replica, or, where replicas
-// are few, for those of a row of the kernel. The chain of a tap goes on from some positions to the next.
+// are few, for those of a row of the kernel. The chain of a tap goes on from some positions to the next,
+// which are fetched meanwhile.
 func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
 	window, chunks, some := g.pixels().forward(), chunksOf(dy.Positions), max(1, nearGradient/g.c)
+	reach := reaches(window, some)
+	// add adds the products of row i to the sums of some taps; last says that no row follows.
+	add := func(f *run.Frame, ahead *kernel.Prefetcher, sums []float32, first, i int, last bool) {
+		in, grad := f.F32(x), f.F32(dy)
+		for b, p := 0, 0; p < dy.Positions; b, p = b+1, p+some {
+			ahead.Clear()
+			switch next := p + some; {
+			case next < dy.Positions:
+				ahead.Add(bytesOf(run.Row(in, x, i), reach[b], reach[b+1]), cacheLine, cacheLine)
+				ahead.Add(bytesOf(run.Row(grad, dy, i), next*g.c, min(next+some, dy.Positions)*g.c), cacheLine, cacheLine)
+			case !last:
+				ahead.Add(bytesOf(run.Row(in, x, i+1), 0, reach[0]), cacheLine, cacheLine)
+				ahead.Add(bytesOf(run.Row(grad, dy, i+1), 0, min(some, dy.Positions)*g.c), cacheLine, cacheLine)
+			}
+			f.Kernels.DepthwiseGradient(window, first, len(sums)/g.c, sums, run.Row(in, x, i), run.Row(grad, dy, i),
+				p, min(p+some, dy.Positions), ahead)
+		}
+	}
 	return run.Whole(func(f *run.Frame) error {
-		in, grad, out, taps := f.F32(x), f.F32(dy), f.F32(dw), g.taps
+		out, taps := f.F32(dw), g.taps
 		if len(f.Rows)%f.Threads() != 0 {
 			taps = g.Kernel[1]
 		}
 		splits := g.taps / taps
 		f.Each(len(f.Rows)*splits, func(w *run.Worker, task int) {
 			first, r := task%splits*taps, f.Turn(task/splits, len(f.Rows))
-			n, kernels := taps*g.c, f.Kernels
-			sums := chunks.sum(kernels, w.Floats(n*chunks.blocks(f.Rows[r])), n, f.Starts[r], f.Starts[r+1],
+			n := taps * g.c
+			sums := chunks.sum(f.Kernels, w.Floats(n*chunks.blocks(f.Rows[r])), n, f.Starts[r], f.Starts[r+1],
 				func(sums []float32, from, to int) {
 					for i := from; i < to; i++ {
-						for p := 0; p < window.Positions(); p += some {
-							for t := range taps {
-								kernels.DepthwiseGradient(window, first+t, sums[t*g.c:][:g.c], run.Row(in, x, i),
-									run.Row(grad, dy, i), p, min(p+some, window.Positions()))
-							}
-						}
+						add(f, &w.Tile.Ahead, sums, first, i, i+1 == to)
 					}
 				})
 			for i, v := range sums {
@@ -162,4 +176,24 @@ func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
 		})
 		return nil
 	})
+}
+
+// cacheLine is the bytes of a line of a cache.
+const cacheLine = 64
+
+// reaches returns, for every some positions of a window, how many values of an image these and those before
+// them see at most.
+func reaches(w *kernel.Window, some int) (all []int) {
+	reach := 0
+	for p := range w.Positions() {
+		for t := range w.Taps {
+			if at := w.In[t*w.Positions()+p]; at >= 0 {
+				reach = max(reach, int(at)/4+w.Run)
+			}
+		}
+		if (p+1)%some == 0 || p+1 == w.Positions() {
+			all = append(all, reach)
+		}
+	}
+	return all
 }

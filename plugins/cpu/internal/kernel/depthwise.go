@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/bnctl/bnctl/device/class"
@@ -72,36 +73,46 @@ func multiplyInto(sum, x, y []float32, fused bool) {
 	}
 }
 
-// DepthwiseGradient adds to sums, for tap t of such a window, the products of
+// DepthwiseGradient adds to sums, for that number of taps of such a window from tap on, the products of
 // one image's values and the gradients of its result at positions [from, to):
 //
-//	sums[c] += sum over p of in[p,t][c] * grad[p][c]
+//	sums[t][c] += sum over p of in[p,tap+t][c] * grad[p][c]
 //
-// Every element is one chain over p, which goes on from call to call.
-func (s *Set) DepthwiseGradient(w *Window, tap int, sums, in, grad []float32, from, to int) {
-	if len(in) < w.inNeed || len(grad) < w.outNeed || w.Width != w.Run || len(sums) < w.Run ||
-		from < 0 || to > w.Positions() {
+// Every element is one chain over p, which goes on from call to call. Between its tiles the call fetches
+// what is ahead.
+func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float32, from, to int,
+	ahead *Prefetcher) {
+	if len(in) < w.inNeed || len(grad) < w.outNeed || w.Width != w.Run || tap < 0 || taps < 0 ||
+		tap+taps > w.Taps || len(sums) < taps*w.Run || from < 0 || to > w.Positions() {
 		panic(fmt.Sprintf("kernel.DepthwiseGradient: image of %d values, want %d; gradient of %d, want %d; "+
-			"%d of %d channels; sums of %d; positions [%d, %d) of %d", len(in), w.inNeed, len(grad), w.outNeed,
-			w.Width, w.Run, len(sums), from, to, w.Positions()))
+			"%d of %d channels; sums of %d; taps [%d, %d) of %d; positions [%d, %d) of %d", len(in), w.inNeed,
+			len(grad), w.outNeed, w.Width, w.Run, len(sums), tap, tap+taps, w.Taps, from, to, w.Positions()))
 	}
-	if from >= to {
+	if from >= to || taps == 0 {
 		return
 	}
-	offs := w.In[tap*len(w.Out):][:len(w.Out)]
-	first := 0
-	for _, k := range s.depthwise {
+	first, left := 0, taps*w.Run
+	for _, k := range s.depthwiseGradients {
 		for ; k.channels <= w.Run-first; first += k.channels {
 			image := &in[first]
-			k.gradient(&sums[first], image, w.zeroFrom(image), &offs[from], &grad[first], &w.Out[from], to-from)
+			for t := 0; t < taps; {
+				i := slices.IndexFunc(k.tiles, func(d depthwiseGradient) bool { return d.taps <= taps-t })
+				d := k.tiles[i]
+				d.tile(&sums[t*w.Run+first], 4*w.Run, image, w.zeroFrom(image), &w.In[(tap+t)*len(w.Out)+from],
+					4*len(w.Out), &grad[first], &w.Out[from], to-from)
+				s.Fetch(ahead, (ahead.Left()*d.taps*k.channels+left-1)/left)
+				t, left = t+d.taps, left-d.taps*k.channels
+			}
 		}
 	}
-	for p := from; p < to && first < w.Run; p++ {
-		x := w.zeros[:w.Run]
-		if offs[p] >= 0 {
-			x = in[offs[p]/4:][:w.Run]
+	for t := range taps {
+		for p := from; p < to && first < w.Run; p++ {
+			x := w.zeros[:w.Run]
+			if o := w.In[(tap+t)*len(w.Out)+p]; o >= 0 {
+				x = in[o/4:][:w.Run]
+			}
+			multiplyInto(sums[t*w.Run+first:(t+1)*w.Run], x[first:], grad[w.Out[p]/4:][first:], s.fused)
 		}
-		multiplyInto(sums[first:w.Run], x[first:], grad[w.Out[p]/4:][first:], s.fused)
 	}
 }
 
@@ -116,7 +127,20 @@ type depthwiseTiles struct {
 	positions int // of tile
 	tile      depthwiseTile
 	one       depthwiseTile // for one position
-	gradient  func(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+}
+
+// depthwiseGradients is the assembly for the gradients of that number of channels, most taps first.
+type depthwiseGradients struct {
+	channels int
+	tiles    []depthwiseGradient
+}
+
+// depthwiseGradient is the assembly for that number of taps. The sums of two taps lie sumStep bytes
+// apart, their offsets offStep.
+type depthwiseGradient struct {
+	taps int
+	tile func(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32,
+		grads *int32, count int)
 }
 
 type depthwiseTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,

@@ -272,37 +272,246 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseGradientAVX512x4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+// func depthwiseGradientAVX512x4t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseGradientAVX512x4(SB), NOSPLIT, $0-56
+TEXT ·depthwiseGradientAVX512x4t5(SB), NOSPLIT, $0-72
 	MOVQ    sum+0(FP), AX
-	MOVQ    in+8(FP), BX
-	MOVQ    zero+16(FP), CX
-	MOVQ    offs+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    grads+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z7
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
+	VMOVUPS 128(R9), Z10
+	VMOVUPS 192(R9), Z11
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS 64(R9), Z13
+	VMOVUPS 128(R9), Z14
+	VMOVUPS 192(R9), Z15
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS 64(R9), Z17
+	VMOVUPS 128(R9), Z18
+	VMOVUPS 192(R9), Z19
 	TESTQ   R8, R8
 	JE      store
 
 position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Z20
+	VMOVUPS     64(R10), Z21
+	VMOVUPS     128(R10), Z22
+	VMOVUPS     192(R10), Z23
 	MOVLQSX     (DX), R9
 	TESTQ       R9, R9
 	CMOVQLT     CX, R9
 	ADDQ        BX, R9
+	VFMADD231PS (R9), Z20, Z0
+	VFMADD231PS 64(R9), Z21, Z1
+	VFMADD231PS 128(R9), Z22, Z2
+	VFMADD231PS 192(R9), Z23, Z3
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z20, Z4
+	VFMADD231PS 64(R9), Z21, Z5
+	VFMADD231PS 128(R9), Z22, Z6
+	VFMADD231PS 192(R9), Z23, Z7
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z20, Z8
+	VFMADD231PS 64(R9), Z21, Z9
+	VFMADD231PS 128(R9), Z22, Z10
+	VFMADD231PS 192(R9), Z23, Z11
+	MOVLQSX     (DX)(R12*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z20, Z12
+	VFMADD231PS 64(R9), Z21, Z13
+	VFMADD231PS 128(R9), Z22, Z14
+	VFMADD231PS 192(R9), Z23, Z15
+	MOVLQSX     (DX)(R11*4), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z20, Z16
+	VFMADD231PS 64(R9), Z21, Z17
+	VFMADD231PS 128(R9), Z22, Z18
+	VFMADD231PS 192(R9), Z23, Z19
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z4, (R9)
+	VMOVUPS Z5, 64(R9)
+	VMOVUPS Z6, 128(R9)
+	VMOVUPS Z7, 192(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z8, (R9)
+	VMOVUPS Z9, 64(R9)
+	VMOVUPS Z10, 128(R9)
+	VMOVUPS Z11, 192(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z12, (R9)
+	VMOVUPS Z13, 64(R9)
+	VMOVUPS Z14, 128(R9)
+	VMOVUPS Z15, 192(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z16, (R9)
+	VMOVUPS Z17, 64(R9)
+	VMOVUPS Z18, 128(R9)
+	VMOVUPS Z19, 192(R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX512x4t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·depthwiseGradientAVX512x4t3(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z7
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
+	VMOVUPS 128(R9), Z10
+	VMOVUPS 192(R9), Z11
+	TESTQ   R8, R8
+	JE      store
+
+position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Z12
+	VMOVUPS     64(R10), Z13
+	VMOVUPS     128(R10), Z14
+	VMOVUPS     192(R10), Z15
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z12, Z0
+	VFMADD231PS 64(R9), Z13, Z1
+	VFMADD231PS 128(R9), Z14, Z2
+	VFMADD231PS 192(R9), Z15, Z3
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z12, Z4
+	VFMADD231PS 64(R9), Z13, Z5
+	VFMADD231PS 128(R9), Z14, Z6
+	VFMADD231PS 192(R9), Z15, Z7
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z12, Z8
+	VFMADD231PS 64(R9), Z13, Z9
+	VFMADD231PS 128(R9), Z14, Z10
+	VFMADD231PS 192(R9), Z15, Z11
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z4, (R9)
+	VMOVUPS Z5, 64(R9)
+	VMOVUPS Z6, 128(R9)
+	VMOVUPS Z7, 192(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z8, (R9)
+	VMOVUPS Z9, 64(R9)
+	VMOVUPS Z10, 128(R9)
+	VMOVUPS Z11, 192(R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX512x4t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·depthwiseGradientAVX512x4t1(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	TESTQ   R8, R8
+	JE      store
+
+position:
 	MOVLQSX     (DI), R10
 	ADDQ        SI, R10
 	VMOVUPS     (R10), Z4
-	VFMADD231PS (R9), Z4, Z0
 	VMOVUPS     64(R10), Z5
-	VFMADD231PS 64(R9), Z5, Z1
 	VMOVUPS     128(R10), Z6
-	VFMADD231PS 128(R9), Z6, Z2
 	VMOVUPS     192(R10), Z7
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z4, Z0
+	VFMADD231PS 64(R9), Z5, Z1
+	VFMADD231PS 128(R9), Z6, Z2
 	VFMADD231PS 192(R9), Z7, Z3
 	ADDQ        $0x04, DX
 	ADDQ        $0x04, DI
@@ -310,10 +519,11 @@ position:
 	JNE         position
 
 store:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
 	VZEROUPPER
 	RET
 
@@ -511,31 +721,188 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseGradientAVX512x2(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+// func depthwiseGradientAVX512x2t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseGradientAVX512x2(SB), NOSPLIT, $0-56
+TEXT ·depthwiseGradientAVX512x2t5(SB), NOSPLIT, $0-72
 	MOVQ    sum+0(FP), AX
-	MOVQ    in+8(FP), BX
-	MOVQ    zero+16(FP), CX
-	MOVQ    offs+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    grads+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS 64(R9), Z3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS 64(R9), Z7
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
 	TESTQ   R8, R8
 	JE      store
 
 position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Z10
+	VMOVUPS     64(R10), Z11
 	MOVLQSX     (DX), R9
 	TESTQ       R9, R9
 	CMOVQLT     CX, R9
 	ADDQ        BX, R9
+	VFMADD231PS (R9), Z10, Z0
+	VFMADD231PS 64(R9), Z11, Z1
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z10, Z2
+	VFMADD231PS 64(R9), Z11, Z3
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z10, Z4
+	VFMADD231PS 64(R9), Z11, Z5
+	MOVLQSX     (DX)(R12*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z10, Z6
+	VFMADD231PS 64(R9), Z11, Z7
+	MOVLQSX     (DX)(R11*4), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z10, Z8
+	VFMADD231PS 64(R9), Z11, Z9
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z2, (R9)
+	VMOVUPS Z3, 64(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z4, (R9)
+	VMOVUPS Z5, 64(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z6, (R9)
+	VMOVUPS Z7, 64(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z8, (R9)
+	VMOVUPS Z9, 64(R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX512x2t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·depthwiseGradientAVX512x2t3(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS 64(R9), Z3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	TESTQ   R8, R8
+	JE      store
+
+position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Z6
+	VMOVUPS     64(R10), Z7
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z6, Z0
+	VFMADD231PS 64(R9), Z7, Z1
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z6, Z2
+	VFMADD231PS 64(R9), Z7, Z3
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z6, Z4
+	VFMADD231PS 64(R9), Z7, Z5
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z2, (R9)
+	VMOVUPS Z3, 64(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z4, (R9)
+	VMOVUPS Z5, 64(R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX512x2t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·depthwiseGradientAVX512x2t1(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	TESTQ   R8, R8
+	JE      store
+
+position:
 	MOVLQSX     (DI), R10
 	ADDQ        SI, R10
 	VMOVUPS     (R10), Z2
-	VFMADD231PS (R9), Z2, Z0
 	VMOVUPS     64(R10), Z3
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z2, Z0
 	VFMADD231PS 64(R9), Z3, Z1
 	ADDQ        $0x04, DX
 	ADDQ        $0x04, DI
@@ -543,8 +910,9 @@ position:
 	JNE         position
 
 store:
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
 	VZEROUPPER
 	RET
 
@@ -705,28 +1073,159 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseGradientAVX512x1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+// func depthwiseGradientAVX512x1t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·depthwiseGradientAVX512x1(SB), NOSPLIT, $0-56
+TEXT ·depthwiseGradientAVX512x1t5(SB), NOSPLIT, $0-72
 	MOVQ    sum+0(FP), AX
-	MOVQ    in+8(FP), BX
-	MOVQ    zero+16(FP), CX
-	MOVQ    offs+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    grads+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVUPS (AX), Z0
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z2
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z4
 	TESTQ   R8, R8
 	JE      store
 
 position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Z5
 	MOVLQSX     (DX), R9
 	TESTQ       R9, R9
 	CMOVQLT     CX, R9
 	ADDQ        BX, R9
+	VFMADD231PS (R9), Z5, Z0
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z5, Z1
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z5, Z2
+	MOVLQSX     (DX)(R12*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z5, Z3
+	MOVLQSX     (DX)(R11*4), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z5, Z4
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z1, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z2, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z3, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z4, (R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX512x1t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·depthwiseGradientAVX512x1t3(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Z2
+	TESTQ   R8, R8
+	JE      store
+
+position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Z3
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z3, Z0
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z3, Z1
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Z3, Z2
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z1, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Z2, (R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX512x1t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·depthwiseGradientAVX512x1t1(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Z0
+	TESTQ   R8, R8
+	JE      store
+
+position:
 	MOVLQSX     (DI), R10
 	ADDQ        SI, R10
 	VMOVUPS     (R10), Z1
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
 	VFMADD231PS (R9), Z1, Z0
 	ADDQ        $0x04, DX
 	ADDQ        $0x04, DI
@@ -734,7 +1233,8 @@ position:
 	JNE         position
 
 store:
-	VMOVUPS Z0, (AX)
+	MOVQ    AX, R9
+	VMOVUPS Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -934,51 +1434,6 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseGradientAVX2x4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
-// Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseGradientAVX2x4(SB), NOSPLIT, $0-56
-	MOVQ    sum+0(FP), AX
-	MOVQ    in+8(FP), BX
-	MOVQ    zero+16(FP), CX
-	MOVQ    offs+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    grads+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	TESTQ   R8, R8
-	JE      store
-
-position:
-	MOVLQSX     (DX), R9
-	TESTQ       R9, R9
-	CMOVQLT     CX, R9
-	ADDQ        BX, R9
-	MOVLQSX     (DI), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R10), Y4
-	VFMADD231PS (R9), Y4, Y0
-	VMOVUPS     32(R10), Y5
-	VFMADD231PS 32(R9), Y5, Y1
-	VMOVUPS     64(R10), Y6
-	VFMADD231PS 64(R9), Y6, Y2
-	VMOVUPS     96(R10), Y7
-	VFMADD231PS 96(R9), Y7, Y3
-	ADDQ        $0x04, DX
-	ADDQ        $0x04, DI
-	DECQ        R8
-	JNE         position
-
-store:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VZEROUPPER
-	RET
-
 // func depthwiseAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 // Requires: AVX, CMOV, FMA3
 TEXT ·depthwiseAVX2x2p2(SB), NOSPLIT, $0-96
@@ -1129,31 +1584,188 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseGradientAVX2x2(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+// func depthwiseGradientAVX2x2t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseGradientAVX2x2(SB), NOSPLIT, $0-56
+TEXT ·depthwiseGradientAVX2x2t5(SB), NOSPLIT, $0-72
 	MOVQ    sum+0(FP), AX
-	MOVQ    in+8(FP), BX
-	MOVQ    zero+16(FP), CX
-	MOVQ    offs+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    grads+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y2
+	VMOVUPS 32(R9), Y3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y4
+	VMOVUPS 32(R9), Y5
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y6
+	VMOVUPS 32(R9), Y7
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y8
+	VMOVUPS 32(R9), Y9
 	TESTQ   R8, R8
 	JE      store
 
 position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Y10
+	VMOVUPS     32(R10), Y11
 	MOVLQSX     (DX), R9
 	TESTQ       R9, R9
 	CMOVQLT     CX, R9
 	ADDQ        BX, R9
+	VFMADD231PS (R9), Y10, Y0
+	VFMADD231PS 32(R9), Y11, Y1
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y10, Y2
+	VFMADD231PS 32(R9), Y11, Y3
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y10, Y4
+	VFMADD231PS 32(R9), Y11, Y5
+	MOVLQSX     (DX)(R12*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y10, Y6
+	VFMADD231PS 32(R9), Y11, Y7
+	MOVLQSX     (DX)(R11*4), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y10, Y8
+	VFMADD231PS 32(R9), Y11, Y9
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y2, (R9)
+	VMOVUPS Y3, 32(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y4, (R9)
+	VMOVUPS Y5, 32(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y6, (R9)
+	VMOVUPS Y7, 32(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y8, (R9)
+	VMOVUPS Y9, 32(R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX2x2t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwiseGradientAVX2x2t3(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y2
+	VMOVUPS 32(R9), Y3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y4
+	VMOVUPS 32(R9), Y5
+	TESTQ   R8, R8
+	JE      store
+
+position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Y6
+	VMOVUPS     32(R10), Y7
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y6, Y0
+	VFMADD231PS 32(R9), Y7, Y1
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y6, Y2
+	VFMADD231PS 32(R9), Y7, Y3
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y6, Y4
+	VFMADD231PS 32(R9), Y7, Y5
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y2, (R9)
+	VMOVUPS Y3, 32(R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y4, (R9)
+	VMOVUPS Y5, 32(R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX2x2t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwiseGradientAVX2x2t1(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	TESTQ   R8, R8
+	JE      store
+
+position:
 	MOVLQSX     (DI), R10
 	ADDQ        SI, R10
 	VMOVUPS     (R10), Y2
-	VFMADD231PS (R9), Y2, Y0
 	VMOVUPS     32(R10), Y3
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y2, Y0
 	VFMADD231PS 32(R9), Y3, Y1
 	ADDQ        $0x04, DX
 	ADDQ        $0x04, DI
@@ -1161,8 +1773,9 @@ position:
 	JNE         position
 
 store:
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
+	MOVQ    AX, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
 	VZEROUPPER
 	RET
 
@@ -1293,28 +1906,159 @@ write:
 	VZEROUPPER
 	RET
 
-// func depthwiseGradientAVX2x1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+// func depthwiseGradientAVX2x1t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 // Requires: AVX, CMOV, FMA3
-TEXT ·depthwiseGradientAVX2x1(SB), NOSPLIT, $0-56
+TEXT ·depthwiseGradientAVX2x1t5(SB), NOSPLIT, $0-72
 	MOVQ    sum+0(FP), AX
-	MOVQ    in+8(FP), BX
-	MOVQ    zero+16(FP), CX
-	MOVQ    offs+24(FP), DX
-	MOVQ    grad+32(FP), SI
-	MOVQ    grads+40(FP), DI
-	MOVQ    count+48(FP), R8
-	VMOVUPS (AX), Y0
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y2
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y3
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y4
 	TESTQ   R8, R8
 	JE      store
 
 position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Y5
 	MOVLQSX     (DX), R9
 	TESTQ       R9, R9
 	CMOVQLT     CX, R9
 	ADDQ        BX, R9
+	VFMADD231PS (R9), Y5, Y0
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y5, Y1
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y5, Y2
+	MOVLQSX     (DX)(R12*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y5, Y3
+	MOVLQSX     (DX)(R11*4), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y5, Y4
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Y0, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y1, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y2, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y3, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y4, (R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX2x1t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwiseGradientAVX2x1t3(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y1
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS (R9), Y2
+	TESTQ   R8, R8
+	JE      store
+
+position:
+	MOVLQSX     (DI), R10
+	ADDQ        SI, R10
+	VMOVUPS     (R10), Y3
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y3, Y0
+	MOVLQSX     (DX)(R11*1), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y3, Y1
+	MOVLQSX     (DX)(R11*2), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
+	VFMADD231PS (R9), Y3, Y2
+	ADDQ        $0x04, DX
+	ADDQ        $0x04, DI
+	DECQ        R8
+	JNE         position
+
+store:
+	MOVQ    AX, R9
+	VMOVUPS Y0, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y1, (R9)
+	ADDQ    sumStep+8(FP), R9
+	VMOVUPS Y2, (R9)
+	VZEROUPPER
+	RET
+
+// func depthwiseGradientAVX2x1t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+// Requires: AVX, CMOV, FMA3
+TEXT ·depthwiseGradientAVX2x1t1(SB), NOSPLIT, $0-72
+	MOVQ    sum+0(FP), AX
+	MOVQ    in+16(FP), BX
+	MOVQ    zero+24(FP), CX
+	MOVQ    offs+32(FP), DX
+	MOVQ    offStep+40(FP), R11
+	MOVQ    grad+48(FP), SI
+	MOVQ    grads+56(FP), DI
+	MOVQ    count+64(FP), R8
+	LEAQ    (R11)(R11*2), R12
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	TESTQ   R8, R8
+	JE      store
+
+position:
 	MOVLQSX     (DI), R10
 	ADDQ        SI, R10
 	VMOVUPS     (R10), Y1
+	MOVLQSX     (DX), R9
+	TESTQ       R9, R9
+	CMOVQLT     CX, R9
+	ADDQ        BX, R9
 	VFMADD231PS (R9), Y1, Y0
 	ADDQ        $0x04, DX
 	ADDQ        $0x04, DI
@@ -1322,6 +2066,7 @@ position:
 	JNE         position
 
 store:
-	VMOVUPS Y0, (AX)
+	MOVQ    AX, R9
+	VMOVUPS Y0, (R9)
 	VZEROUPPER
 	RET

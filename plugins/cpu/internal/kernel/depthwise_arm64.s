@@ -281,15 +281,15 @@ write:
 	VST1 [V0.S4, V1.S4, V2.S4, V3.S4], (R14)
 	RET
 
-// func depthwiseGradientNEONx4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
-TEXT ·depthwiseGradientNEONx4(SB), NOSPLIT, $0-56
+// func depthwiseGradientNEONx4t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+TEXT ·depthwiseGradientNEONx4t1(SB), NOSPLIT, $0-72
 	MOVD sum+0(FP), R0
-	MOVD in+8(FP), R1
-	MOVD zero+16(FP), R2
-	MOVD offs+24(FP), R3
-	MOVD grad+32(FP), R4
-	MOVD grads+40(FP), R5
-	MOVD count+48(FP), R6
+	MOVD in+16(FP), R1
+	MOVD zero+24(FP), R2
+	MOVD offs+32(FP), R3
+	MOVD grad+48(FP), R4
+	MOVD grads+56(FP), R5
+	MOVD count+64(FP), R6
 	VLD1 (R0), [V0.S4, V1.S4, V2.S4, V3.S4]
 position:
 	CBZ R6, store
@@ -468,15 +468,15 @@ write:
 	VST1 [V0.S4], (R14)
 	RET
 
-// func depthwiseGradientNEONx1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
-TEXT ·depthwiseGradientNEONx1(SB), NOSPLIT, $0-56
+// func depthwiseGradientNEONx1t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+TEXT ·depthwiseGradientNEONx1t1(SB), NOSPLIT, $0-72
 	MOVD sum+0(FP), R0
-	MOVD in+8(FP), R1
-	MOVD zero+16(FP), R2
-	MOVD offs+24(FP), R3
-	MOVD grad+32(FP), R4
-	MOVD grads+40(FP), R5
-	MOVD count+48(FP), R6
+	MOVD in+16(FP), R1
+	MOVD zero+24(FP), R2
+	MOVD offs+32(FP), R3
+	MOVD grad+48(FP), R4
+	MOVD grads+56(FP), R5
+	MOVD count+64(FP), R6
 	VLD1 (R0), [V0.S4]
 position:
 	CBZ R6, store

@@ -11,7 +11,13 @@ func depthwiseAVX512x4p4(out *float32, outs *int32, in *float32, zero int, offs 
 func depthwiseAVX512x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientAVX512x4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientAVX512x4t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX512x4t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX512x4t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 
 //go:noescape
 func depthwiseAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
@@ -20,7 +26,13 @@ func depthwiseAVX512x2p4(out *float32, outs *int32, in *float32, zero int, offs 
 func depthwiseAVX512x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientAVX512x2(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientAVX512x2t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX512x2t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX512x2t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 
 //go:noescape
 func depthwiseAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
@@ -29,7 +41,13 @@ func depthwiseAVX512x1p4(out *float32, outs *int32, in *float32, zero int, offs 
 func depthwiseAVX512x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientAVX512x1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientAVX512x1t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX512x1t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX512x1t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 
 //go:noescape
 func depthwiseAVX2x4p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
@@ -38,16 +56,19 @@ func depthwiseAVX2x4p2(out *float32, outs *int32, in *float32, zero int, offs *i
 func depthwiseAVX2x4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientAVX2x4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
-
-//go:noescape
 func depthwiseAVX2x2p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
 func depthwiseAVX2x2p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientAVX2x2(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientAVX2x2t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX2x2t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX2x2t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 
 //go:noescape
 func depthwiseAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
@@ -56,4 +77,10 @@ func depthwiseAVX2x1p2(out *float32, outs *int32, in *float32, zero int, offs *i
 func depthwiseAVX2x1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientAVX2x1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientAVX2x1t5(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX2x1t3(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
+
+//go:noescape
+func depthwiseGradientAVX2x1t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)

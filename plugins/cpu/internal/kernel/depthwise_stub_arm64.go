@@ -11,7 +11,7 @@ func depthwiseNEONx4p4(out *float32, outs *int32, in *float32, zero int, offs *i
 func depthwiseNEONx4p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientNEONx4(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientNEONx4t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)
 
 //go:noescape
 func depthwiseNEONx1p4(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
@@ -20,4 +20,4 @@ func depthwiseNEONx1p4(out *float32, outs *int32, in *float32, zero int, offs *i
 func depthwiseNEONx1p1(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int, taps int, w *float32, wStep int, bias *float32, plus *float32, most *float32)
 
 //go:noescape
-func depthwiseGradientNEONx1(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)
+func depthwiseGradientNEONx1t1(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, grads *int32, count int)

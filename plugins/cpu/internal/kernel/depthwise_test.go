@@ -10,20 +10,22 @@ func TestDepthwise(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for channels := 1; channels < 140; channels++ {
 		for _, positions := range []int{0, 1, 6, 13} {
-			w := randomWindow(r, positions, channels%4, channels, channels, channels%3, 300)
+			w := randomWindow(r, positions, channels%10, channels, channels, channels%3, 300)
 			in, weights, bias := guarded(r, 300), guarded(r, w.Taps*channels), guarded(r, channels)
 			if channels%2 == 0 {
 				bias = nil
 			}
-			out, sums := guarded(r, positions*(channels+channels%3)), guarded(r, channels)
+			out, sums := guarded(r, positions*(channels+channels%3)), guarded(r, w.Taps*channels)
 			e := randomEpilogue(r, len(out))
 			run := func(s *Set, cut int) (result, gradient []float32) {
 				result, gradient = slices.Clone(out), slices.Clone(sums)
 				s.Depthwise(w, result, in, weights, bias, e, 0, cut)
 				s.Depthwise(w, result, in, weights, bias, e, cut, positions)
-				if w.Taps > 0 {
-					s.DepthwiseGradient(w, w.Taps-1, gradient, in, result, 0, cut)
-					s.DepthwiseGradient(w, w.Taps-1, gradient, in, result, cut, positions)
+				ahead := new(Prefetcher)
+				ahead.Add(make([]byte, 5000), 1, 1)
+				for first := range min(2, w.Taps) {
+					s.DepthwiseGradient(w, first, w.Taps-first, gradient, in, result, 0, cut, ahead)
+					s.DepthwiseGradient(w, first, w.Taps-first, gradient, in, result, cut, positions, nil)
 				}
 				return result, gradient
 			}
@@ -54,7 +56,7 @@ func BenchmarkDepthwise(b *testing.B) {
 	w := NewWindow(in, out, taps, channels, channels)
 	image, result, weights := guarded(r, channels*side*side), guarded(r, channels*side*side),
 		guarded(r, taps*channels)
-	sums := make([]float32, channels)
+	sums := make([]float32, taps*channels)
 	for _, s := range Sets() {
 		b.Run("forward/"+s.Name, func(b *testing.B) {
 			for b.Loop() {
@@ -64,8 +66,8 @@ func BenchmarkDepthwise(b *testing.B) {
 		})
 		b.Run("gradient/"+s.Name, func(b *testing.B) {
 			for b.Loop() {
-				for t := range taps {
-					s.DepthwiseGradient(w, t, sums, image, result, 0, side*side)
+				for p := 0; p < side*side; p += side {
+					s.DepthwiseGradient(w, 0, taps, sums, image, result, p, p+side, nil)
 				}
 			}
 			reportRate(b, s, 2*taps*channels*side*side)

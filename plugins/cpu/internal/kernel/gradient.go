@@ -32,7 +32,7 @@ func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, 
 		c.staged(w, s.stagedGradient, tap, spare)
 		return
 	case s.gradient != nil:
-		c.run(w, s.gradient, tap)
+		c.run(w, s, tap, &spare.Ahead)
 		return
 	}
 	for p := from; p < to; p++ {
@@ -87,8 +87,9 @@ type sizedGradient struct {
 	tile   gradientTile
 }
 
-// run walks over the sums in tiles.
-func (c *gradientCall) run(w *Window, choice []gradientTiles, tap int) {
+// run walks over the sums in tiles, between which it fetches what is ahead.
+func (c *gradientCall) run(w *Window, s *Set, tap int, ahead *Prefetcher) {
+	left, choice := c.width*(c.k1-c.k0), s.gradient
 	for c0 := 0; c0 < c.width; {
 		for choice[0].width > c.width-c0 {
 			choice = choice[1:]
@@ -100,6 +101,9 @@ func (c *gradientCall) run(w *Window, choice []gradientTiles, tap int) {
 				i++
 			}
 			c.call(w, tiles[i].tile, tap, k, c0)
+			size := tiles[i].values * choice[0].width
+			s.Fetch(ahead, (ahead.Left()*size+left-1)/left)
+			left -= size
 			k += tiles[i].values
 		}
 		c0 += choice[0].width

@@ -18,6 +18,7 @@ import (
 //go:generate go run -C _asm . gradient
 //go:generate go run -C _asm . channels
 //go:generate go run -C _asm . elementwise
+//go:generate go run -C _asm . fetch
 //go:generate go run -C _asm . depthwise
 //go:generate go run -C _asm . depthwiserows
 //go:generate go run -C _asm . pooling
@@ -59,33 +60,35 @@ type Set struct {
 	Class string // "amx", "fma" or "generic"
 
 	// Assembly; what is nil or empty is done by the definition.
-	window            []windowTiles       // widest first
-	gradient          []gradientTiles     // widest first
-	denseGradient     []denseGradientTile // most values first
-	stagedGradient    *stagedGradient
-	normColumns       []*normColumns[float32] // the first to be taken first
-	normHalves        []*normColumns[uint16]  // of bfloat16
-	sumColumns        []*sumColumns[float32]
-	sumHalves         []*sumColumns[uint16]
-	depthwise         []depthwiseTiles // widest first
-	depthwiseRows     []depthwiseRowTiles
-	elements          *elements
-	activations       *activations
-	pools             *pools
-	resample          *resampleKernel
-	directs           *directTiles
-	winograd          *winogradKernels
-	winogradGradients winogradGradients
-	bf16              *bf16Kernels
-	pairs             []pairsTiles // widest first
-	pairsGradients    pairsGradients
-	directPairs       []sizedDirectPairs
-	matrix            *matrixKernels
-	gathers           *gatherKernels
-	shuffles          *shuffleKernel
-	peak              func(n int)
-	lanes             int  // of the registers of peak
-	fused             bool // the definition fuses chains
+	window             []windowTiles       // widest first
+	gradient           []gradientTiles     // widest first
+	denseGradient      []denseGradientTile // most values first
+	stagedGradient     *stagedGradient
+	normColumns        []*normColumns[float32] // the first to be taken first
+	normHalves         []*normColumns[uint16]  // of bfloat16
+	sumColumns         []*sumColumns[float32]
+	sumHalves          []*sumColumns[uint16]
+	depthwise          []depthwiseTiles     // widest first
+	depthwiseGradients []depthwiseGradients // widest first
+	depthwiseRows      []depthwiseRowTiles
+	elements           *elements
+	activations        *activations
+	pools              *pools
+	resample           *resampleKernel
+	directs            *directTiles
+	winograd           *winogradKernels
+	winogradGradients  winogradGradients
+	bf16               *bf16Kernels
+	pairs              []pairsTiles // widest first
+	pairsGradients     pairsGradients
+	directPairs        []sizedDirectPairs
+	matrix             *matrixKernels
+	gathers            *gatherKernels
+	shuffles           *shuffleKernel
+	fetch              func(from *byte, step, count int)
+	peak               func(n int)
+	lanes              int  // of the registers of peak
+	fused              bool // the definition fuses chains
 }
 
 // Generic rounds every product and every sum, in plain Go.

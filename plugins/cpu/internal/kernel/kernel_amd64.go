@@ -12,10 +12,12 @@ func native() []*Set {
 			window: windowAVX512, gradient: gradientAVX512, denseGradient: denseGradientAVX512,
 			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
 			activations: &activationsAVX512,
-			depthwise:   depthwiseAVX512, depthwiseRows: depthwiseRowsAVX512,
-			gathers: &gathersAVX512, shuffles: &shufflesAVX512, pools: &poolsAVX512,
+			depthwise:   depthwiseAVX512, depthwiseGradients: depthwiseGradientsAVX512,
+			depthwiseRows: depthwiseRowsAVX512,
+			gathers:       &gathersAVX512, shuffles: &shufflesAVX512, pools: &poolsAVX512,
 			resample: &resampleKernelAVX2, directs: &directsAVX512,
-			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, peak: peakAVX512, lanes: 16})
+			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, fetch: fetchLines, peak: peakAVX512,
+			lanes: 16})
 		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
 		if bf16Instructions() && matrixUnits() {
 			amx := *sets[0]
@@ -28,11 +30,12 @@ func native() []*Set {
 			window: windowAVX2, gradient: gradientAVX2, stagedGradient: &stagedGradientAVX2,
 			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
 			sumHalves: sumHalvesAVX2, elements: &elementsAVX2, activations: &activationsAVX2,
-			depthwise: depthwiseAVX2, depthwiseRows: depthwiseRowsAVX2,
+			depthwise: depthwiseAVX2, depthwiseGradients: depthwiseGradientsAVX2, depthwiseRows: depthwiseRowsAVX2,
 			gathers: &gathersAVX2, shuffles: &shufflesAVX2, pools: &poolsAVX2,
 			resample: &resampleKernelAVX2, directs: &directsAVX2,
-			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, peak: peakAVX2, lanes: 8,
-			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
+			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, fetch: fetchLines, peak: peakAVX2,
+			lanes: 8,
+			bf16:  &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
 			directPairs: directPairsAVX2})
 	}
 	return sets

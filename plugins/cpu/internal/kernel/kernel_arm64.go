@@ -6,7 +6,8 @@ package kernel
 // what is not listed is done by the definition.
 func native() []*Set {
 	return []*Set{{Name: "neon", Class: "fma", fused: true, window: windowNEON, gradient: gradientNEON,
-		depthwise: depthwiseNEON, elements: &elementsNEON, activations: &activationsNEON, directs: &directsNEON,
+		depthwise: depthwiseNEON, depthwiseGradients: depthwiseGradientsNEON,
+		elements: &elementsNEON, activations: &activationsNEON, directs: &directsNEON,
 		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON,
 		winograd: &winogradNEON, winogradGradients: winogradGradientsNEON}}
 }

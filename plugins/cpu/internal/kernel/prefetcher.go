@@ -29,15 +29,47 @@ func (a *Prefetcher) Clear() { a.ranges = a.ranges[:0] }
 // take returns the first of some cache lines to fetch and the distance between
 // them, in bytes: nil and 0 if none are left.
 func (a *Prefetcher) take(count int) (from *byte, step int) {
+	from, step, _ = a.some(count)
+	return from, step
+}
+
+// some is take that says how many lines there are, up to count.
+func (a *Prefetcher) some(count int) (from *byte, step, n int) {
 	if a == nil {
-		return nil, 0
+		return nil, 0, 0
 	}
 	for i := range a.ranges {
 		if p := &a.ranges[i]; len(p.memory) > 0 {
-			from = &p.memory[0]
-			p.memory = p.memory[min(count*p.step, len(p.memory)):]
-			return from, p.step
+			from, n = &p.memory[0], min(count, p.lines())
+			p.memory = p.memory[min(n*p.step, len(p.memory)):]
+			return from, p.step, n
 		}
 	}
-	return nil, 0
+	return nil, 0, 0
+}
+
+// lines returns how many lines are left.
+func (l *lines) lines() int { return (len(l.memory) + l.step - 1) / l.step }
+
+// Left returns how many lines are left of all.
+func (a *Prefetcher) Left() (n int) {
+	if a == nil {
+		return 0
+	}
+	for i := range a.ranges {
+		n += a.ranges[i].lines()
+	}
+	return n
+}
+
+// Fetch fetches up to count lines, where there is an instruction for that.
+func (s *Set) Fetch(a *Prefetcher, count int) {
+	for s.fetch != nil && count > 0 {
+		from, step, n := a.some(count)
+		if n == 0 {
+			return
+		}
+		s.fetch(from, step, n)
+		count -= n
+	}
 }

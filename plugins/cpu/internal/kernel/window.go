@@ -173,6 +173,8 @@ type Workspace struct {
 	// Next is weights that are far away and wanted soon after the call, or
 	// nothing: they are fetched meanwhile. That changes no result.
 	Next []float32
+	// Ahead is what Gradient fetches between its tiles.
+	Ahead Prefetcher
 }
 
 // WindowPositions is the largest number of positions of a tile of a Window.

@@ -9,19 +9,25 @@ import (
 )
 
 // depthwise writes tiles of p positions by v vectors of channels, and the
-// gradients of one tap for v vectors of channels.
+// gradients of some taps for v vectors of channels.
 func depthwise() {
 	for _, v := range []int{4, 2, 1} {
 		for _, p := range []int{4, 1} {
 			depthwiseTile(avx512, v, p)
 		}
-		depthwiseGradient(avx512, v)
+		for _, taps := range []int{5, 3, 1} {
+			depthwiseGradient(avx512, v, taps)
+		}
 	}
 	for _, v := range []int{4, 2, 1} {
 		for _, p := range []int{2, 1} {
 			depthwiseTile(avx2, v, p)
 		}
-		depthwiseGradient(avx2, v)
+		for _, taps := range []int{5, 3, 1} {
+			if v < 4 {
+				depthwiseGradient(avx2, v, taps)
+			}
+		}
 	}
 }
 
@@ -91,44 +97,65 @@ func depthwiseTile(set isa, v, p int) {
 	RET()
 }
 
-// depthwiseGradient continues the sums of one tap over count positions.
-func depthwiseGradient(set isa, v int) {
-	TEXT(fmt.Sprintf("depthwiseGradient%sx%d", set.name, v), NOSPLIT,
-		"func(sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int)")
+// depthwiseGradient continues the sums of some taps, offStep bytes apart in the table of offsets,
+// over count positions. What a position has of the gradient is read once for all of them.
+func depthwiseGradient(set isa, v, taps int) {
+	TEXT(fmt.Sprintf("depthwiseGradient%sx%dt%d", set.name, v, taps), NOSPLIT,
+		"func(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, "+
+			"grads *int32, count int)")
 	Pragma("noescape")
 	sum, in, zero, offs, grad, grads, count, x, g := pointers[0], pointers[1], pointers[2], pointers[3],
 		pointers[4], pointers[5], pointers[6], pointers[7], pointers[8]
+	step, thrice := pointers[9], pointers[10]
 	MOVQ(param("sum"), sum)
 	MOVQ(param("in"), in)
 	MOVQ(param("zero"), zero)
 	MOVQ(param("offs"), offs)
+	MOVQ(param("offStep"), step)
 	MOVQ(param("grad"), grad)
 	MOVQ(param("grads"), grads)
 	MOVQ(param("count"), count)
-	for k := range v {
-		VMOVUPS(operand.Mem{Base: sum, Disp: set.bytes * k}, set.regs[k])
+	LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, thrice)
+	sums, values := set.regs[:taps*v], set.regs[taps*v:]
+	// each does something with the sums of every tap.
+	each := func(do func(r reg.VecPhysical, at operand.Mem)) {
+		MOVQ(sum, x)
+		for t := range taps {
+			for k := range v {
+				do(sums[t*v+k], operand.Mem{Base: x, Disp: set.bytes * k})
+			}
+			if t < taps-1 {
+				ADDQ(param("sumStep"), x)
+			}
+		}
 	}
+	offset := []operand.Mem{{Base: offs}, {Base: offs, Index: step, Scale: 1},
+		{Base: offs, Index: step, Scale: 2}, {Base: offs, Index: thrice, Scale: 1},
+		{Base: offs, Index: step, Scale: 4}}
+	each(func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(at, r) })
 	TESTQ(count, count)
 	JE(operand.LabelRef("store"))
 	Label("position")
-	MOVLQSX(operand.Mem{Base: offs}, x)
-	TESTQ(x, x)
-	CMOVQLT(zero, x)
-	ADDQ(in, x)
 	MOVLQSX(operand.Mem{Base: grads}, g)
 	ADDQ(grad, g)
 	for k := range v {
-		VMOVUPS(operand.Mem{Base: g, Disp: set.bytes * k}, set.regs[v+k])
-		VFMADD231PS(operand.Mem{Base: x, Disp: set.bytes * k}, set.regs[v+k], set.regs[k])
+		VMOVUPS(operand.Mem{Base: g, Disp: set.bytes * k}, values[k])
+	}
+	for t := range taps {
+		MOVLQSX(offset[t], x)
+		TESTQ(x, x)
+		CMOVQLT(zero, x)
+		ADDQ(in, x)
+		for k := range v {
+			VFMADD231PS(operand.Mem{Base: x, Disp: set.bytes * k}, values[k], sums[t*v+k])
+		}
 	}
 	ADDQ(operand.Imm(4), offs)
 	ADDQ(operand.Imm(4), grads)
 	DECQ(count)
 	JNE(operand.LabelRef("position"))
 	Label("store")
-	for k := range v {
-		VMOVUPS(set.regs[k], operand.Mem{Base: sum, Disp: set.bytes * k})
-	}
+	each(func(r reg.VecPhysical, at operand.Mem) { VMOVUPS(r, at) })
 	VZEROUPPER()
 	RET()
 }

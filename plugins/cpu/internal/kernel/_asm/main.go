@@ -21,6 +21,7 @@ var families = map[string]func(){
 	"gradient":         gradient,
 	"channels":         channels,
 	"elementwise":      elementwise,
+	"fetch":            fetch,
 	"depthwise":        depthwise,
 	"depthwiserows":    depthwiserows,
 	"pooling":          pooling,

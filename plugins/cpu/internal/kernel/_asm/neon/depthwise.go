@@ -72,8 +72,9 @@ func depthwiseTile(f *file, v, p int) {
 
 // depthwiseGradient continues the sums of one tap over count positions.
 func depthwiseGradient(f *file, v int) {
-	f.function(fmt.Sprintf("depthwiseGradientNEONx%d", v),
-		"sum *float32, in *float32, zero int, offs *int32, grad *float32, grads *int32, count int")
+	f.function(fmt.Sprintf("depthwiseGradientNEONx%dt1", v),
+		"sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, "+
+			"grads *int32, count int")
 	const sum, in, zero, offs, grad, grads, count, x, g = 0, 1, 2, 3, 4, 5, 6, 7, 8
 	for r, name := range []string{"sum", "in", "zero", "offs", "grad", "grads", "count"} {
 		f.load(name, r)

@@ -64,6 +64,7 @@ func (r *Run) takeCheckpoint() (err error) {
 		return err
 	}
 	recipe := *r.previous
+	recipe.Release = train.Release // whose bits the rest of the run has
 	r.recipe = &recipe
 	was, err := train.PathsOf(r.from)
 	if err != nil {

@@ -121,8 +121,12 @@ func (e *RecipeError) Unwrap() error {
 	advice := "start anew, or resume without these options"
 	for _, d := range e.Differences {
 		s = append(s, d.String())
-		if d.Field == "decoder" {
+		switch d.Field {
+		case "decoder":
 			advice = "its pixels differ: start anew, or go on with the release that wrote the checkpoint"
+		case "release":
+			advice = "bits are promised within one release: go on with the release that wrote the checkpoint, " +
+				"or start anew from its weights with {init}"
 		}
 	}
 	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)

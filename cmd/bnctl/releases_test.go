@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+// TestFilesOfReleases: what each release wrote (scripts/release/goldens.sh) is read by this one. Its template answers as
+// it did, and its checkpoint is stripped to one that answers. Its own release resumes the checkpoint to the same bytes;
+// another names both releases, says what helps, and harms nothing.
+func TestFilesOfReleases(t *testing.T) {
+	folders, err := filepath.Glob("testdata/releases/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no release is kept: %v", err)
+	}
+	for _, folder := range folders {
+		release := filepath.Base(folder)
+		t.Run(release, func(t *testing.T) {
+			template, checkpoint := filepath.Join(folder, "tiny.bnm"), filepath.Join(t.TempDir(), "middle.bnc")
+			kept := contents(t, filepath.Join(folder, "middle.bnc"))
+			if err := os.WriteFile(checkpoint, kept, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			near(t, answersOf(t, template), string(contents(t, filepath.Join(folder, "answers.csv"))))
+			stripped := filepath.Join(t.TempDir(), "stripped.bnm")
+			says(t, exitDone, "", "strip", checkpoint, "-o", stripped)
+			answersOf(t, stripped)
+
+			resumed := filepath.Join(t.TempDir(), "resumed.bnm")
+			resume := []string{"train", "--quiet", "--resume", checkpoint, "--devices", "cpu", "-o", resumed}
+			if release == train.Release {
+				says(t, exitDone, "", resume...)
+				if !bytes.Equal(contents(t, resumed), contents(t, template)) {
+					t.Error("the run that was stopped has another template: if bits were meant to change, goldens.sh keeps the new ones")
+				}
+				return
+			}
+			says(t, exitMisused, release, resume...)
+			if !bytes.Equal(contents(t, checkpoint), kept) {
+				t.Error("the checkpoint that was refused has changed")
+			}
+		})
+	}
+}
+
+// TestCheckpointOfAnotherRelease: one that was written by a release before is refused, and what helps is said.
+func TestCheckpointOfAnotherRelease(t *testing.T) {
+	checkpoint := ofAnotherRelease(t, "testdata/releases/"+train.Release+"/middle.bnc", "0.0")
+	text := says(t, exitMisused, "0.0", "train", "--quiet", "--resume", checkpoint, "--devices", "cpu", "-o",
+		filepath.Join(t.TempDir(), "x.bnm"))
+	for _, word := range []string{train.Release, "the release that wrote the checkpoint", "--init"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("%q does not say %q", text, word)
+		}
+	}
+}
+
+// ofAnotherRelease writes a checkpoint again as if that release had written it.
+func ofAnotherRelease(t *testing.T, path, release string) string {
+	t.Helper()
+	c, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, other := `"release":"`+train.Release+`"`, `"release":"`+release+`"`
+	if !bytes.Contains(c.Recipe, []byte(is)) {
+		t.Fatalf("%s: the recipe has no %s", path, is)
+	}
+	c.Recipe = bytes.Replace(c.Recipe, []byte(is), []byte(other), 1)
+	path = filepath.Join(t.TempDir(), "other.bnc")
+	if err := serialize.WriteCheckpoint(path, c); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// contents of a file.
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// says runs bnctl, which must end with that code, and returns what it says, in which a text must be.
+func says(t *testing.T, code int, text string, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if got := run(context.Background(), append([]string{"bnctl"}, args...), &out, &errs); got != code ||
+		!strings.Contains(errs.String(), text) {
+		t.Fatalf("bnctl %v: exit %d, want %d and %q\n%s", args, got, code, text, errs.String())
+	}
+	return out.String() + errs.String()
+}
+
+func answersOf(t *testing.T, model string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "answers.csv")
+	says(t, exitDone, "", "predict", model, "glyphs:8", "--logits", "-o", path, "--quiet")
+	return string(contents(t, path))
+}
+
+// near compares tables of numbers: bits are promised within one release, answers in all.
+func near(t *testing.T, is, was string) {
+	t.Helper()
+	a, errA := csv.NewReader(strings.NewReader(is)).ReadAll()
+	b, errB := csv.NewReader(strings.NewReader(was)).ReadAll()
+	if errA != nil || errB != nil || len(a) != len(b) || len(a) < 2 {
+		t.Fatalf("%v, %v: %d and %d lines", errA, errB, len(a), len(b))
+	}
+	for i := range a {
+		for j := range a[i] {
+			x, errX := strconv.ParseFloat(a[i][j], 64)
+			y, errY := strconv.ParseFloat(b[i][j], 64)
+			if errX != nil || errY != nil {
+				if a[i][j] != b[i][j] {
+					t.Errorf("line %d: %q, was %q", i+1, a[i][j], b[i][j])
+				}
+			} else if math.Abs(x-y) > 1e-5*max(1, math.Abs(y)) {
+				t.Errorf("line %d: %g, was %g", i+1, x, y)
+			}
+		}
+	}
+}

@@ -231,3 +231,11 @@ test-container: build ## the image of server/deploy/Dockerfile (Debian, root)
 .PHONY: fuzz
 fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
 	bash scripts/fuzz.sh 10
+
+.PHONY: release
+release: ## a release of the commit and its tag in bin/release: archives, SBOMs, packages, images, sums; KEY=FILE signs (Debian, root)
+	GO=$(GO) bash scripts/release/release.sh bin/release
+
+.PHONY: test-release
+test-release: ## the release twice, in two folders and on two days; binaries, package, signature and go install tried (Debian, root, half an hour)
+	GO=$(GO) bash scripts/release/test.sh bin/release-trial

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/manual"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/train"
 )
 
 // commands is the table of commands, in the order in which help lists them.
@@ -39,13 +38,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	app := newApp(stdout, stderr)
-	ctx, stop := withSignals(ctx, hasGlobal(args, "json"), stderr)
+	ctx, stop := withSignals(ctx, commandline.Has(args, "json"), stderr)
 	defer stop()
-	ordered, err := reorder(app, args)
+	ordered, err := commandline.Order(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, ordered)
 	}
-	return report(ctx, err, hasGlobal(args, "json"), stderr)
+	return report(ctx, err, commandline.Has(args, "json"), stderr)
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -80,7 +79,7 @@ func prepare(c *cli.Command) {
 		prepare(sub)
 	}
 	if c.Action == nil && len(c.Subcommands) > 0 {
-		c.Action = func(ctx *cli.Context) error { return unknownSubcommand(ctx, c) }
+		c.Action = func(ctx *cli.Context) error { return commandline.UnknownSubcommand(ctx, c) }
 	}
 }
 
@@ -102,17 +101,5 @@ func root(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return cli.ShowAppHelp(c)
 	}
-	return unknownCommand(c.App, c.Args().First())
-}
-
-// version adds the commit, where the build knows it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return train.Release + " (" + s.Value[:12] + ")"
-			}
-		}
-	}
-	return train.Release
+	return commandline.UnknownCommand(c.App, c.Args().First())
 }

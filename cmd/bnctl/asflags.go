@@ -25,6 +25,9 @@ func asFlags(err error) error {
 	return errors.New(text)
 }
 
+// meant says which of the names that there are may be meant by one that there is not.
+func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }
+
 // whereNames says where to find the names that there are.
 func whereNames(u *problem.Unknown) string {
 	what := map[string]string{"device": "what is there", "model": "the names"}[u.What]

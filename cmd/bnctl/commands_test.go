@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 )
 
 func TestEveryHelpHasExamples(t *testing.T) {
@@ -55,7 +57,7 @@ func TestReorder(t *testing.T) {
 		"train --help --data x":             "train --help --data x",
 		"devices list --device-plugin p -v": "-v devices list --device-plugin p",
 	} {
-		got, err := reorder(newApp(io.Discard, io.Discard), strings.Fields("bnctl "+line))
+		got, err := commandline.Order(newApp(io.Discard, io.Discard), strings.Fields("bnctl "+line))
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		} else if s := strings.Join(got[1:], " "); s != want {

@@ -23,19 +23,6 @@ const (
 	exitTerminated = 143
 )
 
-// misuseError is a mistake on the command line.
-type misuseError struct{ error }
-
-// Misuse implements what problem.IsMisuse looks for.
-func (misuseError) Misuse() bool { return true }
-
-func misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
-
-// misadvise is misuse with what to do.
-func misadvise(advice, format string, args ...any) error {
-	return problem.New("", "", fmt.Sprintf(format, args...), advice)
-}
-
 // sickError says that a command ran, and that what it looked at is not healthy.
 type sickError struct{ error }
 

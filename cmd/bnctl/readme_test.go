@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 )
 
 // README, docs and help say what the program takes: no more, no less.
@@ -68,7 +70,7 @@ func read(line string) error {
 		}
 	}
 	idle(app.Commands)
-	args, err := reorder(app, strings.Fields(strings.ReplaceAll(line, `"`, "")))
+	args, err := commandline.Order(app, strings.Fields(strings.ReplaceAll(line, `"`, "")))
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func TestCommandLinesOfPagesParse(t *testing.T) {
 		// In running text a value may be a word that stands for one.
 		for _, span := range spans.FindAllString(fences.ReplaceAllString(text, ""), -1) {
 			for _, line := range typed(strings.Trim(span, "`")) {
-				if _, err := reorder(newApp(io.Discard, io.Discard), strings.Fields(line)); err != nil &&
+				if _, err := commandline.Order(newApp(io.Discard, io.Discard), strings.Fields(line)); err != nil &&
 					!strings.Contains(line, "COMMAND") {
 					t.Errorf("%s: %s: %v", name, line, err)
 				}
@@ -125,10 +127,14 @@ func TestCommandLinesOfPagesParse(t *testing.T) {
 // its subcommands, or global.
 func known(c *cli.Command, flag string) bool {
 	name := strings.TrimLeft(flag, "-")
-	if name == "help" || find(globalFlags(), name) != nil || find(c.Flags, name) != nil {
+	if name == "help" || hasFlag(globalFlags(), name) || hasFlag(c.Flags, name) {
 		return true
 	}
 	return slices.ContainsFunc(c.Subcommands, func(s *cli.Command) bool { return known(s, flag) })
+}
+
+func hasFlag(flags []cli.Flag, name string) bool {
+	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 // long finds the flags with two dashes in a code span.

@@ -3,13 +3,14 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/recipefile"
 	"github.com/bnctl/bnctl/models"
 )
 
 // flagsOfFiles are the flags that a recipe file has.
 func flagsOfFiles() recipefile.Flags {
-	return recipefile.Flags{Recipe: recipeFlags(), Run: runFlags(), Check: checkValue}
+	return recipefile.Flags{Recipe: recipeFlags(), Run: runFlags(), Check: commandline.CheckValue}
 }
 
 // applyRecipeFile sets the flags of --recipe that the command line leaves open, and those of

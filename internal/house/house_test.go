@@ -178,6 +178,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
+cmd/bnctl/internal/commandline: cmd/bnctl/internal/nearest problem
 cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular problem
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
@@ -186,7 +187,7 @@ cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect m
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
-cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual
+cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"cmp"
@@ -8,11 +8,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// reorder puts a command line into the order that the cli library reads:
+// Order puts a command line into the order that the cli library reads:
 // global flags, command, subcommand, its flags, then arguments. Users may
 // write flags and arguments in any order; "--" ends flags. Unknown commands
 // and flags are misuse, with a suggestion.
-func reorder(app *cli.App, args []string) ([]string, error) {
+func Order(app *cli.App, args []string) ([]string, error) {
 	r := &ordering{app: app}
 	rest := args[1:]
 	for len(rest) > 0 {
@@ -61,7 +61,7 @@ func (r *ordering) take(args []string) ([]string, error) {
 		return args[1:], nil
 	}
 	if len(r.path) == 0 {
-		return nil, unknownCommand(r.app, arg)
+		return nil, UnknownCommand(r.app, arg)
 	}
 	r.positional = append(r.positional, arg)
 	return args[1:], nil
@@ -94,7 +94,7 @@ func (r *ordering) flag(args []string) ([]string, error) {
 		r.local = append(r.local, "--help")
 		return args[1:], nil
 	}
-	into, f := &r.global, find(globalFlags(), name)
+	into, f := &r.global, find(r.app.Flags, name)
 	if f == nil && len(r.path) > 0 {
 		into, f = &r.local, find(r.path[len(r.path)-1].Flags, name)
 	}
@@ -102,7 +102,7 @@ func (r *ordering) flag(args []string) ([]string, error) {
 		return r.early(args)
 	}
 	if f == nil {
-		return nil, unknownFlag(r.path, name)
+		return nil, r.unknownFlag(name)
 	}
 	used := 1
 	switch _, isBool := f.(*cli.BoolFlag); {
@@ -110,11 +110,11 @@ func (r *ordering) flag(args []string) ([]string, error) {
 	case isBool:
 		value = "true"
 	case len(args) == 1:
-		return nil, misuse("flag --%s needs a value", name)
+		return nil, Misuse("flag --%s needs a value", name)
 	default:
 		value, used = args[1], 2
 	}
-	if err := cmp.Or(checkValue(f, value), r.checkRepeated(f, value)); err != nil {
+	if err := cmp.Or(CheckValue(f, value), r.checkRepeated(f, value)); err != nil {
 		return nil, err
 	}
 	*into = append(*into, args[:used]...)
@@ -140,8 +140,8 @@ func find(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-// hasGlobal reports whether a global switch is on the command line.
-func hasGlobal(args []string, name string) bool {
+// Has reports whether a global switch is on the command line.
+func Has(args []string, name string) bool {
 	for _, a := range args {
 		if a == "--" {
 			return false

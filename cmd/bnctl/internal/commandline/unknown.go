@@ -1,4 +1,4 @@
-package main
+package commandline
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
-	"github.com/bnctl/bnctl/problem"
 )
 
-func unknownCommand(app *cli.App, name string) error {
+// UnknownCommand refuses the name of a command that there is not.
+func UnknownCommand(app *cli.App, name string) error {
 	var names []string
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
@@ -18,11 +18,12 @@ func unknownCommand(app *cli.App, name string) error {
 	if name == "version" {
 		return misadvise("bnctl --version prints it", "unknown command %q", name)
 	}
-	return misuse("unknown command %q%s; commands are %s", name, nearest.Name(name, names),
+	return Misuse("unknown command %q%s; commands are %s", name, nearest.Name(name, names),
 		strings.Join(names, ", "))
 }
 
-func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
+// UnknownSubcommand refuses a command line that names no command of c, or one that there is not.
+func UnknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 	var names []string
 	for _, s := range c.Subcommands {
 		names = append(names, s.Name)
@@ -31,27 +32,24 @@ func unknownSubcommand(ctx *cli.Context, c *cli.Command) error {
 		return misadvise("bnctl "+c.Name+" "+names[0]+" --help shows examples", "%s needs %s", c.Name, names[0])
 	}
 	if ctx.NArg() == 0 {
-		return misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))
+		return Misuse("%s needs one of %s", c.Name, strings.Join(names, ", "))
 	}
 	name := ctx.Args().First()
-	return misuse("unknown command %q%s; %s has %s", c.Name+" "+name, nearest.Name(name, names), c.Name,
+	return Misuse("unknown command %q%s; %s has %s", c.Name+" "+name, nearest.Name(name, names), c.Name,
 		strings.Join(names, ", "))
 }
 
-func unknownFlag(path []*cli.Command, name string) error {
+func (r *ordering) unknownFlag(name string) error {
 	var names, words []string
-	for _, f := range slices.Concat(path[len(path)-1].Flags, globalFlags()) {
+	for _, f := range slices.Concat(r.path[len(r.path)-1].Flags, r.app.Flags) {
 		for _, n := range f.Names() {
 			names = append(names, "--"+n)
 		}
 	}
-	for _, c := range path {
+	for _, c := range r.path {
 		words = append(words, c.Name)
 	}
 	command := strings.Join(words, " ")
 	return misadvise("bnctl "+command+" --help lists the flags",
 		"unknown flag --%s for %s%s", name, command, nearest.Name("--"+name, names))
 }
-
-// meant says which of the names that there are may be meant by one that there is not.
-func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }

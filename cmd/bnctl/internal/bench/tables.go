@@ -1,0 +1,61 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Heading is the line above those of rows; scaled adds what several devices gain.
+func Heading(scaled bool) string {
+	header := ""
+	if scaled {
+		header = "  efficiency  in sync     mean"
+	}
+	return fmt.Sprintf("%-12s  %-5s  %5s  %-16s  %7s  %-7s  %-9s  %9s  %9s  %9s  %8s%s",
+		"model", "mode", "batch", "devices", "threads", "kernels", "precision", "img/s", "p50 ms", "p99 ms",
+		"peak MB", header)
+}
+
+// Line writes a row for people, below Heading.
+func (r *Row) Line(scaled bool) string {
+	scaling := ""
+	if scaled {
+		scaling = fmt.Sprintf("  %8.1f %%  %5.2f %%  %5.2f %%", 100*r.Efficiency, 100*r.Sync, 100*r.SyncMean)
+	}
+	return fmt.Sprintf("%-12s  %-5s  %5d  %-16s  %7d  %-7s  %-9s  %9.1f  %9.2f  %9.2f  %8.0f%s", r.Model, r.Mode,
+		r.Batch, r.Device, r.Threads, r.Kernels, r.Precision, r.Throughput, r.P50, r.P99, r.PeakRSS, scaling)
+}
+
+// Lines writes the times of nodes for people: a table, and how the device cuts its work.
+func (p *Profile) Lines() []string {
+	lines := []string{"", fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9s  %9s  %7s  %s", "node", "operation", "ms",
+		"%", "ops ms", "bytes ms", "x floor", "algorithm")}
+	all := map[string]float64{}
+	for _, n := range p.Nodes {
+		if n.Name == "" {
+			all[n.Function] = n.Ms
+		}
+	}
+	for _, n := range p.Nodes {
+		lines = append(lines, n.line(all[n.Function]))
+	}
+	lines = append(lines, fmt.Sprintf("floors: %.4g GFLOP/s, %.4g GB/s, %s; - is done as part of another node; "+
+		"times are medians", p.Limits.Flops/1e9, p.Limits.Bytes/1e9, p.Limits.Source))
+	return append(lines, p.Plan...)
+}
+
+// line writes a node whose function took all milliseconds.
+func (n *Node) line(all float64) string {
+	name, took, percent, times := n.Name, "-", "", ""
+	if name == "" {
+		name = "all of " + n.Function
+	}
+	if n.Ms > 0 {
+		took, percent = fmt.Sprintf("%.3f", n.Ms), fmt.Sprintf("%.1f", 100*n.Ms/all)
+		if floor := max(n.FlopsMs, n.BytesMs); floor > 0 && n.Name != "" {
+			times = fmt.Sprintf("%.1f", n.Ms/floor)
+		}
+	}
+	return strings.TrimRight(fmt.Sprintf("%-32s  %-22s  %9s  %6s  %9.3f  %9.3f  %7s  %s", name, n.Op, took,
+		percent, n.FlopsMs, n.BytesMs, times, n.Algorithm), " ")
+}

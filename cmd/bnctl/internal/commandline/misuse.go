@@ -1,0 +1,23 @@
+// Package commandline reads a command line before the library of flags does: flags and
+// arguments in any order, values that cannot be read, names that there are not.
+package commandline
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// misuseError is a mistake on the command line.
+type misuseError struct{ error }
+
+// Misuse implements what problem.IsMisuse looks for.
+func (misuseError) Misuse() bool { return true }
+
+// Misuse returns an error about a mistake on the command line.
+func Misuse(format string, args ...any) error { return misuseError{fmt.Errorf(format, args...)} }
+
+// misadvise is Misuse with what to do.
+func misadvise(advice, format string, args ...any) error {
+	return problem.New("", "", fmt.Sprintf(format, args...), advice)
+}

@@ -1,0 +1,65 @@
+package commandline
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// CheckValue refuses the value of a flag that the cli library cannot read: its
+// words are not ours.
+func CheckValue(f cli.Flag, value string) error {
+	var err error
+	want := ""
+	switch f.(type) {
+	case *cli.BoolFlag:
+		_, err = strconv.ParseBool(value)
+		want = "true or false"
+	case *cli.IntFlag:
+		_, err = strconv.ParseInt(value, 0, strconv.IntSize)
+		want = "a whole number"
+	case *cli.Uint64Flag:
+		_, err = strconv.ParseUint(value, 0, 64)
+		want = "a whole number of at least 0"
+	case *cli.DurationFlag:
+		_, err = time.ParseDuration(value)
+		want = "a time with its unit, for example 5ms"
+	case *cli.Float64Flag:
+		_, err = strconv.ParseFloat(value, 64)
+		want = "a number"
+		if d, wrong := time.ParseDuration(value); wrong == nil && d > 0 {
+			want = "a number of seconds, " + strconv.FormatFloat(d.Seconds(), 'g', -1, 64) + " for that"
+		}
+	}
+	if err != nil {
+		return Misuse("--%s %q: want %s", f.Names()[0], value, want)
+	}
+	return nil
+}
+
+// checkRepeated refuses a flag that was given before with another value: which of them
+// counts is nowhere said. A flag that makes a list may come often.
+func (r *ordering) checkRepeated(f cli.Flag, value string) error {
+	switch f.(type) {
+	case *cli.StringSliceFlag, *cli.IntSliceFlag:
+		return nil
+	}
+	if r.given == nil {
+		r.given = map[string]string{}
+	}
+	name := f.Names()[0]
+	if was, ok := r.given[name]; ok && was != value {
+		return misadvise("leave one of them out", "--%s is given twice, with %q and with %q", name, was, value)
+	}
+	r.given[name] = value
+	return nil
+}
+
+// contradiction refuses global switches of which one undoes the other.
+func (r *ordering) contradiction() error {
+	if r.given["quiet"] == "true" && r.given["v"] == "true" {
+		return misadvise("leave one of them out", "--quiet tells less and -v tells more")
+	}
+	return nil
+}

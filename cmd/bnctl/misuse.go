@@ -1,0 +1,15 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
+	"github.com/bnctl/bnctl/problem"
+)
+
+func misuse(format string, args ...any) error { return commandline.Misuse(format, args...) }
+
+// misadvise is misuse with what to do.
+func misadvise(advice, format string, args ...any) error {
+	return problem.New("", "", fmt.Sprintf(format, args...), advice)
+}

@@ -190,10 +190,13 @@ func (d *Driver) recovered(ctx context.Context, err error) error {
 	return again
 }
 
-// joinRows joins outputs of consecutive rows.
+// joinRows joins outputs of consecutive rows. Those of one run are what they are.
 func joinRows(chunks [][]tensor.Tensor) []tensor.Tensor {
-	if len(chunks) == 0 {
+	switch len(chunks) {
+	case 0:
 		return nil
+	case 1:
+		return chunks[0]
 	}
 	joined := make([]tensor.Tensor, len(chunks[0]))
 	for i := range joined {

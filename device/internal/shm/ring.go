@@ -95,7 +95,7 @@ func (r *ring) write(p []byte) error {
 
 // pieceBytes is after how many bytes the other side may begin, so that it
 // copies one piece while the next is written.
-const pieceBytes = RingBytes / 16
+const pieceBytes = RingBytes / 64
 
 func (r *ring) free() (uint64, error) {
 	used, err := r.used(r.pos, r.read.Load())

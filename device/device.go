@@ -73,6 +73,13 @@ type Executable interface {
 	Close() error
 }
 
+// Reuser is an Executable that takes the memory of outputs back. Memory that was not touched
+// yet costs more than computing what lies there.
+type Reuser interface {
+	// Reuse says that nobody reads these outputs of a Run any more.
+	Reuse(outputs []tensor.Tensor)
+}
+
 // WriteEach implements WriteAll by Write, one tensor after the other.
 func WriteEach(ctx context.Context, x Executable, names []string, state map[string]tensor.Tensor) error {
 	for _, name := range names {

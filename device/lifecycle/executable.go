@@ -104,6 +104,17 @@ func (x *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 	return t, device.Wrap(x.device.name, call, err)
 }
 
+// Reuse implements device.Reuser for a Runner that does.
+func (x *Executable) Reuse(outputs []tensor.Tensor) {
+	if r, ok := x.runner.(device.Reuser); ok {
+		x.device.calls.between(func() {
+			if !x.closed {
+				r.Reuse(outputs)
+			}
+		})
+	}
+}
+
 // Close implements device.Executable.
 func (x *Executable) Close() error {
 	x.device.calls.between(x.free)

@@ -55,6 +55,9 @@ func (s *session) serve() error {
 		if err := s.conn.Send(reply, out); err != nil {
 			return err
 		}
+		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
+			x.Reuse(out)
+		}
 		if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)
 		}

@@ -68,6 +68,9 @@ func (r *runner) Read(name string) (tensor.Tensor, error) {
 	return s.Value.Clone(), nil
 }
 
+// Reuse implements device.Reuser.
+func (r *runner) Reuse(outputs []tensor.Tensor) { r.memory.Reuse(outputs) }
+
 // Close implements lifecycle.Runner.
 func (r *runner) Close() {
 	r.memory.Free()

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -23,8 +25,9 @@ type Memory struct {
 	passing  passing           // memory that they have one after the other in a last run
 	retained []*Slot           // what train keeps for commit
 	arena    []byte
-	lanes    int // where the memory of lanes begins in the arena
-	lane     int // bytes of a lane
+	lanes    int             // where the memory of lanes begins in the arena
+	lane     int             // bytes of a lane
+	outputs  []tensor.Tensor // of a run, that nobody reads any more
 }
 
 // Packed is weights in some order, made for one filter and shared by the nodes
@@ -137,6 +140,20 @@ func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threa
 	return n
 }
 
+// Reuse lets later outputs lie where these lie.
+func (m *Memory) Reuse(outputs []tensor.Tensor) { m.outputs = outputs }
+
+// newOutput returns a tensor whose elements may be anything.
+func (m *Memory) newOutput(d tensor.DType, shape []int) tensor.Tensor {
+	for i, t := range m.outputs {
+		if t.DType == d && slices.Equal(t.Shape, shape) {
+			m.outputs = slices.Delete(m.outputs, i, i+1)
+			return t
+		}
+	}
+	return tensor.New(d, shape...)
+}
+
 // Free gives all memory back. There is no state any more.
 func (m *Memory) Free() {
 	for _, s := range m.States {
@@ -144,5 +161,5 @@ func (m *Memory) Free() {
 	}
 	m.reserve.free()
 	m.passing.free()
-	m.arena, m.States, m.packs = nil, nil, nil
+	m.arena, m.States, m.packs, m.outputs = nil, nil, nil, nil
 }

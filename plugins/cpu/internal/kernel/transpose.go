@@ -7,28 +7,37 @@ var identity = [Lanes]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 
 // Transpose copies src, [rows][columns], to dst, [columns][rows].
 func (s *Set) Transpose(dst, src []float32, rows, columns int) {
-	if len(src) < rows*columns || len(dst) < rows*columns {
+	s.TransposePart(dst, src, rows, columns, 0, columns)
+}
+
+// TransposePart is Transpose of columns [from, to).
+func (s *Set) TransposePart(dst, src []float32, rows, columns, from, to int) {
+	if len(src) < rows*columns || len(dst) < rows*columns || from < 0 || to > columns {
 		panic(fmt.Sprintf("kernel.Transpose: %d rows of %d columns: %d values to %d", rows, columns, len(src),
 			len(dst)))
 	}
+	if rows == 0 || from >= to {
+		return
+	}
+	dst, src = dst[from*rows:], src[from:]
 	if rows == 2 || rows == 3 { // the pixels of a picture, say
 		var of [3]Pixels
 		for r := range rows {
 			of[r] = Pixels{Values: src[r*columns:]}
 		}
-		s.Shuffle(Pixels{Values: dst}, of[:rows], columns, 1)
+		s.Shuffle(Pixels{Values: dst}, of[:rows], to-from, 1)
 		return
 	}
-	if k := s.gathers; k != nil && rows >= k.lanes && columns >= k.lanes {
+	if k := s.gathers; k != nil && rows >= k.lanes && to-from >= k.lanes {
 		eachSquare(rows, k.lanes, func(r int) {
-			eachSquare(columns, k.lanes, func(c int) {
+			eachSquare(to-from, k.lanes, func(c int) {
 				k.plain(&dst[c*rows+r], 4*rows, &identity[0], &src[r*columns+c], 4*columns, 1)
 			})
 		})
 		return
 	}
 	for r := range rows {
-		for c, x := range src[r*columns:][:columns] {
+		for c, x := range src[r*columns:][:to-from] {
 			dst[c*rows+r] = x
 		}
 	}

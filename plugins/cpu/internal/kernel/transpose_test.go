@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// Columns may be copied in parts.
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, rows := range []int{1, 2, 3, 7, 8, 9, 16, 17, 31, 33, 50} {
@@ -15,7 +16,9 @@ func TestTranspose(t *testing.T) {
 			}
 			for _, s := range append(vectorSets(), Generic) {
 				dst := guarded(r, rows*columns)
-				s.Transpose(dst, src, rows, columns)
+				cut := r.IntN(columns + 1)
+				s.TransposePart(dst, src, rows, columns, cut, columns)
+				s.TransposePart(dst, src, rows, columns, 0, cut)
 				for i, x := range src {
 					if got := dst[i%columns*rows+i/columns]; got != x {
 						t.Fatalf("%s: %d rows of %d: row %d, column %d is %g, want %g", s.Name, rows, columns,

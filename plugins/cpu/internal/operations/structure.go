@@ -189,15 +189,18 @@ func buildReshape(c *plan.Compiler) run.Action {
 		return transposed(x, y, y.Channels, y.Positions)
 	}
 	middle := c.TempValue(x.InOrder())
-	return sequence([]run.Action{transposed(x, middle, x.Positions, x.Channels),
+	both := together([]*run.ByRows{transposed(x, middle, x.Positions, x.Channels),
 		transposed(middle, y, y.Channels, y.Positions)})
+	both.Work = 0 // the second needs all of the first
+	return both
 }
 
 // transposed returns the action that copies every row of x, [rows][columns] in
 // memory, to y, [columns][rows].
-func transposed(x, y *run.Value, rows, columns int) run.Action {
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		f.Kernels.Transpose(f.At(y, w, i), f.At(x, w, i), rows, columns)
+func transposed(x, y *run.Value, rows, columns int) *run.ByRows {
+	return &run.ByRows{Work: x.Count / 8, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		from, to := run.Span(piece, pieces, columns)
+		f.Kernels.TransposePart(f.At(y, w, i), f.At(x, w, i), rows, columns, from, to)
 	}}
 }
 

@@ -15,6 +15,10 @@ func (f *Frame) bringIn(v *Value) {
 		return
 	}
 	src, kernels := View[float32](f.inputs[v.input].Bytes), f.Kernels
+	if v.Last && !f.BF16() {
+		f.turn(v, f.F32(v), src, v.Channels, v.Positions)
+		return
+	}
 	f.eachRow(func(w *Worker, i int) {
 		if v.half {
 			x := w.Floats(v.Count)
@@ -27,6 +31,19 @@ func (f *Frame) bringIn(v *Value) {
 		if f.BF16() {
 			kernels.RoundBF16(x)
 		}
+	})
+}
+
+// turn sets all rows of to, [columns][rows], to those of from, [rows][columns]. Few rows are cut.
+func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
+	pieces := 1
+	if f.Few() {
+		pieces = piecesOf(v.Count/8, f.Threads()/GCD(f.Threads(), f.Total()))
+	}
+	f.Each(f.Total()*pieces, func(_ *Worker, task int) {
+		i := task / pieces
+		first, last := Span(task%pieces, pieces, columns)
+		f.Kernels.TransposePart(Row(to, v, i), Row(from, v, i), rows, columns, first, last)
 	})
 }
 
@@ -71,12 +88,16 @@ func (f *Frame) TakeOut(v *Value) tensor.Tensor {
 	if v.Kind != graph.Whole {
 		shape = append([]int{f.Units(v.Kind)}, shape...)
 	}
-	out := tensor.New(v.DType, shape...)
+	out := f.memory.newOutput(v.DType, shape)
 	if !v.Last && !v.half {
 		copy(out.Bytes, f.Bytes(v))
 		return out
 	}
 	dst := View[float32](out.Bytes)
+	if !v.half {
+		f.turn(v, dst, f.F32(v), v.Positions, v.Channels)
+		return out
+	}
 	f.eachRow(func(w *Worker, i int) {
 		f.arrange(v, Row(dst, v, i), f.RowOf(v, w, i), v.Positions, v.Channels)
 	})

@@ -20,7 +20,8 @@ type Fused struct {
 	Most  float32
 	// Groups is, of a transposition or a concatenation, how many groups of channels it lays by turns; 0:
 	// none.
-	Groups int
+	Groups  int
+	Regions []Region // of a concatenation, what it reads of its operands; nil: all
 }
 
 // Fuse returns fn with batch norms made part of the products before them (class.Fold), products of a
@@ -40,6 +41,11 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 			u.gated(i)
 		case graph.Transpose:
 			u.shuffle(i)
+		}
+	}
+	for i, n := range u.fn.Nodes {
+		if n.Op == graph.Concat && !u.gone[i] {
+			u.regions(i)
 		}
 	}
 	for _, want := range [][]graph.Op{{graph.Relu, graph.Relu6}, {graph.Add}} {

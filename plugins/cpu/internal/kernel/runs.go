@@ -14,7 +14,11 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	switch {
 	case n == to && n == from:
 		copy(dst[:n*count], src)
-	case n < 4:
+	case n == 3:
+		for i := range count {
+			*(*[3]uint32)(dst[i*to:]) = *(*[3]uint32)(src[i*from:])
+		}
+	case n < 3:
 		copyFew(dst, src, n, count, to, from)
 	case n < 8:
 		for i := range count {
@@ -35,16 +39,13 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	}
 }
 
-// copyFew is CopyRuns for runs of up to three values.
+// copyFew is CopyRuns for runs of up to two values.
 func copyFew(dst, src []uint32, n, count, to, from int) {
 	for i := range count {
 		d, s := dst[i*to:][:n], src[i*from:][:n]
 		d[0] = s[0]
 		if n > 1 {
 			d[1] = s[1]
-		}
-		if n > 2 {
-			d[2] = s[2]
 		}
 	}
 }

@@ -19,6 +19,16 @@ type region struct {
 // all returns the region of all elements of a value.
 func all(v *run.Value) region { return region{0, v.Strides()} }
 
+// slice returns the region of every step-th element of r, from begin on, along each axis.
+func (r region) slice(begin, step []int) region {
+	p := region{r.from, slices.Clone(r.strides)}
+	for axis, n := range step {
+		p.from += begin[axis] * r.strides[axis]
+		p.strides[axis] *= n
+	}
+	return p
+}
+
 // move copies one region of x to another of y, unit by unit.
 type move struct {
 	x, y  *run.Value

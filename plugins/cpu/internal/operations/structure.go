@@ -31,11 +31,14 @@ func buildConcat(c *plan.Compiler) run.Action {
 	var moves []run.Action
 	begin := 0
 	for i := range c.Node().In {
-		x := c.In(i)
-		dst := all(y)
+		x, dst := c.In(i), all(y)
+		shape, src := x.Shape, all(x)
+		if p, ok := c.Region(i); ok {
+			shape, src = p.Shape, src.slice(p.Begin, p.Step)
+		}
 		dst.from = begin * dst.strides[axis]
-		moves = append(moves, (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action())
-		begin += x.Shape[axis]
+		moves = append(moves, (&move{x: x, y: y, shape: shape, src: src, dst: dst}).action())
+		begin += shape[axis]
 	}
 	return sequence(moves)
 }
@@ -92,12 +95,7 @@ func together(rows []*run.ByRows) *run.ByRows {
 
 // sliced returns the region of v that the current node slices.
 func sliced(c *plan.Compiler, v *run.Value) region {
-	r := all(v)
-	for axis, step := range c.Node().SliceStep() {
-		r.from += c.Node().Ints("begin")[axis] * r.strides[axis]
-		r.strides[axis] *= step
-	}
-	return r
+	return all(v).slice(c.Node().Ints("begin"), c.Node().SliceStep())
 }
 
 func buildSlice(c *plan.Compiler) run.Action {
@@ -137,19 +135,20 @@ func buildTranspose(c *plan.Compiler) run.Action {
 // the only one.
 func shuffled(c *plan.Compiler) run.Action {
 	y, groups := c.Out(0), c.Shuffles()
-	n, in := y.Channels/groups, make([]*run.Value, groups)
+	n, in, first := y.Channels/groups, make([]*run.Value, groups), make([]int, groups)
 	for i := range in {
 		in[i] = c.In(min(i, len(c.Node().In)-1))
+		if len(c.Node().In) == 1 {
+			first[i] = i * n
+		} else if p, ok := c.Region(i); ok {
+			first[i] = p.Begin[0]
+		}
 	}
 	return run.BySpan(&run.ByRows{Work: y.Count / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
 		Width: y.Channels, Pointwise: true, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			var of [fusion.MostShuffled]kernel.Pixels
 			for g, x := range in {
-				at := from * x.Channels
-				if x.Channels == y.Channels {
-					at += g * n
-				}
-				of[g] = kernel.Pixels{Values: f.At(x, w, i)[at:], Step: x.Channels}
+				of[g] = kernel.Pixels{Values: f.At(x, w, i)[from*x.Channels+first[g]:], Step: x.Channels}
 			}
 			dst := kernel.Pixels{Values: f.At(y, w, i)[from*y.Channels:], Step: y.Channels}
 			f.Kernels.Shuffle(dst, of[:groups], n, to-from)

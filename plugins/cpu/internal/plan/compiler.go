@@ -99,6 +99,15 @@ func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 // if it does not.
 func (c *Compiler) Shuffles() int { return c.fused[c.Node().Out[0]].Groups }
 
+// Region returns what the node, a concatenation, reads of operand i, and whether that is not all.
+func (c *Compiler) Region(i int) (p fusion.Region, ok bool) {
+	regions := c.fused[c.Node().Out[0]].Regions
+	if regions == nil || regions[i].Shape == nil {
+		return p, false
+	}
+	return regions[i], true
+}
+
 // OnlySummed reports whether the only reader of the node's first result is an
 // all-reduce by sum.
 func (c *Compiler) OnlySummed() bool {

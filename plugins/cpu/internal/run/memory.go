@@ -141,7 +141,7 @@ func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threa
 }
 
 // Reuse lets later outputs lie where these lie.
-func (m *Memory) Reuse(outputs []tensor.Tensor) { m.outputs = outputs }
+func (m *Memory) Reuse(outputs []tensor.Tensor) { m.outputs = slices.Clone(outputs) }
 
 // newOutput returns a tensor whose elements may be anything.
 func (m *Memory) newOutput(d tensor.DType, shape []int) tensor.Tensor {

@@ -92,6 +92,9 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 // With a stride the phases of a gradient have windows of different sizes, so that a span
 // of the result is no span of a phase: such an action has rows only.
 
+// nearBand is how many bytes of a result all phases compute before the next.
+const nearBand = 128 << 10
+
 // depthwiseAction computes rows of y, phase by phase.
 func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value, t *filter,
 	y *run.Value) run.Action {
@@ -119,11 +122,15 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 			Positions: y.Positions, Step: positionStep, Width: y.Channels,
 			Span: func(f *run.Frame, w *run.Worker, i, from, to int) { do(f, w, i, 0, from, to) }}})
 	}
+	// The results of all phases lie between each other: a band of them is complete before the next begins.
+	bands := max(1, 4*y.Count/nearBand)
 	return &run.ByRows{Prepare: prepare, Work: work,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-			for k, p := range phases {
-				from, to := cutPositions(piece, pieces, p.window.Positions())
-				do(f, w, i, k, from, to)
+			for band := range bands {
+				for k, p := range phases {
+					from, to := cutPositions(piece*bands+band, pieces*bands, p.window.Positions())
+					do(f, w, i, k, from, to)
+				}
 			}
 		}}
 }

@@ -8,21 +8,26 @@ import (
 )
 
 // Mask is what the sums of a normalisation's gradient do besides: they make
-// the gradient that they sum, of a relu or a relu6 behind the normalisation.
-// The node has the result of the activation as an operand behind its own, then
-// what is added to the gradient, and the gradient as a second result.
+// the gradient that they sum, of an activation behind the normalisation.
+// The node has what the activation saves as an operand behind its own, then
+// what is added to the gradient, and the gradient as a second result. If Norm is set it
+// computes what the activation saves again, and has gamma and beta of Norm instead.
 type Mask struct {
-	Plus bool
-	Most float32 // results of it and above are masked; NaN for a relu
+	Plus  bool
+	Most  float32     // of a relu or a relu6: results of it and above are masked; NaN for a relu
+	Slope *graph.Node // the gradient of any other activation; nil: of these
+	Norm  *graph.Node // the normalisation whose result the activation saves, or nil
 }
 
 // Masks returns fn with the gradients of activations made part of the sums
 // that read them first, and additions that make only them too. The results
 // have the bits that the nodes would give one by one. masks are by the sums. oneBlock
-// reports of what is normalised whether it is summed row by row.
-func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool) (fused *graph.Function,
-	masks map[graph.Value]Mask) {
+// reports of what is normalised whether it is summed row by row, ends is what Fuse has fused, and slopes
+// says that gradients of other activations than relu and relu6 are to be made so, too.
+func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool, ends map[graph.Value]Fused,
+	slopes bool) (fused *graph.Function, masks map[graph.Value]Mask) {
 	u := newFuser(fn)
+	u.fused = ends
 	masks = map[graph.Value]Mask{}
 	for i, n := range fn.Nodes {
 		if n.Op != graph.ActivationGrad {
@@ -30,16 +35,20 @@ func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool) (fused *graph
 		}
 		switch of, _ := graph.ActivationNamed(n.Text("of")); of {
 		case graph.Relu:
-			u.mask(i, float32(math.NaN()), masks, oneBlock)
+			u.mask(i, Mask{Most: float32(math.NaN())}, masks, oneBlock)
 		case graph.Relu6:
-			u.mask(i, 6, masks, oneBlock)
+			u.mask(i, Mask{Most: 6}, masks, oneBlock)
+		default:
+			if slopes {
+				u.mask(i, Mask{Slope: &n}, masks, oneBlock)
+			}
 		}
 	}
 	return u.result(), masks
 }
 
 // mask tries to make the gradient of an activation, node i, part of the sums.
-func (u *fuser) mask(i int, most float32, masks map[graph.Value]Mask,
+func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 	oneBlock func(graph.Variable) bool) {
 	n := u.fn.Nodes[i]
 	y, dy, dx := n.In[0], n.In[1], n.Out[0]
@@ -51,8 +60,12 @@ func (u *fuser) mask(i int, most float32, masks map[graph.Value]Mask,
 	if sums.In[1] != dx || sums.In[0] == dx || !oneBlock(u.fn.Values[sums.In[0]]) {
 		return
 	}
-	m := Mask{Most: most}
 	operands := []graph.Value{sums.In[0], dy, sums.In[2], y}
+	if m.Slope != nil {
+		if m.Norm = u.again(y, sums.In[0], sums.In[2]); m.Norm != nil {
+			operands = append(operands[:3], m.Norm.In[2:]...)
+		}
+	}
 	if add := u.made[dy]; u.alone(dy, graph.Add) && add < i && u.alike(u.fn.Nodes[add].In[0],
 		u.fn.Nodes[add].In[1]) {
 		m.Plus = true
@@ -63,4 +76,18 @@ func (u *fuser) mask(i int, most float32, masks map[graph.Value]Mask,
 	sums.In, sums.Out = operands, []graph.Value{sums.Out[0], dx}
 	u.fn.Nodes[k], u.gone[i] = sums, true
 	masks[sums.Out[0]] = m
+}
+
+// again returns the normalisation of x by these moments whose result is y and nothing else, so that y can be
+// computed again; nil: there is none.
+func (u *fuser) again(y, x, moments graph.Value) *graph.Node {
+	i, ok := u.made[y]
+	if _, ends := u.fused[y]; !ok || ends {
+		return nil
+	}
+	n := u.fn.Nodes[i]
+	if n.Op != graph.Normalise || n.In[0] != x || n.In[1] != moments {
+		return nil
+	}
+	return &n
 }

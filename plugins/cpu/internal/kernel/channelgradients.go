@@ -7,13 +7,48 @@ package kernel
 func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace) {
 	dy = dy[:len(x)]
 	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
-		k, n := s.blocksOf(len(s1), len(x))
-		if n > 0 {
-			k.gradient(&s1[0], &s2[0], &shift[0], &x[0], &dy[0], len(s1), n)
-		}
-		return n
+		return s.gradientBlocks(s1, s2, shift, x, dy)
 	}, func(p1, p2, shift []float32, from, to int) {
 		s.addGradientSums(p1, p2, shift, x[from:to], dy[from:to])
+	})
+}
+
+// gradientBlocks adds the sums of whole blocks, of which it returns the number, to s1 and s2.
+func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
+	k, n := s.blocksOf(len(s1), len(x))
+	if n > 0 {
+		k.gradient(&s1[0], &s2[0], &shift[0], &x[0], &dy[0], len(s1), n)
+	}
+	return n
+}
+
+// nearValues is how many values of a gradient are made before they are summed.
+const nearValues = 4096
+
+// MadeSums is GradientSums of a gradient that make makes, values [from, to) at a time, so that they are
+// summed while they are near.
+func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace, make func(from, to int)) {
+	dy = dy[:len(x)]
+	n := len(s1)
+	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) (all int) {
+		block := BlockPositions * n
+		some := max(1, nearValues/block) * block
+		for from := 0; from < len(x) && s.treatsBlocks(n); from += some {
+			to := min(from+some, len(x)/block*block)
+			if from >= to {
+				break
+			}
+			make(from, to)
+			all += s.gradientBlocks(s1, s2, shift, x[from:to], dy[from:to])
+		}
+		return all
+	}, func(p1, p2, shift []float32, from, to int) {
+		some := max(1, nearValues/n) * n
+		for ; from < to; from += some {
+			end := min(from+some, to)
+			make(from, end)
+			s.addGradientSums(p1, p2, shift, x[from:end], dy[from:end])
+		}
 	})
 }
 

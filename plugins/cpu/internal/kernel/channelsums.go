@@ -44,6 +44,12 @@ func (s *Set) blocksOf(n, values int) (k *sumBlocks[float32], count int) {
 	return nil, 0
 }
 
+// treatsBlocks reports whether there is assembly for whole blocks of n channels.
+func (s *Set) treatsBlocks(n int) bool {
+	k, _ := s.blocksOf(n, 0)
+	return k != nil
+}
+
 // SumWorkspace is memory for the sums of blocks.
 type SumWorkspace struct {
 	single []float32

@@ -107,17 +107,22 @@ func buildNormalise(c *plan.Compiler) run.Action {
 	x, m, gamma, beta := c.In(0), c.In(1), c.In(2), c.In(3)
 	eps, a := c.Node().Float("eps"), &affines{}
 	prepare := func(f *run.Frame) error {
-		a.grow(f.Units(m.Kind), x.Channels)
-		for r := range f.Units(m.Kind) {
-			s := stats(run.Row(f.F64(m), m, r))
-			for ch, g := range f.F32(gamma) {
-				a.sets[r].Set(ch, s.means()[ch], float64(g)*s.inverse(ch, eps), float64(f.F32(beta)[ch]))
-			}
-		}
+		a.normalise(f, m, gamma, beta, eps)
 		return nil
 	}
 	return normaliseAction(c, x, prepare,
 		func(f *run.Frame, i int) kernel.Affine { return a.sets[setOf(f, m, i)] })
+}
+
+// normalise fills all sets with the numbers of a normalisation by moments.
+func (a *affines) normalise(f *run.Frame, m, gamma, beta *run.Value, eps float64) {
+	a.grow(f.Units(m.Kind), gamma.Count)
+	for r := range f.Units(m.Kind) {
+		s := stats(run.Row(f.F64(m), m, r))
+		for ch, g := range f.F32(gamma) {
+			a.sets[r].Set(ch, s.means()[ch], float64(g)*s.inverse(ch, eps), float64(f.F32(beta)[ch]))
+		}
+	}
 }
 
 // normaliseAction normalises rows by the numbers that set returns for each,
@@ -140,11 +145,6 @@ func normaliseAction(c *plan.Compiler, x *run.Value, prepare func(*run.Frame) er
 		Storage: run.Storage{AsHalves: [][]*run.Value{maps}},
 		Spans: run.Spans{Span: span, Positions: x.Positions, Step: 1, Width: x.Channels, Pointwise: true,
 			Over: []*run.Value{x}}})
-}
-
-// pixels returns where the positions of chunk i of a row begin and end.
-func pixels(v *run.Value, i, chunks int) (from, to int) {
-	return v.Positions * i / chunks * v.Channels, v.Positions * (i + 1) / chunks * v.Channels
 }
 
 func buildBatchNorm(c *plan.Compiler) run.Action {

@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
@@ -9,7 +11,10 @@ import (
 
 func buildNormaliseGradSums(c *plan.Compiler) run.Action {
 	x, dy, m, sums, kernels := c.In(0), c.In(1), c.In(2), c.Out(0), c.Kernels()
-	if mask, ok := c.Mask(); ok {
+	switch mask, ok := c.Mask(); {
+	case ok && mask.Slope != nil:
+		return slopeSums(c, mask, x, dy, m, sums)
+	case ok:
 		return maskedSums(c, mask, x, dy, m, sums)
 	}
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, dy}, add: addTo[float64],
@@ -28,6 +33,56 @@ func buildNormaliseGradSums(c *plan.Compiler) run.Action {
 func gradientSums(f *run.Frame, partial []float64, moments *run.Value, i int) (s1, s2, mean []float64) {
 	of := stats(run.Row(f.F64(moments), moments, setOf(f, moments, i)))
 	return partial[:of.channels()], partial[of.channels():], of.means()
+}
+
+// slopeSums makes the gradient of an activation that is no relu and sums it. What the activation saves is
+// an operand, or computed again: that costs less than writing it in the forward pass and reading it here.
+func slopeSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
+	kernels, of := c.Kernels(), mask.Slope
+	activation, _ := graph.ActivationNamed(of.Text("of"))
+	derivative := class.Derivative32(of)
+	n0, n1 := class.Numbers(of, activation)
+	o := blockwise{x: x, total: sums, operands: []*run.Value{x, c.Out(1), dy}, add: addTo[float64]}
+	a, next := &affines{}, 4
+	if mask.Norm != nil {
+		next = 5
+	} else {
+		o.operands = append(o.operands, c.In(3))
+	}
+	if mask.Plus {
+		o.operands = append(o.operands, c.In(next))
+	}
+	o.compute = func(f *run.Frame, w *run.Worker, i int, partial []float64, in [][]float32) {
+		s1, s2, mean := gradientSums(f, partial, moments, i)
+		dx := in[1]
+		kernels.MadeSums(s1, s2, mean, in[0], dx, &w.Sums, func(from, to int) {
+			made, dy := dx[from:to], in[2][from:to]
+			if mask.Plus {
+				kernels.Add(made, dy, in[len(in)-1][from:to])
+				dy = made
+			}
+			var saved []float32
+			if mask.Norm == nil {
+				saved = in[3][from:to]
+			} else {
+				saved = w.Floats(to - from)
+				kernels.Normalise(saved, in[0][from:to], a.sets[setOf(f, moments, i)], kernel.Epilogue{})
+			}
+			kernels.ApplyGradient(functions[activation], made, saved, dy, n0, n1, derivative)
+		})
+	}
+	action := o.action(c)
+	if rows, ok := action.(*run.ByRows); ok {
+		rows.Over = []*run.Value{dy}
+		if mask.Norm != nil {
+			gamma, beta, eps := c.In(3), c.In(4), mask.Norm.Float("eps")
+			rows.Prepare = func(f *run.Frame) error {
+				a.normalise(f, moments, gamma, beta, eps)
+				return nil
+			}
+		}
+	}
+	return action
 }
 
 // maskedSums makes the gradient of an activation and sums it.
@@ -61,6 +116,9 @@ func maskedSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Va
 	}
 	a := o.action(c)
 	a.Stores().Rounds = true
+	if rows, ok := a.(*run.ByRows); ok {
+		rows.Over = []*run.Value{dy}
+	}
 	return a
 }
 
@@ -75,18 +133,20 @@ func buildNormaliseGradInput(c *plan.Compiler) run.Action {
 		return nil
 	}
 	maps := []*run.Value{x, dy, dx}
-	return &run.ByRows{Prepare: prepare, Work: x.Count / 6, Storage: run.Storage{AsHalves: [][]*run.Value{maps}},
-		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-			from, to := pixels(x, piece, pieces)
-			set := setOf(f, m, i)
-			if run.Halves(maps...) {
-				kernels.NormaliseGradientHalf(f.Half(dx, w, i)[from:to], f.Half(x, w, i)[from:to],
-					f.Half(dy, w, i)[from:to], a.sets[set], a.slopes[set])
-				return
-			}
-			kernels.NormaliseGradient(f.At(dx, w, i)[from:to], f.At(x, w, i)[from:to], f.At(dy, w, i)[from:to],
-				a.sets[set], a.slopes[set])
-		}}
+	return run.BySpan(&run.ByRows{Prepare: prepare, Work: x.Count / 6,
+		Storage: run.Storage{AsHalves: [][]*run.Value{maps}},
+		Spans: run.Spans{Positions: x.Positions, Step: 1, Width: x.Channels, Pointwise: true,
+			Over: []*run.Value{dy, x}, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+				from, to = from*x.Channels, to*x.Channels
+				set := setOf(f, m, i)
+				if run.Halves(maps...) {
+					kernels.NormaliseGradientHalf(f.Half(dx, w, i)[from:to], f.Half(x, w, i)[from:to],
+						f.Half(dy, w, i)[from:to], a.sets[set], a.slopes[set])
+					return
+				}
+				kernels.NormaliseGradient(f.At(dx, w, i)[from:to], f.At(x, w, i)[from:to], f.At(dy, w, i)[from:to],
+					a.sets[set], a.slopes[set])
+			}}})
 }
 
 // gradient fills set r: dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), and

@@ -22,7 +22,7 @@ func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Fu
 	c := &Compiler{machine: on, memory: m, summed: map[*run.Value]bool{}}
 	c.follows, c.closing = exchanges(fn)
 	fn, c.fused = fusion.Fuse(fn)
-	fn, c.masks = fusion.Masks(fn, ops.OneBlock)
+	fn, c.masks = fusion.Masks(fn, ops.OneBlock, c.fused, !on.Reduced)
 	fn, inOrder := order(fn, c.fused)
 	given := map[graph.Value]graph.Value{}
 	for v, f := range c.fused {

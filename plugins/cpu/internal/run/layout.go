@@ -88,7 +88,56 @@ func (l *layout) result(i int, v graph.Value) {
 		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
 		return
 	}
+	if o := l.replaced(i, v); o != nil {
+		x.slot = o.slot
+		x.slot.to = max(x.slot.to, last)
+		return
+	}
 	l.slot(x, g, last)
+	if x.over != nil && x.over.local {
+		l.move(l.fn.groups[g-1], x.over.slot, x.slot)
+	}
+}
+
+// replaced returns an operand of node i, made by an earlier group and read by nothing after the node, that
+// its result v is written over; nil: there is none.
+func (l *layout) replaced(i int, v graph.Value) *Value {
+	g := l.groupOf[i]
+	group, n := l.fn.groups[g-1], &l.fn.graph.Nodes[i]
+	k := slices.Index(group.nodes, i)
+	if !group.byRows() || IsResult(l.fn.graph, v) || l.fn.keeps(v) {
+		return nil
+	}
+	for _, id := range n.In {
+		if id == graph.None || !slices.Contains(group.actions[k].Over, l.fn.values[id]) {
+			continue
+		}
+		x := l.fn.values[id]
+		readers := slices.IndexFunc(group.nodes, func(j int) bool {
+			return j != i && slices.Contains(l.fn.graph.Nodes[j].In, id)
+		})
+		last, _ := l.lastUse(id, -1)
+		if last == g && readers < 0 && x.slot != nil && x.slot.from > 0 && x.slot.from < g && !x.local &&
+			x.input < 0 && l.fn.values[v].like(x) && !slices.Contains(l.linker.memory.retained, x.slot) {
+			return x
+		}
+	}
+	return nil
+}
+
+// move has all values of a group that lie in a slot of its lanes lie in another one, of the arena, where what
+// is written over them lies: so the row is written once.
+func (l *layout) move(g *group, from, to *Slot) {
+	in := func(v *Value) bool { return v.local && v.slot == from }
+	if slices.ContainsFunc(l.fn.values, func(v *Value) bool { return in(v) && (v.private || v.ring > 0) }) {
+		return
+	}
+	for _, v := range l.fn.values {
+		if in(v) {
+			v.local, v.slot = false, to
+		}
+	}
+	g.local = slices.DeleteFunc(g.local, func(s *Slot) bool { return s == from })
 }
 
 // lastUse returns the last group that reads v, and the last place in it; made

@@ -22,7 +22,7 @@ func (l *chainer) overlay() {
 		first[k] = k
 		if m := l.under(k); m >= 0 {
 			first[k] = first[m]
-			l.result(k).over = l.result(m)
+			l.rows(k).over = l.rows(m)
 		}
 	}
 	for _, c := range l.group.chains {
@@ -45,18 +45,32 @@ func (l *chainer) overlay() {
 
 // under returns the action whose result that of action k may lie over, -1 if there is none.
 func (l *chainer) under(k int) int {
-	y := l.result(k)
+	y := l.rows(k)
 	for _, id := range l.reads(k) {
 		if id == graph.None || !slices.Contains(l.group.actions[k].Over, l.fn.values[id]) {
 			continue
 		}
 		x, m := l.fn.values[id], l.maker(id, k)
-		if m >= 0 && l.ends[m] == k && len(l.makers[id]) == 1 && l.alone(id, k) && y.like(x) &&
-			len(l.makes(m)) == 1 && len(l.makes(k)) == 1 {
+		if m >= 0 && l.ends[m] == k && len(l.makers[id]) == 1 && l.alone(id, k) && y != nil && y.like(x) &&
+			l.rows(m) == x {
 			return m
 		}
 	}
 	return -1
+}
+
+// rows returns the only result of action k that is rows; nil if there is none, or several.
+func (l *chainer) rows(k int) (only *Value) {
+	for _, id := range l.makes(k) {
+		switch v := l.fn.values[id]; {
+		case v.Kind != graph.Rows:
+		case only != nil:
+			return nil
+		default:
+			only = v
+		}
+	}
+	return only
 }
 
 // like reports whether the elements of v and x lie alike, in memory of one kind.

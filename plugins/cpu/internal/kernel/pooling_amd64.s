@@ -13,9 +13,93 @@ TEXT ·maxPoolAVX512(SB), NOSPLIT, $0-40
 	MOVQ y+0(FP), AX
 	MOVQ x+8(FP), BX
 
-vector:
+four:
+	CMPQ    R8, $0x40
+	JLT     fourDone
+	MOVLQSX (SI), R10
+	VMOVUPS (BX)(R10*1), Z0
+	VMOVUPS 64(BX)(R10*1), Z1
+	VMOVUPS 128(BX)(R10*1), Z2
+	VMOVUPS 192(BX)(R10*1), Z3
+	MOVQ    SI, R9
+	ADDQ    $0x04, R9
+	MOVQ    DI, R11
+	SUBQ    $0x01, R11
+
+fourTap:
+	TESTQ   R11, R11
+	JE      fourTapEnd
+	MOVLQSX (R9), R10
+	VMOVUPS (BX)(R10*1), Z4
+	VMAXPS  Z0, Z4, Z0
+	VCMPPS  $0x03, Z4, Z4, K1
+	VMOVAPS Z4, K1, Z0
+	VMOVUPS 64(BX)(R10*1), Z5
+	VMAXPS  Z1, Z5, Z1
+	VCMPPS  $0x03, Z5, Z5, K1
+	VMOVAPS Z5, K1, Z1
+	VMOVUPS 128(BX)(R10*1), Z6
+	VMAXPS  Z2, Z6, Z2
+	VCMPPS  $0x03, Z6, Z6, K1
+	VMOVAPS Z6, K1, Z2
+	VMOVUPS 192(BX)(R10*1), Z7
+	VMAXPS  Z3, Z7, Z3
+	VCMPPS  $0x03, Z7, Z7, K1
+	VMOVAPS Z7, K1, Z3
+	ADDQ    $0x04, R9
+	DECQ    R11
+	JMP     fourTap
+
+fourTapEnd:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	ADDQ    $+256, AX
+	ADDQ    $+256, BX
+	SUBQ    $0x40, R8
+	JMP     four
+
+fourDone:
+two:
+	CMPQ    R8, $0x20
+	JLT     twoDone
+	MOVLQSX (SI), R10
+	VMOVUPS (BX)(R10*1), Z0
+	VMOVUPS 64(BX)(R10*1), Z1
+	MOVQ    SI, R9
+	ADDQ    $0x04, R9
+	MOVQ    DI, R11
+	SUBQ    $0x01, R11
+
+twoTap:
+	TESTQ   R11, R11
+	JE      twoTapEnd
+	MOVLQSX (R9), R10
+	VMOVUPS (BX)(R10*1), Z4
+	VMAXPS  Z0, Z4, Z0
+	VCMPPS  $0x03, Z4, Z4, K1
+	VMOVAPS Z4, K1, Z0
+	VMOVUPS 64(BX)(R10*1), Z5
+	VMAXPS  Z1, Z5, Z1
+	VCMPPS  $0x03, Z5, Z5, K1
+	VMOVAPS Z5, K1, Z1
+	ADDQ    $0x04, R9
+	DECQ    R11
+	JMP     twoTap
+
+twoTapEnd:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, BX
+	SUBQ    $0x20, R8
+	JMP     two
+
+twoDone:
+one:
 	CMPQ    R8, $0x10
-	JLT     done
+	JLT     oneDone
 	MOVLQSX (SI), R10
 	VMOVUPS (BX)(R10*1), Z0
 	MOVQ    SI, R9
@@ -23,26 +107,26 @@ vector:
 	MOVQ    DI, R11
 	SUBQ    $0x01, R11
 
-tap:
+oneTap:
 	TESTQ   R11, R11
-	JE      tapEnd
+	JE      oneTapEnd
 	MOVLQSX (R9), R10
-	VMOVUPS (BX)(R10*1), Z1
-	VMAXPS  Z0, Z1, Z0
-	VCMPPS  $0x03, Z1, Z1, K1
-	VMOVAPS Z1, K1, Z0
+	VMOVUPS (BX)(R10*1), Z4
+	VMAXPS  Z0, Z4, Z0
+	VCMPPS  $0x03, Z4, Z4, K1
+	VMOVAPS Z4, K1, Z0
 	ADDQ    $0x04, R9
 	DECQ    R11
-	JMP     tap
+	JMP     oneTap
 
-tapEnd:
+oneTapEnd:
 	VMOVUPS Z0, (AX)
-	ADDQ    $0x40, AX
-	ADDQ    $0x40, BX
+	ADDQ    $+64, AX
+	ADDQ    $+64, BX
 	SUBQ    $0x10, R8
-	JMP     vector
+	JMP     one
 
-done:
+oneDone:
 	VZEROUPPER
 	RET
 
@@ -188,9 +272,93 @@ TEXT ·maxPoolAVX2(SB), NOSPLIT, $0-40
 	MOVQ y+0(FP), AX
 	MOVQ x+8(FP), BX
 
-vector:
+four:
+	CMPQ    R8, $0x20
+	JLT     fourDone
+	MOVLQSX (SI), R10
+	VMOVUPS (BX)(R10*1), Y0
+	VMOVUPS 32(BX)(R10*1), Y1
+	VMOVUPS 64(BX)(R10*1), Y2
+	VMOVUPS 96(BX)(R10*1), Y3
+	MOVQ    SI, R9
+	ADDQ    $0x04, R9
+	MOVQ    DI, R11
+	SUBQ    $0x01, R11
+
+fourTap:
+	TESTQ     R11, R11
+	JE        fourTapEnd
+	MOVLQSX   (R9), R10
+	VMOVUPS   (BX)(R10*1), Y4
+	VMAXPS    Y0, Y4, Y0
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VBLENDVPS Y8, Y4, Y0, Y0
+	VMOVUPS   32(BX)(R10*1), Y5
+	VMAXPS    Y1, Y5, Y1
+	VCMPPS    $0x03, Y5, Y5, Y9
+	VBLENDVPS Y9, Y5, Y1, Y1
+	VMOVUPS   64(BX)(R10*1), Y6
+	VMAXPS    Y2, Y6, Y2
+	VCMPPS    $0x03, Y6, Y6, Y10
+	VBLENDVPS Y10, Y6, Y2, Y2
+	VMOVUPS   96(BX)(R10*1), Y7
+	VMAXPS    Y3, Y7, Y3
+	VCMPPS    $0x03, Y7, Y7, Y11
+	VBLENDVPS Y11, Y7, Y3, Y3
+	ADDQ      $0x04, R9
+	DECQ      R11
+	JMP       fourTap
+
+fourTapEnd:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, BX
+	SUBQ    $0x20, R8
+	JMP     four
+
+fourDone:
+two:
+	CMPQ    R8, $0x10
+	JLT     twoDone
+	MOVLQSX (SI), R10
+	VMOVUPS (BX)(R10*1), Y0
+	VMOVUPS 32(BX)(R10*1), Y1
+	MOVQ    SI, R9
+	ADDQ    $0x04, R9
+	MOVQ    DI, R11
+	SUBQ    $0x01, R11
+
+twoTap:
+	TESTQ     R11, R11
+	JE        twoTapEnd
+	MOVLQSX   (R9), R10
+	VMOVUPS   (BX)(R10*1), Y4
+	VMAXPS    Y0, Y4, Y0
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VBLENDVPS Y8, Y4, Y0, Y0
+	VMOVUPS   32(BX)(R10*1), Y5
+	VMAXPS    Y1, Y5, Y1
+	VCMPPS    $0x03, Y5, Y5, Y9
+	VBLENDVPS Y9, Y5, Y1, Y1
+	ADDQ      $0x04, R9
+	DECQ      R11
+	JMP       twoTap
+
+twoTapEnd:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, BX
+	SUBQ    $0x10, R8
+	JMP     two
+
+twoDone:
+one:
 	CMPQ    R8, $0x08
-	JLT     done
+	JLT     oneDone
 	MOVLQSX (SI), R10
 	VMOVUPS (BX)(R10*1), Y0
 	MOVQ    SI, R9
@@ -198,26 +366,26 @@ vector:
 	MOVQ    DI, R11
 	SUBQ    $0x01, R11
 
-tap:
+oneTap:
 	TESTQ     R11, R11
-	JE        tapEnd
+	JE        oneTapEnd
 	MOVLQSX   (R9), R10
-	VMOVUPS   (BX)(R10*1), Y1
-	VMAXPS    Y0, Y1, Y0
-	VCMPPS    $0x03, Y1, Y1, Y2
-	VBLENDVPS Y2, Y1, Y0, Y0
+	VMOVUPS   (BX)(R10*1), Y4
+	VMAXPS    Y0, Y4, Y0
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VBLENDVPS Y8, Y4, Y0, Y0
 	ADDQ      $0x04, R9
 	DECQ      R11
-	JMP       tap
+	JMP       oneTap
 
-tapEnd:
+oneTapEnd:
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, BX
+	ADDQ    $+32, AX
+	ADDQ    $+32, BX
 	SUBQ    $0x08, R8
-	JMP     vector
+	JMP     one
 
-done:
+oneDone:
 	VZEROUPPER
 	RET
 

@@ -75,6 +75,8 @@ func (p *pool) pixel(base reg.GPPhysical) operand.Mem {
 	return operand.Mem{Base: base, Index: p.at, Scale: 1}
 }
 
+// maxPool writes several vectors of channels side by side while there are as many: a maximum waits for
+// the one before it.
 func maxPool(set isa) {
 	TEXT("maxPool"+set.name, NOSPLIT, "func(y *float32, x *float32, pixels *int32, taps int, channels int)")
 	Pragma("noescape")
@@ -82,23 +84,44 @@ func maxPool(set isa) {
 	y, x := reg.RAX, reg.RBX
 	MOVQ(param("y"), y)
 	MOVQ(param("x"), x)
-	best, v, mask := set.regs[0], set.regs[1], set.regs[2]
-	p.eachVector([]reg.GPPhysical{y, x}, func() {
+	for _, n := range []int{4, 2, 1} {
+		name := []string{"", "one", "two", "", "four"}[n]
+		Label(name)
+		CMPQ(p.left, operand.Imm(uint64(n*p.bytes/4)))
+		JLT(operand.LabelRef(name + "Done"))
 		MOVLQSX(operand.Mem{Base: p.pixels}, p.at)
-		VMOVUPS(p.pixel(x), best)
-		p.eachTap("tap", 1, func() {
-			VMOVUPS(p.pixel(x), v)
-			VMAXPS(best, v, best) // the second operand, best, wins if one is NaN
-			if set.bytes == 64 {
-				VCMPPS(operand.Imm(unordered), v, v, reg.K1)
-				VMOVAPS(v, reg.K1, best)
-			} else {
-				VCMPPS(operand.Imm(unordered), v, v, mask)
-				VBLENDVPS(mask, v, best, best)
+		for i := range n {
+			VMOVUPS(p.pixel(x).Offset(i*p.bytes), set.regs[i])
+		}
+		p.eachTap(name+"Tap", 1, func() {
+			for i := range n {
+				p.larger(set.regs[i], set.regs[4+i], set.regs[8+i], p.pixel(x).Offset(i*p.bytes))
 			}
 		})
-		VMOVUPS(best, operand.Mem{Base: y})
-	})
+		for i := range n {
+			VMOVUPS(set.regs[i], operand.Mem{Base: y, Disp: i * p.bytes})
+		}
+		ADDQ(operand.I32(n*p.bytes), y)
+		ADDQ(operand.I32(n*p.bytes), x)
+		SUBQ(operand.Imm(uint64(n*p.bytes/4)), p.left)
+		JMP(operand.LabelRef(name))
+		Label(name + "Done")
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// larger sets best to v where that is larger or NaN.
+func (p *pool) larger(best, v, mask reg.VecPhysical, from operand.Mem) {
+	VMOVUPS(from, v)
+	VMAXPS(best, v, best) // the second operand, best, wins if one is NaN
+	if p.bytes == 64 {
+		VCMPPS(operand.Imm(unordered), v, v, reg.K1)
+		VMOVAPS(v, reg.K1, best)
+	} else {
+		VCMPPS(operand.Imm(unordered), v, v, mask)
+		VBLENDVPS(mask, v, best, best)
+	}
 }
 
 func maxPoolGradient(set isa) {

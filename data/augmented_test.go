@@ -18,11 +18,16 @@ type augmentGolden struct {
 	Mode          string
 	Rows          map[string]string // of tables
 	By            float64           // of one operation
+	Box, Size     []int             // a part: left, top, width, height; what it is scaled to: width, height
+	Scale         []float64         // of parts that are drawn: least and largest share of the area
+	Moments       []float64         // means of what is drawn: see augment.py
 	Is            string
 }
 
 // augmentGoldens is what augment.py writes.
-type augmentGoldens struct{ RandAugment, Trivial, Rotate, Jitter []augmentGolden }
+type augmentGoldens struct {
+	RandAugment, Trivial, Rotate, Jitter, Crop, Flip, Part, Erase, Parts, Erased []augmentGolden
+}
 
 func readAugmentGoldens(t *testing.T) augmentGoldens {
 	t.Helper()

@@ -85,19 +85,30 @@ func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() >= args[0] {
 		return
 	}
+	c.blacken(erasedPart(c.h, c.w, args[1], args[2], d))
+}
+
+// erasedPart draws a part of an h x w picture with a share of its area; an empty one after ten that
+// don't fit.
+func erasedPart(height, width int, least, most float64, d *tensor.Draws) box {
 	low, high := tensor.Log(0.3), tensor.Log(3.3)
 	for range 10 {
-		area := float64(float64(c.h*c.w) * d.Between(args[1], args[2]))
+		area := float64(float64(height*width) * d.Between(least, most))
 		ratio := tensor.Exp(d.Between(low, high))
 		h := int(math.RoundToEven(math.Sqrt(float64(area * ratio))))
 		w := int(math.RoundToEven(math.Sqrt(area / ratio)))
-		if h >= c.h || w >= c.w {
+		if h >= height || w >= width {
 			continue
 		}
-		top, left := d.Intn(c.h-h+1), d.Intn(c.w-w+1)
-		for y := top; y < top+h; y++ {
-			copy(c.row(y)[left*c.c:(left+w)*c.c], bytes.Repeat([]byte{c.beyond}, w*c.c))
-		}
-		return
+		top, left := d.Intn(height-h+1), d.Intn(width-w+1)
+		return box{left, top, w, h}
+	}
+	return box{}
+}
+
+// blacken takes the pixels of a part away.
+func (c *canvas) blacken(b box) {
+	for y := b.y; y < b.y+b.h; y++ {
+		copy(c.row(y)[b.x*c.c:(b.x+b.w)*c.c], bytes.Repeat([]byte{c.beyond}, b.w*c.c))
 	}
 }

@@ -71,6 +71,10 @@ func (h *HeldOut) Fingerprint(ctx context.Context) (string, error) { return h.wh
 
 // Check returns an error if the values of h are none of a holdout.
 func (h Holdout) Check() error {
+	if h.Fraction == 0 {
+		return problem.New("val-split", "", "nothing is set apart, and {split-seed} and {split-groups} say of what",
+			"give a share such as 0.2, or leave them off")
+	}
 	if !(h.Fraction > 0 && h.Fraction < 1) {
 		return problem.New("val-split", fmt.Sprint(h.Fraction), "want a share above 0 and below 1, such as 0.2", "")
 	}

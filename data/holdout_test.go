@@ -137,7 +137,7 @@ func TestHoldoutRefused(t *testing.T) {
 	}{
 		{Holdout{Fraction: 1}, animals(0), []string{"val-split 1", "0.2"}},
 		{Holdout{Fraction: -1}, animals(0), []string{"val-split -1"}},
-		{Holdout{Seed: 1}, animals(0), []string{"val-split 0"}},
+		{Holdout{Seed: 1}, animals(0), []string{"nothing is set apart"}},
 		{Holdout{Fraction: 0.5, Groups: "("}, animals(0), []string{"split-groups", "no regular expression"}},
 		{Holdout{Fraction: 0.5, Groups: "cat"}, animals(0), []string{"it finds nothing in dog/sub/0.png"}},
 		{Holdout{Fraction: 0.5, Groups: "..png"}, animals(0), nil},

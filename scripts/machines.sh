@@ -29,7 +29,7 @@ try() {
 for package in tensor device/collective bn plugins/cpu/internal/kernel; do
 	try qemu-aarch64 arm64 $package
 done
-try qemu-aarch64 arm64 data -test.run 'Torchvisions|AugmentedGolden|SharesAre'
+try qemu-aarch64 arm64 data -test.run 'Torchvision|AugmentedGolden|SharesAre'
 try qemu-aarch64 arm64 device/devicetest -test.run '^TestRef$'
 try qemu-aarch64 arm64 plugins/cpu/internal/cpu -test.run 'Order|OpsAgainstRef|ReplicaAlone'
 

@@ -5,15 +5,21 @@ Run it in this folder with Debian's python3-torchvision. "randaugment" and "triv
 each change of the tables of RandAugment and TrivialAugmentWide, a result for every level 0 to 30
 and, where the magnitude has a sign, another 31 for negative ones; the changes that have no
 magnitude have one. A result is the first 8 digits of the SHA-256 of the pixels. "rotate" and
-"jitter" are functional.rotate, and adjust_brightness, _contrast and _saturation of a factor.
+"jitter" are functional.rotate, and adjust_brightness, _contrast and _saturation of a factor. "crop" has
+what RandomCrop with 4 pixels around makes of each shift to the right and down, "flip" hflip, "part" what
+RandomResizedCrop makes of a part (left, top, width, height) at a size (width, height), bilinear and bicubic,
+"erase" what erasing a part with 0 does. "parts" and "erased" have, of the parts that RandomResizedCrop (its scale
+beside it) and RandomErasing draw 20,000 times, the means of share of the area, its square, logarithm of
+height over width, its square, middle across and down in sizes of the picture.
 """
 import hashlib
 import json
+import math
 
 import torch
 import torchvision
 from PIL import Image
-from torchvision.transforms import autoaugment, functional
+from torchvision.transforms import InterpolationMode, RandomErasing, RandomResizedCrop, autoaugment, functional
 
 SIZES = [(23, 17), (40, 40)]
 
@@ -39,7 +45,23 @@ def table(space, img):
     return rows
 
 
-out = {"torchvision": torchvision.__version__, "randaugment": [], "trivial": [], "rotate": [], "jitter": []}
+def flat(t):
+    """A tensor of a picture as the picture."""
+    return functional.to_pil_image(t)
+
+
+def moments(draw, w, h):
+    sums, n = [0.0] * 6, 20_000
+    for _ in range(n):
+        top, left, ph, pw = draw()
+        share, ratio = ph * pw / (w * h), math.log(ph / pw)
+        for k, v in enumerate([share, share ** 2, ratio, ratio ** 2, (left + pw / 2) / w, (top + ph / 2) / h]):
+            sums[k] += v
+    return [round(s / n, 4) for s in sums]
+
+
+out = {"torchvision": torchvision.__version__, "randaugment": [], "trivial": [], "rotate": [], "jitter": [],
+       "crop": [], "flip": [], "part": [], "erase": [], "parts": [], "erased": []}
 for w, h in SIZES:
     for mode in ["RGB", "L"]:
         img = picture(w, h, mode)
@@ -53,6 +75,27 @@ for w, h in SIZES:
         for factor in [0.0, 0.3, 0.6, 1.0, 1.25, 1.4, 2.0]:
             out["jitter"].append({**where, "by": factor, "is": " ".join(result(f(img, factor)) for f in [
                 functional.adjust_brightness, functional.adjust_contrast, functional.adjust_saturation])})
+        for dy in range(-4, 5):
+            around = functional.pad(img, 4)
+            out["crop"].append({**where, "by": dy, "is": " ".join(
+                result(functional.crop(around, 4 + dy, 4 + dx, h, w)) for dx in range(-4, 5))})
+        out["flip"].append({**where, "is": result(functional.hflip(img))})
+        for left, top, pw, ph in [(0, 0, w, h), (3, 2, 9, 12), (1, 5, 20, 7), (w - 5, h - 6, 5, 6), (0, 1, 1, 1)]:
+            part = {**where, "box": [left, top, pw, ph]}
+            for size in [(w, h), (8, 11), (64, 50)]:
+                out["part"].append({**part, "size": size, "is": " ".join(
+                    result(functional.resized_crop(img, top, left, ph, pw, size[::-1], filter))
+                    for filter in [InterpolationMode.BILINEAR, InterpolationMode.BICUBIC])})
+            out["erase"].append({**part, "is": result(flat(functional.erase(
+                functional.pil_to_tensor(img), top, left, ph, pw, torch.tensor(0, dtype=torch.uint8))))})
+torch.manual_seed(0)
+for w, h in [(40, 40), (60, 25)]:
+    img = functional.pil_to_tensor(picture(w, h)).float()
+    for scale in [(0.08, 1.0), (0.5, 0.9)]:
+        out["parts"].append({"width": w, "height": h, "scale": scale, "moments": moments(
+            lambda: RandomResizedCrop.get_params(img, list(scale), [3 / 4, 4 / 3]), w, h)})
+    out["erased"].append({"width": w, "height": h, "moments": moments(
+        lambda: RandomErasing.get_params(img, (0.02, 0.33), (0.3, 3.3), [0])[:4], w, h)})
 text = json.dumps(out).replace('{"width"', '\n{"width"')
 with open("augment.json", "w") as f:
     f.write(text + "\n")

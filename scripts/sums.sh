@@ -44,17 +44,17 @@ open("labels.csv", "w").write("\n".join(labels) + "\n")
 open("numbers.csv", "w").write("\n".join(numbers) + "\n")
 END
 
-cifar="--model resnet20 --data cifar10:$data/cifar10/cifar10-jpg.tar.gz --augment cifar --batch 32 --replicas 4"
-table="--model resnet20 --size 32x32 --augment 'crop flip randaugment:2,9' --batch 10 --replicas 4 --data csv"
+cifar="--model resnet20 --data cifar10:$data/cifar10/cifar10-jpg.tar.gz --batch 32 --augment"
+table="--model resnet20 --size 32x32 --augment 'crop flip randaugment:2,9' --batch 12 --replicas 8 --data csv"
 targets="--csv-columns target=age,target=height"
 recipes=( # full steps, then the recipe, as a shell reads it
 	"40 --model lenet-bn --data glyphs:512 --batch 32 --replicas 8 --lr 0.05"
 	"469 --model lenet-bn --data mnist:$data/mnist --batch 128 --replicas 8"
-	"100 $cifar" "100 $cifar --bn replica"
+	"100 $cifar cifar --replicas 4" "100 $cifar cifar --replicas 4 --bn replica"
 	"20 --model mobilenetv2 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
 	"20 --model resnet18 --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4"
-	"6 ${cifar/--augment cifar/--augment 'crop flip randaugment:2,9 mixup:0.2'} --label-smoothing 0.1 --class-weights balanced"
-	"16 --model resnet20 --data folder:photos --size 32x32 --augment 'resizedcrop flip rotate jitter trivial erase mixup:0.2 cutmix:1' --label-smoothing 0.1 --class-weights balanced --batch 44 --replicas 4"
+	"6 $cifar 'crop flip randaugment:2,9 mixup:0.2' --label-smoothing 0.1 --class-weights balanced --replicas 8"
+	"16 --model resnet20 --data folder:photos --size 32x32 --augment 'resizedcrop flip rotate jitter trivial erase mixup:0.2 cutmix:1' --label-smoothing 0.1 --class-weights balanced --batch 44 --replicas 8"
 	"6 $table:labels.csv --pos-weights balanced --label-smoothing 0.1"
 	"6 $table:numbers.csv $targets --loss squared" "6 $table:numbers.csv $targets --loss absolute --bn replica"
 	"6 $table:numbers.csv $targets --loss huber:0.5"

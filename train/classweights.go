@@ -125,6 +125,10 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are no classes",
 			"leave it out")
 	}
+	if info.MultiLabel {
+		return "", problem.New("class-weights", balancedWeights, "it has no meaning for labels that do not exclude "+
+			"each other", "weigh their positives with {pos-weights}")
+	}
 	of, err := labelCounts(ctx, src)
 	if err != nil {
 		return "", err

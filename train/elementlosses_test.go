@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,12 +105,21 @@ func elementModel(t *testing.T, src data.Source) *models.Model {
 
 // Losses and updates are PyTorch's, over replicas of three and two rows on one device or several.
 func TestElementLossesArePyTorchs(t *testing.T) {
-	file, err := os.Open("testdata/elementlosses.txt")
+	for name, steps := range readSteps(t, "testdata/elementlosses.txt") {
+		src := &elementSource{samples: 7, numbers: !strings.HasPrefix(name, "binary")}
+		compareSteps(t, name, steps, elementBench(t, src, name), elementModel(t, src))
+	}
+}
+
+// readSteps reads a file of lines "CASE STEP LOSS WEIGHT ...": the steps of each case.
+func readSteps(t *testing.T, name string) map[string][][]float64 {
+	t.Helper()
+	file, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	want := map[string][][]float64{}
+	steps := map[string][][]float64{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
 		var row []float64
@@ -120,43 +130,52 @@ func TestElementLossesArePyTorchs(t *testing.T) {
 			}
 			row = append(row, v)
 		}
-		want[fields[0]] = append(want[fields[0]], row)
+		steps[fields[0]] = append(steps[fields[0]], row)
 	}
-	for name, steps := range want {
-		src := &elementSource{samples: 7, numbers: !strings.HasPrefix(name, "binary")}
-		for _, devices := range []int{1, 2} {
-			b := elementBench(t, src, name)
-			m := elementModel(t, src)
-			c := b.config(devices)
-			c.LogEvery = 1
-			var losses []float64
-			c.Events = func(e Event) {
-				if s, ok := e.(Stepped); ok {
-					losses = append(losses, s.Loss)
-				}
-			}
-			s, err := New(t.Context(), &b.recipe, m, c)
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			got, err := s.Run(t.Context())
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			s.Close()
-			for i, row := range steps {
+	return steps
+}
+
+// compareSteps trains m on one device and on two: the losses of its steps are those, and so
+// are the weights after the first, which are the gradient, and after the last.
+func compareSteps(t *testing.T, name string, steps [][]float64, b *bench, m *models.Model) {
+	t.Helper()
+	for _, devices := range []int{1, 2} {
+		for _, n := range []int{1, len(steps)} {
+			b.recipe.Epochs = n
+			losses, got := stepsOf(t, b, m, devices)
+			for i, row := range steps[:n] {
 				if math.Abs(losses[i]-row[0]) > 1e-6*math.Max(1, row[0]) {
 					t.Errorf("%s, step %d: loss %.9g, want %.9g", name, i, losses[i], row[0])
 				}
 			}
-			last := steps[len(steps)-1][1:]
-			for i, v := range append(append([]float32{}, got.State["w"].F32()...), got.State["b"].F32()...) {
-				if math.Abs(float64(v)-last[i]) > 2e-6 {
-					t.Errorf("%s: weight %d is %.8g, want %.8g", name, i, v, last[i])
+			weights := append(slices.Clone(got.State["w"].F32()), got.State["b"].F32()...)
+			for i, v := range weights {
+				if want := steps[n-1][1+i]; math.Abs(float64(v)-want) > 2e-6 {
+					t.Errorf("%s, after step %d: weight %d is %.8g, want %.8g", name, n-1, i, v, want)
 				}
 			}
 		}
 	}
+}
+
+func stepsOf(t *testing.T, b *bench, m *models.Model, devices int) (losses []float64, trained *models.Model) {
+	t.Helper()
+	c := b.config(devices)
+	c.LogEvery = 1
+	c.Events = func(e Event) {
+		if s, ok := e.(Stepped); ok {
+			losses = append(losses, s.Loss)
+		}
+	}
+	s, err := New(t.Context(), &b.recipe, m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if trained, err = s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return losses, trained
 }
 
 // A step in which nothing is known leaves no trace, and is counted.
@@ -231,6 +250,7 @@ func TestCheckLoss(t *testing.T) {
 		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,-2,3" }, "is no weight"},
 		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,2" }, "2 weights for the 3 labels"},
 		{func(r *Recipe) { r.Loss, r.Save = "squared", "best:accuracy" }, "best:loss"},
+		{func(r *Recipe) { r.Loss, r.Save = "binary", "best:miou" }, "best:accuracy"},
 	} {
 		b := newBench(t, 8)
 		b.recipe.Data.Classes, b.recipe.Batch = 3, 8

@@ -178,6 +178,8 @@ func (r *Recipe) checkLoss() error {
 		return refuse("pos-weights", r.PosWeights, "labels that exclude each other, or numbers", "leave it off")
 	case l.numbers() && (r.Save == "best:accuracy" || r.Save == "best:miou"):
 		return refuse("save", r.Save, "numbers", "use best or best:loss")
+	case l.Of == parallel.BinaryCrossEntropy && r.Save == "best:miou":
+		return refuse("save", r.Save, "labels that do not exclude each other", "use best or best:accuracy")
 	}
 	_, err = r.posWeights(0)
 	return err

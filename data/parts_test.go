@@ -81,8 +81,8 @@ func TestPartsAreDrawnAsByTorchvision(t *testing.T) {
 			}
 			pw, ph := float64(part.w), float64(part.h)
 			share, ratio := pw*ph/float64(w*h), math.Log(ph/pw)
-			for k, v := range []float64{share, share * share, ratio, ratio * ratio, (float64(part.x) + pw/2) / float64(w),
-				(float64(part.y) + ph/2) / float64(h)} {
+			for k, v := range []float64{share, share * share, ratio, ratio * ratio,
+				(float64(part.x) + pw/2) / float64(w), (float64(part.y) + ph/2) / float64(h)} {
 				sums[k], squares[k] = sums[k]+v, squares[k]+v*v
 			}
 		}

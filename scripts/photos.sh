@@ -14,15 +14,13 @@ trap 'rm -rf "$work"' EXIT
 bash "$here/newuser.sh" "$bnctl" "$cifar" "$work" | tee "$work/times"
 cd "$work"
 for seed in $(seq "$seeds"); do
-	began=$EPOCHREALTIME
 	"$bnctl" train --preset photos --patience 0 --model resnet20 --size 32x32 --data folder:photos --epochs "$EPOCHS" --seed "$seed" --threads 1 \
 		--checkpoint p.bnc --overwrite -o p.bnm --json 2>/dev/null >events
-	took=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
 	"$bnctl" eval p.bnm --data folder:held --json 2>/dev/null >held.json
-	python3 -c 'import json, sys
+	python3 -c 'import json
 best = [json.loads(l) for l in open("events") if "\"event\":\"epoch\"" in l][-1]["best"]
-print("preset", json.dumps({"validation": best["value"], "best_epoch": best["epoch"], "seconds": float(sys.argv[1]),
-    "held": json.loads(open("held.json").readline())["accuracy"]}))' "$took" | tee -a lines
+print("preset", json.dumps({"validation": best["value"], "best_epoch": best["epoch"],
+    "held": json.loads(open("held.json").readline())["accuracy"]}))' | tee -a lines
 	for recipe in usual same; do
 		echo "$recipe $("${PYTHON:-/usr/bin/python3}" -W ignore "$here/peers/photos.py" . "$seed" "$EPOCHS" $recipe)" | tee -a lines
 	done
@@ -44,7 +42,7 @@ for side, of in runs.items():
     held = [r["held"] for r in of]
     spread = s.stdev(held) if n > 1 else 0
     rows.append([sides[side], " ".join(map(percent, held)), "%s ± %s" % (percent(s.mean(held)), percent(spread)),
-                 " ".join(str(r["best_epoch"]) for r in of), "%.0f" % s.mean(r["seconds"] for r in of)])
+                 " ".join(str(r["best_epoch"]) for r in of)])
     print(*rows[-1], sep="  ")
 torch = runs["usual"][0]["torch"]
 if "JSON" in os.environ:
@@ -52,7 +50,7 @@ if "JSON" in os.environ:
         "resnet20 at 32x32, %s epochs, batch 32, one thread; trained on %d pictures of five classes, 240 to 16 of each, the best epoch "
         "by another 118, the accuracy on 500 that no side has seen (its standard error by their number alone is 2 %%); PyTorch %s"
         % (os.environ["EPOCHS"], runs["usual"][0]["trained_on"], torch),
-        "columns": ["", "accuracy, % (seeds 1 to " + str(n) + ")", "mean", "best epoch", "seconds"], "rows": rows},
+        "columns": ["", "accuracy, % (seeds 1 to " + str(n) + ")", "mean", "best epochs"], "rows": rows},
         open(os.environ["JSON"], "w"), indent=1, ensure_ascii=False)
 if "TIMES" in os.environ:
     rows, command, shown = [], "", {"predict": "bnctl predict photos.bnm held/cat --top 1 --format csv",

@@ -126,8 +126,8 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 			"leave it out")
 	}
 	if info.MultiLabel {
-		return "", problem.New("class-weights", balancedWeights, "it has no meaning for labels that do not exclude "+
-			"each other", "weigh their positives with {pos-weights}")
+		return "", problem.New("class-weights", balancedWeights,
+			"it has no meaning for labels that do not exclude each other", "weigh their positives with {pos-weights}")
 	}
 	of, err := labelCounts(ctx, src)
 	if err != nil {

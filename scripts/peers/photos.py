@@ -12,7 +12,6 @@ import json
 import math
 import os
 import sys
-import time
 
 import torch
 from PIL import Image
@@ -76,7 +75,7 @@ if SAME:
         weights = counts.sum() / (len(counts) * counts)
 else:
     optimizer, rate = torch.optim.SGD(network.parameters(), momentum=0.9, nesterov=True, weight_decay=5e-4, lr=0.1), 0.05
-steps, step, best, began = -(-len(training) // BATCH), 0, (-1, 0, 0), time.time()
+steps, step, best = -(-len(training) // BATCH), 0, (-1, 0, 0)
 for epoch in range(1, epochs + 1):
     network.train()
     order = torch.randperm(len(training)).tolist()
@@ -98,4 +97,4 @@ for epoch in range(1, epochs + 1):
     if right > best[0]:
         best = right, epoch, accuracy(network, *held)
 print(json.dumps({"validation": best[0], "best_epoch": best[1], "held": best[2], "trained_on": len(training),
-                  "seconds": round(time.time() - began, 1), "torch": torch.__version__}))
+                  "torch": torch.__version__}))

@@ -33,6 +33,9 @@ var auxiliarySteps string
 //go:embed testdata/mixed_steps.txt
 var mixedSteps string
 
+//go:embed testdata/mixed_classes.txt
+var mixedClasses string
+
 // golden is what a script computed: its sizes and seed. The rows go over
 // replicas of different sizes.
 type golden struct {
@@ -45,6 +48,7 @@ type golden struct {
 	aux                 float64 // weight of the auxiliary loss
 	recompute           bool
 	mixed               bool // with the rows before, and label smoothing
+	whole               bool // labels are those of pictures, not of pixels
 }
 
 var (
@@ -56,7 +60,29 @@ var (
 		steps: auxiliarySteps, graph: twoHeads, aux: 0.4}
 	goldenMixed = &golden{model: "two heads, mixed", classes: 3, side: 8, seed: 5, lr: 0.1, weights: "0.5,1,2",
 		steps: mixedSteps, graph: twoHeads, aux: 0.4, mixed: true}
+	goldenMixedClasses = &golden{model: "dense, mixed", classes: 3, side: 8, seed: 5, lr: 0.1, weights: "0.5,1,2",
+		steps: mixedClasses, graph: oneLayer, mixed: true, whole: true}
 )
+
+// oneLayer is the network of mixed_classes.py.
+const oneLayer = `bnctl graph 1
+graph "one layer"
+
+state bn.weight f32[192] gamma ones
+state bn.bias f32[192] beta zeros
+state bn.running_mean f32[192] mean zeros
+state bn.running_var f32[192] variance ones
+state head.weight f32[3,192] weight uniform(0.5)
+state head.bias f32[3] bias zeros
+
+func main(x rows u8[8,8,3]) {
+  image = image(x, mean=[0.485,0.456,0.406], std=[0.229,0.224,0.225])
+  flat = reshape(image, shape=[192])
+  bn = batch_norm(flat, @bn.weight, @bn.bias, @bn.running_mean, @bn.running_var)
+  head = dense(bn, @head.weight, @head.bias)
+  return logits rows = head
+}
+`
 
 // twoHeads is the network of auxiliary_steps.py.
 const twoHeads = `bnctl graph 1
@@ -143,14 +169,15 @@ func (g *golden) build(t *testing.T) *models.Model {
 // input returns images and labels of a step.
 func (g *golden) input(step int, p *plan) parallel.Batch {
 	x, y := tensor.New(tensor.U8, goldenBatch, g.side, g.side, 3), tensor.New(tensor.I32, goldenBatch)
-	if g.weights != "" {
+	pixels := g.weights != "" && !g.whole
+	if pixels {
 		y = tensor.New(tensor.I32, goldenBatch, g.side, g.side)
 	}
 	for i := range x.U8() {
 		x.U8()[i] = uint8(g.words(1000+step, i) >> 24)
 	}
 	for i := range y.I32() {
-		if word := g.words(2000+step, i); g.weights == "" {
+		if word := g.words(2000+step, i); !pixels {
 			y.I32()[i] = int32(word % uint32(g.classes))
 		} else {
 			y.I32()[i] = int32(word%uint32(g.classes+1)) - 1
@@ -234,7 +261,7 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 // Three steps of a network give what PyTorch has: losses within 1e-5, weights
 // and statistics within 1e-4 of their size.
 func TestThreeStepsAsInPyTorch(t *testing.T) {
-	for _, g := range []*golden{goldenResNet20, goldenUNet, goldenAuxiliary, goldenMixed} {
+	for _, g := range []*golden{goldenResNet20, goldenUNet, goldenAuxiliary, goldenMixed, goldenMixedClasses} {
 		for name, p := range map[string]device.Provider{"cpu": cpu.Provider{}, "ref": ref.Provider{}} {
 			t.Run(g.model+" "+name, func(t *testing.T) { g.compare(t, p) })
 		}

@@ -116,7 +116,7 @@ train() {
 		esac
 	done <events
 	if ! wait $host 2>/dev/null; then
-		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
+		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --checkpoint c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
 	fi
 	case $how in kill | resumed) [ $killed = 2 ] || { echo "$1: none was lost" >&2; return 1; } ;; esac
 	sha256sum <m.bnm | cut -c1-64

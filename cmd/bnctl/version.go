@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// version is the tag of the build, or the release that it becomes, and the commit, where the build knows them.
+// version is the tag of the build, or the release that it becomes, and the commit, where the build
+// knows them.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -72,7 +72,7 @@ archive() {
 	if [ "${system%-*}" = windows ]; then
 		(cd "$work" && find "$name" | sort | zip -q -X "$out/$name.zip" -@)
 	else
-		tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+		tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 	fi
 	echo "release: $name" >&2
 }
@@ -110,8 +110,7 @@ image() {
 		--build-context build="$build" -f server/deploy/Dockerfile -t "bnctl:$version" "$build" >/dev/null
 	mkdir "$work/oci-$1"
 	buildah $storage push --quiet "bnctl:$version" "oci:$work/oci-$1:bnctl:$version"
-	find "$work/oci-$1" -exec touch -h -d "$date" {} +
-	tar -C "$work/oci-$1" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu --mode=u=rwX,go=rX \
+	tar -C "$work/oci-$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu --mode=u=rwX,go=rX \
 		-cf "$out/bnctl-$version-linux-$1.oci.tar" .
 	echo "release: bnctl-$version-linux-$1.oci.tar" >&2
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
@@ -74,19 +75,37 @@ func Architectures() []Architecture { return slices.Clone(zoo) }
 // Lookup returns the architecture with that name. The error is a *problem.Unknown, which
 // lists the names.
 func Lookup(name string) (Architecture, error) {
-	names := make([]string, len(zoo))
+	names, native := make([]string, len(zoo)), bnctlName(name)
 	for i, a := range zoo {
-		if a.Name == bnctlName(name) {
+		if a.Name == native {
 			return a, nil
 		}
 		names[i] = a.Name
 	}
+	if like := bnctlName(strings.TrimPrefix(name, "tf_")); like != native && slices.Contains(names, like) {
+		return Architecture{}, problem.New("model", strconv.Quote(name),
+			"it pads as TensorFlow does and adds 0.001 to variances; "+like+" is the nearest of the zoo",
+			"name an ONNX file of it, or train "+like+" with its weights as {init}")
+	}
 	return Architecture{}, &problem.Unknown{What: "model", Name: name, Known: names}
 }
 
-// bnctlName turns torchvision's spelling of a name into ours: mobilenet_v3_large is
+// timmNames are names that timm gives to networks of the zoo, where they differ by more than dashes.
+var timmNames = map[string]string{
+	"mobilenetv2_100": "mobilenetv2", "mobilenetv3_small_100": "mobilenetv3-small",
+	"mobilenetv3_large_100": "mobilenetv3-large", "mnasnet_100": "mnasnet1-0",
+	"efficientnetv2_s": "efficientnet-v2-s", "regnetx_004_tv": "regnet-x-400mf", "regnety_004": "regnet-y-400mf",
+	"regnety_008_tv": "regnet-y-800mf", "regnety_016": "regnet-y-1-6gf", "regnety_032": "regnet-y-3-2gf",
+	"regnety_080_tv": "regnet-y-8gf", "vit_base_patch16_224": "vit-b-16",
+	"swin_tiny_patch4_window7_224": "swin-t",
+}
+
+// bnctlName turns torchvision's spelling of a name, or timm's, into ours: mobilenet_v3_large is
 // mobilenetv3-large.
 func bnctlName(name string) string {
+	if native := timmNames[name]; native != "" {
+		return native
+	}
 	return strings.Replace(strings.ReplaceAll(name, "_", "-"), "mobilenet-v", "mobilenetv", 1)
 }
 

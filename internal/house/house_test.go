@@ -104,6 +104,7 @@ server: modelfile/doctor modelfile models models/fit predict problem internal/re
 server: internal/legible server/internal/batching
 server: server/internal/inferencepb server/internal/tracing server/internal/protocol
 server: server/internal/repository tensor train
+cmd/bnctl/internal/zoo: cmd/bnctl/internal/recipefile models problem
 cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor train
 cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet models models/fit parallel
 cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
@@ -126,8 +127,10 @@ modelfile/formats/caffe: modelfile/formats/internal/foreign modelfile/formats/in
 modelfile/formats/caffe: problem tensor
 modelfile/formats/internal/foreign: models problem internal/regular tensor
 modelfile/formats/internal/message:
+modelfile/formats/internal/timm:
 modelfile/formats: modelfile/formats/caffe modelfile/formats/keras modelfile/formats/onnx
 modelfile/formats: modelfile/formats/safetensors modelfile/formats/tensorflow modelfile/formats/torch
+modelfile/formats: modelfile/formats/internal/timm
 modelfile/formats: modelfile/formats/internal/foreign bn graph models problem internal/regular serialize
 modelfile/formats: tensor
 

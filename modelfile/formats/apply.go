@@ -15,11 +15,11 @@ import (
 )
 
 // ignorable reports whether a tensor that an architecture lacks may be left out: the counter
-// of a batch norm, which predicting does not need, and the index of Swin's table of distances,
-// which follows from the window.
+// of a batch norm, which predicting does not need, and the index of Swin's table of distances and
+// its mask, which follow from the window.
 func ignorable(name string) bool {
 	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked") ||
-		strings.HasSuffix(name, ".relative_position_index")
+		strings.HasSuffix(name, ".relative_position_index") || strings.HasSuffix(name, ".attn_mask")
 }
 
 // fit tells how the tensors of a file and the parameters of a model meet.
@@ -27,6 +27,7 @@ type fit struct {
 	taken   int
 	left    []Tensor // that fit nothing
 	missing []string // parameters that got none
+	renamed bool     // the tensors are called as timm calls them
 }
 
 func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
@@ -92,17 +93,28 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	tensors, fit := unprefixed(f.Tensors, m)
+	tensors, fit, renamed := unprefixed(f.Tensors, m)
+	if renamed && fit.exact() {
+		if err := checkTimm(original, m.Architecture); err != nil {
+			return nil, err
+		}
+		sayTimm(original, m, true)
+	}
 	if !fit.exact() {
+		advice := fit.advice()
+		if as, err := Identify(&File{FileName: f.FileName, Tensors: slices.Clone(f.Tensors)}); err == nil &&
+			as.Architecture != m.Architecture {
+			advice = "it fits " + as.Architecture + ": name that with {arch}, or leave it out"
+		}
 		return nil, original.Chosen(problem.Failure("",
-			fmt.Sprintf("the file does not fit model %s: %s", m.Architecture, fit), fit.advice()))
+			fmt.Sprintf("the file does not fit model %s: %s", m.Architecture, fit), advice))
 	}
 	f.SetTensors(tensors)
 	leaveLoose(f, m)
 	if f != original {
 		original.Left = append(original.Left, f.Left...)
 	}
-	out := *m
+	out := *withEps(m, original.Eps)
 	out.State = make(map[string]tensor.Tensor, len(m.Graph.State))
 	for _, s := range m.Graph.State {
 		t, _ := f.Tensor(s.Name)
@@ -116,23 +128,34 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 }
 
 // unprefixed returns tensors without the prefix that keeps them from fitting
-// m, and how they fit; if nothing helps, with the names that they have.
-func unprefixed(tensors []Tensor, m *models.Model) ([]Tensor, fit) {
-	best := compare(tensors, m)
+// m, and how they fit; if nothing helps, with the names that they have. They are renamed
+// where they fit m so, and were called as timm calls them.
+func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, renamed bool) {
+	best = compare(tensors, m)
 	shorter, prefix := tensors, ""
-	for depth := 0; depth < maxPrefixes && !best.exact(); depth++ {
+	for depth := 0; depth <= maxPrefixes && !best.exact(); depth++ {
+		if got := compare(shorter, m); got.exact() {
+			return shorter, got, false
+		}
+		if theirs, ok := fromTimm(m.Architecture, shorter); ok {
+			theirs = shapedFor(m, theirs)
+			return theirs, compare(theirs, m), true
+		}
 		if shorter, prefix = dropPrefix(shorter); prefix == "" {
 			break
 		}
-		if got := compare(shorter, m); got.exact() {
-			return shorter, got
-		}
 	}
-	return tensors, best
+	return tensors, best, false
 }
 
-// advice says how tensors that alone keep a file from fitting are left out.
+// advice says how tensors that alone keep a file from fitting are left out, and where statistics are found
+// that alone are missing.
 func (f fit) advice() string {
+	if len(f.missing) > 0 && len(f.left) == 0 && !slices.ContainsFunc(f.missing, func(name string) bool {
+		return !strings.Contains(name, ".running_mean ") && !strings.Contains(name, ".running_var ")
+	}) {
+		return "all but the running statistics is there: doctor with {repair} estimates them over {data}"
+	}
 	if len(f.left) == 0 || len(f.missing) > 0 {
 		return ""
 	}

@@ -24,12 +24,18 @@ func Identify(f *File) (*models.Model, error) {
 	var nearest fit
 	name := ""
 	for depth, tensors := 0, f.Tensors; ; depth++ {
-		m, best, arch, err := search(tensors)
+		m, best, arch, err := search(&tensors)
 		if err != nil {
 			return nil, err
 		}
 		if m != nil {
-			m = owned(m)
+			if best.renamed {
+				if err := checkTimm(f, arch); err != nil {
+					return nil, err
+				}
+				sayTimm(f, m, true)
+			}
+			m = owned(withEps(m, f.Eps))
 			f.SetTensors(tensors)
 			leaveLoose(f, m)
 			sayAssumed(f, m)
@@ -84,17 +90,24 @@ func severalFit(names []string) error {
 // maxPrefixes is how many prefixes are tried.
 const maxPrefixes = 3
 
-// search compares tensors with every architecture.
-func search(tensors []Tensor) (found *models.Model, nearest fit, name string, err error) {
+// search compares tensors with every architecture. Of one that they fit under other names, timm's, they
+// get the names.
+func search(tensors *[]Tensor) (found *models.Model, nearest fit, name string, err error) {
 	var names []string
 	for _, a := range models.Architectures() {
-		m, err := build(a, tensors)
+		named, renamed := fromTimm(a.Name, *tensors)
+		m, err := build(a, named)
 		if err != nil {
 			return nil, fit{}, "", err
 		}
-		got := compare(tensors, m)
+		if renamed {
+			named = shapedFor(m, named)
+		}
+		got := compare(named, m)
+		got.renamed = renamed
 		if got.exact() && a.SameAs == "" {
 			found, names = m, append(names, a.Name)
+			defer func() { *tensors = named }()
 		}
 		if name == "" || got.taken > nearest.taken {
 			nearest, name = got, a.Name

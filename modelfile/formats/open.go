@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/caffe"
@@ -35,6 +36,7 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.FileName = filepath.Base(path)
 	if err := clean(f, o); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)

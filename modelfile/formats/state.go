@@ -1,9 +1,12 @@
 package formats
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -15,6 +18,7 @@ func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	if f.Model != nil {
 		return f.Model.State, nil
 	}
+	original := f
 	f, err := arranged(f, m)
 	if err != nil {
 		return nil, err
@@ -22,12 +26,17 @@ func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	tensors := f.Tensors
 	for range maxPrefixes {
 		shorter, prefix := dropPrefix(tensors)
-		if prefix == "" || compare(tensors, m).taken > 0 {
+		if _, theirs := fromTimm(m.Architecture, tensors); theirs || prefix == "" || compare(tensors, m).taken > 0 {
 			break
 		}
 		tensors = shorter
 	}
+	if named, ok := fromTimm(m.Architecture, tensors); ok {
+		tensors = shapedFor(m, named)
+		sayTimm(original, m, false)
+	}
 	state := make(map[string]tensor.Tensor, len(tensors))
+	sayQuantised(original, tensors, m)
 	for _, t := range tensors {
 		if !slices.Contains(floats, t.DType) {
 			continue
@@ -37,6 +46,22 @@ func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 		}
 	}
 	return state, nil
+}
+
+// sayQuantised notes tensors of integers where a model has weights or statistics.
+func sayQuantised(f *File, tensors []Tensor, m *models.Model) {
+	var names []string
+	for _, t := range tensors {
+		if !slices.Contains(floats, t.DType) && !ignorable(t.Name) &&
+			slices.ContainsFunc(m.Graph.State, func(s graph.State) bool { return s.Name == t.Name }) {
+			names = append(names, t.String())
+		}
+	}
+	if len(names) > 0 {
+		f.Find("", fmt.Sprintf("%s of integers, as quantised models have, where %s has floats (%s): left out",
+			problem.Plural(len(names), "tensor"), m.Architecture, some(names)),
+			"take the checkpoint that was quantised")
+	}
 }
 
 // floats are the types of what is trained.

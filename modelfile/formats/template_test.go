@@ -116,7 +116,8 @@ func TestStateOfKeras(t *testing.T) {
 
 // TestSearchFails names what cannot be told apart.
 func TestSearchFails(t *testing.T) {
-	if _, _, name, err := search(ones("fc9.weight:2")); err != nil || name != models.Architectures()[0].Name {
+	tensors := ones("fc9.weight:2")
+	if _, _, name, err := search(&tensors); err != nil || name != models.Architectures()[0].Name {
 		t.Errorf("nothing fits: the nearest is %s, %v; want the first", name, err)
 	}
 }

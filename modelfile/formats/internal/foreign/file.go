@@ -40,6 +40,11 @@ type File struct {
 	Counters []Counter
 	// Left lists what the file has and Tensors has not.
 	Left []Group
+	// FileName is the name of the file, in which some programs say which variant of a network it holds.
+	FileName string
+	// Eps is what batch norms add to variances where the program that wrote the file has another number than
+	// the architecture that its tensors fit; 0: the architecture's.
+	Eps float64
 	// Findings are remarks for the person who looks at the file.
 	Findings []Finding
 

@@ -1,0 +1,169 @@
+package timm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mobile is how torchvision calls the parts of a network of inverted residuals. In timm all of them have the
+// same names, whatever the family: conv_stem, blocks.STAGE.BLOCK and conv_head.
+type mobile struct {
+	family string
+	others map[string]string // of what stands outside of blocks
+	// block returns how the names of a block begin: it is number k of a stage, and number all of the network.
+	block func(stage, k, all int) string
+	// unit returns the names of convolution and batch norm i, the last of its block or not, behind that.
+	unit func(i int, last bool) (conv, norm string)
+}
+
+var mobiles = []*mobile{
+	{"mobilenetv2", map[string]string{"conv_stem": "features.0.0", "bn1": "features.0.1",
+		"conv_head": "features.18.0", "bn2": "features.18.1", "classifier": "classifier.1"},
+		func(_, _, all int) string { return fmt.Sprintf("features.%d.conv.", all+1) },
+		func(i int, last bool) (string, string) {
+			if last {
+				return fmt.Sprint(i), fmt.Sprint(i + 1)
+			}
+			return pair(i)
+		}},
+	{"mobilenetv3-", map[string]string{"conv_stem": "features.0.0", "bn1": "features.0.1",
+		"conv_head": "classifier.0", "classifier": "classifier.3"},
+		func(_, _, all int) string { return fmt.Sprintf("features.%d.block.", all+1) },
+		func(i int, _ bool) (string, string) { return pair(i) }},
+	{"mnasnet", map[string]string{"conv_stem": "layers.0", "bn1": "layers.1", "conv_head": "layers.14",
+		"bn2": "layers.15", "classifier": "classifier.1"},
+		func(stage, k, _ int) string {
+			if stage == 0 {
+				return "layers."
+			}
+			return fmt.Sprintf("layers.%d.%d.layers.", 7+stage, k)
+		},
+		func(i int, _ bool) (string, string) { return fmt.Sprint(3 * i), fmt.Sprint(3*i + 1) }},
+	{"efficientnet-", map[string]string{"conv_stem": "features.0.0", "bn1": "features.0.1",
+		"conv_head": "features.%d.0", "bn2": "features.%d.1", "classifier": "classifier.1"},
+		func(stage, k, _ int) string { return fmt.Sprintf("features.%d.%d.block.", stage+1, k) },
+		func(i int, _ bool) (string, string) { return pair(i) }},
+}
+
+func pair(i int) (string, string) { return fmt.Sprintf("%d.0", i), fmt.Sprintf("%d.1", i) }
+
+func mobileOf(architecture string) *mobile {
+	i := slices.IndexFunc(mobiles, func(m *mobile) bool { return strings.HasPrefix(architecture, m.family) })
+	if i < 0 {
+		return nil
+	}
+	return mobiles[i]
+}
+
+// kinds are the sequences of convolution and batch norm in a block, "se" for squeeze-and-excite if it is
+// there; a block is of the first kind whose first and last convolutions it has.
+var kinds = [][]string{
+	{"conv_pw bn1", "conv_dw bn2", "se", "conv_pwl bn3"}, // inverted residual
+	{"conv_exp bn1", "se", "conv_pwl bn2"},               // fused
+	{"conv_dw bn1", "se", "conv_pw bn2"},                 // depthwise separable
+	{"conv bn1"},
+}
+
+// names returns torchvision's names, nil if there are none.
+func (m *mobile) names(theirs []string) []string {
+	if !slices.Contains(theirs, "conv_stem.weight") {
+		return nil
+	}
+	blocks := m.blocks(theirs)
+	stages := 0
+	for at := range blocks {
+		stages = max(stages, at[0]+1)
+	}
+	out := make([]string, len(theirs))
+	for i, name := range theirs {
+		out[i] = name
+		if at, rest, ok := blockOf(name); ok {
+			layer, leaf := cut(rest)
+			if to := blocks[at][layer]; to != "" {
+				out[i] = to + leaf
+			}
+			continue
+		}
+		layer, leaf := cut(name)
+		if to := m.others[layer]; strings.Contains(to, "%d") {
+			out[i] = fmt.Sprintf(to, stages+1) + leaf
+		} else if to != "" {
+			out[i] = to + leaf
+		}
+	}
+	return out
+}
+
+// cut takes the last part off a name: ".weight".
+func cut(name string) (layer, leaf string) {
+	i := max(strings.LastIndexByte(name, '.'), 0)
+	return name[:i], name[i:]
+}
+
+// blockOf reads blocks.STAGE.BLOCK.REST.
+func blockOf(name string) (at [2]int, rest string, ok bool) {
+	_, err := fmt.Sscanf(name, "blocks.%d.%d.%s", &at[0], &at[1], &rest)
+	return at, rest, err == nil
+}
+
+// blocks returns, for each block by stage and number, what its layers are called.
+func (m *mobile) blocks(theirs []string) map[[2]int]map[string]string {
+	layers := map[[2]int]map[string]string{}
+	for _, name := range theirs {
+		if at, rest, ok := blockOf(name); ok {
+			if layers[at] == nil {
+				layers[at] = map[string]string{}
+			}
+			layer, _ := cut(rest)
+			layers[at][layer] = ""
+		}
+	}
+	order := make([][2]int, 0, len(layers))
+	for at := range layers {
+		order = append(order, at)
+	}
+	slices.SortFunc(order, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) })
+	for all, at := range order {
+		m.nameBlock(m.block(at[0], at[1], all), at[0], layers[at])
+	}
+	return layers
+}
+
+// nameBlock fills in what the parts of a block are called.
+func (m *mobile) nameBlock(prefix string, stage int, layers map[string]string) {
+	for _, kind := range kinds {
+		first, _, _ := strings.Cut(kind[0], " ")
+		end, _, _ := strings.Cut(kind[len(kind)-1], " ")
+		if _, ok := layers[first]; !ok {
+			continue
+		} else if _, ok = layers[end]; !ok {
+			continue
+		}
+		i := 0
+		if m.family == "mnasnet" && stage == 0 {
+			i = 1 // behind the stem
+		}
+		if m.family == "mobilenetv3-" && len(kind) == 1 {
+			prefix = strings.TrimSuffix(prefix, "block.") // the last layer, which is no block
+			layers["conv"], layers["bn1"] = prefix+"0", prefix+"1"
+			return
+		}
+		for k, unit := range kind {
+			conv, norm, _ := strings.Cut(unit, " ")
+			if _, ok := layers["se.conv_reduce"]; conv == "se" {
+				if ok {
+					layers["se.conv_reduce"] = fmt.Sprintf("%s%d.fc1", prefix, i)
+					layers["se.conv_expand"] = fmt.Sprintf("%s%d.fc2", prefix, i)
+					i++
+				}
+				continue
+			}
+			c, n := m.unit(i, k == len(kind)-1)
+			layers[conv], layers[norm] = prefix+c, prefix+n
+			i++
+		}
+		return
+	}
+}

@@ -1,0 +1,104 @@
+// Package timm knows what timm, another library of networks for PyTorch, calls the tensors of networks that
+// torchvision has too. The networks are the same; where torchvision keeps a dense layer, timm may keep a
+// convolution of one pixel, with the same elements.
+package timm
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// table is how timm calls what networks of a family are made of.
+type table struct {
+	family string // begins the names of architectures
+	mark   string // a tensor that tells this way of naming
+	rows   string // a line each: theirs, with # for a number, and ours, with {A} and {B} for these
+}
+
+// Names returns what tensors of an architecture are called in torchvision: an element for each of names,
+// which is the name itself where both agree. It is nil if these are not named as timm does, or timm has no
+// names of its own for them.
+func Names(architecture string, names []string) []string {
+	if m := mobileOf(architecture); m != nil {
+		return m.names(names)
+	}
+	for _, t := range tables {
+		if !strings.HasPrefix(architecture, t.family) || !slices.Contains(names, t.mark) {
+			continue
+		}
+		out := make([]string, len(names))
+		for i, name := range names {
+			out[i] = t.name(name)
+		}
+		return out
+	}
+	return nil
+}
+
+// Eps returns what timm's batch norms of an architecture add to variances where torchvision's add something
+// else; 0: both add the same.
+func Eps(architecture string) float64 {
+	if strings.HasPrefix(architecture, "mobilenetv3-") || architecture == "efficientnet-v2-s" {
+		return 1e-5
+	}
+	return 0
+}
+
+// name applies the rows of t to the whole of a name, or to all but its last part.
+func (t *table) name(name string) string {
+	base, leaf := name, ""
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		base, leaf = name[:i], name[i:]
+	}
+	for _, r := range compiled()[t.family+t.mark] {
+		if m := r.theirs.FindStringSubmatch(name); m != nil {
+			return r.fill(m[1:])
+		}
+		if m := r.theirs.FindStringSubmatch(base); m != nil {
+			return r.fill(m[1:]) + leaf
+		}
+	}
+	return name
+}
+
+// row is a line of a table, read.
+type row struct {
+	theirs *regexp.Regexp
+	to     string
+}
+
+// compiled has the rows of all tables.
+var compiled = sync.OnceValue(func() map[string][]row {
+	all := map[string][]row{}
+	for _, t := range tables {
+		for line := range strings.Lines(t.rows) {
+			words := strings.Fields(line)
+			if len(words) != 2 {
+				continue
+			}
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(words[0]), "#", `(\d+)`)
+			all[t.family+t.mark] = append(all[t.family+t.mark], row{regexp.MustCompile("^" + pattern + "$"), words[1]})
+		}
+	}
+	return all
+})
+
+// placeholder finds {A}, {B-1}, {2A+1}: the first or second number, doubled, and something added.
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{(2?)([AB])([+-]\d)?\}`)
+})
+
+func (r row) fill(numbers []string) string {
+	return placeholder().ReplaceAllStringFunc(r.to, func(s string) string {
+		m := placeholder().FindStringSubmatch(s)
+		n, _ := strconv.Atoi(numbers[m[2][0]-'A'])
+		if m[1] != "" {
+			n *= 2
+		}
+		add, _ := strconv.Atoi(m[3])
+		return strconv.Itoa(n + add)
+	})
+}

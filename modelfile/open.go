@@ -129,36 +129,48 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	return m, NewRemoved(&removed), err
 }
 
+// initial is what another model can be initialised from.
+type initial struct {
+	state  map[string]tensor.Tensor
+	labels []string      // names of the classes; nil: not known
+	choice *Choice       // nil: one of bnctl's own files
+	fits   func() string // the architecture of the zoo; "": none
+}
+
 // readState reads the tensors of any file, for m to be initialised from by name
-// and shape; see models.InitFrom. labels are the names of the file's classes, if it has
-// some. The Choice is nil for bnctl's own files.
-func readState(path string, o Options, m *models.Model) (state map[string]tensor.Tensor, labels []string,
-	choice *Choice, err error) {
+// and shape; see models.InitFrom.
+func readState(path string, o Options, m *models.Model) (initial, error) {
 	native, err := IsNative(path)
 	if err != nil {
-		return nil, nil, nil, err
+		return initial{}, err
 	}
 	if native {
 		if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
-			return nil, nil, nil, err
+			return initial{}, err
 		}
 		m, err := serialize.ReadModel(path)
 		if err != nil {
-			return nil, nil, nil, err
+			return initial{}, err
 		}
-		return m.State, m.Labels, nil, nil
+		return initial{m.State, m.Labels, nil, func() string { return m.Architecture }}, nil
 	}
 	f, err := OpenForeign(path, o)
 	if err != nil {
-		return nil, nil, nil, err
+		return initial{}, err
 	}
 	defer f.Close()
+	from := initial{fits: func() string {
+		if as, err := formats.Identify(f); err == nil { // names and shapes outlast the file
+			return as.Architecture
+		}
+		return ""
+	}}
 	if f.Model != nil {
-		labels = f.Model.Labels
+		from.labels, from.fits = f.Model.Labels, func() string { return "" }
 	}
-	state, err = formats.State(f, m)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
+	if from.state, err = formats.State(f, m); err != nil {
+		return initial{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return state, labels, NewChoice(path, f, o), nil
+	from.choice = NewChoice(path, f, o)
+	return from, nil
 }

@@ -143,15 +143,25 @@ func (s *Started) initialise(o StartOptions) error {
 	if err := checkUnique(o.Labels); err != nil {
 		return err
 	}
-	from, labels, choice, err := readState(o.Init, o.Options, s.Model)
+	from, err := readState(o.Init, o.Options, s.Model)
 	if err != nil {
 		return err
 	}
-	loaded, err := models.InitFrom(s.Model, from)
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.Init, err)
+	loaded, err := models.InitFrom(s.Model, from.state)
+	if loaded.Few() {
+		if fits := from.fits(); fits != s.Architecture {
+			loaded.Fits = fits
+		}
 	}
-	s.InitChoice, s.Loaded = choice, &loaded
+	if err != nil {
+		err = fmt.Errorf("%s: %w", o.Init, err)
+		if isZooName(loaded.Fits) {
+			err = problem.Advise("train {model} "+loaded.Fits+", which it fits", "%w", err)
+		}
+		return err
+	}
+	s.InitChoice, s.Loaded = from.choice, &loaded
+	labels := from.labels
 	if o.Labels != nil {
 		labels = o.Labels
 	}

@@ -16,7 +16,34 @@ type Loaded struct {
 	Missing    []string // in m alone: they are unchanged
 	Mismatched []string // of another shape in the source, with both shapes; they are unchanged
 	Unused     []string // in the source alone, sorted
+	// Fits is the architecture of the zoo that the source is of, where that is another than m's and m takes
+	// less than half of its own tensors; "": none, or not known.
+	Fits string
 }
+
+// LoadReport is what JSON says of Loaded: how many tensors were taken, are new, and were left in the file,
+// and the names of the last two. Those of another shape are new, and left.
+type LoadReport struct {
+	File  string   `json:"file"`
+	Taken int      `json:"taken"`
+	New   int      `json:"new"`
+	Left  int      `json:"left"`
+	Names []string `json:"new_names,omitempty"`
+	// OtherShape has both shapes too.
+	OtherShape []string `json:"other_shape,omitempty"`
+	LeftNames  []string `json:"left_names,omitempty"`
+	Fits       string   `json:"fits,omitempty"`
+}
+
+// Report returns what was taken of a file.
+func (l Loaded) Report(file string) LoadReport {
+	return LoadReport{file, len(l.Matched), len(l.Missing) + len(l.Mismatched),
+		len(l.Unused) + len(l.Mismatched),
+		l.Missing, l.Mismatched, l.Unused, l.Fits}
+}
+
+// Few reports whether less than half of a model's tensors were taken.
+func (l Loaded) Few() bool { return len(l.Matched) < len(l.Missing)+len(l.Mismatched) }
 
 // String returns the numbers in words: "60 tensors taken, 2 of another shape left as
 // they were".
@@ -29,6 +56,9 @@ func (l Loaded) String() string {
 		if len(list.names) > 0 {
 			s += fmt.Sprintf(", %d %s (%s)", len(list.names), list.what, some(list.names))
 		}
+	}
+	if l.Fits != "" {
+		s += "; the file is of a " + l.Fits
 	}
 	return s
 }

@@ -37,6 +37,11 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 	}
 	noteChoice(o, m.InitChoice)
 	if m.Loaded != nil {
+		o.event("init", m.Loaded.Report(asked.Init))
 		o.note("%s: %v", asked.Init, m.Loaded)
+		if m.Loaded.Fits != "" {
+			o.note("less than half of %s has weights of the file; --model %s takes them all", m.Architecture,
+				m.Loaded.Fits)
+		}
 	}
 }

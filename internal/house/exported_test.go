@@ -35,7 +35,6 @@ var unusedNames = map[string]string{
 	"bn.Layer.Cumulative":      figure,
 	"data.Statistics.Smallest": figure,
 	"graph.Cost.RowBytes":      figure,
-	"models.Loaded.Mismatched": figure,
 	"serialize.Version":        figure,
 
 	"TrainOptions.ValidationSource":  option,

@@ -1,5 +1,7 @@
 package models
 
+import "github.com/bnctl/bnctl/graph"
+
 // Description has the figures of an architecture of the zoo, in the form of its JSON.
 type Description struct {
 	Name       string  `json:"name"`
@@ -10,7 +12,12 @@ type Description struct {
 	Flops      float64 `json:"flops"`
 	BatchNorms int     `json:"batch_norms"`
 	LR         float64 `json:"lr"` // that it is trained with by default
-	Layers     []Layer `json:"layers,omitempty"`
+	Family     string  `json:"family"`
+	// NormDecay and NormEps are the attributes of the first batch norm; 0 without one.
+	NormDecay float64 `json:"norm_decay,omitempty"`
+	NormEps   float64 `json:"norm_eps,omitempty"`
+	Paper     *Paper  `json:"paper,omitempty"`
+	Layers    []Layer `json:"layers,omitempty"`
 }
 
 // Describe returns the model of a with its default options except for height and width,
@@ -24,6 +31,16 @@ func (a Architecture) Describe(size Size) (*Model, Description, error) {
 		return nil, Description{}, err
 	}
 	s := m.Summary()
-	return m, Description{Name: a.Name, About: a.About, Input: a.Input.String(), Classes: a.Classes,
-		Parameters: s.Parameters, Flops: s.Flops, BatchNorms: s.Norms, LR: a.LR}, nil
+	d := Description{Name: a.Name, About: a.About, Input: a.Input.String(), Classes: a.Classes,
+		Parameters: s.Parameters, Flops: s.Flops, BatchNorms: s.Norms, LR: a.LR, Family: a.Family}
+	for i := range m.Graph.Main.Nodes {
+		if n := &m.Graph.Main.Nodes[i]; n.Op == graph.BatchNorm {
+			d.NormDecay, d.NormEps = n.Float("decay"), n.Float("eps")
+			break
+		}
+	}
+	if p, ok := a.Paper(); ok {
+		d.Paper = &p
+	}
+	return m, d, nil
 }

@@ -17,12 +17,14 @@ func modelsCommand() *cli.Command {
 			{Name: "list", Usage: "all architectures", Action: modelsList,
 				Description: `   bnctl models list
    bnctl models list --json`},
-			{Name: "show", Usage: "layers, shapes, parameters, FLOPs, default learning rate", ArgsUsage: "NAME",
+			{Name: "show", Usage: "layers, shapes, parameters, FLOPs, how it was published", ArgsUsage: "NAME",
 				Description: `   bnctl models show resnet20
+   bnctl models show resnet50 --recipe > paper.yaml    then bnctl train --recipe paper.yaml
    bnctl models show lenet-bn --text > mine.graph
    bnctl models show deeplabv3-resnet50 --batch 8 --size 512x512`,
 				Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "text", Usage: "print the graph in text form, as --model takes it"},
+					&cli.BoolFlag{Name: "recipe", Usage: "print how its authors trained it, as train --recipe takes it"},
 					&cli.IntFlag{Name: "batch", Usage: "say what training with batches of `N` samples takes of memory"},
 					sizeFlag("for the layers and the memory"),
 				},
@@ -50,7 +52,7 @@ func modelsShow(c *cli.Context) error {
 	if c.IsSet("batch") {
 		return showMemory(outputOf(c), name, size, c.Int("batch"))
 	}
-	return showModel(outputOf(c), name, size, c.Bool("text"))
+	return showModel(outputOf(c), name, size, c.Bool("text"), c.Bool("recipe"))
 }
 
 // sizeFlag says how large pictures are.

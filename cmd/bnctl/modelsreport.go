@@ -1,20 +1,22 @@
 package main
 
 import (
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/zoo"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/train"
 )
 
 func listModels(o *output) error {
-	o.result("%-12s  %-9s  %7s  %10s  %8s  %5s  %s", "name", "input", "classes", "parameters", "MFLOP", "lr", "")
+	o.result("%s", zoo.Head())
+	family := ""
 	for _, a := range models.Architectures() {
 		_, e, err := a.Describe(models.Size{})
 		if err != nil {
 			return err
 		}
 		o.event("model", e)
-		o.result("%-12s  %-9s  %7d  %10d  %8.1f  %5g  %s", e.Name, e.Input, e.Classes, e.Parameters,
-			e.Flops/1e6, e.LR, e.About)
+		o.results(zoo.Line(e, family))
+		family = a.Family
 	}
 	return nil
 }
@@ -33,13 +35,20 @@ func showMemory(o *output, name string, size models.Size, batch int) error {
 }
 
 // showModel prints a model of the zoo, or only the text of its graph.
-func showModel(o *output, name string, size models.Size, text bool) error {
+func showModel(o *output, name string, size models.Size, text, recipe bool) error {
 	a, err := models.Lookup(name)
 	if err != nil {
 		return err
 	}
 	m, e, err := a.Describe(size)
 	if err != nil {
+		return err
+	}
+	if recipe {
+		text, err := zoo.Recipe(e)
+		if err == nil {
+			_, err = o.stdout.Write([]byte(text))
+		}
 		return err
 	}
 	if text {
@@ -51,7 +60,20 @@ func showModel(o *output, name string, size models.Size, text bool) error {
 	o.result("%s: %s", a.Name, a.About)
 	o.result("%s", summary(m))
 	o.result("default learning rate %g (sgd, momentum 0.9, batch 128)", a.LR)
+	o.results(zoo.Paper(e))
 	o.result("")
 	printLayers(o, e.Layers)
 	return nil
+}
+
+func printLayers(o *output, layers []models.Layer) { o.results(zoo.Layers(layers)) }
+
+// summary says in a line what a model is.
+func summary(m *models.Model) string { return zoo.Summary(m) }
+
+// results prints lines of text, unless results are JSON.
+func (o *output) results(lines []string) {
+	for _, line := range lines {
+		o.result("%s", line)
+	}
 }

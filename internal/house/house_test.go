@@ -191,6 +191,7 @@ cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/reg
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
+cmd/bnctl: cmd/bnctl/internal/zoo
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -1,0 +1,124 @@
+// Package zoo says in lines of text what architectures are.
+package zoo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/recipefile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// families are the headings of the list.
+var families = map[string]string{
+	"small":        "for digits and for trying things out",
+	"cifar-resnet": "residual networks for CIFAR (He et al. 2015)",
+	"resnet":       "residual networks for ImageNet (He et al. 2015), wider ones too",
+	"mobilenet":    "inverted residuals, for phones",
+	"efficientnet": "inverted residuals, scaled in width, depth and size (Tan and Le)",
+	"regnet":       "residual networks by a rule for their widths (Radosavovic et al. 2020)",
+	"densenet":     "each layer reads all before it (Huang et al. 2017)",
+	"inception":    "branches of several kernels, auxiliary heads (Szegedy et al.)",
+	"shufflenet":   "shuffled groups, for phones (Ma et al. 2018)",
+	"squeezenet":   "few parameters, no batch norm (Iandola et al. 2016)",
+	"vgg":          "plain convolutions of 3x3, with batch norm (Simonyan and Zisserman)",
+	"convnext":     "depthwise 7x7 and layer norms, no batch norm (Liu et al. 2022)",
+	"transformer":  "attention between patches, no batch norm",
+	"segmentation": "a class for each pixel",
+}
+
+// Head is the line above the list.
+func Head() string {
+	return fmt.Sprintf("  %-24s  %-9s  %7s  %10s  %8s  %5s", "name", "input", "classes", "parameters",
+		"MFLOP", "lr")
+}
+
+// Line is the line of an architecture, of 80 columns at most; before the first of its family stand an empty
+// line and the heading.
+func Line(d models.Description, previous string) (lines []string) {
+	if d.Family != previous {
+		lines = append(lines, "", d.Family+": "+families[d.Family])
+	}
+	return append(lines, fmt.Sprintf("  %-24s  %-9s  %7d  %10d  %8.1f  %5g", d.Name, d.Input, d.Classes,
+		d.Parameters, d.Flops/1e6, d.LR))
+}
+
+// Paper says how its authors trained a network, in lines of at most 110 columns.
+func Paper(d models.Description) []string {
+	var lines []string
+	if d.NormEps != 0 {
+		lines = append(lines, fmt.Sprintf("batch norm: decay %g, eps %g", d.NormDecay, d.NormEps))
+	}
+	if d.Paper == nil {
+		return lines
+	}
+	lines = append(lines, wrapped("published with: "+d.Paper.Said+" ("+d.Paper.Source+")")...)
+	from := ""
+	if d.Paper.From != "" {
+		from = " (" + d.Paper.From + ")"
+	}
+	flags := "nearest flags" + from + ":"
+	for _, name := range slices.Sorted(maps.Keys(d.Paper.Options)) {
+		switch value := d.Paper.Options[name]; {
+		case value == "true":
+			flags += " --" + name
+		case strings.Contains(value, " "):
+			flags += " --" + name + " '" + value + "'"
+		default:
+			flags += " --" + name + " " + value
+		}
+	}
+	return append(lines, wrapped(flags)...)
+}
+
+func wrapped(text string) (lines []string) {
+	const width = 110
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), "   "
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
+// Layers is the table of a model's nodes.
+func Layers(layers []models.Layer) (lines []string) {
+	name, op, out := 5, 2, 6
+	for _, l := range layers {
+		name, op, out = max(name, len(l.Name)), max(op, len(l.Op)), max(out, len(l.Output))
+	}
+	lines = append(lines, fmt.Sprintf("%-*s  %-*s  %-*s  %10s  %9s", name, "layer", op, "op", out, "output",
+		"parameters", "MFLOP"))
+	for _, l := range layers {
+		lines = append(lines, fmt.Sprintf("%-*s  %-*s  %-*s  %10d  %9.2f", name, l.Name, op, l.Op, out, l.Output,
+			l.Parameters, l.Flops/1e6))
+	}
+	return lines
+}
+
+// Summary says in a line what a model is.
+func Summary(m *models.Model) string {
+	s := m.Summary()
+	fields := []string{m.Architecture, "input " + s.Input, problem.Plural(s.Parameters, "parameter"),
+		fmt.Sprintf("%.1f MFLOP", s.Flops/1e6), problem.Plural(s.Norms, "batch norm")}
+	if len(m.Labels) > 0 {
+		fields = append(fields, "classes "+models.ClassList(m.Labels))
+	}
+	return strings.Join(fields, " · ")
+}
+
+// Recipe is how its authors trained a network, as a recipe file.
+func Recipe(d models.Description) (string, error) {
+	if d.Paper == nil {
+		return "", problem.New("recipe", "", "nobody published one for "+d.Name,
+			"train {print-recipe} prints the defaults of training")
+	}
+	f := recipefile.File{Recipe: maps.Clone(d.Paper.Options)}
+	f.Recipe["model"] = d.Name
+	return "# " + d.Paper.Source + ": " + d.Paper.Said + "\n" + f.Text(nil), nil
+}

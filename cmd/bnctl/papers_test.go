@@ -1,0 +1,37 @@
+package main
+
+import (
+	stdflag "flag"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
+	"github.com/bnctl/bnctl/models"
+)
+
+// Every option of a published recipe is a flag of train, with a value that it takes.
+func TestPapersAreFlags(t *testing.T) {
+	for _, a := range models.Architectures() {
+		p, ok := a.Paper()
+		if !ok {
+			continue
+		}
+		set := stdflag.NewFlagSet(a.Name, stdflag.ContinueOnError)
+		flags := map[string]cli.Flag{}
+		for _, f := range recipeFlags() {
+			flags[f.Names()[0]] = f
+			if err := f.Apply(set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, value := range p.Options {
+			if err := set.Set(name, value); err != nil {
+				t.Errorf("%s: --%s %s: %v", a.Name, name, value, err)
+			}
+			if err := commandline.CheckValue(flags[name], value); err != nil {
+				t.Errorf("%s: --%s %s: %v", a.Name, name, value, err)
+			}
+		}
+	}
+}

@@ -38,7 +38,8 @@ func groups() []string {
 
 // rows returns all rows.
 func rows() []row {
-	return slices.Concat(inferRows(), untunedRows(), zooInferRows(), halfInferRows(), trainRows(),
+	return slices.Concat(inferRows(), untunedRows(), zooInferRows(), everyInferRows(),
+		halfInferRows(), trainRows(),
 		zooTrainRows(), layerRows(), halfTrainRows(),
 		pixelRows(), deviceRows(), processRows(), coldRows(), inputRows())
 }

@@ -6,16 +6,38 @@ import "fmt"
 func graphFile(name string) string { return "GRAPH:" + name }
 
 // zoo are the networks whose activations are not relu alone.
-var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", "shufflenetv2", "yolov8n",
+var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", "shufflenetv2",
+	"yolov8n",
 	"yolox-nano"}
 
+// every are all networks of the zoo for classes that torchvision has; networks.py writes them.
+var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152",
+	"resnext50-32x4d",
+	"resnext101-32x8d", "wide-resnet50-2", "mobilenetv2", "mobilenetv3-small",
+	"mobilenetv3-large", "mnasnet1-0",
+	"efficientnet-b0", "efficientnet-b1", "efficientnet-b2", "efficientnet-b3", "efficientnet-b4",
+	"efficientnet-v2-s", "regnet-x-400mf", "regnet-y-400mf", "regnet-y-800mf",
+	"regnet-y-1-6gf", "regnet-y-3-2gf",
+	"regnet-y-8gf", "densenet121", "googlenet", "inception-v3", "shufflenet-v2-x1-0",
+	"squeezenet1-1", "vgg11-bn",
+	"vgg13-bn", "vgg16-bn", "vgg19-bn", "convnext-tiny", "vit-b-16", "swin-t"}
+
+// everyGroup takes hours, and is measured where -rows names it.
+const everyGroup = "infer-zoo-all"
+
 // zooInferRows are predictions of the zoo against the best of two ONNX Runtimes, from one file.
-func zooInferRows() (list []row) {
-	for _, name := range zoo {
+func zooInferRows() []row { return graphRows("infer-zoo", 1.1, 1.4, zoo) }
+
+// everyInferRows are the same of all of them.
+func everyInferRows() []row { return graphRows(everyGroup, 0.85, 1.2, every) }
+
+func graphRows(group string, must, aim float64, networks []string) (list []row) {
+	for _, name := range networks {
 		for _, batch := range []int{1, 8} {
 			for _, threads := range threadCounts {
-				list = append(list, row{group: "infer-zoo", unit: "img/s", must: 1.1, aim: 1.4, threads: threads,
-					name: fmt.Sprintf("%s, batch %d, %s", name, batch, count(threads, "thread")),
+				list = append(list, row{group: group, unit: "img/s", must: must, aim: aim,
+					threads: threads,
+					name:    fmt.Sprintf("%s, batch %d, %s", name, batch, count(threads, "thread")),
 					bnctl: side{"bnctl", bnctlRate(graphFile(name), "--mode", "infer",
 						"--batch", fmt.Sprint(batch), "--threads", fmt.Sprint(threads))},
 					theirs: onnxRuntimes(name, batch, threads)})

@@ -7,6 +7,7 @@ from a fixed seed, and far from 0 and 1. Of lenet-bn, which is trained alone, it
 writes the layers; of zoo.py's networks NAME.onnx, and NAME.train.onnx with batch norms. As
 `networks.py FOLDER SIZE NAME...` it writes NAME.train.onnx of these alone, for pictures of that size;
 convnext-tiny and vit-4, of ten classes, are only there, as they are in evaluation: without stochastic depth.
+`networks.py FOLDER all` writes NAME.onnx of all networks for classes that bnctl has and torchvision too.
 """
 import os
 import sys
@@ -207,9 +208,20 @@ def write_onnx(name, network, path, sample=None, **options):
                       opset_version=13, dynamic_axes={"x": {0: "n"}, "y": {0: "n"}}, **options)
 
 
+def export_all(folder):
+    """Writes what is not there yet, as forwards.py builds it."""
+    import forwards
+    for name in forwards.NETWORKS:
+        path, side = os.path.join(folder, name + ".onnx"), forwards.SIDES.get(name, 224)
+        if not os.path.exists(path):
+            write_onnx(name, scramble(forwards.build(name)), path, sample=(3, side, side), do_constant_folding=True)
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 2:
         export(sys.argv[1])
+    elif sys.argv[2] == "all":
+        export_all(sys.argv[1])
     for network in sys.argv[3:]:
         torch.manual_seed(38)
         sample = (3, int(sys.argv[2]), int(sys.argv[2]))

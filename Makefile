@@ -60,6 +60,14 @@ sums-feed: build ## augmentation, mixing, class weights and the losses of severa
 	COMMAND='make sums-feed' ONLY='randaugment|trivial' bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) 100 cpu avx2:cpu purego:cpu arm64:cpu threads1:cpu \
 		2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0 ranks2:cpu ranks3:2xcpu ranks4:cpu accumulate2:cpu resumed:3xcpu
 
+.PHONY: sums-zoo
+sums-zoo: build ## every network of the zoo, trained 3 steps: one sum with AVX-512, AVX2 and two devices (half an hour)
+	COMMAND="make sums-zoo" ZOO=1 bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu 2xcpu
+
+.PHONY: test-steps
+test-steps: build ## one training step of every network beside PyTorch, which it installs (half an hour)
+	sh scripts/peers.sh >/dev/null && mkdir -p bin/steps && /usr/bin/python3 -W ignore scripts/peers/steps.py bin/steps bin/bnctl
+
 .PHONY: test-amx
 test-amx: ## kernels and CPU device in class amx (Linux, gcc, AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .

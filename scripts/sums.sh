@@ -11,6 +11,7 @@
 # three ranks (mpirun.openmpi); accumulate2: makes each step of two halves of batch and replicas: the template has
 # another recipe, so that the weights alone are compared. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
 # efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
+# ZOO=1 takes every network of the zoo for 3 steps, in place of those recipes, at 64x64 where it can.
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
 bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
@@ -75,6 +76,22 @@ photos() {
 	tar xzf "$archive" -T picked
 	mv "$(dirname "$(dirname "$(head -1 picked)")")" photos
 }
+
+# zoo writes a recipe for every network of the zoo.
+zoo() {
+	local name
+	"$bnctl" models list --json | sed 's/.*"name":"\([^"]*\)".*"family":"\([^"]*\)".*/\1 \2/' | while read -r name family; do
+		case $family:$name in
+		small:*) echo "3 --model $name --data glyphs:64 --batch 8 --replicas 4" ;;
+		cifar-resnet:*) echo "3 --model $name --data npy:f.npy,y.npy --batch 8 --replicas 4" ;;
+		vgg:*) echo "3 --model $name --data npy:x.npy,y.npy --size 32x32 --batch 8 --replicas 4" ;;
+		inception:inception-v3) echo "3 --model $name --data npy:x.npy,y.npy --size 96x96 --batch 8 --replicas 4" ;;
+		segmentation:*) echo "3 --model $name --data shapes:16 --size 64x64 --batch 8 --replicas 4" ;;
+		*) echo "3 --model $name --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4" ;;
+		esac
+	done
+}
+[ -z "${ZOO:-}" ] || mapfile -t recipes < <(zoo)
 
 # plugin NAME [BUILD FLAG...]: the CPU device in another build.
 plugin() {

@@ -20,10 +20,10 @@ from torch import nn
 
 warnings.simplefilter("ignore")
 
-NETWORKS = """resnet18 resnet152 resnext50-32x4d resnext101-32x8d wide-resnet50-2 mobilenetv2 mobilenetv3-small
+NETWORKS = """resnet18 resnet34 resnet50 resnet101 resnet152 resnext50-32x4d resnext101-32x8d wide-resnet50-2 mobilenetv2 mobilenetv3-small
     mobilenetv3-large mnasnet1-0 efficientnet-b0 efficientnet-b1 efficientnet-b2 efficientnet-b3 efficientnet-b4
     efficientnet-v2-s regnet-x-400mf regnet-y-400mf regnet-y-800mf regnet-y-1-6gf regnet-y-3-2gf regnet-y-8gf
-    densenet121 googlenet inception-v3 shufflenet-v2-x1-0 squeezenet1-1 vgg11-bn vgg13-bn vgg19-bn convnext-tiny
+    densenet121 googlenet inception-v3 shufflenet-v2-x1-0 squeezenet1-1 vgg11-bn vgg13-bn vgg16-bn vgg19-bn convnext-tiny
     vit-b-16 swin-t""".split()
 SIDES = {"inception-v3": 299, "efficientnet-b1": 240, "efficientnet-b2": 288, "efficientnet-b3": 300,
          "efficientnet-b4": 380, "efficientnet-v2-s": 384}
@@ -127,4 +127,5 @@ def main(folder, program, *names):
     sys.exit(bad)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -34,6 +34,17 @@ func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*i
 	return g.out, nil
 }
 
+// Thumbnail returns a picture, u8 [H,W,1 or 3], scaled so that its longer side is side pixels, but not
+// to more than eight times its size.
+func Thumbnail(picture tensor.Tensor, side int) *image.RGBA {
+	const most = 8
+	fitted := fitInto(picture, min(side, most*max(picture.Shape[0], picture.Shape[1])))
+	out := image.NewRGBA(image.Rect(0, 0, fitted.w, fitted.h))
+	copy(out.Pix, bytes.Repeat([]byte{0, 0, 0, 0xff}, fitted.w*fitted.h))
+	paste(out, fitted, 0, 0)
+	return out
+}
+
 // grid is a picture of cells, each a square for a sample and lines of text below it.
 type grid struct {
 	out                    *image.RGBA

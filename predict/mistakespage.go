@@ -13,6 +13,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/internal/style"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -36,8 +37,8 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 		return err
 	}
 	wrong := &Details{answers: d.mistakes()}
-	page := mistakesPage{Model: m.Architecture, Data: src.Info().Kind, Samples: len(d.answers),
-		Wrong: len(wrong.answers)}
+	page := mistakesPage{Style: template.CSS(style.CSS()), Model: m.Architecture, Data: src.Info().Kind,
+		Samples: len(d.answers), Wrong: len(wrong.answers)}
 	if err := wrong.pictures(ctx, folder, m, src, &page); err != nil {
 		return err
 	}
@@ -72,6 +73,7 @@ func (d *Details) pictures(ctx context.Context, folder string, m *models.Model, 
 
 // mistakesPage is what the page shows.
 type mistakesPage struct {
+	Style          template.CSS
 	Model, Data    string
 	Samples, Wrong int
 	Mistakes       []mistake

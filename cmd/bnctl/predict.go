@@ -35,6 +35,7 @@ outputs. All formats write the same values.
 
    bnctl predict cifar.bnm cat.jpg dog.png
    bnctl predict cifar.bnm photos/ archive.zip --top 3 --devices 2xcpu
+   bnctl predict cifar.bnm photos/ --format page -o answers   # answers/index.html
    bnctl predict glyphs.bnm glyphs:10 --json
    curl URL | bnctl predict cifar.bnm -
    bnctl predict resnet18.pth cat.jpg --preprocess imagenet
@@ -49,11 +50,12 @@ outputs. All formats write the same values.
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table",
-				Usage: "json, csv, table, npy, masks, overlays or probabilities", DefaultText: "that of -o FILE.npy, " +
+				Usage: "json, csv, table, npy, masks, overlays, probabilities or page",
+				DefaultText: "that of -o FILE.npy, " +
 					".csv or .json, or table"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
 				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks, overlays, " +
-					"probabilities: a folder"},
+					"probabilities, page: a folder"},
 		}, append(fitFlags("scale for masks, overlays, probabilities"), predictFlags()...)...),
 		Action: predictAction,
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/format"
@@ -17,7 +16,7 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
 			"add --task classify; strip --labels makes a template that says so", a.Name(a.Scores))
 	}
-	if p.folder() {
+	if format.IsFolder(p.format) {
 		return format.CheckFolder(p.format, a, p.output)
 	}
 	if p.output == "" {
@@ -43,9 +42,6 @@ func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	}
 	return nil
 }
-
-// folder reports whether -o names a folder.
-func (p *prediction) folder() bool { return slices.Contains(format.Folders(), p.format) }
 
 // paths returns the files that -o asks for.
 func (p *prediction) paths(a *predict.Answers) []string {

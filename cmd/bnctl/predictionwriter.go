@@ -15,14 +15,15 @@ import (
 // files of -o. It returns what could not be read.
 func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
 	src data.Source, r predict.Reading) (bad []error, err error) {
-	if p.folder() {
-		if bad, err = format.Whole(ctx, on, src, p.whole, r, p.format, p.output); err == nil {
+	if format.IsFolder(p.format) {
+		f := format.Folder{Format: p.format, Path: p.output, Answers: a, Whole: p.whole, Lines: p.lines(a, o.note)}
+		if bad, err = f.Write(ctx, on, src, r); err == nil {
 			o.note("wrote %s", p.output)
 		}
 		return bad, err
 	}
 	fill := func(files []io.Writer) (err error) {
-		bad, err = format.All(ctx, on, src, r, format.WithNotes(p.writer(a, files, src), a, o.note))
+		bad, err = format.All(ctx, on, src, r, p.writer(a, files, src, o.note))
 		return err
 	}
 	if on.Rank() > 0 { // rank 0 writes
@@ -46,20 +47,28 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 // fitTo settles how samples become inputs, and which output has the classes of pixels.
 func (p *prediction) fitTo(a *predict.Answers, src data.Source) (err error) {
 	p.whole.Output = a.Chosen[0]
-	p.whole.Fit, err = format.Fit(p.format, p.fit, src.Info())
+	p.whole.Fit, err = format.Fit(p.format, a, p.fit, src.Info())
 	return err
 }
 
+// lines returns what writes answers as JSON.
+func (p *prediction) lines(a *predict.Answers, note func(string, ...any)) func(io.Writer) format.Writer {
+	return func(to io.Writer) format.Writer {
+		lines := &output{stdout: to, json: true}
+		return format.WithNotes(format.JSON(a, func(v any) { lines.event("predict", v) }), a, note)
+	}
+}
+
 // writer returns what writes the format to the files.
-func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Source) format.Writer {
+func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Source,
+	note func(string, ...any)) format.Writer {
 	switch p.format {
 	case "json":
-		lines := &output{stdout: files[0], json: true}
-		return format.JSON(a, func(v any) { lines.event("predict", v) })
+		return p.lines(a, note)(files[0])
 	case "csv":
-		return format.CSV(a, files[0])
+		return format.WithNotes(format.CSV(a, files[0]), a, note)
 	case "npy":
-		return format.NPY(a, src.Info().Len, files)
+		return format.WithNotes(format.NPY(a, src.Info().Len, files), a, note)
 	}
-	return format.Table(a, files[0], src)
+	return format.WithNotes(format.Table(a, files[0], src), a, note)
 }

@@ -72,7 +72,7 @@ internal/style:
 internal/chart: internal/style
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents
-cmd/bnctl/internal/study: problem
+cmd/bnctl/internal/study: internal/style problem
 
 problem:
 fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
@@ -87,13 +87,13 @@ modelfile/doctor: bn data fleet modelfile/formats graph modelfile models paralle
 modelfile/doctor: internal/regular models/fit tensor train
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel problem tensor
-predict: train
+predict: internal/style train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
 cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
 cmd/bnctl/internal/report: modelfile/formats models
 cmd/bnctl/internal/report: predict problem serialize tensor train
-cmd/bnctl/internal/format: data internal/legible predict problem internal/regular tensor
+cmd/bnctl/internal/format: data internal/legible internal/style predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor
 server/internal/repository: problem

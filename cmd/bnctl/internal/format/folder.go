@@ -3,6 +3,7 @@ package format
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,18 +20,23 @@ const (
 	masks         = "masks"         // NAME.png: the classes, indexed, in the colours of PASCAL VOC
 	overlays      = "overlays"      // NAME.png: the picture under its mask
 	probabilities = "probabilities" // NAME.npy: f32 [C,H,W]
+
+	pageFormat = "page" // of all models: see Folder.page
 )
 
-// Folders returns the formats that write a file for each input: masks, overlays
-// and probabilities.
+// Folders returns the formats that write a file for each input of a model that gives each pixel a
+// class: masks, overlays and probabilities.
 func Folders() []string { return []string{masks, overlays, probabilities} }
 
+// IsFolder reports whether a format writes a folder: page, or one of Folders.
+func IsFolder(format string) bool { return format == pageFormat || slices.Contains(Folders(), format) }
+
 // Fit returns the fit with that name for a format and data. "" is the default:
-// data.ScaleFit for formats of Folders, which show whole pictures, else
+// data.ScaleFit for formats of Folders and pages of masks, which show whole pictures, else
 // data.CropFit. The other formats permit data.CropFit alone. The error is a
 // *problem.Error of fit.
-func Fit(format, name string, info data.Info) (data.Fit, error) {
-	whole := slices.Contains(Folders(), format)
+func Fit(format string, a *predict.Answers, name string, info data.Info) (data.Fit, error) {
+	whole := slices.Contains(Folders(), format) || format == pageFormat && givesPixels(a)
 	if name == "" && whole && info.Pictures() {
 		return data.ScaleFit, nil
 	}
@@ -47,11 +53,14 @@ func Fit(format, name string, info data.Info) (data.Fit, error) {
 
 // CheckFolder returns an error if a format of Folders cannot write such answers into
 // folder. The model must have one output of scores for each pixel, f32 [C,H,W] with 2
-// to data.MaskClasses classes. The folder must be empty; CheckFolder makes it if it
-// does not exist. The error is a *problem.Error of format or output.
+// to data.MaskClasses classes, unless the format is page. The folder must be empty;
+// CheckFolder makes it if it does not exist. The error is a *problem.Error of format or output.
 func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
+	}
+	if format == pageFormat {
+		return emptyFolder(folder)
 	}
 	f := a.Model.Graph.Main
 	t := f.Values[f.Outputs[a.Chosen[0]].Value].Type
@@ -63,6 +72,11 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 		return problem.New("format", format, fmt.Sprintf("output %s is %s for each input, not 2 to %d classes "+
 			"for each pixel", a.Name(a.Chosen[0]), tensor.Describe(t.DType, t.Shape), data.MaskClasses), "")
 	}
+	return emptyFolder(folder)
+}
+
+// emptyFolder makes a folder, unless it is there and empty.
+func emptyFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return problem.Wrap("output", err)
 	}
@@ -77,19 +91,31 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 	return nil
 }
 
-// Whole predicts every picture of src, as w says, and writes a file for each into
-// folder, in a format of Folders. Files are named after the inputs: characters
-// that are not permitted in a file name become underscores, and further inputs of
-// the same name get NAME-2 and so on. Call CheckFolder before. Whole returns the
-// errors of pictures that cannot be read or have pixels that say no class as bad, if
-// r says to go on after them.
-func Whole(ctx context.Context, p *predict.Predictor, src data.Source, w predict.Whole, r predict.Reading,
-	format, folder string) (bad []error, err error) {
+// Folder says what is written into a folder, for which IsFolder holds.
+type Folder struct {
+	Format  string
+	Path    string // see CheckFolder
+	Answers *predict.Answers
+	Whole   predict.Whole             // how pictures of pixels with classes are seen
+	Lines   func(to io.Writer) Writer // writes answers as JSON, for a page
+}
+
+// Write predicts every picture of src, and writes a page, or in a format of Folders a file
+// for each. Files are named after the inputs: characters that are not permitted in a file
+// name become underscores, and further inputs of the same name get NAME-2 and so on. Call
+// CheckFolder before. Write returns the errors of pictures that cannot be read or have pixels
+// that say no class as bad, if r says to go on after them.
+func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
+	bad []error, err error) {
+	if f.Format == pageFormat {
+		return f.page(ctx, p, src, r)
+	}
+	format, w := f.Format, f.Whole
 	if info := src.Info(); format == overlays && !info.Pictures() {
 		return nil, problem.New("format", format, "it is for pictures; the samples are "+
 			tensor.Describe(info.DType, info.Shape), "")
 	}
-	to := &files{folder, p.Model.Graph.Main.Outputs[w.Output].Name, map[string]bool{}}
+	to := &files{f.Path, p.Model.Graph.Main.Outputs[w.Output].Name, map[string]bool{}}
 	write := func(i int, scores tensor.Tensor) error {
 		switch format {
 		case overlays:

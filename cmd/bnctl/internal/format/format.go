@@ -16,10 +16,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns a *problem.Error of format unless name is json, csv, npy, one
+// Check returns a *problem.Error of format unless name is json, csv, npy, page, one
 // of Folders, or one of others, which are the caller's own formats.
 func Check(name string, others ...string) error {
-	known := slices.Concat([]string{"json", "csv"}, others, []string{"npy"}, Folders())
+	known := slices.Concat([]string{"json", "csv"}, others, []string{"npy"}, Folders(), []string{pageFormat})
 	if slices.Contains(known, name) {
 		return nil
 	}

@@ -11,7 +11,7 @@ var values = map[string][]string{
 	"data":          sources,
 	"devices":       {"cpu", "2xcpu", "cuda", "ref", "auto"},
 	"exif":          {"apply", "ignore"},
-	"format":        {"json", "csv", "table", "npy", "masks", "overlays", "probabilities"},
+	"format":        {"json", "csv", "table", "npy", "masks", "overlays", "probabilities", "page"},
 	"kernels":       {"auto", "amx", "fma", "generic"},
 	"optimizer":     {"sgd", "adam", "adamw", "lars"},
 	"precision":     {"f32", "bf16"},

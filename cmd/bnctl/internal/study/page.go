@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/internal/style"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -42,8 +43,9 @@ func (r *Results) Page(w io.Writer) error {
 		rows = append(rows, row.cells())
 	}
 	rows = append(rows, r.refused()...)
-	return page().Execute(w, map[string]any{"Results": r, "Columns": r.columns(), "Rows": rows,
-		"Findings": r.Findings(), "Plots": pictures, "Length": r.length(), "Kept": r.retained()})
+	return page().Execute(w, map[string]any{"Style": template.CSS(style.CSS()), "Results": r,
+		"Columns": r.columns(), "Rows": rows, "Findings": r.Findings(), "Plots": pictures, "Length": r.length(),
+		"Kept": r.retained()})
 }
 
 // length says how long a run is.

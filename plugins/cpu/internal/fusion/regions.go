@@ -15,32 +15,64 @@ import (
 // pixel of every other row, four times) is copied once instead of three times.
 type Region struct{ Begin, Step, Shape []int }
 
-// regions makes a concatenation, node i, read what slices that nothing else reads are taken of. One that
-// lays channels by turns reads channels that lie side by side.
+// regions makes a concatenation, node i, read what slices that only concatenations read are taken of. One
+// that lays channels by turns reads channels that lie side by side.
 func (u *fuser) regions(i int) {
 	n := u.fn.Nodes[i]
 	in, regions := slices.Clone(n.In), make([]Region, len(n.In))
+	u.fn.Nodes[i].In = in
 	for k := range in {
-		for u.rows(in[k]) && u.alone(in[k], graph.Slice) {
+		for u.rows(in[k]) && u.onlyConcatenated(in[k]) {
 			slice := u.fn.Nodes[u.made[in[k]]]
 			if u.fused[n.Out[0]].Groups > 0 && !u.ofChannels(&slice) {
 				break
 			}
 			regions[k] = regions[k].of(&slice, u.fn.Values[in[k]].Type.Shape)
-			u.gone[u.made[in[k]]], in[k] = true, slice.In[0]
+			in[k] = u.past(in[k])
 		}
 	}
 	if !slices.ContainsFunc(regions, func(p Region) bool { return p.Shape != nil }) {
 		return
 	}
-	n.In = in
-	u.fn.Nodes[i] = n
 	f, ok := u.fused[n.Out[0]]
 	if !ok {
 		f.Given = n.Out[0]
 	}
 	f.Regions = regions
 	u.fused[n.Out[0]] = f
+}
+
+// onlyConcatenated reports whether v is a slice that only concatenations read, or slices of which that is
+// true.
+func (u *fuser) onlyConcatenated(v graph.Value) bool {
+	i, ok := u.made[v]
+	if !ok || u.gone[i] || u.fn.Nodes[i].Op != graph.Slice {
+		return false
+	}
+	reads := 0
+	for k, n := range u.fn.Nodes {
+		for _, x := range n.In {
+			switch {
+			case x != v || u.gone[k]:
+			case n.Op == graph.Concat || n.Op == graph.Slice && u.onlyConcatenated(n.Out[0]):
+				reads++
+			}
+		}
+	}
+	return reads == u.uses[v]
+}
+
+// past has one reader of a slice read its operand instead, and returns that. The last takes the slice in.
+func (u *fuser) past(v graph.Value) graph.Value {
+	i := u.made[v]
+	x := u.fn.Nodes[i].In[0]
+	u.uses[v]--
+	if u.uses[v] == 0 {
+		u.gone[i] = true
+		return x
+	}
+	u.uses[x]++
+	return x
 }
 
 // ofChannels reports whether a slice is of channels that lie side by side.

@@ -18,6 +18,7 @@ import (
 //go:generate go run -C _asm . gradient
 //go:generate go run -C _asm . channels
 //go:generate go run -C _asm . elementwise
+//go:generate go run -C _asm . doubles
 //go:generate go run -C _asm . fetch
 //go:generate go run -C _asm . depthwise
 //go:generate go run -C _asm . depthwiserows
@@ -72,6 +73,7 @@ type Set struct {
 	depthwiseGradients []depthwiseGradients // widest first
 	depthwiseRows      []depthwiseRowTiles
 	elements           *elements
+	doubles            *doubles
 	activations        *activations
 	pools              *pools
 	resample           *resampleKernel

@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
@@ -130,23 +132,76 @@ func perReplica(c *plan.Compiler, n int, do func(f *run.Frame, w *run.Worker, r 
 func buildSoftmaxXent(c *plan.Compiler) run.Action {
 	l := labelledOf(c, c.In(2))
 	return perReplica(c, 1, func(f *run.Frame, w *run.Worker, r int, sum []float64) {
-		l.each(f, w, r, func(_, label int, x []float32) {
-			sum[0] += float64(l.weightOf(f, w, r, label) * l.loss(label, x))
+		l.eachSum(f, w, r, false, func(n logits) {
+			sum[0] += float64(l.weightOf(f, w, r, n.label) * l.loss(n))
 		})
 	})
 }
 
+// logits are those of one position, the largest of them, the logarithm of sum(exp(x - largest)), and
+// the exponentials of x - largest - log, if they are wanted.
+type logits struct {
+	p, label     int
+	x            []float32
+	largest, log float64
+	exp          []float64
+}
+
+// someLogits is how many exponentials are computed together.
+const someLogits = 2048
+
+// eachSum is each with what softmax has of a position.
+func (l *labelled) eachSum(f *run.Frame, w *run.Worker, r int, exp bool, do func(n logits)) {
+	classes := l.logits.Channels
+	most := max(1, someLogits/classes)
+	all, buffer := make([]logits, 0, most), w.Doubles(2*most*classes)
+	x, y := buffer[:most*classes], buffer[most*classes:]
+	flush := func() {
+		n := len(all) * classes
+		f.Kernels.ExpDoubles(y[:n], x[:n], tensor.Exp)
+		for i := range all {
+			sum := 0.0
+			for _, v := range y[i*classes:][:classes] {
+				sum += v
+			}
+			all[i].log = tensor.Log(sum)
+		}
+		if exp {
+			for i, n := range all {
+				for k, v := range n.x {
+					x[i*classes+k] = float64(v) - n.largest - n.log
+				}
+			}
+			f.Kernels.ExpDoubles(y[:n], x[:n], tensor.Exp)
+		}
+		for i, n := range all {
+			n.exp = y[i*classes:][:classes]
+			do(n)
+		}
+		all = all[:0]
+	}
+	l.each(f, w, r, func(p, label int, values []float32) {
+		n := logits{p: p, label: label, x: values, largest: float64(slices.Max(values))}
+		for k, v := range values {
+			x[len(all)*classes+k] = float64(v) - n.largest
+		}
+		if all = append(all, n); len(all) == most {
+			flush()
+		}
+	})
+	flush()
+}
+
 // loss returns the cross-entropy of one line of logits.
-func (l *labelled) loss(label int, x []float32) float64 {
-	largest, log := line{len(x), 1}.logSumExp(x)
+func (l *labelled) loss(n logits) float64 {
 	target, other := l.targets()
 	if other == 0 {
-		return 0 - float64(target*(float64(x[label])-largest-log))
+		return 0 - float64(target*(float64(n.x[n.label])-n.largest-n.log))
 	}
 	loss := 0.0
-	for k, v := range x {
-		if t := l.target(k, label, target, other); t != 0 {
-			loss -= float64(t * (float64(v) - largest - log))
+	for k, v := range n.x {
+		if t := l.target(k, n.label, target, other); t != 0 {
+			loss -= float64(t * (float64(v) - n.largest - n.log))
 		}
 	}
 	return loss
@@ -158,13 +213,11 @@ func buildSoftmaxXentGrad(c *plan.Compiler) run.Action {
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, r, _, _ int) {
 		grad, scale := f.At(dx, w, r), float64(f.F32(inverse)[0])
 		clear(grad)
-		l.each(f, w, r, func(p, label int, x []float32) {
-			largest, log := line{len(x), 1}.logSumExp(x)
-			weight, to := l.weightOf(f, w, r, label), grad[p*len(x):][:len(x)]
-			sum := l.sum(label, target, other)
-			for k, v := range x {
-				q := float64(tensor.Exp(float64(v)-largest-log) * sum)
-				to[k] = float32((q - l.target(k, label, target, other)) * weight * scale)
+		l.eachSum(f, w, r, true, func(n logits) {
+			weight, to := l.weightOf(f, w, r, n.label), grad[n.p*len(n.x):][:len(n.x)]
+			sum := l.sum(n.label, target, other)
+			for k, e := range n.exp {
+				to[k] = float32((float64(e*sum) - l.target(k, n.label, target, other)) * weight * scale)
 			}
 		})
 	}}

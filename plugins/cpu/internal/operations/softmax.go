@@ -34,19 +34,6 @@ func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)
 	}})
 }
 
-// logSumExp returns the largest element of a line and log(sum(exp(x - largest))).
-func (l line) logSumExp(x []float32) (largest, log float64) {
-	largest = float64(x[0])
-	for k := range l.n {
-		largest = max(largest, float64(x[k*l.step]))
-	}
-	sum := 0.0
-	for k := range l.n {
-		sum += tensor.Exp(float64(x[k*l.step]) - largest)
-	}
-	return largest, tensor.Log(sum)
-}
-
 // buildSoftmaxGrad: y*(dy - sum(dy*y)); of the logarithm dy - exp(y)*sum(dy).
 func buildSoftmaxGrad(c *plan.Compiler) run.Action {
 	logarithm := c.Node().Op == graph.LogSoftmaxGrad

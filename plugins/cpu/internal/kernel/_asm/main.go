@@ -21,6 +21,7 @@ var families = map[string]func(){
 	"gradient":         gradient,
 	"channels":         channels,
 	"elementwise":      elementwise,
+	"doubles":          doubles,
 	"fetch":            fetch,
 	"depthwise":        depthwise,
 	"depthwiserows":    depthwiserows,

@@ -1248,6 +1248,63 @@ position:
 	VZEROUPPER
 	RET
 
+// func doubleSumsAVX512x4(sum *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·doubleSumsAVX512x4(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), DX
+	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	VMOVUPS 256(AX), Z4
+	VMOVUPS 320(AX), Z5
+	VMOVUPS 384(AX), Z6
+	VMOVUPS 448(AX), Z7
+
+position:
+	VMOVUPS       (BX)(CX*1), Z8
+	VCVTPS2PD     Y8, Z9
+	VADDPD        Z9, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VADDPD        Z9, Z1, Z1
+	VMOVUPS       64(BX)(CX*1), Z8
+	VCVTPS2PD     Y8, Z9
+	VADDPD        Z9, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VADDPD        Z9, Z3, Z3
+	VMOVUPS       128(BX)(CX*1), Z8
+	VCVTPS2PD     Y8, Z9
+	VADDPD        Z9, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VADDPD        Z9, Z5, Z5
+	VMOVUPS       192(BX)(CX*1), Z8
+	VCVTPS2PD     Y8, Z9
+	VADDPD        Z9, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y9, Z9
+	VADDPD        Z9, Z7, Z7
+	ADDQ          SI, CX
+	DECQ          DX
+	JNE           position
+	VMOVUPS       Z0, (AX)
+	VMOVUPS       Z1, 64(AX)
+	VMOVUPS       Z2, 128(AX)
+	VMOVUPS       Z3, 192(AX)
+	VMOVUPS       Z4, 256(AX)
+	VMOVUPS       Z5, 320(AX)
+	VMOVUPS       Z6, 384(AX)
+	VMOVUPS       Z7, 448(AX)
+	VZEROUPPER
+	RET
+
 // func sumsHalfAVX512BF16x4(sum *float32, x *uint16, channels int, count int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x4(SB), NOSPLIT, $0-32
@@ -2773,6 +2830,43 @@ position:
 	VZEROUPPER
 	RET
 
+// func doubleSumsAVX512x2(sum *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·doubleSumsAVX512x2(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), DX
+	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+
+position:
+	VMOVUPS       (BX)(CX*1), Z4
+	VCVTPS2PD     Y4, Z5
+	VADDPD        Z5, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z5, Z1, Z1
+	VMOVUPS       64(BX)(CX*1), Z4
+	VCVTPS2PD     Y4, Z5
+	VADDPD        Z5, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z5, Z3, Z3
+	ADDQ          SI, CX
+	DECQ          DX
+	JNE           position
+	VMOVUPS       Z0, (AX)
+	VMOVUPS       Z1, 64(AX)
+	VMOVUPS       Z2, 128(AX)
+	VMOVUPS       Z3, 192(AX)
+	VZEROUPPER
+	RET
+
 // func sumsHalfAVX512BF16x2(sum *float32, x *uint16, channels int, count int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumsHalfAVX512BF16x2(SB), NOSPLIT, $0-32
@@ -3779,6 +3873,33 @@ position:
 	VMOVUPD       Z4, 64(BX)
 	DECQ          R11
 	JNE           block
+	VZEROUPPER
+	RET
+
+// func doubleSumsAVX512x1(sum *float64, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·doubleSumsAVX512x1(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), DX
+	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+
+position:
+	VMOVUPS       (BX)(CX*1), Z2
+	VCVTPS2PD     Y2, Z3
+	VADDPD        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z3, Z1, Z1
+	ADDQ          SI, CX
+	DECQ          DX
+	JNE           position
+	VMOVUPS       Z0, (AX)
+	VMOVUPS       Z1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -6391,6 +6512,43 @@ position:
 	VZEROUPPER
 	RET
 
+// func doubleSumsAVX2x2(sum *float64, x *float32, channels int, count int)
+// Requires: AVX
+TEXT ·doubleSumsAVX2x2(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), DX
+	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+
+position:
+	VMOVUPS      (BX)(CX*1), Y4
+	VCVTPS2PD    X4, Y5
+	VADDPD       Y5, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y5, Y1, Y1
+	VMOVUPS      32(BX)(CX*1), Y4
+	VCVTPS2PD    X4, Y5
+	VADDPD       Y5, Y2, Y2
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y5, Y3, Y3
+	ADDQ         SI, CX
+	DECQ         DX
+	JNE          position
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	VZEROUPPER
+	RET
+
 // func momentBlocksAVX2x1(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
 // Requires: AVX, AVX2, SSE2
 TEXT ·momentBlocksAVX2x1(SB), NOSPLIT, $0-48
@@ -6639,6 +6797,33 @@ position:
 	VMOVUPD      Y4, 32(BX)
 	DECQ         R11
 	JNE          block
+	VZEROUPPER
+	RET
+
+// func doubleSumsAVX2x1(sum *float64, x *float32, channels int, count int)
+// Requires: AVX
+TEXT ·doubleSumsAVX2x1(SB), NOSPLIT, $0-32
+	MOVQ    sum+0(FP), AX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), DX
+	XORQ    CX, CX
+	MOVQ    channels+16(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+
+position:
+	VMOVUPS      (BX)(CX*1), Y2
+	VCVTPS2PD    X2, Y3
+	VADDPD       Y3, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y3, Y1, Y1
+	ADDQ         SI, CX
+	DECQ         DX
+	JNE          position
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
 	VZEROUPPER
 	RET
 

@@ -44,6 +44,9 @@ func maskedBlocksAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, 
 func maskedBlocksPlusAVX512x4(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
+func doubleSumsAVX512x4(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
 func sumsHalfAVX512BF16x4(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
@@ -107,6 +110,9 @@ func maskedBlocksAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, 
 func maskedBlocksPlusAVX512x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
+func doubleSumsAVX512x2(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
 func sumsHalfAVX512BF16x2(sum *float32, x *uint16, channels int, count int)
 
 //go:noescape
@@ -168,6 +174,9 @@ func maskedBlocksAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, 
 
 //go:noescape
 func maskedBlocksPlusAVX512x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func doubleSumsAVX512x1(sum *float64, x *float32, channels int, count int)
 
 //go:noescape
 func sumsHalfAVX512BF16x1(sum *float32, x *uint16, channels int, count int)
@@ -326,6 +335,9 @@ func maskedBlocksAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx
 func maskedBlocksPlusAVX2x2(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
 
 //go:noescape
+func doubleSumsAVX2x2(sum *float64, x *float32, channels int, count int)
+
+//go:noescape
 func momentBlocksAVX2x1(t1 *float64, t2 *float64, first *float64, x *float32, channels int, count int)
 
 //go:noescape
@@ -336,6 +348,9 @@ func maskedBlocksAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx
 
 //go:noescape
 func maskedBlocksPlusAVX2x1(s1 *float64, s2 *float64, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func doubleSumsAVX2x1(sum *float64, x *float32, channels int, count int)
 
 //go:noescape
 func sumsHalfAVX2x2(sum *float32, x *uint16, channels int, count int)

@@ -100,3 +100,10 @@ var (
 		&sumHalfAVX512x1, &sumHalfAVX2x1}
 	sumHalvesAVX2 = []*sumColumns[uint16]{&sumHalfAVX2Wide, &sumHalfAVX2x2, &sumHalfAVX2x1}
 )
+
+// Walks that add in float64.
+var (
+	doubleSumsAVX512 = append([]*doubleSums{{extent{lanes: 64}, doubleSumsAVX512x4},
+		{extent{lanes: 32}, doubleSumsAVX512x2}, {extent{lanes: 16}, doubleSumsAVX512x1}}, doubleSumsAVX2[1:]...)
+	doubleSumsAVX2 = []*doubleSums{{extent{lanes: 16}, doubleSumsAVX2x2}, {extent{lanes: 8}, doubleSumsAVX2x1}}
+)

@@ -68,6 +68,7 @@ type Set struct {
 	normColumns        []*normColumns[float32] // the first to be taken first
 	normHalves         []*normColumns[uint16]  // of bfloat16
 	sumColumns         []*sumColumns[float32]
+	doubleSums         []*doubleSums
 	sumHalves          []*sumColumns[uint16]
 	depthwise          []depthwiseTiles     // widest first
 	depthwiseGradients []depthwiseGradients // widest first

@@ -10,7 +10,8 @@ func native() []*Set {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx512", Class: "fma", fused: true,
 			window: windowAVX512, gradient: gradientAVX512, denseGradient: denseGradientAVX512,
-			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512, elements: &elementsAVX512,
+			normColumns: normColumnsAVX512, sumColumns: sumColumnsAVX512,
+			doubleSums: doubleSumsAVX512, elements: &elementsAVX512,
 			activations: &activationsAVX512, doubles: &doublesAVX512,
 			depthwise: depthwiseAVX512, depthwiseGradients: depthwiseGradientsAVX512,
 			depthwiseRows: depthwiseRowsAVX512,
@@ -28,7 +29,8 @@ func native() []*Set {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		sets = append(sets, &Set{Name: "avx2", Class: "fma", fused: true,
 			window: windowAVX2, gradient: gradientAVX2, stagedGradient: &stagedGradientAVX2,
-			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2, normHalves: normHalvesAVX2,
+			normColumns: normColumnsAVX2, sumColumns: sumColumnsAVX2,
+			doubleSums: doubleSumsAVX2, normHalves: normHalvesAVX2,
 			sumHalves: sumHalvesAVX2, elements: &elementsAVX2, activations: &activationsAVX2,
 			doubles:   &doublesAVX2,
 			depthwise: depthwiseAVX2, depthwiseGradients: depthwiseGradientsAVX2, depthwiseRows: depthwiseRowsAVX2,

@@ -28,9 +28,7 @@ func buildReduce(c *plan.Compiler) run.Action {
 			return
 		case pixels:
 			clear(acc)
-			for image := run.View[float32](in); len(image) > 0; image = image[len(acc):] {
-				addTo(acc, image[:len(acc)])
-			}
+			f.Kernels.DoubleSums(acc, run.View[float32](in))
 		default:
 			reduceUnit(op, x.Shape, logical, from, to, acc, run.View[float32](in))
 		}

@@ -18,6 +18,7 @@ func channels() {
 	for _, columns := range []int{4, 2, 1} {
 		eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns})
 		eachBlocks(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns})
+		(&walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: columns}).doubleSums()
 		eachWalk(walk{rounding: native, columns: columns, half: true})
 	}
 	for _, wide := range []bool{true, false} {
@@ -27,6 +28,7 @@ func channels() {
 	eachSum(walk{rounding: narrow, columns: 2})
 	for _, columns := range []int{2, 1} {
 		eachBlocks(walk{rounding: rounding{isa: avx2, name: "AVX2"}, columns: columns})
+		(&walk{rounding: rounding{isa: avx2, name: "AVX2"}, columns: columns}).doubleSums()
 	}
 	eachSum(walk{rounding: narrow, columns: 2, half: true})
 	eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: 1, wide: true})

@@ -16,6 +16,19 @@ func (w *walk) sums() {
 	})
 }
 
+// doubleSums adds in float64. What is held of a column is two vectors, which lie side by side.
+func (w *walk) doubleSums() {
+	still, rows := w.begin("doubleSums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
+	sum, t := w.hold(held{at: still[0], regs: w.take(2 * w.columns), sum: true}), w.take(2)
+	w.each(func(column int) {
+		w.single(rows[0], column, t[0])
+		for h := range 2 {
+			w.double(t[0], h, t[1])
+			VADDPD(t[1], sum[2*column+h], sum[2*column+h])
+		}
+	})
+}
+
 func (w *walk) sizes() {
 	still, rows := w.begin("sizes", parameters{singles: []string{"size", "most"}, rows: []string{"x"}})
 	size, most := w.sum(still[0]), w.sum(still[1])

@@ -33,6 +33,8 @@ def npy(path, dtype, shape, data):
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
     open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 npy("x.npy", "|u1", (64, 3, 64, 64), random.Random(1).randbytes(64 * 3 * 64 * 64))
+for side in 32, 96:
+    npy("x%d.npy" % side, "|u1", (64, 3, side, side), random.Random(side).randbytes(64 * 3 * side * side))
 npy("f.npy", "<f4", (64, 3, 32, 32), struct.pack("<196608f", *map(random.Random(2).gauss, [0] * 196608, [1] * 196608)))
 npy("y.npy", "<i8", (64,), b"".join(struct.pack("<q", i % 10) for i in range(64)))
 draw, labels, numbers = random.Random(3), ["path,labels"], ["path,age,height"]
@@ -83,9 +85,8 @@ zoo() {
 	"$bnctl" models list --json | sed 's/.*"name":"\([^"]*\)".*"family":"\([^"]*\)".*/\1 \2/' | while read -r name family; do
 		case $family:$name in
 		small:*) echo "3 --model $name --data glyphs:64 --batch 8 --replicas 4" ;;
-		cifar-resnet:*) echo "3 --model $name --data npy:f.npy,y.npy --batch 8 --replicas 4" ;;
-		vgg:*) echo "3 --model $name --data npy:x.npy,y.npy --size 32x32 --batch 8 --replicas 4" ;;
-		inception:inception-v3) echo "3 --model $name --data npy:x.npy,y.npy --size 96x96 --batch 8 --replicas 4" ;;
+		cifar-resnet:* | vgg:*) echo "3 --model $name --data npy:x32.npy,y.npy --size 32x32 --batch 8 --replicas 4" ;;
+		inception:inception-v3) echo "3 --model $name --data npy:x96.npy,y.npy --size 96x96 --batch 8 --replicas 4" ;;
 		segmentation:*) echo "3 --model $name --data shapes:16 --size 64x64 --batch 8 --replicas 4" ;;
 		*) echo "3 --model $name --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4" ;;
 		esac

@@ -1,0 +1,45 @@
+"""zootable.py BNCTL [FILE...]: prints the table of the zoo in docs/networks.md.
+
+Sizes and memory are bnctl's own (`models list`, `models show --batch 32`). The files have the lines that forwards.py,
+steps.py and timm_names.py print: what they did not measure stays empty.
+"""
+import json
+import subprocess
+import sys
+
+
+def events(*arguments):
+    out = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def short(value):
+    return "" if value is None else f"{value:.0e}"
+
+
+def step(row):
+    if row is None:
+        return ""
+    return f"{row['update_off']:.0e}, {row['torch_f32_update_off']:.0e}" if "update_off" in row else "refused"
+
+
+def main(bnctl, *files):
+    rows = [json.loads(line) for f in files for line in open(f)]
+
+    def of(name, key):
+        return next((r for r in rows if r["network"] == name and key in r), None)
+
+    print("| network | input | parameters | MFLOP | memory of training at batch 32 | from PyTorch | from timm | a step from "
+          "float64: bnctl, PyTorch |\n|---|---|---|---|---|---|---|---|")
+    for m in events(bnctl, "models", "list", "--json"):
+        if m["event"] != "model":
+            continue
+        memory = events(bnctl, "models", "show", m["name"], "--batch", "32", "--json")[0]
+        gb = (memory["state"] + memory["activations"]) / 1e9
+        theirs, timm = of(m["name"], "strip_same"), of(m["name"], "timm")
+        print(f"| {m['name']} | {m['input']} | {m['parameters'] / 1e6:.2f} M | {m['flops'] / 1e6:.0f} | {gb:.2f} GB | "
+              f"{short(theirs and theirs['difference'])} | {short(timm and timm.get('difference'))} | "
+              f"{step(of(m['name'], 'loss_off'))} |")
+
+
+main(*sys.argv[1:])

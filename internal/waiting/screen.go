@@ -52,19 +52,32 @@ func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Scr
 	s := &Screen{to: to, draw: draw, interval: interval, quit: make(chan struct{})}
 	screens.Store(to, s)
 	s.redraw()
+	continued, end := continuations(to)
 	s.wait.Go(func() {
+		defer end()
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-s.quit:
 				return
+			case <-continued:
+				s.goOn()
 			case <-tick.C:
 				s.redraw()
 			}
 		}
 	})
 	return s
+}
+
+// goOn draws the rows again after the program was stopped for a while: the shell has written below those of
+// before, so that the cursor is not where it was. They stay, as they were when it stopped.
+func (s *Screen) goOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = nil
+	s.update(SizeOf(s.to))
 }
 
 // redraw begins an interval.

@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // tensorFile reports whether a path has the ending of a file that keeps
@@ -48,11 +50,27 @@ func SaveModel(path string, m *models.Model) (string, error) {
 	return serialize.WriteModel(path, m)
 }
 
-// Tensors returns the state of a model in the order of its graph.
+// Tensors returns the state of a model in the order of its graph. Behind a table of Swin's distances
+// stands its index, which follows from the table and without which PyTorch does not load the state dict.
 func Tensors(m *models.Model) []Tensor {
 	out := make([]Tensor, 0, len(m.Graph.State))
 	for _, s := range m.Graph.State {
 		out = append(out, InMemory(s.Name, m.State[s.Name]))
+		if layer, ok := strings.CutSuffix(s.Name, ".relative_position_bias_table"); ok && len(s.Shape) == 2 {
+			out = append(out, InMemory(layer+".relative_position_index", distances(s.Shape[0])))
+		}
 	}
 	return out
+}
+
+// distances returns, for each two places of a window, the row of their distance in a table of that many rows.
+func distances(rows int) tensor.Tensor {
+	w := (int(math.Round(math.Sqrt(float64(rows)))) + 1) / 2
+	t := tensor.New(tensor.I64, w*w*w*w)
+	for i := range w * w {
+		for j := range w * w {
+			t.I64()[i*w*w+j] = int64((i/w-j/w+w-1)*(2*w-1) + i%w - j%w + w - 1)
+		}
+	}
+	return t
 }

@@ -92,12 +92,20 @@ func (l *layer) hasWeights() bool {
 
 // archived gives the weights of a layer of an archive to w.
 func (w weights) archived(l *layer, at *node) error {
+	if l.class == "MultiHeadAttention" {
+		return w.archivedAttention(l, at)
+	}
 	vars, err := at.open("vars")
 	if err != nil {
 		return err
 	}
 	trainable, nonTrainable := l.params()
-	for i, p := range append(trainable, nonTrainable...) {
+	return w.numbered(l, vars, append(trainable, nonTrainable...))
+}
+
+// numbered gives the weights in a group, 0, 1, 2 and so on, to a layer.
+func (w weights) numbered(l *layer, vars *node, params []string) error {
+	for i, p := range params {
 		data, err := vars.open(strconv.Itoa(i))
 		if err != nil {
 			return err
@@ -111,8 +119,34 @@ func (w weights) archived(l *layer, at *node) error {
 		}
 		w.put(slot{l: l, param: p}, arrayOf(data.path, v))
 	}
-	if more := strconv.Itoa(len(trainable) + len(nonTrainable)); vars.has(more) {
+	if more := strconv.Itoa(len(params)); vars.has(more) {
 		return fmt.Errorf("%s has more than the %s weights that its description asks for", vars, more)
+	}
+	return nil
+}
+
+// archivedAttention gives the weights of the dense layers of an attention to it.
+func (w weights) archivedAttention(l *layer, at *node) error {
+	for _, part := range attentionParts {
+		name := part.archived
+		if !at.has(name) {
+			name = "_" + name // in TensorFlow 2.12 to 2.15
+		}
+		dense, err := at.open(name)
+		if err != nil {
+			return err
+		}
+		vars, err := dense.open("vars")
+		if err != nil {
+			return err
+		}
+		params := []string{part.name + "_kernel"}
+		if l.fields.bool("use_bias", true) {
+			params = append(params, part.name+"_bias")
+		}
+		if err := w.numbered(l, vars, params); err != nil {
+			return err
+		}
 	}
 	return nil
 }

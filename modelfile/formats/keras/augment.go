@@ -4,20 +4,20 @@ package keras
 // through in prediction, with the keys that say how. Their classes and keys are those of
 // tf.keras 2.3 to Keras 3.
 var augmentations = map[string]string{
-	"AugMix": "value_range num_chains chain_depth factor alpha all_ops interpolation", "CutMix": "factor",
-	"MixUp": "alpha", "RandAugment": "value_range num_ops factor interpolation",
-	"RandomBrightness": "factor value_range", "RandomColorDegeneration": "factor value_range",
-	"RandomColorJitter":      "value_range brightness_factor contrast_factor saturation_factor hue_factor",
-	"RandomContrast":         "factor value_range",
-	"RandomElasticTransform": "factor scale interpolation fill_mode fill_value value_range",
-	"RandomErasing":          "factor scale fill_value value_range", "RandomFlip": "mode",
-	"RandomGaussianBlur": "factor kernel_size sigma value_range", "RandomGrayscale": "factor",
+	"AugMix": "num_chains chain_depth factor alpha all_ops interpolation", "CutMix": "factor",
+	"MixUp": "alpha", "RandAugment": "num_ops factor interpolation",
+	"RandomBrightness": "factor", "RandomColorDegeneration": "factor",
+	"RandomColorJitter":      "brightness_factor contrast_factor saturation_factor hue_factor",
+	"RandomContrast":         "factor",
+	"RandomElasticTransform": "factor scale interpolation fill_mode fill_value",
+	"RandomErasing":          "factor scale fill_value", "RandomFlip": "mode",
+	"RandomGaussianBlur": "factor kernel_size sigma", "RandomGrayscale": "factor",
 	"RandomHeight": "factor interpolation", "RandomWidth": "factor interpolation",
-	"RandomHue": "factor value_range", "RandomInvert": "factor value_range",
+	"RandomHue": "factor", "RandomInvert": "factor",
 	"RandomPerspective":   "factor scale interpolation fill_value",
-	"RandomPosterization": "factor value_range",
+	"RandomPosterization": "factor",
 	"RandomRotation":      "factor fill_mode interpolation fill_value",
-	"RandomSaturation":    "factor value_range", "RandomSharpness": "factor value_range",
+	"RandomSaturation":    "factor", "RandomSharpness": "factor",
 	"RandomShear":       "x_factor y_factor interpolation fill_mode fill_value",
 	"RandomTranslation": "height_factor width_factor fill_mode interpolation fill_value",
 	"RandomZoom":        "height_factor width_factor fill_mode interpolation fill_value",
@@ -27,10 +27,10 @@ var augmentations = map[string]string{
 func addAugmentations(kinds map[string]layerKind) {
 	for class, keys := range augmentations {
 		kinds[class] = layerKind{make: identity, reads: "data_format",
-			ignores: keys + " seed bounding_box_format force_generator rng_type"}
+			ignores: keys + " value_range seed bounding_box_format force_generator rng_type"}
 	}
 	kinds["RandomCrop"] = layerKind{make: randomCrop, reads: "height width data_format",
-		ignores: "seed bounding_box_format force_generator rng_type"}
+		ignores: "value_range seed bounding_box_format force_generator rng_type"}
 }
 
 // randomCrop is left out where it has nothing to cut: versions of Keras differ in what

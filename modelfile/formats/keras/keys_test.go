@@ -68,8 +68,16 @@ func TestKeys(t *testing.T) {
 		`LayerNormalization|l|,"scale":false,"center":false`,
 		`GroupNormalization|g|,"scale":false,"center":false,"groups":2`, `UnitNormalization|u|`, `Gelu|ge|`,
 		`Mish|mi|`, `Silu|si|`)}
+	attending := &content{size: 1 << 20, config: layersOf("[null,3,2]",
+		`MultiHeadAttention|a|,"num_heads":2,"key_dim":3|{"value":["x",0,0]}`)}
+	weights := group{name: "a"}
+	for _, shape := range [][]int{{2, 2, 3}, {2, 3}, {2, 2, 3}, {2, 3}, {2, 2, 3}, {2, 3}, {2, 3, 2}, {2}} {
+		weights.arrays = append(weights.arrays, array{fmt.Sprint("a/", len(weights.arrays)),
+			inMemory(make([]byte, 4*product(shape))), hdf5.Type{Class: hdf5.Float, Size: 4, Signed: true}, shape})
+	}
+	attending.groups = []group{weights}
 	for _, file := range []*content{opened(t, "testdata/layers.h5"), opened(t, "testdata/lines.h5"),
-		preprocessing} {
+		preprocessing, attending} {
 		plain, err := built(t, file, func([]any) {})
 		if err != nil {
 			t.Fatal(err)

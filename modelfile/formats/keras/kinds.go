@@ -65,8 +65,13 @@ var (
 		"crop_to_aspect_ratio": {"false", "another part of the picture"},
 		"pad_to_aspect_ratio":  {"false", "a border"},
 	}
-	plainLayers = usual{"rms_scaling": {"false", "no mean"}}
-	denseInput  = usual{
+	plainLayers    = usual{"rms_scaling": {"false", "no mean"}}
+	plainAttention = usual{
+		"output_shape":    {"null", "another width"},
+		"flash_attention": {"null", "a form of its own"},
+		"use_gate":        {"false", "a gate"},
+	}
+	denseInput = usual{
 		"sparse":   {"false", "sparse tensors"},
 		"ragged":   {"false", "ragged tensors"},
 		"optional": {"false", "an input that may be absent"},
@@ -138,6 +143,9 @@ func init() { // the makers refer to the table's users
 			ignores: ofAffine},
 		"GroupNormalization": {make: groupNorm, reads: "axis epsilon center scale groups", ignores: ofAffine},
 		"UnitNormalization":  {make: unitNorm, reads: "axis"},
+		"MultiHeadAttention": {make: attention, joins: true, reads: "num_heads key_dim value_dim use_bias " +
+			"attention_axes", only: plainAttention, ignores: "dropout seed query_shape key_shape value_shape " +
+			ofWeights},
 
 		"SpatialDropout1D": noise(ofRandom), "AlphaDropout": noise(ofRandom),
 		"SpatialDropout2D": {make: identity, reads: "data_format", ignores: ofRandom},

@@ -35,6 +35,11 @@ func (l *layer) params() (trainable, nonTrainable []string) {
 		if !l.fields.has("mean") { // what adapt() found, and of how many samples
 			nonTrainable = []string{"mean", "variance", "count"}
 		}
+	case "MultiHeadAttention":
+		for _, part := range attentionParts {
+			add(part.name+"_kernel", "")
+			add(part.name+"_bias", "use_bias")
+		}
 	case "PReLU":
 		add("alpha", "")
 	}

@@ -151,7 +151,11 @@ func parseLayer(d layerConfig, depth int) (*layer, error) {
 		}
 		return l, l.fields.err
 	}
-	calls, err := parseCalls(d.Inbound)
+	parse := parseCalls
+	if d.Class == "MultiHeadAttention" {
+		parse = parseAttention
+	}
+	calls, err := parse(d.Inbound)
 	for _, c := range calls {
 		l.calls, l.keys = append(l.calls, c.at), append(l.keys, c.keys)
 	}

@@ -86,7 +86,7 @@ var attributes = map[string]attributeSpec{
 	"Squeeze": {2, "axes", ""}, "Unsqueeze": {2, "axes", ""},
 	"DepthToSpace": {1, "blocksize mode", ""}, "SpaceToDepth": {1, "blocksize", ""},
 	"Resize": {4, "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside " +
-		"keep_aspect_ratio_policy mode nearest_mode", "extrapolation_value"}, // of a mode that is refused
+		"extrapolation_value keep_aspect_ratio_policy mode nearest_mode", ""},
 	"Upsample": {2, "mode scales", ""},
 
 	// saturate is about 8-bit floats, which are refused.
@@ -105,8 +105,12 @@ var attributes = map[string]attributeSpec{
 	"Einsum": {manyOperands, "equation", ""}, "CumSum": {2, "exclusive reverse", ""},
 	// sorted is about an order that is free otherwise.
 	"TopK": {2, "axis k largest", "sorted"}, "ArgMin": {1, "axis keepdims select_last_index", ""},
-	"Sign": {1, "", ""}, "Round": {1, "", ""}, "Sin": {1, "", ""}, "Cos": {1, "", ""},
-	"Not": {1, "", ""}, "BitwiseNot": {1, "", ""}, "IsNaN": {1, "", ""},
+	"Sign": {1, "", ""}, "Round": {1, "", ""}, "Sin": {1, "", ""}, "Cos": {1, "", ""}, "Tan": {1, "", ""},
+	"Asin": {1, "", ""}, "Acos": {1, "", ""}, "Atan": {1, "", ""},
+	"Compress": {2, "axis", ""}, "CenterCropPad": {2, "axes", ""},
+	"Col2Im": {3, "dilations pads strides", ""}, "AffineGrid": {2, "align_corners", ""},
+	"MeanVarianceNormalization": {1, "axes", ""},
+	"Not":                       {1, "", ""}, "BitwiseNot": {1, "", ""}, "IsNaN": {1, "", ""},
 	"IsInf": {1, "detect_negative detect_positive", ""}, "Mod": {2, "fmod", ""},
 	"Equal": {2, legacyBroadcast, ""}, "Greater": {2, legacyBroadcast, ""}, "Less": {2, legacyBroadcast, ""},
 	"GreaterOrEqual": {2, "", ""}, "LessOrEqual": {2, "", ""}, "And": {2, legacyBroadcast, ""},
@@ -138,7 +142,7 @@ func listed(names, name string) bool {
 var refusedValues = map[string]string{
 	"Conv":               "volumes",
 	"ConvTranspose":      "volumes",
-	"MaxPool":            "dilations above 1; the second result, indices",
+	"MaxPool":            "the second result, indices",
 	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p below 1",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
 	"Gemm":               "transA or a matrix that is computed, unless the file fixes the batch to 1",
@@ -151,7 +155,12 @@ var refusedValues = map[string]string{
 	"ReduceMax":       "axis 0",
 	"ReduceMin":       "axis 0",
 	"ReduceProd":      "axis 0",
-	"ArgMax":          "axes other than 1; anywhere but in front of an output; select_last_index",
+	"TopK":            "k that is not constant, or above 256",
+	"OneHot":          "depth and values that are not constant",
+	"Compress":        "a condition that is not constant",
+	"CenterCropPad":   "a shape that is not constant",
+	"Col2Im":          "shapes that are not constant; volumes",
+	"AffineGrid":      "a size that is not constant",
 	"Gather":          "indices that are not constant",
 	"GatherElements":  "indices that are not constant; a batch that is open or more than 1",
 	"GatherND":        "indices that are not constant; a batch that is open or more than 1",
@@ -161,10 +170,10 @@ var refusedValues = map[string]string{
 	"Squeeze":         "an empty list of axes",
 	"Transpose":       "a perm that moves axis 0",
 	"Flatten":         "axes other than 1, unless the file fixes the batch to 1",
-	"Resize": "coordinate_transformation_mode tf_crop_and_resize; antialias of nearest; " +
+	"Resize": "antialias of nearest; " +
 		"volumes; axes other than those behind the channels",
 	"Upsample":         "volumes; axes other than those behind the channels",
-	"Cast":             "to integers",
+	"Cast":             "to integers other than int32 and int64",
 	"Dropout":          "training mode",
 	"Constant":         "sparse_value; text",
 	"QuantizeLinear":   "block_size",

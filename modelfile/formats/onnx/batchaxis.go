@@ -54,7 +54,8 @@ func init() { // the rules refer to the table's users
 	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Softplus", "HardSwish", "Exp", "Log", "Sqrt",
 		"LeakyRelu", "Elu", "Selu", "HardSigmoid", "Celu", "Mish", "Erf", "Gelu", "Reciprocal", "Clip", "Neg",
 		"Abs", "Softsign", "Sign", "Floor", "Ceil", "Round", "IsNaN", "IsInf", "Not", "Identity", "Cast",
-		"CastLike", "Dropout", "ThresholdedRelu", "Shrink", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"} {
+		"CastLike", "Dropout", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
+		"ThresholdedRelu", "Shrink", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"} {
 		axisRules[op] = func(c *call) (batchAxis, error) { return c.in[0].batchAxis, nil }
 	}
 	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Sum", "Mean", "Max", "Min", "Where", "Pow", "Equal",

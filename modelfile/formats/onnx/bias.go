@@ -32,6 +32,21 @@ func (c *call) biasBehind(n int) graph.Value {
 	return c.declare(name, graph.Bias, c.toF32(x.c))
 }
 
+// endsIn reports whether a name becomes an output by nothing but some operators, a few of them.
+func (r *reader) endsIn(name string, by []string, steps int) bool {
+	readers := r.readersOf(name)
+	if len(readers) > 0 && steps == 0 {
+		return false
+	}
+	for _, n := range readers {
+		ends := n.OpType == "" || len(n.Output) == 1 && slices.Contains(by, n.OpType)
+		if !ends || n.OpType != "" && !r.endsIn(n.Output[0], by, steps-1) {
+			return false
+		}
+	}
+	return true
+}
+
 // readersOf returns the nodes that take a name. An output counts as a node without an operator; in
 // a file with branches nobody is known.
 func (r *reader) readersOf(name string) []*onnxpb.NodeProto {

@@ -35,7 +35,7 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 		return err
 	}
 	integer, images := t.DType != tensor.F32, len(t.Shape) == 3
-	if t.DType == tensor.U8 && images {
+	if t.DType == tensor.U8 && images && !r.whole {
 		if p := newPixels(r, name, t.Shape, false); p.walk(need) {
 			err := p.declare(need)
 			r.rowsInput = r.values[p.at].v
@@ -47,9 +47,9 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 		t.DType = tensor.F32
 	}
 	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(name, "input")), t))
-	v.integer = integer
+	v.integer, v.unbatched = integer, r.whole
 	r.values[name], r.rowsInput = v, v.v
-	if images && !integer && r.g.Err() == nil {
+	if images && !integer && !r.whole && r.g.Err() == nil {
 		r.remark(name, t.Shape, need)
 	}
 	return r.g.Err()
@@ -88,8 +88,15 @@ func (r *reader) outputs() error {
 	for _, o := range r.src.Output {
 		x, ok := r.values[o.Name]
 		switch {
-		case !ok || x.isConstant():
+		case !ok:
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
+		case x.isConstant():
+			v, err := r.constantOutput(o.Name)
+			if err != nil {
+				return fmt.Errorf("output %.80q: %w", o.Name, err)
+			}
+			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), v, false)
+			continue
 		case x.unbatched && r.tracked():
 			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
 		case x.fromArgMax && r.isDuplicateOutput(o.Name, x):

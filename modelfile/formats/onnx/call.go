@@ -234,6 +234,10 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 	if c.err != nil {
 		return graph.None
 	}
+	if c.made++; c.made > maxMade {
+		c.fail("makes more than %d nodes of the graph, with those before it", maxMade)
+		return graph.None
+	}
 	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
 	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // with the batch
 		c.fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)

@@ -19,6 +19,10 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 		}
 		return r.inputShape, nil
 	}
+	if r.whole {
+		r.batch = 1
+		return lengthsOf(declared.Dim), nil
+	}
 	if len(declared.Dim) == 0 && r.inputShape != nil {
 		return r.inputShape, nil
 	}
@@ -27,12 +31,7 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	}
 	r.batch = declared.Dim[0].GetDimValue()
 	dims := declared.Dim[1:]
-	lengths := make([]int, len(dims)) // 0 where it is open
-	for i, d := range dims {
-		if n := d.GetDimValue(); n >= 1 && n <= 1<<30 {
-			lengths[i] = int(n)
-		}
-	}
+	lengths := lengthsOf(dims)
 	switch {
 	case r.inputShape != nil:
 		return r.closed(dims, lengths)
@@ -41,6 +40,17 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 			"say it with {input} "+example(lengths))
 	}
 	return lengths, nil
+}
+
+// lengthsOf returns lengths, 0 where one is open.
+func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
+	lengths := make([]int, len(dims))
+	for i, d := range dims {
+		if n := d.GetDimValue(); n >= 1 && n <= 1<<30 {
+			lengths[i] = int(n)
+		}
+	}
+	return lengths
 }
 
 // closed returns the lengths that were given, if they agree with those that

@@ -14,17 +14,24 @@ import (
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
 	"Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace", "SpaceToDepth"}
 
-// make adds the nodes of an operator, of integers only where it moves or casts them.
+// comparing are the operators that tell integers apart.
+var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
+
+// make adds the nodes of an operator, of integers only where it moves, compares or casts them.
 func (c *call) make(op string) []value {
 	integer := slices.ContainsFunc(c.in, func(x value) bool { return x.integer })
 	casts := op == "Cast" || op == "CastLike"
-	if integer && !casts && !slices.Contains(moving, op) {
-		c.fail("of integers that come from the input is not supported, only their moves and casts to floats")
+	compares := slices.Contains(comparing, op)
+	if integer && !casts && !compares && !slices.Contains(moving, op) {
+		c.fail("of integers that come from the input is not supported, only their moves, comparisons and casts " +
+			"to floats")
 		return nil
 	}
 	out := makers[op](c)
 	for i := range out {
-		out[i].integer = integer && !casts
+		if integer && !casts {
+			out[i].integer = !compares
+		}
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func init() { // the makers refer to the table's users
 		"ReduceL1": one(reduceOf), "ReduceL2": one(reduceOf), "ReduceSumSquare": one(reduceOf),
 		"ReduceLogSum": one(reduceOf), "ReduceLogSumExp": one(reduceOf),
 
-		"LRN": one(lrn), "LayerNormalization": one(layerNorm), "GroupNormalization": one(groupNorm),
+		"LRN": one(lrn), "LayerNormalization": layerNorms, "GroupNormalization": one(groupNorm),
 		"InstanceNormalization": one(instanceNorm), "LpNormalization": one(lpNorm),
 
 		"Concat": one(concat), "Slice": one(slice), "Gather": one(gather), "Tile": one(tile),
@@ -51,8 +51,13 @@ func init() { // the makers refer to the table's users
 		"DepthToSpace": one(depthToSpace), "SpaceToDepth": one(spaceToDepth),
 		"Resize": one(resize), "Upsample": one(resize),
 
+		"Sin": one(sineCosine), "Cos": one(sineCosine), "Tan": one(tangent), "Asin": one(arc), "Acos": one(arc),
+		"Atan": one(arc), "TopK": topK, "ArgMin": argExtreme, "OneHot": one(oneHot), "Compress": one(compress),
+		"CenterCropPad": one(centerCropPad), "Col2Im": one(col2Im), "AffineGrid": one(affineGrid),
+		"MeanVarianceNormalization": one(meanVariance),
+
 		"ArgMax": argMax, "Identity": same, "Cast": cast, "CastLike": castLike,
-		"Dropout": one(dropout),
+		"Dropout": dropouts,
 	}
 }
 
@@ -68,18 +73,35 @@ func same(c *call) []value {
 }
 
 // cast passes floats on, whatever their width: values of the graph are f32. As
-// truth values they are 1 where they are not 0.
+// truth values they are 1 where they are not 0, as integers what stands before the point.
 func cast(c *call) []value {
 	d, err := dtype(int32(c.int("to", 0)))
 	if err == nil && d == tensor.Bool {
 		return c.truth()
 	}
+	if err == nil && (d == tensor.I32 || d == tensor.I64) {
+		return c.truncated()
+	}
 	if err != nil || !isFloat(d) {
 		c.fail("of values to %v is not supported", d)
 	}
 	out := same(c)
-	out[0].truth = false
+	out[0].truth, out[0].integer = false, false
 	return out
+}
+
+// truncated is operand 0 as integers.
+func (c *call) truncated() []value {
+	if c.dynamic(0); c.err != nil || c.in[0].integer || c.in[0].truth {
+		out := same(c)
+		out[0].integer, out[0].truth = true, false
+		return out
+	}
+	x := c.dynamic(0)
+	up := c.node(graph.Round, ".up", []graph.Value{x}, "mode", "ceil")
+	down := c.node(graph.Round, ".down", []graph.Value{x}, "mode", "floor")
+	negative := c.compare(".negative", "less", x, c.number("zero", 0))
+	return c.integerRows(c.node(graph.Where, "", []graph.Value{negative, up, down}))
 }
 
 // truth is operand 0 as truth values.
@@ -97,6 +119,14 @@ func castLike(c *call) []value {
 	switch {
 	case !c.has(1):
 		c.fail("operand 1 is absent")
+	case c.in[0].isConstant() && c.has(0): // beside a value, whose type it takes
+		d := tensor.F32
+		if c.in[1].truth {
+			d = tensor.Bool
+		} else if c.in[1].integer {
+			d = tensor.I64
+		}
+		return []value{constant(c.cast(c.in[0].c, d))}
 	case c.in[1].isConstant() && c.in[1].c.DType == tensor.Bool || c.in[1].truth:
 		return c.truth()
 	case c.in[1].isConstant() && !isFloat(c.in[1].c.DType):
@@ -105,6 +135,18 @@ func castLike(c *call) []value {
 	out := same(c)
 	out[0].truth = false
 	return out
+}
+
+// dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.
+func dropouts(c *call) []value {
+	out := rows(dropout(c))
+	if len(c.n.Output) < 2 || c.err != nil {
+		return []value{out}
+	}
+	s := c.shape(0)
+	mask := rows(c.everyRow(c.dynamic(0), c.number("all", 1), s))
+	mask.truth = true
+	return []value{out, mask}
 }
 
 // dropout stands where training drops elements. In training mode, as operand 2 or, in operator set

@@ -42,6 +42,29 @@ func (c *call) scaleAndBias(shape []int) []graph.Value {
 
 // layerNorm normalises over an axis and all behind it. Scale and bias are of these axes; where they
 // are others they are applied behind.
+// layerNorms is a layer norm, and where somebody takes them the mean and the inverse of the deviation.
+func layerNorms(c *call) []value {
+	out := rows(layerNorm(c))
+	if len(c.n.Output) < 2 || c.err != nil {
+		return []value{out}
+	}
+	s := c.shape(0)
+	var over []int
+	for a := c.axis(int64(c.int("axis", -1)), len(s)); a < len(s); a++ {
+		over = append(over, a)
+	}
+	average := func(suffix string, x graph.Value) graph.Value {
+		return c.node(graph.ReduceMean, suffix, []graph.Value{x}, "axes", over, "keep", true)
+	}
+	mean := average(".mean", c.dynamic(0))
+	around := c.node(graph.Sub, ".around", []graph.Value{c.dynamic(0), mean})
+	variance := average(".variance", c.node(graph.Mul, ".squares", []graph.Value{around, around}))
+	above := c.node(graph.Affine, ".above", []graph.Value{variance}, "add", c.epsilon())
+	deviation := c.node(graph.Sqrt, ".deviation", []graph.Value{above})
+	inverse := c.node(graph.Div, ".inverse", []graph.Value{c.number("one", 1), deviation})
+	return []value{out, rows(mean), rows(inverse)}
+}
+
 func layerNorm(c *call) graph.Value {
 	s, eps := c.shape(0), c.epsilon()
 	axis := c.axis(int64(c.int("axis", -1)), len(s))

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -11,7 +12,7 @@ func pool(c *call) graph.Value {
 	s := c.spatialShape(0)
 	axes := len(s) - 1
 	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
-	if slices.Max(w.dilation) > 1 {
+	if slices.Max(w.dilation) > 1 && c.n.OpType != "MaxPool" {
 		c.fail("with dilations %v is not supported", w.dilation)
 	}
 	if c.attribute("kernel_shape") == nil {
@@ -29,6 +30,9 @@ func pool(c *call) graph.Value {
 	}
 	w = w.image()
 	x := c.toImage(c.dynamic(0), s)
+	if c.n.OpType == "MaxPool" && slices.Max(w.dilation) > 1 {
+		return c.fromImage(c.dilatedMax(x, w), axes)
+	}
 	if c.n.OpType == "MaxPool" {
 		return c.fromImage(c.node(graph.MaxPool, "", []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
@@ -38,12 +42,48 @@ func pool(c *call) graph.Value {
 	return c.fromImage(v, axes)
 }
 
+// maxTaps bounds the places of a window whose maximum is taken one by one.
+const maxTaps = 256
+
+// dilatedMax is the largest of the pixels at each place of a window.
+func (c *call) dilatedMax(x graph.Value, w window) graph.Value {
+	if w.kernel[0]*w.kernel[1] > maxTaps {
+		c.fail("with a kernel of %v and dilations is not supported", w.kernel)
+		return graph.None
+	}
+	if slices.Max(w.pads()) > 0 {
+		x = c.node(graph.Pad, ".padded", []graph.Value{x}, "before", []int{0, w.begin[0], w.begin[1]}, "after",
+			[]int{0, w.end[0], w.end[1]}, "value", -math.MaxFloat32)
+	}
+	if c.err != nil || x == graph.None {
+		return graph.None
+	}
+	s, largest := c.g.Type(x).Shape, graph.None
+	if s[1] < w.span(0) || s[2] < w.span(1) {
+		c.fail("of windows that are larger than the image")
+		return graph.None
+	}
+	for k := range w.kernel[0] * w.kernel[1] {
+		begin, end := []int{0, k / w.kernel[1] * w.dilation[0], k % w.kernel[1] * w.dilation[1]}, []int{s[0]}
+		for a := range 2 {
+			end = append(end, begin[a+1]+(s[a+1]-w.span(a))/w.stride[a]*w.stride[a]+1)
+		}
+		v := c.node(graph.Slice, ".tap", []graph.Value{x}, "begin", begin, "end", end, "step",
+			[]int{1, w.stride[0], w.stride[1]})
+		if largest != graph.None {
+			v = c.node(graph.Max, ".largest", []graph.Value{largest, v})
+		}
+		largest = v
+	}
+	return largest
+}
+
 // roundUp pads the end so that the last window, which begins inside but ends
 // outside, is one too; it reports whether there is one.
 func (w *window) roundUp(size []int) bool {
 	changed := false
 	for a, n := range size {
-		extent := n + w.begin[a] + w.end[a] - w.kernel[a]
+		extent := n + w.begin[a] + w.end[a] - w.span(a)
 		windows := ceil(extent, w.stride[a])
 		begins := windows*w.stride[a] < n+w.begin[a] // the last begins before the padding at the end
 		if more := windows*w.stride[a] - extent; extent > 0 && more > 0 && begins {

@@ -45,33 +45,49 @@ type Options struct {
 // afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
-		return read(src, size, &external{dir: filepath.Dir(path)}, o)
+		return read(src, size, filepath.Dir(path), o)
 	})
 }
 
 // ReadFrom is Read for size bytes of src, from which tensors are read later,
 // when asked for. The model must have no external data.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
-	return read(src, size, &external{}, o)
+	return read(src, size, "", o)
 }
 
-func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File, error) {
+// read reads a model of rows and, where that cannot be, one whose sample is the whole input; see whole.go.
+func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
+	file, fixed, err := readAs(src, size, &external{dir: dir}, o, false)
+	if err != nil || file.NoModel == nil || !fixed || o.Input != nil {
+		return file, err
+	}
+	if whole, _, err := readAs(src, size, &external{dir: dir}, o, true); err == nil && whole.NoModel == nil {
+		return whole, nil
+	}
+	return file, nil
+}
+
+// readAs reads a model of rows or of whole inputs. fixed says that the file fixes all lengths of its
+// one input.
+func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (file *foreign.File,
+	fixed bool, err error) {
 	head := make([]byte, min(size, int64(len(lfsPointer))))
 	if err := foreign.ReadAt(src, head, 0); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if string(head) == lfsPointer {
-		return nil, problem.Advise("fetch it with git lfs pull", "a pointer of Git LFS, not the model itself")
+		return nil, false, problem.Advise("fetch it with git lfs pull",
+			"a pointer of Git LFS, not the model itself")
 	}
 	d, err := decode(src, size)
 	if err != nil {
-		return nil, fmt.Errorf("not an ONNX model: %w", err)
+		return nil, false, fmt.Errorf("not an ONNX model: %w", err)
 	}
-	file := &foreign.File{Format: "onnx"}
+	file = &foreign.File{Format: "onnx"}
 	m := d.model
 	opset, err := checkModel(m)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	file.Count("ir_version", fmt.Sprint(m.IrVersion))
 	file.Count("opset", fmt.Sprint(opset))
@@ -84,20 +100,21 @@ func read(src io.ReaderAt, size int64, ext *external, o Options) (*foreign.File,
 	}
 	file.Label(metadata)
 	if err := inline(m, opset); err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	m.Graph.Node = inOrder(m.Graph.Node)
 	r := newReader(m, opset, int(size), file)
-	r.inputShape = o.Input
+	r.inputShape, r.whole = o.Input, whole
 	if err := r.initializers(d, ext); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := r.constants(d, ext); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !o.TensorsOnly {
 		file.Model, file.NoModel = r.model()
 	}
-	return file, nil
+	return file, r.fixesInput(), nil
 }
 
 const lfsPointer = "version https://git-lfs"

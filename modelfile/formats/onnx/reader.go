@@ -24,19 +24,22 @@ type reader struct {
 	g           *graph.Builder
 	table       []graph.State
 	state       map[string]tensor.Tensor
-	values      map[string]value  // by their names in ONNX
-	labels      map[string]string // names in the graph of tensors of state, by their names in ONNX
-	takenLabels foreign.Names     // labels that are taken
-	batch       int64             // the length of the batch if the file fixes it, else 0
-	foldBudget  int               // bytes that constants may still take that are computed
-	fills       int64             // bytes of large constants that are filled with one number
-	filled      map[string]bool   // those
-	rowsInput   graph.Value       // the input as floats; graph.None before it is there
-	pixels      bool              // the input is u8, of which the graph itself makes floats
-	inputShape  []int             // the shape of a sample, from outside; nil if it is not given
-	done        []bool            // nodes that need no more than the constants
-	batchAsAxis bool              // something takes the file's batch of 1 for an axis like any other
-	unavailable map[string]bool   // what nodes that were refused would have made
+	values      map[string]value       // by their names in ONNX
+	labels      map[string]string      // names in the graph of tensors of state, by their names in ONNX
+	takenLabels foreign.Names          // labels that are taken
+	batch       int64                  // the length of the batch if the file fixes it, else 0
+	foldBudget  int                    // bytes that constants may still take that are computed
+	fills       int64                  // bytes of large constants that are filled with one number
+	filled      map[string]bool        // those
+	made        int                    // nodes of the graph so far
+	placed      map[string]graph.Value // the places of axes, by shape and axis
+	rowsInput   graph.Value            // the input as floats; graph.None before it is there
+	pixels      bool                   // the input is u8, of which the graph itself makes floats
+	inputShape  []int                  // the shape of a sample, from outside; nil if it is not given
+	whole       bool                   // a sample is the whole input, which has no axis for the batch
+	done        []bool                 // nodes that need no more than the constants
+	batchAsAxis bool                   // something takes the file's batch of 1 for an axis like any other
+	unavailable map[string]bool        // what nodes that were refused would have made
 
 	decoder  *decoder // where the elements of tensors are
 	external *external
@@ -70,7 +73,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
 		rowsInput: graph.None,
 		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
-		computed: map[string]bool{}, filled: map[string]bool{}}
+		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{}}
 	r.images.Known = m.ProducerName != producer // the graph of another program says it; of ours, resizeKey
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
@@ -144,7 +147,10 @@ func (r *reader) model() (*models.Model, error) {
 	if err := r.outputs(); err != nil {
 		return nil, err
 	}
-	if r.batchAsAxis {
+	if r.whole {
+		r.file.Find(r.src.Input[0].Name, "the file computes along the first axis; here a sample is the whole "+
+			"input, and the batch an axis before it", "")
+	} else if r.batchAsAxis {
 		r.file.Find(r.src.Input[0].Name, "the file fixes the batch to 1 and computes along its axis; here every "+
 			"row is a batch of its own", "")
 	}

@@ -15,7 +15,11 @@ type resampling struct {
 	cubic                       float32
 	excludes                    bool // weights outside count nothing, instead of falling on the edge
 	antialias                   bool
+	begin, end                  float32 // the part of the axis that is resized, where coordinates are cropping
 }
+
+// cropping resizes a part of an axis.
+const cropping = "tf_crop_and_resize"
 
 // coordinateTransforms map the index of a result to the coordinate of its middle in the operand.
 var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
@@ -33,6 +37,13 @@ var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 		return float32((i+0.5)/r.scale) - 0.5
 	},
 	"tf_half_pixel_for_nn": func(r *resampling, i float32) float32 { return (i + 0.5) / r.scale },
+	cropping: func(r *resampling, i float32) float32 {
+		last := float32(r.from - 1)
+		if r.to == 1 {
+			return 0.5 * float32(r.begin+r.end) * last
+		}
+		return float32(r.begin*last) + float32(i*float32(r.end-r.begin)*last/float32(r.to-1))
+	},
 	"align_corners": func(r *resampling, i float32) float32 {
 		if r.to == 1 {
 			return 0
@@ -73,10 +84,16 @@ func (r *resampling) check() error {
 
 // at returns where the middle of result i lies.
 func (r *resampling) at(i int) float32 {
-	if r.scale == 1 {
+	if r.scale == 1 && r.coordinates != cropping {
 		return float32(i)
 	}
 	return coordinateTransforms[r.coordinates](r, float32(i))
+}
+
+// inside reports whether the middle of result i lies in the image.
+func (r *resampling) inside(i int) bool {
+	x := r.at(i)
+	return r.coordinates != cropping || x >= 0 && x <= float32(r.from-1)
 }
 
 // pixel returns the operand's pixel that result i is, in mode nearest.
@@ -91,6 +108,7 @@ func (r *resampling) weights() []float32 {
 	for i := range r.to {
 		row := m[i*r.from:][:r.from]
 		switch {
+		case !r.inside(i):
 		case r.mode == "nearest":
 			row[r.pixel(i)] = 1
 		case r.antialias:

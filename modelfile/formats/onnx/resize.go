@@ -31,12 +31,13 @@ func resize(c *call) graph.Value {
 			"mode", mode, "align_corners", align), len(s)-1)
 	}
 	x = c.resample(c.resample(x, 1, &axes[0], ".height"), 2, &axes[1], ".width")
+	x = c.outsideValue(x, axes)
 	return c.fromImage(x, len(s)-1)
 }
 
 // identity is the resampling of an axis of one element that stays as it is.
 func (r resampling) identity() resampling {
-	r.from, r.to, r.scale = 1, 1, 1
+	r.from, r.to, r.scale, r.coordinates = 1, 1, 1, "asymmetric"
 	return r
 }
 
@@ -59,7 +60,50 @@ func (c *call) resamplings(s []int) []resampling {
 			cubic:    float32(c.float("cubic_coeff_a", -0.75)),
 			excludes: c.int("exclude_outside", 0) != 0, antialias: c.int("antialias", 0) != 0}
 	}
+	if coordinates == cropping {
+		c.regions(out, len(s)+1)
+	}
 	return out
+}
+
+// regions reads which part of each axis is resized: the beginnings of all, then their ends, from 0 to 1.
+func (c *call) regions(axes []resampling, rank int) {
+	at := c.resizedAxes(rank)
+	roi := c.floats("roi", 1)
+	if c.err == nil && len(roi) != 2*len(at) {
+		c.fail("roi has %d numbers for %d axes", len(roi), len(at))
+	}
+	for i := range axes {
+		axes[i].end = 1
+	}
+	for i, a := range at {
+		switch {
+		case c.err != nil:
+		case a > rank-len(axes)-1:
+			axes[a-rank+len(axes)].begin, axes[a-rank+len(axes)].end = roi[i], roi[i+len(at)]
+		case roi[i] != 0 || roi[i+len(at)] != 1:
+			c.fail("of a part of axis %d is not supported, only of the axes behind the channels", a)
+		}
+	}
+}
+
+// outsideValue adds the number that stands for what lies outside of the region's image.
+func (c *call) outsideValue(x graph.Value, axes []resampling) graph.Value {
+	value := float32(c.float("extrapolation_value", 0))
+	if c.err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
+		return x
+	}
+	t := c.newConstant(tensor.F32, []int{1, axes[0].to, axes[1].to})
+	for i := range t.F32() {
+		if !axes[0].inside(i/axes[1].to) || !axes[1].inside(i%axes[1].to) {
+			t.F32()[i] = value
+		}
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	outside := c.declare(c.n.Output[0]+".outside", graph.Constant, t)
+	return c.node(graph.Add, ".outside", []graph.Value{x, outside})
 }
 
 // resized returns the lengths that scales or sizes ask for behind the channels, and their scales.
@@ -171,11 +215,11 @@ func (c *call) floats(name string, i int) []float32 {
 
 // asUpsample returns the graph's operation that samples the same pixels, except for rounding.
 func asUpsample(axes []resampling) (mode string, align, ok bool) {
-	if r := axes[0]; r.mode == "nearest" {
+	if r := axes[0]; r.mode == "nearest" && axes[len(axes)-1].coordinates != cropping {
 		return "nearest", false, !slices.ContainsFunc(axes, func(r resampling) bool {
 			return slices.ContainsFunc(indicesTo(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
 		})
-	} else if r.mode != "linear" {
+	} else if r.mode != "linear" || axes[len(axes)-1].coordinates == cropping {
 		return "", false, false
 	}
 	for _, align := range []bool{false, true} {
@@ -215,7 +259,8 @@ func (r resampling) isBilinear(align bool) bool {
 // resample multiplies an axis, 1 for height and 2 for width, with a matrix: a
 // convolution of 1x1 over that axis as channels.
 func (c *call) resample(x graph.Value, axis int, r *resampling, suffix string) graph.Value {
-	if r.from == r.to && r.scale == 1 || c.err != nil || !c.reserve(tensor.F32, []int{r.to, r.from}) {
+	stays := r.from == r.to && r.scale == 1 && r.coordinates != cropping
+	if stays || c.err != nil || !c.reserve(tensor.F32, []int{r.to, r.from}) {
 		return x
 	}
 	perm := []int{0, 1, 2}

@@ -18,7 +18,9 @@ func init() {
 		"GatherND": drawTuples, "ScatterND": drawTuples, "Tile": drawTile, "Trilu": drawTrilu,
 		"ArgMin": drawArgMax, "EyeLike": drawEye, "Celu": withNumbers("alpha"), "LpNormalization": drawLp,
 		"LpPool": drawPool, "LayerNormalization": drawLayerNorm, "GroupNormalization": drawChannels,
-		"InstanceNormalization": drawChannels, "Mean": drawSum, "Max": drawSum, "Min": drawSum,
+		"Compress": drawMarks, "CenterCropPad": drawCenter, "Col2Im": drawCol2Im, "AffineGrid": drawGrid,
+		"MeanVarianceNormalization": drawMeanVariance,
+		"InstanceNormalization":     drawChannels, "Mean": drawSum, "Max": drawSum, "Min": drawSum,
 	} {
 		draws[op] = draw
 	}
@@ -131,11 +133,56 @@ func drawTopK(s *sketch, n *onnxpb.NodeProto, x operand) {
 	s.put(n, intAttr("axis", axis))
 	s.seldom(n, "largest", s.dice(2))
 	n.Output = append(n.Output, s.free("v"))
-	n.Input = append(n.Input, s.integers(s.between(0, 2)))
+	n.Input = append(n.Input, s.integers(s.between(0, 3)))
 	if s.oneIn(2) {
 		n.Output[0], n.Output[1] = n.Output[1], n.Output[0]
 		slices.Reverse(n.Output)
 	}
+}
+
+func drawMarks(s *sketch, n *onnxpb.NodeProto, x operand) {
+	axis := s.behind(len(x.shape))
+	s.put(n, intAttr("axis", axis))
+	length := 1
+	if rank := len(x.shape); rank > 0 && axis >= -rank {
+		length = x.shape[(axis+rank)%rank]
+	}
+	marks := tensor.New(tensor.Bool, length)
+	for i := range marks.Bytes {
+		marks.Bytes[i] = byte(s.dice(2))
+	}
+	n.Input = append(n.Input, s.keep(marks))
+}
+
+func drawCenter(s *sketch, n *onnxpb.NodeProto, x operand) {
+	axis := s.behind(len(x.shape))
+	s.put(n, intsAttr("axes", axis))
+	n.Input = append(n.Input, s.integers(s.between(1, 7)))
+}
+
+func drawCol2Im(s *sketch, n *onnxpb.NodeProto, x operand) {
+	block := []int{1, 1}
+	if len(x.shape) > 1 && x.shape[1] == 4 {
+		block = s.numbers(2, 1, 2)
+	}
+	columns := 1
+	if len(x.shape) > 2 {
+		columns = x.shape[2]
+	}
+	n.Input = append(n.Input, s.integers(s.near(block[0], columns+block[1]-1)...), s.integers(block...))
+}
+
+func drawGrid(s *sketch, n *onnxpb.NodeProto, x operand) {
+	s.seldom(n, "align_corners", s.dice(2))
+	if axes := 2; len(x.shape) == 3 && x.shape[1] == 3 {
+		n.Input = append(n.Input, s.integers(append([]int{s.rows, 1}, s.numbers(axes+1, 1, 3)...)...))
+	} else {
+		n.Input = append(n.Input, s.integers(append([]int{s.rows, 1}, s.numbers(axes, 1, 4)...)...))
+	}
+}
+
+func drawMeanVariance(s *sketch, n *onnxpb.NodeProto, x operand) {
+	s.put(n, intsAttr("axes", s.behind(len(x.shape))))
 }
 
 func drawElements(s *sketch, n *onnxpb.NodeProto, x operand) {

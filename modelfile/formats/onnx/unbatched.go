@@ -122,15 +122,17 @@ func reshapeUnbatched(c *call, target []int64) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", c.unbatchedShape(shape))
 }
 
-// argMax passes on the scores that it selects from: the graph has no integers,
-// and package predict selects the largest anyway.
+// argMax passes on the scores that it selects from where it selects a class in front of an output: package
+// predict selects the largest anyway. Elsewhere it is the place of the largest.
 func argMax(c *call) []value {
 	s := c.shape(0)
-	if len(s) == 0 || c.axis(int64(c.int("axis", 0)), len(s)) != 0 && tensor.Count(s) != s[len(s)-1] {
-		c.fail("along another axis than that of the classes, the first behind the batch, is not supported")
+	axis := c.axis(int64(c.int("axis", 0)), len(s))
+	if c.err != nil {
+		return nil
 	}
-	if c.int("select_last_index", 0) != 0 {
-		c.fail("with select_last_index is not supported")
+	if len(s) == 0 || axis != 0 && tensor.Count(s) != s[len(s)-1] || c.int("select_last_index", 0) != 0 ||
+		len(c.n.Output) != 1 || !c.endsIn(c.n.Output[0], afterArgMax, 8) {
+		return argExtreme(c)
 	}
 	out := c.in[0]
 	out.fromArgMax = true

@@ -53,7 +53,6 @@ put("cycle", "nothing before it makes", model([node("Add", ["x", "b"], ["a"]), n
 put("self", "nothing before it makes", model([node("Add", ["x", "y"], ["y"])]))
 put("twice", "a second time", model([node("Relu", ["x"], ["a"]), node("Tanh", ["x"], ["a"]), node("Relu", ["a"], ["y"])]))
 put("no-output", "not computed from the input", model([node("Relu", ["x"], ["z"])]))
-put("constant-output", "not computed from the input", model([relu], [tensor("z", [1.0])], outputs=("z",)))
 put("two-initializers", "two initializers", model([relu], [kernel, kernel]))
 put("two-inputs", "2 inputs", (lambda m: (m.graph.input.append(helper.make_tensor_value_info("x2", 1, [1])), m)[1])(model([relu])))
 put("open-size", "say it with input 2,224,224", model([relu], shape=("N", 2, "H", "W")))
@@ -122,16 +121,13 @@ put("external-nowhere", "without a location", external(""))
 # What an operator is not known to have, and what of Resize has no counterpart.
 put("attribute", 'attribute "gap", which is not known', model([node("Conv", ["x", "w"], ["y"], gap=2)], [kernel]))
 put("operands", "4 operands; 3 are known", model([node("Conv", ["x", "w", "", "w"], ["y"])], [kernel]))
-put("pool-dilations", "with dilations [2 2]", model([node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], dilations=[2, 2])]))
 put("pool-indices", "with indices", model([node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2])]))
 put("kernel-shape", "kernel_shape is", model([node("Conv", ["x", "w"], ["y"], kernel_shape=[2, 2])], [kernel]))
 scales = [tensor("s", np.array([1, 1, 1.5, 1.5], np.float32)), tensor("r", np.array([0, 0, 0, 0, 1, 1, 1, 1], np.float32))]
-put("resize-crop", "tf_crop_and_resize", model([node("Resize", ["x", "r", "s"], ["y"], mode="linear", coordinate_transformation_mode="tf_crop_and_resize")], scales))
 put("resize-antialias", "antialias of mode nearest", model([node("Resize", ["x", "", "s"], ["y"], antialias=1)], scales, opset=18))
 put("resize-channels", "only of the axes behind the channels", model([node("Resize", ["x", "", "c"], ["y"])], [tensor("c", np.array([1, 2, 1, 1], np.float32))]))
 put("resize-mode", "mode is", model([node("Resize", ["x", "", "s"], ["y"], mode="lanczos")], scales))
 put("split-less", "into parts of", model([node("Split", ["x", "p"], ["y", "z"], axis=2)], [tensor("p", np.array([1, 2]))]))
-put("gemm-rows", "adds", model([node("Gemm", ["x", "w", "b"], ["y"])], [tensor("w", np.ones((3, 2), np.float32)), tensor("b", np.ones((2, 1), np.float32))], shape=(2, 3)))
 
 # Constants that are no plain tensors.
 few = helper.make_sparse_tensor(helper.make_tensor("", 1, [1], [1.0]), helper.make_tensor("", 7, [1], [5]), [3, 2, 3, 3])

@@ -1,0 +1,199 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Places of elements, which are integers in the file, are the same numbers as f32 here: the least of the
+// places that hold what is looked for.
+
+const (
+	maxPicks  = 256     // elements that a TopK picks
+	maxPlaces = 1 << 24 // f32 holds all places below
+)
+
+// places declares the numbers of an axis of a value of a shape, from 0, as they broadcast to it.
+func (c *call) places(shape []int, axis int) graph.Value {
+	n := shape[axis]
+	if n >= maxPlaces || n < 1 {
+		c.fail("along an axis of %d", n)
+		return graph.None
+	}
+	at := slices.Repeat([]int{1}, len(shape))
+	at[axis] = n
+	key := fmt.Sprint(at)
+	if v, ok := c.placed[key]; ok {
+		return v
+	}
+	t := c.newConstant(tensor.F32, at)
+	for i := 0; i < n && c.err == nil; i++ {
+		t.F32()[i] = float32(i)
+	}
+	v := c.declare("places", graph.Constant, t)
+	if c.err == nil {
+		c.placed[key] = v
+	}
+	return v
+}
+
+// placeOf is the first place along an axis of x that holds its extreme value, or with last the last one,
+// and that value. What taken marks, if it is there, is passed over.
+func (c *call) placeOf(suffix string, x, taken graph.Value, axis int, least, last bool) (place,
+	extreme graph.Value) {
+	shape := c.g.Type(x).Shape
+	reduce, worse, none := graph.ReduceMax, "less", math.Inf(-1)
+	if least {
+		reduce, worse, none = graph.ReduceMin, "greater", math.Inf(1)
+	}
+	among := x
+	if taken != graph.None {
+		among = c.node(graph.Where, ".among", []graph.Value{taken, c.number("none", none), x})
+	}
+	extreme = c.node(reduce, ".extreme", []graph.Value{among}, "axes", []int{axis}, "keep", true)
+	passed := c.compare(".passed", worse, among, extreme)
+	if taken != graph.None {
+		passed = c.node(graph.Max, ".passed", []graph.Value{passed, taken})
+	}
+	if c.err != nil {
+		return graph.None, graph.None
+	}
+	nowhere, first := float64(shape[axis]), graph.ReduceMin
+	if last {
+		nowhere, first = -1, graph.ReduceMax
+	}
+	at := c.node(graph.Where, ".at", []graph.Value{passed, c.number("nowhere", nowhere), c.places(shape, axis)})
+	return c.node(first, suffix, []graph.Value{at}, "axes", []int{axis}, "keep", true), extreme
+}
+
+// argExtreme is ArgMin, and ArgMax where it is more than the choice of a class in front of an output.
+func argExtreme(c *call) []value {
+	x, s := c.dynamic(0), c.shape(0)
+	axis := c.axis(int64(c.int("axis", 0)), len(s))
+	if c.err != nil {
+		return nil
+	}
+	return c.argOf(x, axis, c.int("keepdims", 1) != 0)
+}
+
+func (c *call) argOf(x graph.Value, axis int, keep bool) []value {
+	s := c.g.Type(x).Shape
+	v, _ := c.placeOf(".place", x, graph.None, axis, c.n.OpType == "ArgMin", c.int("select_last_index", 0) != 0)
+	shape := slices.Clone(s)
+	if shape[axis] = 1; !keep {
+		shape = slices.Delete(shape, axis, axis+1)
+	}
+	return c.integerRows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))
+}
+
+// integerRows marks values that are integers in the file.
+func (c *call) integerRows(v ...graph.Value) []value {
+	var out []value
+	for _, v := range v {
+		x := rows(v)
+		x.integer = true
+		out = append(out, x)
+	}
+	return out
+}
+
+// topK picks one element after the other; it is the first of those that are equal.
+func topK(c *call) []value {
+	x, s := c.dynamic(0), c.shape(0)
+	l, _ := c.list("k", 1)
+	if c.attribute("k") != nil { // up to operator set 9
+		l = []int64{int64(c.int("k", 0))}
+	}
+	axis := c.axis(int64(c.int("axis", -1)), len(s))
+	if c.err == nil && (len(l) != 1 || l[0] < 1 || l[0] > int64(min(s[axis], maxPicks))) {
+		c.fail("of %v elements of an axis of %d is not supported, only of 1 to %d", l, s[axis], maxPicks)
+	}
+	if c.err != nil {
+		return nil
+	}
+	least := c.int("largest", 1) == 0
+	var places, values []graph.Value
+	taken := graph.None
+	for i := range l[0] {
+		place, extreme := c.placeOf(".place", x, taken, axis, least, false)
+		places, values = append(places, place), append(values, extreme)
+		if c.err != nil || i == l[0]-1 {
+			break
+		}
+		here := c.compare(".here", "equal", c.places(s, axis), place)
+		if taken != graph.None {
+			here = c.node(graph.Max, ".taken", []graph.Value{here, taken})
+		}
+		taken = here
+	}
+	joined := func(suffix string, in []graph.Value) graph.Value {
+		if len(in) == 1 {
+			return in[0]
+		}
+		return c.node(graph.Concat, suffix, in, "axis", axis)
+	}
+	return append([]value{rows(joined("", values))}, c.integerRows(joined(".places", places))...)
+}
+
+// oneHot compares numbers with the places of a new axis; those below 0 count from its end.
+func oneHot(c *call) graph.Value {
+	s := c.shape(0)
+	depth, ok := c.scalar("", 1)
+	values, given := c.constant(2)
+	if c.err == nil && (!ok || !given || values.Count() != 2 || depth < 1 || depth > maxIndices) {
+		c.fail("of depth %v and values %v is not supported", depth, values)
+	}
+	axis := int64(c.int("axis", -1))
+	if axis < 0 {
+		axis += int64(c.rank(0)) + 1
+	}
+	at := c.axis(axis, len(s)+1)
+	if c.err != nil {
+		return graph.None
+	}
+	shape := slices.Insert(slices.Clone(s), at, 1)
+	x := c.node(graph.Reshape, ".axes", []graph.Value{c.dynamic(0)}, "shape", shape)
+	shape[at] = int(depth)
+	behind := c.node(graph.Affine, ".behind", []graph.Value{x}, "add", depth)
+	negative := c.compare(".negative", "less", x, c.number("zero", 0))
+	x = c.node(graph.Where, ".from_start", []graph.Value{negative, behind, x})
+	here := c.compare(".here", "equal", c.places(shape, at), x)
+	two := c.toF32(values)
+	if c.err != nil {
+		return graph.None
+	}
+	return c.node(graph.Where, "", []graph.Value{here, c.number("on", float64(two.F32()[1])),
+		c.number("off", float64(two.F32()[0]))})
+}
+
+// compress takes the places of an axis that a constant marks, or of all elements in a row.
+func compress(c *call) graph.Value {
+	marks, ok := c.constant(1)
+	if !ok || marks.DType != tensor.Bool {
+		c.fail("operand 1 is %v, want truth values", marks)
+	}
+	x, s := c.dynamic(0), c.shape(0)
+	axis := 0
+	if c.attribute("axis") != nil {
+		axis = c.axis(int64(c.int("axis", 0)), len(s))
+	} else if !c.unbatched {
+		c.failAcrossBatch("without an axis works along the batch axis")
+	} else {
+		s = []int{tensor.Count(s)}
+		x = c.node(graph.Reshape, ".flat", []graph.Value{x}, "shape", s)
+	}
+	var at []int
+	for i := 0; i < marks.Count() && c.err == nil; i++ {
+		if marks.Bytes[i] != 0 {
+			at = append(at, i)
+		}
+	}
+	if c.err == nil && (len(s) == 0 || len(at) > 0 && at[len(at)-1] >= s[axis]) {
+		c.fail("takes places %v of axis %d of %v", at, axis, s)
+	}
+	return c.gatherAxis(x, axis, at, "")
+}

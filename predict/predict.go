@@ -93,11 +93,11 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBatch(program.Functions[0], o.Batch); err != nil {
-		return nil, err
-	}
 	if o.Samples > 0 {
 		o.Batch = min(o.Batch, o.Samples)
+	}
+	if err := checkBatch(program.Functions[0], o.Batch); err != nil {
+		return nil, err
 	}
 	if o.Fleet.Precision == "" {
 		o.Fleet.Precision = TrainedOn(m).Precision

@@ -52,7 +52,7 @@ var openInputs = []string{"onnx", "keras", "caffe"}
 // A file of nothing is refused here, whatever its format: nobody wants to be
 // told that it is healthy.
 func clean(f *File, o Options) error {
-	if len(f.Tensors) == 0 {
+	if len(f.Tensors) == 0 && f.Model == nil {
 		return fmt.Errorf("no tensors in this file (%s): there is nothing to strip, look at or predict with",
 			f.Format)
 	}
@@ -83,7 +83,7 @@ func clean(f *File, o Options) error {
 	if len(rest) > 0 {
 		return notDropped(rest[0], "no tensor is called so", "there are "+listed(f.Tensors))
 	}
-	if len(f.Tensors) == 0 {
+	if len(f.Tensors) == 0 && f.Model == nil {
 		return problem.Failure("", "{drop} leaves no tensor", "name fewer")
 	}
 	return rename(f, o.Rename)

@@ -220,7 +220,11 @@ func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 			"%s: bytes are pictures, and the file does not say how they become the model's input", a.given)
 	}
 	x, err := a.floats(x)
-	if err == nil && channelsLast(x.Shape[1:], want.Shape) {
+	switch {
+	case err == nil && len(want.Shape) != 3 && slices.Equal(x.Shape, want.Shape):
+		a.note("is taken as one sample")
+		x.Shape = append([]int{1}, x.Shape...)
+	case err == nil && channelsLast(x.Shape[1:], want.Shape):
 		a.note("is taken as [N,H,W,C]")
 	}
 	return x, err

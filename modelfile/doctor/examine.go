@@ -50,6 +50,9 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if len(f.Tensors) == 0 { // nobody wants to be told that nothing is healthy
+		return nil, fmt.Errorf("%s: no tensors in this file (%s): there is nothing to look at", path, f.Format)
+	}
 	if err := p.readForeign(f, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 )
 
-// TestEmpty: a file of nothing is refused in every format.
+// TestEmpty: a file of nothing is refused in every format; a graph without weights has only no tensors.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
-	files := []string{"onnx/testdata/cases/abs.onnx", "keras/testdata/unbuilt.h5",
+	files := []string{"keras/testdata/unbuilt.h5",
 		"caffe/testdata/hostile/no_bottom.caffemodel"}
 	for name, write := range map[string]func(io.Writer, []Tensor, ...string) error{"x.pth": torch.Write,
 		"x.safetensors": safetensors.Write} {
@@ -28,6 +28,13 @@ func TestEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 		files = append(files, path)
+	}
+	const graph = "onnx/testdata/cases/abs.onnx"
+	if f, err := Open(graph, Options{}); err != nil || f.Model == nil {
+		t.Errorf("%s: %v", graph, err)
+	}
+	if _, err := Open(graph, Options{TensorsOnly: true}); err == nil {
+		t.Errorf("%s has tensors", graph)
 	}
 	for _, path := range files {
 		for _, o := range []Options{{}, {TensorsOnly: true}} {

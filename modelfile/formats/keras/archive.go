@@ -127,8 +127,8 @@ func (w weights) numbered(l *layer, vars *node, params []string) error {
 
 // archivedAttention gives the weights of the dense layers of an attention to it.
 func (w weights) archivedAttention(l *layer, at *node) error {
-	for _, part := range attentionParts {
-		name := part.archived
+	for _, p := range attentionParts {
+		name := p.archived
 		if !at.has(name) {
 			name = "_" + name // in TensorFlow 2.12 to 2.15
 		}
@@ -140,9 +140,9 @@ func (w weights) archivedAttention(l *layer, at *node) error {
 		if err != nil {
 			return err
 		}
-		params := []string{part.name + "_kernel"}
+		params := []string{p.name + "_kernel"}
 		if l.fields.bool("use_bias", true) {
-			params = append(params, part.name+"_bias")
+			params = append(params, p.name+"_bias")
 		}
 		if err := w.numbered(l, vars, params); err != nil {
 			return err

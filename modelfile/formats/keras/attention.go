@@ -37,17 +37,17 @@ func parseAttention(b json.RawMessage) (out []tensorRefs, err error) {
 
 func attentionOperands(x any) (r tensorRefs, err error) {
 	args, kwargs := callArguments(x)
-	places := []string{"query", "value", "key"}
-	if len(args) > len(places) {
+	order := []string{"query", "value", "key"}
+	if len(args) > len(order) {
 		return r, fmt.Errorf("has %d operands, of at most 3", len(args))
 	}
 	named := map[string]any{}
 	for i, a := range args {
-		named[places[i]] = a
+		named[order[i]] = a
 	}
 	for key, v := range kwargs {
 		switch {
-		case slices.Contains(places, key) && v != nil:
+		case slices.Contains(order, key) && v != nil:
 			named[key] = v
 		case v != nil && v != false:
 			return r, fmt.Errorf("the argument %.80q of the call is not supported", key)
@@ -56,13 +56,13 @@ func attentionOperands(x any) (r tensorRefs, err error) {
 	if named["query"] == nil || named["value"] == nil {
 		return r, fmt.Errorf("the query or the value is missing")
 	}
-	for _, key := range places {
+	for _, key := range order {
 		dict := false
 		if err := r.flatten(named[key], key, &dict); err != nil {
 			return r, err
 		}
 	}
-	if r.keys = nil; len(r.at) > len(places) {
+	if r.keys = nil; len(r.at) > len(order) {
 		return r, fmt.Errorf("has %d operands, of at most 3", len(r.at))
 	}
 	return r, nil
@@ -133,21 +133,22 @@ func attention(c *call) flow {
 }
 
 // heads is a dense layer of each position, [positions, channels], as [heads, positions, width].
-func (c *call) heads(part string, f flow, heads, width int) graph.Value {
+func (c *call) heads(operand string, f flow, heads, width int) graph.Value {
 	v := c.inElementOrder(f).v
 	if !f.kerasOrder && !c.build.first {
 		v = c.transposed(c.channelsFirst(f).v, c.toKeras(2))
 	}
-	t := c.weight(part+"_kernel", f.shape[1], heads, width)
+	t := c.weight(operand+"_kernel", f.shape[1], heads, width)
 	if c.err != nil {
 		return graph.None
 	}
-	kernel := c.declare(part+"_kernel", graph.Weight, permuted(t.Reshape(f.shape[1], heads*width), []int{1, 0}))
+	matrix := permuted(t.Reshape(f.shape[1], heads*width), []int{1, 0})
+	kernel := c.declare(operand+"_kernel", graph.Weight, matrix)
 	bias := graph.None
 	if c.bool("use_bias", true) {
-		bias = c.declare(part+"_bias", graph.Bias, c.weight(part+"_bias", heads, width).Reshape(heads*width))
+		bias = c.declare(operand+"_bias", graph.Bias, c.weight(operand+"_bias", heads, width).Reshape(heads*width))
 	}
-	v = c.node(graph.Dense, "."+part, []graph.Value{v, kernel, bias}, "leading", 1)
-	v = c.node(graph.Reshape, "."+part+".split", []graph.Value{v}, "shape", []int{f.shape[0], heads, width})
-	return c.node(graph.Transpose, "."+part+".heads", []graph.Value{v}, "perm", []int{1, 0, 2})
+	v = c.node(graph.Dense, "."+operand, []graph.Value{v, kernel, bias}, "leading", 1)
+	v = c.node(graph.Reshape, "."+operand+".split", []graph.Value{v}, "shape", []int{f.shape[0], heads, width})
+	return c.node(graph.Transpose, "."+operand+".heads", []graph.Value{v}, "perm", []int{1, 0, 2})
 }

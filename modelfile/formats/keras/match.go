@@ -36,9 +36,9 @@ func (l *layer) params() (trainable, nonTrainable []string) {
 			nonTrainable = []string{"mean", "variance", "count"}
 		}
 	case "MultiHeadAttention":
-		for _, part := range attentionParts {
-			add(part.name+"_kernel", "")
-			add(part.name+"_bias", "use_bias")
+		for _, p := range attentionParts {
+			add(p.name+"_kernel", "")
+			add(p.name+"_bias", "use_bias")
 		}
 	case "PReLU":
 		add("alpha", "")

@@ -60,8 +60,8 @@ func col2Im(c *call) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
-	places := int(max(min(block[0], maxResized), 1) * max(min(block[1], maxResized), 1))
-	if min(block[0], block[1], size[0], size[1]) < 1 || s[0]%places != 0 || max(size[0], size[1]) > maxResized {
+	taps := int(max(min(block[0], maxResized), 1) * max(min(block[1], maxResized), 1))
+	if min(block[0], block[1], size[0], size[1]) < 1 || s[0]%taps != 0 || max(size[0], size[1]) > maxResized {
 		c.fail("to an image of %s of blocks of %s", printed(size), printed(block))
 		return graph.None
 	}
@@ -69,7 +69,7 @@ func col2Im(c *call) graph.Value {
 	w := window{kernel: kernel, stride: c.ints("strides", 2, 1), dilation: c.ints("dilations", 2, 1)}
 	pads := c.ints("pads", 4, 0)
 	w.begin, w.end = pads[:2], pads[2:]
-	return c.addBlocks(w, s[0]/places, []int{int(size[0]), int(size[1])}, s[1])
+	return c.addBlocks(w, s[0]/taps, []int{int(size[0]), int(size[1])}, s[1])
 }
 
 // addBlocks is Col2Im of so many channels and columns.
@@ -80,27 +80,27 @@ func (c *call) addBlocks(w window, channels int, size []int, columns int) graph.
 			c.fail("strides %v, dilations %v, pads %v", w.stride, w.dilation, w.pads())
 			return graph.None
 		}
-		room := size[a] + w.begin[a] + w.end[a] - w.span(a)
-		if room < 0 {
+		extent := size[a] + w.begin[a] + w.end[a] - w.span(a)
+		if extent < 0 {
 			c.fail("of blocks that are larger than the image")
 			return graph.None
 		}
-		count, more = append(count, room/w.stride[a]+1), append(more, room%w.stride[a])
+		count, more = append(count, extent/w.stride[a]+1), append(more, extent%w.stride[a])
 	}
-	places := w.kernel[0] * w.kernel[1]
+	taps := w.kernel[0] * w.kernel[1]
 	if count[0]*count[1] != columns {
 		c.fail("has %d columns, want %d", columns, count[0]*count[1])
 		return graph.None
 	}
-	ones := c.newConstant(tensor.F32, []int{channels * places, 1, w.kernel[0], w.kernel[1]})
+	ones := c.newConstant(tensor.F32, []int{channels * taps, 1, w.kernel[0], w.kernel[1]})
 	if c.err != nil {
 		return graph.None
 	}
-	for k := range channels * places {
-		ones.F32()[k*places+k%places] = 1
+	for k := range channels * taps {
+		ones.F32()[k*taps+k%taps] = 1
 	}
 	x := c.node(graph.Reshape, ".blocks", []graph.Value{c.dynamic(0)}, "shape",
-		[]int{channels * places, count[0], count[1]})
+		[]int{channels * taps, count[0], count[1]})
 	in := []graph.Value{x, c.declare(c.n.Output[0]+".blocks", graph.Constant, ones), graph.None}
 	return c.node(graph.ConvTranspose, "", in, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation,
 		"groups", channels, "output_pad", more)

@@ -14,11 +14,11 @@ import (
 
 const (
 	maxPicks  = 256     // elements that a TopK picks
-	maxPlaces = 1 << 24 // f32 holds all places below
+	maxPlaces = 1 << 24 // f32 holds all positions below
 )
 
-// places declares the numbers of an axis of a value of a shape, from 0, as they broadcast to it.
-func (c *call) places(shape []int, axis int) graph.Value {
+// positions declares the numbers of an axis of a value of a shape, from 0, as they broadcast to it.
+func (c *call) positions(shape []int, axis int) graph.Value {
 	n := shape[axis]
 	if n >= maxPlaces || n < 1 {
 		c.fail("along an axis of %d", n)
@@ -41,9 +41,9 @@ func (c *call) places(shape []int, axis int) graph.Value {
 	return v
 }
 
-// placeOf is the first place along an axis of x that holds its extreme value, or with last the last one,
+// positionOf is the first place along an axis of x that holds its extreme value, or with last the last one,
 // and that value. What taken marks, if it is there, is passed over.
-func (c *call) placeOf(suffix string, x, taken graph.Value, axis int, least, last bool) (place,
+func (c *call) positionOf(suffix string, x, taken graph.Value, axis int, least, last bool) (position,
 	extreme graph.Value) {
 	shape := c.g.Type(x).Shape
 	reduce, worse, none := graph.ReduceMax, "less", math.Inf(-1)
@@ -66,7 +66,8 @@ func (c *call) placeOf(suffix string, x, taken graph.Value, axis int, least, las
 	if last {
 		nowhere, first = -1, graph.ReduceMax
 	}
-	at := c.node(graph.Where, ".at", []graph.Value{passed, c.number("nowhere", nowhere), c.places(shape, axis)})
+	all := c.positions(shape, axis)
+	at := c.node(graph.Where, ".at", []graph.Value{passed, c.number("nowhere", nowhere), all})
 	return c.node(first, suffix, []graph.Value{at}, "axes", []int{axis}, "keep", true), extreme
 }
 
@@ -82,7 +83,8 @@ func argExtreme(c *call) []value {
 
 func (c *call) argOf(x graph.Value, axis int, keep bool) []value {
 	s := c.g.Type(x).Shape
-	v, _ := c.placeOf(".place", x, graph.None, axis, c.n.OpType == "ArgMin", c.int("select_last_index", 0) != 0)
+	last := c.int("select_last_index", 0) != 0
+	v, _ := c.positionOf(".place", x, graph.None, axis, c.n.OpType == "ArgMin", last)
 	shape := slices.Clone(s)
 	if shape[axis] = 1; !keep {
 		shape = slices.Delete(shape, axis, axis+1)
@@ -116,15 +118,15 @@ func topK(c *call) []value {
 		return nil
 	}
 	least := c.int("largest", 1) == 0
-	var places, values []graph.Value
+	var positions, values []graph.Value
 	taken := graph.None
 	for i := range l[0] {
-		place, extreme := c.placeOf(".place", x, taken, axis, least, false)
-		places, values = append(places, place), append(values, extreme)
+		position, extreme := c.positionOf(".place", x, taken, axis, least, false)
+		positions, values = append(positions, position), append(values, extreme)
 		if c.err != nil || i == l[0]-1 {
 			break
 		}
-		here := c.compare(".here", "equal", c.places(s, axis), place)
+		here := c.compare(".here", "equal", c.positions(s, axis), position)
 		if taken != graph.None {
 			here = c.node(graph.Max, ".taken", []graph.Value{here, taken})
 		}
@@ -136,7 +138,7 @@ func topK(c *call) []value {
 		}
 		return c.node(graph.Concat, suffix, in, "axis", axis)
 	}
-	return append([]value{rows(joined("", values))}, c.integerRows(joined(".places", places))...)
+	return append([]value{rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
 }
 
 // oneHot compares numbers with the places of a new axis; those below 0 count from its end.
@@ -161,7 +163,7 @@ func oneHot(c *call) graph.Value {
 	behind := c.node(graph.Affine, ".behind", []graph.Value{x}, "add", depth)
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
 	x = c.node(graph.Where, ".from_start", []graph.Value{negative, behind, x})
-	here := c.compare(".here", "equal", c.places(shape, at), x)
+	here := c.compare(".here", "equal", c.positions(shape, at), x)
 	two := c.toF32(values)
 	if c.err != nil {
 		return graph.None

@@ -22,12 +22,12 @@ func (c *call) angle(x graph.Value) (left, quarter graph.Value) {
 	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
 		"by", shortest(2/math.Pi))})
 	left = x
-	for _, part := range []float64{quarterHigh, quarterMid, quarterLow} {
-		whole := c.node(graph.Affine, ".quarters", []graph.Value{turns}, "by", shortest(-part))
+	for _, chunk := range []float64{quarterHigh, quarterMid, quarterLow} {
+		whole := c.node(graph.Affine, ".quarters", []graph.Value{turns}, "by", shortest(-chunk))
 		left = c.node(graph.Add, ".left", []graph.Value{left, whole})
 	}
-	parts := c.node(graph.Affine, ".in_rounds", []graph.Value{turns}, "by", 0.25)
-	rounds := c.node(graph.Round, ".rounds", []graph.Value{parts}, "mode", "floor")
+	inRounds := c.node(graph.Affine, ".in_rounds", []graph.Value{turns}, "by", 0.25)
+	rounds := c.node(graph.Round, ".rounds", []graph.Value{inRounds}, "mode", "floor")
 	full := c.node(graph.Affine, ".full", []graph.Value{rounds}, "by", -4.0)
 	return left, c.node(graph.Add, ".quarter", []graph.Value{turns, full})
 }

@@ -131,7 +131,7 @@ func (j *normJoiner) groupNorm(r *rewriter) bool {
 	return true
 }
 
-// scale makes the factor behind a layer_norm its scale, bias the summand its bias.
+// scale makes the factor behind a layer_norm or a group_norm its scale, bias the summand its bias.
 func (j *normJoiner) scale(r *rewriter) bool { return j.absorb(r, Mul, 1) }
 
 func (j *normJoiner) bias(r *rewriter) bool { return j.absorb(r, Add, 2) }
@@ -141,6 +141,12 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 		return false
 	}
 	for i, v := range r.node.In {
+		if norm := j.made(v, GroupNorm); norm != nil && j.alone(v) && len(norm.In) <= operand {
+			if w := j.perChannel(r.node.In[1-i], j.f.Values[v].Type.Shape); w != None {
+				r.last(GroupNorm, withOperand(r, norm, operand, w), "groups", norm.Int("groups"), "eps", norm.Float("eps"))
+				return true
+			}
+		}
 		norm, w := j.made(v, LayerNorm), r.node.In[1-i]
 		if norm == nil || !j.alone(v) || len(norm.In) > operand {
 			continue
@@ -150,15 +156,34 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 		if t.Kind != Whole || axes[0]+len(axes) != len(shape) || !slices.Equal(t.Shape, shape[axes[0]:]) {
 			continue
 		}
-		in := []Value{None, None, None}
-		for k, old := range norm.In {
-			in[k] = r.Value(old)
-		}
-		in[operand] = r.Value(w)
-		r.last(LayerNorm, in, "axes", axes, "eps", norm.Float("eps"))
+		r.last(LayerNorm, withOperand(r, norm, operand, w), "axes", axes, "eps", norm.Float("eps"))
 		return true
 	}
 	return false
+}
+
+// withOperand returns the operands of a norm with w as one more.
+func withOperand(r *rewriter, norm *Node, operand int, w Value) []Value {
+	in := []Value{None, None, None}
+	for k, old := range norm.In {
+		in[k] = r.Value(old)
+	}
+	in[operand] = r.Value(w)
+	return in
+}
+
+// perChannel returns the values [C] of which v makes [C,1,1] for rows of a shape; None if it does not.
+func (j *normJoiner) perChannel(v Value, shape []int) Value {
+	n := j.made(v, Reshape)
+	if n == nil || j.f.Values[v].Type.Kind != Whole {
+		return None
+	}
+	from, to := j.f.Values[n.In[0]].Type.Shape, j.f.Values[v].Type.Shape
+	each := append([]int{shape[0]}, slices.Repeat([]int{1}, len(shape)-1)...)
+	if len(from) != 1 || !slices.Equal(to, each) {
+		return None
+	}
+	return n.In[0]
 }
 
 // channelsFirst makes a layer_norm between two transposes that undo each other one of the axes as

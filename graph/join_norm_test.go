@@ -10,6 +10,7 @@ graph "g"
 state w f32[4] gamma
 state b f32[4] beta
 state c f32[3,1,1] constant
+state v f32[3] constant
 func main(x rows f32[3,2,4], z rows f32[3,2,4]) {
 `
 
@@ -47,6 +48,10 @@ func TestJoinNorms(t *testing.T) {
 			"p = layer_norm(x, _, @b, axes=[2], eps=0.001)\n  y = mul(p, @w)"},
 		{"group norm", "g = reshape(x, shape=[3,8])\nn = group_norm(g, groups=3)\ny = reshape(n, shape=[3,2,4])",
 			"y = group_norm(x, groups=3)"},
+		{"group norm with scale and bias", "r = reshape(@v, shape=[3,1,1])\nn = group_norm(x, groups=3)\np = mul(n, r)\n" +
+			"y = add(r, p)", "y = group_norm(x, @v, @v, groups=3)"},
+		{"factors of a place", "r = reshape(@w, shape=[1,1,4])\nn = group_norm(x, groups=3)\ny = mul(n, r)",
+			"y = mul(n, r)"},
 		{"groups that cut channels", "g = reshape(x, shape=[6,4])\nn = group_norm(g, groups=6)\n" +
 			"y = reshape(n, shape=[3,2,4])", "n = group_norm(g, groups=6)"},
 		{"transposed", "t = transpose(x, perm=[1,2,0])\nn = layer_norm(t, axes=[2])\n" +

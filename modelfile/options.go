@@ -38,6 +38,7 @@ type Options struct {
 	Labels       []string
 	UniqueLabels bool // Labels say which class of data is which: none may be there twice
 	Preprocess   Preprocess
+	training     bool // the model is to be trained: its graph may be in the form of training
 	// Option returns what the program's users call an option, for what a Choice says;
 	// nil: its name.
 	Option func(name string) string
@@ -61,7 +62,8 @@ type Preprocess struct {
 // Foreign returns what o says of the files of other programs. It reads the
 // file that Arch names, if that describes a model of Keras or Caffe.
 func (o *Options) Foreign() (formats.Options, error) {
-	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge}
+	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge,
+		Training: o.training}
 	err := o.checkSize()
 	if err == nil && o.Arch != "" {
 		f.Description, err = description(o.Arch)

@@ -55,6 +55,7 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if err := o.checkSize(); err != nil {
 		return nil, err
 	}
+	o.training = true
 	if o.Classes == 1 && !info.MultiLabel && info.Targets == nil {
 		return nil, problem.New("classes", "1", "want at least 2: the labels of "+info.Kind+" are classes", "")
 	}
@@ -178,6 +179,7 @@ func (s *Started) initialise(o StartOptions) error {
 // The model of a file is opened when the first array comes. One of the zoo is
 // made for the data: integers are pictures, floats stay what they are.
 func StartArrays(name string, o StartOptions, note func(format string, args ...any)) fit.Converter {
+	o.training = true
 	find := sync.OnceValues(func() (*models.Model, error) { return unfitted(name, o) })
 	return func(file string, x tensor.Tensor) (tensor.Tensor, error) {
 		m, err := find()
@@ -241,10 +243,11 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 		}
 	}
 	m.Recipe = nil // of another run
-	if c := was.Choice; c != nil && c.Format == "onnx" && !m.Normalises() {
-		c.Findings = append(c.Findings, formats.Finding{Text: "the network has no batch norm; if it had some, " +
-			"its exporter folded them", Advice: "torch.onnx.export(model.eval(), ..., " +
-			"training=torch.onnx.TrainingMode.PRESERVE) keeps them"})
+	if c := was.Choice; c != nil && c.Format == "onnx" {
+		if text := foldedNorms(m); text != "" {
+			c.Findings = append(c.Findings, formats.Finding{Text: text, Advice: "torch.onnx.export(model.eval(), ..., " +
+				"training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False) keeps them"})
+		}
 	}
 	sum, err := Digest(path)
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err

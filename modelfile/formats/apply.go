@@ -172,9 +172,26 @@ func arranged(f *File, m *models.Model) (*File, error) {
 	case strings.HasPrefix(f.Format, "keras"):
 		turned = keras.GraphTensors(f.Tensors)
 	default:
-		return f, nil
+		lines := models.LineKernels(m.Graph)
+		if len(lines) == 0 {
+			return f, nil
+		}
+		return &File{Tensors: withHeight(f.Tensors, lines), Format: f.Format}, nil
 	}
 	return &File{Tensors: turned}, checkFlattened(m)
+}
+
+// withHeight gives kernels of convolutions over lines, [O,I,K], the height of 1 that graphs have for them.
+func withHeight(tensors []Tensor, lines map[string]bool) []Tensor {
+	tensors = slices.Clone(tensors)
+	for i, t := range tensors {
+		for name := range lines {
+			if len(t.Shape) == 3 && strings.HasSuffix(t.Name, name) {
+				tensors[i] = t.Reshaped(t.Shape[0], t.Shape[1], 1, t.Shape[2])
+			}
+		}
+	}
+	return tensors
 }
 
 // checkFlattened refuses a model in which a dense layer reads (C, H, W) laid

@@ -73,6 +73,8 @@ type Options struct {
 	// TensorsOnly leaves out the graph. A caller that only needs the tensors then has
 	// no more than one of them in memory.
 	TensorsOnly bool
+	// Training reads an ONNX graph in the form of training, for what will train it.
+	Training bool
 }
 
 func (o Options) rule() bn.Rule {

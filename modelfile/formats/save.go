@@ -50,12 +50,17 @@ func SaveModel(path string, m *models.Model) (string, error) {
 	return serialize.WriteModel(path, m)
 }
 
-// Tensors returns the state of a model in the order of its graph. Behind a table of Swin's distances
-// stands its index, which follows from the table and without which PyTorch does not load the state dict.
+// Tensors returns the state of a model in the order of its graph, kernels of convolutions over lines as
+// [O,I,K]. Behind a table of Swin's distances stands its index, which follows from the table and without
+// which PyTorch does not load the state dict.
 func Tensors(m *models.Model) []Tensor {
-	out := make([]Tensor, 0, len(m.Graph.State))
+	out, lines := make([]Tensor, 0, len(m.Graph.State)), models.LineKernels(m.Graph)
 	for _, s := range m.Graph.State {
-		out = append(out, InMemory(s.Name, m.State[s.Name]))
+		t := m.State[s.Name]
+		if lines[s.Name] {
+			t = t.Reshape(s.Shape[0], s.Shape[1], s.Shape[3])
+		}
+		out = append(out, InMemory(s.Name, t))
 		if layer, ok := strings.CutSuffix(s.Name, ".relative_position_bias_table"); ok && len(s.Shape) == 2 {
 			out = append(out, InMemory(layer+".relative_position_index", distances(s.Shape[0])))
 		}

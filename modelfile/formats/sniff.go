@@ -197,7 +197,7 @@ func readKeras(path string, o Options) (*File, error) {
 }
 
 func readONNX(path string, o Options) (*File, error) {
-	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input})
+	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input, Training: o.Training})
 }
 
 func readCaffe(path string, o Options) (*File, error) {

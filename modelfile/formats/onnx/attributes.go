@@ -146,7 +146,7 @@ var refusedValues = map[string]string{
 	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p below 1",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
 	"Gemm":               "transA or a matrix that is computed, unless the file fixes the batch to 1",
-	"BatchNormalization": "training mode; spatial=0",
+	"BatchNormalization": "training mode, but in train; spatial=0",
 	"MatMul":             "of computed values whose batch axes do not meet",
 	"Einsum": "of more than two operands that are not constant; ...; " +
 		"letters that one operand sums, or has twice",
@@ -174,7 +174,7 @@ var refusedValues = map[string]string{
 		"volumes; axes other than those behind the channels",
 	"Upsample":         "volumes; axes other than those behind the channels",
 	"Cast":             "to integers other than int32 and int64",
-	"Dropout":          "training mode",
+	"Dropout":          "training mode, but in train",
 	"Constant":         "sparse_value; text",
 	"QuantizeLinear":   "block_size",
 	"DequantizeLinear": "block_size",

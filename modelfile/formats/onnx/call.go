@@ -139,6 +139,7 @@ func nodeName(n *onnxpb.NodeProto) string {
 
 // store gives the results their names.
 func (c *call) store(op string, out []value) error {
+	c.keepOrigin(op)
 	for i, name := range c.n.Output {
 		if name == "" {
 			continue

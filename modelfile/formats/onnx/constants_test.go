@@ -88,5 +88,14 @@ func TestTraining(t *testing.T) {
 			t.Errorf("%s: findings %+v", path, f.Findings)
 		}
 		f.Close()
+		f, err = Read(path, Options{Training: true})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if f.NoModel != nil || !f.Model.Normalises() || len(f.Findings) != 1 || f.Findings[0].Fault {
+			t.Errorf("%s: for training: %v, findings %+v; want a model, and a remark", path, f.NoModel, f.Findings)
+		}
+		f.Close()
 	}
 }

@@ -58,8 +58,29 @@ func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
 		role = graph.Bias
 	}
 	in := []graph.Value{graph.None, graph.None}
-	in[x], in[k] = c.dynamic(x), c.state(k, role, shape...)
+	in[x], in[k] = c.dynamic(x), graph.None
+	if o := c.originOf(c.n.Input[k]); len(o.shape) == 1 && len(shape) > 1 && o.shape[0] == shape[0] &&
+		t.Count() == shape[0] && c.behindGroupNorm(c.n.Input[x], 2) { // which it becomes a part of
+		in[k] = c.node(graph.Reshape, ".each", []graph.Value{c.state(k, role, shape[0])}, "shape", shape)
+	} else {
+		in[k] = c.state(k, role, shape...)
+	}
 	return c.node(op, "", in)
+}
+
+// behindGroupNorm reports whether a name is that of an instance norm, of a group norm that PyTorch writes as
+// one between two Reshapes, or of its product with a constant.
+func (r *reader) behindGroupNorm(name string, steps int) bool {
+	for _, n := range r.src.Node {
+		if !slices.Contains(n.Output, name) {
+			continue
+		}
+		if n.OpType == "InstanceNormalization" {
+			return true
+		}
+		return steps > 0 && (n.OpType == "Mul" || n.OpType == "Reshape") && r.behindGroupNorm(n.Input[0], steps-1)
+	}
+	return false
 }
 
 // aligned returns the shape of a constant as it broadcasts to the rows of a value of a rank with

@@ -14,11 +14,11 @@ import (
 const varianceKey = "bnctl.running_variance"
 
 // batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on
-// training_mode. Only prediction with a mean and a variance per channel is
-// supported. momentum is the weight of the old statistics.
+// training_mode. Statistics are of a channel; the form of training is read where the graph is
+// to be trained. momentum is the weight of the old statistics.
 func batchNorm(c *call) graph.Value {
 	s := c.shape(0)
-	if c.training() {
+	if c.training() && !c.forTraining {
 		c.fail("%w", problem.Failure("", inTraining, evaluate))
 	}
 	if c.opset < 9 && c.int("spatial", 1) != 1 {
@@ -87,7 +87,9 @@ func (r *reader) norms(need []bool) {
 				*field = name
 			}
 		}
-		if c.training() {
+		if c.training() && r.forTraining {
+			r.inTraining = append(r.inTraining, l.Name)
+		} else if c.training() {
 			r.file.Findings = append(r.file.Findings, foreign.Finding{Where: l.Name, Fault: true, Text: inTraining,
 				Advice: evaluate})
 		}
@@ -98,6 +100,10 @@ func (r *reader) norms(need []bool) {
 			seen[n.Input[3]] = true
 			r.file.Norms = append(r.file.Norms, l)
 		}
+	}
+	if len(r.inTraining) > 0 {
+		r.file.Find(theseLayers(r.inTraining), "in the form of training: it is trained as it is, and predictions "+
+			"use running statistics", "")
 	}
 	if len(still) > 0 {
 		r.file.Find(theseLayers(still), fmt.Sprintf("momentum 1 would keep the running statistics of training as "+

@@ -37,6 +37,9 @@ type Options struct {
 	// Input is the shape of one sample if the file leaves lengths open, in the
 	// file's order or, if it has three lengths, with the channels first.
 	Input []int
+	// Training reads batch norms and dropouts in the form of training, which a graph that is to be trained
+	// may have. Without it they are refused: predictions would depend on the batch.
+	Training bool
 }
 
 // Read opens an ONNX model. The result has a Model, or NoModel if the graph is
@@ -104,7 +107,7 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 	}
 	m.Graph.Node = inOrder(m.Graph.Node)
 	r := newReader(m, opset, int(size), file)
-	r.inputShape, r.whole = o.Input, whole
+	r.inputShape, r.whole, r.forTraining = o.Input, whole, o.Training
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}

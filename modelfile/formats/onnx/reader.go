@@ -26,6 +26,9 @@ type reader struct {
 	state       map[string]tensor.Tensor
 	values      map[string]value       // by their names in ONNX
 	labels      map[string]string      // names in the graph of tensors of state, by their names in ONNX
+	origins     map[string]origin      // of constants that have but another shape than a tensor of the file
+	forTraining bool                   // the graph is read for training, whose form it may have
+	inTraining  []string               // batch norms that are in the form of training
 	takenLabels foreign.Names          // labels that are taken
 	batch       int64                  // the length of the batch if the file fixes it, else 0
 	foldBudget  int                    // bytes that constants may still take that are computed

@@ -47,6 +47,7 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Valu
 	if c.err != nil {
 		return graph.None
 	}
+	name = c.originOf(name).name
 	label, ok := c.labels[name]
 	if !ok {
 		label = c.takenLabels.Free(foreign.Clean(name, "tensor"))
@@ -58,6 +59,31 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Valu
 	s := graph.State{Name: label, DType: tensor.F32, Shape: t.Shape, Role: role, Init: initOf(role)}
 	c.reader.state[label] = t
 	return c.g.Declare(s)
+}
+
+// origin is the tensor of the file that a constant was, before it got another shape.
+type origin struct {
+	name  string
+	shape []int
+}
+
+// originOf returns the tensor of the file that a constant is in another shape: a layer's weight that the
+// exporter gave axes of 1, which state_dict calls by its own name.
+func (r *reader) originOf(name string) origin {
+	if o, ok := r.origins[name]; ok {
+		return o
+	}
+	return origin{name, r.values[name].c.Shape}
+}
+
+// reshapes are the operators that give a constant another shape, and nothing else.
+var reshapes = []string{"Unsqueeze", "Squeeze", "Reshape", "Flatten"}
+
+// keepOrigin notes what a constant was, where the node has but given it another shape.
+func (c *call) keepOrigin(op string) {
+	if len(c.n.Output) > 0 && len(c.in) > 0 && c.in[0].isConstant() && slices.Contains(reshapes, op) {
+		c.origins[c.n.Output[0]] = c.originOf(c.n.Input[0])
+	}
 }
 
 // initOf says how a new tensor of a role is filled.

@@ -34,6 +34,12 @@ func InMemory(name string, t tensor.Tensor) Tensor {
 	}}
 }
 
+// Reshaped returns t, the same elements, in another shape of as many.
+func (t Tensor) Reshaped(shape ...int) Tensor {
+	t.Shape = shape
+	return t
+}
+
 // Renamed returns t under another name.
 func (t Tensor) Renamed(name string) Tensor {
 	t.Name = name

@@ -1,0 +1,38 @@
+package modelfile
+
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// folded begins the name that PyTorch's exporter gives the weight of a convolution into which it has folded a
+// batch norm. A weight that it left alone has its own name.
+const folded = "onnx::Conv"
+
+// foldedNorms says which batch norms the exporter of m's ONNX file made a part of something else; "" if none that
+// is known of.
+func foldedNorms(m *models.Model) string {
+	if !m.Normalises() {
+		return "the network has no batch norm; if it had some, its exporter folded them"
+	}
+	count, first, seen := 0, "", map[string]bool{}
+	for _, n := range m.Graph.Main.Nodes {
+		if n.Op != graph.Conv {
+			continue
+		}
+		name := m.Graph.Main.Values[n.In[1]].State
+		if strings.HasPrefix(name, folded) && !seen[name] {
+			if seen[name], count = true, count+1; first == "" {
+				first = name
+			}
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return "batch norms are folded into " + problem.Plural(count, "convolution") + " (" + first + "): these are trained " +
+		"without"
+}

@@ -61,7 +61,7 @@ func InitHead(m, from *Model, seed uint64) error {
 type head struct {
 	f                   *graph.Function
 	classes, oldClasses int
-	state               []string // its weight and bias
+	state               []string // its weight and bias, and those of a batch norm behind it
 }
 
 // find looks for the head behind the first output, and gives the reshapes in
@@ -99,7 +99,14 @@ func (h *head) trace(v graph.Value) error {
 			if err := h.trace(n.In[1]); err != nil {
 				return err
 			}
-		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout, graph.Relu:
+		case graph.ReduceMean, graph.ReduceMax:
+			if slices.Contains(n.Ints("axes"), 0) {
+				return fmt.Errorf("%s (%v) mixes classes with each other", h.f.NodeName(n), n.Op)
+			}
+		case graph.BatchNorm:
+			h.useState(n)
+		case graph.Softmax, graph.LogSoftmax, graph.GlobalAvgPool, graph.Upsample, graph.Dropout, graph.Relu,
+			graph.AvgPool, graph.MaxPool, graph.Sigmoid, graph.Affine:
 		default:
 			return fmt.Errorf("%s (%v) comes after it", h.f.NodeName(n), n.Op)
 		}
@@ -122,17 +129,25 @@ func (h *head) use(n *graph.Node) error {
 	if n.Op == graph.Conv && n.Int("groups") != 1 {
 		return fmt.Errorf("%s (%v) has groups", h.f.NodeName(n), n.Op)
 	}
+	if !h.useState(n) {
+		return fmt.Errorf("the weights of %s are computed", h.f.NodeName(n))
+	}
+	return nil
+}
+
+// useState notes the tensors of n, and reports whether all are state.
+func (h *head) useState(n *graph.Node) bool {
 	for _, v := range n.In[1:] {
 		if v == graph.None {
 			continue
 		}
 		name := h.f.Values[v].State
 		if name == "" {
-			return fmt.Errorf("the weights of %s are computed", h.f.NodeName(n))
+			return false
 		}
 		h.state = append(h.state, name)
 	}
-	return nil
+	return true
 }
 
 // resized returns the table of state with the head's tensors in the new size.

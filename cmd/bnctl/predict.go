@@ -42,11 +42,14 @@ outputs. All formats write the same values.
    bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy
    bnctl predict detector.onnx x.npy -o y.npy     # y.scores.npy, y.boxes.npy
    bnctl predict detector.onnx x.npy --json --only boxes
+   bnctl predict resnet18.bnm photos/ --features avgpool -o embeddings.npy
    bnctl predict classifier.onnx cat.jpg --task classify --preprocess imagenet`,
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "the `K` best classes of each input"},
 			&cli.BoolFlag{Name: "logits", Usage: "the outputs of the model as they are, not classes"},
 			&cli.StringFlag{Name: "task", Usage: "classify: the output are logits of classes, though nothing says so"},
+			&cli.StringFlag{Name: "features", Usage: "`LAYER,LAYER`: write what these layers make, by their names in " +
+				"inspect --text, not the outputs", DefaultText: "none"},
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table",
@@ -98,6 +101,9 @@ func predictOptions(c *cli.Context) (*prediction, error) {
 		answer: predict.AnswerOptions{Logits: c.Bool("logits"), Task: c.String("task"), Top: c.Int("top")}}
 	if list := c.String("only"); list != "" {
 		p.answer.Only = strings.Split(list, ",")
+	}
+	if list := c.String("features"); list != "" {
+		p.inner, p.answer.Logits = strings.Split(list, ","), true
 	}
 	var err error
 	if p.file, err = modelOptions(c); err != nil {

@@ -17,6 +17,7 @@ type prediction struct {
 	format  string // json, csv, table or npy
 	file    modelfile.Options
 	answer  predict.AnswerOptions
+	inner   []string // layers whose values are the outputs; nil: the model's own
 	on      predict.Options
 	fit     string // how pictures become inputs; "": as the format has it
 	whole   predict.Whole
@@ -33,8 +34,11 @@ func (p *prediction) run(ctx context.Context, o *output) error {
 }
 
 // all predicts all inputs, and lists at the end those without a prediction.
-func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
+func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) (err error) {
 	whole := p.format == "npy" // an array has a row for every input, so no input is left out
+	if v.Model, err = featured(v.Model, p.inner); err != nil {
+		return err
+	}
 	src, err := predict.OpenInputs(ctx, v.Model, p.inputs, !whole, o.note)
 	if err != nil {
 		return err

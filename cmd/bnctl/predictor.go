@@ -31,3 +31,11 @@ func warnOfTerms(o *output, was, is predict.Terms) {
 		o.note("the model was trained at precision %s, this is %s: outputs differ", was.Precision, is.Precision)
 	}
 }
+
+// featured returns m with the values of layers for its outputs, where some are asked for.
+func featured(m *models.Model, layers []string) (*models.Model, error) {
+	if layers == nil {
+		return m, nil
+	}
+	return models.WithFeatures(m, layers)
+}

@@ -138,6 +138,11 @@ chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, roo
 test-peers: ## goldens and formats against PyTorch and others, which it installs
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
+.PHONY: test-strangers
+test-strangers: build ## ten networks of PyTorch's users, through ONNX and models draft into training and back (PyTorch 1.13 and 2.6, minutes)
+	sh scripts/peers.sh >/dev/null
+	bash scripts/strangers.sh bin/bnctl bin/strangers
+
 .PHONY: test-view
 test-view: build ## the view of a run in tmux, which it installs: four sizes, resized in mid-run, stopped (a minute)
 	command -v tmux >/dev/null || { apt-get update -q && \

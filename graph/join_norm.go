@@ -143,7 +143,8 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 	for i, v := range r.node.In {
 		if norm := j.made(v, GroupNorm); norm != nil && j.alone(v) && len(norm.In) <= operand {
 			if w := j.perChannel(r.node.In[1-i], j.f.Values[v].Type.Shape); w != None {
-				r.last(GroupNorm, withOperand(r, norm, operand, w), "groups", norm.Int("groups"), "eps", norm.Float("eps"))
+				r.last(GroupNorm, withOperand(r, norm, operand, w), "groups", norm.Int("groups"),
+					"eps", norm.Float("eps"))
 				return true
 			}
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// folded begins the name that PyTorch's exporter gives the weight of a convolution into which it has folded a
-// batch norm. A weight that it left alone has its own name.
+// folded begins the name that PyTorch's exporter gives the weight of a convolution into which it has
+// folded a batch norm. A weight that it left alone has its own name.
 const folded = "onnx::Conv"
 
-// foldedNorms says which batch norms the exporter of m's ONNX file made a part of something else; "" if none that
-// is known of.
+// foldedNorms says which batch norms the exporter of m's ONNX file made a part of something else; "" if
+// none that is known of.
 func foldedNorms(m *models.Model) string {
 	if !m.Normalises() {
 		return "the network has no batch norm; if it had some, its exporter folded them"
@@ -33,6 +33,6 @@ func foldedNorms(m *models.Model) string {
 	if count == 0 {
 		return ""
 	}
-	return "batch norms are folded into " + problem.Plural(count, "convolution") + " (" + first + "): these are trained " +
-		"without"
+	return "batch norms are folded into " + problem.Plural(count, "convolution") + " (" + first +
+		"): these are trained without"
 }

@@ -245,8 +245,8 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	m.Recipe = nil // of another run
 	if c := was.Choice; c != nil && c.Format == "onnx" {
 		if text := foldedNorms(m); text != "" {
-			c.Findings = append(c.Findings, formats.Finding{Text: text, Advice: "torch.onnx.export(model.eval(), ..., " +
-				"training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False) keeps them"})
+			c.Findings = append(c.Findings, formats.Finding{Text: text, Advice: "torch.onnx.export(model.eval(), " +
+				"..., training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False) keeps them"})
 		}
 	}
 	sum, err := Digest(path)

@@ -12,7 +12,8 @@ func modelsCommand() *cli.Command {
 		Usage: "the architectures that train takes by name",
 		Description: `   bnctl models list
    bnctl models show resnet20
-   bnctl models show lenet-bn --text > mine.graph    a graph to change and train`,
+   bnctl models show lenet-bn --text > mine.graph    a graph to change and train
+   bnctl models draft net.pth -o net.graph           a graph of a state dict, to be wired`,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "all architectures", Action: modelsList,
 				Description: `   bnctl models list
@@ -29,6 +30,7 @@ func modelsCommand() *cli.Command {
 					sizeFlag("for the layers and the memory"),
 				},
 				Action: modelsShow},
+			modelsDraftCommand(),
 		},
 	}
 }

@@ -48,8 +48,8 @@ outputs. All formats write the same values.
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "the `K` best classes of each input"},
 			&cli.BoolFlag{Name: "logits", Usage: "the outputs of the model as they are, not classes"},
 			&cli.StringFlag{Name: "task", Usage: "classify: the output are logits of classes, though nothing says so"},
-			&cli.StringFlag{Name: "features", Usage: "`LAYER,LAYER`: write what these layers make, by their names in " +
-				"inspect --text, not the outputs", DefaultText: "none"},
+			&cli.StringFlag{Name: "features", Usage: "`LAYER,LAYER`: write what these layers make, by their names " +
+				"in inspect --text, not the outputs", DefaultText: "none"},
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table",

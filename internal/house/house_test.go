@@ -80,6 +80,7 @@ fleet: plugins/cpu problem
 modelfile: bn data modelfile/formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
 cmd/bnctl/internal/bench: models parallel plugins/cpu problem tensor train
+modelfile/draft: modelfile/formats problem tensor
 modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
 modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
 modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
@@ -192,6 +193,7 @@ cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo
+cmd/bnctl: modelfile/draft
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -160,8 +160,8 @@ func dropout(c *call) graph.Value {
 		return c.dynamic(0)
 	}
 	training, ok := c.constant(2)
-	if drops := ok && training.Count() == 1 && training.Bytes[0] != 0 || c.opset < 7 && c.int("is_test", 1) == 0; drops &&
-		!c.forTraining {
+	drops := ok && training.Count() == 1 && training.Bytes[0] != 0 || c.opset < 7 && c.int("is_test", 1) == 0
+	if drops && !c.forTraining {
 		c.fail("%w", errTrains)
 	}
 	return c.node(graph.Dropout, "", []graph.Value{c.dynamic(0)}, "p", shortest(p))

@@ -76,7 +76,8 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
 		rowsInput: graph.None,
 		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
-		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{}}
+		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
+		origins: map[string]origin{}}
 	r.images.Known = m.ProducerName != producer // the graph of another program says it; of ours, resizeKey
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/modelfile/draft"
+)
+
+func modelsDraftCommand() *cli.Command {
+	return &cli.Command{Name: "draft", ArgsUsage: "CHECKPOINT",
+		Usage: "a graph text of a state dict: layers, shapes and batch norms, in the order of the file",
+		Description: `Writes what a checkpoint says of its network: each layer takes the value before it
+where the channels fit, and a ? stands where they do not. What has no weights, as
+relu and pooling, strides and the wiring are left to you; then
+
+   bnctl models draft net.pth --input 3,32,32 -o net.graph
+   bnctl train --model net.graph --init net.pth --data folder:photos -o net.bnm`,
+		Flags: append([]cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"},
+			DefaultText: "standard output", Usage: "`FILE` to write: .graph"}}, fileFlags()...), Action: modelsDraft}
+}
+
+func modelsDraft(c *cli.Context) error {
+	path, err := oneArgument(c, "CHECKPOINT", "a state dict, of PyTorch or safetensors")
+	if err != nil {
+		return err
+	}
+	options, err := modelOptions(c)
+	if err != nil {
+		return err
+	}
+	input := options.Input
+	options.Input = nil // of the draft, which is not the file's
+	f, err := modelfile.OpenForeign(path, options)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	d, err := draft.Of(f, name, input)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	o := outputOf(c)
+	o.note("%s of %s, %s to be filled in where a ? stands", plural(d.Layers, "layer"), path,
+		plural(d.Open, "place"))
+	write := func(w io.Writer) error {
+		_, err := io.WriteString(w, d.Text)
+		return err
+	}
+	if out := c.String("output"); out != "" {
+		return regular.WriteFile(out, 0o666, write)
+	}
+	return write(o.stdout)
+}

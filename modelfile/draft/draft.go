@@ -1,0 +1,164 @@
+// Package draft writes the text form of a graph from the tensors of a checkpoint: its layers, in the order of
+// the file, with their shapes. What it cannot know is left open.
+//
+// Use it where a checkpoint is there and its code is not at hand; Of is the whole of it.
+package draft
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Draft is the text of a graph in which the wiring may be open.
+type Draft struct {
+	Text   string
+	Layers int
+	Open   int // operands, and layers as a whole, that are to be filled in: "?" in the text
+}
+
+// Of drafts the graph of a state dict. input is the shape of a sample, [C,H,W], or [C,L] of lines; nil for
+// 224 x 224 and the channels of the first layer. A file that holds a graph, and one whose tensors do not
+// have the names of layers, are refused.
+func Of(f *formats.File, name string, input []int) (*Draft, error) {
+	if f.Model != nil {
+		return nil, problem.Failure("", "the file has a graph of its own", "train it as it is")
+	}
+	layers := layersOf(f.Tensors)
+	d := &drafter{name: name}
+	for i, l := range layers {
+		var next *layer
+		if i+1 < len(layers) {
+			next = layers[i+1]
+		}
+		d.kinds = append(d.kinds, l.kind(next))
+	}
+	if !slices.ContainsFunc(d.kinds, func(k kind) bool { return k == conv || k == transposed || k == dense }) {
+		return nil, noStructure(f.Tensors)
+	}
+	d.wire(layers, input)
+	return &Draft{Text: d.text(layers), Layers: len(layers), Open: d.open}, nil
+}
+
+// noStructure refuses tensors of no layer.
+func noStructure(tensors []formats.Tensor) error {
+	const most = 3
+	var names []string
+	for _, t := range tensors[:min(most, len(tensors))] {
+		names = append(names, t.String())
+	}
+	if len(tensors) > most {
+		names = append(names, "...")
+	}
+	return problem.Failure("", fmt.Sprintf("nothing in its %s says what layers there are: %s",
+		problem.Plural(len(tensors), "tensor"), strings.Join(names, ", ")),
+		"save a state_dict(), whose names are LAYER.weight, LAYER.bias and LAYER.running_mean")
+}
+
+// drafter writes the lines of a function, one layer behind the other.
+type drafter struct {
+	name  string
+	kinds []kind
+	lines []string
+	input string // the type of a sample
+	x     string // what the input is called
+	last  string // the value before
+	shape []int  // of it; a 0 is not known
+	open  int
+}
+
+// wire writes a line for each layer. It takes the value before it where the lengths fit.
+func (d *drafter) wire(layers []*layer, input []int) {
+	d.x = "x"
+	if slices.ContainsFunc(layers, func(l *layer) bool { return l.name == d.x }) {
+		d.x = "input"
+	}
+	if input == nil {
+		input = firstInput(layers, d.kinds)
+	}
+	d.input, d.last, d.shape = tensor.Describe(tensor.F32, input), d.x, input
+	for i, l := range layers {
+		switch k := d.kinds[i]; k {
+		case conv, transposed:
+			d.convolution(l, k)
+		case dense:
+			d.dense(l)
+		case batchNorm:
+			in, fits := d.operand(l.mean.Shape[0])
+			d.add(l, "batch_norm(%s, %s, %s, %s, %s)", in, read(l.weight), read(l.bias), read(l.mean),
+				read(l.variance))
+			d.after(fits, l.mean.Shape[0])
+		default:
+			d.aside(l, k)
+		}
+	}
+}
+
+// firstInput is the shape of a sample that the first layer takes.
+func firstInput(layers []*layer, kinds []kind) []int {
+	for i, l := range layers {
+		switch {
+		case kinds[i] == dense:
+			return []int{l.weight.Shape[1]}
+		case kinds[i] == conv && len(l.weight.Shape) == 3:
+			return []int{l.weight.Shape[1], 224}
+		case kinds[i] == conv:
+			return []int{l.weight.Shape[1], 224, 224}
+		case kinds[i] == batchNorm:
+			return []int{l.mean.Shape[0], 224, 224}
+		}
+	}
+	return []int{3, 224, 224}
+}
+
+// operand is the value before if it has that many channels, else "?".
+func (d *drafter) operand(channels int) (name string, fits bool) {
+	if len(d.shape) > 0 && d.shape[0] == channels {
+		return d.last, true
+	}
+	d.open++
+	return "?", false
+}
+
+// after says what the layer that was added makes.
+func (d *drafter) after(fits bool, channels int) {
+	if !fits || len(d.shape) == 0 {
+		d.shape = []int{channels, 0, 0}
+		return
+	}
+	d.shape = append([]int{channels}, d.shape[1:]...)
+}
+
+// add writes the line of a layer.
+func (d *drafter) add(l *layer, format string, args ...any) {
+	d.last = clean(l.name)
+	d.lines = append(d.lines, "  "+d.last+" = "+fmt.Sprintf(format, args...))
+}
+
+// note writes a line of comment.
+func (d *drafter) note(format string, args ...any) {
+	d.lines = append(d.lines, "  # "+fmt.Sprintf(format, args...))
+}
+
+// read is the operand that reads a tensor.
+func read(t *formats.Tensor) string {
+	if t == nil {
+		return "_"
+	}
+	return "@" + clean(t.Name)
+}
+
+// clean is a name as the text form permits it.
+func clean(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_./:-", r) {
+			return r
+		}
+		return '_'
+	}, name)
+}

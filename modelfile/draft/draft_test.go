@@ -1,0 +1,86 @@
+package draft
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// file is a state dict of tensors NAME SHAPE.
+func file(tensors ...any) *formats.File {
+	f := &formats.File{Format: "pytorch zip"}
+	for i := 0; i < len(tensors); i += 2 {
+		f.Tensors = append(f.Tensors, formats.InMemory(tensors[i].(string), tensor.New(tensor.F32,
+			tensors[i+1].([]int)...)))
+	}
+	return f
+}
+
+// norm is what a batch norm leaves.
+func normOf(name string, n int) []any {
+	var all []any
+	for _, suffix := range []string{"weight", "bias", "running_mean", "running_var"} {
+		all = append(all, name+"."+suffix, []int{n})
+	}
+	return append(all, name+".num_batches_tracked", []int{})
+}
+
+// A network that is one layer behind the other is a whole graph: it parses, and has all tensors.
+func TestDraftOfAChain(t *testing.T) {
+	tensors := append([]any{"conv1.weight", []int{8, 3, 3, 3}}, normOf("bn1", 8)...)
+	tensors = append(tensors, "dw.weight", []int{8, 1, 5, 5}, "dw.bias", []int{8}, "up.weight", []int{8, 4, 2, 2},
+		"up.bias", []int{4}, "fc.weight", []int{10, 4}, "fc.bias", []int{10})
+	d, err := Of(file(tensors...), "chain", []int{3, 16, 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Open != 0 || d.Layers != 5 {
+		t.Errorf("%d open of %d layers\n%s", d.Open, d.Layers, d.Text)
+	}
+	g, err := graph.ParseGraph([]byte(d.Text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, d.Text)
+	}
+	if len(g.State) != 11 {
+		t.Errorf("%d tensors, want 11", len(g.State))
+	}
+	for _, want := range []string{"groups=8", "conv_transpose(dw", "pad=[2,2,2,2]", "gamma ones",
+		"rows f32[3,16,16]"} {
+		if !strings.Contains(d.Text, want) {
+			t.Errorf("the draft lacks %q:\n%s", want, d.Text)
+		}
+	}
+}
+
+// Lines are images of height 1; what is not known is open, and has its tensors all the same.
+func TestDraftOfWhatIsOpen(t *testing.T) {
+	d, err := Of(file("x.weight", []int{8, 4, 5}, "gn.weight", []int{8}, "gn.bias", []int{8},
+		"act.weight", []int{8}, "other.weight", []int{5, 7}, "pos", []int{1, 16}), "lines", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"state x.weight f32[8,4,1,5] weight he_normal(0)",
+		"x.image = reshape(input, shape=[4,1,224])",
+		"? gn = group_norm(VALUE, @gn.weight, @gn.bias, groups=N)", "? act = prelu(VALUE, @act.weight)",
+		"other = dense(?, @other.weight)", "state pos f32[1,16] weight", "func main(input rows f32[4,224])"} {
+		if !strings.Contains(d.Text, want) {
+			t.Errorf("the draft lacks %q:\n%s", want, d.Text)
+		}
+	}
+	if d.Open != 4 {
+		t.Errorf("%d are open, want 4", d.Open)
+	}
+}
+
+// Tensors that say nothing of layers are refused.
+func TestDraftWithoutStructure(t *testing.T) {
+	for _, f := range []*formats.File{file("flat_param", []int{100}), file("0", []int{3, 4}, "1", []int{5}),
+		file("weight_scale", []int{2, 2})} {
+		if _, err := Of(f, "n", nil); err == nil || !strings.Contains(err.Error(), "says what layers there are") {
+			t.Errorf("%s: %v", f.Tensors[0].Name, err)
+		}
+	}
+}

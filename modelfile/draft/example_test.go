@@ -1,0 +1,23 @@
+package draft_test
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/modelfile/draft"
+	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A state dict of one dense layer, whose graph is all there.
+func ExampleOf() {
+	f := &formats.File{Tensors: []formats.Tensor{
+		formats.InMemory("fc.weight", tensor.New(tensor.F32, 3, 8)),
+		formats.InMemory("fc.bias", tensor.New(tensor.F32, 3))}}
+	d, err := draft.Of(f, "net", nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(d.Layers, "layer,", d.Open, "open")
+	// Output:
+	// 1 layer, 0 open
+}

@@ -1,0 +1,128 @@
+package draft
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats"
+)
+
+// layer is what a state dict has of a module: tensors whose names differ behind the last dot alone.
+type layer struct {
+	name                         string // "layer1.0.conv1"
+	weight, bias, mean, variance *formats.Tensor
+	others                       []*formats.Tensor // whose suffix is none of a layer's
+}
+
+// layersOf returns the layers of tensors, in their order. Counters of batch norms are left out.
+func layersOf(tensors []formats.Tensor) (all []*layer) {
+	byName := map[string]*layer{}
+	for i := range tensors {
+		t := &tensors[i]
+		base, suffix := "", t.Name
+		if at := strings.LastIndexByte(t.Name, '.'); at >= 0 {
+			base, suffix = t.Name[:at], t.Name[at+1:]
+		}
+		if suffix == "num_batches_tracked" {
+			continue
+		}
+		l := byName[base]
+		if l == nil {
+			l = &layer{name: base}
+			byName[base], all = l, append(all, l)
+		}
+		switch suffix {
+		case "weight":
+			l.weight = t
+		case "bias":
+			l.bias = t
+		case "running_mean":
+			l.mean = t
+		case "running_var":
+			l.variance = t
+		default:
+			l.others = append(l.others, t)
+		}
+	}
+	return all
+}
+
+// kind of a layer, as its tensors say it.
+type kind int
+
+const (
+	unknown    kind = iota // tensors that say nothing of an operation
+	conv                   // weight [O,I,H,W], or [O,I,K] of lines
+	transposed             // weight [I,O,H,W]
+	dense                  // weight [O,I]
+	batchNorm              // with statistics
+	norm                   // weight and bias [C] without statistics: of layers or of groups
+	slopes                 // weight [C] alone: of a prelu
+)
+
+// kind tells what a layer is. A bias, or the batch norm behind it, tells a transposed convolution from
+// another.
+func (l *layer) kind(next *layer) kind {
+	switch {
+	case l.mean != nil && l.variance != nil && len(l.mean.Shape) == 1:
+		return batchNorm
+	case l.weight == nil || len(l.others) > 0 && len(l.weight.Shape) < 3:
+		return unknown
+	}
+	switch s := l.weight.Shape; len(s) {
+	case 3, 4:
+		outs := 0
+		if l.bias != nil && len(l.bias.Shape) == 1 {
+			outs = l.bias.Shape[0]
+		} else if next != nil && next.mean != nil {
+			outs = next.mean.Shape[0]
+		}
+		if outs == s[1] && outs != s[0] {
+			return transposed
+		}
+		return conv
+	case 2:
+		return dense
+	case 1:
+		if l.bias == nil {
+			return slopes
+		}
+		return norm
+	}
+	return unknown
+}
+
+// tensors returns the tensors of l with what training does with each.
+func (l *layer) tensors(k kind) (all []declared) {
+	roles := map[kind][2]string{batchNorm: {"gamma ones", "beta zeros"}, norm: {"gamma ones", "beta zeros"},
+		slopes: {"weight constant(0.25)", ""}, unknown: {"weight normal(0.02)", "bias zeros"}}
+	role, ok := roles[k]
+	if !ok {
+		role = [2]string{"weight he_normal(0)", "bias zeros"}
+	}
+	for _, d := range []declared{{l.weight, role[0]}, {l.bias, role[1]}, {l.mean, "mean zeros"},
+		{l.variance, "variance ones"}} {
+		if d.t != nil {
+			all = append(all, d)
+		}
+	}
+	for _, t := range l.others {
+		all = append(all, declared{t, "weight normal(0.02)"})
+	}
+	return all
+}
+
+// declared is a tensor with its role and how a new one is filled.
+type declared struct {
+	t    *formats.Tensor
+	rule string
+}
+
+// shape of d in a graph: the kernel of a convolution over lines has a height of 1 there.
+func (d declared) shape() []int {
+	s := slices.Clone(d.t.Shape)
+	if len(s) == 3 && strings.HasSuffix(d.t.Name, "weight") {
+		s = []int{s[0], s[1], 1, s[2]}
+	}
+	return s
+}

@@ -63,6 +63,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) },
 		Action:          root,
 	}
+	foldHelp()
 	plain(app.Flags)
 	for _, c := range app.Commands {
 		prepare(c)
@@ -74,6 +75,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
 	plain(c.Flags)
+	group(c.Flags)
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return misuse("%v", err) }
 	for _, sub := range c.Subcommands {
 		prepare(sub)

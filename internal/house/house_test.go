@@ -182,6 +182,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
+cmd/bnctl/internal/help:
 cmd/bnctl/internal/commandline: cmd/bnctl/internal/nearest problem
 cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular problem
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
@@ -193,7 +194,7 @@ cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo
-cmd/bnctl: modelfile/draft
+cmd/bnctl: modelfile/draft cmd/bnctl/internal/help
 
 docs/examples/pictures:
 scripts/internal/report:

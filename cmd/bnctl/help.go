@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/help"
+	"github.com/bnctl/bnctl/internal/waiting"
+)
+
+// leastColumns are those of the narrowest terminal that help is folded for.
+const leastColumns = 40
+
+// foldHelp makes help fit the terminal that it is written to, or COLUMNS where that is set.
+func foldHelp() {
+	cli.HelpPrinter = func(w io.Writer, template string, data any) {
+		var text bytes.Buffer
+		cli.HelpPrinterCustom(&text, template, data, nil)
+		columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
+		if err != nil && isTerminal(w) {
+			columns = waiting.Columns(w)
+		}
+		if columns < leastColumns {
+			_, _ = w.Write(text.Bytes())
+			return
+		}
+		_, _ = io.WriteString(w, help.Fold(text.String(), columns))
+	}
+}
+
+// group puts the flags of a command into the groups of help.
+func group(flags []cli.Flag) { help.Group(flags) }

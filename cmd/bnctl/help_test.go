@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// Help of a narrow terminal is no wider than it, except for examples, and has the flags of train in groups.
+func TestHelpOfSixtyColumns(t *testing.T) {
+	t.Setenv("COLUMNS", "60")
+	for _, command := range []string{"train", "predict", "serve", "models draft"} {
+		var out, errs bytes.Buffer
+		args := append(append([]string{"bnctl"}, strings.Fields(command)...), "--help")
+		if code := run(context.Background(), args, &out, &errs); code != exitDone {
+			t.Fatalf("%s: exit code %d: %s", command, code, errs.String())
+		}
+		_, options, _ := strings.Cut(out.String(), "OPTIONS:")
+		for line := range strings.Lines(options) {
+			if len([]rune(strings.TrimRight(line, "\n"))) > 60 {
+				t.Errorf("%s: %s", command, line)
+			}
+		}
+		if command == "train" && !strings.Contains(options, "\n   Optimizer and loss\n") {
+			t.Errorf("no groups in\n%s", options)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package help
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Fold breaks lines of help that are wider than that many columns between words. The text of a flag or a
+// command continues below itself, or begins on a line of its own where too few columns are left for it.
+// Examples stay as they are: they are to be copied.
+func Fold(text string, columns int) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if utf8.RuneCountInString(line) <= columns || strings.HasPrefix(line, "      bnctl ") {
+			out.WriteString(line + "\n")
+			continue
+		}
+		out.WriteString(strings.Join(folded(line, columns), "\n") + "\n")
+	}
+	return out.String()
+}
+
+// folded is one line as several.
+func folded(line string, columns int) (lines []string) {
+	body := strings.TrimLeft(line, " ")
+	indent := len(line) - len(body)
+	name, text, two := strings.Cut(body, "  ")
+	if two && strings.HasPrefix(body, "-") { // of a flag, its name and its text
+		lines, body, indent = []string{strings.Repeat(" ", indent) + name}, strings.TrimSpace(text), indent+6
+	} else if two {
+		at := indent + len(name) + len(body) - len(name) - len(strings.TrimLeft(text, " "))
+		first := wrapped(strings.TrimSpace(text), columns, at)
+		first[0] = strings.Repeat(" ", indent) + name + strings.Repeat(" ", at-indent-len(name)) + first[0][at:]
+		return first
+	}
+	return append(lines, wrapped(body, columns, indent)...)
+}
+
+// wrapped returns words in lines of at most that many columns, each behind an indent.
+func wrapped(text string, columns, indent int) (lines []string) {
+	space := strings.Repeat(" ", indent)
+	line := space
+	for word := range strings.FieldsSeq(text) {
+		if line != space && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines, line = append(lines, line), space
+		}
+		if line != space {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

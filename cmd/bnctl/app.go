@@ -17,7 +17,7 @@ func commands() []*cli.Command {
 	return []*cli.Command{
 		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
 		inspectCommand(), doctorCommand(), benchCommand(), serveCommand(), studyCommand(), reportCommand(),
-		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(), manual.Command(),
+		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(), manual.Command(), versionCommand(),
 	}
 }
 

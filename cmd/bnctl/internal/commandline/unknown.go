@@ -15,9 +15,6 @@ func UnknownCommand(app *cli.App, name string) error {
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
 	}
-	if name == "version" {
-		return misadvise("bnctl --version prints it", "unknown command %q", name)
-	}
 	return Misuse("unknown command %q%s; commands are %s", name, nearest.Name(name, names),
 		strings.Join(names, ", "))
 }

@@ -39,7 +39,8 @@ echo x >>"$release/SHA256SUMS"
 sed -i '$d' "$release/SHA256SUMS"
 ok "signature and sums; changed sums are found"
 
-# The binaries. What runs in a home of its own must leave nothing there, nor where it is installed.
+# The binaries. What runs in a home of its own must leave nothing there but what it measured of the processor, nor where
+# it is installed.
 mkdir "$folder/home"
 run() { (cd "$folder/home" && env -i PATH=/usr/bin:/bin HOME="$folder/home" "$@"); }
 unpack() { tar -C "$folder" -xzf "$release/bnctl-$version-$1.tar.gz"; }
@@ -53,8 +54,9 @@ x86_64)
 	chmod -R a-w "$folder/bnctl-$version-linux-amd64"
 	run "$program" demo >"$folder/demo.txt" 2>&1 || { cat "$folder/demo.txt"; fail "the demo"; }
 	chmod -R u+w "$folder/bnctl-$version-linux-amd64"
-	[ -z "$(ls -A "$folder/home")" ] || fail "the demo left $(ls -A "$folder/home")"
-	ok "linux-amd64: the demo, from a folder without write rights; it leaves nothing"
+	left=$(cd "$folder/home" && find . -type f ! -path './.cache/bnctl/*')
+	[ -z "$left" ] || fail "the demo left $left"
+	ok "linux-amd64: the demo, from a folder without write rights; it leaves nothing but .cache/bnctl"
 	;;
 *) skipped "linux-amd64: this is $(uname -m)" ;;
 esac
@@ -88,7 +90,7 @@ rm -rf "$folder/home"/*.bn*
 system=$folder/debian
 mmdebstrap --quiet --variant=essential --components=main trixie "$system" \
 	"$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -n 1)"
-inside() { unshare --mount sh -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"' "$system" "$@"; }
+inside() { unshare --mount sh -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp "$@"' "$system" "$@"; }
 files() { find "$system" -xdev ! -path "$system/var/lib/dpkg/*" ! -path "$system/var/log/*" ! -path "$system/proc/*" ! -path "$system/dev/*" \
 	! -path "$system/tmp*" -printf '%P %s\n' | sort; }
 cp "$release/bnctl_${version}_amd64.deb" "$system/tmp/"

@@ -97,7 +97,7 @@ cp "$release/bnctl_${version}_amd64.deb" "$system/tmp/"
 files >"$folder/before"
 inside dpkg --install "/tmp/bnctl_${version}_amd64.deb" >/dev/null
 [ "$(inside bnctl --version | cut -d' ' -f2)" = "$version" ] || fail "the package's is $(inside bnctl --version)"
-inside bnctl devices >"$folder/devices.txt"
+inside bnctl devices list >"$folder/devices.txt"
 inside sh -c "cd /tmp && bnctl ${recipe[*]} -o deb.bnm >/dev/null && bnctl predict deb.bnm glyphs:1 >/dev/null"
 inside dpkg --purge bnctl >/dev/null
 files >"$folder/after"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/problem"
@@ -43,7 +44,7 @@ func (b *binary) check(c *Command) error {
 	switch {
 	case err != nil:
 		return c.fail("start", device.Unavailable, "%w", err)
-	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0:
+	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // which has no such bits
 		return c.fail("start", device.Unavailable, "%s is not an executable file (%v)", b.path, i.Mode())
 	case c.SHA256 == "":
 		return nil

@@ -2,7 +2,7 @@
 # test.sh FOLDER: makes the release of HEAD twice, in two clones and on two days, and tries what came of it: the same
 # bytes, signature and sums, each binary as far as this machine can run it, the Debian package in a system of its own,
 # "go install" from a module proxy of files. A line with OK or SKIPPED for each. TAG is the tag of the trial (v0.1.0).
-# The key is made for the trial. Needs Debian and root; qemu-user and wine run what is not for this processor.
+# The key is made for the trial. Needs Debian and root; qemu-user and Wine run what is not for this system.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "$1") tag=${TAG:-v0.1.0} go=${GO:-go}
@@ -72,25 +72,27 @@ run qemu-aarch64 "$folder/bnctl-$version-linux-arm64/bnctl" "${recipe[@]}" -o ar
 	--device-plugin "$folder/bnctl-device-arm64" --allow-unlocked --device-timeout 36000 >/dev/null
 cmp "$folder/home/here.bnm" "$folder/home/arm64.bnm"
 ok "linux-arm64 under qemu: trains the template that amd64 trains"
-if command -v wine >/dev/null; then
-	(cd "$folder" && unzip -q "$release/bnctl-$version-windows-amd64.zip")
-	windows() { run env WINEDEBUG=-all WINEPREFIX="$folder/wine" wine "$folder/bnctl-$version-windows-amd64/bnctl.exe" "$@"; }
-	[ "$(windows --version | tr -d '\r' | cut -d' ' -f2)" = "$version" ] || fail "Windows' is $(windows --version)"
-	windows "${recipe[@]}" -o windows.bnm >"$folder/windows.log" 2>&1 || { cat "$folder/windows.log"; fail "Windows' training under Wine"; }
-	cmp "$folder/home/here.bnm" "$folder/home/windows.bnm"
-	ok "windows-amd64 under Wine: trains the template that Linux trains"
-else
-	skipped "windows-amd64: Wine is not installed (apt-get install wine wine64)"
-fi
+# Wine is that of Debian 13: the one of Debian 12 lacks a library that Go's programs want.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -n 1)
+beside() { # beside SYSTEM COMMAND...: a command in a system that lies in that folder
+	unshare --mount sh -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" env -i -C /tmp \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp XDG_RUNTIME_DIR=/tmp WINEDEBUG=-all "$@"' "$@"
+}
+mmdebstrap --quiet --variant=apt --components=main --include=wine,wine64 trixie "$folder/wine" "$mirror"
+unzip -q -d "$folder/wine/tmp" "$release/bnctl-$version-windows-amd64.zip"
+windows() { beside "$folder/wine" wine "bnctl-$version-windows-amd64/bnctl.exe" "$@" 2>"$folder/windows.log"; }
+[ "$(windows --version | tr -d '\r' | cut -d' ' -f2)" = "$version" ] || fail "Windows' is $(windows --version), $(cat "$folder/windows.log")"
+windows "${recipe[@]}" -o windows.bnm >/dev/null || { cat "$folder/windows.log"; fail "Windows' training under Wine"; }
+cmp "$folder/home/here.bnm" "$folder/wine/tmp/windows.bnm"
+ok "windows-amd64 under Wine: trains the template that Linux trains"
 unpack darwin-arm64
 skipped "darwin-arm64: nothing here runs it; built: $(file -b "$folder/bnctl-$version-darwin-arm64/bnctl" 2>/dev/null | cut -c1-40)"
 rm -rf "$folder/home"/*.bn*
 
 # The package, in a Debian 13 of its own.
 system=$folder/debian
-mmdebstrap --quiet --variant=essential --components=main trixie "$system" \
-	"$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -n 1)"
-inside() { unshare --mount sh -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp "$@"' "$system" "$@"; }
+mmdebstrap --quiet --variant=essential --components=main trixie "$system" "$mirror"
+inside() { beside "$system" "$@"; }
 files() { find "$system" -xdev ! -path "$system/var/lib/dpkg/*" ! -path "$system/var/log/*" ! -path "$system/proc/*" ! -path "$system/dev/*" \
 	! -path "$system/tmp*" -printf '%P %s\n' | sort; }
 cp "$release/bnctl_${version}_amd64.deb" "$system/tmp/"
@@ -102,7 +104,7 @@ inside sh -c "cd /tmp && bnctl ${recipe[*]} -o deb.bnm >/dev/null && bnctl predi
 inside dpkg --purge bnctl >/dev/null
 files >"$folder/after"
 diff "$folder/before" "$folder/after" || fail "the package leaves files"
-lintian --fail-on error --suppress-tags no-changelog,statically-linked-binary,embedded-library,unstripped-binary-or-object,debian-changelog-file-missing \
+lintian --fail-on error --suppress-tags no-changelog,statically-linked-binary,embedded-library,unstripped-binary-or-object,debian-changelog-file-missing,copyright-file-contains-full-apache-2-license \
 	"$release/bnctl_${version}_amd64.deb" || fail "lintian"
 ok "the Debian package installs, trains and predicts in Debian 13, and is removed without a trace"
 ruby -c "$release/bnctl.rb" >/dev/null

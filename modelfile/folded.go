@@ -10,7 +10,7 @@ import (
 
 // folded begins the name that PyTorch's exporter gives the weight of a convolution into which it has
 // folded a batch norm. A weight that it left alone has its own name.
-const folded = "onnx::Conv"
+const folded = "onnx__Conv"
 
 // foldedNorms says which batch norms the exporter of m's ONNX file made a part of something else; "" if
 // none that is known of.

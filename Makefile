@@ -252,3 +252,7 @@ release: ## a release of the commit and its tag in bin/release: archives, SBOMs,
 .PHONY: test-release
 test-release: ## the release twice, in two folders and on two days; binaries, package, signature and go install tried (Debian, root, half an hour)
 	GO=$(GO) bash scripts/release/test.sh bin/release-trial
+
+.PHONY: first-hour
+first-hour: ## a new user with the release alone, RELEASE=FOLDER: install, demo, own photos, own network, serve (minutes; PyTorch)
+	bash scripts/release/firsthour.sh $(or $(RELEASE),bin/release) $(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz)

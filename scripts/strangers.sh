@@ -29,6 +29,7 @@ all() { # all FOLDER PYTHON...: every network, with a PyTorch, for which FOLDER 
 		for e in "" .training .draft; do
 			way $n "$e" || echo "strangers: $n$e" >&2
 		done
+		[ $n = densenet ] && continue # its batch norms stand in front of convolutions: none can be folded
 		"$BNCTL" train --model $n.folded.onnx --data npy:$n.x.npy,$n.y.npy --steps 1 --batch 16 --replicas 2 --overwrite \
 			-o folded.bnm >/dev/null 2>folded.log || true
 		grep -q 'batch norms are folded\|its exporter folded them\|does not influence' folded.log ||

@@ -195,3 +195,10 @@ func TestOpenHeldOut(t *testing.T) {
 	_, err = OpenHeldOut(t.Context(), "folder:"+unpack(t, files)+"@val", Options{}, h, whole)
 	wantError(t, err, "of other data", whole[:12], "the data of the training")
 }
+
+// Where every class has one sample nothing can be set apart, and that is said of the split.
+func TestNothingToSetApart(t *testing.T) {
+	_, err := (Holdout{Fraction: 0.5}).Split(t.Context(), open(t, tableOf(t, "", "path,label\n0.png,a\n1.png,b\n"),
+		Options{}))
+	wantError(t, err, "val-split", "no class has two samples")
+}

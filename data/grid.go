@@ -45,6 +45,15 @@ func Thumbnail(picture tensor.Tensor, side int) *image.RGBA {
 	return out
 }
 
+// Cells draws pictures, u8 [H,W,1 or 3], side by side as Grid does.
+func Cells(pictures []tensor.Tensor, side int) *image.RGBA {
+	g := newGrid(len(pictures), len(pictures), side, 0)
+	for k, t := range pictures {
+		g.draw(k, t)
+	}
+	return g.out
+}
+
 // grid is a picture of cells, each a square for a sample and lines of text below it.
 type grid struct {
 	out                    *image.RGBA

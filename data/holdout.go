@@ -115,8 +115,8 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 		return nil, err
 	}
 	if !slices.Contains(apart, true) {
-		return nil, problem.New("val-split", fmt.Sprint(h.Fraction), "no class has two samples: none can be set apart",
-			"add samples, or name others with {val}")
+		return nil, problem.New("val-split", fmt.Sprint(h.Fraction), "no class has two samples: none can be set "+
+			"apart", "add samples, or name others with {val}")
 	}
 	out.partition(src, apart)
 	return out, nil

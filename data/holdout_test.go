@@ -198,7 +198,7 @@ func TestOpenHeldOut(t *testing.T) {
 
 // Where every class has one sample nothing can be set apart, and that is said of the split.
 func TestNothingToSetApart(t *testing.T) {
-	_, err := (Holdout{Fraction: 0.5}).Split(t.Context(), open(t, tableOf(t, "", "path,label\n0.png,a\n1.png,b\n"),
-		Options{}))
+	src := open(t, tableOf(t, "", "path,label\n0.png,a\n1.png,b\n"), Options{})
+	_, err := (Holdout{Fraction: 0.5}).Split(t.Context(), src)
 	wantError(t, err, "val-split", "no class has two samples")
 }

@@ -3,11 +3,14 @@ package modelfile_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // TestLabelsOfFiles: an export keeps the names of the classes, and what opens it knows them.
@@ -33,5 +36,14 @@ func TestLabelsOfFiles(t *testing.T) {
 		if !slices.Equal(got.Labels, labels) {
 			t.Errorf("%s: labels %q, want %q", name, got.Labels, labels)
 		}
+	}
+}
+
+// Pictures of one class alone teach no classifier of the zoo anything.
+func TestStartOnOneClass(t *testing.T) {
+	info := data.Info{Kind: "folder", Len: 3, DType: tensor.U8, Labelled: true, Classes: []string{"cat"}}
+	_, err := modelfile.Start("resnet20", info, modelfile.StartOptions{})
+	if err == nil || !strings.Contains(err.Error(), "all samples of folder are of class cat") {
+		t.Error(err)
 	}
 }

@@ -111,6 +111,9 @@ func newStarted(name string, info data.Info, o StartOptions) (*Started, error) {
 		m, err = o.fromText(name, text)
 	case err == nil && !isZooName(name):
 		return fromFile(name, info, o)
+	case len(info.Classes) == 1 && !info.MultiLabel && !info.Masks && o.Classes == 0:
+		err = problem.Failure("data", "all samples of "+info.Kind+" are of class "+info.Classes[0]+
+			": nothing can be told apart", "add samples of another class")
 	default:
 		m, err = fit.Zoo(name, info, models.Options{Input: o.Size, Classes: o.Classes, Auxiliary: o.Auxiliary})
 	}
@@ -225,7 +228,10 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := was.Model
+	model, err := models.Uncalibrated(was.Model) // a temperature is for the weights that it was found for
+	if err != nil {
+		return nil, err
+	}
 	if was.Model, err = fit.Model(model, info); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 		if s, ok := model.SizeOf(info.Shape); ok && o.hasSize() && !info.Pictures() {

@@ -17,15 +17,28 @@ import (
 // zero value is ready for Predictor.EvaluateWhole, which fills it; then NewReport, WriteCSV and
 // WriteMistakes read it.
 type Details struct {
+	// Logs keeps what Calibrate needs: a number for each class of each sample, in float64. For a
+	// thousand classes and fifty thousand samples that is 400 MB.
+	Logs bool
+	// Masks counts the wrong pixels of each mask, for WriteCSV and WriteMistakes, and keeps label
+	// and answer of the hundred worst.
+	Masks bool
+	// Wish is what NewReport and NewElementsReport give thresholds for; nil: none. Wish.Fits says
+	// whether it has a meaning for a model and data.
+	Wish *Wish
+
 	answers  []answered
+	masks    []masked   // likewise, where it has a mask, with Masks
+	stored   []int      // of masks, which have their pixels: the worst
 	elements []elements // in their place where a sample has several labels, or numbers
 }
 
 // answered is what was answered for a labelled sample.
 type answered struct {
 	sample, label, predicted int
-	probability, ofLabel     float64 // of the predicted class, and of the label
-	margin                   float64 // of two classes: the logarithm of their odds
+	probability, ofLabel     float64   // of the predicted class, and of the label
+	margin                   float64   // of two classes: the logarithm of their odds
+	logs                     []float64 // of the probabilities, with Details.Logs
 }
 
 // observe is train.EvalOptions.Observe.
@@ -36,7 +49,10 @@ func (d *Details) observe(sample, label int, logs []float64) {
 			best = c
 		}
 	}
-	a := answered{sample, label, best, tensor.Exp(logs[best]), tensor.Exp(logs[label]), 0}
+	a := answered{sample, label, best, tensor.Exp(logs[best]), tensor.Exp(logs[label]), 0, nil}
+	if d.Logs {
+		a.logs = slices.Clone(logs)
+	}
 	if len(logs) == 2 {
 		a.margin = logs[1] - logs[0]
 	} else {
@@ -87,15 +103,18 @@ func (d *Details) mistakes() []answered {
 	return wrong
 }
 
-// WriteCSV writes a line for each answer: the name of the sample in src, the true and the
-// predicted class by the labels of m, and the probabilities of the predicted and of the
-// true one, 0 to 1. The first line names the columns: sample, label, predicted,
-// probability, probability_of_label. With several labels, or numbers, it has two columns for each
-// label: what is known, and the probability or the number that the model says. The error is that
-// of the writer.
+// WriteCSV writes a line for each answer: the name of the sample in src, the true and the predicted class
+// by the labels of m, and the probabilities of the predicted and of the true one, 0 to 1. The first line
+// names the columns: sample, label, predicted, probability, probability_of_label. With several labels, or
+// numbers, it has two columns for each label: what is known, and the probability or the number that the
+// model says; of masks it has how many pixels have a label, and how many of these are wrong. The error is
+// that of the writer.
 func (d *Details) WriteCSV(to io.Writer, m *models.Model, src data.Source) error {
-	if len(d.elements) > 0 {
+	if i := src.Info(); i.MultiLabel || i.Targets != nil {
 		return d.writeElements(to, m, src)
+	}
+	if src.Info().Masks {
+		return d.writeMasks(to, src)
 	}
 	w := csv.NewWriter(to)
 	lines := [][]string{{"sample", "label", "predicted", "probability", "probability_of_label"}}

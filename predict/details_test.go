@@ -54,13 +54,15 @@ func TestFiguresAreThoseOfScikitLearn(t *testing.T) {
 		MacroF1               float64 `json:"macro_f1"`
 		Balanced, AUROC       *float64
 		ECE                   float64
+		Temperature           []float64
+		Thresholds            [][]*float64
 	}
 	if err := json.Unmarshal(file, &cases); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
 		s := &told{tensor.Of(c.Logits, len(c.Labels), c.Classes), c.Labels}
-		d := &Details{}
+		d := &Details{Logs: true}
 		e, err := train.Evaluate(t.Context(), s, s, train.EvalOptions{Batch: len(c.Labels), Observe: d.observe})
 		if err != nil {
 			t.Fatal(err)
@@ -85,6 +87,26 @@ func TestFiguresAreThoseOfScikitLearn(t *testing.T) {
 		}
 		if ece := d.calibrationError(); !close9(ece, c.ECE) {
 			t.Errorf("%s: calibration error %g, want %g", c.Name, ece, c.ECE)
+		}
+		calibration, err := d.Calibrate()
+		switch {
+		case (err == nil) != (c.Temperature != nil):
+			t.Errorf("%s: calibrated %v, %v; want %g", c.Name, calibration, err, c.Temperature)
+		case err == nil && (math.Abs(calibration.Temperature/c.Temperature[0]-1) > 1e-6 ||
+			!close9(float64(calibration.Loss), c.Temperature[1]) ||
+			!close9(float64(calibration.LossBefore), e.Loss())):
+			t.Errorf("%s: calibrated %+v, want %g", c.Name, *calibration, c.Temperature)
+		}
+		for k, want := range c.Thresholds {
+			for i, w := range []*Wish{{false, 0.7}, {true, 0.7}} {
+				d.Wish = w
+				got := d.thresholds(&models.Model{})[Label(&models.Model{}, k)]
+				figure := w.figure(got, !w.Recall)
+				if (got.Threshold == got.Threshold) != (want[i] != nil) ||
+					want[i] != nil && !close9(float64(figure), *want[i]) {
+					t.Errorf("%s: class %d, %v: %+v, want %v", c.Name, k, *w, *got, want[i])
+				}
+			}
 		}
 		if area := d.auroc(); (area == area) != (c.AUROC != nil) || c.AUROC != nil && !close9(area, *c.AUROC) {
 			t.Errorf("%s: AUROC %g, want %v", c.Name, area, c.AUROC)
@@ -127,7 +149,7 @@ func TestPageOfMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
-	for _, text := range []string{"1 of 1 samples", "&lt;b&gt;one&lt;/b&gt;", "75.0 %", `src="0001.png"`} {
+	for _, text := range []string{"1 of 3 samples", "&lt;b&gt;one&lt;/b&gt;", "75.0 %", `src="0001.png"`} {
 		if err != nil || !strings.Contains(string(page), text) {
 			t.Errorf("the page lacks %q (%v)", text, err)
 		}

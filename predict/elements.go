@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -42,7 +43,11 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 	if numbers {
 		says = ".predicted"
 	}
-	for k := range len(d.elements[0].label) {
+	all := tensor.Count(src.Info().LabelShape)
+	if len(d.elements) > 0 {
+		all = len(d.elements[0].label) // the model may know more
+	}
+	for k := range all {
 		head = append(head, Label(m, k), Label(m, k)+says)
 	}
 	lines := [][]string{head}

@@ -3,10 +3,10 @@ package predict
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,13 +74,20 @@ func (s *toldElements) Label(_ context.Context, i int) ([]int32, error) {
 }
 
 func TestElementMetricsAreScikitLearns(t *testing.T) {
-	_, labels, _ := elementsOf(t, false)
+	_, labels, answers := elementsOf(t, false)
 	_, targets, _ := elementsOf(t, true)
 	file, err := os.Open("testdata/elementmetrics.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		f := strings.Fields(lines.Text())
 		var got []train.Figure
@@ -92,16 +99,30 @@ func TestElementMetricsAreScikitLearns(t *testing.T) {
 		case "target":
 			l := targets.Targets[f[1]]
 			got = []train.Figure{train.Figure(l.N), l.MAE, l.RMSE, l.R2}
+		case "temperature":
+			c, err := answers.Calibrate()
+			if err != nil || math.Abs(c.Temperature-number(f[1])) > 1e-6 {
+				t.Errorf("calibrated %+v, %v; want %v", c, err, f)
+				continue
+			}
+			got, from = []train.Figure{train.Figure(c.Loss)}, 2
+		case "wish":
+			k, _ := strconv.Atoi(f[1])
+			for _, recall := range []bool{true, false} {
+				w := &Wish{recall, 0.7}
+				if at := w.of(answers.scoresOf(k)); at.Threshold == at.Threshold {
+					got = append(got, w.figure(at, !recall))
+				} else {
+					got = append(got, -1)
+				}
+			}
 		case "exact":
 			got, from = []train.Figure{*labels.ExactMatch}, 1
 		case "right":
 			got, from = []train.Figure{*labels.Accuracy}, 1
 		}
 		for i, text := range f[from:] {
-			var want float64
-			if _, err := fmt.Sscan(text, &want); err != nil {
-				t.Fatal(err)
-			}
+			want := number(text)
 			is := float64(got[i])
 			if math.IsNaN(is) != math.IsNaN(want) || math.Abs(is-want) > 1e-9*math.Max(1, math.Abs(want)) {
 				t.Errorf("%v: figure %d is %.12g", f, i, is)

@@ -27,7 +27,10 @@ type ElementsReport struct {
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
 	R2      *train.Figure            `json:"r2,omitempty"` // mean of those targets that have one
 
+	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // those of Details.Wish
+
 	names []string // of labels or targets, in their order
+	wish  *Wish
 }
 
 // NewElementsReport is NewReport where samples have several labels, or numbers; nil elsewhere.
@@ -47,6 +50,9 @@ func NewElementsReport(m *models.Model, e *train.Evaluation, d *Details, took ti
 
 func (r *ElementsReport) labels(m *models.Model, e *train.Evaluation, d *Details) {
 	r.Labels = map[string]*LabelReport{}
+	if r.wish = d.Wish; r.wish != nil {
+		r.Thresholds = map[string]*Threshold{}
+	}
 	var f1, area mean
 	for k, c := range e.Labels {
 		l := &LabelReport{AUROC: train.Figure(auroc(d.scoresOf(k))), Positives: e.PerClass[k].N}
@@ -60,6 +66,9 @@ func (r *ElementsReport) labels(m *models.Model, e *train.Evaluation, d *Details
 		area.add(l.AUROC)
 		r.names = append(r.names, Label(m, k))
 		r.Labels[Label(m, k)] = l
+		if r.wish != nil {
+			r.Thresholds[Label(m, k)] = r.wish.of(d.scoresOf(k))
+		}
 	}
 	fraction := func(n, of int) *train.Figure {
 		v := train.Figure(float64(n) / float64(of))
@@ -95,7 +104,13 @@ func (m *mean) of() *train.Figure {
 }
 
 // Lines writes the report for people: a line with the figures of all, and a table.
-func (r *ElementsReport) Lines() []string { return append(append(r.head(), ""), r.table()...) }
+func (r *ElementsReport) Lines() []string {
+	lines := append(append(r.head(), ""), r.table()...)
+	if r.wish != nil {
+		lines = append(lines, r.wish.table(r.names, r.Thresholds)...)
+	}
+	return lines
+}
 
 func (r *ElementsReport) head() []string {
 	figures := fmt.Sprintf("R2 %s", plain(r.R2))

@@ -51,6 +51,9 @@ func (p *Predictor) evaluate(ctx context.Context, src data.Source, workers int, 
 		Transform: train.Transform(p.Model, src.Info()), Probabilities: l.Probabilities(p.Model.Graph)}
 	if d != nil {
 		o.Observe, o.ObserveAll = d.observe, d.observeAll
+		if d.Masks {
+			o.ObserveMask = d.observeMask
+		}
 	}
 	return train.Evaluate(ctx, p, src, o)
 }

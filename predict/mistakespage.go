@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"image"
 	"image/png"
 	"io"
 	"os"
@@ -20,15 +21,19 @@ import (
 // pageMistakes bounds the mistakes of a page, and pageSide their pictures in pixels.
 const pageMistakes, pageSide = 500, 256
 
-// WriteMistakes writes the pictures of samples that were answered wrongly into a folder,
-// which it makes, the one with the most probable wrong class first: NNNN.png, scaled to 256
-// pixels, of at most 500; index.html, to look at them; and mistakes.csv, of all of them, as
-// WriteCSV writes it. src has the samples, and m is the model that was evaluated on them. It
-// is an error if the samples are no pictures with a class each, if the folder exists and is
-// not empty, or if something cannot be read or written.
+// WriteMistakes writes the pictures of samples that were answered wrongly into a folder, which it makes,
+// the worst first: NNNN.png, scaled to 256 pixels, of at most 500; index.html, to look at them; and
+// mistakes.csv, of all of them, as WriteCSV writes it. The worst is, where a sample has one class, the one
+// with the most probable wrong class; where it has several labels, that with the largest loss, if one of
+// them is wrong; where it has numbers, that with the largest squared error in units of their deviations;
+// of masks, that with the largest share of wrong pixels (with Details.Masks; 100 pictures, labels on the
+// left, answers on the right). src has the samples, and m is the model that was evaluated on them. It is
+// an error if the samples are no pictures, if the folder exists and is not empty, or if something cannot
+// be read or written.
 func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Model, src data.Source) error {
-	if i := src.Info(); !i.Pictures() || i.Masks || i.MultiLabel || i.Targets != nil {
-		return errors.New("there is no page of mistakes for samples that are no pictures with a class each")
+	info := src.Info()
+	if !info.Pictures() {
+		return errors.New("there is no page of mistakes for samples that are no pictures")
 	}
 	if there, err := os.ReadDir(folder); err == nil && len(there) > 0 {
 		return fmt.Errorf("folder %s is not empty", folder)
@@ -36,10 +41,10 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	wrong := &Details{answers: d.mistakes()}
-	page := mistakesPage{Style: template.CSS(style.CSS()), Model: m.Architecture, Data: src.Info().Kind,
-		Samples: len(d.answers), Wrong: len(wrong.answers)}
-	if err := wrong.pictures(ctx, folder, m, src, &page); err != nil {
+	page := mistakesPage{Style: template.CSS(style.CSS()), Model: m.Architecture, Data: info.Kind,
+		Samples: info.Len}
+	wrong := d.worst(m, src, &page)
+	if err := page.writePictures(ctx, folder, src); err != nil {
 		return err
 	}
 	write := func(name string, to func(io.Writer) error) error {
@@ -50,23 +55,50 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 		write("mistakes.csv", func(w io.Writer) error { return wrong.WriteCSV(w, m, src) }))
 }
 
-// pictures writes the pictures of a page, and adds them to it.
-func (d *Details) pictures(ctx context.Context, folder string, m *models.Model, src data.Source,
-	page *mistakesPage) error {
-	for i, a := range d.answers[:min(len(d.answers), pageMistakes)] {
-		name := fmt.Sprintf("%04d.png", i+1)
-		picture, err := data.Grid(ctx, src, []int{a.sample}, 1, pageSide)
+// worst returns the answers that are wrong, the worst first, and puts the first into page.
+func (d *Details) worst(m *models.Model, src data.Source, page *mistakesPage) *Details {
+	switch info := src.Info(); {
+	case info.Masks:
+		return d.worstMasks(m, src, page)
+	case info.Targets != nil:
+		return d.worstNumbers(m, page)
+	case info.MultiLabel:
+		return d.worstLabels(m, page)
+	}
+	page.Order = "the surest first"
+	wrong := &Details{answers: d.mistakes()}
+	for _, a := range wrong.answers[:min(len(wrong.answers), pageMistakes)] {
+		page.Mistakes = append(page.Mistakes, mistake{sample: a.sample, Rows: []mistakeRow{
+			{"said", Label(m, a.predicted), percent(a.probability), true},
+			{"is", Label(m, a.label), percent(a.ofLabel), false}}})
+	}
+	page.Wrong = len(wrong.answers)
+	return wrong
+}
+
+func percent(p float64) string { return fmt.Sprintf("%.1f %%", 100*p) }
+
+// writePictures writes the pictures of a page.
+func (p *mistakesPage) writePictures(ctx context.Context, folder string, src data.Source) error {
+	for i := range p.Mistakes {
+		x := &p.Mistakes[i]
+		x.File, x.Sample = fmt.Sprintf("%04d.png", i+1), src.Name(x.sample)
+		draw := x.draw
+		if draw == nil {
+			draw = func(ctx context.Context) (*image.RGBA, error) {
+				return data.Grid(ctx, src, []int{x.sample}, 1, pageSide)
+			}
+		}
+		picture, err := draw(ctx)
 		if err != nil {
 			return err
 		}
-		err = regular.WriteFile(filepath.Join(folder, name), 0o666, func(w io.Writer) error {
+		err = regular.WriteFile(filepath.Join(folder, x.File), 0o666, func(w io.Writer) error {
 			return png.Encode(w, picture)
 		})
 		if err != nil {
 			return err
 		}
-		page.Mistakes = append(page.Mistakes, mistake{name, src.Name(a.sample), Label(m, a.label),
-			Label(m, a.predicted), 100 * a.probability, 100 * a.ofLabel})
 	}
 	return nil
 }
@@ -76,12 +108,22 @@ type mistakesPage struct {
 	Style          template.CSS
 	Model, Data    string
 	Samples, Wrong int
+	Order          string // "the surest first"
 	Mistakes       []mistake
 }
 
+// mistake is a sample on the page.
 type mistake struct {
-	File, Sample, Label, Predicted string
-	Percent, OfLabel               float64
+	File, Sample string
+	Rows         []mistakeRow
+	sample       int
+	draw         func(context.Context) (*image.RGBA, error) // nil: the sample
+}
+
+// mistakeRow is a line below a picture: what, which label or number, and how probable.
+type mistakeRow struct {
+	Term, Value, Number string
+	Wrong               bool
 }
 
 //go:embed mistakes.html

@@ -29,6 +29,10 @@ type Report struct {
 	// false positives of the second of two classes; nil for more, or if one has no sample.
 	ECE   *train.Figure `json:"ece,omitempty"`
 	AUROC *train.Figure `json:"auroc,omitempty"`
+	// Thresholds are those of Details.Wish for two classes.
+	Thresholds map[string]*Threshold `json:"thresholds,omitempty"`
+
+	wish *Wish
 }
 
 // Count is how many labels of a class there were, and how many were met. With
@@ -104,6 +108,9 @@ func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Durat
 		r.ECE = &ece
 		if area := d.auroc(); area == area {
 			r.AUROC = (*train.Figure)(&area)
+		}
+		if d.Wish != nil {
+			r.wish, r.Thresholds = d.Wish, d.thresholds(m)
 		}
 	}
 	return r

@@ -23,7 +23,11 @@ func (r *Report) Lines(m *models.Model, e *train.Evaluation) []string {
 		}
 	}
 	lines = append(append(lines, ""), classTable(m, e)...)
-	return append(append(lines, ""), confusions(m, e)...)
+	lines = append(append(lines, ""), confusions(m, e)...)
+	if r.wish != nil {
+		lines = append(lines, r.wish.table([]string{Label(m, 0), Label(m, 1)}, r.Thresholds)...)
+	}
+	return lines
 }
 
 func (r *Report) figures(e *train.Evaluation) string {

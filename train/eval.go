@@ -50,6 +50,7 @@ type Evaluation struct {
 	sumWeights   float64   // of all labels
 	observe      func(sample, label int, logs []float64)
 	observeAll   func(sample int, label []int32, answer []float64)
+	observeMask  func(sample int, label []int32, scores tensor.Tensor)
 }
 
 // ClassCount has the number of labels of one class, and how many of them were
@@ -90,7 +91,7 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 	}
 	defer l.Close()
 	e := newEvaluation(src.Info(), o.Loss)
-	e.observe, e.observeAll = o.Observe, o.ObserveAll
+	e.observe, e.observeAll, e.observeMask = o.Observe, o.ObserveAll, o.ObserveMask
 	for {
 		b, err := l.Next()
 		if err == io.EOF {
@@ -155,6 +156,9 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 			if err := e.one(e.Samples+i, z, int(l[i*perSample+j]), probabilities); err != nil {
 				return err
 			}
+		}
+		if e.observeMask != nil && e.Masks {
+			e.observeMask(e.Samples+i, l[i*perSample:(i+1)*perSample], scores.Rows(i, i+1))
 		}
 	}
 	e.Samples += n
@@ -280,6 +284,9 @@ type EvalOptions struct {
 	// ObserveAll is called in its place where a sample has several labels, or numbers: with its
 	// label and the logits, or the numbers, that the model says. It may keep neither, and may be nil.
 	ObserveAll func(sample int, label []int32, answer []float64)
+	// ObserveMask is called in its place where a sample has a mask: with that and the scores, f32
+	// [1,C,H,W]. It may keep neither, and may be nil.
+	ObserveMask func(sample int, label []int32, scores tensor.Tensor)
 
 	done func(samples int) // called after each batch; nil
 }

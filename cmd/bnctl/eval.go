@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/predict"
 )
 
@@ -26,7 +29,11 @@ the devices and the batch. --fit evaluates masks at their own size.
 			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its part test, else val)"},
 			&cli.StringFlag{Name: "format", Value: "table", Usage: "table, or csv: a line for each sample"},
 			&cli.StringFlag{Name: "mistakes", Usage: "write the pictures that were answered wrongly to a new folder " +
-				"`DIR`, the surest first, with a page to look at them"},
+				"`DIR`, the worst first, with a page to look at them"},
+			&cli.StringFlag{Name: "calibrate", Usage: "write a template to `FILE` whose probabilities fit the " +
+				"data best, by a temperature"},
+			&cli.StringFlag{Name: "threshold-for", DefaultText: "none", Usage: "print the probabilities from " +
+				"which on labels have a `precision:SHARE` or a recall:SHARE"},
 		), append(fitFlags("crop"), predictFlags()...)...),
 		Action: evalAction,
 	}
@@ -38,13 +45,27 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
-		mistakes: c.String("mistakes"), csv: c.String("format") == "csv",
+		mistakes: c.String("mistakes"), calibrate: c.String("calibrate"),
+		csv:   c.String("format") == "csv",
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}
 	if f := c.String("format"); f != "table" && f != "csv" {
 		return misuse("--format %q: want table or csv", f)
 	}
 	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
+	}
+	if e.calibrate != "" {
+		if strings.ToLower(filepath.Ext(e.calibrate)) != ".bnm" {
+			return misuse("--calibrate %s: it writes a template; want a name that ends with .bnm", e.calibrate)
+		}
+		if err := cmp.Or(regular.NotInput(e.calibrate, path), regular.Writable(e.calibrate)); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("threshold-for") {
+		if e.wish, err = predict.ParseWish(c.String("threshold-for")); err != nil {
+			return err
+		}
 	}
 	if e.whole.Fit, err = data.ParseFit(cmp.Or(c.String("fit"), "crop")); err != nil {
 		return err

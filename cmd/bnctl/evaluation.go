@@ -11,15 +11,17 @@ import (
 
 // evaluation is one call of bnctl eval.
 type evaluation struct {
-	path     string // of the model
-	source   string // of the data
-	data     data.Options
-	file     modelfile.Options
-	on       predict.Options
-	whole    predict.Whole
-	workers  int
-	csv      bool   // print the answers
-	mistakes string // folder for a page of mistakes; ""
+	path      string // of the model
+	source    string // of the data
+	data      data.Options
+	file      modelfile.Options
+	on        predict.Options
+	whole     predict.Whole
+	workers   int
+	csv       bool   // print the answers
+	mistakes  string // folder for a page of mistakes; ""
+	calibrate string // file for the calibrated model; ""
+	wish      *predict.Wish
 }
 
 func (e *evaluation) run(ctx context.Context, o *output) error {
@@ -46,12 +48,16 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err != nil {
 		return err
 	}
+	if err := e.check(m, src); err != nil {
+		return err
+	}
 	p, err := openPredictor(ctx, o, m, e.on, e.whole.Rows(src.Info().Len))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	began, details := time.Now(), &predict.Details{}
+	began, details := time.Now(), &predict.Details{Logs: e.calibrate != "", Wish: e.wish,
+		Masks: e.csv || e.mistakes != ""}
 	figures, err := p.EvaluateWhole(ctx, src, e.whole, e.workers, details)
 	if err == nil {
 		err = v.Verify()
@@ -67,6 +73,9 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	}
 	if err == nil && e.mistakes != "" && p.Rank() == 0 {
 		err = details.WriteMistakes(ctx, e.mistakes, m, src)
+	}
+	if err == nil && e.calibrate != "" && p.Rank() == 0 {
+		err = e.writeCalibrated(o, v.Model, details)
 	}
 	return err
 }

@@ -16,3 +16,19 @@ func (e *evaluation) open(ctx context.Context, o *output, m *models.Model) (data
 	}
 	return src, err
 }
+
+// check refuses what the model or the data have no meaning for, before anything is predicted.
+func (e *evaluation) check(m *models.Model, src data.Source) error {
+	if e.wish != nil {
+		if err := e.wish.Fits(m, src.Info()); err != nil {
+			return err
+		}
+	}
+	if e.calibrate == "" {
+		return nil
+	}
+	if i := src.Info(); i.Masks || i.Targets != nil {
+		return misuse("--calibrate: it is for probabilities of a sample's classes or labels, not for %s", i.Kind)
+	}
+	return nil
+}

@@ -81,6 +81,10 @@ func printHistory(o *output, path string, r *inspect.Report) {
 			"weights differ from it by at most %.3g (%s)", plural(l.Replicas, "replica"), plural(l.Steps, "step"),
 			l.Largest, l.Tensor)
 	}
+	if r.Temperature != 0 {
+		o.result("")
+		o.result("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
+	}
 	if r.Best != nil {
 		o.result("")
 		o.result("%s", inFlags(r.BestLine(quoted(path))))

@@ -43,10 +43,12 @@ type Report struct {
 	Architecture string `json:"architecture"`
 	Parameters   int    `json:"parameters"`
 	formats.Proof
-	Format string           `json:"-"` // of the output
-	FoldBN bool             `json:"-"` // Options.FoldBN
-	Model  *models.Model    `json:"-"` // as it was written
-	Sick   doctor.Diagnosis `json:"-"` // what is wrong with the input
+	// Temperature is that of a calibrated model whose file has no graph, so that the product is lost; else 0.
+	Temperature float64          `json:"lost_temperature,omitempty"`
+	Format      string           `json:"-"` // of the output
+	FoldBN      bool             `json:"-"` // Options.FoldBN
+	Model       *models.Model    `json:"-"` // as it was written
+	Sick        doctor.Diagnosis `json:"-"` // what is wrong with the input
 }
 
 // formatNames is what Options.Format may be.
@@ -74,6 +76,9 @@ func File(ctx context.Context, o Options) (*Report, error) {
 		if r.Model, r.Proof, err = formats.FoldProven(r.Model, predict.Runner(ctx, o.Fleet)); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Input, err)
 		}
+	}
+	if t := r.Model.Temperature(); t != 1 && o.Format != "onnx" {
+		r.Temperature = t
 	}
 	r.Architecture, r.Parameters = r.Model.Architecture, r.Model.Summary().Parameters
 	r.SHA256, err = formats.Export(o.Output, r.Model, formats.ExportOptions{Format: o.Format, Opset: o.Opset})

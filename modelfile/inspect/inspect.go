@@ -43,6 +43,8 @@ type Report struct {
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// the best epoch of a checkpoint, or of a template whose weights are those of it
 	Best *train.Best `json:"best,omitempty"`
+	// Temperature is what the logits are divided by since eval calibrated them; 0 without
+	Temperature float64 `json:"temperature,omitempty"`
 	// of a checkpoint whose replicas have weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
 
@@ -128,6 +130,9 @@ func inspectNative(path string) (*Report, error) {
 		}
 		r := &Report{Format: "bnm", Kind: string(f.Kind), Verified: true, Graph: m.Graph}
 		r.model(m)
+		if t := m.Temperature(); t != 1 {
+			r.Temperature = t
+		}
 		if m.Best != nil {
 			r.Best = &train.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure, Stored: true}
 		}

@@ -10,15 +10,19 @@ where the label holds and k is 0. Number k is (i*i + 5*k) mod 17 - 3, known like
 wherever it is known; the answer is the number + ((13*i + k) mod 9 - 4) / 2.
 
 Lines: "label K N POSITIVES PRECISION RECALL F1 AUROC", "exact SHARE", "right SHARE", "target K N MAE RMSE R2", with nan for
-what has no denominator.
+what has no denominator. "temperature T LOSS": the T that minimises the mean binary cross-entropy of sigmoid(z / T) over the known
+labels, and that. "wish K PRECISION RECALL": of the precision-recall curve the largest precision where recall is at least 0.7,
+and the largest recall where precision is.
 """
 import numpy as np
+from scipy import optimize, special
 from sklearn import metrics
 
 N = 40
 i = np.arange(N)
 exact, right, all_known = np.ones(N, bool), 0, 0
 some = np.zeros(N, bool)
+logits, truth = [], []
 for k in range(4):
     known = (i + k) % 7 != 0
     holds = (i * i * (k + 1) + 3 * i) % 5 < 2
@@ -34,7 +38,15 @@ for k in range(4):
     recall = recall[0] if t.any() else np.nan
     f1 = f1[0] if p.any() or t.any() else np.nan
     area = metrics.roc_auc_score(t, z[known]) if 0 < t.sum() < len(t) else np.nan
+    logits.append(z[known])
+    truth.append(t)
+    curve, covered, _ = metrics.precision_recall_curve(t, z[known]) if t.any() else (np.zeros(1),) * 3
+    curve, covered = curve[:-1], covered[:-1]  # the last is no threshold's
+    print("wish", k, *(f"{a[b >= 0.7].max(initial=-1):.12g}" for a, b in ((curve, covered), (covered, curve))))
     print("label", k, known.sum(), t.sum(), *(f"{v:.12g}" for v in (precision, recall, f1, area)))
+z, t = np.concatenate(logits), np.concatenate(truth)
+scale = optimize.brentq(lambda s: (z * (special.expit(s * z) - t)).mean(), 1e-3, 1e3, xtol=1e-15)
+print("temperature", f"{1 / scale:.12g} {(np.logaddexp(0, scale * z) - scale * z * t).mean():.12g}")
 print("exact", f"{exact[some].mean():.12g}")
 print("right", f"{right / all_known:.12g}")
 for k in range(3):

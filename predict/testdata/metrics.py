@@ -8,6 +8,7 @@ import json
 import math
 
 import numpy
+from scipy import optimize, special
 from sklearn import metrics
 
 r = numpy.random.RandomState(1)
@@ -23,6 +24,26 @@ def calibration_error(probabilities, labels, bins=15):
         if here.any():
             total += here.mean() * abs((predicted[here] == labels[here]).mean() - confidence[here].mean())
     return total
+
+
+def temperature(z, labels):
+    """The T that minimises the cross-entropy of softmax(z / T), and the loss there; None if none does."""
+    def slope(log_scale):
+        s = math.exp(log_scale) * z
+        return float(((special.softmax(s, 1) * z).sum(1) - z[numpy.arange(len(s)), labels]).mean())
+    if not slope(-8) < 0 < slope(8):
+        return None
+    scale = math.exp(optimize.brentq(slope, -8, 8, xtol=1e-14))
+    s = scale * z
+    return [1 / scale, float((special.logsumexp(s, 1) - s[numpy.arange(len(s)), labels]).mean())]
+
+
+def thresholds(scores, positive, wish):
+    """Of the curve of scikit-learn: the largest recall where precision is at least wish, and the largest precision
+    where recall is; None where nothing reaches it."""
+    precision, recall, _ = metrics.precision_recall_curve(positive, scores)
+    precision, recall = precision[:-1], recall[:-1]  # the last is no threshold's
+    return [max(recall[precision >= wish], default=None), max(precision[recall >= wish], default=None)]
 
 
 def case(name, logits, labels):
@@ -43,7 +64,9 @@ def case(name, logits, labels):
             "support": [int(n) for n in support],
             "macro_f1": metrics.f1_score(labels, predicted, average="macro", zero_division=0),
             "balanced": metrics.balanced_accuracy_score(labels, predicted) if set(predicted) <= set(labels) else None,
-            "auroc": auroc, "ece": calibration_error(p, labels)}
+            "auroc": auroc, "ece": calibration_error(p, labels), "temperature": temperature(z, labels),
+            "thresholds": None if auroc is None else [
+                thresholds(sign * (z[:, 1] - z[:, 0]), labels == k, 0.7) for k, sign in ((0, -1), (1, 1))]}
 
 
 cases = [

@@ -1,0 +1,121 @@
+package predict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// worstLabels is worst of samples with several labels.
+func (d *Details) worstLabels(m *models.Model, page *mistakesPage) *Details {
+	page.Order = "the largest loss first"
+	wrong := d.sorted(func(e elements) float64 {
+		loss, met := (&Details{elements: []elements{e}}).bendOfLabels(1).loss, true
+		for k, l := range e.label {
+			met = met && (l < 0 || tensor.IsFinite(e.answer[k]) && (e.answer[k] > 0) == (l == 1))
+		}
+		if met {
+			return 0
+		}
+		return loss
+	}, page)
+	for i := range page.Mistakes {
+		e, is := wrong.elements[i], ""
+		for k, l := range e.label {
+			row := mistakeRow{"wrongly", Label(m, k), percent(sigmoid(e.answer[k])), true}
+			if l == 1 {
+				row.Term, is = "missed", is+", "+Label(m, k)
+			}
+			if l >= 0 && (e.answer[k] > 0) != (l == 1) {
+				page.Mistakes[i].Rows = append(page.Mistakes[i].Rows, row)
+			}
+		}
+		is = cmp.Or(is, ", none of the labels")[2:]
+		page.Mistakes[i].Rows = append(page.Mistakes[i].Rows, mistakeRow{"is", is, "", false})
+	}
+	return wrong
+}
+
+// worstNumbers is worst of samples with numbers.
+func (d *Details) worstNumbers(m *models.Model, page *mistakesPage) *Details {
+	page.Order = "the largest error first"
+	deviation := d.deviations()
+	wrong := d.sorted(func(e elements) (sum float64) {
+		for k, bits := range e.label {
+			if number := float64(data.Number(bits)); number == number {
+				r := (e.answer[k] - number) / deviation[k]
+				sum += float64(r * r)
+			}
+		}
+		return sum
+	}, page)
+	for i := range page.Mistakes {
+		for k, bits := range wrong.elements[i].label {
+			is := "not known"
+			if number := data.Number(bits); number == number {
+				is = fmt.Sprintf("is %.6g", number)
+			}
+			said := fmt.Sprintf("%.6g", wrong.elements[i].answer[k])
+			page.Mistakes[i].Rows = append(page.Mistakes[i].Rows, mistakeRow{Label(m, k), said, is, true})
+		}
+	}
+	return wrong
+}
+
+// deviations returns those of the numbers that are known, 1 where they are all alike.
+func (d *Details) deviations() []float64 {
+	var n, mean, squares []float64
+	for _, e := range d.elements {
+		if n == nil {
+			zeros := func() []float64 { return make([]float64, len(e.label)) }
+			n, mean, squares = zeros(), zeros(), zeros()
+		}
+		for k, bits := range e.label {
+			if v := float64(data.Number(bits)); v == v {
+				n[k]++
+				apart := v - mean[k]
+				mean[k] += apart / n[k]
+				squares[k] += float64(apart * (v - mean[k]))
+			}
+		}
+	}
+	for k := range squares {
+		if squares[k] = math.Sqrt(squares[k] / max(n[k], 1)); squares[k] == 0 {
+			squares[k] = 1
+		}
+	}
+	return squares
+}
+
+// sorted returns the samples whose badness is not 0, the worst first, those that are not finite before
+// all, and puts the first of them on page.
+func (d *Details) sorted(badness func(e elements) float64, page *mistakesPage) *Details {
+	type judged struct {
+		elements
+		bad float64
+	}
+	var all []judged
+	for _, e := range d.elements {
+		switch bad := badness(e); {
+		case bad != bad:
+			all = append(all, judged{e, math.Inf(1)})
+		case bad != 0:
+			all = append(all, judged{e, bad})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b judged) int { return cmp.Compare(b.bad, a.bad) })
+	out := &Details{}
+	for i, j := range all {
+		out.elements = append(out.elements, j.elements)
+		if i < pageMistakes {
+			page.Mistakes = append(page.Mistakes, mistake{sample: j.sample})
+		}
+	}
+	page.Wrong = len(all)
+	return out
+}

@@ -1,0 +1,119 @@
+package predict
+
+import (
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Samples with a wrong label are sorted by their loss, one that is not finite first; what is right in all that is
+// known is none.
+func TestWorstLabels(t *testing.T) {
+	d, page := &Details{}, &mistakesPage{}
+	d.observeAll(0, []int32{1, 0}, []float64{2, -1})         // right
+	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // missed by little
+	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // wrongly, by much
+	d.observeAll(3, []int32{-1, -1}, []float64{1, 1})        // nothing is known
+	d.observeAll(4, []int32{1, 1}, []float64{math.NaN(), 1}) // no answer
+	wrong := d.worstLabels(&models.Model{Labels: []string{"cat", "dog"}}, page)
+	var order []int
+	for _, e := range wrong.elements {
+		order = append(order, e.sample)
+	}
+	rows := page.Mistakes[1].Rows
+	if !slices.Equal(order, []int{4, 2, 1}) || page.Wrong != 3 ||
+		!slices.Equal(rows, []mistakeRow{{"wrongly", "cat", "98.2 %", true}, {"is", "none of the labels", "", false}}) ||
+		page.Mistakes[2].Rows[0] != (mistakeRow{"missed", "cat", "26.9 %", true}) {
+		t.Errorf("order %v, rows %v", order, page.Mistakes)
+	}
+}
+
+// Errors weigh by the deviation of their numbers: 1 of height is more than 5 of weight.
+func TestWorstNumbers(t *testing.T) {
+	d, page := &Details{}, &mistakesPage{}
+	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
+	d.observeAll(0, []int32{bits(0), bits(0)}, []float64{0, 5})
+	d.observeAll(1, []int32{bits(1), bits(100)}, []float64{2, 100})
+	d.observeAll(2, []int32{bits(1), -1}, []float64{1, 7}) // right in what is known
+	wrong := d.worstNumbers(&models.Model{Labels: []string{"height", "weight"}}, page)
+	if len(wrong.elements) != 2 || wrong.elements[0].sample != 1 || page.Wrong != 2 ||
+		page.Mistakes[0].Rows[0] != (mistakeRow{"height", "2", "is 1", true}) {
+		t.Errorf("%+v", page)
+	}
+}
+
+// The page of masks has labels and answers side by side, the worst first; its table has all.
+func TestWorstMasks(t *testing.T) {
+	src, err := data.Open(t.Context(), "shapes:3", data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Details{Masks: true}
+	for i := range 3 { // all background, which is a mistake where there is a shape
+		label, err := src.Label(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores := tensor.New(tensor.F32, 1, 6, 64, 64)
+		for at := range 64 * 64 {
+			of := 0
+			if i == 1 { // what is right
+				of = int(label[at])
+			}
+			scores.F32()[of*64*64+at] = 1
+		}
+		d.observeMask(i, label, scores)
+	}
+	folder := filepath.Join(t.TempDir(), "mistakes")
+	if err := d.WriteMistakes(t.Context(), folder, &models.Model{Architecture: "net"}, src); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
+	table, csvErr := os.ReadFile(filepath.Join(folder, "mistakes.csv"))
+	first := 0
+	if d.masks[2].wrong > d.masks[0].wrong {
+		first = 2
+	}
+	if err != nil || csvErr != nil || !strings.Contains(string(page), "2 of 3 samples") ||
+		!strings.HasPrefix(string(table), "sample,pixels,wrong\n"+src.Name(first)+",4096,") ||
+		strings.Count(string(table), "\n") != 3 {
+		t.Errorf("page\n%s\ntable\n%s (%v, %v)", page, table, err, csvErr)
+	}
+	file, err := os.Open(filepath.Join(folder, "0001.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	picture, err := png.Decode(file)
+	if err != nil || picture.Bounds().Dx() < 2*pageSide {
+		t.Errorf("a picture of %v, %v", picture.Bounds(), err)
+	}
+}
+
+// Of very many masks the pixels of the worst alone are kept.
+func TestMasksThatAreKept(t *testing.T) {
+	d := &Details{Masks: true}
+	scores := tensor.Of([]float32{1, 1, 1, 0, 0, 0}, 1, 2, 1, 3)
+	for i := range 3 * pageMasks {
+		d.observeMask(i, [][]int32{{0, 0, 0}, {1, 0, 0}, {0, 0, 1}}[i%3], scores)
+	}
+	kept := 0
+	for _, a := range d.masks {
+		if a.label != nil {
+			if kept++; a.wrong == 0 {
+				t.Errorf("sample %d is kept, and nothing in it is wrong", a.sample)
+			}
+		}
+	}
+	if kept != pageMasks {
+		t.Errorf("%d are kept, want %d", kept, pageMasks)
+	}
+}

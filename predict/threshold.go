@@ -1,0 +1,143 @@
+package predict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Wish is a precision or a recall that a threshold of the probability shall reach.
+// A prediction is then that a label holds where its probability is at least the threshold.
+type Wish struct {
+	Recall bool    // of the samples that a label holds for, those that are found; else a precision
+	Least  float64 // the least precision or recall, above 0, at most 1
+}
+
+// ParseWish reads "precision:0.95" or "recall:0.9". The error is a *problem.Error of
+// threshold-for.
+func ParseWish(text string) (*Wish, error) {
+	of, least, _ := strings.Cut(text, ":")
+	v, err := strconv.ParseFloat(least, 64)
+	if err != nil || !(v > 0 && v <= 1) || of != "precision" && of != "recall" {
+		return nil, problem.New("threshold-for", text, "want precision:SHARE or recall:SHARE, with "+
+			"a share above 0 and at most 1, such as precision:0.95", "")
+	}
+	return &Wish{of == "recall", v}, nil
+}
+
+// Fits refuses a wish where no threshold decides: numbers, masks, and more than two classes that exclude each
+// other.
+func (w *Wish) Fits(m *models.Model, info data.Info) error {
+	f := m.Graph.Main
+	shape := f.Values[f.Outputs[0].Value].Type.Shape
+	if info.MultiLabel || !info.Masks && info.Targets == nil && len(shape) == 1 && shape[0] == 2 {
+		return nil
+	}
+	return problem.New("threshold-for", "", "it is for two classes, or for labels that do not exclude each "+
+		"other", "leave it out")
+}
+
+// Threshold is the probability from which on a label is said to hold, and what that
+// gives on the samples that it was found on.
+type Threshold struct {
+	Threshold train.Figure `json:"threshold"` // null if nothing reaches what was wished
+	Precision train.Figure `json:"precision"` // from there on; of a wish out of reach the best there is
+	Recall    train.Figure `json:"recall"`
+}
+
+// of returns the threshold for a label whose scores these are: for a precision the one with the largest
+// recall, for a recall the one with the largest precision. It lies in the middle between the probabilities
+// on either side. It sorts all.
+func (w *Wish) of(all []scored) *Threshold {
+	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	positives := 0
+	for _, a := range all {
+		if a.positive {
+			positives++
+		}
+	}
+	nan := train.Figure(math.NaN())
+	best, out := &Threshold{nan, nan, nan}, &Threshold{nan, nan, nan}
+	if positives == 0 {
+		return out
+	}
+	met := 0
+	for i, a := range all {
+		if a.positive {
+			met++
+		}
+		if i+1 < len(all) && all[i+1].score == a.score {
+			continue // on the same side of every threshold
+		}
+		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
+		if i+1 < len(all) {
+			t.Threshold = train.Figure((sigmoid(a.score) + sigmoid(all[i+1].score)) / 2)
+		}
+		if w.reached(t) && !(w.figure(best, !w.Recall) >= w.figure(t, !w.Recall)) {
+			best = t
+		}
+		if !(w.figure(out, w.Recall) >= w.figure(t, w.Recall)) {
+			out = t
+		}
+	}
+	if !w.reached(best) {
+		out.Threshold = nan
+		return out
+	}
+	return best
+}
+
+func ratioOf(n, of int) train.Figure { return train.Figure(float64(n) / float64(of)) }
+
+func (w *Wish) figure(t *Threshold, recall bool) train.Figure {
+	if recall {
+		return t.Recall
+	}
+	return t.Precision
+}
+
+func (w *Wish) reached(t *Threshold) bool { return float64(w.figure(t, w.Recall)) >= w.Least }
+
+// table writes thresholds by the names of labels.
+func (w *Wish) table(names []string, of map[string]*Threshold) []string {
+	what := "precision"
+	if w.Recall {
+		what = "recall"
+	}
+	lines := []string{"", fmt.Sprintf("thresholds for a %s of %s", what, train.Figure(w.Least).Percent()),
+		fmt.Sprintf("%-24s  threshold  precision     recall", "label")}
+	for _, name := range names {
+		t := of[name]
+		line := fmt.Sprintf("%-24s  %9s  %9s  %9s", name, plain(&t.Threshold), t.Precision.Percent(),
+			t.Recall.Percent())
+		switch {
+		case t.Recall != t.Recall:
+			line += "  no sample has it"
+		case t.Threshold != t.Threshold:
+			line += "  out of reach: this is the most"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// thresholds returns those of both of two classes.
+func (d *Details) thresholds(m *models.Model) map[string]*Threshold {
+	out := map[string]*Threshold{}
+	for class, sign := range []float64{-1, 1} {
+		var all []scored
+		for _, a := range d.answers {
+			all = append(all, scored{float64(sign * a.margin), a.label == class})
+		}
+		out[Label(m, class)] = d.Wish.of(all)
+	}
+	return out
+}

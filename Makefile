@@ -225,7 +225,8 @@ serve-long: ## interleavings, reloads, malformed requests, slow clients (2 minut
 .PHONY: test-web
 test-web: build ## the page of serve in headless Chromium, which it installs (Debian, npm)
 	rm -rf bin/web && mkdir -p bin/web/models && bin/bnctl demo --quiet --keep bin/web && mv bin/web/glyphs.bnm bin/web/models
-	bin/bnctl train --quiet --model unet-bn --data shapes:500 --val shapes:50@test --epochs 4 --batch 10 -o bin/web/scenes.bnm
+	bin/bnctl train --quiet --model unet-bn --data shapes:500 --val shapes:50@test --epochs 4 --batch 10 \
+		--optimizer adamw --lr 0.003 --class-weights median -o bin/web/scenes.bnm
 	mv bin/web/scenes.bnm bin/web/models
 	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/page.js bin/bnctl bin/web/models bin/web/page.png
 

@@ -54,7 +54,7 @@ const (
 	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"
 )
 
-// formats lists the readers in the order in which they are tried.
+// formats lists the readers of formats but safetensors, in the order in which they are tried.
 var formats = []struct {
 	name string
 	is   func(head []byte, f *os.File, size int64) bool
@@ -62,8 +62,6 @@ var formats = []struct {
 }{
 	{"keras", byHead(keras.Sniff), readKeras},
 	{"torch", byHead(torch.Sniff), readTorch},
-	{"safetensors", func(head []byte, _ *os.File, size int64) bool { return safetensors.Sniff(head, size) },
-		readSafetensors},
 	{"tensorflow", func(_ []byte, f *os.File, size int64) bool { return tensorflow.Sniff(f, size) },
 		readTensorFlow},
 	{"onnx", byHead(onnx.Sniff), readONNX},
@@ -129,6 +127,11 @@ func recogniseFile(path string) (string, reader, error) {
 	}
 	if err := refuseRank(path); err != nil {
 		return "", nil, err
+	}
+	// It begins with the length of its header, whose bytes may be the start of any other format: 640 is
+	// that of a pickle. No other format has such a length and a brace behind it.
+	if safetensors.Sniff(head, info.Size()) {
+		return "safetensors", readSafetensors, nil
 	}
 	for _, r := range refused {
 		if bytes.HasPrefix(head, []byte(r.start)) {

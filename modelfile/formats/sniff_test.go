@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,5 +80,26 @@ func TestFolders(t *testing.T) {
 	}
 	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "holds 2 checkpoints") {
 		t.Errorf("two checkpoints: %v", err)
+	}
+}
+
+// TestHeadersOfAnyLength: a safetensors file begins with the length of its header, whose bytes may be those with which
+// another format starts: 640 is \x80\x02, a pickle's; 274 is MXNet's; 0x120108 that of a SavedModel.
+func TestHeadersOfAnyLength(t *testing.T) {
+	lengths := []int{0x120108, 1<<16 | 0x0280}
+	for n := 80; n < 1600; n++ {
+		lengths = append(lengths, n)
+	}
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	for _, n := range lengths {
+		header := []byte(`{"fc.weight":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}`)
+		header = append(header, bytes.Repeat([]byte(" "), n-len(header)-1)...)
+		file := append(binary.LittleEndian.AppendUint64(nil, uint64(n)), append(header, '}')...)
+		if err := os.WriteFile(path, append(file, make([]byte, 8)...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name, _, err := recognise(path); name != "safetensors" {
+			t.Errorf("a header of %d bytes (%#x): %q, %v", n, n, name, err)
+		}
 	}
 }

@@ -54,6 +54,12 @@ var kinds = []struct {
 	{"voc", "voc:PATH", false, openVOC},
 }
 
+// Kinds are the forms of a spec, as help lists them.
+func Kinds() string {
+	return kindsList() + "; with @train, @val or @test behind it that part; several with " + joiner +
+		" between them"
+}
+
 // isSpec reports whether text names a kind of data source, so that Open is
 // the one to read it.
 func isSpec(text string) bool {

@@ -9,6 +9,13 @@ import (
 	"github.com/bnctl/bnctl/models/fit"
 )
 
+// sources are the kinds of data sources, as help lists them; sourceIs begins the help of what takes one as
+// its argument.
+var (
+	sources  = data.Kinds()
+	sourceIs = "SRC is " + sources + ".\n\n"
+)
+
 func dataCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "data",
@@ -17,15 +24,16 @@ func dataCommand() *cli.Command {
    bnctl data show glyphs -o grid.png`,
 		Subcommands: []*cli.Command{
 			{Name: "info", Usage: "samples, classes, sizes, mean and deviation; reads everything", ArgsUsage: "SRC",
-				Description: `   bnctl data info glyphs
+				Description: sourceIs + `   bnctl data info glyphs
    bnctl data info folder:photos --json
    bnctl data info folder:photos --skip-bad all
    bnctl data info masks:photos,masks --mask-values 0,255`, Flags: dataFlags(), Action: dataInfo},
 			{Name: "mean-std", ArgsUsage: "SRC",
 				Usage:       "mean and deviation of pictures, as --mean and --std of train take them; reads everything",
-				Description: `   bnctl data mean-std folder:photos@train`, Flags: dataFlags(), Action: dataMeanStd},
+				Description: sourceIs + `   bnctl data mean-std folder:photos@train`,
+				Flags:       dataFlags(), Action: dataMeanStd},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
-				Description: `   bnctl data show glyphs -o grid.png
+				Description: sourceIs + `   bnctl data show glyphs -o grid.png
    bnctl data show cifar10:cifar-10.tar.gz -o grid.png --count 100 --columns 10
    bnctl data show folder:photos --augment 'resizedcrop flip jitter' -o grid.png`,
 				Flags: append(dataFlags(),
@@ -48,8 +56,7 @@ func dataFlags() []cli.Flag { return append(sourceFlags(), exifFlag("apply, as t
 // openOne opens the only argument as a data source.
 func openOne(c *cli.Context,
 	open func(context.Context, string, data.Options) (data.Source, error)) (data.Source, error) {
-	spec, err := oneArgument(c, "SRC", "glyphs, shapes, cifar10:PATH, mnist:PATH, folder:PATH, csv:FILE, "+
-		"npy:X,Y, masks:IMAGES,MASKS, voc:PATH, or several with ++ between them")
+	spec, err := oneArgument(c, "SRC", sources)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,8 @@ other statistics than training with --bn-precise gives.
 // repairFlags have a meaning only with --repair.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: "`SRC` to estimate over: what the model was trained on"},
+		&cli.StringFlag{Name: "data",
+			Usage: "`SRC` to estimate over, what the model was trained on: " + sources},
 		&cli.IntFlag{Name: "samples", Value: 8192,
 			Usage: "at most `N` samples of it, and of its test split to evaluate on"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},

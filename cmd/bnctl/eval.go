@@ -26,7 +26,7 @@ the devices and the batch. --fit evaluates masks at their own size.
    bnctl eval cifar.bnm --data cifar10:cifar-10.tar.gz --devices 2xcpu
    bnctl eval cifar.bnm --data folder:photos --json`,
 		Flags: append(append(sourceFlags(),
-			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its part test, else val)"},
+			&cli.StringFlag{Name: "data", Usage: "`SRC` with labels (its part test, else val): " + sources},
 			&cli.StringFlag{Name: "format", Value: "table", Usage: "table, or csv: a line for each sample"},
 			&cli.StringFlag{Name: "mistakes", Usage: "write the pictures that were answered wrongly to a new folder " +
 				"`DIR`, the worst first, with a page to look at them"},

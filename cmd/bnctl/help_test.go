@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/data"
 )
 
 // Help of a narrow terminal is no wider than it, except for examples, and has the flags of train in groups.
@@ -24,6 +26,19 @@ func TestHelpOfSixtyColumns(t *testing.T) {
 		}
 		if command == "train" && !strings.Contains(options, "\n   Optimizer and loss\n") {
 			t.Errorf("no groups in\n%s", options)
+		}
+	}
+}
+
+// TestHelpListsSources: the help of a command that takes a data source lists their kinds.
+func TestHelpListsSources(t *testing.T) {
+	for _, command := range []string{"train", "eval", "predict", "doctor", "study bn", "data info", "data show",
+		"data mean-std"} {
+		var out, errs bytes.Buffer
+		run(context.Background(), append(append([]string{"bnctl"}, strings.Fields(command)...), "--help"), &out, &errs)
+		text := strings.Join(strings.Fields(out.String()), " ")
+		if !strings.Contains(text, data.Kinds()) {
+			t.Errorf("%s --help does not list %s", command, data.Kinds())
 		}
 	}
 }

@@ -33,6 +33,8 @@ probability of the second of two classes. Everything else is printed as it is,
 by the names of the outputs: several sigmoids, regressions, maps, several
 outputs. All formats write the same values.
 
+A data source is ` + sources + `.
+
    bnctl predict cifar.bnm cat.jpg dog.png
    bnctl predict cifar.bnm photos/ archive.zip --top 3 --devices 2xcpu
    bnctl predict cifar.bnm photos/ --format page -o answers   # answers/index.html

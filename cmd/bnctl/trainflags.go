@@ -102,9 +102,7 @@ func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "task", Usage: "refuse data that is not for it: segment (masks) or classify",
 			DefaultText: "that of the data"},
-		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: glyphs, cifar10:PATH, mnist:PATH, " +
-			"folder:PATH, csv:FILE, npy:X.npy,Y.npy, shapes, masks:IMAGES,MASKS, voc:PATH; with @train, @val " +
-			"or @test behind it that part; several with ++ between them"},
+		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: " + sources},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch: its part val, else test"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment", DefaultText: "one per core"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},

@@ -121,7 +121,8 @@ echo "{\"Version\":\"$tag\",\"Time\":\"$(date -u -d "@$(git log -1 --format=%ct)
 cp go.mod "$proxy/$tag.mod"
 # shellcheck disable=SC2086 # each a word
 git archive --format=zip --prefix="github.com/bnctl/bnctl@$tag/" -o "$proxy/$tag.zip" HEAD . $nested
-(cd "$folder" && GOFLAGS=-modcacherw GOBIN=$folder/gobin GONOSUMDB=github.com/bnctl/bnctl GOPROXY="file://$folder/proxy,$($go env GOPROXY)" \
+# Without goindex: Go remembers the files of a version, which another trial had other ones of.
+(cd "$folder" && GODEBUG=goindex=0 GOFLAGS=-modcacherw GOBIN=$folder/gobin GONOSUMDB=github.com/bnctl/bnctl GOPROXY="file://$folder/proxy,$($go env GOPROXY)" \
 	GOMODCACHE=$folder/modules $go install "github.com/bnctl/bnctl/cmd/bnctl@$tag" "github.com/bnctl/bnctl/plugins/opencl/bnctl-device-opencl@$tag")
 says "$folder/gobin/bnctl"
 run "$folder/gobin/bnctl" "${recipe[@]}" -o installed.bnm >/dev/null

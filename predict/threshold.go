@@ -74,8 +74,8 @@ func (w *Wish) of(all []scored) *Threshold {
 		if a.positive {
 			met++
 		}
-		if i+1 < len(all) && all[i+1].score == a.score {
-			continue // on the same side of every threshold
+		if i+1 < len(all) && float32(sigmoid(all[i+1].score)) == float32(sigmoid(a.score)) {
+			continue // on the same side of every threshold, for probabilities are float32 where they are asked
 		}
 		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
 		if i+1 < len(all) {

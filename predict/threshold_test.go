@@ -1,0 +1,18 @@
+package predict
+
+import "testing"
+
+// TestThresholdsOfProbabilities: answers are float32, in which 40 and 39 have one probability, 1. No threshold
+// tells them apart, so that a precision of 1 is out of reach; between 3 and 1 there is one.
+func TestThresholdsOfProbabilities(t *testing.T) {
+	wish := &Wish{Least: 1}
+	same := wish.of([]scored{{40, true}, {39, false}, {-2, true}})
+	if v := float64(same.Threshold); v == v || float64(same.Precision) != 2.0/3 {
+		t.Errorf("threshold %v of precision %v, want none, and 2/3 for the most", same.Threshold, same.Precision)
+	}
+	apart := wish.of([]scored{{3, true}, {1, false}, {-2, true}})
+	if want := (sigmoid(3) + sigmoid(1)) / 2; float64(apart.Threshold) != want || apart.Precision != 1 ||
+		apart.Recall != 0.5 {
+		t.Errorf("%+v, want threshold %v, precision 1, recall 1/2", *apart, want)
+	}
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"runtime/debug"
 
 	"github.com/bnctl/bnctl/fleet"
 )
@@ -39,16 +38,4 @@ func reportVersion(o *output, verbose bool, devices []fleet.Description) {
 			o.result("device   %s: kernels %s, %s", d.Name, d.Kernels, d.Description)
 		}
 	}
-}
-
-// commit is that which the program was built from.
-func commit() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
-			}
-		}
-	}
-	return ""
 }

@@ -17,14 +17,17 @@ func Weights(src Source) ([]float64, error) {
 	if w, ok := src.(weighed); ok {
 		return w.weights()
 	}
-	return nil, problem.New("sampling", "column", src.Info().Kind+" has no column of weights",
+	return nil, noWeights(src.Info().Kind)
+}
+
+func noWeights(kind string) error {
+	return problem.New("sampling", "column", kind+" has no column of weights",
 		"name one of a csv: with {csv-columns} weight=NAME, or give weights of classes")
 }
 
 func (p *pictures) weights() ([]float64, error) {
 	if !p.weighed {
-		return nil, problem.New("sampling", "column", p.info.Kind+" has no column of weights",
-			"name one of a csv: with {csv-columns} weight=NAME, or give weights of classes")
+		return nil, noWeights(p.info.Kind)
 	}
 	all := make([]float64, len(p.samples))
 	for i, s := range p.samples {

@@ -6,8 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
@@ -157,5 +159,23 @@ func TestPageOfMistakes(t *testing.T) {
 	err = d.WriteMistakes(t.Context(), folder, m, src)
 	if err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into the same folder again: %v", err)
+	}
+}
+
+// Up to 1,000 classes a report has the whole matrix, above it the wrong predictions.
+func TestReportOfManyClasses(t *testing.T) {
+	for classes, matrix := range map[int]bool{1000: true, 1001: false} {
+		scores := tensor.New(tensor.F32, 2, classes)
+		scores.F32()[3], scores.F32()[classes+7] = 1, 1
+		e := &train.Evaluation{}
+		if err := e.Add(scores, tensor.Of([]int32{3, 5}, 2), false); err != nil {
+			t.Fatal(err)
+		}
+		r := NewReport(&models.Model{}, e, nil, time.Second)
+		wrong := []train.Misclassification{{Label: 5, Predicted: 7, N: 1}}
+		if matrix && (len(r.Confusion) != classes || r.Confusion[5][7] != 1 || r.Confusions != nil) ||
+			!matrix && (r.Confusion != nil || !slices.Equal(r.Confusions, wrong)) {
+			t.Errorf("%d classes: a matrix of %d rows, %v", classes, len(r.Confusion), r.Confusions)
+		}
 	}
 }

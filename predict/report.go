@@ -17,7 +17,7 @@ type Report struct {
 	Top5       float64           `json:"top5"`           // share of labels among the five largest outputs
 	Loss       train.Figure      `json:"loss"`           // mean cross-entropy of a label; null if not finite
 	PerClass   map[string]*Count `json:"per_class"`      // by Label; null where there is nothing to count
-	Confusion  [][]int           `json:"confusion"`      // [label][predicted]
+	Confusion  [][]int           `json:"confusion"`      // [label][predicted]; null for more than 1,000 classes
 	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
 	Throughput float64           `json:"images_per_s"`
 	NotFinite  int               `json:"not_finite"` // labels for which the outputs are not finite: wrong
@@ -32,8 +32,15 @@ type Report struct {
 	// Thresholds are those of Details.Wish for two classes.
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"`
 
+	// Confusions has, for more than 1,000 classes, what is not on the diagonal of the matrix: by the numbers
+	// of label and predicted class, the most frequent first.
+	Confusions []train.Misclassification `json:"confusions,omitempty"`
+
 	wish *Wish
 }
+
+// denseClasses is the number of classes up to which a report has the whole matrix.
+const denseClasses = 1000
 
 // Count is how many labels of a class there were, and how many were met. With
 // masks IoU is the class's intersection over union, null in JSON where the class
@@ -84,8 +91,13 @@ func (r *Report) Summary() string {
 // answers, of which the figures of probabilities are; nil leaves them out.
 func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Duration) *Report {
 	r := &Report{Samples: e.Samples, Correct: e.Correct, NotFinite: e.NotFinite, Accuracy: e.Accuracy(),
-		Top5: e.Top5Accuracy(), Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{}, Confusion: e.Confusion,
+		Top5: e.Top5Accuracy(), Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{},
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
+	if e.Confusion.Classes() <= denseClasses {
+		r.Confusion = e.Confusion.Dense()
+	} else {
+		r.Confusions = e.Misclassifications()
+	}
 	for i, k := range e.PerClass {
 		c := &Count{N: k.N, Correct: k.Correct}
 		c.Precision, c.Recall, c.F1 = e.PerLabel(i)

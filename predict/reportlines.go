@@ -79,21 +79,22 @@ const matrixClasses = 20
 const columnWidth = 5
 
 func confusions(m *models.Model, e *train.Evaluation) []string {
-	if len(e.Confusion) > matrixClasses {
+	classes := e.Confusion.Classes()
+	if classes > matrixClasses {
 		return frequentConfusions(m, e)
 	}
-	w, column, row := widest(m, len(e.Confusion)), Label, Label
+	w, column, row := widest(m, classes), Label, Label
 	if w > columnWidth { // labels would be cut: the columns have numbers, and the rows both
 		column = func(_ *models.Model, i int) string { return fmt.Sprint(i) }
 		row = func(m *models.Model, i int) string { return fmt.Sprintf("%2d %s", i, Label(m, i)) }
 		w += len("00 ")
 	}
 	head := fmt.Sprintf("%-*s", w, "class")
-	for i := range e.Confusion {
+	for i := range classes {
 		head += fmt.Sprintf(" %*s", columnWidth, column(m, i))
 	}
 	lines := []string{head + "   (rows: label, columns: predicted)"}
-	for i, counts := range e.Confusion {
+	for i, counts := range e.Confusion.Dense() {
 		var line strings.Builder
 		for _, n := range counts {
 			fmt.Fprintf(&line, " %*s", columnWidth, dotForZero(n))

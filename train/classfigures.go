@@ -4,10 +4,8 @@ package train
 // its predictions that are right, of its labels that are met, and their harmonic mean. A
 // figure without a denominator is NaN. Labels whose scores say no class are missed.
 func (e *Evaluation) PerLabel(class int) (precision, recall, f1 Figure) {
-	met, labels, predicted := float64(e.PerClass[class].Correct), float64(e.PerClass[class].N), 0.0
-	for _, row := range e.Confusion {
-		predicted += float64(row[class])
-	}
+	k := &e.PerClass[class]
+	met, labels, predicted := float64(k.Correct), float64(k.N), float64(k.Predicted)
 	return fraction(met, predicted), fraction(met, labels), fraction(2*met, labels+predicted)
 }
 

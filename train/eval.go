@@ -30,7 +30,7 @@ type Evaluation struct {
 	NotFinite int     // of Counted: models.HasArgmax is false; wrong, and not in Confusion
 	LossSum   float64 // cross-entropies, summed in sample order
 	PerClass  []ClassCount
-	Confusion [][]int // [label][predicted]
+	Confusion Confusion
 
 	// Masks says that labels are masks, one class for each pixel. Then a sample
 	// has many labels, and overlaps are defined.
@@ -53,9 +53,9 @@ type Evaluation struct {
 	observeMask  func(sample int, label []int32, scores tensor.Tensor)
 }
 
-// ClassCount has the number of labels of one class, and how many of them were
-// predicted.
-type ClassCount struct{ N, Correct int }
+// ClassCount has the number of labels of one class, how many of them were predicted, and how often the
+// class was predicted for any label.
+type ClassCount struct{ N, Correct, Predicted int }
 
 // Accuracy returns the share of labels that were predicted, 0 to 1; 0 without
 // labels.
@@ -141,11 +141,8 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 	if labels.Count() != n*perSample {
 		return fmt.Errorf("labels are %v for an output of %v", labels, scores)
 	}
-	if e.Confusion == nil {
-		e.PerClass, e.Confusion = make([]ClassCount, classes), make([][]int, classes)
-		for i := range e.Confusion {
-			e.Confusion[i] = make([]int, classes)
-		}
+	if e.PerClass == nil {
+		e.PerClass, e.Confusion = make([]ClassCount, classes), NewConfusion(classes)
 	}
 	s, l, z := scores.F32(), labels.I32(), make([]float64, classes)
 	for i := range n {
@@ -208,7 +205,8 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 
 // met counts a prediction: the class, and how many are above the label's.
 func (e *Evaluation) met(label, predicted, above int) {
-	e.Confusion[label][predicted]++
+	e.Confusion.Add(label, predicted, 1)
+	e.PerClass[predicted].Predicted++
 	if predicted == label {
 		e.Correct++
 		e.PerClass[label].Correct++

@@ -19,10 +19,7 @@ import (
 func byHand(scores [][]float64, labels []int32, weights []float64) *Evaluation {
 	classes := len(scores[0])
 	e := &Evaluation{Samples: len(labels), PerClass: make([]ClassCount, classes),
-		Confusion: make([][]int, classes)}
-	for i := range e.Confusion {
-		e.Confusion[i] = make([]int, classes)
-	}
+		Confusion: NewConfusion(classes)}
 	for i, row := range scores {
 		label := int(labels[i])
 		if label < 0 {
@@ -35,7 +32,8 @@ func byHand(scores [][]float64, labels []int32, weights []float64) *Evaluation {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[b], row[a]) })
 		e.Counted++
 		e.PerClass[label].N++
-		e.Confusion[label][order[0]]++
+		e.Confusion.Add(label, order[0], 1)
+		e.PerClass[order[0]].Predicted++
 		if order[0] == label {
 			e.Correct++
 			e.PerClass[label].Correct++
@@ -107,7 +105,7 @@ func TestEvaluationByHand(t *testing.T) {
 
 // Misclassifications are what the confusion matrix has off its diagonal.
 func TestMisclassifications(t *testing.T) {
-	e := &Evaluation{Confusion: [][]int{{9, 1, 2}, {0, 8, 0}, {2, 3, 7}}}
+	e := &Evaluation{Confusion: confusionOf([][]int{{9, 1, 2}, {0, 8, 0}, {2, 3, 7}})}
 	want := []Misclassification{{2, 1, 3}, {0, 2, 2}, {2, 0, 2}, {0, 1, 1}}
 	if got := e.Misclassifications(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -176,7 +174,7 @@ func TestNotFiniteIsWrong(t *testing.T) {
 	if err := e.Add(scores, tensor.Of([]int32{0, 0, 0, 0}, 4), false); err != nil {
 		t.Fatal(err)
 	}
-	if e.Counted != 4 || e.Correct != 2 || e.Top5 != 2 || e.NotFinite != 2 || e.Confusion[0][0] != 2 ||
+	if e.Counted != 4 || e.Correct != 2 || e.Top5 != 2 || e.NotFinite != 2 || e.Confusion.N(0, 0) != 2 ||
 		e.Overlap(0) != 0.5 || !math.IsNaN(e.Loss()) {
 		t.Errorf("%+v, overlap %v", e, e.Overlap(0))
 	}

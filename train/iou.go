@@ -6,16 +6,12 @@ import "math"
 // of the class and predicted so, over those that are either. It is NaN if no
 // pixel is either. Ignored pixels are left out.
 func (e *Evaluation) Overlap(class int) Figure {
-	both, either := e.Confusion[class][class], e.PerClass[class].N
-	for other, row := range e.Confusion {
-		if other != class {
-			either += row[class]
-		}
-	}
+	k := &e.PerClass[class]
+	either := k.N + k.Predicted - k.Correct
 	if either == 0 {
 		return Figure(math.NaN())
 	}
-	return Figure(float64(both) / float64(either))
+	return Figure(float64(k.Correct) / float64(either))
 }
 
 // MeanOverlap returns the mean intersection over union (mIoU) of the classes
@@ -23,7 +19,7 @@ func (e *Evaluation) Overlap(class int) Figure {
 // none.
 func (e *Evaluation) MeanOverlap() Figure {
 	sum, classes := 0.0, 0.0
-	for class := range e.Confusion {
+	for class := range e.PerClass {
 		if v := float64(e.Overlap(class)); v == v {
 			sum += v
 			classes++

@@ -3,15 +3,19 @@ package train
 import "slices"
 
 // Misclassification is the number N of labels for which another class was predicted.
-type Misclassification struct{ Label, Predicted, N int }
+type Misclassification struct {
+	Label     int `json:"label"`
+	Predicted int `json:"predicted"`
+	N         int `json:"n"`
+}
 
 // Misclassifications returns the wrong predictions by label and predicted class, the most
 // frequent first.
 func (e *Evaluation) Misclassifications() (all []Misclassification) {
-	for i, row := range e.Confusion {
-		for j, n := range row {
-			if i != j && n > 0 {
-				all = append(all, Misclassification{i, j, n})
+	for label := range e.Confusion.Classes() {
+		for _, p := range e.Confusion.Row(label) {
+			if p.Class != label {
+				all = append(all, Misclassification{label, p.Class, p.N})
 			}
 		}
 	}

@@ -84,19 +84,13 @@ func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
 		return out
 	}
 	wrong := make([]int, len(e.PerClass)) // as label or prediction
-	predicted := make([]int, len(e.PerClass))
-	for label, row := range e.Confusion {
-		for class, n := range row {
-			predicted[class] += n
-			if label != class {
-				wrong[label], wrong[class] = wrong[label]+n, wrong[class]+n
-			}
-		}
-	}
 	for i, k := range e.PerClass {
-		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, predicted[i]})
+		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, k.Predicted})
 	}
 	all := e.Misclassifications()
+	for _, m := range all {
+		wrong[m.Label], wrong[m.Predicted] = wrong[m.Label]+m.N, wrong[m.Predicted]+m.N
+	}
 	for _, m := range all[:min(len(all), mostConfusions)] {
 		out.Confusions = append(out.Confusions, Confusion{m.Label, m.Predicted, m.N})
 	}
@@ -111,7 +105,7 @@ func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
 	for _, label := range out.MatrixClasses {
 		var row []int
 		for _, class := range out.MatrixClasses {
-			row = append(row, e.Confusion[label][class])
+			row = append(row, e.Confusion.N(label, class))
 		}
 		out.Matrix = append(out.Matrix, row)
 	}

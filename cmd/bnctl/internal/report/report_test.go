@@ -294,9 +294,10 @@ func TestLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Show(train.Started{Recipe: recipe})
-	e := &train.Evaluation{Samples: 2, Counted: 2, Correct: 1, PerClass: []train.ClassCount{{N: 2, Correct: 1},
-		{}},
-		Confusion: [][]int{{1, 1}, {0, 0}}}
+	e := &train.Evaluation{Samples: 2, Counted: 2, Correct: 1, PerClass: []train.ClassCount{{N: 2, Correct: 1,
+		Predicted: 1}, {Predicted: 1}}, Confusion: train.NewConfusion(2)}
+	e.Confusion.Add(0, 0, 1)
+	e.Confusion.Add(0, 1, 1)
 	l.Evaluated(train.Evaluated{Epoch: 2, Evaluation: e, Source: src, Labels: []string{"cat", "<dog>"},
 		Mistakes: []train.Mistake{{Sample: 1, Label: 0, Predicted: 1, Probability: 0.75, OfLabel: 0.25}}})
 	if err := l.Write(ctx); err != nil {

@@ -4,8 +4,8 @@ import "math"
 
 // The functions below are the elementary functions of float32: sums, products, multiply-adds that
 // round once, quotients, comparisons and integer operations on the bits, so that every device has
-// them to the bit. Their error is at most 2 units in the last place, of Sigmoid 2.5, subnormal
-// results included (make test-activations tries all numbers). NaN gives NaN.
+// them to the bit. Their error is at most 2 units in the last place, subnormal results included
+// (make test-activations tries all numbers). NaN gives NaN.
 
 // Coefficients, the highest power first, and constants; kernels have the same.
 // go run ./scripts/polynomials prints the polynomials and says how far each is off.
@@ -141,12 +141,14 @@ func Sigmoid(x float32) float32 {
 	return 1 - s
 }
 
-// tail returns 1/(1+e^x) for x >= 0. With e^x = 2^n * (1+p) the sum is rounded once; all is divided
-// by 2^64, so that it does not overflow before the quotient is 0.
+// tail returns 1/(1+e^x) for x >= 0. With e^x = 2^n * (1+p) the sum of 1 + 2^n and p * 2^n is rounded
+// once; what 1 + 2^n has lost of the 1, which is nothing below 2^24, goes to p * 2^n. All is divided by
+// 2^64, so that it does not overflow before the quotient is 0.
 func tail(x float32) float32 {
 	n, r := expParts(min(x, -ExpLeast))
 	power := powerOfTwo(n - 64)
-	return SigmoidScale / Fuse(nearExp(r), power, power+SigmoidScale)
+	sum := power + SigmoidScale
+	return SigmoidScale / (sum + Fuse(nearExp(r), power, SigmoidScale-(sum-power)))
 }
 
 // Tanh returns the hyperbolic tangent: of |x| a polynomial below TanhNear, from there on 1 -

@@ -149,6 +149,16 @@ func TestElementaryAtTheEdges(t *testing.T) {
 	}
 }
 
+// TestSigmoidWhereItIsSmall: from e^x = 2^24 on 1 + e^x is no float32.
+func TestSigmoidWhereItIsSmall(t *testing.T) {
+	for bits := math.Float32bits(16); bits < math.Float32bits(20); bits++ {
+		x := -math.Float32frombits(bits)
+		if e := ulpsOff(class.Sigmoid(x), logistic(float64(x))); e > 1.6 {
+			t.Fatalf("sigmoid(%g) is off by %.2f ulp", x, e)
+		}
+	}
+}
+
 // TestElementary tries float32 of all sizes.
 func TestElementary(t *testing.T) {
 	for _, f := range elementary {

@@ -87,8 +87,8 @@ FUNCTION float log32(float x) {
 
 FUNCTION float tail32(float x) {
 	float bits, r = exp_part(least(x, -EXP_LEAST), &bits);
-	float power = POWER(bits, SIGMOID_SCALE);
-	return DIV(SIGMOID_SCALE, FMA(near_exp(r), power, power + SIGMOID_SCALE));
+	float power = POWER(bits, SIGMOID_SCALE), sum = power + SIGMOID_SCALE;
+	return DIV(SIGMOID_SCALE, sum + FMA(near_exp(r), power, SIGMOID_SCALE - (sum - power)));
 }
 
 FUNCTION float sigmoid32(float x) {

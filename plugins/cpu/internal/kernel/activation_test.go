@@ -37,8 +37,8 @@ var defined = []nodeFunction{
 func edges() (all []float32) {
 	inf := float32(math.Inf(1))
 	for _, v := range []float32{0, 1e-45, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, 1.5, 2.25, 2.5,
-		3, 4, 4 * math.Sqrt2, 6, 12, 16, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, 7e12, 1.9e19, 0x1p127,
-		math.MaxFloat32, inf} {
+		3, 4, 4 * math.Sqrt2, 6, 12, 16, 16.642534, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10, 7e12, 1.9e19,
+		0x1p127, math.MaxFloat32, inf} {
 		for _, u := range []float32{v, math.Nextafter32(v, inf), math.Nextafter32(v, -inf)} {
 			all = append(all, u, -u)
 		}

@@ -169,8 +169,10 @@ func (f *Formula) expm1(x Value) Value {
 func (f *Formula) tail(x Value) Value {
 	scale := f.constant("two64")
 	_, bits, r := f.parts(f.do(Least, x, f.constant("-expLeast")))
-	power := f.power(bits, scale)
-	return f.do(Divide, scale, f.fma(f.nearExp(r), power, f.do(Add, power, scale)))
+	power, near := f.power(bits, scale), f.nearExp(r)
+	sum := f.do(Add, power, scale)
+	lost := f.do(Subtract, scale, f.do(Subtract, sum, power))
+	return f.do(Divide, scale, f.do(Add, sum, f.fma(near, power, lost)))
 }
 
 func (f *Formula) sigmoid(x Value) Value {

@@ -58,12 +58,12 @@ func (t Type) elements() int { return tensor.Count(t.Shape) }
 // work returns the operations of n, per row if it has rows.
 func (f *Function) work(n *Node) float64 {
 	switch n.Op {
-	case Conv, ConvGradInput, ConvTranspose:
+	case Conv, ConvGradInput, ConvTranspose, ConvInt8:
 		return f.product(n) + f.biasWork(n)
 	case ConvGradWeight:
 		// Every element of dy meets every element of a kernel once.
 		return 2 * f.size(n.In[1]) * f.size(n.Out[0]) / float64(f.Values[n.Out[0]].Type.Shape[0])
-	case Dense:
+	case Dense, DenseInt8:
 		return 2*f.size(n.In[1])*f.lines(n.In[0]) + f.biasWork(n)
 	case DenseGradInput:
 		return 2 * f.size(n.In[1]) * f.lines(n.In[0])
@@ -75,7 +75,7 @@ func (f *Function) work(n *Node) float64 {
 			k = 2
 		}
 		return 2 * f.size(n.Out[0]) * float64(a[len(a)-k])
-	case MaxPool, AvgPool:
+	case MaxPool, AvgPool, MaxPoolInt8, AvgPoolInt8:
 		return f.size(n.Out[0]) * window(n)
 	case MaxPoolGrad:
 		return f.size(n.In[1]) * window(n)
@@ -90,7 +90,7 @@ func (f *Function) work(n *Node) float64 {
 func (f *Function) product(n *Node) float64 {
 	k := f.Values[n.In[1]].Type
 	side := n.In[0]
-	if n.Op == Conv {
+	if n.Op == Conv || n.Op == ConvInt8 {
 		side = n.Out[0]
 	}
 	return 2 * f.size(side) * f.size(n.In[1]) / float64(k.Shape[0])
@@ -133,15 +133,15 @@ func (f *Function) largest(n *Node) float64 {
 // from its definition with everything per channel folded into one factor.
 func perElement(o Op) float64 {
 	switch o {
-	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track:
+	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track, ConcatInt8:
 		return 0
-	case Image, Normalise, BatchNorm, Affine, Clip, Relu6, Dropout:
+	case Image, Normalise, BatchNorm, Affine, Clip, Relu6, Dropout, Quantize, Dequantize:
 		return 2
 	case Moments, NormaliseGradSums, Silu, Softplus, Sigmoid, HardSigmoid, EMA, Mish:
 		return 3
 	case NormaliseGradInput, HardSwish, SoftmaxGrad, LogSoftmaxGrad, SGD:
 		return 4
-	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS, LayerNorm, GroupNorm, Gelu:
+	case Softmax, LogSoftmax, SoftmaxXent, SoftmaxXentGrad, LARS, LayerNorm, GroupNorm, Gelu, AddInt8, MulInt8:
 		return 5
 	case Upsample, UpsampleGrad, LayerNormGrad, GroupNormGrad:
 		return 7

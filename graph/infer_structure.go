@@ -13,6 +13,11 @@ func inferConcat(c *inference) error {
 	if err != nil {
 		return err
 	}
+	return c.concat(first)
+}
+
+// concat is the rule for all that is laid behind the first operand.
+func (c *inference) concat(first Type) error {
 	axis, shape := c.node.Int("axis"), slices.Clone(first.Shape)
 	if axis < 0 || axis >= len(shape) {
 		return fmt.Errorf("attribute axis is %d for rank %d", axis, len(shape))

@@ -17,10 +17,16 @@ state w f32[5,8] weight
 state s f32[] optimizer
 state m f64[5] constant
 state sq f64[] optimizer
+state k8 i8[6,7,3,2] weight
+state w8 i8[6,3] weight
+state b8 i32[6] bias
+state t8 u8[256] constant
+state long i8[2,32897] weight
+state b2 i32[2] bias
 `
 	inferInputs = "x rows f32[2,7,6], dy rows f32[6,5,5], y rows f32[8], u rows u8[7,6,3], l rows i32[7,6], " +
 		"id rows i64[2], p replica f64[5], q replica f32[2,3], sums replica f64[4], one rows f32[], col rows " +
-		"f32[2,1,1]"
+		"f32[2,1,1], h rows u8[3], gate rows u8[7,1,1]"
 )
 
 func inferLine(t *testing.T, line string) (string, error) {
@@ -140,6 +146,17 @@ func TestInfer(t *testing.T) {
 		{`compare(p, of="less")`, "replica f64[5]"},
 		{"where(@s, col, x)", "rows f32[2,7,6]"},
 		{`round(x, mode="ceil")`, "rows f32[2,7,6]"},
+		{"quantize(x, scale=0.1, zero=3)", "rows u8[2,7,6]"},
+		{"dequantize(u, scale=0.1)", "rows f32[7,6,3]"},
+		{"conv_int8(u, @k8, @b8, @c, pad=[1,0,0,0], x_zero=255)", "rows u8[6,5,2]"},
+		{"conv_int8(u, @k8, @b8, @c, float=true)", "rows f32[6,4,2]"},
+		{"dense_int8(h, @w8, @b8, @c, min=3, max=3, zero=3)", "rows u8[6]"},
+		{"add_int8(u, u, a_by=0.5, b_by=2)", "rows u8[7,6,3]"},
+		{"mul_int8(u, gate, by=0.5)", "rows u8[7,6,3]"},
+		{"avg_pool_int8(u, kernel=[6,3], by=0.5)", "rows u8[7,1,1]"},
+		{"max_pool_int8(u, kernel=[2,2], stride=[2,1])", "rows u8[7,3,2]"},
+		{"table_int8(u, @t8)", "rows u8[7,6,3]"},
+		{"concat_int8(u, u, axis=2)", "rows u8[7,6,6]"},
 		{"reduce_max(x, axes=[0,2])", "rows f32[7]"},
 		{"reduce_min(x, axes=[1,2], keep=true)", "rows f32[2,1,1]"},
 		{"reduce_prod(p, axes=[0])", "replica f64[]"},
@@ -268,6 +285,32 @@ func TestInferErrors(t *testing.T) {
 		{"r = where(x, col, y)", "do not broadcast"},
 		{"r = where(x, _, x)", "operand 1 is absent but not optional"},
 		{`r = round(x, mode="away")`, `attribute mode is "away"`},
+		{"r = quantize(u, scale=1)", "operand 0 is rows u8[7,6,3], want rows f32"},
+		{"r = quantize(x, scale=0)", "attribute scale is 0, want a number of 2^-126 to"},
+		{"r = quantize(x, scale=1e-40)", "attribute scale is 1e-40, want a number of 2^-126 to"},
+		{"r = quantize(x, scale=1e39)", "attribute scale is 1e+39"},
+		{"r = quantize(x, scale=-1)", "attribute scale is -1"},
+		{"r = quantize(x, scale=1, zero=256)", "attribute zero is 256, want 0 to 255"},
+		{"r = dequantize(x, scale=1)", "operand 0 is rows f32[2,7,6], want rows u8"},
+		{"r = conv_int8(x, @k8, @b8, @c)", "operand 0 is rows f32[2,7,6], want rows u8 of rank 3"},
+		{"r = conv_int8(u, @k, @b8, @c)", "operand 1 is whole f32[6,2,3,2], want whole i8[6,2,3,2]"},
+		{"r = conv_int8(u, @k8, @c, @c)", "operand 2 is whole f32[6], want whole i32[6]"},
+		{"r = conv_int8(u, @k8, @b8, @b8)", "operand 3 is whole i32[6], want whole f32[6]"},
+		{"r = conv_int8(u, @k8, @b8, @c, groups=7)", "do not fit a kernel with 7 channels per group"},
+		{"r = conv_int8(u, @k8, @b8, @c, min=9, max=8)", "attribute min is 9 and max 8"},
+		{"r = conv_int8(u, @k8, @b8, @c, x_zero=-1)", "attribute x_zero is -1, want 0 to 255"},
+		{"r = conv_int8(u, @k8, @b8, @c, float=true, zero=1)", "attribute float goes with none of"},
+		{"s = reshape(u, shape=[126])\nr = dense_int8(s, @w8, @b8, @c)", "want whole i8[outputs,126]"},
+		{"s = concat_int8(h)\nr = dense_int8(s, @k8, @b8, @c)", "operand 1 is whole i8[6,7,3,2]"},
+		{"s = pad(y, before=[0], after=[32889])\nz = quantize(s, scale=1)\nr = dense_int8(z, @long, @b2, @two)",
+			"a sum has 32897 products, want at most 32896: more could leave int32"},
+		{"r = add_int8(u, gate, a_by=1, b_by=1)", "operand 1 is rows u8[7,1,1], want rows u8[7,6,3]"},
+		{"r = add_int8(u, u, a_by=1, b_by=0)", "attribute b_by is 0"},
+		{"r = mul_int8(gate, u, by=1)", "operand 1 is rows u8[7,6,3], want rows u8[7,1,1]"},
+		{"r = avg_pool_int8(u, kernel=[2,2], by=1, pad=[2,0,0,0])", "without an element of the image"},
+		{"r = max_pool_int8(h, kernel=[1,1])", "operand 0 is rows u8[3], want rows u8 of rank 3"},
+		{"r = table_int8(u, @two)", "operand 1 is whole f32[2], want whole u8[256]"},
+		{"r = concat_int8(u, x)", "operand 1 is rows f32[2,7,6], operand 0 rows u8[7,6,3]"},
 		{"r = reduce_max(x, axes=[])", "want increasing axes"},
 		{"r = reduce_max(@s, axes=[0])", "want increasing axes"},
 	} {

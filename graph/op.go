@@ -291,4 +291,34 @@ const (
 	GroupNorm Op = 192
 	// GroupNormGrad(x r[C,...], dy r[C,...]) dx as LayerNormGrad, over the group.
 	GroupNormGrad Op = 193
+
+	// Arithmetic of int8, for inference: sums are exact, and nothing but these few
+	// operations is rounded (docs/int8.md). Attributes that are factors are rounded to f32
+	// first; f32 products and sums are rounded one by one. round takes halves to the even
+	// number, and to(v) is min(max(round(v) + zero, min), max).
+
+	// Quantize(x r[...]) r u8[...]: q = to(x/scale) with bounds 0 and 255; NaN becomes zero.
+	Quantize Op = 200
+	// Dequantize(q r u8[...]) r[...] = scale*(q - zero).
+	Dequantize Op = 201
+	// ConvInt8(x r u8[C,H,W], weight w i8[O,C/groups,kh,kw], bias w i32[O], by w[O]) r u8[O,H',W']:
+	// to(f32(sum)*by[o]), where sum is bias[o] and all products weight*(x - x_zero), exact;
+	// padding adds nothing. With float it is f32(sum)*by[o], and r[O,H',W'].
+	ConvInt8 Op = 202
+	// DenseInt8(x r u8[K], weight w i8[O,K], bias w i32[O], by w[O]) r u8[O] likewise.
+	DenseInt8 Op = 203
+	// AddInt8(a, b r u8[...]) r u8[...]: to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by).
+	AddInt8 Op = 204
+	// MulInt8(a r u8[C,...], b r u8[C,...]) r u8[C,...]: to(f32((a - a_zero)*(b - b_zero))*by). b has the
+	// shape of a, or 1 on all axes behind the first.
+	MulInt8 Op = 205
+	// AvgPoolInt8(x r u8[C,H,W]) r u8[C,H',W']: to(f32(sum)*f32(by/n)), sum that of x - x_zero over the real
+	// elements of a window, by/n in f64, and n as AvgPool divides, with bounds 0 and 255.
+	AvgPoolInt8 Op = 206
+	// MaxPoolInt8(x r u8[C,H,W]) r u8[C,H',W'] as MaxPool.
+	MaxPoolInt8 Op = 207
+	// TableInt8(x r u8[...], table w u8[256]) r u8[...] = table[x].
+	TableInt8 Op = 208
+	// ConcatInt8(x r u8[...]...) r u8[...] along axis.
+	ConcatInt8 Op = 209
 )

@@ -49,6 +49,12 @@ var (
 	axesSpec  = attrSpec{"axes", []int64(nil), true}
 	groupSpec = attrSpec{"groups", int64(1), true}
 	halveSpec = []attrSpec{{"halve_last", false, false}}
+	zeroSpec  = attrSpec{"zero", int64(0), false}
+	xZeroSpec = attrSpec{"x_zero", int64(0), false}
+	// boundSpec is how a result of int8 is bounded; sumSpec is that of products.
+	boundSpec = []attrSpec{{"zero", int64(0), false}, {"min", int64(0), false}, {"max", int64(255), false}}
+	sumSpec   = specs(boundSpec, xZeroSpec, attrSpec{"float", false, false})
+	pairSpec  = specs(boundSpec, attrSpec{"a_zero", int64(0), false}, attrSpec{"b_zero", int64(0), false})
 	// trackSpec says how running statistics are kept (docs/numerics.md, section 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )
@@ -280,6 +286,24 @@ func init() { // the rules refer to the table's accessors
 			grad: gradActivation, decompose: decomposeGeluTanh},
 		Mish: {name: "mish", in: 1, out: 1, infer: inferActivation, grad: gradActivation,
 			decompose: decomposeMish},
+
+		Quantize: {name: "quantize", in: 1, out: 1, attrs: []attrSpec{{"scale", 0.0, true}, zeroSpec},
+			infer: inferQuantize},
+		Dequantize: {name: "dequantize", in: 1, out: 1, attrs: []attrSpec{{"scale", 0.0, true}, zeroSpec},
+			infer: inferDequantize},
+		ConvInt8:  {name: "conv_int8", in: 4, out: 1, attrs: specs(convSpec, sumSpec...), infer: inferConvInt8},
+		DenseInt8: {name: "dense_int8", in: 4, out: 1, attrs: sumSpec, infer: inferDenseInt8},
+		AddInt8: {name: "add_int8", in: 2, out: 1,
+			attrs: specs(pairSpec, attrSpec{"a_by", 0.0, true}, attrSpec{"b_by", 0.0, true}), infer: inferAddInt8},
+		MulInt8: {name: "mul_int8", in: 2, out: 1, attrs: specs(pairSpec, attrSpec{"by", 0.0, true}),
+			infer: inferMulInt8},
+		AvgPoolInt8: {name: "avg_pool_int8", in: 1, out: 1, attrs: specs(poolSpec,
+			attrSpec{"count_pad", false, false}, attrSpec{"by", 0.0, true}, xZeroSpec, zeroSpec),
+			infer: inferAvgPoolInt8},
+		MaxPoolInt8: {name: "max_pool_int8", in: 1, out: 1, attrs: poolSpec, infer: inferMaxPoolInt8},
+		TableInt8:   {name: "table_int8", in: 2, out: 1, infer: inferTableInt8},
+		ConcatInt8: {name: "concat_int8", in: 1, variadic: true, out: 1, attrs: []attrSpec{axisSpec},
+			infer: inferConcatInt8},
 	}
 	opNamed = make(map[string]Op, len(table))
 	for op, row := range table {

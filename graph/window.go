@@ -52,7 +52,13 @@ func (c *inference) window(kh, kw int) (Window, error) {
 	return w, nil
 }
 
-func poolOp(o Op) bool { return o == MaxPool || o == MaxPoolGrad || o == AvgPool || o == AvgPoolGrad }
+func poolOp(o Op) bool {
+	switch o {
+	case MaxPool, MaxPoolGrad, AvgPool, AvgPoolGrad, MaxPoolInt8, AvgPoolInt8:
+		return true
+	}
+	return false
+}
 
 // WindowOf returns the window of a checked convolution or pool node of f.
 func (f *Function) WindowOf(n *Node) Window {
@@ -60,7 +66,7 @@ func (f *Function) WindowOf(n *Node) Window {
 	var err error
 	c := &inference{fn: f, node: n}
 	switch n.Op {
-	case Conv, ConvGradInput, ConvTranspose:
+	case Conv, ConvGradInput, ConvTranspose, ConvInt8:
 		s := c.in(1).Shape
 		w, err = c.window(s[2], s[3])
 	default:

@@ -9,7 +9,7 @@ import (
 // container and of the wire: they never change meaning, new ones go at the end.
 type DType uint8
 
-// The types. Devices compute in F32, F64 (sums and moments), I32, I64 and U8;
+// The types. Devices compute in F32, F64 (sums and moments), I32, I64, U8 and I8;
 // the others occur in files and are converted at the border.
 const (
 	F32  DType = 1

@@ -30,8 +30,8 @@ func (p probe) rule() string {
 	return fmt.Sprintf("op table, %v: %s, whatever else is on the device", p.op, how)
 }
 
-// setting makes the program and its operands. Whole f32 operands are state
-// tensors, except for scalars; all others are inputs.
+// setting makes the program and its operands. Whole operands are state tensors,
+// except for scalars and f64; all others are inputs.
 func (p probe) setting() (*setting, error) { return p.settingWith(replicaRows) }
 
 // settingWith is setting for replicas of these rows.
@@ -66,7 +66,7 @@ func (s *setting) declare(b *graph.Builder, name string, o operand, d *tensor.Dr
 	}
 	t := tensor.New(o.typ.DType, s.shape(o.typ)...)
 	o.fill(d, t)
-	if o.typ.Kind == graph.Whole && o.typ.DType == tensor.F32 && len(o.typ.Shape) > 0 {
+	if o.typ.Kind == graph.Whole && o.typ.DType != tensor.F64 && len(o.typ.Shape) > 0 {
 		s.state[name] = t
 		return b.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: graph.Constant})
 	}
@@ -89,7 +89,7 @@ func (p probe) testCase() Case {
 func allProbes() []probe {
 	return slices.Concat(productProbes(), matMulProbes(), normProbes,
 		rowNormProbes(rowNorms, blended, normal, ""), activationProbes(), poolProbes(), arithmeticProbes(),
-		structureProbes, lossProbes, updateProbes, wideProbes(), compareProbes())
+		structureProbes, lossProbes, updateProbes, wideProbes(), compareProbes(), int8Probes())
 }
 
 func probeCases() []Case {

@@ -87,11 +87,13 @@ func fromTensor(typ graph.Type, lead int, t tensor.Tensor) *array {
 		copy(a.i, t.I64())
 	case tensor.U8:
 		widen(a.i, t.U8())
+	case tensor.I8:
+		widen(a.i, tensor.View[int8](t))
 	}
 	return a
 }
 
-func widen[D, S int32 | int64 | uint8 | float32 | float64](dst []D, src []S) {
+func widen[D, S int8 | int32 | int64 | uint8 | float32 | float64](dst []D, src []S) {
 	for i, v := range src {
 		dst[i] = D(v)
 	}
@@ -112,6 +114,8 @@ func (a *array) tensor(d tensor.DType, from, to int) tensor.Tensor {
 		copy(t.I64(), a.i[lo:hi])
 	case tensor.U8:
 		widen(t.U8(), a.i[lo:hi])
+	case tensor.I8:
+		widen(tensor.View[int8](t), a.i[lo:hi])
 	}
 	return t
 }

@@ -36,5 +36,5 @@ func (b backend) lacks(f *graph.Function, n *graph.Node) string {
 }
 
 func computes(d tensor.DType) bool {
-	return float(d) || d == tensor.I32 || d == tensor.I64 || d == tensor.U8
+	return float(d) || d == tensor.I32 || d == tensor.I64 || d == tensor.U8 || d == tensor.I8
 }

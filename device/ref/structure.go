@@ -3,6 +3,11 @@ package ref
 import "github.com/bnctl/bnctl/tensor"
 
 func concat(c *call) {
+	concatLines(c, func(a *array) []float64 { return a.f })
+}
+
+// concatLines lays the lines of the operands side by side.
+func concatLines[T int64 | float64](c *call, elements func(*array) []T) {
 	y, axis := c.out(0), c.Int("axis")
 	inner := tensor.Count(y.typ.Shape[axis+1:])
 	begin := 0 // of the operand, along the axis
@@ -10,7 +15,7 @@ func concat(c *call) {
 		x := c.in(k)
 		length := x.typ.Shape[axis] * inner
 		for i := range x.lead * x.size / length { // lines of the operand
-			copy(y.f[i*y.typ.Shape[axis]*inner+begin:], x.f[i*length:(i+1)*length])
+			copy(elements(y)[i*y.typ.Shape[axis]*inner+begin:], elements(x)[i*length:(i+1)*length])
 		}
 		begin += length
 	}

@@ -805,6 +805,80 @@ const (
 	// - groups int: divides C
 	// - eps float = 1e-05: added to the variance
 	Op_OP_GROUP_NORM_GRAD Op = 193
+	// Quantize(x r[...]) r u8[...] = min(max(round(x/scale) + zero, 0), 255), with the
+	// division of f32; NaN gives zero.
+	// - scale float: what a step stands for; rounded to f32, which is not subnormal
+	// - zero int = 0: what stands for 0, from 0 to 255
+	Op_OP_QUANTIZE Op = 200
+	// Dequantize(q r u8[...]) r[...] = scale*f32(q - zero).
+	// - scale float: what a step stands for; rounded to f32, which is not subnormal
+	// - zero int = 0: what stands for 0, from 0 to 255
+	Op_OP_DEQUANTIZE Op = 201
+	// ConvInt8(x r u8[C,H,W], weight w i8[O,C/groups,kh,kw], bias w i32[O], by w[O])
+	// r u8[O,H',W'] = to(f32(sum)*by[o]): sum is bias[o] and the products
+	// weight*(x - x_zero) of the window, H' as of Conv; padding adds nothing to it.
+	// |bias| is at most 2^30, and a sum has at most 32896 products, so that it stays in
+	// 32 bits. weight may be -128. f32(sum) is rounded to the nearest, halves to even.
+	//   - stride ints = [1,1]: step of the window, [sh,sw]
+	//   - pad ints = [0,0,0,0]: pixels around the image, [top,left,bottom,right]
+	//   - dilation ints = [1,1]: distance of the taps of the kernel, [dh,dw]
+	//   - groups int = 1: the channels are divided into so many groups, each convolved by
+	//     itself
+	//   - zero int = 0: what stands for 0, from 0 to 255
+	//   - min int = 0: least result, from 0 to 255
+	//   - max int = 255: largest result, from min to 255
+	//   - x_zero int = 0: what stands for 0 in x, from 0 to 255
+	//   - float bool = false: the result is f32(sum)*by[o], of f32; zero, min and max have
+	//     their defaults
+	Op_OP_CONV_INT8 Op = 202
+	// DenseInt8(x r u8[K], weight w i8[O,K], bias w i32[O], by w[O]) r u8[O] as ConvInt8.
+	//   - zero int = 0: what stands for 0, from 0 to 255
+	//   - min int = 0: least result, from 0 to 255
+	//   - max int = 255: largest result, from min to 255
+	//   - x_zero int = 0: what stands for 0 in x, from 0 to 255
+	//   - float bool = false: the result is f32(sum)*by[o], of f32; zero, min and max have
+	//     their defaults
+	Op_OP_DENSE_INT8 Op = 203
+	// AddInt8(a r u8[...], b r u8[...]) r u8[...] =
+	// to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by): two products and a sum, each rounded.
+	// - zero int = 0: what stands for 0, from 0 to 255
+	// - min int = 0: least result, from 0 to 255
+	// - max int = 255: largest result, from min to 255
+	// - a_zero int = 0: what stands for 0 in a, from 0 to 255
+	// - b_zero int = 0: what stands for 0 in b, from 0 to 255
+	// - a_by float: what a step of a is in steps of the result, rounded to f32
+	// - b_by float: what a step of b is in steps of the result, rounded to f32
+	Op_OP_ADD_INT8 Op = 204
+	// MulInt8(a r u8[C,...], b r u8[C,...]) r u8[C,...] =
+	// to(f32((a - a_zero)*(b - b_zero))*by); b has the shape of a, or [C,1,1,...].
+	// - zero int = 0: what stands for 0, from 0 to 255
+	// - min int = 0: least result, from 0 to 255
+	// - max int = 255: largest result, from min to 255
+	// - a_zero int = 0: what stands for 0 in a, from 0 to 255
+	// - b_zero int = 0: what stands for 0 in b, from 0 to 255
+	// - by float: factor of the product, rounded to f32
+	Op_OP_MUL_INT8 Op = 205
+	// AvgPoolInt8(x r u8[C,H,W]) r u8[C,H',W'] =
+	// min(max(round(f32(sum)*f32(by/n)) + zero, 0), 255): sum is that of x - x_zero over the
+	// real elements of a window, n their number, or kh*kw with count_pad; by/n is f64.
+	// - kernel ints: size of the window, [kh,kw]
+	// - stride ints = [1,1]: step of the window, [sh,sw]
+	// - pad ints = [0,0,0,0]: pixels around the image, [top,left,bottom,right]
+	// - count_pad bool = false: padding counts in n
+	// - by float: what a step of x is in steps of the result; not rounded to f32 itself
+	// - x_zero int = 0: what stands for 0 in x, from 0 to 255
+	// - zero int = 0: what stands for 0 in the result, from 0 to 255
+	Op_OP_AVG_POOL_INT8 Op = 206
+	// MaxPoolInt8(x r u8[C,H,W]) r u8[C,H',W']: the largest of the real elements.
+	// - kernel ints: size of the window, [kh,kw]
+	// - stride ints = [1,1]: step of the window, [sh,sw]
+	// - pad ints = [0,0,0,0]: pixels around the image, [top,left,bottom,right]
+	Op_OP_MAX_POOL_INT8 Op = 207
+	// TableInt8(x r u8[...], table w u8[256]) r u8[...] = table[x].
+	Op_OP_TABLE_INT8 Op = 208
+	// ConcatInt8(x r u8[...]...) r u8[...] along axis.
+	// - axis int = 0: of the shape
+	Op_OP_CONCAT_INT8 Op = 209
 )
 
 // Enum value maps for Op.
@@ -908,6 +982,16 @@ var (
 		191: "OP_LAYER_NORM_GRAD",
 		192: "OP_GROUP_NORM",
 		193: "OP_GROUP_NORM_GRAD",
+		200: "OP_QUANTIZE",
+		201: "OP_DEQUANTIZE",
+		202: "OP_CONV_INT8",
+		203: "OP_DENSE_INT8",
+		204: "OP_ADD_INT8",
+		205: "OP_MUL_INT8",
+		206: "OP_AVG_POOL_INT8",
+		207: "OP_MAX_POOL_INT8",
+		208: "OP_TABLE_INT8",
+		209: "OP_CONCAT_INT8",
 	}
 	Op_value = map[string]int32{
 		"OP_NONE":                  0,
@@ -1008,6 +1092,16 @@ var (
 		"OP_LAYER_NORM_GRAD":       191,
 		"OP_GROUP_NORM":            192,
 		"OP_GROUP_NORM_GRAD":       193,
+		"OP_QUANTIZE":              200,
+		"OP_DEQUANTIZE":            201,
+		"OP_CONV_INT8":             202,
+		"OP_DENSE_INT8":            203,
+		"OP_ADD_INT8":              204,
+		"OP_MUL_INT8":              205,
+		"OP_AVG_POOL_INT8":         206,
+		"OP_MAX_POOL_INT8":         207,
+		"OP_TABLE_INT8":            208,
+		"OP_CONCAT_INT8":           209,
 	}
 )
 
@@ -4767,7 +4861,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xeb\r\n" +
+	"\rRELATION_ROWS\x10\x03*\xb3\x0f\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4882,7 +4976,17 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rOP_LAYER_NORM\x10\xbe\x01\x12\x17\n" +
 	"\x12OP_LAYER_NORM_GRAD\x10\xbf\x01\x12\x12\n" +
 	"\rOP_GROUP_NORM\x10\xc0\x01\x12\x17\n" +
-	"\x12OP_GROUP_NORM_GRAD\x10\xc1\x012\xa5\x03\n" +
+	"\x12OP_GROUP_NORM_GRAD\x10\xc1\x01\x12\x10\n" +
+	"\vOP_QUANTIZE\x10\xc8\x01\x12\x12\n" +
+	"\rOP_DEQUANTIZE\x10\xc9\x01\x12\x11\n" +
+	"\fOP_CONV_INT8\x10\xca\x01\x12\x12\n" +
+	"\rOP_DENSE_INT8\x10\xcb\x01\x12\x10\n" +
+	"\vOP_ADD_INT8\x10\xcc\x01\x12\x10\n" +
+	"\vOP_MUL_INT8\x10\xcd\x01\x12\x15\n" +
+	"\x10OP_AVG_POOL_INT8\x10\xce\x01\x12\x15\n" +
+	"\x10OP_MAX_POOL_INT8\x10\xcf\x01\x12\x12\n" +
+	"\rOP_TABLE_INT8\x10\xd0\x01\x12\x13\n" +
+	"\x0eOP_CONCAT_INT8\x10\xd1\x012\xa5\x03\n" +
 	"\x06Device\x12I\n" +
 	"\bDescribe\x12 .bnctl.device.v1.DescribeRequest\x1a\x1b.bnctl.device.v1.PluginInfo\x12>\n" +
 	"\x04List\x12\x1c.bnctl.device.v1.ListRequest\x1a\x18.bnctl.device.v1.Devices\x12@\n" +

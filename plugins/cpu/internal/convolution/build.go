@@ -20,6 +20,8 @@ var Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Dense:           buildDense,
 	graph.DenseGradInput:  buildDenseGradInput,
 	graph.DenseGradWeight: buildDenseGradWeight,
+	graph.ConvInt8:        buildConvInt8,
+	graph.DenseInt8:       buildDenseInt8,
 }
 
 // geometryOf returns the geometry of the current node's layer; nil after it has refused the node.

@@ -14,6 +14,9 @@ func buildImage(c *plan.Compiler) run.Action {
 	if y.Channels > mostImageChannels {
 		return c.Refuse(fmt.Sprintf("images of more than %d channels", mostImageChannels))
 	}
+	if x.Last {
+		return c.Refuse("pixels that an operation of int8 reads as well")
+	}
 	tables := imageTables(c.Node(), y.Channels)
 	bgr := c.Node().Bool("bgr")
 	n := y.Channels

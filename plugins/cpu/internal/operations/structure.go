@@ -197,6 +197,11 @@ func buildReshape(c *plan.Compiler) run.Action {
 // transposed returns the action that copies every row of x, [rows][columns] in
 // memory, to y, [columns][rows].
 func transposed(x, y *run.Value, rows, columns int) *run.ByRows {
+	if x.DType.Size() == 1 {
+		return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+			run.TransposeBytes(f.Unit(y, w, y.Kind, i), f.Unit(x, w, y.Kind, i), rows, columns)
+		}}
+	}
 	return &run.ByRows{Work: x.Count / 8, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		from, to := run.Span(piece, pieces, columns)
 		f.Kernels.TransposePart(f.At(y, w, i), f.At(x, w, i), rows, columns, from, to)

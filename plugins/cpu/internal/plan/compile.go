@@ -32,6 +32,9 @@ func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Fu
 	for v := range inOrder {
 		c.linker.Value(v).LieInOrder()
 	}
+	for v := range mapsOfBytes(fn) {
+		c.linker.Value(v).LieChannelsLast()
+	}
 	actions := make([]run.Action, len(fn.Nodes))
 	for c.index = range fn.Nodes {
 		actions[c.index] = c.build(ops.Builders[c.Node().Op])

@@ -14,6 +14,10 @@ func (f *Frame) bringIn(v *Value) {
 		copy(f.Bytes(v), f.inputs[v.input].Bytes)
 		return
 	}
+	if v.DType.Size() == 1 {
+		f.turnBytes(v, f.Bytes(v), f.inputs[v.input].Bytes, v.Channels, v.Positions)
+		return
+	}
 	src, kernels := View[float32](f.inputs[v.input].Bytes), f.Kernels
 	if v.Last && !f.BF16() {
 		f.turn(v, f.F32(v), src, v.Channels, v.Positions)
@@ -45,6 +49,20 @@ func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 		first, last := Span(task%pieces, pieces, columns)
 		f.Kernels.TransposePart(Row(to, v, i), Row(from, v, i), rows, columns, first, last)
 	})
+}
+
+// turnBytes is turn for elements of one byte.
+func (f *Frame) turnBytes(v *Value, to, from []byte, rows, columns int) {
+	f.eachRow(func(_ *Worker, i int) { TransposeBytes(Row(to, v, i), Row(from, v, i), rows, columns) })
+}
+
+// TransposeBytes sets to, [columns][rows], to from, [rows][columns].
+func TransposeBytes(to, from []byte, rows, columns int) {
+	for r := range rows {
+		for c, b := range from[r*columns : (r+1)*columns] {
+			to[c*rows+r] = b
+		}
+	}
 }
 
 // reduces reports whether v holds bfloat16.
@@ -91,6 +109,10 @@ func (f *Frame) TakeOut(v *Value) tensor.Tensor {
 	out := f.memory.newOutput(v.DType, shape)
 	if !v.Last && !v.half {
 		copy(out.Bytes, f.Bytes(v))
+		return out
+	}
+	if v.DType.Size() == 1 {
+		f.turnBytes(v, out.Bytes, f.Bytes(v), v.Positions, v.Channels)
 		return out
 	}
 	dst := View[float32](out.Bytes)

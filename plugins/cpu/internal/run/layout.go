@@ -187,7 +187,7 @@ func (l *layout) keep(name string, v *Value) {
 }
 
 // bringIn finds a slot for every input: commit finds what train retained,
-// float32 is copied in the device's own order, and so is what is retained; the
+// float32 and maps of int8 are copied in the device's own order, and so is what is retained; the
 // rest is read where it lies.
 func (l *layout) bringIn() {
 	for i, id := range l.fn.graph.Inputs {
@@ -197,7 +197,7 @@ func (l *layout) bringIn() {
 			v.slot, v.state, v.input = t.slot, t.state, -1
 			continue
 		}
-		if v.DType == tensor.F32 || l.fn.keeps(id) {
+		if v.DType == tensor.F32 || v.Last || l.fn.keeps(id) {
 			last, _ := l.lastUse(id, -1)
 			l.slot(v, 0, last)
 			l.fn.copied = append(l.fn.copied, v)

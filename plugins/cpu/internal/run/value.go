@@ -60,6 +60,9 @@ func (v *Value) LieInOrder() {
 	v.Positions = v.Count / v.Channels
 }
 
+// LieChannelsLast says that the bytes of a map, which has two axes or more, lie as its float32 would.
+func (v *Value) LieChannelsLast() { v.Last = true }
+
 // width returns the bytes of an element.
 func (v *Value) width() int {
 	if v.half {

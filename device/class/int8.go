@@ -1,0 +1,57 @@
+package class
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Int8 is how a result of int8 is rounded and bounded: that of a node's attributes
+// zero, min and max. It is the arithmetic of every class (docs/int8.md).
+type Int8 struct{ Zero, Min, Max int32 }
+
+// Int8Of returns that of a node.
+func Int8Of(n *graph.Node) Int8 {
+	q := Int8{Max: 255}
+	for _, a := range n.Attributes() {
+		switch a.Key {
+		case "zero":
+			q.Zero = int32(n.Int("zero"))
+		case "min":
+			q.Min = int32(n.Int("min"))
+		case "max":
+			q.Max = int32(n.Int("max"))
+		}
+	}
+	return q
+}
+
+// To returns v, in steps of the result, as a byte: rounded, halves to the even number,
+// moved by Zero and bounded. NaN becomes Zero.
+func (q Int8) To(v float32) uint8 {
+	switch r := math.RoundToEven(float64(v)); {
+	case r != r:
+		return uint8(q.Zero)
+	case r <= float64(q.Min-q.Zero):
+		return uint8(q.Min)
+	case r >= float64(q.Max-q.Zero):
+		return uint8(q.Max)
+	default:
+		return uint8(int32(r) + q.Zero)
+	}
+}
+
+// Requantise returns a sum, of which a step is by steps of the result, as a byte.
+func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum) * by) }
+
+// Sum returns a sum of two addends, a step of each of which is by steps of the result.
+func (q Int8) Sum(a, b int32, aBy, bBy float32) uint8 {
+	t, u := float32(float32(a)*aBy), float32(float32(b)*bBy)
+	return q.To(t + u)
+}
+
+// Quantize returns x in steps of scale.
+func (q Int8) Quantize(x, scale float32) uint8 { return q.To(x / scale) }
+
+// MeanBy returns the factor of a sum of n elements in a mean: by is that of one element.
+func MeanBy(by float64, n int) float32 { return float32(by / float64(n)) }

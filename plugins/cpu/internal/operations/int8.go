@@ -1,0 +1,157 @@
+package operations
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// int8Ops are the operations on bytes (docs/int8.md) other than products.
+var int8Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
+	graph.Quantize: buildQuantize, graph.Dequantize: buildDequantize, graph.AddInt8: buildAddInt8,
+	graph.MulInt8: buildMulInt8, graph.AvgPoolInt8: buildAvgPoolInt8, graph.MaxPoolInt8: buildMaxPoolInt8,
+	graph.TableInt8: buildTableInt8, graph.ConcatInt8: buildConcat,
+}
+
+// bytewise returns an action that works element by element on rows that lie as the result does: do is
+// given a piece of the result and of the operands, as bytes, and n elements of all.
+func bytewise(c *plan.Compiler, do func(f *run.Frame, y []byte, x [][]byte, n int)) run.Action {
+	in, out := operands(c)
+	y := out[0]
+	some := func(f *run.Frame, w *run.Worker, i, from, to int) {
+		piece := func(v *run.Value) []byte {
+			size := v.DType.Size()
+			return f.Unit(v, w, y.Kind, i)[from*size : to*size]
+		}
+		var x [2][]byte
+		for k, v := range in[:min(len(in), len(x))] {
+			if v.Kind == y.Kind {
+				x[k] = piece(v)
+			}
+		}
+		do(f, piece(y), x[:], to-from)
+	}
+	a := &run.ByRows{Work: y.Count / 4, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		from, to := run.Span(piece, pieces, y.Count)
+		some(f, w, i, from, to)
+	}}
+	if len(y.Shape) > 1 {
+		a.Spans = run.Spans{Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true,
+			Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+				some(f, w, i, from*y.Channels, to*y.Channels)
+			}}
+	}
+	return a
+}
+
+// factor returns an attribute of the node as the float32 that multiplies.
+func factor(c *plan.Compiler, key string) float32 { return float32(c.Node().Float(key)) }
+
+func buildQuantize(c *plan.Compiler) run.Action {
+	q, scale := class.Int8Of(c.Node()), factor(c, "scale")
+	return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
+		for i, v := range run.View[float32](x[0]) {
+			y[i] = q.Quantize(v, scale)
+		}
+	})
+}
+
+func buildDequantize(c *plan.Compiler) run.Action {
+	var table [256]float32
+	zero := class.Int8Of(c.Node()).Zero
+	for q := range table {
+		table[q] = factor(c, "scale") * float32(int32(q)-zero)
+	}
+	return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
+		to := run.View[float32](y)
+		for i, q := range x[0] {
+			to[i] = table[q]
+		}
+	})
+}
+
+func buildTableInt8(c *plan.Compiler) run.Action {
+	table := c.In(1)
+	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
+		to := (*[256]byte)(f.Bytes(table))
+		for i, q := range x[0] {
+			y[i] = to[q]
+		}
+	})
+}
+
+func buildAddInt8(c *plan.Compiler) run.Action {
+	q, n := class.Int8Of(c.Node()), c.Node()
+	aZero, bZero := int32(n.Int("a_zero")), int32(n.Int("b_zero"))
+	aBy, bBy := factor(c, "a_by"), factor(c, "b_by")
+	return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
+		b := x[1]
+		for i, a := range x[0] {
+			y[i] = q.Sum(int32(a)-aZero, int32(b[i])-bZero, aBy, bBy)
+		}
+	})
+}
+
+func buildMulInt8(c *plan.Compiler) run.Action {
+	a, b, y, n := c.In(0), c.In(1), c.Out(0), c.Node()
+	q, aZero, bZero, by := class.Int8Of(n), int32(n.Int("a_zero")), int32(n.Int("b_zero")), factor(c, "by")
+	whole := slices.Equal(a.Shape, b.Shape)
+	return run.BySpan(&run.ByRows{Work: y.Count / 2, Spans: run.Spans{Positions: y.Positions, Step: 1,
+		Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			u, v, product := f.Unit(a, w, y.Kind, i), f.Unit(b, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
+			for k := from * y.Channels; k < to*y.Channels; k++ {
+				gate := k
+				if !whole {
+					gate = k % y.Channels
+				}
+				product[k] = q.Requantise((int32(u[k])-aZero)*(int32(v[gate])-bZero), by)
+			}
+		}}})
+}
+
+func buildMaxPoolInt8(c *plan.Compiler) run.Action {
+	return pooledBytes(c, func(pooled, image []byte, pixels []int32, n int) {
+		copy(pooled, image[int(pixels[0])/4:][:n])
+		for _, at := range pixels[1:] {
+			for ch, v := range image[int(at)/4:][:n] {
+				pooled[ch] = max(pooled[ch], v)
+			}
+		}
+	})
+}
+
+func buildAvgPoolInt8(c *plan.Compiler) run.Action {
+	q, node := class.Int8Of(c.Node()), c.Node()
+	zero, by, k := int32(node.Int("x_zero")), node.Float("by"), node.Ints("kernel")
+	return pooledBytes(c, func(pooled, image []byte, pixels []int32, n int) {
+		count := len(pixels)
+		if node.Bool("count_pad") {
+			count = k[0] * k[1]
+		}
+		m := class.MeanBy(by, count)
+		for ch := range pooled {
+			sum := -zero * int32(len(pixels))
+			for _, at := range pixels {
+				sum += int32(image[int(at)/4+ch])
+			}
+			pooled[ch] = q.Requantise(sum, m)
+		}
+	})
+}
+
+// pooledBytes returns the action of a pool over bytes: do sets the n channels of a pixel from those of
+// the pixels that it sees, which windows list as offsets of elements of four bytes.
+func pooledBytes(c *plan.Compiler, do func(pooled, image []byte, pixels []int32, n int)) run.Action {
+	x, y := c.In(0), c.Out(0)
+	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
+	return run.BySpan(&run.ByRows{Work: x.Count, Spans: run.Spans{Positions: y.Positions, Step: 1, Width: n,
+		Needs: geometry(c, x, y).Needs, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			image, pooled := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
+			for p := from; p < to; p++ {
+				do(pooled[p*n:][:n], image, seen[p], n)
+			}
+		}}})
+}

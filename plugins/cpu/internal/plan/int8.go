@@ -1,0 +1,26 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// mapsOfBytes returns the values of fn that operations of int8 make or read as bytes of two axes or
+// more: they have their channels last, as maps of float32 have.
+func mapsOfBytes(fn *graph.Function) map[graph.Value]bool {
+	maps := map[graph.Value]bool{}
+	for _, n := range fn.Nodes {
+		if !n.Op.Int8() {
+			continue
+		}
+		for _, v := range slices.Concat(n.In, n.Out) {
+			t := fn.Values[v].Type
+			if t.Kind == graph.Rows && t.DType == tensor.U8 && len(t.Shape) > 1 {
+				maps[v] = true
+			}
+		}
+	}
+	return maps
+}

@@ -8,14 +8,6 @@ const readline = require('readline')
 const ort = require('onnxruntime-node')
 
 const folder = process.argv[2]
-const inputs = {
-  resnet20: [3, 32, 32], resnet18: [3, 224, 224], resnet50: [3, 224, 224], mobilenetv2: [3, 224, 224],
-  resnet34: [3, 224, 224], resnet101: [3, 224, 224], 'vgg16-bn': [3, 224, 224],
-  'unet-bn': [3, 256, 256], 'deeplabv3-resnet50': [3, 256, 256],
-  'lraspp-mobilenetv3-large': [3, 256, 256],
-  'efficientnet-b0': [3, 224, 224], 'mobilenetv3-large': [3, 224, 224], 'mobilenetv3-small': [3, 224, 224],
-  shufflenetv2: [3, 224, 224], 'yolox-nano': [3, 320, 320], yolov8n: [3, 320, 320],
-}
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
 const now = () => Number(process.hrtime.bigint()) / 1e9
 
@@ -37,7 +29,7 @@ async function session(model, threads) {
 
 async function measure({ model, batch, threads, seconds }) {
   const s = await session(model, threads)
-  const shape = [batch, ...inputs[model]]
+  const shape = [batch, ...s.inputMetadata[0].shape.slice(1)]
   const x = new Float32Array(shape.reduce((a, b) => a * b, 1))
   for (let i = 0; i < x.length; i++) x[i] = Math.sin(i * 0.37)
   const feed = { x: new ort.Tensor('float32', x, shape) }

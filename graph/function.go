@@ -59,7 +59,8 @@ type Output struct {
 	Name  string
 	Value Value
 	// Keep says that the value stays on the device, where the function
-	// commit takes it as its input of the same name, until the next Run.
+	// commit takes it as its input of the same name, until the next Run. See
+	// Program.Retained for what Forward, Backward and Reduce keep.
 	Keep bool
 }
 
@@ -127,7 +128,8 @@ type Graph struct {
 }
 
 // Program is what a device loads: functions over one table of state. Package
-// parallel runs those called Train, Commit and Predict.
+// parallel runs those called Train, Commit and Predict; where layers lie on several
+// devices those of Forward, Backward, Reduce, Squares and Factor (package stage).
 type Program struct {
 	Name      string
 	State     []State
@@ -146,6 +148,41 @@ const (
 	Predict = "predict"
 )
 
+// The functions of a program that has some of the layers of a network, instead of Train.
+const (
+	// Forward is the forward pass of some replicas. What it keeps Backward reads.
+	Forward = "train.forward"
+	// Backward is their backward pass. What it keeps of replicas Reduce reads.
+	Backward = "train.backward"
+	// Reduce sums what all runs of Backward kept, over all replicas. What it keeps
+	// Commit reads.
+	Reduce = "train.reduce"
+	// Squares yields the sums of squares of what Commit is to read, and Factor the factor
+	// by which it scales that.
+	Squares = "commit.squares"
+	Factor  = "commit.factor"
+)
+
+// keepers are the functions whose kept outputs a function has as inputs.
+var keepers = map[string][]string{Backward: {Forward}, Reduce: {Backward},
+	Commit: {Train, Reduce, Backward}, Squares: {Reduce, Backward}}
+
+// Retained returns the types of the outputs that functions of p keep for the
+// function of that name, by output. Inputs of it that have such a name are not sent.
+func (p *Program) Retained(function string) map[string]Type {
+	retained := map[string]Type{}
+	for _, name := range keepers[function] {
+		if f := p.Function(name); f != nil {
+			for _, o := range f.Outputs {
+				if o.Keep {
+					retained[o.Name] = f.Values[o.Value].Type
+				}
+			}
+		}
+	}
+	return retained
+}
+
 // Function returns the function with that name, nil if there is none.
 func (p *Program) Function(name string) *Function {
 	for _, f := range p.Functions {
@@ -156,7 +193,7 @@ func (p *Program) Function(name string) *Function {
 	return nil
 }
 
-// InOrder returns the functions with Train before Commit, which reads what Train keeps.
+// InOrder returns the functions with those that keep outputs before those that read them.
 func (p *Program) InOrder() []*Function {
 	order := slices.Clone(p.Functions)
 	slices.SortStableFunc(order, func(a, b *Function) int { return a.rank() - b.rank() })
@@ -165,10 +202,7 @@ func (p *Program) InOrder() []*Function {
 
 // rank is the place of a function in InOrder.
 func (f *Function) rank() int {
-	if f.Name == Commit {
-		return 1
-	}
-	return 0
+	return slices.Index([]string{Backward, Reduce, Squares, Commit}, f.Name)
 }
 
 // NodeName returns the name of node n in messages.

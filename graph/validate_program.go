@@ -42,9 +42,12 @@ func (g *Graph) checkForm() error {
 
 // Check returns nil if p is valid and a device can load it:
 //  1. state and functions are valid, and no node is one of the host (Op.Host);
-//  2. only Train keeps outputs, which are whole;
+//  2. only Train keeps outputs, which are whole, and of layers on several devices Forward,
+//     Backward and Reduce;
 //  3. only Commit updates state, and its inputs are outputs that Train keeps,
-//     of the same name and type, or hyper-parameters: whole scalars.
+//     of the same name and type, or hyper-parameters: whole scalars;
+//  4. inputs of Backward, Reduce and Squares that have the name of an output that
+//     is kept for them have its type. Reduce and Squares have no others.
 func (p *Program) Check() error {
 	err := cmp.Or(checkTitle(p.Name), checkStates(p.State))
 	if err == nil {
@@ -80,8 +83,8 @@ func (p *Program) checkForm() error {
 				err = fmt.Errorf("there are two of that name")
 			}
 		}
-		if err == nil && f.Name == Commit {
-			err = p.checkCommit(f)
+		if err == nil && keepers[f.Name] != nil {
+			err = p.checkRetained(f)
 		}
 		if err != nil {
 			return fmt.Errorf("function %s: %w", f.Name, err)
@@ -97,11 +100,23 @@ func (f *Function) checkRole() error {
 		}
 	}
 	for _, o := range f.Outputs {
-		if o.Keep && f.Name != Train {
-			return fmt.Errorf("output %s is kept; only %s keeps outputs", o.Name, Train)
+		if !o.Keep {
+			continue
 		}
-		if t := f.Values[o.Value].Type; o.Keep && t.Kind != Whole {
-			return fmt.Errorf("output %s is kept and %v: want whole; an all_reduce is missing", o.Name, t)
+		t := f.Values[o.Value].Type
+		switch f.Name {
+		case Forward, Backward:
+		case Train, Reduce:
+			if t.Kind != Whole {
+				return fmt.Errorf("output %s is kept and %v: want whole; an all_reduce is missing", o.Name, t)
+			}
+		default:
+			return fmt.Errorf("output %s is kept; only %s keeps outputs, and %s, %s and %s", o.Name, Train,
+				Forward, Backward, Reduce)
+		}
+		if f.Name == Backward && t.Kind == Rows {
+			return fmt.Errorf("output %s is kept and %v: what is kept behind the backward pass has no rows",
+				o.Name, t)
 		}
 	}
 	if len(f.Updates) > 0 && f.Name != Commit {
@@ -110,24 +125,35 @@ func (f *Function) checkRole() error {
 	return nil
 }
 
-func (p *Program) checkCommit(f *Function) error {
-	retained := map[string]Type{}
-	if train := p.Function(Train); train != nil {
-		for _, o := range train.Outputs {
-			if o.Keep {
-				retained[o.Name] = train.Values[o.Value].Type
-			}
-		}
-	}
+// checkRetained checks the inputs of a function that reads what others keep.
+func (p *Program) checkRetained(f *Function) error {
+	retained := p.Retained(f.Name)
 	for _, v := range f.Inputs {
 		name, got := f.Values[v].Name, f.Values[v].Type
 		want, ok := retained[name]
 		if ok && !equalType(got, want) {
-			return fmt.Errorf("input %s is %v, %s keeps %v", name, got, Train, want)
+			return fmt.Errorf("input %s is %v, %s keeps %v", name, got, p.keeping(f.Name), want)
 		}
-		if !ok && (got.Kind != Whole || len(got.Shape) > 0) {
-			return fmt.Errorf("input %s is %v: neither does %s keep it nor is it a whole scalar", name, got, Train)
+		switch {
+		case ok || f.Name == Backward:
+		case f.Name == Commit && got.Kind == Whole && len(got.Shape) == 0:
+		case f.Name == Commit:
+			return fmt.Errorf("input %s is %v: neither does %s keep it nor is it a whole scalar", name, got,
+				p.keeping(f.Name))
+		default:
+			return fmt.Errorf("input %s is %v, and %s does not keep it", name, got, p.keeping(f.Name))
 		}
 	}
 	return nil
+}
+
+// keeping names the function that keeps outputs for another.
+func (p *Program) keeping(function string) string {
+	names := keepers[function]
+	for _, name := range names {
+		if p.Function(name) != nil {
+			return name
+		}
+	}
+	return names[0]
 }

@@ -26,6 +26,7 @@ const (
 
 // unusedNames are the exported names that nobody uses outside of their package.
 var unusedNames = map[string]string{
+	"parallel/stage.Across":         caught,
 	"data.BadFiles":                 caught,
 	"data.ErrSpec":                  caught,
 	"train.RecipeError":             caught,

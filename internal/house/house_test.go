@@ -67,6 +67,7 @@ serialize: bn graph models problem internal/regular tensor
 parallel: internal/awake bn device/collective device device/fabric graph tensor problem
 parallel: parallel/internal/placement
 parallel/internal/placement: device
+parallel/stage: device/class graph problem
 train/internal/tfevents:
 internal/style:
 internal/chart: internal/style

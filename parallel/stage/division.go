@@ -1,0 +1,181 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Division says which stage has which layer of a network. It divides programs that were
+// made of the template.
+type Division struct {
+	stages  int
+	network *Network
+	node    []int          // by node of the template: its stage
+	of      map[string]int // likewise, by the name of a value
+}
+
+// Layers returns the names of the nodes of a stage.
+func (d *Division) Layers(stage int) []string {
+	var names []string
+	for i, name := range d.network.Layers() {
+		if d.node[i] == stage {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Programs divides p, a program that was made of the template: predict, or a training
+// program too. Each stage has the functions and the state that it takes part in. State
+// that two stages would read and p changes is a *problem.Error, which names it.
+func (d *Division) Programs(p *graph.Program) ([]*graph.Program, error) {
+	w := &work{Division: d, program: p, home: map[string]int{}}
+	for s := range d.stages {
+		w.divided = append(w.divided, &graph.Program{Name: fmt.Sprintf("%s.%d", p.Name, s+1)})
+	}
+	if err := w.locate(); err != nil {
+		return nil, err
+	}
+	for _, f := range p.InOrder() {
+		if err := w.divide(f); err != nil {
+			return nil, fmt.Errorf("stages of %s: %w", p.Name, err)
+		}
+	}
+	for s, section := range w.divided {
+		section.State = w.state(s)
+		if err := section.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return w.divided, nil
+}
+
+// work is a program that is being divided.
+type work struct {
+	*Division
+	program *graph.Program
+	home    map[string]int // by name of a state tensor: its stage
+	divided []*graph.Program
+}
+
+// divide divides a function.
+func (w *work) divide(f *graph.Function) error {
+	switch f.Name {
+	case graph.Train:
+		return w.training(f)
+	case graph.Commit:
+		return w.commit(f)
+	}
+	c := w.newCut(f)
+	c.forward()
+	return c.functions(f.Name, func(int) bool { return true })
+}
+
+// locate finds out where the state is, by the nodes that read it, and refuses what two
+// stages would have to change alike.
+func (w *work) locate() error {
+	for _, f := range w.program.InOrder() {
+		if f.Name == graph.Commit {
+			w.locateUpdates(f)
+			continue
+		}
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			stage, ok := w.stageByName(f.NodeName(n))
+			for _, v := range n.In {
+				if v == graph.None || f.Values[v].State == "" || !ok {
+					continue
+				}
+				name := f.Values[v].State
+				if other, ok := w.home[name]; !ok {
+					w.home[name] = stage
+				} else if other != stage && w.changes(name) {
+					return problem.New("stages", "", fmt.Sprintf("layers of stages %d and %d share %s, which "+
+						"training changes", min(other, stage)+1, max(other, stage)+1, name),
+						"begin a stage before the first or behind the last of the layers that share it")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// locateUpdates gives state that only a commit reads the stage of what it is an update with:
+// that of the velocity of a weight is that of the weight.
+func (w *work) locateUpdates(f *graph.Function) {
+	of := map[graph.Value]int{} // by result of a node
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		stage, homeless := -1, []string{}
+		for _, v := range n.In {
+			if v == graph.None {
+				continue
+			}
+			s, ok := of[v]
+			if name := f.Values[v].State; name != "" {
+				if s, ok = w.home[name]; !ok {
+					homeless = append(homeless, name)
+				}
+			}
+			if ok && stage < 0 {
+				stage = s
+			}
+		}
+		if stage < 0 {
+			continue
+		}
+		for _, name := range homeless {
+			w.home[name] = stage
+		}
+		for _, v := range n.Out {
+			of[v] = stage
+		}
+	}
+}
+
+// changes reports whether state of that name is ever written after the start.
+func (w *work) changes(name string) bool {
+	if w.program.Function(graph.Commit) == nil {
+		return false
+	}
+	i := slices.IndexFunc(w.program.State, func(s graph.State) bool { return s.Name == name })
+	return w.program.State[i].Role != graph.Constant
+}
+
+// state returns the state of a stage, in the order of the program.
+func (w *work) state(stage int) (list []graph.State) {
+	read := map[string]bool{}
+	for _, f := range w.divided[stage].Functions {
+		for _, v := range f.Values {
+			read[v.State] = true
+		}
+		for _, u := range f.Updates {
+			read[u.State] = true
+		}
+	}
+	for _, s := range w.program.State {
+		if read[s.Name] {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// stageByName returns the stage of the node of the template of which a node of that name
+// was made: its own name, or the name without suffixes.
+func (d *Division) stageByName(name string) (int, bool) {
+	for {
+		if s, ok := d.of[name]; ok {
+			return s, true
+		}
+		i := strings.LastIndexByte(name, '.')
+		if i < 0 {
+			return 0, false
+		}
+		name = name[:i]
+	}
+}

@@ -1,0 +1,31 @@
+package stage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Prefixes of the names of inputs and outputs that a division adds.
+const (
+	acrossPrefix = "across:" // goes from stage to stage
+	keptPrefix   = "kept:"   // of graph.Forward, for graph.Backward
+	leafPrefix   = "leaf:"   // of graph.Backward, for graph.Reduce: of replicas
+)
+
+// longest is how much of the name of a value is in the name of an input: prefix and number
+// have room behind it.
+const longest = 200
+
+// named returns the name under which value v of f leaves a function.
+func named(prefix string, f *graph.Function, v graph.Value) string {
+	name := f.Values[v].Name
+	if len(name) > longest {
+		name = fmt.Sprintf("%s.%d", name[:longest], v)
+	}
+	return prefix + name
+}
+
+// Across reports whether an input or output of that name goes from stage to stage.
+func Across(name string) bool { return strings.HasPrefix(name, acrossPrefix) }

@@ -1,0 +1,131 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Network is a template that is to be divided. Its nodes, in their order, are what stages
+// consist of.
+type Network struct {
+	main    *graph.Function
+	makers  []int       // by value: the node that makes it, or -1
+	follows map[int]int // nodes that stay with an earlier one: a norm with its product
+	users   [][]int     // by value
+}
+
+// New returns the network of a template.
+func New(template *graph.Graph) (*Network, error) {
+	n := &Network{main: template.Main, makers: slices.Repeat([]int{-1}, len(template.Main.Values)),
+		follows: map[int]int{}, users: template.Main.Users()}
+	for i := range n.main.Nodes {
+		for _, v := range n.main.Nodes[i].Out {
+			n.makers[v] = i
+		}
+	}
+	answers, err := template.WithoutAuxiliary()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range []*graph.Graph{template, answers} {
+		if err := n.fold(g); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// fold notes which norms a device of any class folds into products when it predicts with g.
+func (n *Network) fold(g *graph.Graph) error {
+	fn, err := graph.Eval(g.Main, g.State)
+	if err != nil {
+		return err
+	}
+	number := map[string]int{}
+	for i, name := range n.Layers() {
+		number[name] = i
+	}
+	_, norms := class.Fold(fn)
+	for v, norm := range norms {
+		n.follows[number[fn.Values[v].Name]] = number[fn.Values[norm.Product].Name]
+	}
+	return nil
+}
+
+// Layers returns the names of the nodes, in order: of their first results.
+func (n *Network) Layers() []string {
+	names := make([]string, len(n.main.Nodes))
+	for i := range names {
+		names[i] = n.main.NodeName(&n.main.Nodes[i])
+	}
+	return names
+}
+
+// Find returns the number of the node with which a stage begins that begins with the layer
+// of that name: of the node itself, or of the first whose name continues it behind a dot
+// or a slash.
+func (n *Network) Find(layer string) (int, error) {
+	names := n.Layers()
+	if i := slices.Index(names, layer); i >= 0 {
+		return i, nil
+	}
+	i := slices.IndexFunc(names, func(name string) bool {
+		rest, ok := strings.CutPrefix(name, layer)
+		return ok && layer != "" && (rest[0] == '.' || rest[0] == '/')
+	})
+	if i < 0 {
+		return 0, &problem.Unknown{What: "layer", Name: layer, Known: names}
+	}
+	return i, nil
+}
+
+// Divide returns the division whose stages, but the first, begin with the nodes of those
+// numbers, which rise.
+func (n *Network) Divide(begin []int) (*Division, error) {
+	d := &Division{stages: len(begin) + 1, network: n, of: map[string]int{},
+		node: make([]int, len(n.main.Nodes))}
+	for k, b := range begin {
+		if b < 1 || b >= len(d.node) || k > 0 && b <= begin[k-1] {
+			return nil, problem.New("stages", strconv.Itoa(d.stages), fmt.Sprintf("stage %d begins with node "+
+				"%d of %d, or before the one before it", k+1, b, len(d.node)),
+				"name layers in their order, from the second stage on")
+		}
+		for i := b; i < len(d.node); i++ {
+			d.node[i] = k + 1
+		}
+	}
+	for norm, product := range n.follows {
+		d.node[norm] = d.node[product]
+	}
+	for i := len(d.node) - 1; i >= 0; i-- {
+		d.pull(i)
+	}
+	for i := range d.node {
+		for _, v := range n.main.Nodes[i].Out {
+			d.of[n.main.Values[v].Name] = d.node[i]
+		}
+	}
+	return d, nil
+}
+
+// pull moves node i to the earliest of its readers, if that is earlier, or if it computes
+// with state alone: then it goes with its readers.
+func (d *Division) pull(i int) {
+	fn := d.network.main
+	first := d.stages
+	for _, v := range fn.Nodes[i].Out {
+		for _, reader := range d.network.users[v] {
+			first = min(first, d.node[reader])
+		}
+	}
+	whole := len(fn.Nodes[i].Out) > 0 && fn.Values[fn.Nodes[i].Out[0]].Type.Kind == graph.Whole
+	if first < d.node[i] || whole && first < d.stages {
+		d.node[i] = first
+	}
+}

@@ -1,0 +1,264 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// A training function is one pass; a stage has three, since between its forward and its backward
+// pass others compute. Which nodes are whose the function says by itself:
+//
+//	forward    what depends on no label
+//	backward   what does, up to the closing all-reduces
+//	reduce     those, and what depends on them
+//
+// If an all-reduce lies before the end, as with synchronised batch norm, the replicas have to
+// run together: then nothing is left to reduce.
+
+type phase int
+
+const (
+	forward phase = iota
+	backward
+	reduce
+)
+
+// training divides the training function.
+func (w *work) training(f *graph.Function) error {
+	c := &trainingCut{cut: w.newCut(f), phase: make([]phase, len(f.Nodes))}
+	c.phases()
+	c.deal()
+	if err := c.check(); err != nil {
+		return err
+	}
+	names := []string{forward: graph.Forward, backward: graph.Backward, reduce: graph.Reduce}
+	sections := make([][]*section, len(names))
+	for p, name := range names {
+		sections[p] = c.sections(name, func(i int) bool { return c.phase[i] == phase(p) })
+	}
+	c.outputs(sections)
+	for s := range c.stages {
+		if err := c.keep(sections[forward][s], sections[backward][s], keptPrefix, sections[forward]); err != nil {
+			return err
+		}
+		if err := c.keep(sections[backward][s], sections[reduce][s], leafPrefix, nil); err != nil {
+			return err
+		}
+		for p := range names {
+			fn, err := sections[p][s].function()
+			if err != nil {
+				return err
+			}
+			if len(fn.Outputs) > 0 {
+				w.divided[s].Functions = append(w.divided[s].Functions, fn)
+			}
+		}
+	}
+	return nil
+}
+
+type trainingCut struct {
+	*cut
+	phase []phase // by node
+}
+
+// phases says which pass each node belongs to.
+func (c *trainingCut) phases() {
+	judged := make([]bool, len(c.fn.Values)) // by value: depends on a label
+	for _, v := range c.fn.Inputs {
+		judged[v] = c.ofLoss(v)
+	}
+	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce of such
+	together := false
+	for i := range c.fn.Nodes {
+		n := &c.fn.Nodes[i]
+		isJudged := strings.Contains(c.fn.NodeName(n)+".", ".again.") ||
+			slices.ContainsFunc(n.In, func(v graph.Value) bool { return v != graph.None && judged[v] })
+		isClosed := slices.ContainsFunc(n.In, func(v graph.Value) bool { return v != graph.None && closed[v] }) ||
+			isJudged && n.Op == graph.AllReduce
+		together = together || n.Op == graph.AllReduce && !isJudged
+		for _, v := range n.Out {
+			judged[v], closed[v] = isJudged, isClosed
+			together = together || isClosed && c.fn.Values[v].Type.Kind == graph.Rows
+		}
+		switch {
+		case isClosed:
+			c.phase[i] = reduce
+		case isJudged:
+			c.phase[i] = backward
+		}
+	}
+	for i, p := range c.phase {
+		if together && p == reduce {
+			c.phase[i] = backward
+		}
+	}
+}
+
+// ofLoss reports whether an input is one of the loss: not of the template, and not what dropout draws by.
+func (c *trainingCut) ofLoss(v graph.Value) bool {
+	main := c.network.main
+	if slices.ContainsFunc(main.Inputs, func(m graph.Value) bool {
+		return main.Values[m].Name == c.fn.Values[v].Name
+	}) {
+		return false
+	}
+	for i := range c.fn.Nodes {
+		if n := &c.fn.Nodes[i]; n.Op == graph.Dropout && slices.Contains(n.In[1:], v) {
+			return false
+		}
+	}
+	return true
+}
+
+// deal gives each node its stage.
+func (c *trainingCut) deal() {
+	for i := range c.fn.Nodes {
+		n := &c.fn.Nodes[i]
+		switch {
+		case c.phase[i] == forward:
+			c.stage[i] = c.stageOfNode(i)
+		case c.sums(n):
+			c.stage[i] = c.earliest(n)
+		case c.judges(n):
+			c.stage[i] = c.latest(n)
+		default:
+			if s, ok := c.stageByName(c.fn.NodeName(n)); ok {
+				c.stage[i] = s
+			} else {
+				c.stage[i] = c.earliest(n)
+			}
+		}
+	}
+}
+
+// sums reports whether a node adds gradients, or reduces them.
+func (c *trainingCut) sums(n *graph.Node) bool {
+	return (n.Op == graph.Add || n.Op == graph.AllReduce) && !slices.ContainsFunc(n.In,
+		func(v graph.Value) bool { return c.maker[v] < 0 || c.phase[c.maker[v]] == forward })
+}
+
+// judges reports whether a node takes a label.
+func (c *trainingCut) judges(n *graph.Node) bool {
+	return slices.ContainsFunc(n.In, func(v graph.Value) bool {
+		return v != graph.None && slices.Contains(c.fn.Inputs, v) && c.ofLoss(v)
+	})
+}
+
+// earliest returns the first of the stages that a node reads gradients from, or of whatever
+// it reads if there are none.
+func (c *trainingCut) earliest(n *graph.Node) int {
+	first, other := c.stages, c.stages
+	for _, v := range n.In {
+		s, ok := c.stageOf(v)
+		if !ok {
+			continue
+		}
+		other = min(other, s)
+		if c.maker[v] >= 0 && c.phase[c.maker[v]] != forward {
+			first = min(first, s)
+		}
+	}
+	if first == c.stages {
+		first = other
+	}
+	return first % c.stages
+}
+
+// latest returns the last of the stages that a node reads from.
+func (c *trainingCut) latest(n *graph.Node) int {
+	last := 0
+	for _, v := range n.In {
+		if s, ok := c.stageOf(v); ok {
+			last = max(last, s)
+		}
+	}
+	return last
+}
+
+// check makes sure that values of the forward pass go to later stages and gradients to
+// earlier ones.
+func (c *trainingCut) check() error {
+	for i := range c.fn.Nodes {
+		for _, v := range c.fn.Nodes[i].In {
+			if v == graph.None || c.maker[v] < 0 {
+				continue
+			}
+			from, to := c.stage[c.maker[v]], c.stage[i]
+			made := c.phase[c.maker[v]]
+			if made == forward && from > to || made == backward && from < to || made == reduce && from != to {
+				return problem.New("stages", "", fmt.Sprintf("%s of stage %d needs %s of stage %d, which is "+
+					"not there yet", c.fn.NodeName(&c.fn.Nodes[i]), to+1, c.fn.Values[v].Name, from+1),
+					"begin the stage with another layer")
+			}
+		}
+	}
+	return nil
+}
+
+// outputs takes care of outputs that no node makes.
+func (c *trainingCut) outputs(sections [][]*section) {
+	for _, o := range c.fn.Outputs {
+		if c.maker[o.Value] < 0 {
+			sections[forward][0].gives(o.Name, o.Value, o.Keep)
+		}
+	}
+}
+
+// keep has the function `from` of a stage keep what the function `to` reads of it. Values that
+// neither makes come from other stages: across says where from.
+func (c *trainingCut) keep(from, to *section, prefix string, across []*section) error {
+	for _, v := range to.reads() {
+		i := c.maker[v]
+		if i < 0 || to.has(v) || c.phase[i] > c.phaseOf(from) {
+			continue
+		}
+		if c.phase[i] < c.phaseOf(from) { // of the forward pass, and read by reduce
+			if c.fn.Values[v].Type.Kind != graph.Whole || c.stage[i] != from.stage {
+				return fmt.Errorf("%s is read when its values are gone", c.fn.Values[v].Name)
+			}
+			to.again(i)
+			continue
+		}
+		if s := c.stage[i]; s != from.stage {
+			if across == nil {
+				return fmt.Errorf("%s of stage %d is read in stage %d", c.fn.Values[v].Name, s+1, from.stage+1)
+			}
+			from.takes(v, named(acrossPrefix, c.fn, v))
+			across[s].gives(named(acrossPrefix, c.fn, v), v, false)
+		}
+		name := named(prefix, c.fn, v)
+		from.gives(name, v, true)
+		to.takes(v, name)
+	}
+	return nil
+}
+
+// phaseOf returns the pass that a section belongs to.
+func (c *trainingCut) phaseOf(p *section) phase {
+	switch p.name {
+	case graph.Forward:
+		return forward
+	case graph.Backward:
+		return backward
+	}
+	return reduce
+}
+
+// again has p compute node i, which reads state alone, as another function did.
+func (p *section) again(i int) {
+	if slices.Contains(p.nodes, i) {
+		return
+	}
+	for _, v := range p.cut.fn.Nodes[i].In {
+		if v != graph.None && p.cut.maker[v] >= 0 {
+			p.again(p.cut.maker[v])
+		}
+	}
+	p.nodes = append(p.nodes, i)
+	slices.Sort(p.nodes)
+}

@@ -2,7 +2,8 @@
 
 // The instructions, their operands and the conditions of #UD and #GP are those
 // of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume
-// 2 (LDTILECFG, TILELOADD, TILESTORED, TILERELEASE, TILEZERO, TDPBF16PS).
+// 2 (LDTILECFG, TILELOADD, TILESTORED, TILERELEASE, TILEZERO, TDPBF16PS,
+// TDPBUSD).
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -118,11 +119,11 @@ static const char *usable(int t) {
 	return 0;
 }
 
-// multiply is TDPBF16PS: for every element, the products of even values and
+// productBF16 is TDPBF16PS: for every element, the products of even values and
 // those of odd values are two chains of fused multiply-adds from +0; their sum
 // is added to the element. Everything rounds to nearest even, denormal
 // operands and results are zero (manual, "Operation" of TDPBF16PS).
-__attribute__((target("avx512f"))) static void product(struct tile *c, const struct tile *a, const struct tile *b) {
+__attribute__((target("avx512f"))) static void productBF16(struct tile *c, const struct tile *a, const struct tile *b) {
 	unsigned mode = _mm_getcsr();
 	_mm_setcsr(0x1F80 | 0x8040); // exceptions masked, flush to zero, denormals are zero
 	for (int m = 0; m < c->rows; m++) {
@@ -147,17 +148,34 @@ __attribute__((target("avx512f"))) static void product(struct tile *c, const str
 	_mm_setcsr(mode);
 }
 
-static const char *multiply(int dst, int src1, int src2) {
+// productBytes is TDPBUSD: four products of unsigned and signed bytes are added to every element, which
+// wraps (manual, "Operation" of TDPBUSD).
+static void productBytes(struct tile *c, const struct tile *a, const struct tile *b) {
+	for (int m = 0; m < c->rows; m++) {
+		for (int n = 0; n < c->colsb / 4; n++) {
+			uint32_t sum;
+			memcpy(&sum, &c->row[m][4 * n], 4);
+			for (int k = 0; k < a->colsb; k++)
+				sum += (uint32_t)((int)a->row[m][k] * (int8_t)b->row[k / 4][4 * n + k % 4]);
+			memcpy(&c->row[m][4 * n], &sum, 4);
+		}
+		memset(&c->row[m][c->colsb], 0, ROW_BYTES - c->colsb);
+	}
+}
+
+typedef void (*product_of_tiles)(struct tile *c, const struct tile *a, const struct tile *b);
+
+static const char *multiply(product_of_tiles product, int dst, int src1, int src2) {
 	const char *why;
 	if ((why = usable(dst)) || (why = usable(src1)) || (why = usable(src2)))
 		return why;
 	struct tile *c = &state.tile[dst], *a = &state.tile[src1], *b = &state.tile[src2];
 	if (dst == src1 || dst == src2 || src1 == src2)
-		return "#UD: TDPBF16PS: one tile as two operands";
+		return "#UD: a product of tiles: one tile as two operands";
 	if (c->colsb % 4 || a->colsb % 4 || b->colsb % 4)
-		return "#UD: TDPBF16PS: columns that are not whole pairs";
+		return "#UD: a product of tiles: columns that are not whole dwords";
 	if (a->rows != c->rows || b->colsb != c->colsb || a->colsb / 4 != b->rows)
-		return "#UD: TDPBF16PS: shapes that do not fit together";
+		return "#UD: a product of tiles: shapes that do not fit together";
 	product(c, a, b);
 	return 0;
 }
@@ -193,8 +211,8 @@ static const char *zero(int t) {
 static const char none[] = "";
 
 static const char *execute(const struct instruction *i) {
-	enum { NP = 0, F3 = 2, F2 = 3 };
-	if (i->opcode != 0x5C && i->vvvv != 0)
+	enum { NP = 0, P66 = 1, F3 = 2, F2 = 3 };
+	if (i->opcode != 0x5C && i->opcode != 0x5E && i->vvvv != 0)
 		return none; // VEX.vvvv is 1111
 	switch (i->opcode << 4 | i->pp << 1 | i->memory) {
 	case 0x49 << 4 | NP << 1 | 1:
@@ -211,7 +229,9 @@ static const char *execute(const struct instruction *i) {
 	case 0x4B << 4 | F3 << 1 | 1:
 		return store(i->reg, i->base, i->stride);
 	case 0x5C << 4 | F3 << 1 | 0:
-		return multiply(i->reg, i->rm, i->vvvv);
+		return multiply(productBF16, i->reg, i->rm, i->vvvv);
+	case 0x5E << 4 | P66 << 1 | 0:
+		return multiply(productBytes, i->reg, i->rm, i->vvvv);
 	}
 	return none;
 }

@@ -15,3 +15,6 @@ var matrixUnits = sync.OnceValue(func() bool {
 	}
 	return true
 })
+
+// matrixBytes reports that products of bytes are emulated, too.
+func matrixBytes() bool { return true }

@@ -34,3 +34,6 @@ var matrixUnits = sync.OnceValue(func() bool {
 	_, _, errno = syscall.RawSyscall(syscall.SYS_ARCH_PRCTL, requestPermission, tileData, 0)
 	return errno == 0
 })
+
+// matrixBytes reports whether the matrix units multiply bytes, too.
+func matrixBytes() bool { return cpu.X86.HasAMXInt8 }

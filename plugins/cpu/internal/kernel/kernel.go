@@ -32,6 +32,7 @@ import (
 //go:generate go run -C _asm . pairsgradient
 //go:generate go run -C _asm . directpairs
 //go:generate go run -C _asm . matrix
+//go:generate go run -C _asm . int8
 //go:generate go run -C _asm . gather
 //go:generate go run -C _asm . activation
 //go:generate go run -C _asm . shuffle
@@ -86,6 +87,7 @@ type Set struct {
 	pairsGradients     pairsGradients
 	directPairs        []sizedDirectPairs
 	matrix             *matrixKernels
+	int8               *int8Kernels
 	gathers            *gatherKernels
 	shuffles           *shuffleKernel
 	fetch              func(from *byte, step, count int)

@@ -18,7 +18,7 @@ func native() []*Set {
 			gathers:       &gathersAVX512, shuffles: &shufflesAVX512, pools: &poolsAVX512,
 			resample: &resampleKernelAVX2, directs: &directsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, fetch: fetchLines, peak: peakAVX512,
-			lanes: 16})
+			lanes: 16, int8: int8AVX512()})
 		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
 		if bf16Instructions() && matrixUnits() {
 			amx := *sets[0]
@@ -37,8 +37,8 @@ func native() []*Set {
 			gathers: &gathersAVX2, shuffles: &shufflesAVX2, pools: &poolsAVX2,
 			resample: &resampleKernelAVX2, directs: &directsAVX2,
 			winograd: &winogradAVX2, winogradGradients: winogradGradientsAVX2, fetch: fetchLines, peak: peakAVX2,
-			lanes: 8,
-			bf16:  &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
+			lanes: 8, int8: int8AVX2(),
+			bf16: &bf16AVX2, pairs: pairsAVX2, pairsGradients: pairsGradientsAVX2,
 			directPairs: directPairsAVX2})
 	}
 	return sets

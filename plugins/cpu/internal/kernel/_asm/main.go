@@ -35,6 +35,7 @@ var families = map[string]func(){
 	"pairsgradient":    pairsgradient,
 	"directpairs":      directpairs,
 	"matrix":           matrix,
+	"int8":             int8Products,
 	"gather":           gather,
 	"activation":       activation,
 	"shuffle":          shuffle,

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// int8Bytes writes what is done byte by byte: sums of two maps, maxima, quantisation. All of them
+// treat whole registers of bytes.
+func int8Bytes() {
+	for _, set := range []isa{avx512, avx2} {
+		t := &int8Tiler{isa: set, name: set.name}
+		order := t.order()
+		t.addBytes(order)
+		t.quantize(order)
+		t.maxBytes()
+	}
+}
+
+// order is where the double words of packed bytes belong.
+func (t *int8Tiler) order() operand.Mem {
+	lanes := t.bytes / 16
+	order := GLOBL("bytesOrder"+t.name, attr.RODATA|attr.NOPTR)
+	for v := range 4 {
+		for i := range lanes {
+			DATA(4*(lanes*v+i), operand.U32(uint32(4*i+v)))
+		}
+	}
+	return order
+}
+
+// spread makes a vector of a parameter: "W" of words, "B" of bytes, "D" of integers.
+func spread(name, of string, to reg.VecPhysical) {
+	MOVQ(param(name), reg.RAX)
+	VMOVQ(reg.RAX, reg.X0)
+	switch of {
+	case "W":
+		VPBROADCASTW(reg.X0, to)
+	case "B":
+		VPBROADCASTB(reg.X0, to)
+	default:
+		VPBROADCASTD(reg.X0, to)
+	}
+}
+
+// registers of constants, from the last on.
+func (t *int8Tiler) constant(i int) reg.VecPhysical { return t.regs[len(t.regs)-1-i] }
+
+// eachVector writes the loop over blocks of as many bytes as a register has; those at bases advance,
+// wide ones by elements of four bytes.
+func (t *int8Tiler) eachVector(bases, wide []reg.GPPhysical, body func()) {
+	Label("vector")
+	body()
+	for _, b := range bases {
+		ADDQ(operand.Imm(uint64(t.bytes)), b)
+	}
+	for _, b := range wide {
+		ADDQ(operand.U32(uint64(4*t.bytes)), b)
+	}
+	DECQ(param("vectors"))
+	JNE(operand.LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+// end rounds registers 0 to 3, makes bytes of them and stores these.
+func (t *int8Tiler) end(to reg.GPPhysical, most, zero, least, order reg.VecPhysical) {
+	for v := range 4 {
+		VMINPS(most, t.regs[v], t.regs[v])
+		VCVTPS2DQ(t.regs[v], t.regs[v])
+	}
+	t.pack(zero, least)
+	VPERMD(t.regs[0], order, t.regs[0])
+	t.move(t.regs[0], operand.Mem{Base: to})
+}
+
+// addBytes writes sums of two maps: each addend is a product of float32, and so is their sum.
+func (t *int8Tiler) addBytes(turn operand.Mem) {
+	TEXT("addInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, aBy float32, bBy float32, most float32, "+
+		"aZero int, bZero int, zero int, least int, vectors int)")
+	Pragma("noescape")
+	y, a, b := reg.RDI, reg.RSI, reg.RDX
+	most, zero, least, order := t.constant(0), t.constant(1), t.constant(2), t.constant(3)
+	aBy, bBy, aZero, bZero := t.constant(4), t.constant(5), t.constant(6), t.constant(7)
+	VBROADCASTSS(param("most"), most)
+	VBROADCASTSS(param("aBy"), aBy)
+	VBROADCASTSS(param("bBy"), bBy)
+	spread("zero", "W", zero)
+	spread("least", "B", least)
+	spread("aZero", "D", aZero)
+	spread("bZero", "D", bZero)
+	t.move(turn, order)
+	MOVQ(param("y"), y)
+	MOVQ(param("a"), a)
+	MOVQ(param("b"), b)
+	t.eachVector([]reg.GPPhysical{y, a, b}, nil, func() {
+		for v := range 4 {
+			s, u := t.regs[v], t.regs[4]
+			VPMOVZXBD(operand.Mem{Base: a, Disp: t.bytes / 4 * v}, s)
+			VPMOVZXBD(operand.Mem{Base: b, Disp: t.bytes / 4 * v}, u)
+			VPSUBD(aZero, s, s)
+			VPSUBD(bZero, u, u)
+			VCVTDQ2PS(s, s)
+			VCVTDQ2PS(u, u)
+			VMULPS(aBy, s, s)
+			VMULPS(bBy, u, u)
+			VADDPS(u, s, s)
+		}
+		t.end(y, most, zero, least, order)
+	})
+}
+
+// quantize writes what makes bytes of float32; NaN becomes zero.
+func (t *int8Tiler) quantize(turn operand.Mem) {
+	TEXT("quantizeInt8"+t.name, NOSPLIT, "func(y *byte, x *float32, scale float32, most float32, zero int, "+
+		"vectors int)")
+	Pragma("noescape")
+	y, x := reg.RDI, reg.RSI
+	most, zero, least, order, scale := t.constant(0), t.constant(1), t.constant(2), t.constant(3), t.constant(4)
+	VBROADCASTSS(param("most"), most)
+	VBROADCASTSS(param("scale"), scale)
+	spread("zero", "W", zero)
+	t.zero(least)
+	t.move(turn, order)
+	MOVQ(param("y"), y)
+	MOVQ(param("x"), x)
+	t.eachVector([]reg.GPPhysical{y}, []reg.GPPhysical{x}, func() {
+		for v := range 4 {
+			s := t.regs[v]
+			VMOVUPS(operand.Mem{Base: x, Disp: t.bytes * v}, s)
+			VDIVPS(scale, s, s)
+			if t.bytes == 64 {
+				VCMPPS(operand.Imm(ordered), s, s, reg.K1)
+				VMOVAPS_Z(s, reg.K1, s)
+			} else {
+				VCMPPS(operand.Imm(ordered), s, s, t.regs[4])
+				VANDPS(t.regs[4], s, s)
+			}
+		}
+		t.end(y, most, zero, least, order)
+	})
+}
+
+// maxBytes writes the maximum of one window of pixels, offsets of four times their bytes.
+func (t *int8Tiler) maxBytes() {
+	TEXT("maxPoolInt8"+t.name, NOSPLIT, "func(y *byte, x *byte, pixels *int32, taps int, vectors int)")
+	Pragma("noescape")
+	y, x, pixels, tap, at := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RBX
+	MOVQ(param("y"), y)
+	MOVQ(param("x"), x)
+	t.eachVector([]reg.GPPhysical{y, x}, nil, func() {
+		MOVQ(param("pixels"), pixels)
+		MOVQ(param("taps"), tap)
+		t.zero(t.regs[0])
+		Label("tap")
+		MOVLQSX(operand.Mem{Base: pixels}, at)
+		SARQ(operand.Imm(2), at)
+		VPMAXUB(operand.Mem{Base: x, Index: at, Scale: 1}, t.regs[0], t.regs[0])
+		ADDQ(operand.Imm(4), pixels)
+		DECQ(tap)
+		JNE(operand.LabelRef("tap"))
+		t.move(t.regs[0], operand.Mem{Base: y})
+	})
+}

@@ -1,0 +1,206 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/bnctl/bnctl/device/class"
+)
+
+// Int8 is a Window over maps of bytes, whose weights are int8:
+//
+//	sum[p][c] = start[c] + sum over t, k of in[p,t][k] * weight[t][k][c]
+//
+// Activations are uint8. A sum is int32 and exact, whatever the order; that it fits is the caller's
+// promise. What lies outside of the image is the byte of padding. Requantise makes a byte of a sum.
+//
+// Weights lie in panels of up to PanelLanes output channels, four values of a run (a quad) side by
+// side, the last filled with zeros; the quads of all taps follow each other, and are filled up to
+// whole steps of 16:
+//
+//	quad 0   | c0: k0 k1 k2 k3 | c1: k0 k1 k2 k3 | ... of all channels of a column
+//	quad 1   | c0: k4 k5 k6 k7 | ...
+//
+// That is what one instruction multiplies and adds, and 16 quads of 16 channels are what a matrix
+// tile takes.
+type Int8 struct {
+	*Window
+	in   []int32 // [Taps][Positions]: where each run begins, in bytes; negative: padding
+	pad  []byte  // a run of padding
+	even int     // bytes between positions if one tap sees all, and they are the same everywhere; else 0
+}
+
+// quadLen is the values that are multiplied at once, stepQuads the quads of a step.
+const (
+	quadLen   = 4
+	stepQuads = 16
+)
+
+// NewInt8 returns the products of bytes over a window, with that byte as padding.
+func NewInt8(w *Window, pad uint8) *Int8 {
+	b := &Int8{Window: w, in: make([]int32, len(w.In))}
+	for i, o := range w.In {
+		b.in[i] = -1
+		if o >= 0 {
+			b.in[i] = o / 4
+		}
+	}
+	b.pad = slices.Repeat([]byte{pad}, w.Run+2*stepQuads*quadLen)
+	if w.Taps == 1 && len(b.in) > 1 {
+		b.even = int(b.in[1] - b.in[0])
+		for p := 1; p < len(b.in); p++ {
+			if b.in[p-1] < 0 || int(b.in[p]-b.in[p-1]) != b.even {
+				b.even = 0
+				break
+			}
+		}
+	}
+	return b
+}
+
+// quads returns the quads of a run, depth those of all runs in whole steps.
+func (b *Int8) quads() int { return (b.Run + quadLen - 1) / quadLen }
+
+func (b *Int8) depth() int {
+	return (b.Taps*b.quads() + stepQuads - 1) / stepQuads * stepQuads
+}
+
+// PackedLen returns the number of bytes that packed weights take.
+func (b *Int8) PackedLen() int { return b.depth() * quadLen * padded(b.Width) }
+
+// PackInt8 fills the range of packed, zeros so far, that belongs to one panel: the weight of tap t,
+// value k and channel c lies at[t*Run+k] + c*step from the beginning of src.
+func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, at []int, step int) {
+	first, width, real := b.panel(panel)
+	to := packed[b.depth()*quadLen*first:]
+	for c := range real {
+		column, lanes := s.int8Column(width, c)
+		of := to[b.depth()*quadLen*column:]
+		for t := range b.Taps {
+			for k := range b.Run {
+				quad := t*b.quads() + k/quadLen
+				of[(quad*lanes+c-column)*quadLen+k%quadLen] = src[at[t*b.Run+k]+(first+c)*step]
+			}
+		}
+	}
+}
+
+// int8Column returns the column of a panel that has channel c: its first channel and how many it has.
+func (s *Set) int8Column(width, c int) (first, lanes int) {
+	most := PanelLanes
+	if s.int8 != nil {
+		most = s.int8.column
+	}
+	first = c / most * most
+	return first, min(most, width-first)
+}
+
+// Requantise is what sums begin with and what makes bytes of them: class.Int8.Requantise with the factor
+// of the channel. Factors are finite.
+type Requantise struct {
+	class.Int8
+	Start []int32   // what the sums of each channel begin with, BiasLen of them
+	By    []float32 // likewise
+}
+
+// most returns the upper bound before a result is moved by the zero.
+func most(q class.Int8) float32 { return float32(q.Max - q.Zero) }
+
+// Int8Workspace is memory of a worker for Int8; its contents mean nothing between calls.
+type Int8Workspace struct {
+	sums   [Int8Positions * PanelLanes]int32
+	staged []byte
+	taps   [mostTapsInt8]uintptr
+	few    [2 * quadLen * Lanes]byte
+}
+
+// Int8Positions is how many positions are computed before they become bytes.
+const Int8Positions = 48
+
+// Int8 computes positions [from, to) of panels [first, last) for one image. in and out begin at the
+// image and at its result; behind the image 64 bytes may be read.
+func (s *Set) Int8(b *Int8, first, last int, out, in []uint8, packed []int8, r Requantise, from, to int,
+	spare *Int8Workspace) {
+	if len(in) < b.inNeed || len(out) < b.outNeed || len(packed) < b.PackedLen() || from < 0 ||
+		to > b.Positions() || len(r.Start) < b.BiasLen() || len(r.By) < b.BiasLen() {
+		panic(fmt.Sprintf("kernel.Int8: image of %d bytes, want %d; result of %d, want %d; "+
+			"weights of %d, want %d; starts of %d, factors of %d, want %d; positions [%d, %d) of %d", len(in), b.inNeed, len(out), b.outNeed,
+			len(packed), b.PackedLen(), len(r.Start), len(r.By), b.BiasLen(), from, to, b.Positions()))
+	}
+	c := int8Call{b, s, out, in, packed, r, spare}
+	if s.int8 != nil && s.int8.matrix != nil {
+		c.byMatrix(first, last, from, to)
+		return
+	}
+	for p := from; p < to; p += Int8Positions {
+		for panel := first; panel < last; panel++ {
+			c.block(panel, p, min(p+Int8Positions, to))
+		}
+	}
+}
+
+// int8Call is what one call of Int8 works on.
+type int8Call struct {
+	*Int8
+	set     *Set
+	out, in []uint8
+	packed  []int8
+	Requantise
+	spare *Int8Workspace
+}
+
+// block computes positions [from, to), at most Int8Positions, of a panel.
+func (c *int8Call) block(panel, from, to int) {
+	channel, width, _ := c.panel(panel)
+	for at := 0; at < width; {
+		column, lanes := c.set.int8Column(width, at)
+		weights := c.packed[c.depth()*quadLen*(channel+column):]
+		if c.set.int8 != nil {
+			c.products(c.set.int8.tiles, weights, channel, column, lanes, from, to)
+		} else {
+			for p := from; p < to; p++ {
+				c.generic(c.spare.sums[(p-from)*PanelLanes+column:][:lanes], weights, channel+column, p)
+			}
+		}
+		at = column + lanes
+	}
+	c.store(panel, from, to)
+}
+
+// generic computes the sums of one position and one column of channels: the definition.
+func (c *int8Call) generic(sums []int32, weights []int8, channel, p int) {
+	copy(sums, c.Start[channel:])
+	for t := range c.Taps {
+		x := c.pad
+		if o := int(c.Int8.in[t*len(c.Out)+p]); o >= 0 {
+			x = c.in[o:]
+		}
+		for k, v := range x[:c.Run] {
+			quad := t*c.quads() + k/quadLen
+			row := weights[quad*len(sums)*quadLen+k%quadLen:]
+			for i := range sums {
+				sums[i] += int32(v) * int32(row[i*quadLen])
+			}
+		}
+	}
+}
+
+// store makes bytes of the sums of positions [from, to) of a panel.
+func (c *int8Call) store(panel, from, to int) {
+	channel, _, real := c.panel(panel)
+	if k := c.set.int8; k != nil {
+		k.store(&c.out[channel], &c.Out[from], &c.spare.sums[0], &c.By[channel], most(c.Requantise.Int8),
+			int(c.Zero), int(c.Min), real, to-from)
+		return
+	}
+	for p := from; p < to; p++ {
+		y := c.out[int(c.Out[p])/4+channel:][:real]
+		for i, sum := range c.spare.sums[(p-from)*PanelLanes:][:real] {
+			y[i] = c.Requantise.Requantise(sum, c.By[channel+i])
+		}
+	}
+}
+
+// bytesAt returns the address of the first byte, nil if there is none.
+func bytesAt(x []byte) *byte { return unsafe.SliceData(x) }

@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/class"
+)
+
+// depthwiseBytes computes all positions of a window with one channel to a group by a set.
+func depthwiseBytes(s *Set, w *Window, in []uint8, weights []int8, start []int32, by []float32,
+	q class.Int8, pad uint8, cut int) []uint8 {
+	d := s.NewDepthwiseInt8(w, pad)
+	packed := make([]int8, d.PackedLen())
+	d.Pack(packed, weights)
+	r := Requantise{q, make([]int32, d.Channels()), make([]float32, d.Channels())}
+	for c := range w.Width {
+		r.Start[d.Place(c)], r.By[d.Place(c)] = start[c], by[c]
+	}
+	out := slices.Repeat([]uint8{77}, w.outNeed+70)
+	s.DepthwiseInt8(d, out, in, packed, r, 0, cut, new(Int8Workspace))
+	s.DepthwiseInt8(d, out, in, packed, r, cut, w.Positions(), new(Int8Workspace))
+	return out
+}
+
+func TestDepthwiseInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(47, 1))
+	for _, s := range []struct{ positions, taps, channels int }{{20, 9, 64}, {7, 25, 96}, {12, 49, 17},
+		{30, 9, 24}, {5, 9, 144}, {3, 64, 32}, {3, 70, 40}, {9, 1, 65}, {4, 4, 63}, {8, 5, 31}, {1, 9, 1}, {0, 9, 16},
+		{5, 0, 33}} {
+		for trial := range 4 {
+			w := randomWindow(r, s.positions, s.taps, s.channels, s.channels, 3, 1000)
+			in, weights := make([]uint8, 1000+64), make([]int8, s.channels*s.taps)
+			for i := range in {
+				in[i] = uint8(r.IntN(256))
+				if trial == 0 {
+					in[i] = 255
+				}
+			}
+			for i := range weights {
+				weights[i] = int8(r.IntN(256) - 128)
+				if trial == 0 {
+					weights[i] = int8(127 - 255*(i/max(1, s.taps)%2))
+				}
+			}
+			start, by := make([]int32, s.channels), make([]float32, s.channels)
+			for c := range start {
+				start[c], by[c] = int32(r.IntN(4001)-2000), float32(r.Float64()/float64(50+10*s.taps))
+			}
+			q, pad := randomInt8(r), uint8(r.IntN(256))
+			want := depthwiseBytes(int8Sets()[0], w, in, weights, start, by, q, pad, s.positions/2)
+			for p := range s.positions {
+				c := r.IntN(s.channels)
+				sum := int64(start[c])
+				for k := range s.taps {
+					x := pad
+					if at := w.In[k*s.positions+p]; at >= 0 {
+						x = in[int(at)/4+c]
+					}
+					sum += int64(x) * int64(weights[c*s.taps+k])
+				}
+				if got, exact := want[int(w.Out[p])/4+c], exactByte(q, float32(sum)*by[c]); got != exact {
+					t.Fatalf("%+v: position %d, channel %d is %d, want %d", s, p, c, got, exact)
+				}
+			}
+			for _, set := range int8Sets() {
+				got := depthwiseBytes(set, w, in, weights, start, by, q, pad, s.positions/3)
+				if i := firstOther(got, want); i >= 0 {
+					t.Errorf("%s: %+v: byte %d is %d, want %d", set.Name, s, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// randomBytes returns n bytes.
+func randomBytes(r *rand.Rand, n int) []uint8 {
+	x := make([]uint8, n)
+	for i := range x {
+		x[i] = uint8(r.IntN(256))
+	}
+	return x
+}
+
+func TestAddInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(48, 1))
+	for n := range 200 {
+		a, b := randomBytes(r, n+3), randomBytes(r, n+5)
+		add := Addends{randomInt8(r), int32(r.IntN(256)), int32(r.IntN(256)), float32(r.Float64() * 2), 0.25}
+		if n%7 == 0 {
+			add.ABy = 3e38
+		}
+		for _, set := range int8Sets() {
+			y := slices.Repeat([]uint8{77}, n+8)
+			set.AddInt8(y[:n], a, b, add)
+			for i, got := range y {
+				want := uint8(77)
+				if i < n {
+					u, v := float32(int32(a[i])-add.AZero)*add.ABy, float32(int32(b[i])-add.BZero)*add.BBy
+					sum := max(min(float32(u+v), 1e9), -1e9)
+					want = exactByte(add.Int8, sum)
+				}
+				if got != want {
+					t.Fatalf("%s: byte %d of %d is %d, want %d", set.Name, i, n, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestQuantizeInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(49, 1))
+	special := []float32{0, -0.5, 0.5, 1.5, 2.5, -1e30, 1e30, float32(math.Inf(1)), float32(math.Inf(-1)),
+		float32(math.NaN()), 1e-45, math.MaxFloat32}
+	for n := range 200 {
+		x := make([]float32, n+2)
+		for i := range x {
+			x[i] = float32(r.NormFloat64() * 40)
+			if r.IntN(4) == 0 {
+				x[i] = special[r.IntN(len(special))]
+			}
+		}
+		q, scale := class.Int8{Zero: int32(r.IntN(256)), Max: 255}, []float32{1, 0.3, 0x1p-126}[r.IntN(3)]
+		for _, set := range int8Sets() {
+			y := slices.Repeat([]uint8{77}, n+8)
+			set.QuantizeInt8(y[:n], x, q, scale)
+			for i, got := range y {
+				want := uint8(77)
+				if i < n {
+					v := x[i] / scale
+					if want = uint8(q.Zero); v == v {
+						want = exactByte(q, max(min(v, 1e9), -1e9))
+					}
+				}
+				if got != want {
+					t.Fatalf("%s: %g in steps of %g, zero %d, is %d, want %d", set.Name, x[i], scale, q.Zero, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestMaxPoolInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(50, 1))
+	for n := 1; n < 150; n++ {
+		x, pixels := randomBytes(r, 9*n+64), make([]int32, 1+r.IntN(9))
+		for i := range pixels {
+			pixels[i] = int32(4 * n * r.IntN(9))
+		}
+		for _, set := range int8Sets() {
+			y := slices.Repeat([]uint8{77}, n+8)
+			set.MaxPoolInt8(y[:n], x, pixels)
+			for i, got := range y {
+				want := uint8(77)
+				if i < n {
+					want = 0
+					for _, at := range pixels {
+						want = max(want, x[int(at)/4+i])
+					}
+				}
+				if got != want {
+					t.Fatalf("%s: byte %d of %d is %d, want %d", set.Name, i, n, got, want)
+				}
+			}
+		}
+	}
+}

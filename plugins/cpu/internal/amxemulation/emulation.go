@@ -1,7 +1,7 @@
 //go:build amxemulation && linux && amd64 && cgo
 
 // Package amxemulation executes the matrix instructions of AMX (palette 1,
-// bfloat16 and bytes) on processors that have none, so that kernels made of them can be
+// bfloat16) on processors that have none, so that kernels made of them can be
 // tested there: encodings, addresses, shapes of tiles, and bits. It is for
 // tests only, some thousand times slower than the instructions, and there only
 // with the build tag amxemulation.

@@ -1,80 +1,227 @@
 package convolution
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
 // Products of int8 are exact, so that every order of a sum gives the same: docs/int8.md. Maps are bytes,
-// channels last.
+// channels last. What is subtracted from every byte of a map is made part of what sums begin with:
+//
+//	bias + sum of weight * (x - zero)  =  bias - zero * sum of weight  +  sum of weight * x
+//
+// and padding is bytes of that zero.
 
-// sums are the products of a node of int8: what their operands are, and how a sum becomes a result.
-type sums struct {
-	weight, bias, by, y *run.Value
-	q                   class.Int8
-	xZero               int32
+// productInt8 is the products of a node of int8: windows with weights, one for each group, and how sums
+// become results.
+type productInt8 struct {
+	weight, bias, by *run.Value
+	sections         []sectionInt8
+	depthwise        *kernel.DepthwiseInt8 // nil: sections
+	q                class.Int8
+	zero             int32 // of the operand
+	float            bool  // results are float32
+	step             int   // weights of an output channel
+	changed          func() bool
 }
 
-func sumsOf(c *plan.Compiler) *sums {
-	return &sums{weight: c.In(1), bias: c.In(2), by: c.In(3), y: c.Out(0), q: class.Int8Of(c.Node()),
-		xZero: int32(c.Node().Int("x_zero"))}
+// sectionInt8 is the weights of one group, and its first channels.
+type sectionInt8 struct {
+	window  *kernel.Int8
+	at      []int // where the weights of (tap, value) begin
+	in, out int
+	data    []int8
+	kernel.Requantise
 }
 
-// store sets element i of a unit of the result, of channel o, to a sum.
-func (s *sums) store(unit []byte, i, o int, sum int32, by []float32) {
-	if s.y.DType.Size() == 1 {
-		unit[i] = s.q.Requantise(sum, by[o])
-	} else {
-		run.View[float32](unit)[i] = float32(sum) * by[o]
+// Bytes returns the memory of the packed weights.
+func (p *productInt8) Bytes() (n int64) {
+	for _, s := range p.sections {
+		n += int64(len(s.data))
+	}
+	return n
+}
+
+// newProductInt8 returns the products of the current node, without sections.
+func newProductInt8(c *plan.Compiler) *productInt8 {
+	p := &productInt8{weight: c.In(1), bias: c.In(2), by: c.In(3), q: class.Int8Of(c.Node()),
+		zero: int32(c.Node().Int("x_zero")), float: c.Node().Bool("float")}
+	p.step = p.weight.Count / max(1, p.weight.Shape[0])
+	p.changed = run.Changes(p.weight, p.bias, p.by)
+	c.SetPacked(fmt.Sprintf("int8 of %s in %s", c.NodeName(), c.Function()), p)
+	return p
+}
+
+// add adds the section of a group, with n starts and factors and that many bytes of weights.
+func (p *productInt8) add(c *plan.Compiler, w *kernel.Int8, at []int, in, out, n, bytes int) {
+	s := sectionInt8{window: w, at: at, in: in, out: out, data: plan.ReservePacked[int8](c, bytes)}
+	s.Requantise = kernel.Requantise{Int8: p.q, Start: make([]int32, n), By: make([]float32, n)}
+	p.sections = append(p.sections, s)
+}
+
+// prepare packs what has changed.
+func (p *productInt8) prepare(f *run.Frame) error {
+	if !p.changed() {
+		return nil
+	}
+	weights, bias, by := run.View[int8](f.Bytes(p.weight)), run.View[int32](f.Bytes(p.bias)), f.F32(p.by)
+	for i := range p.sections {
+		s := &p.sections[i]
+		for c := range s.window.Width {
+			o, at := s.out+c, c
+			if p.depthwise != nil {
+				at = p.depthwise.Offset(c)
+			}
+			sum := int32(0)
+			for _, w := range weights[o*p.step : (o+1)*p.step] {
+				sum += int32(w)
+			}
+			s.Start[at], s.By[at] = bias[o]-p.zero*sum, by[o]
+			if !p.float {
+				s.By[at] = finite(by[o])
+			}
+		}
+		if p.depthwise != nil {
+			p.depthwise.Pack(s.data, weights)
+			continue
+		}
+		f.Each(s.window.Panels(), func(_ *run.Worker, panel int) {
+			f.Kernels.PackInt8(s.window, panel, s.data, weights[s.out*p.step:], s.at, p.step)
+		})
+	}
+	p.weight.Rest()
+	return nil
+}
+
+// finite returns a factor that kernels take, with the results of the one that is given: a sum of 0 or a
+// factor that is NaN becomes the zero, and what is infinite a bound.
+func finite(by float32) float32 {
+	if by != by {
+		return 0
+	}
+	return max(min(by, math.MaxFloat32), -math.MaxFloat32)
+}
+
+// do computes positions [from, to) of panels [first, last) of a section for a row that lies at in.
+func (p *productInt8) do(f *run.Frame, w *run.Worker, s *sectionInt8, win *kernel.Int8, first, last int, out,
+	in []byte, from, to int) {
+	switch {
+	case p.depthwise != nil:
+		f.Kernels.DepthwiseInt8(p.depthwise, out, in, s.data, s.Requantise, from, to, &w.Int8)
+	case p.float:
+		f.Kernels.Int8Float(win, first, last, run.View[float32](out)[s.out:], in[s.in:], s.data, s.Requantise, from,
+			to, &w.Int8)
+	default:
+		f.Kernels.Int8(win, first, last, out[s.out:], in[s.in:], s.data, s.Requantise, from, to, &w.Int8)
 	}
 }
 
 func buildConvInt8(c *plan.Compiler) run.Action {
-	x, y, s := c.In(0), c.Out(0), sumsOf(c)
+	x, y := c.In(0), c.Out(0)
 	g := NewGeometry(c.Window(), x.Shape, y.Shape)
 	if why := g.TooLarge(); why != "" {
 		return c.Refuse(why)
 	}
-	windows := g.forward()
-	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
-		image, out := f.Unit(x, w, graph.Rows, i), f.Unit(y, w, graph.Rows, i)
-		weight, bias, by := run.View[int8](f.Bytes(s.weight)), run.View[int32](f.Bytes(s.bias)), f.F32(s.by)
-		for p := from; p < to; p++ {
-			for o := range g.o {
-				sum := bias[o]
-				for t := range g.taps {
-					at := windows.In[t*y.Positions+p]
-					if at < 0 {
-						continue
-					}
-					run := image[int(at)/4+o/g.og*g.cg:][:g.cg]
-					for k, v := range run {
-						sum += int32(weight[(o*g.cg+k)*g.taps+t]) * (int32(v) - s.xZero)
-					}
-				}
-				s.store(out, p*g.o+o, o, sum, by)
-			}
+	p, pad := newProductInt8(c), uint8(c.Node().Int("x_zero"))
+	spans := run.Spans{Positions: y.Positions, Step: positionStep, Width: widthOf(y), Needs: g.Needs,
+		Pointwise: g.pointwise()}
+	lines := g.byLines()
+	switch {
+	case lines:
+		at, _ := g.narrowAt()
+		w := kernel.NewInt8(g.narrowForward(), pad)
+		p.add(c, w, at, 0, 0, w.BiasLen(), w.PackedLen())
+		spans.Step = g.ow
+	case g.cg == 1 && g.og == 1 && !p.float:
+		p.depthwise = c.Kernels().NewDepthwiseInt8(g.pixels().forward(), pad)
+		p.add(c, p.depthwise.Int8, nil, 0, 0, p.depthwise.Channels(), p.depthwise.PackedLen())
+	default:
+		w := kernel.NewInt8(g.forward(), pad)
+		at, _ := g.forwardAt(0)
+		for i := range g.Groups {
+			p.add(c, w, at, i*g.cg, i*g.og, w.BiasLen(), w.PackedLen())
 		}
 	}
-	return run.BySpan(&run.ByRows{Work: g.oh * g.ow * g.taps * g.cg * g.o / 2, Spans: run.Spans{Span: span,
-		Positions: y.Positions, Step: 1, Width: g.o, Needs: g.Needs}})
+	spans.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
+		in, out := f.Unit(x, w, graph.Rows, i), f.Unit(y, w, graph.Rows, i)
+		if lines {
+			in = g.paddedBytes(w, in, pad, from/g.ow*g.Stride[0], from/g.ow*g.Stride[0]+g.sees((to-from)/g.ow))
+		}
+		for s := range p.sections {
+			section := &p.sections[s]
+			p.do(f, w, section, section.window, 0, section.window.Panels(), out, in, from, to)
+		}
+	}
+	return run.BySpan(&run.ByRows{Prepare: p.prepare, Work: workInt8(c, y.Count*p.step), Spans: spans})
 }
 
-func buildDenseInt8(c *plan.Compiler) run.Action {
-	x, y, s := c.In(0), c.Out(0), sumsOf(c)
-	work := x.Count * y.Count / 2
-	return &run.ByRows{Work: work, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		in, out := f.Unit(x, w, graph.Rows, i), f.Unit(y, w, graph.Rows, i)
-		weight, bias, by := run.View[int8](f.Bytes(s.weight)), run.View[int32](f.Bytes(s.bias)), f.F32(s.by)
-		from, to := run.Span(piece, pieces, y.Count)
-		for o := from; o < to; o++ {
-			sum := bias[o]
-			for k, v := range in {
-				sum += int32(weight[o*x.Count+k]) * (int32(v) - s.xZero)
-			}
-			s.store(out, o, o, sum, by)
+// widthOf returns the width of a position of a map in elements of four bytes.
+func widthOf(y *run.Value) int { return max(1, y.Channels*y.DType.Size()/4) }
+
+// workInt8 returns about how many nanoseconds so many products take.
+func workInt8(c *plan.Compiler, products int) int {
+	perNanosecond := 1
+	if c.Kernels().Bytes() {
+		perNanosecond = 100
+	}
+	return products / perNanosecond
+}
+
+// paddedBytes makes rows [from, to) of a padded image of bytes in the worker's own memory.
+func (g *Geometry) paddedBytes(w *run.Worker, image []byte, zero byte, from, to int) []byte {
+	row := g.paddedWidth() * g.c
+	padded := w.Bytes(g.paddedLen() + run.Slack)
+	for y := from; y < to; y++ {
+		line := padded[y*row:][:row]
+		left, right := line, line[:0]
+		if source := y - g.Pad[0]; source >= 0 && source < g.h {
+			left, right = line[:g.Pad[1]*g.c], line[(g.Pad[1]+g.w)*g.c:]
+			copy(line[len(left):], image[source*g.w*g.c:][:g.w*g.c])
 		}
-	}}
+		for i := range left {
+			left[i] = zero
+		}
+		for i := range right {
+			right[i] = zero
+		}
+	}
+	return padded
+}
+
+// A dense product has the rows of the batch as its positions, as one of float32 has.
+
+func buildDenseInt8(c *plan.Compiler) run.Action {
+	x, y := c.In(0), c.Out(0)
+	if max(x.Count, y.Count) > mostDense {
+		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
+	}
+	x.NeedSlack()
+	p, windows, at := newProductInt8(c), &denseWindows{k: x.Count, width: y.Count}, make([]int, x.Count)
+	for i := range at {
+		at[i] = i
+	}
+	one := kernel.NewInt8(windows.rows(1), 0)
+	p.add(c, one, at, 0, 0, one.BiasLen(), one.PackedLen())
+	of := map[int]*kernel.Int8{1: one}
+	return run.Whole(func(f *run.Frame) error {
+		in, out, rows, section := f.Bytes(x), f.Bytes(y), f.Total(), &p.sections[0]
+		blocks := (rows + denseRows - 1) / denseRows
+		for _, n := range []int{min(denseRows, rows), rows % denseRows} {
+			if of[n] == nil && n > 0 {
+				of[n] = kernel.NewInt8(windows.rows(n), 0)
+			}
+		}
+		f.Each(one.Panels()*blocks, func(w *run.Worker, task int) {
+			panel, first := task/blocks, task%blocks*denseRows
+			n := min(denseRows, rows-first)
+			p.do(f, w, section, of[n], panel, panel+1, out[first*y.Count*y.DType.Size():], in[first*x.Count:], 0, n)
+		})
+		return nil
+	}).After(p.prepare)
 }

@@ -118,18 +118,50 @@ type Int8Workspace struct {
 // Int8Positions is how many positions are computed before they become bytes.
 const Int8Positions = 48
 
+// Bytes reports whether there is assembly for maps of bytes.
+func (s *Set) Bytes() bool { return s.int8 != nil }
+
 // Int8 computes positions [from, to) of panels [first, last) for one image. in and out begin at the
 // image and at its result; behind the image 64 bytes may be read.
 func (s *Set) Int8(b *Int8, first, last int, out, in []uint8, packed []int8, r Requantise, from, to int,
 	spare *Int8Workspace) {
-	if len(in) < b.inNeed || len(out) < b.outNeed || len(packed) < b.PackedLen() || from < 0 ||
+	c := int8Call{b, s, out, nil, in, packed, r, spare}
+	c.run(first, last, len(out), from, to)
+}
+
+// Int8Float is Int8 whose results are float32: float32(sum)*By[c].
+func (s *Set) Int8Float(b *Int8, first, last int, out []float32, in []uint8, packed []int8, r Requantise,
+	from, to int, spare *Int8Workspace) {
+	c := int8Call{b, s, nil, out, in, packed, r, spare}
+	c.run(first, last, len(out), from, to)
+}
+
+// int8Call is what one call of Int8 works on.
+type int8Call struct {
+	*Int8
+	set    *Set
+	out    []uint8
+	floats []float32 // the results, instead of bytes; else nil
+	in     []uint8
+	packed []int8
+	Requantise
+	spare *Int8Workspace
+}
+
+// fewInt8 are positions that would leave most of a matrix tile empty.
+const fewInt8 = 3
+
+// run computes positions [from, to) of panels [first, last), whose result has that many elements.
+func (c *int8Call) run(first, last, capacity, from, to int) {
+	b, r, in, packed := c.Int8, &c.Requantise, c.in, c.packed
+	if len(in) < b.inNeed || capacity < b.outNeed || len(packed) < b.PackedLen() || from < 0 ||
 		to > b.Positions() || len(r.Start) < b.BiasLen() || len(r.By) < b.BiasLen() {
 		panic(fmt.Sprintf("kernel.Int8: image of %d bytes, want %d; result of %d, want %d; "+
-			"weights of %d, want %d; starts of %d, factors of %d, want %d; positions [%d, %d) of %d", len(in), b.inNeed, len(out), b.outNeed,
-			len(packed), b.PackedLen(), len(r.Start), len(r.By), b.BiasLen(), from, to, b.Positions()))
+			"weights of %d, want %d; starts of %d, factors of %d, want %d; positions [%d, %d) of %d",
+			len(in), b.inNeed, capacity, b.outNeed, len(packed), b.PackedLen(), len(r.Start), len(r.By),
+			b.BiasLen(), from, to, b.Positions()))
 	}
-	c := int8Call{b, s, out, in, packed, r, spare}
-	if s.int8 != nil && s.int8.matrix != nil {
+	if k := c.set.int8; k != nil && k.matrix != nil && to-from > fewInt8 {
 		c.byMatrix(first, last, from, to)
 		return
 	}
@@ -138,16 +170,6 @@ func (s *Set) Int8(b *Int8, first, last int, out, in []uint8, packed []int8, r R
 			c.block(panel, p, min(p+Int8Positions, to))
 		}
 	}
-}
-
-// int8Call is what one call of Int8 works on.
-type int8Call struct {
-	*Int8
-	set     *Set
-	out, in []uint8
-	packed  []int8
-	Requantise
-	spare *Int8Workspace
 }
 
 // block computes positions [from, to), at most Int8Positions, of a panel.
@@ -189,6 +211,15 @@ func (c *int8Call) generic(sums []int32, weights []int8, channel, p int) {
 // store makes bytes of the sums of positions [from, to) of a panel.
 func (c *int8Call) store(panel, from, to int) {
 	channel, _, real := c.panel(panel)
+	if c.floats != nil {
+		for p := from; p < to; p++ {
+			y := c.floats[int(c.Out[p])/4+channel:][:real]
+			for i, sum := range c.spare.sums[(p-from)*PanelLanes:][:real] {
+				y[i] = float32(sum) * c.By[channel+i]
+			}
+		}
+		return
+	}
 	if k := c.set.int8; k != nil {
 		k.store(&c.out[channel], &c.Out[from], &c.spare.sums[0], &c.By[channel], most(c.Requantise.Int8),
 			int(c.Zero), int(c.Min), real, to-from)

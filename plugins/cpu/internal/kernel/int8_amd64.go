@@ -7,8 +7,8 @@ import "golang.org/x/sys/cpu"
 // The widest tiles fill the vector registers. Those of words are for processors that cannot multiply
 // bytes without saturation.
 var (
-	int8AVX512VNNI = int8Kernels{column: 64, store: requantiseAVX512, lanes: 64, depthwise: depthwiseInt8AVX512VNNI,
-		int8Bytes: int8BytesAVX512, tiles: []int8Tiles{
+	int8AVX512VNNI = int8Kernels{column: 64, store: requantiseAVX512, lanes: 64,
+		depthwise: depthwiseInt8AVX512VNNI, int8Bytes: int8BytesAVX512, tiles: []int8Tiles{
 			{64, []sizedInt8{{6, int8AVX512VNNIx4p6}, {4, int8AVX512VNNIx4p4}, {2, int8AVX512VNNIx4p2},
 				{1, int8AVX512VNNIx4p1}}},
 			{32, []sizedInt8{{12, int8AVX512VNNIx2p12}, {6, int8AVX512VNNIx2p6}, {3, int8AVX512VNNIx2p3},

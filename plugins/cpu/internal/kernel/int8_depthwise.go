@@ -37,9 +37,9 @@ func (d *DepthwiseInt8) Channels() int {
 	return (d.Width + n - 1) / n * n
 }
 
-// Place returns where starts and factors have channel c: sums are in four registers, which packing
+// Offset returns where starts and factors have channel c: sums are in four registers, which packing
 // interleaves by four.
-func (d *DepthwiseInt8) Place(c int) int {
+func (d *DepthwiseInt8) Offset(c int) int {
 	if d.lanes == 0 {
 		return c
 	}
@@ -60,7 +60,7 @@ func (d *DepthwiseInt8) PackedLen() int {
 func (d *DepthwiseInt8) Pack(packed, weights []int8) {
 	for c := range d.Width {
 		for t := range d.Taps {
-			w, at := weights[c*d.Taps+t], d.Place(c)
+			w, at := weights[c*d.Taps+t], d.Offset(c)
 			if d.lanes == 0 {
 				packed[t*d.Width+c] = w
 				continue

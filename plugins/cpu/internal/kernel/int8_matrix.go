@@ -12,8 +12,8 @@ type int8Matrix struct {
 }
 
 // int8Product computes tiles of sums: a is the positions, line bytes apart, w the weights, whose quads
-// lie wide bytes apart; times is how many columns of tiles of channels follow each other.
-type int8Product func(sums *int32, a *byte, line int, w *int8, wide, steps int, start *int32, times int)
+// lie quadStep bytes apart; times is how many columns of tiles of channels follow each other.
+type int8Product func(sums *int32, a *byte, line int, w *int8, quadStep, steps int, start *int32, times int)
 
 // stagedBytes is about how many bytes should be staged at once: they should stay in the cache of a core
 // together with some weights.
@@ -67,15 +67,15 @@ func (c *int8Call) stage(pitch, from, to int) {
 func (c *int8Call) tiles(panel int, a *byte, line, tiles int) {
 	channel, width, _ := c.panel(panel)
 	weights, products := c.packed[c.depth()*quadLen*channel:], &c.set.int8.matrix.products[tiles-1]
-	steps, wide := c.depth()/stepQuads, quadLen*width
+	steps, quadStep := c.depth()/stepQuads, quadLen*width
 	blocks := width / Lanes
 	w := unsafe.SliceData(weights)
 	if pairs := blocks / 2; pairs > 0 {
-		products[1](&c.spare.sums[0], a, line, w, wide, steps, &c.Start[channel], pairs)
+		products[1](&c.spare.sums[0], a, line, w, quadStep, steps, &c.Start[channel], pairs)
 	}
 	if blocks%2 > 0 {
 		at := (blocks - 1) * Lanes
 		last := unsafe.SliceData(weights[min(at*quadLen, len(weights)):])
-		products[0](&c.spare.sums[at], a, line, last, wide, steps, &c.Start[channel+at], 1)
+		products[0](&c.spare.sums[at], a, line, last, quadStep, steps, &c.Start[channel+at], 1)
 	}
 }

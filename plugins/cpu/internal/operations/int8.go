@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -52,10 +53,8 @@ func factor(c *plan.Compiler, key string) float32 { return float32(c.Node().Floa
 
 func buildQuantize(c *plan.Compiler) run.Action {
 	q, scale := class.Int8Of(c.Node()), factor(c, "scale")
-	return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
-		for i, v := range run.View[float32](x[0]) {
-			y[i] = q.Quantize(v, scale)
-		}
+	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
+		f.Kernels.QuantizeInt8(y, run.View[float32](x[0]), q, scale)
 	})
 }
 
@@ -84,15 +83,10 @@ func buildTableInt8(c *plan.Compiler) run.Action {
 }
 
 func buildAddInt8(c *plan.Compiler) run.Action {
-	q, n := class.Int8Of(c.Node()), c.Node()
-	aZero, bZero := int32(n.Int("a_zero")), int32(n.Int("b_zero"))
-	aBy, bBy := factor(c, "a_by"), factor(c, "b_by")
-	return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
-		b := x[1]
-		for i, a := range x[0] {
-			y[i] = q.Sum(int32(a)-aZero, int32(b[i])-bZero, aBy, bBy)
-		}
-	})
+	n := c.Node()
+	add := kernel.Addends{Int8: class.Int8Of(n), AZero: int32(n.Int("a_zero")), BZero: int32(n.Int("b_zero")),
+		ABy: factor(c, "a_by"), BBy: factor(c, "b_by")}
+	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) { f.Kernels.AddInt8(y, x[0], x[1], add) })
 }
 
 func buildMulInt8(c *plan.Compiler) run.Action {
@@ -113,20 +107,15 @@ func buildMulInt8(c *plan.Compiler) run.Action {
 }
 
 func buildMaxPoolInt8(c *plan.Compiler) run.Action {
-	return pooledBytes(c, func(pooled, image []byte, pixels []int32, n int) {
-		copy(pooled, image[int(pixels[0])/4:][:n])
-		for _, at := range pixels[1:] {
-			for ch, v := range image[int(at)/4:][:n] {
-				pooled[ch] = max(pooled[ch], v)
-			}
-		}
+	return pooledBytes(c, func(f *run.Frame, pooled, image []byte, pixels []int32) {
+		f.Kernels.MaxPoolInt8(pooled, image, pixels)
 	})
 }
 
 func buildAvgPoolInt8(c *plan.Compiler) run.Action {
 	q, node := class.Int8Of(c.Node()), c.Node()
 	zero, by, k := int32(node.Int("x_zero")), node.Float("by"), node.Ints("kernel")
-	return pooledBytes(c, func(pooled, image []byte, pixels []int32, n int) {
+	return pooledBytes(c, func(_ *run.Frame, pooled, image []byte, pixels []int32) {
 		count := len(pixels)
 		if node.Bool("count_pad") {
 			count = k[0] * k[1]
@@ -144,14 +133,15 @@ func buildAvgPoolInt8(c *plan.Compiler) run.Action {
 
 // pooledBytes returns the action of a pool over bytes: do sets the n channels of a pixel from those of
 // the pixels that it sees, which windows list as offsets of elements of four bytes.
-func pooledBytes(c *plan.Compiler, do func(pooled, image []byte, pixels []int32, n int)) run.Action {
+func pooledBytes(c *plan.Compiler, do func(f *run.Frame, pooled, image []byte,
+	pixels []int32)) run.Action {
 	x, y := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
-	return run.BySpan(&run.ByRows{Work: x.Count, Spans: run.Spans{Positions: y.Positions, Step: 1, Width: n,
+	return run.BySpan(&run.ByRows{Work: x.Count, Spans: run.Spans{Positions: y.Positions, Step: 1, Width: n / 4,
 		Needs: geometry(c, x, y).Needs, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			image, pooled := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 			for p := from; p < to; p++ {
-				do(pooled[p*n:][:n], image, seen[p], n)
+				do(f, pooled[p*n:][:n], image, seen[p])
 			}
 		}}})
 }

@@ -197,7 +197,7 @@ func (l *layout) bringIn() {
 			v.slot, v.state, v.input = t.slot, t.state, -1
 			continue
 		}
-		if v.DType == tensor.F32 || v.Last || l.fn.keeps(id) {
+		if v.DType == tensor.F32 || v.Last || v.slack || l.fn.keeps(id) {
 			last, _ := l.lastUse(id, -1)
 			l.slot(v, 0, last)
 			l.fn.copied = append(l.fn.copied, v)

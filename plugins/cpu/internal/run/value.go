@@ -37,6 +37,7 @@ type Value struct {
 	float   *Value // of a half: its float32 in a lane, while a group runs that needs it
 	over    *Value // a value of the group in whose memory it lies, if both are local
 	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
+	slack   bool   // an input that has to be copied, for kernels read what lies behind it
 	state   *State // the state tensor that it reads, or becomes in place
 	input   int    // the input that it is, -1 for none
 }
@@ -59,6 +60,9 @@ func (v *Value) LieInOrder() {
 	v.Channels = max(v.Shape[len(v.Shape)-1], 1)
 	v.Positions = v.Count / v.Channels
 }
+
+// NeedSlack says that kernels read what lies behind it.
+func (v *Value) NeedSlack() { v.slack = true }
 
 // LieChannelsLast says that the bytes of a map, which has two axes or more, lie as its float32 would.
 func (v *Value) LieChannelsLast() { v.Last = true }

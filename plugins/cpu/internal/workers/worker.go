@@ -8,11 +8,13 @@ type Worker struct {
 	Index     int
 	Tile      kernel.Workspace
 	Matrix    kernel.MatrixWorkspace
+	Int8      kernel.Int8Workspace
 	Sums      kernel.SumWorkspace
 	floats    []float32
 	doubles   []float64
 	partials  []float64
 	half      []uint16
+	bytes     []byte
 	Views     [5][]float32 // of operands
 	HalfViews [5][]uint16
 	// Local is what else convolutions store from task to task.
@@ -49,4 +51,12 @@ func (w *Worker) Halves(n int) []uint16 {
 		w.half = make([]uint16, n)
 	}
 	return w.half[:n]
+}
+
+// Bytes returns n bytes of the worker's own memory, not cleared.
+func (w *Worker) Bytes(n int) []byte {
+	if len(w.bytes) < n {
+		w.bytes = make([]byte, n)
+	}
+	return w.bytes[:n]
 }

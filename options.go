@@ -77,7 +77,8 @@ type TrainOptions struct {
 	Events   func(train.Event)  // called with each event of the run; may be nil
 	Watch    func(train.Moment) // train.Config.Watch; may be nil
 	Norms    bool               // train.Config.Norms
-	// Evaluated is train.Config.Evaluated; may be nil.
+	// Observe and Evaluated are those of train.Config; each may be nil.
+	Observe   func() train.Observers
 	Evaluated func(train.Evaluated)
 	Observer  Observer
 	// ResumeCommand returns what resumes the run of a checkpoint, for messages; nil: "resume

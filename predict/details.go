@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
 // Details has the answers of an evaluation one by one, in the order of the samples. The
@@ -20,16 +21,16 @@ type Details struct {
 	// Logs keeps what Calibrate needs: a number for each class of each sample, in float64. For a
 	// thousand classes and fifty thousand samples that is 400 MB.
 	Logs bool
-	// Masks counts the wrong pixels of each mask, for WriteCSV and WriteMistakes, and keeps label
-	// and answer of the hundred worst.
-	Masks bool
+	// Masks is how many of the worst masks are kept with label and answer, each as large as its picture, for
+	// WriteMistakes; of all the wrong pixels are counted, for WriteCSV. 0: masks are not looked at.
+	Masks int
 	// Wish is what NewReport and NewElementsReport give thresholds for; nil: none. Wish.Fits says
 	// whether it has a meaning for a model and data.
 	Wish *Wish
 
 	answers  []answered
 	masks    []masked   // likewise, where it has a mask, with Masks
-	stored   []int      // of masks, which have their pixels: the worst
+	stored   []painted  // of the worst of these, the worst first
 	elements []elements // in their place where a sample has several labels, or numbers
 }
 
@@ -41,7 +42,16 @@ type answered struct {
 	logs                     []float64 // of the probabilities, with Details.Logs
 }
 
-// observe is train.EvalOptions.Observe.
+// Observers returns what takes in the answers of an evaluation.
+func (d *Details) Observers() train.Observers {
+	o := train.Observers{Observe: d.observe, ObserveAll: d.observeAll}
+	if d.Masks > 0 {
+		o.ObserveMask = d.observeMask
+	}
+	return o
+}
+
+// observe is train.Observers.Observe.
 func (d *Details) observe(sample, label int, logs []float64) {
 	best := 0
 	for c, v := range logs {
@@ -98,7 +108,8 @@ func (d *Details) auroc() float64 {
 
 // mistakes returns the answers that are wrong, the surest first.
 func (d *Details) mistakes() []answered {
-	wrong := slices.DeleteFunc(slices.Clone(d.answers), func(a answered) bool { return a.predicted == a.label })
+	right := func(a answered) bool { return a.predicted == a.label && a.probability == a.probability }
+	wrong := slices.DeleteFunc(slices.Clone(d.answers), right)
 	slices.SortStableFunc(wrong, func(a, b answered) int { return cmp.Compare(b.probability, a.probability) })
 	return wrong
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // worstLabels is worst of samples with several labels.
-func (d *Details) worstLabels(m *models.Model, page *mistakesPage) *Details {
-	page.Order = "the largest loss first"
+func (d *Details) worstLabels(m *models.Model, x *Mistakes) *Details {
+	x.Order = "the largest loss first"
 	wrong := d.sorted(func(e elements) float64 {
 		loss, met := (&Details{elements: []elements{e}}).bendOfLabels(1).loss, true
 		for k, l := range e.label {
@@ -23,27 +23,27 @@ func (d *Details) worstLabels(m *models.Model, page *mistakesPage) *Details {
 			return 0
 		}
 		return loss
-	}, page)
-	for i := range page.Mistakes {
+	}, x)
+	for i := range x.First {
 		e, is := wrong.elements[i], ""
 		for k, l := range e.label {
-			row := mistakeRow{"wrongly", Label(m, k), percent(sigmoid(e.answer[k])), true}
+			row := MistakeRow{"wrongly", Label(m, k), percent(sigmoid(e.answer[k])), true}
 			if l == 1 {
 				row.Term, is = "missed", is+", "+Label(m, k)
 			}
 			if l >= 0 && (e.answer[k] > 0) != (l == 1) {
-				page.Mistakes[i].Rows = append(page.Mistakes[i].Rows, row)
+				x.First[i].Rows = append(x.First[i].Rows, row)
 			}
 		}
 		is = cmp.Or(is, ", none of the labels")[2:]
-		page.Mistakes[i].Rows = append(page.Mistakes[i].Rows, mistakeRow{"is", is, "", false})
+		x.First[i].Rows = append(x.First[i].Rows, MistakeRow{"is", is, "", false})
 	}
 	return wrong
 }
 
 // worstNumbers is worst of samples with numbers.
-func (d *Details) worstNumbers(m *models.Model, page *mistakesPage) *Details {
-	page.Order = "the largest error first"
+func (d *Details) worstNumbers(m *models.Model, x *Mistakes) *Details {
+	x.Order = "the largest error first"
 	deviation := d.deviations()
 	wrong := d.sorted(func(e elements) (sum float64) {
 		for k, bits := range e.label {
@@ -53,15 +53,15 @@ func (d *Details) worstNumbers(m *models.Model, page *mistakesPage) *Details {
 			}
 		}
 		return sum
-	}, page)
-	for i := range page.Mistakes {
+	}, x)
+	for i := range x.First {
 		for k, bits := range wrong.elements[i].label {
 			is := "not known"
 			if number := data.Number(bits); number == number {
 				is = fmt.Sprintf("is %.6g", number)
 			}
 			said := fmt.Sprintf("%.6g", wrong.elements[i].answer[k])
-			page.Mistakes[i].Rows = append(page.Mistakes[i].Rows, mistakeRow{Label(m, k), said, is, true})
+			x.First[i].Rows = append(x.First[i].Rows, MistakeRow{Label(m, k), said, is, true})
 		}
 	}
 	return wrong
@@ -93,8 +93,8 @@ func (d *Details) deviations() []float64 {
 }
 
 // sorted returns the samples whose badness is not 0, the worst first, those that are not finite before
-// all, and puts the first of them on page.
-func (d *Details) sorted(badness func(e elements) float64, page *mistakesPage) *Details {
+// all, and puts the first of them into x.
+func (d *Details) sorted(badness func(e elements) float64, x *Mistakes) *Details {
 	type judged struct {
 		elements
 		bad float64
@@ -112,10 +112,10 @@ func (d *Details) sorted(badness func(e elements) float64, page *mistakesPage) *
 	out := &Details{}
 	for i, j := range all {
 		out.elements = append(out.elements, j.elements)
-		if i < pageMistakes {
-			page.Mistakes = append(page.Mistakes, mistake{sample: j.sample})
+		if i < x.most {
+			x.First = append(x.First, Mistake{Sample: j.sample})
 		}
 	}
-	page.Wrong = len(all)
+	x.Wrong = len(all)
 	return out
 }

@@ -19,7 +19,7 @@ type elements struct {
 	answer []float64 // logits, or numbers
 }
 
-// observeAll is train.EvalOptions.ObserveAll.
+// observeAll is train.Observers.ObserveAll.
 func (d *Details) observeAll(sample int, label []int32, answer []float64) {
 	d.elements = append(d.elements, elements{sample, slices.Clone(label), slices.Clone(answer)})
 }

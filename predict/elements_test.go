@@ -53,7 +53,7 @@ func elementsOf(t *testing.T, numbers bool) (*models.Model, *ElementsReport, *De
 	m, d := &models.Model{Labels: slices.Concat(info.Classes, info.Targets)}, &Details{}
 	src.logits = answers
 	e, err := train.Evaluate(t.Context(), src, src, train.EvalOptions{Batch: n,
-		Loss: train.LossOf(nil, info), ObserveAll: d.observeAll})
+		Loss: train.LossOf(nil, info), Observers: d.Observers()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,10 +50,7 @@ func (p *Predictor) evaluate(ctx context.Context, src data.Source, workers int, 
 	o := train.EvalOptions{Loss: l, Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
 		Transform: train.Transform(p.Model, src.Info()), Probabilities: l.Probabilities(p.Model.Graph)}
 	if d != nil {
-		o.Observe, o.ObserveAll = d.observe, d.observeAll
-		if d.Masks {
-			o.ObserveMask = d.observeMask
-		}
+		o.Observers = d.Observers()
 	}
 	return train.Evaluate(ctx, p, src, o)
 }

@@ -17,23 +17,23 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// pageMasks bounds the masks that are kept for a page: each is as large as its picture.
-const pageMasks = 100
-
 // masked counts what was answered for the pixels of a sample.
-type masked struct {
-	sample, pixels, wrong int // pixels with a label
-	h, w                  int
-	label, predicted      []int16 // of the worst; else nil
-}
+type masked struct{ sample, pixels, wrong int } // pixels with a label
 
 func (a masked) fraction() float64 { return float64(a.wrong) / float64(max(a.pixels, 1)) }
 
-// observeMask is train.EvalOptions.ObserveMask.
+// painted is a mask and what was answered for it, a class for each pixel.
+type painted struct {
+	masked
+	h, w             int
+	label, predicted []int16
+}
+
+// observeMask is train.Observers.ObserveMask.
 func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 	s, n := scores.F32(), len(label)
-	a := masked{sample: sample, h: scores.Shape[len(scores.Shape)-2], w: scores.Shape[len(scores.Shape)-1],
-		label: make([]int16, n), predicted: make([]int16, n)}
+	a := painted{masked: masked{sample: sample}, h: scores.Shape[len(scores.Shape)-2],
+		w: scores.Shape[len(scores.Shape)-1], label: make([]int16, n), predicted: make([]int16, n)}
 	for at, l := range label {
 		best := 0
 		for c := 1; c*n < len(s); c++ {
@@ -49,40 +49,88 @@ func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 			a.wrong++
 		}
 	}
-	d.masks = append(d.masks, a)
-	d.stored = append(d.stored, len(d.masks)-1)
-	if len(d.stored) > pageMasks { // the least bad one is let go of
-		least := 0
-		for i, k := range d.stored {
-			if d.masks[k].fraction() <= d.masks[d.stored[least]].fraction() {
-				least = i
-			}
-		}
-		gone := &d.masks[d.stored[least]]
-		gone.label, gone.predicted = nil, nil
-		d.stored = slices.Delete(d.stored, least, least+1)
+	if d.masks = append(d.masks, a.masked); a.wrong == 0 {
+		return
+	}
+	at := len(d.stored)
+	for at > 0 && d.stored[at-1].fraction() < a.fraction() {
+		at--
+	}
+	if at < d.Masks {
+		d.stored = slices.Insert(d.stored, at, a)
+		d.stored = slices.Delete(d.stored, min(len(d.stored), d.Masks), len(d.stored)) // the least bad one is let go of
 	}
 }
 
 // worstMasks is worst of masks.
-func (d *Details) worstMasks(m *models.Model, src data.Source, page *mistakesPage) *Details {
-	page.Order = "the largest share of wrong pixels first, labels on the left and answers on the right"
+func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Details {
+	x.Order = "the largest share of wrong pixels first, labels on the left and answers on the right"
 	all := slices.DeleteFunc(slices.Clone(d.masks), func(a masked) bool { return a.wrong == 0 })
 	slices.SortStableFunc(all, func(a, b masked) int { return cmp.Compare(b.fraction(), a.fraction()) })
-	for _, a := range all {
-		if a.label != nil && len(page.Mistakes) < pageMasks {
-			page.Mistakes = append(page.Mistakes, mistake{sample: a.sample, draw: a.drawn(m, src), Rows: []mistakeRow{
-				{"wrong", fmt.Sprintf("%d of %s", a.wrong, problem.Plural(a.pixels, "pixel")),
-					percent(a.fraction()), true}}})
+	shown := d.stored[:min(len(d.stored), x.most)]
+	for _, a := range shown {
+		x.First = append(x.First, Mistake{Sample: a.sample, draw: a.drawn(m, src), Rows: []MistakeRow{
+			{"wrong", fmt.Sprintf("%d of %s", a.wrong, problem.Plural(a.pixels, "pixel")),
+				percent(a.fraction()), true}}})
+		if label, predicted := a.mostly(); label != predicted {
+			row := MistakeRow{"mostly", Label(m, predicted), "in place of " + Label(m, label), false}
+			x.First[len(x.First)-1].Rows = append(x.First[len(x.First)-1].Rows, row)
 		}
 	}
-	page.Wrong = len(all)
+	x.Wrong, x.Key = len(all), keyOf(m, shown)
 	return &Details{masks: all}
 }
 
+// mostly returns which class was taken most often for which other: of those that are so equally often, the
+// first. They are the same if no pixel has another class, as where the scores are no numbers.
+func (a *painted) mostly() (label, predicted int) {
+	counts, most := map[[2]int16]int{}, 0
+	for at, l := range a.label {
+		if p := a.predicted[at]; l >= 0 && l != p {
+			counts[[2]int16{l, p}]++
+		}
+	}
+	for pair, n := range counts {
+		l, p := int(pair[0]), int(pair[1])
+		if n > most || n == most && (l < label || l == label && p < predicted) {
+			label, predicted, most = l, p, n
+		}
+	}
+	return label, predicted
+}
+
+// MaskClass is a class as a mask over a picture shows it.
+type MaskClass struct {
+	Name   string `json:"name"`
+	Colour string `json:"colour"` // "#RRGGBB"
+}
+
+// keyOf returns the classes that are drawn: all but class 0, which is not, in their order.
+func keyOf(m *models.Model, shown []painted) (key []MaskClass) {
+	var drawn [data.MaskClasses + 1]bool
+	for _, a := range shown {
+		for _, side := range [][]int16{a.label, a.predicted} {
+			for _, class := range side {
+				drawn[uint8(class)] = true // -1, no label, is the last
+			}
+		}
+	}
+	for class := 1; class < len(drawn); class++ {
+		if drawn[class] {
+			r, g, b, _ := data.MaskPalette[class].RGBA()
+			name := "no label"
+			if class < data.MaskClasses {
+				name = Label(m, class)
+			}
+			key = append(key, MaskClass{name, fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)})
+		}
+	}
+	return key
+}
+
 // drawn returns what draws label and answer over the picture as the model sees it.
-func (a masked) drawn(m *models.Model, src data.Source) func(context.Context) (*image.RGBA, error) {
-	return func(ctx context.Context) (*image.RGBA, error) {
+func (a painted) drawn(m *models.Model, src data.Source) func(context.Context, int) (*image.RGBA, error) {
+	return func(ctx context.Context, side int) (*image.RGBA, error) {
 		picture, err := src.Sample(ctx, a.sample)
 		if err != nil {
 			return nil, err
@@ -97,7 +145,7 @@ func (a masked) drawn(m *models.Model, src data.Source) func(context.Context) (*
 			picture = seen
 		}
 		label, predicted := data.Overlay(picture, unpacked(a.label)), data.Overlay(picture, unpacked(a.predicted))
-		return data.Cells([]tensor.Tensor{label, predicted}, pageSide), nil
+		return data.Cells([]tensor.Tensor{label, predicted}, side), nil
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // Samples with a wrong label are sorted by their loss, one that is not finite first; what is right in all that is
 // known is none.
 func TestWorstLabels(t *testing.T) {
-	d, page := &Details{}, &mistakesPage{}
+	d, page := &Details{}, &Mistakes{most: 500}
 	d.observeAll(0, []int32{1, 0}, []float64{2, -1})         // right
 	d.observeAll(1, []int32{1, 0}, []float64{-1, -3})        // missed by little
 	d.observeAll(2, []int32{0, -1}, []float64{4, 9})         // wrongly, by much
@@ -28,24 +28,24 @@ func TestWorstLabels(t *testing.T) {
 	for _, e := range wrong.elements {
 		order = append(order, e.sample)
 	}
-	rows := page.Mistakes[1].Rows
+	rows := page.First[1].Rows
 	if !slices.Equal(order, []int{4, 2, 1}) || page.Wrong != 3 ||
-		!slices.Equal(rows, []mistakeRow{{"wrongly", "cat", "98.2 %", true}, {"is", "none of the labels", "", false}}) ||
-		page.Mistakes[2].Rows[0] != (mistakeRow{"missed", "cat", "26.9 %", true}) {
-		t.Errorf("order %v, rows %v", order, page.Mistakes)
+		!slices.Equal(rows, []MistakeRow{{"wrongly", "cat", "98.2 %", true}, {"is", "none of the labels", "", false}}) ||
+		page.First[2].Rows[0] != (MistakeRow{"missed", "cat", "26.9 %", true}) {
+		t.Errorf("order %v, rows %v", order, page.First)
 	}
 }
 
 // Errors weigh by the deviation of their numbers: 1 of height is more than 5 of weight.
 func TestWorstNumbers(t *testing.T) {
-	d, page := &Details{}, &mistakesPage{}
+	d, page := &Details{}, &Mistakes{most: 500}
 	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
 	d.observeAll(0, []int32{bits(0), bits(0)}, []float64{0, 5})
 	d.observeAll(1, []int32{bits(1), bits(100)}, []float64{2, 100})
 	d.observeAll(2, []int32{bits(1), -1}, []float64{1, 7}) // right in what is known
 	wrong := d.worstNumbers(&models.Model{Labels: []string{"height", "weight"}}, page)
 	if len(wrong.elements) != 2 || wrong.elements[0].sample != 1 || page.Wrong != 2 ||
-		page.Mistakes[0].Rows[0] != (mistakeRow{"height", "2", "is 1", true}) {
+		page.First[0].Rows[0] != (MistakeRow{"height", "2", "is 1", true}) {
 		t.Errorf("%+v", page)
 	}
 }
@@ -56,7 +56,7 @@ func TestWorstMasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Details{Masks: true}
+	d := &Details{Masks: 100}
 	for i := range 3 { // all background, which is a mistake where there is a shape
 		label, err := src.Label(t.Context(), i)
 		if err != nil {
@@ -100,20 +100,17 @@ func TestWorstMasks(t *testing.T) {
 
 // Of very many masks the pixels of the worst alone are kept.
 func TestMasksThatAreKept(t *testing.T) {
-	d := &Details{Masks: true}
+	d := &Details{Masks: 100}
 	scores := tensor.Of([]float32{1, 1, 1, 0, 0, 0}, 1, 2, 1, 3)
-	for i := range 3 * pageMasks {
+	for i := range 3 * d.Masks {
 		d.observeMask(i, [][]int32{{0, 0, 0}, {1, 0, 0}, {0, 0, 1}}[i%3], scores)
 	}
-	kept := 0
-	for _, a := range d.masks {
-		if a.label != nil {
-			if kept++; a.wrong == 0 {
-				t.Errorf("sample %d is kept, and nothing in it is wrong", a.sample)
-			}
+	for _, a := range d.stored {
+		if a.wrong == 0 {
+			t.Errorf("sample %d is kept, and nothing in it is wrong", a.sample)
 		}
 	}
-	if kept != pageMasks {
-		t.Errorf("%d are kept, want %d", kept, pageMasks)
+	if len(d.stored) != d.Masks || len(d.masks) != 3*d.Masks {
+		t.Errorf("%d of %d are kept, want %d", len(d.stored), len(d.masks), d.Masks)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"image"
 	"image/png"
 	"io"
 	"os"
@@ -22,14 +21,9 @@ import (
 const pageMistakes, pageSide = 500, 256
 
 // WriteMistakes writes the pictures of samples that were answered wrongly into a folder, which it makes,
-// the worst first: NNNN.png, scaled to 256 pixels, of at most 500; index.html, to look at them; and
-// mistakes.csv, of all of them, as WriteCSV writes it. The worst is, where a sample has one class, the one
-// with the most probable wrong class; where it has several labels, that with the largest loss, if one of
-// them is wrong; where it has numbers, that with the largest squared error in units of their deviations;
-// of masks, that with the largest share of wrong pixels (with Details.Masks; 100 pictures, labels on the
-// left, answers on the right). src has the samples, and m is the model that was evaluated on them. It is
-// an error if the samples are no pictures, if the folder exists and is not empty, or if something cannot
-// be read or written.
+// the worst first, as Mistakes has them: NNNN.png, scaled to 256 pixels, of at most 500; index.html, to look
+// at them; and mistakes.csv, of all of them, as WriteCSV writes it. It is an error if the samples are no
+// pictures, if the folder exists and is not empty, or if something cannot be read or written.
 func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Model, src data.Source) error {
 	info := src.Info()
 	if !info.Pictures() {
@@ -42,8 +36,8 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 		return err
 	}
 	page := mistakesPage{Style: template.CSS(style.CSS()), Model: m.Architecture, Data: info.Kind,
-		Samples: info.Len}
-	wrong := d.worst(m, src, &page)
+		Samples: info.Len, Mistakes: Mistakes{most: pageMistakes}}
+	wrong := d.worst(m, src, &page.Mistakes)
 	if err := page.writePictures(ctx, folder, src); err != nil {
 		return err
 	}
@@ -55,75 +49,39 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 		write("mistakes.csv", func(w io.Writer) error { return wrong.WriteCSV(w, m, src) }))
 }
 
-// worst returns the answers that are wrong, the worst first, and puts the first into page.
-func (d *Details) worst(m *models.Model, src data.Source, page *mistakesPage) *Details {
-	switch info := src.Info(); {
-	case info.Masks:
-		return d.worstMasks(m, src, page)
-	case info.Targets != nil:
-		return d.worstNumbers(m, page)
-	case info.MultiLabel:
-		return d.worstLabels(m, page)
-	}
-	page.Order = "the surest first"
-	wrong := &Details{answers: d.mistakes()}
-	for _, a := range wrong.answers[:min(len(wrong.answers), pageMistakes)] {
-		page.Mistakes = append(page.Mistakes, mistake{sample: a.sample, Rows: []mistakeRow{
-			{"said", Label(m, a.predicted), percent(a.probability), true},
-			{"is", Label(m, a.label), percent(a.ofLabel), false}}})
-	}
-	page.Wrong = len(wrong.answers)
-	return wrong
-}
-
-func percent(p float64) string { return fmt.Sprintf("%.1f %%", 100*p) }
-
 // writePictures writes the pictures of a page.
 func (p *mistakesPage) writePictures(ctx context.Context, folder string, src data.Source) error {
-	for i := range p.Mistakes {
-		x := &p.Mistakes[i]
-		x.File, x.Sample = fmt.Sprintf("%04d.png", i+1), src.Name(x.sample)
-		draw := x.draw
-		if draw == nil {
-			draw = func(ctx context.Context) (*image.RGBA, error) {
-				return data.Grid(ctx, src, []int{x.sample}, 1, pageSide)
-			}
-		}
-		picture, err := draw(ctx)
+	for i := range p.First {
+		x := &p.First[i]
+		item := pictured{Mistake: x, File: fmt.Sprintf("%04d.png", i+1), Name: src.Name(x.Sample)}
+		picture, err := x.Draw(ctx, src, pageSide)
 		if err != nil {
 			return err
 		}
-		err = regular.WriteFile(filepath.Join(folder, x.File), 0o666, func(w io.Writer) error {
+		err = regular.WriteFile(filepath.Join(folder, item.File), 0o666, func(w io.Writer) error {
 			return png.Encode(w, picture)
 		})
 		if err != nil {
 			return err
 		}
+		p.Pictures = append(p.Pictures, item)
 	}
 	return nil
 }
 
 // mistakesPage is what the page shows.
 type mistakesPage struct {
-	Style          template.CSS
-	Model, Data    string
-	Samples, Wrong int
-	Order          string // "the surest first"
-	Mistakes       []mistake
+	Style       template.CSS
+	Model, Data string
+	Samples     int
+	Mistakes
+	Pictures []pictured
 }
 
-// mistake is a sample on the page.
-type mistake struct {
-	File, Sample string
-	Rows         []mistakeRow
-	sample       int
-	draw         func(context.Context) (*image.RGBA, error) // nil: the sample
-}
-
-// mistakeRow is a line below a picture: what, which label or number, and how probable.
-type mistakeRow struct {
-	Term, Value, Number string
-	Wrong               bool
+// pictured is a mistake with the name of its picture, and of its sample.
+type pictured struct {
+	*Mistake
+	File, Name string
 }
 
 //go:embed mistakes.html

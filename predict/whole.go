@@ -126,7 +126,7 @@ func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole,
 			return err
 		}
 		scores.Shape = append([]int{1}, scores.Shape...)
-		if d != nil && d.Masks {
+		if d != nil && d.Masks > 0 {
 			d.observeMask(i, mask, scores)
 		}
 		return e.Add(scores, tensor.Of(mask, 1, len(mask)), probabilities)

@@ -54,8 +54,10 @@ type Config struct {
 	// Session.ExtraStatistics.
 	ExtraStatistics []StatisticsConfig
 
-	// Evaluated is called with each evaluation at the end of an epoch; nil: nobody asks for samples that were
-	// answered wrongly.
+	// Observe is called before each evaluation at the end of an epoch, and returns who is told its answers one
+	// by one; nil: nobody.
+	Observe func() Observers
+	// Evaluated is called with each evaluation at the end of an epoch; may be nil.
 	Evaluated func(Evaluated)
 	// Norms asks for the event Norms at the end of every epoch. It reads the weights for that.
 	Norms    bool

@@ -92,8 +92,8 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 		s.plan.watched(m)
 	}
 	o.done(0)
-	if s.mistakes = nil; s.plan.config.Evaluated != nil {
-		o.Observe = s.noteMistake
+	if s.plan.config.Observe != nil {
+		o.Observers = s.plan.config.Observe()
 	}
 	return Evaluate(ctx, s.trainer.driver, s.plan.config.Validation, o)
 }

@@ -48,9 +48,7 @@ type Evaluation struct {
 	loss         judged
 	classWeights []float64 // in the loss; nil: 1
 	sumWeights   float64   // of all labels
-	observe      func(sample, label int, logs []float64)
-	observeAll   func(sample int, label []int32, answer []float64)
-	observeMask  func(sample int, label []int32, scores tensor.Tensor)
+	observers    Observers
 }
 
 // ClassCount has the number of labels of one class, how many of them were predicted, and how often the
@@ -91,7 +89,7 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 	}
 	defer l.Close()
 	e := newEvaluation(src.Info(), o.Loss)
-	e.observe, e.observeAll, e.observeMask = o.Observe, o.ObserveAll, o.ObserveMask
+	e.observers = o.Observers
 	for {
 		b, err := l.Next()
 		if err == io.EOF {
@@ -154,8 +152,8 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 				return err
 			}
 		}
-		if e.observeMask != nil && e.Masks {
-			e.observeMask(e.Samples+i, l[i*perSample:(i+1)*perSample], scores.Rows(i, i+1))
+		if e.observers.ObserveMask != nil && e.Masks {
+			e.observers.ObserveMask(e.Samples+i, l[i*perSample:(i+1)*perSample], scores.Rows(i, i+1))
 		}
 	}
 	e.Samples += n
@@ -197,8 +195,8 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 	} else {
 		e.LossSum += float64(weight * crossEntropy(logs, label, e.loss.smoothing))
 	}
-	if e.observe != nil && !e.Masks {
-		e.observe(sample, label, logs)
+	if e.observers.Observe != nil && !e.Masks {
+		e.observers.Observe(sample, label, logs)
 	}
 	return nil
 }
@@ -276,6 +274,13 @@ type EvalOptions struct {
 	// with several ranks, parallel.Driver gets the outputs of the other rows
 	// from other ranks. nil: all rows.
 	OwnRows func(rows int) (from, to int)
+	Observers
+
+	done func(samples int) // called after each batch; nil
+}
+
+// Observers are told the answers of an evaluation one by one.
+type Observers struct {
 	// Observe is called with each label that is counted, its sample, and the logarithms of the
 	// probabilities of all classes, which it may not keep. It is not called for masks, and may be nil.
 	Observe func(sample, label int, logs []float64)
@@ -285,6 +290,4 @@ type EvalOptions struct {
 	// ObserveMask is called in its place where a sample has a mask: with that and the scores, f32
 	// [1,C,H,W]. It may keep neither, and may be nil.
 	ObserveMask func(sample int, label []int32, scores tensor.Tensor)
-
-	done func(samples int) // called after each batch; nil
 }

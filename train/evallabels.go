@@ -53,8 +53,8 @@ func (e *Evaluation) addElements(scores, labels tensor.Tensor, probabilities boo
 		} else {
 			e.numbersOf(z, label)
 		}
-		if e.observeAll != nil {
-			e.observeAll(e.Samples+i, label, z)
+		if e.observers.ObserveAll != nil {
+			e.observers.ObserveAll(e.Samples+i, label, z)
 		}
 	}
 	e.Samples += n

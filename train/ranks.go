@@ -35,7 +35,8 @@ func (p *plan) takeRank() error {
 			"use {weight-sync} allreduce or template")
 	}
 	if p.config.Peers.Rank() > 0 {
-		p.config.Checkpoint, p.config.Events, p.config.Watch, p.config.Evaluated = "", nil, nil, nil
+		p.config.Checkpoint, p.config.Events, p.config.Watch = "", nil, nil
+		p.config.Observe, p.config.Evaluated = nil, nil
 	}
 	return nil
 }

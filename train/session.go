@@ -25,7 +25,6 @@ type Session struct {
 	checkpointer checkpointer
 	probe        parallel.Batch // for the gap of the epoch; empty in its middle
 	norms        normsWatch     // for Norms
-	mistakes     []Mistake      // of the last evaluation, for Evaluated
 	losses       []Losses       // of devices
 	began        time.Time
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
+// shownMasks is how many masks a page of mistakes shows.
+const shownMasks = 100
+
 // evaluation is one call of bnctl eval.
 type evaluation struct {
 	path      string // of the model
@@ -56,8 +59,10 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		return err
 	}
 	defer p.Close()
-	began, details := time.Now(), &predict.Details{Logs: e.calibrate != "", Wish: e.wish,
-		Masks: e.csv || e.mistakes != ""}
+	began, details := time.Now(), &predict.Details{Logs: e.calibrate != "", Wish: e.wish}
+	if e.csv || e.mistakes != "" {
+		details.Masks = shownMasks
+	}
 	figures, err := p.EvaluateWhole(ctx, src, e.whole, e.workers, details)
 	if err == nil {
 		err = v.Verify()

@@ -29,7 +29,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	defer p.stop()
 	o.Observer, o.Events, o.Watch = t.observer(o), t.events(p), p.watch
 	if t.page = reports.NewLog(t.logDir); t.logDir != "" {
-		o.Norms, o.Evaluated = true, t.page.Evaluated
+		o.Norms, o.Observe, o.Evaluated = true, t.page.Observe, t.page.Evaluated
 	}
 	o.Observer.Begin = func() error {
 		saved = interrupt.Saving(ctx)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/internal/chart"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -20,11 +21,14 @@ type classesSection struct {
 	Confusions            *table
 	Table                 table
 	Mistakes              []pictured
+	MistakesIntro         string
+	Key                   []predict.MaskClass // of masks
+	Pairs                 bool                // a picture is two, side by side
 }
 
 type pictured struct {
-	Picture                                    template.URL
-	Sample, Label, Predicted, Percent, OfLabel string
+	Picture template.URL
+	Mistake
 }
 
 // mostRows is how many classes a table has, and mostOpen up to how many it is open.
@@ -36,9 +40,35 @@ func (r *Run) classesSection() *classesSection {
 	if e == nil {
 		return nil
 	}
-	if len(e.Classes) == 0 {
-		return e.elementsSection()
+	s := e.elementsSection()
+	if len(e.Classes) > 0 {
+		s = e.exclusiveSection()
 	}
+	if s != nil {
+		e.addMistakes(s)
+	}
+	return s
+}
+
+// addMistakes puts the pictures of mistakes into a section.
+func (e *evaluated) addMistakes(s *classesSection) {
+	s.Key, s.Pairs = e.Key, e.Masks
+	s.MistakesIntro = fmt.Sprintf("%s of %s: %s.", thousands(float64(e.Wrong)), problem.Plural(e.Samples, "sample"),
+		e.Order)
+	if e.Wrong > len(e.Mistakes) {
+		s.MistakesIntro += fmt.Sprintf(" The first %d.", len(e.Mistakes))
+	}
+	for _, m := range e.Mistakes {
+		item := pictured{Mistake: m}
+		if len(m.Picture) > 0 {
+			item.Picture = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(m.Picture))
+		}
+		s.Mistakes = append(s.Mistakes, item)
+	}
+}
+
+// exclusiveSection is the section of classes that exclude each other.
+func (e *evaluated) exclusiveSection() *classesSection {
 	what := "samples"
 	if e.Masks {
 		what = "pixels"
@@ -66,14 +96,6 @@ func (r *Run) classesSection() *classesSection {
 		s.Matrix = &d
 	}
 	s.Confusions = e.confusionTable()
-	for _, m := range e.Mistakes {
-		item := pictured{Sample: m.Sample, Label: e.Classes[m.Label].Name,
-			Predicted: e.Classes[m.Predicted].Name, Percent: percent(m.Probability), OfLabel: percent(m.OfLabel)}
-		if len(m.Picture) > 0 {
-			item.Picture = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(m.Picture))
-		}
-		s.Mistakes = append(s.Mistakes, item)
-	}
 	return s
 }
 

@@ -5,28 +5,32 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/train"
 )
 
 // evaluated is what a report shows of one, as the folder of a run's logs has it in evaluation.json.
 type evaluated struct {
-	Epoch         int         `json:"epoch"` // counted from 1
-	Data          string      `json:"data"`  // in words
-	Samples       int         `json:"samples"`
-	Counted       int         `json:"counted"` // labels
-	Correct       int         `json:"correct"`
-	NotFinite     int         `json:"not_finite,omitempty"`
-	Masks         bool        `json:"masks,omitempty"`
-	Classes       []Class     `json:"classes"`
-	MatrixClasses []int       `json:"matrix_classes"` // classes of Matrix, by number
-	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
-	Confusions    []Confusion `json:"confusions"`     // the most frequent first
-	Mistakes      []Mistake   `json:"mistakes,omitempty"`
-	Labels        []Element   `json:"labels,omitempty"` // that do not exclude each other
-	Exact         int         `json:"exact,omitempty"`  // samples, of the Judged, all of whose Labels are met
-	Judged        int         `json:"judged,omitempty"`
-	Targets       []Element   `json:"targets,omitempty"` // numbers
-	Recipe        string      `json:"recipe"`            // SHA-256: an evaluation of another run is left out
+	Epoch         int                 `json:"epoch"` // counted from 1
+	Data          string              `json:"data"`  // in words
+	Samples       int                 `json:"samples"`
+	Counted       int                 `json:"counted"` // labels
+	Correct       int                 `json:"correct"`
+	NotFinite     int                 `json:"not_finite,omitempty"`
+	Masks         bool                `json:"masks,omitempty"`
+	Classes       []Class             `json:"classes"`
+	MatrixClasses []int               `json:"matrix_classes"` // classes of Matrix, by number
+	Matrix        [][]int             `json:"matrix"`         // [label][predicted]
+	Confusions    []Confusion         `json:"confusions"`     // the most frequent first
+	Mistakes      []Mistake           `json:"mistakes,omitempty"`
+	Order         string              `json:"mistakes_order,omitempty"` // "the surest first"
+	Wrong         int                 `json:"wrong,omitempty"`          // samples, of which Mistakes are the worst
+	Key           []predict.MaskClass `json:"mistakes_key,omitempty"`
+	Labels        []Element           `json:"labels,omitempty"` // that do not exclude each other
+	Exact         int                 `json:"exact,omitempty"`  // samples, of the Judged, all of whose Labels are met
+	Judged        int                 `json:"judged,omitempty"`
+	Targets       []Element           `json:"targets,omitempty"` // numbers
+	Recipe        string              `json:"recipe"`            // SHA-256: an evaluation of another run is left out
 }
 
 // Class is how many labels of a class there were, and how many predictions.
@@ -46,15 +50,12 @@ type Confusion struct {
 
 // Mistake is a sample that was answered wrongly.
 type Mistake struct {
-	Sample      string  `json:"sample"`
-	Label       int     `json:"label"`
-	Predicted   int     `json:"predicted"`
-	Probability float64 `json:"probability"`          // of the predicted class
-	OfLabel     float64 `json:"probability_of_label"` //
-	Picture     []byte  `json:"picture,omitempty"`    // PNG
+	Sample  string               `json:"sample"`
+	Rows    []predict.MistakeRow `json:"rows"`
+	Picture []byte               `json:"picture,omitempty"` // PNG
 }
 
-// Most of what is kept of an evaluation: classes of the matrix, confusions, mistakes.
+// Most of what is kept of an evaluation: classes of the matrix, confusions.
 const (
 	mostDrawn      = 30
 	mostConfusions = 100
@@ -127,11 +128,6 @@ func (e *evaluated) valid() bool {
 	}
 	for _, c := range e.Confusions {
 		if !class(c.Label) || !class(c.Predicted) {
-			return false
-		}
-	}
-	for _, m := range e.Mistakes {
-		if !class(m.Label) || !class(m.Predicted) {
 			return false
 		}
 	}

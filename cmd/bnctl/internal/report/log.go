@@ -12,7 +12,6 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/internal/regular"
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/train"
 )
@@ -21,9 +20,16 @@ import (
 // it has come to its last step or was stopped.
 type Log struct {
 	folder     string
-	recipe     string // sum of it; "": the run has not begun
-	last, best *train.Evaluated
+	recipe     string           // sum of it; "": the run has not begun
+	answers    *predict.Details // of the evaluation that is made
+	last, best *evaluation
 	ofBest     bool // the template has the weights of the best epoch
+}
+
+// evaluation is one with its answers.
+type evaluation struct {
+	train.Evaluated
+	answers *predict.Details
 }
 
 // NewLog returns the log of a run whose events are written to a folder.
@@ -47,10 +53,19 @@ func sumOf(recipe []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// mostMistakes is how many mistakes a page shows.
+const mostMistakes = 24
+
+// Observe takes in the answers of the next evaluation: train.Config.Observe.
+func (l *Log) Observe() train.Observers {
+	l.answers = &predict.Details{Masks: mostMistakes}
+	return l.answers.Observers()
+}
+
 // Evaluated takes in an evaluation: train.Config.Evaluated.
 func (l *Log) Evaluated(e train.Evaluated) {
-	if l.last = &e; e.Best {
-		l.best = &e
+	if l.last = (&evaluation{e, l.answers}); e.Best {
+		l.best = l.last
 	}
 }
 
@@ -79,14 +94,15 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 	if e == nil {
 		return nil // there was none: that of before, if it is of this run, still holds
 	}
-	labels := &models.Model{Labels: e.Labels}
-	out := summarise(e.Evaluation, func(class int) string { return predict.Label(labels, class) })
+	out := summarise(e.Evaluation, func(class int) string { return predict.Label(e.Model, class) })
 	info := e.Source.Info()
 	out.Epoch, out.Recipe = e.Epoch, l.recipe
 	out.Data = train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len}.InWords()
-	for _, m := range e.Mistakes {
-		out.Mistakes = append(out.Mistakes, Mistake{e.Source.Name(m.Sample), m.Label, m.Predicted, m.Probability,
-			m.OfLabel, pictureOf(ctx, e.Source, m.Sample)})
+	wrong := e.answers.Mistakes(e.Model, e.Source, mostMistakes)
+	out.Order, out.Wrong, out.Key = wrong.Order, wrong.Wrong, wrong.Key
+	for i := range wrong.First {
+		m := &wrong.First[i]
+		out.Mistakes = append(out.Mistakes, Mistake{e.Source.Name(m.Sample), m.Rows, pictureOf(ctx, e.Source, m)})
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -98,12 +114,12 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 // pictureSide is the largest side of the picture of a mistake, in pixels.
 const pictureSide = 128
 
-// pictureOf draws a sample as PNG; nil if it is no picture, or cannot be read any more.
-func pictureOf(ctx context.Context, src data.Source, sample int) []byte {
+// pictureOf draws a mistake as PNG; nil if it is no picture, or cannot be read any more.
+func pictureOf(ctx context.Context, src data.Source, m *predict.Mistake) []byte {
 	if !src.Info().Pictures() {
 		return nil
 	}
-	drawn, err := data.Grid(ctx, src, []int{sample}, 1, pictureSide)
+	drawn, err := m.Draw(ctx, src, pictureSide)
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -151,8 +153,7 @@ func TestPageRefersToNoOtherFile(t *testing.T) {
 func TestPageSize(t *testing.T) {
 	e := evaluationOf(1000)
 	for i := range 24 {
-		e.Mistakes = append(e.Mistakes, Mistake{Sample: "x", Label: i, Predicted: i + 1, Picture: make([]byte,
-			30000)})
+		e.Mistakes = append(e.Mistakes, Mistake{Sample: fmt.Sprint(i), Picture: make([]byte, 30000)})
 	}
 	page := pageOf(t, folderOf(t, logOf(0, 100, 161, "sync")+doneLine, e))
 	if len(page) > 5<<20 {
@@ -162,6 +163,9 @@ func TestPageSize(t *testing.T) {
 	page = pageOf(t, folderOf(t, logOf(0, 1, 1, "sync"), evaluationOf(10000)))
 	wants(t, page, "The 1000 with the lowest F1 of 10000 classes", "The 30 of 10000 classes that are "+
 		"confused most")
+	if len(page) > 5<<20 {
+		t.Errorf("%d bytes of 10,000 classes, want at most 5 MB", len(page))
+	}
 }
 
 // Names of classes, layers and files are text, whatever is in them.
@@ -169,7 +173,8 @@ func TestMarkupIsText(t *testing.T) {
 	const evil = `<img src=x onerror="alert(1)">`
 	e := evaluationOf(3)
 	e.Classes[1].Name = evil
-	e.Mistakes = []Mistake{{Sample: evil, Label: 1, Predicted: 1}}
+	e.Mistakes = []Mistake{{Sample: evil, Rows: []predict.MistakeRow{{Term: evil, Value: evil, Number: evil}}}}
+	e.Order, e.Key = evil, []predict.MaskClass{{Name: evil, Colour: `red"><script>alert(4)</script>`}}
 	log := strings.ReplaceAll(logOf(0, 3, 3, "sync"), "layer1.0.bn1", `<script>alert(2)</script>`)
 	log = strings.ReplaceAll(log, `"model":"resnet20"`, `"model":"</title><script>3</script>"`)
 	r, err := read(folderOf(t, log, e))
@@ -298,8 +303,11 @@ func TestLog(t *testing.T) {
 		Predicted: 1}, {Predicted: 1}}, Confusion: train.NewConfusion(2)}
 	e.Confusion.Add(0, 0, 1)
 	e.Confusion.Add(0, 1, 1)
-	l.Evaluated(train.Evaluated{Epoch: 2, Evaluation: e, Source: src, Labels: []string{"cat", "<dog>"},
-		Mistakes: []train.Mistake{{Sample: 1, Label: 0, Predicted: 1, Probability: 0.75, OfLabel: 0.25}}})
+	said := l.Observe().Observe
+	said(0, 0, []float64{math.Log(0.9), math.Log(0.1)})
+	said(1, 0, []float64{math.Log(0.25), math.Log(0.75)})
+	l.Evaluated(train.Evaluated{Epoch: 2, Evaluation: e, Source: src,
+		Model: &models.Model{Labels: []string{"cat", "<dog>"}}})
 	if err := l.Write(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -307,8 +315,8 @@ func TestLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, string(page), "data:image/png;base64,", "said <b class=\"bad\">&lt;dog&gt;</b> 75.00 %",
-		"is <b>cat</b> 25.00 %",
+	wants(t, string(page), "data:image/png;base64,", "said <b class=\"bad\">&lt;dog&gt;</b> 75.0 %",
+		"is <b>cat</b> 25.0 %", "1 of 2 samples: the surest first.",
 		"1 of 2 samples met (50.00 %)")
 	if _, err := os.Stat(filepath.Join(folder, "confusion.svg")); err != nil {
 		t.Error(err)

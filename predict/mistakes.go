@@ -1,0 +1,82 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+	"image"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+)
+
+// Mistakes are the samples of a source that were answered wrongly.
+type Mistakes struct {
+	Order string // of First: "the surest first"
+	Wrong int    // samples in all
+	First []Mistake
+	Key   []MaskClass // the classes of masks that First draws
+
+	most int // of First
+}
+
+// Mistake is a sample that was answered wrongly.
+type Mistake struct {
+	Sample int
+	Rows   []MistakeRow
+
+	draw func(ctx context.Context, side int) (*image.RGBA, error) // nil: the sample
+}
+
+// MistakeRow is a line below the picture of a mistake: what, which label or number, and how probable.
+type MistakeRow struct {
+	Term   string `json:"term"`
+	Value  string `json:"value"`
+	Number string `json:"number,omitempty"`
+	Wrong  bool   `json:"wrong,omitempty"`
+}
+
+// Draw draws the sample, of src, into a square of side pixels. A mask has two: with its label on the left, and
+// with the answer on the right.
+func (x *Mistake) Draw(ctx context.Context, src data.Source, side int) (*image.RGBA, error) {
+	if x.draw != nil {
+		return x.draw(ctx, side)
+	}
+	return data.Grid(ctx, src, []int{x.Sample}, 1, side)
+}
+
+// Mistakes returns the samples of src that were answered wrongly by m, the model that was evaluated, of which
+// First has at most so many. The worst is, where a sample has one class, the one with the most probable wrong
+// class; where it has several labels, that with the largest loss, if one of them is wrong; where it has
+// numbers, that with the largest squared error in units of their deviations; of masks, that with the largest
+// share of wrong pixels, of which there are at most Details.Masks.
+func (d *Details) Mistakes(m *models.Model, src data.Source, most int) *Mistakes {
+	x := &Mistakes{most: most}
+	d.worst(m, src, x)
+	return x
+}
+
+// worst returns the answers that are wrong, the worst first, and puts the first into x.
+func (d *Details) worst(m *models.Model, src data.Source, x *Mistakes) *Details {
+	switch info := src.Info(); {
+	case info.Masks:
+		return d.worstMasks(m, src, x)
+	case info.Targets != nil:
+		return d.worstNumbers(m, x)
+	case info.MultiLabel:
+		return d.worstLabels(m, x)
+	}
+	x.Order = "the surest first"
+	wrong := &Details{answers: d.mistakes()}
+	for _, a := range wrong.answers[:min(len(wrong.answers), x.most)] {
+		rows := []MistakeRow{{"said", Label(m, a.predicted), percent(a.probability), true},
+			{"is", Label(m, a.label), percent(a.ofLabel), false}}
+		if a.probability != a.probability {
+			rows = []MistakeRow{{"said", "no number", "", true}, {"is", Label(m, a.label), "", false}}
+		}
+		x.First = append(x.First, Mistake{Sample: a.sample, Rows: rows})
+	}
+	x.Wrong = len(wrong.answers)
+	return wrong
+}
+
+func percent(p float64) string { return fmt.Sprintf("%.1f %%", 100*p) }

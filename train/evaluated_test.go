@@ -1,0 +1,30 @@
+package train
+
+import (
+	"context"
+	"testing"
+)
+
+// Each evaluation at the end of an epoch has observers of its own, who are told every label before the figures
+// are handed out.
+func TestEvaluationIsObserved(t *testing.T) {
+	b := newBench(t, 24)
+	c := b.config(1)
+	var labels []int // of each evaluation
+	c.Observe = func() Observers {
+		labels = append(labels, 0)
+		now := &labels[len(labels)-1]
+		return Observers{Observe: func(int, int, []float64) { *now++ }}
+	}
+	told := 0
+	c.Evaluated = func(e Evaluated) {
+		if told++; e.Epoch != told || labels[told-1] != e.Evaluation.Counted || e.Evaluation.Counted == 0 ||
+			e.Source.Info().Len != e.Evaluation.Samples || e.Model == nil {
+			t.Errorf("epoch %d: %v labels were told, %+v", told, labels, e)
+		}
+	}
+	b.template(New(context.Background(), &b.recipe, b.model(), c))
+	if told != b.recipe.Epochs || len(labels) != told {
+		t.Errorf("%d evaluations, %v labels: want %d", told, labels, b.recipe.Epochs)
+	}
+}

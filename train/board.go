@@ -19,13 +19,14 @@ type Board struct {
 	to      *tfevents.Writer
 	err     error // of to
 	metrics *metrics
-	lost    error // of metrics
+	lost    error // the first of metrics
+	told    bool  // that figures are missing
 }
 
 // OpenBoard makes an event file for TensorBoard in a folder, and the folder if it does not exist. A
 // resumed run writes another such file in the same folder, and goes on in the metrics files of its recipe;
-// a new run beside those of another has files with a number: note is told which, unless it is nil. The
-// caller closes the board.
+// a new run beside those of another has files with a number: note is told which, and when something cannot
+// be written, unless it is nil. The caller closes the board.
 func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	w, err := tfevents.Create(folder)
 	if err != nil {
@@ -34,8 +35,9 @@ func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	return &Board{folder: folder, note: note, to: w}, nil
 }
 
-// Show writes down an event of the run, which begins with Started. What cannot be written is left out from
-// there on, and Close returns the error.
+// Show writes down an event of the run, which begins with Started. What cannot be written, as on a disk that is
+// full, is left out: of TensorBoard's curves all from there on, of the metrics what comes until there is space
+// again. Close returns the first errors.
 func (b *Board) Show(e Event) {
 	b.curves(e)
 	if start, ok := e.(Started); ok && b.metrics == nil {
@@ -46,8 +48,14 @@ func (b *Board) Show(e Event) {
 				filepath.Base(lines), filepath.Base(table)))
 		}
 	}
-	if b.metrics != nil && b.lost == nil {
-		b.lost = b.metrics.write(e, time.Now())
+	if b.metrics != nil && b.metrics.table != nil {
+		if err := b.metrics.write(e, time.Now()); b.lost == nil {
+			b.lost = err
+		}
+	}
+	if err := cmp.Or(b.lost, b.err); err != nil && !b.told && b.note != nil {
+		b.told = true
+		b.note(fmt.Sprintf("%v; figures are missing there, and the run goes on", err))
 	}
 }
 

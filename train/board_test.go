@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A board has a curve for every figure; that a disk fills up is told once, at the end.
+// A board has a curve for every figure; what was not written is an error in the end.
 func TestBoard(t *testing.T) {
 	folder := t.TempDir()
 	b, err := OpenBoard(folder, nil)

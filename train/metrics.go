@@ -21,7 +21,7 @@ import (
 // A resumed run goes on in the files of its recipe, behind a line that was cut off when the run was
 // killed, and leaves out the figures that they have already.
 type metrics struct {
-	lines, table *os.File
+	lines, table *appended
 	number       int  // of the run in its folder, from 1
 	step, epoch  int  // up to which there are figures
 	goesOn       bool // in files that were there
@@ -128,18 +128,34 @@ func (m *metrics) open(folder string, how int) (err error) {
 		return err
 	}
 	if m.table, err = openTail(table, how); err != nil {
-		err = errors.Join(err, m.lines.Close())
+		err = errors.Join(err, m.lines.file.Close())
 		m.table = nil
 		return err
 	}
-	if at, err := m.table.Seek(0, io.SeekEnd); err != nil || at > 0 {
+	if at, err := m.table.file.Seek(0, io.SeekEnd); err != nil || at > 0 {
 		return err
 	}
 	return m.row(metricsColumns)
 }
 
+// appended is a file that lines are written to.
+type appended struct {
+	file *os.File
+	torn bool // it may end within a line, of which the rest could not be written
+}
+
+// write writes lines. After one that was cut off, as by a full disk, they begin on a line of their own.
+func (a *appended) write(lines string) error {
+	if a.torn {
+		lines = "\n" + lines
+	}
+	n, err := io.WriteString(a.file, lines)
+	a.torn = err != nil && (a.torn || n > 0)
+	return err
+}
+
 // openTail opens a file to write at its end, which ends a line.
-func openTail(path string, how int) (*os.File, error) {
+func openTail(path string, how int) (*appended, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|how, 0o666)
 	if err != nil {
 		return nil, err
@@ -154,7 +170,7 @@ func openTail(path string, how int) (*os.File, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	return f, nil
+	return &appended{file: f}, nil
 }
 
 // write writes an event that happened at some time.
@@ -177,7 +193,7 @@ func (m *metrics) write(e Event, at time.Time) error {
 		body = fmt.Appendf(nil, `{"error":%q}`, err.Error())
 	}
 	line := fmt.Sprintf(`{"event":%q,"time":%q,%s`, e.Event(), stamp, body[1:])
-	if _, err := io.WriteString(m.lines, line+"\n"); err != nil {
+	if err := m.lines.write(line + "\n"); err != nil {
 		return err
 	}
 	if cells := metricsRow(e, stamp); cells != nil {
@@ -192,8 +208,7 @@ func (m *metrics) row(cells []string) error {
 	w := csv.NewWriter(&b)
 	_ = w.Write(cells) // to memory
 	w.Flush()
-	_, err := io.WriteString(m.table, b.String())
-	return err
+	return m.table.write(b.String())
 }
 
 // metricsRow returns the row of an event that has figures; nil for others.
@@ -224,4 +239,4 @@ func metricsRow(e Event, stamp string) []string {
 	return nil
 }
 
-func (m *metrics) close() error { return errors.Join(m.lines.Close(), m.table.Close()) }
+func (m *metrics) close() error { return errors.Join(m.lines.file.Close(), m.table.file.Close()) }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,6 +66,15 @@ func (v *terminal) resize(t *testing.T, columns, rows uint16) {
 	}
 }
 
+// lose closes the terminal, as when its window does.
+func (v *terminal) lose(t *testing.T) {
+	t.Helper()
+	if err := v.master.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v.wait.Wait()
+}
+
 // read takes in what is written, until the terminal is closed.
 func (v *terminal) read() {
 	began, n := time.Now(), 0
@@ -101,7 +111,8 @@ func (v *terminal) await(t *testing.T, text string) {
 }
 
 // viewed starts a run with a terminal as its stderr.
-func viewed(t *testing.T, slave io.Writer, samples string, env []string, args ...string) *exec.Cmd {
+// It is its own, which tells it by a signal when it is closed, or not.
+func viewed(t *testing.T, slave io.Writer, samples string, env []string, own bool, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -115,6 +126,9 @@ func viewed(t *testing.T, slave io.Writer, samples string, env []string, args ..
 	c.Args[0], c.Stderr = "bnctl", slave
 	c.Env = append(os.Environ(), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "CI=", "NO_COLOR=")
 	c.Env = append(c.Env, env...)
+	if own {
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
+	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +145,7 @@ func TestView(t *testing.T) {
 		t.Skip("runs for some seconds")
 	}
 	v, slave := openTerminal(t, 100, 30)
-	c := viewed(t, slave, "glyphs:64", nil, "--epochs", "10000")
+	c := viewed(t, slave, "glyphs:64", nil, false, "--epochs", "10000")
 	v.await(t, "starting")
 	v.await(t, "where time goes")
 	v.await(t, "\x1b[32mepoch")
@@ -179,7 +193,7 @@ func TestViewIsSparing(t *testing.T) {
 		t.Skip("runs for some seconds")
 	}
 	v, slave := openTerminal(t, 200, 50)
-	c := viewed(t, slave, "glyphs:6000", nil, "--steps", "100000") // no epoch ends meanwhile
+	c := viewed(t, slave, "glyphs:6000", nil, false, "--steps", "100000") // no epoch ends meanwhile
 	v.await(t, "where time goes")
 	time.Sleep(1200 * time.Millisecond) // the lines above are printed
 	v.mu.Lock()
@@ -204,6 +218,34 @@ func TestViewIsSparing(t *testing.T) {
 	}
 }
 
+// TestTerminalThatIsLost: a run whose terminal is gone goes on where no signal tells of it, as one that was
+// started apart from it; where it is the run's own, that is stopped as by SIGTERM, with a checkpoint.
+func TestTerminalThatIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs for some seconds")
+	}
+	for epochs, own := range map[string]bool{"8": false, "10000": true} {
+		t.Run(epochs+" epochs", func(t *testing.T) {
+			t.Parallel()
+			v, slave := openTerminal(t, 100, 30)
+			logs := t.TempDir()
+			run := viewed(t, slave, "glyphs:64", nil, own, "--epochs", epochs, "--log-dir", logs)
+			v.await(t, "where time goes")
+			slave.Close()
+			v.lose(t)
+			err := run.Wait()
+			output := run.Args[slices.Index(run.Args, "-o")+1]
+			_, finished := os.Stat(output)
+			_, saved := os.Stat(strings.TrimSuffix(output, ".bnm") + ".bnc")
+			_, page := os.Stat(filepath.Join(logs, "report.html"))
+			if code := run.ProcessState.ExitCode(); page != nil || saved != nil ||
+				own && (code != exitTerminated || finished == nil) || !own && (code != 0 || finished != nil) {
+				t.Errorf("exit code %d, %v; template %v, checkpoint %v, page %v", code, err, finished, saved, page)
+			}
+		})
+	}
+}
+
 // TestViewOff: a small terminal, a dumb one, CI and --view=false have no view; --view asks for one anyway.
 func TestViewOff(t *testing.T) {
 	if testing.Short() {
@@ -222,11 +264,12 @@ func TestViewOff(t *testing.T) {
 		"plain":     {80, 24, []string{"LC_ALL=C"}, nil, true, true},
 		"1x1":       {1, 1, nil, []string{"--view"}, false, false},
 		"wide":      {10000, 50, nil, nil, true, true},
+		"huge":      {65535, 65535, nil, nil, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v, slave := openTerminal(t, c.columns, c.rows)
-			run := viewed(t, slave, "glyphs:64", c.env, append(c.args, "--epochs", "1")...)
+			run := viewed(t, slave, "glyphs:64", c.env, false, append(c.args, "--epochs", "1")...)
 			if err := run.Wait(); err != nil {
 				t.Fatalf("%v: %s", err, v.written())
 			}

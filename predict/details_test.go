@@ -65,7 +65,8 @@ func TestFiguresAreThoseOfScikitLearn(t *testing.T) {
 	for _, c := range cases {
 		s := &told{tensor.Of(c.Logits, len(c.Labels), c.Classes), c.Labels}
 		d := &Details{Logs: true}
-		e, err := train.Evaluate(t.Context(), s, s, train.EvalOptions{Batch: len(c.Labels), Observers: d.Observers()})
+		e, err := train.Evaluate(t.Context(), s, s, train.EvalOptions{Batch: len(c.Labels),
+			Observers: d.Observers()})
 		if err != nil {
 			t.Fatal(err)
 		}

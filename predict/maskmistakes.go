@@ -58,7 +58,8 @@ func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 	}
 	if at < d.Masks {
 		d.stored = slices.Insert(d.stored, at, a)
-		d.stored = slices.Delete(d.stored, min(len(d.stored), d.Masks), len(d.stored)) // the least bad one is let go of
+		// the least bad one is let go of
+		d.stored = slices.Delete(d.stored, min(len(d.stored), d.Masks), len(d.stored))
 	}
 }
 
@@ -67,8 +68,8 @@ func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Det
 	x.Order = "the largest share of wrong pixels first, labels on the left and answers on the right"
 	all := slices.DeleteFunc(slices.Clone(d.masks), func(a masked) bool { return a.wrong == 0 })
 	slices.SortStableFunc(all, func(a, b masked) int { return cmp.Compare(b.fraction(), a.fraction()) })
-	shown := d.stored[:min(len(d.stored), x.most)]
-	for _, a := range shown {
+	worst := d.stored[:min(len(d.stored), x.most)]
+	for _, a := range worst {
 		x.First = append(x.First, Mistake{Sample: a.sample, draw: a.drawn(m, src), Rows: []MistakeRow{
 			{"wrong", fmt.Sprintf("%d of %s", a.wrong, problem.Plural(a.pixels, "pixel")),
 				percent(a.fraction()), true}}})
@@ -77,7 +78,7 @@ func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Det
 			x.First[len(x.First)-1].Rows = append(x.First[len(x.First)-1].Rows, row)
 		}
 	}
-	x.Wrong, x.Key = len(all), keyOf(m, shown)
+	x.Wrong, x.Key = len(all), keyOf(m, worst)
 	return &Details{masks: all}
 }
 
@@ -106,9 +107,9 @@ type MaskClass struct {
 }
 
 // keyOf returns the classes that are drawn: all but class 0, which is not, in their order.
-func keyOf(m *models.Model, shown []painted) (key []MaskClass) {
+func keyOf(m *models.Model, worst []painted) (key []MaskClass) {
 	var drawn [data.MaskClasses + 1]bool
-	for _, a := range shown {
+	for _, a := range worst {
 		for _, side := range [][]int16{a.label, a.predicted} {
 			for _, class := range side {
 				drawn[uint8(class)] = true // -1, no label, is the last

@@ -35,9 +35,9 @@ func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	return &Board{folder: folder, note: note, to: w}, nil
 }
 
-// Show writes down an event of the run, which begins with Started. What cannot be written, as on a disk that is
-// full, is left out: of TensorBoard's curves all from there on, of the metrics what comes until there is space
-// again. Close returns the first errors.
+// Show writes down an event of the run, which begins with Started. What cannot be written, as on a disk that
+// is full, is left out: of TensorBoard's curves all from there on, of the metrics what comes until there is
+// space again. Close returns the first errors.
 func (b *Board) Show(e Event) {
 	b.curves(e)
 	if start, ok := e.(Started); ok && b.metrics == nil {

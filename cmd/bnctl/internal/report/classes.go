@@ -53,8 +53,8 @@ func (r *Run) classesSection() *classesSection {
 // addMistakes puts the pictures of mistakes into a section.
 func (e *evaluated) addMistakes(s *classesSection) {
 	s.Key, s.Pairs = e.Key, e.Masks
-	s.MistakesIntro = fmt.Sprintf("%s of %s: %s.", thousands(float64(e.Wrong)), problem.Plural(e.Samples, "sample"),
-		e.Order)
+	s.MistakesIntro = fmt.Sprintf("%s of %s: %s.", thousands(float64(e.Wrong)),
+		problem.Plural(e.Samples, "sample"), e.Order)
 	if e.Wrong > len(e.Mistakes) {
 		s.MistakesIntro += fmt.Sprintf(" The first %d.", len(e.Mistakes))
 	}

@@ -47,11 +47,12 @@ func (e *evaluated) confusionPanel() chart.Panel {
 			chart.Px(topNames-6), small(cell), html.EscapeString(chart.Cut(e.Classes[e.MatrixClasses[j]].Name, 11)))
 	}
 	extent := float64(float64(n) * cell)
-	fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s">rows: label · columns: predicted · blue: met · warm: `+
-		`taken for another</text>`,
-		chart.Px(4), chart.Px(topNames+extent+18))
+	for i, line := range []string{"rows: label · columns: predicted", "blue: met · warm: taken for another"} {
+		fmt.Fprintf(&b, `<text class="soft" x="%s" y="%s">%s</text>`, chart.Px(4),
+			chart.Px(topNames+extent+18+float64(float64(i)*16)), line)
+	}
 	return chart.Panel{Elements: b.String(), Title: "Confusion matrix", Width: math.Max(names+extent+44, 340),
-		Height: topNames + extent + 26}
+		Height: topNames + extent + 42}
 }
 
 // small is the style of names beside narrow cells.
@@ -83,13 +84,11 @@ func levelOf(count, labels int, met bool) int {
 
 // onHeat is the colour of letters on a colour of a map of heat.
 func onHeat(level int) string {
-	switch {
-	case level <= 2:
-		return "var(--ink)"
-	case level <= 3:
-		return "light-dark(#20242b,#fff)"
-	case level <= 5:
-		return "#20242b"
-	}
-	return "light-dark(#fff,#20242b)"
+	return [heats]string{"var(--ink)", "var(--ink)", "var(--ink)", darkOnLight, darkOnLight, darkInk,
+		"light-dark(" + lightInk + "," + darkInk + ")", "light-dark(" + lightInk + "," + darkInk + ")"}[level]
 }
+
+const (
+	darkInk, lightInk = "#20242b", "#ffffff"
+	darkOnLight       = "light-dark(" + darkInk + "," + lightInk + ")"
+)

@@ -11,26 +11,30 @@ import (
 
 // evaluated is what a report shows of one, as the folder of a run's logs has it in evaluation.json.
 type evaluated struct {
-	Epoch         int                 `json:"epoch"` // counted from 1
-	Data          string              `json:"data"`  // in words
-	Samples       int                 `json:"samples"`
-	Counted       int                 `json:"counted"` // labels
-	Correct       int                 `json:"correct"`
-	NotFinite     int                 `json:"not_finite,omitempty"`
-	Masks         bool                `json:"masks,omitempty"`
-	Classes       []Class             `json:"classes"`
-	MatrixClasses []int               `json:"matrix_classes"` // classes of Matrix, by number
-	Matrix        [][]int             `json:"matrix"`         // [label][predicted]
-	Confusions    []Confusion         `json:"confusions"`     // the most frequent first
-	Mistakes      []Mistake           `json:"mistakes,omitempty"`
-	Order         string              `json:"mistakes_order,omitempty"` // "the surest first"
-	Wrong         int                 `json:"wrong,omitempty"`          // samples, of which Mistakes are the worst
-	Key           []predict.MaskClass `json:"mistakes_key,omitempty"`
-	Labels        []Element           `json:"labels,omitempty"` // that do not exclude each other
-	Exact         int                 `json:"exact,omitempty"`  // samples, of the Judged, all of whose Labels are met
-	Judged        int                 `json:"judged,omitempty"`
-	Targets       []Element           `json:"targets,omitempty"` // numbers
-	Recipe        string              `json:"recipe"`            // SHA-256: an evaluation of another run is left out
+	Epoch         int         `json:"epoch"` // counted from 1
+	Data          string      `json:"data"`  // in words
+	Samples       int         `json:"samples"`
+	Counted       int         `json:"counted"` // labels
+	Correct       int         `json:"correct"`
+	NotFinite     int         `json:"not_finite,omitempty"`
+	Masks         bool        `json:"masks,omitempty"`
+	Classes       []Class     `json:"classes"`
+	MatrixClasses []int       `json:"matrix_classes"` // classes of Matrix, by number
+	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
+	Confusions    []Confusion `json:"confusions"`     // the most frequent first
+	Recipe        string      `json:"recipe"`         // SHA-256, which another run has not
+
+	// Mistakes are the worst of the Wrong samples, in the Order that it says; Key is that of their masks.
+	Mistakes []Mistake           `json:"mistakes,omitempty"`
+	Order    string              `json:"mistakes_order,omitempty"` // "the surest first"
+	Wrong    int                 `json:"wrong,omitempty"`
+	Key      []predict.MaskClass `json:"mistakes_key,omitempty"`
+
+	// Labels do not exclude each other, Targets are numbers. Of the Judged samples the labels of Exact are met.
+	Labels  []Element `json:"labels,omitempty"`
+	Exact   int       `json:"exact,omitempty"`
+	Judged  int       `json:"judged,omitempty"`
+	Targets []Element `json:"targets,omitempty"`
 }
 
 // Class is how many labels of a class there were, and how many predictions.

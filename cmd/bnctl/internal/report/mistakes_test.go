@@ -29,9 +29,8 @@ func begun(t *testing.T) *Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := b[bytes.IndexByte(b, '\n'):]
-	if err := os.WriteFile(filepath.Join(l.folder, metricsFile), append([]byte(`{"event":"start",`+string(line[1:])),
-		rest...), 0o666); err != nil {
+	b = append([]byte(`{"event":"start",`+string(line[1:])), b[bytes.IndexByte(b, '\n'):]...)
+	if err := os.WriteFile(filepath.Join(l.folder, metricsFile), b, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return l

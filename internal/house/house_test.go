@@ -93,7 +93,7 @@ predict: internal/style train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
 cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
-cmd/bnctl/internal/report: modelfile/formats models
+cmd/bnctl/internal/report: modelfile/formats
 cmd/bnctl/internal/report: predict problem serialize tensor train
 cmd/bnctl/internal/format: data internal/legible internal/style predict problem internal/regular tensor
 server/internal/protocol: tensor

@@ -53,7 +53,7 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 func (p *mistakesPage) writePictures(ctx context.Context, folder string, src data.Source) error {
 	for i := range p.First {
 		x := &p.First[i]
-		item := pictured{Mistake: x, File: fmt.Sprintf("%04d.png", i+1), Name: src.Name(x.Sample)}
+		item := pictured{Rows: x.Rows, File: fmt.Sprintf("%04d.png", i+1), Name: src.Name(x.Sample)}
 		picture, err := x.Draw(ctx, src, pageSide)
 		if err != nil {
 			return err
@@ -80,8 +80,8 @@ type mistakesPage struct {
 
 // pictured is a mistake with the name of its picture, and of its sample.
 type pictured struct {
-	*Mistake
 	File, Name string
+	Rows       []MistakeRow
 }
 
 //go:embed mistakes.html

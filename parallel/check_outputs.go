@@ -28,7 +28,7 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 		if row < 0 {
 			continue
 		}
-		right, err := referee(ctx, p.rows[rank].Rows(row, row+1))
+		right, err := referee(ctx, rowsOfAll(p.inputs[rank], row, row+1))
 		if err != nil {
 			return ctx.Err() // nobody can say
 		}
@@ -45,19 +45,21 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 
 // referee returns what predicts a row on a device of bnctl's own: Config.Referee, or a member, which
 // has the same state; nil if there is none.
-func (d *Driver) referee() func(context.Context, tensor.Tensor) ([]tensor.Tensor, error) {
+func (d *Driver) referee() func(context.Context, []tensor.Tensor) ([]tensor.Tensor, error) {
 	if d.config.Referee != nil {
-		return d.config.Referee
+		return func(ctx context.Context, in []tensor.Tensor) ([]tensor.Tensor, error) {
+			return d.config.Referee(ctx, in[0])
+		}
 	}
 	i := slices.IndexFunc(d.group.members, func(m *member) bool { return !m.Foreign })
 	if i < 0 {
 		return nil
 	}
 	m := d.group.members[i]
-	return func(ctx context.Context, x tensor.Tensor) (out []tensor.Tensor, err error) {
+	return func(ctx context.Context, in []tensor.Tensor) (out []tensor.Tensor, err error) {
 		err = d.group.timeouts.call(m, func() error {
 			o, err := m.exe.Run(ctx, device.Step{Function: graph.Predict, Number: d.group.runs,
-				Rows: []int{x.Shape[0]}, Inputs: []tensor.Tensor{x}})
+				Rows: []int{in[0].Shape[0]}, Inputs: in})
 			out = o.Outputs
 			return err
 		})

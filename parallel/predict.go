@@ -45,7 +45,7 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	if d.ranks != nil {
 		return d.predictOverRanks(ctx, x)
 	}
-	return d.predictHere(ctx, x)
+	return d.predictHere(ctx, []tensor.Tensor{x})
 }
 
 // Ahead reports whether a Predict that is called while another is under way reaches
@@ -79,10 +79,12 @@ func (u *inFlight) over() {
 	}
 }
 
-func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+// predictHere is Predict of a function with any number of inputs, each with the same rows.
+func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
 	var chunks [][]tensor.Tensor
-	for from := 0; from < x.Shape[0]; {
-		p, err := d.beginPrediction(ctx, x, from)
+	rows := inputs[0].Shape[0]
+	for from := 0; from < rows; {
+		p, err := d.beginPrediction(ctx, inputs, from)
 		if err == nil {
 			err = d.group.eachAfter(p.before, func(rank int, m *member) error { return p.run(ctx, rank, m) })
 			if err == nil {
@@ -102,7 +104,7 @@ func (d *Driver) predictHere(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 		from = p.end
 	}
 	d.inFlight.mu.Lock()
-	d.predicted += x.Shape[0]
+	d.predicted += rows
 	d.inFlight.mu.Unlock()
 	return joinRows(chunks), nil
 }
@@ -113,15 +115,16 @@ var again = errors.New("a device was lost")
 // prediction is a run of rows on every member.
 type prediction struct {
 	number uint64
-	last   bool             // of the program
-	before int              // others that were under way when it began
-	end    int              // the first row after it
-	rows   []tensor.Tensor  // of every member
-	outs   []device.Outcome // of every member that has ended
+	last   bool              // of the program
+	before int               // others that were under way when it began
+	end    int               // the first row after it
+	inputs [][]tensor.Tensor // of every member: its rows
+	outs   []device.Outcome  // of every member that has ended
 }
 
-// beginPrediction prepares rows of x from one on, Rows at most: an even share for every member.
-func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int) (*prediction, error) {
+// beginPrediction prepares rows of inputs from one on, Rows at most: an even share for every member.
+func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, first int) (
+	*prediction, error) {
 	d.inFlight.mu.Lock()
 	defer d.inFlight.mu.Unlock()
 	if len(d.group.members) == 0 {
@@ -134,10 +137,10 @@ func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int
 		}
 	}
 	n := len(d.group.members)
-	p := &prediction{before: d.inFlight.count, end: min(first+d.Rows(), x.Shape[0]),
+	p := &prediction{before: d.inFlight.count, end: min(first+d.Rows(), inputs[0].Shape[0]),
 		outs: make([]device.Outcome, n)}
 	for _, perMember := range Split(p.end-first, n) {
-		p.rows = append(p.rows, x.Rows(first, first+perMember))
+		p.inputs = append(p.inputs, rowsOfAll(inputs, first, first+perMember))
 		first += perMember
 	}
 	p.last = d.predicted+p.end == d.config.Samples
@@ -149,11 +152,20 @@ func (d *Driver) beginPrediction(ctx context.Context, x tensor.Tensor, first int
 
 // run runs the share of a member.
 func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
-	x := p.rows[rank]
-	step := device.Step{Function: graph.Predict, Number: p.number, Rows: []int{x.Shape[0]}, Last: p.last,
-		Inputs: []tensor.Tensor{x}}
+	in := p.inputs[rank]
+	step := device.Step{Function: graph.Predict, Number: p.number, Rows: []int{in[0].Shape[0]}, Last: p.last,
+		Inputs: in}
 	p.outs[rank], err = m.exe.Run(ctx, step)
 	return err
+}
+
+// rowsOfAll returns the rows [from, to) of every input.
+func rowsOfAll(inputs []tensor.Tensor, from, to int) []tensor.Tensor {
+	rows := make([]tensor.Tensor, len(inputs))
+	for i, x := range inputs {
+		rows[i] = x.Rows(from, to)
+	}
+	return rows
 }
 
 // endPrediction notes that a prediction has ended with err, and returns again if it is to be

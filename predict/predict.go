@@ -8,8 +8,10 @@ import (
 
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -20,8 +22,10 @@ import (
 type Options struct {
 	// Fleet are the devices. Its Precision "" is that at which the model was
 	// trained, which gives the results of evaluation during training.
-	Fleet   fleet.Options
-	Batch   int // rows at once, over all devices: at least 1
+	Fleet fleet.Options
+	Batch int // rows at once, over all devices: at least 1
+	// Stages says how many parts of the network lie on different devices: in each of them as many.
+	Stages  stage.Spec
 	Samples int // how many there will be at most: a batch is no larger; 0: not known
 	// Peers is the ranks of the run, nil: this process is alone. All of them have the
 	// same model and samples, of which each predicts its share.
@@ -41,9 +45,18 @@ type Predictor struct {
 	Model *models.Model
 	Fleet *fleet.Fleet // the devices, which Close closes
 
-	driver *parallel.Driver // of which it predicts and nothing else
+	driver driver // of which it predicts and nothing else
 	peers  *fabric.Peers
 	batch  int // of all ranks
+}
+
+// driver is a parallel.Driver, or a parallel.Pipeline of several.
+type driver interface {
+	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
+	Ahead() bool
+	Rows() int
+	OwnRows(rows int) (from, to int)
+	Close() error
 }
 
 // Predict returns the outputs of the model for rows of x, [N, ...]: each with N rows.
@@ -112,12 +125,21 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 		return Runner(ctx, fleet.Options{Devices: "cpu"})(m, x)
 	}
 	if err = o.agree(ctx, m, &c); err == nil {
-		p.driver, err = parallel.Open(ctx, program, m.State, p.Fleet.Members, c)
+		p.driver, err = o.drive(ctx, m, program, p.Fleet.Members, c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Fleet.Close())
 	}
 	return p, nil
+}
+
+// drive loads a program on devices, each of which has all layers, or those of its stage.
+func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, devices []parallel.Member,
+	c parallel.Config) (driver, error) {
+	if o.Stages.One() {
+		return parallel.Open(ctx, p, m.State, devices, c)
+	}
+	return parallel.OpenPipeline(ctx, m.Graph, p, o.Stages, m.State, devices, c)
 }
 
 // config says what the driver of f does.

@@ -35,7 +35,7 @@ name of the zoo or a file.
 			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
 			&cli.BoolFlag{Name: "plan", Usage: "with --profile: how the CPU device cuts its work for this machine"},
 			batchFlag("rows of a batch, over all devices"),
-			precisionFlag(),
+			precisionFlag(), stagesFlag(),
 		}, fileFlags(), preprocessFlags(), runningFlags()),
 		Action: benchAction,
 	}
@@ -67,6 +67,9 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 		Replicas: c.Int("replicas"), Profile: c.Bool("profile"), Plan: c.Bool("plan")}
 	var err error
 	if b.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
+		return b, err
+	}
+	if b.Stages, err = stagesOf(c); err != nil {
 		return b, err
 	}
 	if c.IsSet("scaling") {

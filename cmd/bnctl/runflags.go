@@ -5,13 +5,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/predict"
 )
 
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
 	flags := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag(), labelsFlag()}
+		precisionFlag(), labelsFlag(), stagesFlag()}
 	return append(slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
 }
 
@@ -39,9 +40,20 @@ func readersFlag() cli.Flag {
 // runOptions returns what the flags say a model is run on.
 func runOptions(c *cli.Context) (o predict.Options, err error) {
 	o.Batch = c.Int("batch")
+	if o.Stages, err = stagesOf(c); err != nil {
+		return o, err
+	}
 	o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
 	return o, err
 }
+
+// stagesFlag says which layers lie on which devices.
+func stagesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "stages", DefaultText: "1", Usage: "`N`, auto or LAYER,LAYER: divide the " +
+		"network, and the devices among its parts; changes no result"}
+}
+
+func stagesOf(c *cli.Context) (stage.Spec, error) { return stage.Parse(c.String("stages")) }
 
 // precisionFlag is that of commands that run a model as it is.
 func precisionFlag() cli.Flag {

@@ -22,7 +22,7 @@ func servedFlags() []cli.Flag {
 			Usage: "how long a row waits for others, for example 2ms"},
 		&cli.IntFlag{Name: "max-queue", Usage: "rows that wait for a model at most", DefaultText: "8 batches"},
 		&cli.IntFlag{Name: "max-inflight-mb", Value: 256, Usage: "`MiB` that clients make the server hold at most"},
-		precisionFlag(),
+		precisionFlag(), stagesFlag(),
 	}
 }
 
@@ -59,6 +59,9 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 		AllowSick: c.Bool("allow-sick"), Security: securityOptions(c), Note: outputOf(c).note,
 		Predict: predict.Options{Batch: c.Int("max-batch")}}
 	if o.File, err = modelOptions(c); err != nil {
+		return o, err
+	}
+	if o.Predict.Stages, err = stagesOf(c); err != nil {
 		return o, err
 	}
 	if os.Getenv("GOGC") == "" {

@@ -27,6 +27,7 @@ const (
 // unusedNames are the exported names that nobody uses outside of their package.
 var unusedNames = map[string]string{
 	"parallel/stage.Across":         caught,
+	"parallel/stage.Spec.Auto":      option,
 	"data.BadFiles":                 caught,
 	"data.ErrSpec":                  caught,
 	"train.RecipeError":             caught,
@@ -35,7 +36,6 @@ var unusedNames = map[string]string{
 
 	"bn.Layer.Cumulative":      figure,
 	"data.Statistics.Smallest": figure,
-	"graph.Cost.RowBytes":      figure,
 	"serialize.Version":        figure,
 
 	"TrainOptions.ValidationSource":  option,

@@ -65,9 +65,9 @@ data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 serialize: bn graph models problem internal/regular tensor
 parallel: internal/awake bn device/collective device device/fabric graph tensor problem
-parallel: parallel/internal/placement
+parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
-parallel/stage: device/class graph problem
+parallel/stage: device/class graph problem tensor
 train/internal/tfevents:
 internal/style:
 internal/chart: internal/style
@@ -80,7 +80,7 @@ fleet: device device/class device/ref device/remote device/fabric device/fabric/
 fleet: plugins/cpu problem
 modelfile: bn data modelfile/formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
-cmd/bnctl/internal/bench: models parallel plugins/cpu problem tensor train
+cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train
 modelfile/draft: modelfile/formats problem tensor
 modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
 modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
@@ -88,7 +88,7 @@ modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models 
 modelfile/doctor: bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
 modelfile/doctor: internal/regular models/fit tensor train
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
-predict: parallel problem tensor
+predict: parallel parallel/stage problem tensor
 predict: internal/style train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
@@ -195,7 +195,7 @@ cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo
-cmd/bnctl: modelfile/draft cmd/bnctl/internal/help
+cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 
 docs/examples/pictures:
 scripts/internal/report:

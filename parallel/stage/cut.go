@@ -94,7 +94,13 @@ func (c *cut) sections(name string, meant func(node int) bool) []*section {
 	}
 	for s, p := range sections {
 		for _, v := range p.reads() {
-			if from, ok := c.made(v, meant); ok && from != s {
+			from, ok := c.made(v, meant)
+			if !ok || from == s {
+				continue
+			}
+			if c.byState(c.maker[v]) {
+				p.again(c.maker[v])
+			} else {
 				p.takes(v, named(acrossPrefix, c.fn, v))
 				sections[from].gives(named(acrossPrefix, c.fn, v), v, false)
 			}
@@ -107,6 +113,17 @@ func (c *cut) sections(name string, meant func(node int) bool) []*section {
 		}
 	}
 	return sections
+}
+
+// byState reports whether node i computes with state alone. Every stage that needs its result
+// computes it.
+func (c *cut) byState(i int) bool {
+	for _, v := range c.fn.Nodes[i].In {
+		if v != graph.None && c.fn.Values[v].State == "" && (c.maker[v] < 0 || !c.byState(c.maker[v])) {
+			return false
+		}
+	}
+	return c.fn.Nodes[i].Op != graph.AllReduce
 }
 
 // made returns the stage of the node that makes v, if it is one of those that are meant.
@@ -207,4 +224,18 @@ func (p *section) function() (*graph.Function, error) {
 		return nil, fmt.Errorf("stage %d: %w", p.stage+1, err)
 	}
 	return f, nil
+}
+
+// again has p compute node i, which reads state alone, as another stage or function does.
+func (p *section) again(i int) {
+	if slices.Contains(p.nodes, i) {
+		return
+	}
+	for _, v := range p.cut.fn.Nodes[i].In {
+		if v != graph.None && p.cut.maker[v] >= 0 {
+			p.again(p.cut.maker[v])
+		}
+	}
+	p.nodes = append(p.nodes, i)
+	slices.Sort(p.nodes)
 }

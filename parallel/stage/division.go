@@ -37,9 +37,7 @@ func (d *Division) Programs(p *graph.Program) ([]*graph.Program, error) {
 	for s := range d.stages {
 		w.divided = append(w.divided, &graph.Program{Name: fmt.Sprintf("%s.%d", p.Name, s+1)})
 	}
-	if err := w.locate(); err != nil {
-		return nil, err
-	}
+	w.locate()
 	for _, f := range p.InOrder() {
 		if err := w.divide(f); err != nil {
 			return nil, fmt.Errorf("stages of %s: %w", p.Name, err)
@@ -51,7 +49,7 @@ func (d *Division) Programs(p *graph.Program) ([]*graph.Program, error) {
 			return nil, err
 		}
 	}
-	return w.divided, nil
+	return w.divided, w.checkShared()
 }
 
 // work is a program that is being divided.
@@ -75,9 +73,8 @@ func (w *work) divide(f *graph.Function) error {
 	return c.functions(f.Name, func(int) bool { return true })
 }
 
-// locate finds out where the state is, by the nodes that read it, and refuses what two
-// stages would have to change alike.
-func (w *work) locate() error {
+// locate finds out where the state is, by the nodes that read it.
+func (w *work) locate() {
 	for _, f := range w.program.InOrder() {
 		if f.Name == graph.Commit {
 			w.locateUpdates(f)
@@ -90,15 +87,26 @@ func (w *work) locate() error {
 				if v == graph.None || f.Values[v].State == "" || !ok {
 					continue
 				}
-				name := f.Values[v].State
-				if other, ok := w.home[name]; !ok {
-					w.home[name] = stage
-				} else if other != stage && w.changes(name) {
-					return problem.New("stages", "", fmt.Sprintf("layers of stages %d and %d share %s, which "+
-						"training changes", min(other, stage)+1, max(other, stage)+1, name),
-						"begin a stage before the first or behind the last of the layers that share it")
+				if _, ok := w.home[f.Values[v].State]; !ok {
+					w.home[f.Values[v].State] = stage
 				}
 			}
+		}
+	}
+}
+
+// checkShared refuses state that two stages would have to change alike.
+func (w *work) checkShared() error {
+	readers := map[string]int{}
+	for s, p := range w.divided {
+		for _, st := range p.State {
+			other, ok := readers[st.Name]
+			if ok && w.changes(st.Name) {
+				return problem.New("stages", "", fmt.Sprintf("layers of stages %d and %d share %s, which "+
+					"training changes", other+1, s+1, st.Name),
+					"begin a stage before the first or behind the last of the layers that share it")
+			}
+			readers[st.Name] = s
 		}
 	}
 	return nil

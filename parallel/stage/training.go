@@ -217,12 +217,12 @@ func (c *trainingCut) keep(from, to *section, prefix string, across []*section) 
 		if i < 0 || to.has(v) || c.phase[i] > c.phaseOf(from) {
 			continue
 		}
-		if c.phase[i] < c.phaseOf(from) { // of the forward pass, and read by reduce
-			if c.fn.Values[v].Type.Kind != graph.Whole || c.stage[i] != from.stage {
-				return fmt.Errorf("%s is read when its values are gone", c.fn.Values[v].Name)
-			}
+		if c.byState(i) {
 			to.again(i)
 			continue
+		}
+		if c.phase[i] < c.phaseOf(from) { // of the forward pass, and read by reduce
+			return fmt.Errorf("%s is read when its values are gone", c.fn.Values[v].Name)
 		}
 		if s := c.stage[i]; s != from.stage {
 			if across == nil {
@@ -247,18 +247,4 @@ func (c *trainingCut) phaseOf(p *section) phase {
 		return backward
 	}
 	return reduce
-}
-
-// again has p compute node i, which reads state alone, as another function did.
-func (p *section) again(i int) {
-	if slices.Contains(p.nodes, i) {
-		return
-	}
-	for _, v := range p.cut.fn.Nodes[i].In {
-		if v != graph.None && p.cut.maker[v] >= 0 {
-			p.again(p.cut.maker[v])
-		}
-	}
-	p.nodes = append(p.nodes, i)
-	slices.Sort(p.nodes)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -33,6 +34,7 @@ type Options struct {
 	Scaling  []int         // numbers of CPU devices, a row for each, instead of Fleet.Devices
 	Profile  bool          // times of nodes, on one device
 	Plan     bool          // how the CPU device cuts its work, besides Profile
+	Stages   stage.Spec    // the parts of the network that lie on different devices
 }
 
 // maxSeconds bounds Options.Seconds.
@@ -52,6 +54,8 @@ func (o Options) Check() error {
 		return problem.New("replicas", strconv.Itoa(o.Replicas), "want at least 1", "")
 	case o.Plan && !o.Profile:
 		return problem.New("plan", "", "it is printed with {profile}", "")
+	case !o.Stages.One() && (o.Profile || len(o.Scaling) > 0):
+		return problem.New("stages", "", "{profile} and {scaling} measure devices that have all layers", "")
 	case len(o.Scaling) > 0 && o.Fleet.Devices != "":
 		return problem.New("scaling", "", "give one of {scaling} and {devices}", "")
 	case len(o.Scaling) > 0 && slices.Min(o.Scaling) < 1:
@@ -147,7 +151,7 @@ type workload interface {
 // start loads what o measures on devices.
 func (o Options) start(ctx context.Context, m *models.Model, members []parallel.Member) (workload, error) {
 	if o.Mode == Infer {
-		return startInference(ctx, m, members, o.Batch)
+		return startInference(ctx, m, members, o.Batch, o.Stages)
 	}
 	r := train.DefaultRecipe(m.Architecture)
 	r.Batch, r.Replicas, r.Epochs, r.Steps, r.Data = o.Batch, o.Replicas, 0, 1, train.Data{Samples: o.Batch}

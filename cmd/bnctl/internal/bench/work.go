@@ -9,19 +9,29 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
 
 // inference predicts for one batch again and again.
 type inference struct {
-	*parallel.Driver
+	predictor
 	rows tensor.Tensor
+	// ended are the errors of batches that are under way at once, where the network lies on
+	// several devices: each has work while others have. nil: there is one device.
+	ended chan error
+}
+
+// predictor is a parallel.Driver or a parallel.Pipeline.
+type predictor interface {
+	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
+	Close() error
 }
 
 // startInference loads what evaluation during training runs, and nothing else.
-func startInference(ctx context.Context, m *models.Model, members []parallel.Member, batch int) (
-	*inference, error) {
+func startInference(ctx context.Context, m *models.Model, members []parallel.Member, batch int,
+	s stage.Spec) (*inference, error) {
 	rows, err := models.RandomInput(m, batch)
 	if err != nil {
 		return nil, err
@@ -30,18 +40,53 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 	if err != nil {
 		return nil, err
 	}
-	d, err := parallel.Open(ctx, program, m.State, members,
-		parallel.Config{Replicas: len(members), Batch: max(batch, len(members))})
+	c := parallel.Config{Replicas: len(members), Batch: max(batch, len(members))}
+	if s.One() {
+		d, err := parallel.Open(ctx, program, m.State, members, c)
+		if err != nil {
+			return nil, err
+		}
+		return &inference{d, rows, nil}, nil
+	}
+	p, err := parallel.OpenPipeline(ctx, m.Graph, program, s, m.State, members, c)
 	if err != nil {
 		return nil, err
 	}
-	return &inference{d, rows}, nil
+	i := &inference{p, rows, make(chan error, batchesAtOnce)}
+	for range batchesAtOnce {
+		i.begin(ctx)
+	}
+	return i, nil
 }
 
-// Step predicts once.
+// batchesAtOnce is how many batches are on their way through several stages.
+const batchesAtOnce = 2
+
+// begin predicts once; what came of it is in ended.
+func (i *inference) begin(ctx context.Context) {
+	go func() {
+		_, err := i.Predict(ctx, i.rows)
+		i.ended <- err
+	}()
+}
+
+// Step predicts once. Of several batches that are under way it waits for the first.
 func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
-	_, err := i.Predict(ctx, i.rows)
+	if i.ended == nil {
+		_, err := i.Predict(ctx, i.rows)
+		return parallel.Timing{}, err
+	}
+	err := <-i.ended
+	i.begin(ctx)
 	return parallel.Timing{}, err
+}
+
+// Close waits for what is under way, and frees what the devices hold.
+func (i *inference) Close() error {
+	for range cap(i.ended) {
+		<-i.ended
+	}
+	return i.predictor.Close()
 }
 
 // Training does steps of a recipe on one batch that was made up: random inputs

@@ -1,0 +1,189 @@
+package stage
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Stages wait for the slowest of them. So the cuts are taken that make the slowest as fast as
+// can be; of those that are nearly alike in this, the ones that the fewest bytes cross.
+
+// alike is by how much more time the slowest stage may take for fewer bytes across.
+const alike = 1.03
+
+// Rates of a core, which weigh work and memory traffic where nothing was measured.
+const (
+	flopsPerSecond = 5e10
+	bytesPerSecond = 1e10
+)
+
+// Times estimates how long the nodes take for a row, in seconds, by counting what they do.
+func (n *Network) Times() []float64 {
+	times := make([]float64, len(n.main.Nodes))
+	for i := range times {
+		c := n.main.Cost(&n.main.Nodes[i])
+		times[i] = c.RowFlops/flopsPerSecond + c.RowBytes/bytesPerSecond
+	}
+	return times
+}
+
+// Choose returns the division of a spec. times is how long each node takes: see Times.
+func (n *Network) Choose(s Spec, times []float64) (*Division, error) {
+	if len(s.Layers) > 0 {
+		return n.named(s.Layers)
+	}
+	stages := max(s.Number, 1)
+	if stages > len(n.main.Nodes) {
+		return nil, problem.New("stages", strconv.Itoa(stages), fmt.Sprintf("the network has %s",
+			problem.Plural(len(n.main.Nodes), "layer")), "use fewer stages")
+	}
+	begin, err := n.balanced(stages, times)
+	if err != nil {
+		return nil, err
+	}
+	return n.Divide(begin)
+}
+
+// named returns the division whose stages begin with layers of those names.
+func (n *Network) named(layers []string) (*Division, error) {
+	var begin []int
+	for i, name := range layers {
+		b, err := n.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		if b == 0 {
+			return nil, problem.New("stages", name, "the first stage begins with it anyway",
+				"name the layers with which the others begin")
+		}
+		if i > 0 && b <= begin[i-1] {
+			return nil, problem.New("stages", name, "it does not come behind "+layers[i-1],
+				"name layers in their order")
+		}
+		begin = append(begin, b)
+	}
+	return n.Divide(begin)
+}
+
+// balanced returns where the stages but the first begin.
+func (n *Network) balanced(stages int, times []float64) ([]int, error) {
+	c := &chooser{until: make([]float64, len(times)+1), bytes: n.bytesAt(), barred: n.barred()}
+	for i, t := range times {
+		c.until[i+1] = c.until[i] + t
+	}
+	slowest, ok := c.search(stages, math.Inf(1))
+	if !ok {
+		return nil, problem.New("stages", strconv.Itoa(stages), "there are not so many layers between which the "+
+			"network can be divided", "use fewer stages")
+	}
+	begin, _ := c.search(stages, alike*c.slowest(slowest))
+	return begin, nil
+}
+
+// chooser looks for cuts.
+type chooser struct {
+	until  []float64 // by node: the time of all before it
+	bytes  []float64 // that cross if a stage begins with the node
+	barred []bool    // no stage may begin with the node
+}
+
+// slowest returns the time of the slowest stage.
+func (c *chooser) slowest(begin []int) float64 {
+	most, from := 0.0, 0
+	for _, b := range append(slices.Clone(begin), len(c.until)-1) {
+		most, from = max(most, c.until[b]-c.until[from]), b
+	}
+	return most
+}
+
+// search returns the cuts with the least time of the slowest stage, or, where a limit of that
+// is given, those within it with the fewest bytes, and whether there are any.
+func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
+	nodes := len(c.until) - 1
+	bounded := !math.IsInf(limit, 1)
+	least := make([][]float64, stages) // by stages before, and node: of what is minimised
+	from := make([][]int, stages)
+	for s := range stages {
+		least[s], from[s] = make([]float64, nodes+1), make([]int, nodes+1)
+		for end := range nodes + 1 {
+			least[s][end] = math.Inf(1)
+			for b := range end {
+				took := c.until[end] - c.until[b]
+				if s == 0 && b > 0 || s > 0 && (b == 0 || c.barred[b]) || took > limit {
+					continue
+				}
+				value := took
+				if s > 0 && bounded {
+					value = least[s-1][b] + c.bytes[b]
+				} else if s > 0 {
+					value = max(least[s-1][b], took)
+				} else if bounded {
+					value = 0
+				}
+				if value < least[s][end] {
+					least[s][end], from[s][end] = value, b
+				}
+			}
+		}
+	}
+	if math.IsInf(least[stages-1][nodes], 1) {
+		return nil, false
+	}
+	for s, end := stages-1, nodes; s > 0; s-- {
+		end = from[s][end]
+		begin = append(begin, end)
+	}
+	slices.Reverse(begin)
+	return begin, true
+}
+
+// bytesAt returns by node how many bytes of a row cross if a stage begins with it: of every
+// value that is made before and read then or later.
+func (n *Network) bytesAt() []float64 {
+	bytes := make([]float64, len(n.main.Nodes)+1)
+	for v, users := range n.users {
+		t := n.main.Values[v].Type
+		if n.makers[v] < 0 || len(users) == 0 || t.Kind != graph.Rows {
+			continue
+		}
+		for b := n.makers[v] + 1; b <= users[len(users)-1]; b++ {
+			bytes[b] += float64(tensor.Count(t.Shape) * t.DType.Size())
+		}
+	}
+	return bytes
+}
+
+// barred reports by node whether a stage that begins with it would divide a norm from its
+// product, or layers that share state.
+func (n *Network) barred() []bool {
+	barred := make([]bool, len(n.main.Nodes))
+	bar := func(first, last int) {
+		for i := first + 1; i <= last; i++ {
+			barred[i] = true
+		}
+	}
+	for norm, product := range n.follows {
+		bar(product, norm)
+	}
+	readers := map[string]int{}
+	for i := range n.main.Nodes {
+		for _, v := range n.main.Nodes[i].In {
+			if v == graph.None || n.main.Values[v].State == "" {
+				continue
+			}
+			name := n.main.Values[v].State
+			if first, ok := readers[name]; ok {
+				bar(first, i)
+			} else {
+				readers[name] = i
+			}
+		}
+	}
+	return barred
+}

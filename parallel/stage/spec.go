@@ -1,0 +1,113 @@
+package stage
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Spec says how many stages there are, or where they begin. The zero value is one stage.
+type Spec struct {
+	Number int      // 0: one, unless Layers or Auto say otherwise
+	Auto   bool     // as many as the memory of the devices asks for
+	Layers []string // with which the stages begin, from the second on
+}
+
+// Parse reads a Spec: "2", "auto", or "layer3,layer4".
+func Parse(text string) (Spec, error) {
+	switch n, err := strconv.Atoi(text); {
+	case text == "":
+		return Spec{}, nil
+	case text == "auto":
+		return Spec{Auto: true}, nil
+	case err != nil:
+		return Spec{Layers: strings.Split(text, ",")}, nil
+	case n < 1:
+		return Spec{}, problem.New("stages", text, "want at least 1, auto, or names of layers", "")
+	default:
+		return Spec{Number: n}, nil
+	}
+}
+
+// One reports whether there is one stage: nothing is divided.
+func (s Spec) One() bool { return !s.Auto && s.Number <= 1 && len(s.Layers) == 0 }
+
+// Divide divides a template for devices, of which each stage gets as many. free is the memory
+// that each of them has, 0 where that is not known, and p the program that they run with that
+// number of rows at once.
+func Divide(template *graph.Graph, s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
+	n, err := New(template)
+	if err != nil {
+		return nil, err
+	}
+	if s.Auto {
+		return n.fitting(p, rows, free)
+	}
+	d, err := n.Choose(s, n.Times())
+	if err != nil {
+		return nil, err
+	}
+	_, err = Columns(len(free), d.stages)
+	return d, err
+}
+
+// fitting returns the division into as few stages as fit the memory of the devices.
+func (n *Network) fitting(p *graph.Program, rows int, free []int64) (*Division, error) {
+	var lacking error
+	for stages := 1; stages <= len(free); stages++ {
+		columns, err := Columns(len(free), stages)
+		if err != nil {
+			continue
+		}
+		d, err := n.Choose(Spec{Number: stages}, n.Times())
+		if err != nil {
+			return nil, cmp.Or(lacking, err)
+		}
+		programs, err := d.Programs(p)
+		if err != nil {
+			return nil, err
+		}
+		lacking = nil
+		for i, program := range programs {
+			for _, has := range free[i*columns : (i+1)*columns] {
+				if want := bytesOf(program, (rows+len(free)-1)/len(free)); has > 0 && want > has {
+					const mib = 1 << 20
+					lacking = problem.New("stages", "auto", fmt.Sprintf("stage %d of %d wants %d MiB, and a device "+
+						"of it has %d MiB free", i+1, stages, want/mib, has/mib), "use more devices or a smaller batch")
+				}
+			}
+		}
+		if lacking == nil {
+			return d, nil
+		}
+	}
+	return nil, lacking
+}
+
+// bytesOf estimates the memory that a program takes on a device: its state, and the values of
+// that number of rows in the function that needs most.
+func bytesOf(p *graph.Program, rows int) int64 {
+	bytes, most := 0, 0
+	for _, s := range p.State {
+		bytes += tensor.Count(s.Shape) * s.DType.Size()
+	}
+	for _, f := range p.Functions {
+		most = max(most, f.ActivationBytes())
+	}
+	return int64(bytes + most*rows)
+}
+
+// Columns returns how many devices each of a number of stages gets.
+func Columns(devices, stages int) (int, error) {
+	if stages < 1 || devices%stages != 0 {
+		return 0, problem.New("stages", strconv.Itoa(stages), fmt.Sprintf("%s cannot be dealt to %s alike",
+			problem.Plural(devices, "device"), problem.Plural(stages, "stage")),
+			fmt.Sprintf("use %s, or a number of stages that divides theirs", problem.Plural(max(stages, 1), "device")))
+	}
+	return devices / stages, nil
+}

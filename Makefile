@@ -61,11 +61,11 @@ sums-feed: build ## augmentation, mixing, class weights and the losses of severa
 		2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0 ranks2:cpu ranks3:2xcpu ranks4:cpu accumulate2:cpu resumed:3xcpu
 
 .PHONY: sums-zoo
-sums-zoo: build ## every network of the zoo, trained 3 steps: one sum with AVX-512, AVX2 and two devices (half an hour)
-	COMMAND="make sums-zoo" ZOO=1 bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu 2xcpu
+sums-zoo: build ## every network of the zoo, trained 3 steps: one sum with AVX-512, AVX2 and two devices (half an hour; goes on where it was ended)
+	COMMAND="make sums-zoo" ZOO=1 SUMS=$(or $(SUMS),bin/sums-zoo) bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu 2xcpu
 
 .PHONY: test-steps
-test-steps: build ## one training step of every network beside PyTorch, which it installs (half an hour)
+test-steps: build ## one training step of every network beside PyTorch, which it installs (half an hour; goes on where it was ended)
 	sh scripts/peers.sh >/dev/null && mkdir -p bin/steps && /usr/bin/python3 -W ignore scripts/peers/steps.py bin/steps bin/bnctl
 
 .PHONY: test-amx
@@ -188,6 +188,11 @@ new-user: build ## a folder of photos from data info to serve, with the time of 
 .PHONY: photos
 photos: build ## the preset for photos beside PyTorch's recipes, three seeds each, and the time of each step of new-user (half an hour; SEEDS, JSON=FILE, TIMES=FILE)
 	bash scripts/photos.sh bin/bnctl $(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz) $(SEEDS)
+
+.PHONY: finetune
+finetune: build ## resnet18 and efficientnet-b0, trained on with weights of other classes, beside PyTorch, three seeds (half an hour; JSON=FILE; goes on where it was ended)
+	sh scripts/peers.sh >/dev/null && mkdir -p bin/finetune && $(or $(PYTHON),/usr/bin/python3) -W ignore scripts/peers/finetune.py bin/bnctl \
+		$(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz) bin/finetune $(SEEDS)
 
 .PHONY: results
 results: ## the tables of docs/results and README.md, from docs/results/*.json

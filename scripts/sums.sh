@@ -11,12 +11,16 @@
 # three ranks (mpirun.openmpi); accumulate2: makes each step of two halves of batch and replicas: the template has
 # another recipe, so that the weights alone are compared. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
 # efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
-# ZOO=1 takes every network of the zoo for 3 steps, in place of those recipes, at 64x64 where it can.
+# ZOO=1 takes every network of the zoo for 3 steps, in place of those recipes, at 64x64 where it can, the smallest first.
+# SUMS=FILE keeps every sum as it comes: what has one of this BNCTL is not trained again (but beside accumulate, which
+# compares weights).
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
 bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
 [ -z "${NETWORKS:-}" ] || networks=$(realpath "$NETWORKS")
 [ -z "${JSON:-}" ] || json=$(realpath "$JSON")
+[ -z "${SUMS:-}" ] || SUMS=$(realpath "$SUMS")
+build=$(sha256sum <"$bnctl" | cut -c1-16)
 shift $(($# < 3 ? $# : 3))
 devices=("${@:-}")
 [ -n "${devices[0]}" ] || devices=(cpu opencl:0 kill:cpu,opencl:0)
@@ -82,7 +86,8 @@ photos() {
 # zoo writes a recipe for every network of the zoo.
 zoo() {
 	local name
-	"$bnctl" models list --json | sed 's/.*"name":"\([^"]*\)".*"family":"\([^"]*\)".*/\1 \2/' | while read -r name family; do
+	"$bnctl" models list --json | sed 's/.*"name":"\([^"]*\)".*"flops":\([0-9]*\).*"family":"\([^"]*\)".*/\2 \1 \3/' |
+		sort -n | while read -r _ name family; do
 		case $family:$name in
 		small:*) echo "3 --model $name --data glyphs:64 --batch 8 --replicas 4" ;;
 		cifar-resnet:* | vgg:*) echo "3 --model $name --data npy:x32.npy,y.npy --size 32x32 --batch 8 --replicas 4" ;;
@@ -156,6 +161,14 @@ weights() {
 	sha256sum <m.safetensors
 }
 
+# kept prints the sum that an earlier call kept of a recipe on a device.
+kept() {
+	case " ${devices[*]}" in *" accumulate"*) return ;; esac
+	awk -F'\t' -v r="$1" -v d="$2" -v b="$build" '$1 == r && $2 == d && $4 == b { s = $3 } END { print s }' "$SUMS"
+}
+
+: "${SUMS:=$work/sums}"
+touch "$SUMS"
 failed=0
 for entry in "${recipes[@]}"; do
 	recipe=${entry#* } steps=$(((${entry%% *} * scale + 99) / 100))
@@ -165,21 +178,27 @@ for entry in "${recipes[@]}"; do
 	first= same=
 	for on in "${devices[@]}"; do
 		case $on$recipe in arm64:*.onnx*) continue ;; esac # qemu needs hours for it
-		began=$SECONDS
-		sum=$(train "$on") label=${recipe//$data\//}
+		began=$SECONDS label=${recipe//$data\//}
 		label=${label//${networks:-$root}\//} label=${label//$root\//}
-		[ -n "$first" ] || { first=$sum && same=$(weights); }
-		case $on in accumulate*) [ "$(weights)" != "$same" ] || sum=$first ;; esac
-		printf '%s  %-18s %4d steps, %5d s  %s\n' "$sum" "$on" "$steps" $((SECONDS - began)) "$label"
-		printf '%s\t%s\t%s\n' "$label --steps $steps" "$on" "$sum" >>sums
+		label="$label --steps $steps" sum=$(kept "$label" "$on")
+		if [ -z "$sum" ]; then
+			sum=$(train "$on")
+			case $on in accumulate*) [ "$(weights)" != "$same" ] || sum=$first ;; esac
+			printf '%s\t%s\t%s\t%s\n' "$label" "$on" "$sum" "$build" >>"$SUMS"
+			[ -n "$first" ] || same=$(weights)
+		fi
+		[ -n "$first" ] || first=$sum
+		printf '%s  %-18s %5d s  %s\n' "$sum" "$on" $((SECONDS - began)) "$label"
 		[ "$first" = "$sum" ] || failed=1
 	done
 done
-[ -z "${json:-}" ] || python3 - "$json" <<'END'
+[ -z "${json:-}" ] || python3 - "$json" "$SUMS" "$build" <<'END'
 import json, os, sys, time
 rows = {}
-for line in open("sums"):
-    recipe, on, sum = line.rstrip("\n").split("\t")
+for line in open(sys.argv[2]):
+    recipe, on, sum, build = line.rstrip("\n").split("\t")
+    if build != sys.argv[3]:
+        continue
     rows.setdefault((recipe, sum), []).append(on)
 processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
 json.dump({"processor": processor, "command": os.environ.get("COMMAND", "scripts/sums.sh"), "measured": time.strftime("%Y-%m-%d"),

@@ -5,8 +5,10 @@ forwards.py FOLDER BNCTL [NAME...]
     pictures; writes its state_dict to FOLDER, as torchvision has it and with the names of DataParallel; lets bnctl
     predict two pictures from the first, and strip both. Prints a JSON line for each: the largest difference from
     PyTorch in float64, relative to the largest value, how far PyTorch in float32 is from that, and whether the two
-    templates are the same. Ends with 1 if a difference is beyond 1e-5, and twice that of PyTorch itself.
+    templates are the same. Ends with 1 if a difference is beyond 1e-5, and twice that of PyTorch itself. The lines
+    are kept in FOLDER/forwards.lines: what has one of this BNCTL is not computed again.
 """
+import hashlib
 import json
 import os
 import subprocess
@@ -118,13 +120,30 @@ def compare(folder, program, name):
     return row
 
 
+def rows(path, program, names, compare):
+    """A row for each of names: that which path has of this program, or else that of compare, which is added."""
+    with open(program, "rb") as f:
+        build = hashlib.sha256(f.read()).hexdigest()[:16]
+    kept = {}
+    if os.path.exists(path):
+        with open(path) as f:
+            kept = {r["network"]: r for r in map(json.loads, f) if r["build"] == build}
+    for name in names:
+        if name not in kept:
+            kept[name] = {**compare(name), "build": build}
+            with open(path, "a") as f:
+                f.write(json.dumps(kept[name]) + "\n")
+        print(json.dumps(kept[name]), flush=True)
+        yield kept[name]
+
+
+def good(row):
+    return row["difference"] <= max(1e-5, 2 * row["torch_f32"]) and row["strip_same"]
+
+
 def main(folder, program, *names):
-    bad = False
-    for name in names or NETWORKS:
-        row = compare(folder, program, name)
-        bad |= row["difference"] > max(1e-5, 2 * row["torch_f32"]) or not row["strip_same"]
-        print(json.dumps(row), flush=True)
-    sys.exit(bad)
+    path = os.path.join(folder, "forwards.lines")
+    sys.exit(not all([good(row) for row in rows(path, program, names or NETWORKS, lambda name: compare(folder, program, name))]))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ steps.py FOLDER BNCTL [NAME...]
     their size, and how far weights and statistics are off together, relative to the update. Where the operand of a
     relu is next to nothing float32 falls on either side of it, PyTorch's too, and the gradient is another: then other
     pictures are tried, up to four times. Ends with 1 where with all of them the loss is further off than 1e-5, and
-    than twice what float32 of PyTorch is, or the update than a thousandth, and than three times that.
+    than twice what float32 of PyTorch is, or the update than a thousandth, and than three times that. The lines are kept
+    in FOLDER/steps.lines: what has one of this BNCTL is not computed again.
 """
 import json
 import os
@@ -20,7 +21,7 @@ import torch
 import torchvision
 from torch import nn
 
-from forwards import HALVES, NETWORKS, normalised, pixels, torchvision_name
+from forwards import HALVES, NETWORKS, normalised, pixels, rows, torchvision_name
 
 SIDES = {"inception-v3": 96, "vgg11-bn": 32, "vgg13-bn": 32, "vgg16-bn": 32, "vgg19-bn": 32}
 BATCH, RATE, BATCHES = 8, 0.01, 5
@@ -97,7 +98,7 @@ def off(after, exact, before):
 
 
 def good(row):
-    return not row["missing"] and row["loss_off"] <= max(1e-5, 2 * row["torch_f32_loss_off"]) and \
+    return "refused" not in row and not row["missing"] and row["loss_off"] <= max(1e-5, 2 * row["torch_f32_loss_off"]) and \
         row["update_off"] <= max(1e-3, 3 * row["torch_f32_update_off"])
 
 
@@ -118,20 +119,21 @@ def compare(folder, program, name, batch):
             "torch_f32_far": len(far32), "update_off": update, "torch_f32_update_off": update32, "missing": missing}
 
 
+def tried(folder, program, name):
+    """The row of the first batch that is good, or of the last."""
+    for batch in range(BATCHES):
+        try:
+            row = compare(folder, program, name, batch)
+        except RuntimeError as e:
+            row = {"network": name, "refused": str(e)}
+        if "refused" in row or good(row):
+            break
+    return {**row, "batches": batch + 1}
+
+
 def main(folder, program, *names):
-    bad = False
-    for name in names or NETWORKS:
-        for batch in range(BATCHES):
-            try:
-                row = compare(folder, program, name, batch)
-            except RuntimeError as e:
-                row = {"network": name, "refused": str(e)}
-            if "refused" in row or good(row):
-                break
-        row["batches"] = batch + 1
-        bad |= "refused" in row or not good(row)
-        print(json.dumps(row), flush=True)
-    sys.exit(bad)
+    path = os.path.join(folder, "steps.lines")
+    sys.exit(not all([good(row) for row in rows(path, program, names or NETWORKS, lambda name: tried(folder, program, name))]))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -173,5 +174,34 @@ func TestInterpolation(t *testing.T) {
 		if err != nil || data.Filter(got.Preprocess.Interpolation) != want {
 			t.Errorf("%q: %+v, %v; want %q", name, got, err, want)
 		}
+	}
+}
+
+// The weights of another program's file lie where a device of this machine maps them.
+func TestOpenReadOnlyShares(t *testing.T) {
+	want, _, tensors := files(t)
+	onnx := filepath.Join(t.TempDir(), "m.onnx")
+	if _, err := formats.Export(onnx, want, formats.ExportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{tensors, onnx} {
+		v, err := OpenReadOnly(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		large := 0
+		for name, x := range v.State {
+			file, _ := tensor.MappedAt(x.Bytes)
+			if len(x.Bytes) >= 64<<10 {
+				large++
+			}
+			if shares := file != nil; runtime.GOOS == "linux" && shares != (len(x.Bytes) >= 64<<10) {
+				t.Errorf("%s: %s has %d bytes, in memory that others can map: %v", path, name, len(x.Bytes), shares)
+			}
+		}
+		if large == 0 {
+			t.Errorf("%s: no tensor is large", path)
+		}
+		v.Close()
 	}
 }

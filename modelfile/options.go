@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Options say what of a file is the model, and how it takes pictures. The zero
@@ -38,7 +39,8 @@ type Options struct {
 	Labels       []string
 	UniqueLabels bool // Labels say which class of data is which: none may be there twice
 	Preprocess   Preprocess
-	training     bool // the model is to be trained: its graph may be in the form of training
+	training     bool           // the model is to be trained: its graph may be in the form of training
+	memory       *tensor.Region // where large weights of a graph are put; nil: the heap
 	// Option returns what the program's users call an option, for what a Choice says;
 	// nil: its name.
 	Option func(name string) string
@@ -63,7 +65,7 @@ type Preprocess struct {
 // file that Arch names, if that describes a model of Keras or Caffe.
 func (o *Options) Foreign() (formats.Options, error) {
 	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge,
-		Training: o.training}
+		Training: o.training, Memory: o.memory}
 	err := o.checkSize()
 	if err == nil && o.Arch != "" {
 		f.Description, err = description(o.Arch)

@@ -4,14 +4,17 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // ReadOnly is a read-only model. A file of bnctl is mapped instead of copied, and
 // verified while the model is used: results may be used only after Verify has
-// returned nil.
+// returned nil. The weights of another program's file are put where devices of
+// this machine map them, too.
 type ReadOnly struct {
 	Opened
 	file     *serialize.File // nil: of a foreign file, which was read as a whole
+	memory   *tensor.Region  // of a foreign file
 	verified func() error
 }
 
@@ -23,11 +26,7 @@ func OpenReadOnly(path string, o Options) (*ReadOnly, error) {
 		return nil, err
 	}
 	if !native || o.Merge != "" {
-		m, err := Open(path, o)
-		if err != nil {
-			return nil, err
-		}
-		return &ReadOnly{Opened: *m, verified: func() error { return nil }}, nil
+		return openShared(path, o)
 	}
 	f, err := serialize.OpenUnverified(path)
 	if err != nil {
@@ -44,6 +43,18 @@ func OpenReadOnly(path string, o Options) (*ReadOnly, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// openShared opens a file that is no template of bnctl's own.
+func openShared(path string, o Options) (*ReadOnly, error) {
+	o.memory = new(tensor.Region)
+	m, err := Open(path, o)
+	if err != nil {
+		o.memory.Close()
+		return nil, err
+	}
+	o.memory.Settle(m.State)
+	return &ReadOnly{Opened: *m, memory: o.memory, verified: func() error { return nil }}, nil
 }
 
 // Verify waits until all of the file is read, and returns what is wrong with it.
@@ -64,5 +75,8 @@ func (v *ReadOnly) OrDamage(err error) error {
 func (v *ReadOnly) Close() {
 	if v.file != nil {
 		_ = v.file.Close() // it was read only
+	}
+	if v.memory != nil {
+		v.memory.Close()
 	}
 }

@@ -118,7 +118,7 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 	out.State = make(map[string]tensor.Tensor, len(m.Graph.State))
 	for _, s := range m.Graph.State {
 		t, _ := f.Tensor(s.Name)
-		v, err := loadF32(t)
+		v, err := loadF32(t, original.Memory)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package formats
 import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // File is an open file of another program, before an architecture is applied. Its
@@ -75,6 +76,8 @@ type Options struct {
 	TensorsOnly bool
 	// Training reads an ONNX graph in the form of training, for what will train it.
 	Training bool
+	// Memory is where large weights of the model are put; nil: the heap.
+	Memory *tensor.Region
 }
 
 func (o Options) rule() bn.Rule {

@@ -156,7 +156,7 @@ func Norms(f *File) ([]bn.Norm, error) {
 				continue
 			}
 			var err error
-			if *name.to, err = loadF32(byName[name.name]); err != nil {
+			if *name.to, err = loadF32(byName[name.name], nil); err != nil {
 				return nil, err
 			}
 		}
@@ -188,8 +188,9 @@ func ModelNorms(m *models.Model) []bn.Norm {
 	return norms
 }
 
-func loadF32(t Tensor) (tensor.Tensor, error) {
-	v, err := t.Load()
+// loadF32 loads a tensor of floats as float32, in memory of r where it has that type.
+func loadF32(t Tensor, r *tensor.Region) (tensor.Tensor, error) {
+	v, err := t.LoadIn(r)
 	if err != nil {
 		return v, err
 	}

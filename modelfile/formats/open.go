@@ -36,7 +36,7 @@ func Open(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.FileName = filepath.Base(path)
+	f.FileName, f.Memory = filepath.Base(path), o.Memory
 	if err := clean(f, o); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)

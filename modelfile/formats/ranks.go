@@ -134,7 +134,7 @@ func mergeStatistics(files []*File, norms []BatchNorm, rule bn.Rule) (map[string
 		for _, l := range layers {
 			for _, name := range []string{l.Mean, l.Variance} {
 				t, _ := f.Tensor(name)
-				v, err := loadF32(t)
+				v, err := loadF32(t, nil)
 				if err != nil {
 					return nil, err
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // Sniff reports whether a file that starts with head (512 bytes will do) may
@@ -40,6 +41,8 @@ type Options struct {
 	// Training reads batch norms and dropouts in the form of training, which a graph that is to be trained
 	// may have. Without it they are refused: predictions would depend on the batch.
 	Training bool
+	// Memory is where large initializers are put; nil: the heap.
+	Memory *tensor.Region
 }
 
 // Read opens an ONNX model. The result has a Model, or NoModel if the graph is
@@ -107,7 +110,7 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 	}
 	m.Graph.Node = inOrder(m.Graph.Node)
 	r := newReader(m, opset, int(size), file)
-	r.inputShape, r.whole, r.forTraining = o.Input, whole, o.Training
+	r.inputShape, r.whole, r.forTraining, r.memory = o.Input, whole, o.Training, o.Memory
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}

@@ -28,6 +28,7 @@ type reader struct {
 	labels      map[string]string      // names in the graph of tensors of state, by their names in ONNX
 	origins     map[string]origin      // of constants that have but another shape than a tensor of the file
 	forTraining bool                   // the graph is read for training, whose form it may have
+	memory      *tensor.Region         // of large initializers; nil: the heap
 	inTraining  []string               // batch norms that are in the form of training
 	takenLabels foreign.Names          // labels that are taken
 	batch       int64                  // the length of the batch if the file fixes it, else 0
@@ -117,7 +118,7 @@ func (r *reader) operand(name string) (value, bool, error) {
 	if !ok || x.file == nil {
 		return x, ok, nil
 	}
-	t, err := x.file.Load()
+	t, err := x.file.LoadIn(r.memory)
 	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
 		if r.foldBudget -= len(t.Bytes); r.foldBudget < 0 {
 			return x, true, r.overBudget()

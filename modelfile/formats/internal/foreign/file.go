@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // File is what a foreign file holds before an architecture is applied. Close
@@ -47,6 +48,9 @@ type File struct {
 	Eps float64
 	// Findings are remarks for the person who looks at the file.
 	Findings []Finding
+
+	// Memory is where large weights of the model are put; nil: the heap.
+	Memory *tensor.Region
 
 	closers []io.Closer
 }

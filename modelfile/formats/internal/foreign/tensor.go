@@ -65,8 +65,11 @@ func (t Tensor) ReadInto(dst []byte) error {
 }
 
 // Load reads the tensor into new memory.
-func (t Tensor) Load() (tensor.Tensor, error) {
-	out := tensor.New(t.DType, t.Shape...)
+func (t Tensor) Load() (tensor.Tensor, error) { return t.LoadIn(nil) }
+
+// LoadIn is Load with memory of r.
+func (t Tensor) LoadIn(r *tensor.Region) (tensor.Tensor, error) {
+	out := r.New(t.DType, t.Shape...)
 	return out, t.ReadInto(out.Bytes)
 }
 

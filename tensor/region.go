@@ -1,0 +1,95 @@
+package tensor
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// Region is memory for tensors that other processes of the user can map as they map files, so that
+// weights which are written to a device of this machine lie in memory once. Where there is no such memory,
+// and for small tensors, it is the heap. The zero value is empty, and nil is the heap. One goroutine at a
+// time uses a Region.
+type Region struct {
+	parts []*Mapped
+	free  []byte   // of the last part
+	taken [][]byte // what New has handed out
+}
+
+const (
+	leastInRegion = 64 << 10  // bytes from which on a tensor is worth whole pages
+	partOfRegion  = 256 << 20 // bytes that a part has at least: no memory before they are written
+	pageOfRegion  = 4 << 10
+)
+
+// New is the function New with memory of r.
+func (r *Region) New(d DType, shape ...int) Tensor {
+	n, err := Size(d, shape)
+	if err == nil && r != nil && n >= leastInRegion {
+		if b := r.take(n); b != nil {
+			return Tensor{DType: d, Shape: slices.Clone(shape), Bytes: b}
+		}
+	}
+	return New(d, shape...)
+}
+
+// take returns n zeros, nil where the system has no such memory.
+func (r *Region) take(n int) []byte {
+	whole := (n + pageOfRegion - 1) &^ (pageOfRegion - 1)
+	if whole > len(r.free) {
+		m := newPart(max(whole, partOfRegion))
+		if m == nil {
+			return nil
+		}
+		m.references = 1
+		mappings.Lock()
+		mappings.all = append(mappings.all, m)
+		mappings.Unlock()
+		r.parts, r.free = append(r.parts, m), m.Bytes
+	}
+	b := r.free[:n:n]
+	r.free, r.taken = r.free[whole:], append(r.taken, b)
+	return b
+}
+
+// Settle puts all large tensors into r that are not in a file, and gives the memory of those back that
+// are no part of all any more.
+func (r *Region) Settle(all map[string]Tensor) {
+	moved := map[*byte]Tensor{}
+	for name, t := range all {
+		if file, _ := MappedAt(t.Bytes); file != nil || len(t.Bytes) < leastInRegion {
+			continue
+		}
+		at := unsafe.SliceData(t.Bytes)
+		to, ok := moved[at]
+		if !ok || len(to.Bytes) != len(t.Bytes) {
+			to = r.New(U8, len(t.Bytes))
+			copy(to.Bytes, t.Bytes)
+			moved[at] = to
+		}
+		t.Bytes = to.Bytes
+		all[name] = t
+	}
+	r.taken = slices.DeleteFunc(r.taken, func(b []byte) bool {
+		for _, t := range all {
+			if overlap(b, t.Bytes) {
+				return false
+			}
+		}
+		giveBack(r.parts, b)
+		return true
+	})
+}
+
+// overlap reports whether a and b share memory.
+func overlap(a, b []byte) bool {
+	p, q := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return p < q+uintptr(len(b)) && q < p+uintptr(len(a))
+}
+
+// Close lets go of the memory. Who touches the tensors after that must have retained it.
+func (r *Region) Close() {
+	for _, m := range r.parts {
+		_ = m.Close() // what can fail is giving memory back
+	}
+	*r = Region{}
+}

@@ -1,0 +1,40 @@
+package tensor
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// newPart returns n zeros that lie in a file without a name; nil where the system has none.
+func newPart(n int) *Mapped {
+	fd, err := unix.MemfdCreate("tensors", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil
+	}
+	f := os.NewFile(uintptr(fd), "tensors")
+	if err := f.Truncate(int64(n)); err != nil {
+		f.Close()
+		return nil
+	}
+	m := &Mapped{file: f}
+	if m.info, err = f.Stat(); err == nil {
+		m.Bytes, err = unix.Mmap(fd, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if err != nil {
+		f.Close()
+		return nil
+	}
+	return m
+}
+
+// giveBack frees the pages of b, which lies in one of parts and begins with a page.
+func giveBack(parts []*Mapped, b []byte) {
+	for _, m := range parts {
+		if at, ok := m.offset(b); ok {
+			whole := int64(len(b)+pageOfRegion-1) &^ (pageOfRegion - 1)
+			const hole = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+			_ = unix.Fallocate(int(m.file.Fd()), hole, at, whole) // it is a wish
+		}
+	}
+}

@@ -23,12 +23,13 @@ import (
 // denseRows is how many rows of a dense product are the positions of a window.
 const denseRows = 48
 
-// denseWindows makes the windows of rows of k values times a matrix of k by
+// denseWindows makes the windows of rows of k values times lanes columns of a matrix of k by
 // width, one for each number of rows that was asked for.
 type denseWindows struct {
-	k, width int
-	of       [denseRows + 1]*kernel.Window
-	pairs    [denseRows + 1]*kernel.Pairs
+	k, width, lanes int
+
+	of    [denseRows + 1]*kernel.Window
+	pairs [denseRows + 1]*kernel.Pairs
 }
 
 // pairsOf returns the pairs of n rows.
@@ -46,7 +47,7 @@ func (d *denseWindows) rows(n int) *kernel.Window {
 		for p := range n {
 			in[p], out[p] = int32(4*p*d.k), int32(4*p*d.width)
 		}
-		d.of[n] = kernel.NewWindow(in, out, 1, d.k, d.width)
+		d.of[n] = kernel.NewWindow(in, out, 1, d.k, d.lanes)
 	}
 	return d.of[n]
 }
@@ -68,7 +69,7 @@ func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Val
 	if max(k, width) > mostDense {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
-	windows := &denseWindows{k: k, width: width}
+	windows := &denseWindows{k: k, width: width, lanes: width}
 	sections := func() []packSection {
 		at := make([]int, k)
 		for i := range at {
@@ -82,11 +83,22 @@ func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Val
 	p := newProduct(packFor(c, t, what, sections), t)
 	in, round := c.Operand(in)
 	rows := rowsOf(c, in, out)
+	once := newDenseOnce(p, windows)
 	return run.Whole(func(f *run.Frame) error {
 		round(f)
-		p.applyDense(f, windows, rows(f))
+		if once.suits(f) {
+			once.apply(f, rows(f))
+		} else {
+			p.applyDense(f, windows, rows(f))
+		}
 		return nil
-	}).After(p.prepare)
+	}).After(func(f *run.Frame) error {
+		if once.suits(f) {
+			p.prepareBias(f)
+			return nil
+		}
+		return p.prepare(f)
+	})
 }
 
 // applyDense computes all rows, denseRows at a time.

@@ -19,12 +19,25 @@ var heavyChain = opCase{"chain",
 	"  p = conv(x, @a)\n  q = conv(p, @b, pad=[1,1,1,1])\n  r = conv(q, @c)\n" +
 		"  y = conv(r, @d, pad=[1,1,1,1])\n"}
 
-// Runs that are the last pack weights where those of the layer before lay: they have the
+// heavyDense has weights that a last run packs a panel at a time: 64 columns, and 24 that are left.
+var heavyDense = opCase{"dense",
+	"state a f32[1176,1300] constant\nstate b f32[1176] constant\nstate c f32[10,1176] constant\n",
+	"x rows f32[1300]",
+	"  p = dense(x, @a, @b)\n  q = relu(p)\n  y = dense(q, @c)\n"}
+
+// Runs that are the last pack weights where those of the layer before lay, or not at all: they have the
 // bits of others, before and after these, and after the weights have changed.
 func TestLastRunsSameBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 7))
+	lastRunsSameBits(t, heavyChain, randomTensor(r, tensor.F32, []int{3, 256, 7, 7}))
+	for _, rows := range []int{1, 48, 101} {
+		lastRunsSameBits(t, heavyDense, randomTensor(r, tensor.F32, []int{rows, 1300}))
+	}
+}
+
+func lastRunsSameBits(t *testing.T, c opCase, x tensor.Tensor) {
 	ctx, r := context.Background(), rand.New(rand.NewPCG(11, 7))
-	p := program(t, heavyChain)
-	x := randomTensor(r, tensor.F32, []int{3, 256, 7, 7})
+	p, rows := program(t, c), x.Shape[0]
 	versions := make([]map[string]tensor.Tensor, 2)
 	for i := range versions {
 		versions[i] = map[string]tensor.Tensor{}
@@ -40,7 +53,7 @@ func TestLastRunsSameBits(t *testing.T) {
 			d := openSet(t, set.Name, threads)
 			var want []tensor.Tensor
 			for _, last := range []bool{false, true} {
-				e, err := d.Load(ctx, p, device.Capacity{Rows: 3, Replicas: 1})
+				e, err := d.Load(ctx, p, device.Capacity{Rows: rows, Replicas: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +64,7 @@ func TestLastRunsSameBits(t *testing.T) {
 						}
 					}
 					for _, l := range []bool{last, !last, last} {
-						o, err := e.Run(ctx, device.Step{Function: "predict", Rows: []int{3}, Inputs: []tensor.Tensor{x},
+						o, err := e.Run(ctx, device.Step{Function: "predict", Rows: []int{rows}, Inputs: []tensor.Tensor{x},
 							Last: l})
 						if err != nil {
 							t.Fatal(err)
@@ -60,7 +73,7 @@ func TestLastRunsSameBits(t *testing.T) {
 							want = append(want, o.Outputs[0])
 						}
 						if !tensor.Equal(o.Outputs[0], want[i]) {
-							t.Errorf("%s, %d threads, weights %d: last %v has other bits", set.Name, threads, i, l)
+							t.Errorf("%s, %s, %d threads, %d rows, weights %d: last %v has other bits", c.name, set.Name, threads, rows, i, l)
 						}
 					}
 				}

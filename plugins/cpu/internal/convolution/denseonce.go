@@ -1,0 +1,65 @@
+package convolution
+
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
+
+// In the last run of a program nobody reads packed weights again. Then a worker packs a panel into memory
+// of its own, multiplies all rows with it, and forgets it: the weights of a large dense product, which may
+// be most of a network, take no second place in memory. A panel is a window of its own, the same chains:
+//
+//	         K                 64                        N
+//	rows   [ x ]   *   K [ panel ]   =   rows [ ... | panel | ... ]
+
+// denseOnce is a dense product without packed weights.
+type denseOnce struct {
+	product     *product
+	whole, rest denseWindows // of a panel, and of the last
+}
+
+// newDenseOnce returns the product of p, whose one section has windows of d.
+func newDenseOnce(p *product, d *denseWindows) *denseOnce {
+	rest := (d.width-1)%kernel.PanelLanes + 1
+	lanes := min(d.width, kernel.PanelLanes)
+	return &denseOnce{product: p, whole: denseWindows{k: d.k, width: d.width, lanes: lanes},
+		rest: denseWindows{k: d.k, width: d.width, lanes: rest}}
+}
+
+// suits reports whether the weights are not packed, and need not be.
+func (d *denseOnce) suits(f *run.Frame) bool {
+	p := d.product
+	stamp := p.filter.stamp()
+	return f.Last && stamp > 0 && p.packed.stamp != stamp && p.weights > f.Schedule.Weights
+}
+
+// apply computes all rows, a panel at a time.
+func (d *denseOnce) apply(f *run.Frame, o operands) {
+	rows := f.Total()
+	d.whole.prepare(rows)
+	d.rest.prepare(rows)
+	d.whole.rows(1)
+	d.rest.rows(1)
+	f.Each(len(d.product.units), func(w *run.Worker, panel int) { d.panel(f, w, o, panel, rows) })
+	d.product.filter.weight.Rest()
+}
+
+// panel packs one panel and multiplies all rows with it.
+func (d *denseOnce) panel(f *run.Frame, w *run.Worker, o operands, panel, rows int) {
+	windows, first := &d.whole, panel*kernel.PanelLanes
+	section, filter := &d.product.packed.sections[0], d.product.filter
+	if panel == len(d.product.units)-1 {
+		windows = &d.rest
+	}
+	packed, bias := w.Floats(windows.of[1].PackedLen()), d.product.biasOf(unit{})
+	f.Kernels.Pack(windows.of[1], 0, packed, f.F32(filter.weight)[first*section.step:], section.order,
+		section.step, filter.factor(f).From(first))
+	if bias != nil {
+		bias = bias[first:]
+	}
+	for from := 0; from < rows; from += denseRows {
+		n := min(denseRows, rows-from)
+		f.Kernels.Window(windows.of[n], 0, o.out[from*windows.width+first:], o.in[from*windows.k:], packed, bias,
+			o.end.From(from*windows.width+first), 0, n, &w.Tile)
+	}
+}

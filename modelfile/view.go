@@ -53,7 +53,7 @@ func openShared(path string, o Options) (*ReadOnly, error) {
 		o.memory.Close()
 		return nil, err
 	}
-	o.memory.Settle(m.State)
+	o.memory.Adopt(m.State)
 	return &ReadOnly{Opened: *m, memory: o.memory, verified: func() error { return nil }}, nil
 }
 

@@ -10,14 +10,14 @@ import (
 // and for small tensors, it is the heap. The zero value is empty, and nil is the heap. One goroutine at a
 // time uses a Region.
 type Region struct {
-	parts []*Mapped
-	free  []byte   // of the last part
+	files []*Mapped
+	free  []byte   // of the last file
 	taken [][]byte // what New has handed out
 }
 
 const (
 	leastInRegion = 64 << 10  // bytes from which on a tensor is worth whole pages
-	partOfRegion  = 256 << 20 // bytes that a part has at least: no memory before they are written
+	fileOfRegion  = 256 << 20 // bytes that a file has at least: no memory before they are written
 	pageOfRegion  = 4 << 10
 )
 
@@ -36,7 +36,7 @@ func (r *Region) New(d DType, shape ...int) Tensor {
 func (r *Region) take(n int) []byte {
 	whole := (n + pageOfRegion - 1) &^ (pageOfRegion - 1)
 	if whole > len(r.free) {
-		m := newPart(max(whole, partOfRegion))
+		m := newRegionFile(max(whole, fileOfRegion))
 		if m == nil {
 			return nil
 		}
@@ -44,16 +44,16 @@ func (r *Region) take(n int) []byte {
 		mappings.Lock()
 		mappings.all = append(mappings.all, m)
 		mappings.Unlock()
-		r.parts, r.free = append(r.parts, m), m.Bytes
+		r.files, r.free = append(r.files, m), m.Bytes
 	}
 	b := r.free[:n:n]
 	r.free, r.taken = r.free[whole:], append(r.taken, b)
 	return b
 }
 
-// Settle puts all large tensors into r that are not in a file, and gives the memory of those back that
+// Adopt puts all large tensors into r that are not in a file, and gives the memory of those back that
 // are no part of all any more.
-func (r *Region) Settle(all map[string]Tensor) {
+func (r *Region) Adopt(all map[string]Tensor) {
 	moved := map[*byte]Tensor{}
 	for name, t := range all {
 		if file, _ := MappedAt(t.Bytes); file != nil || len(t.Bytes) < leastInRegion {
@@ -75,7 +75,7 @@ func (r *Region) Settle(all map[string]Tensor) {
 				return false
 			}
 		}
-		giveBack(r.parts, b)
+		giveBack(r.files, b)
 		return true
 	})
 }
@@ -86,9 +86,9 @@ func overlap(a, b []byte) bool {
 	return p < q+uintptr(len(b)) && q < p+uintptr(len(a))
 }
 
-// Close lets go of the memory. Who touches the tensors after that must have retained it.
+// Close lets go of the memory. A caller that touches the tensors after that has retained it.
 func (r *Region) Close() {
-	for _, m := range r.parts {
+	for _, m := range r.files {
 		_ = m.Close() // what can fail is giving memory back
 	}
 	*r = Region{}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newPart returns n zeros that lie in a file without a name; nil where the system has none.
-func newPart(n int) *Mapped {
+// newRegionFile returns n zeros that lie in a file without a name; nil where the system has none.
+func newRegionFile(n int) *Mapped {
 	fd, err := unix.MemfdCreate("tensors", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil
@@ -28,9 +28,9 @@ func newPart(n int) *Mapped {
 	return m
 }
 
-// giveBack frees the pages of b, which lies in one of parts and begins with a page.
-func giveBack(parts []*Mapped, b []byte) {
-	for _, m := range parts {
+// giveBack frees the pages of b, which lies in one of files and begins with a page.
+func giveBack(files []*Mapped, b []byte) {
+	for _, m := range files {
 		if at, ok := m.offset(b); ok {
 			whole := int64(len(b)+pageOfRegion-1) &^ (pageOfRegion - 1)
 			const hole = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE

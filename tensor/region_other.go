@@ -2,7 +2,7 @@
 
 package tensor
 
-// newPart returns nil: other processes could not find the memory.
-func newPart(int) *Mapped { return nil }
+// newRegionFile returns nil: other processes could not find the memory.
+func newRegionFile(int) *Mapped { return nil }
 
 func giveBack([]*Mapped, []byte) {}

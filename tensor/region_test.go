@@ -24,7 +24,7 @@ func TestRegion(t *testing.T) {
 	unused.U8()[0] = 1
 	state := map[string]Tensor{"large": large, "rows": large.Rows(2, 4), "small": small, "loose": loose,
 		"tied": loose.Reshape(1<<14, 2)}
-	r.Settle(state)
+	r.Adopt(state)
 	for _, name := range []string{"large", "rows", "loose", "tied"} {
 		v := state[name]
 		m, at := MappedAt(v.Bytes)

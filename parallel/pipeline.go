@@ -1,11 +1,13 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
@@ -23,12 +25,20 @@ import (
 // Pipeline predicts with a network whose layers lie on several devices. Its methods are
 // those of a Driver of one program, and so are its results.
 type Pipeline struct {
-	stages   []*Driver
+	division *stage.Division
+	programs []*graph.Program
+	state    map[string]tensor.Tensor
+	config   Config         // of each stage
 	inputs   [][]string     // of each stage: names of the inputs of its function
 	yields   [][]string     // and of the outputs
 	uses     map[string]int // of a value that goes from stage to stage: how many read it
 	outputs  []string       // of the whole function, in order
-	external string         // the input of the whole function
+	external graph.Variable // the input of the whole function
+	rows     int            // of a wave
+
+	mu     sync.RWMutex  // locked while a stage moves; read while one runs
+	stages []*Driver     // guarded by mu
+	shared []*sync.Mutex // guarded by mu: of stages that have devices in common; nil: the stage is alone
 }
 
 // wavesOfStage is how many waves there are of a call of Predict for each stage: with few of
@@ -36,18 +46,52 @@ type Pipeline struct {
 const wavesOfStage = 4
 
 // OpenPipeline loads p, a program that predicts with a template, on devices: it is divided
-// into the stages that s asks for, and the devices are dealt to them in their order. c.Batch
+// into the stages that asked asks for, and the devices are dealt to them in their order. c.Batch
 // is how many rows there are at once in all stages.
-func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, s stage.Spec,
+func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (*Pipeline, error) {
 	if c.Peers != nil {
 		return nil, problem.New("stages", "", "they lie on the devices of one process, and this run has several",
 			"leave {stages} out, or start one process")
 	}
-	d, err := stage.Divide(template, s, p, c.Batch, memoryOf(devices))
+	n, err := stage.New(template)
 	if err != nil {
 		return nil, err
 	}
+	d, err := n.DivideFor(asked, p, c.Batch, memoryOf(devices))
+	if err != nil {
+		return nil, err
+	}
+	l, err := newPipeline(ctx, d, p, state, devices, c)
+	if err != nil {
+		return nil, err
+	}
+	times := n.Times()
+	if c.Samples == 0 || c.Samples > streamsWorth*c.Batch || c.Divided != nil {
+		if times, err = l.measure(ctx, times); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		if better, ok := n.Again(d, times); ok && len(asked.Layers) == 0 {
+			if err := l.Close(); err != nil {
+				return nil, err
+			}
+			if l, err = newPipeline(ctx, better, p, state, devices, c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if c.Divided != nil {
+		c.Divided(l.division.Plan(l.programs, times, l.columns(), l.rows))
+	}
+	return l, nil
+}
+
+// streamsWorth is from how many batches on it is worth to measure where to divide a network.
+const streamsWorth = 32
+
+// newPipeline loads the stages of d.
+func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
+	devices []Member, c Config) (*Pipeline, error) {
 	programs, err := d.Programs(p)
 	if err != nil {
 		return nil, err
@@ -58,12 +102,13 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 		return nil, err
 	}
 	whole := p.Function(graph.Predict)
-	l := &Pipeline{uses: map[string]int{}, external: whole.Values[whole.Inputs[0]].Name}
+	c.Replicas, c.Batch, c.Referee = columns, max((c.Batch+n-1)/n, columns), nil
+	l := &Pipeline{division: d, programs: programs, state: state, config: c, uses: map[string]int{},
+		external: whole.Values[whole.Inputs[0]], shared: make([]*sync.Mutex, n)}
 	for _, o := range whole.Outputs {
 		l.outputs = append(l.outputs, o.Name)
 		l.uses[o.Name]++
 	}
-	c.Replicas, c.Batch, c.Referee = columns, max((c.Batch+n-1)/n, columns), nil
 	for s, program := range programs {
 		f := program.Function(graph.Predict)
 		if f == nil {
@@ -75,6 +120,10 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 			return nil, errors.Join(fmt.Errorf("stage %d: %w", s+1, err), l.Close())
 		}
 		l.add(opened, f)
+	}
+	l.rows = l.stages[0].Rows()
+	for _, d := range l.stages {
+		l.rows = min(l.rows, d.Rows())
 	}
 	return l, nil
 }
@@ -127,8 +176,8 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 	all.Go(func() {
 		defer close(first)
 		for from := 0; from < x.Shape[0]; {
-			to := min(from+p.rowsOfWave(), x.Shape[0])
-			w := &wave{values: map[string]tensor.Tensor{p.external: x.Rows(from, to)}, left: map[string]int{}}
+			to := min(from+p.rows, x.Shape[0])
+			w := &wave{values: map[string]tensor.Tensor{p.external.Name: x.Rows(from, to)}, left: map[string]int{}}
 			for name, n := range p.uses {
 				w.left[name] = n
 			}
@@ -178,7 +227,7 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 			delete(w.values, name)
 		}
 	}
-	outs, err := p.stages[s].predictHere(ctx, in)
+	outs, err := p.predict(ctx, s, in)
 	if err != nil {
 		return fmt.Errorf("stage %d: %w", s+1, err)
 	}
@@ -190,6 +239,99 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 	return nil
 }
 
+// predict runs stage s. If all of its devices are lost, its layers go to those of another stage.
+func (p *Pipeline) predict(ctx context.Context, s int, in []tensor.Tensor) ([]tensor.Tensor, error) {
+	for {
+		d, outs, err := p.predictOn(ctx, s, in)
+		if !errors.Is(err, NoDevices) {
+			return outs, err
+		}
+		if moved := p.move(ctx, s, d); moved != nil {
+			return nil, errors.Join(err, moved)
+		}
+	}
+}
+
+// predictOn is predict, with the driver that it was on.
+func (p *Pipeline) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
+	*Driver, []tensor.Tensor, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if turns := p.shared[s]; turns != nil {
+		turns.Lock()
+		defer turns.Unlock()
+	}
+	outs, err := p.stages[s].predictHere(ctx, in)
+	return p.stages[s], outs, err
+}
+
+// move gives the layers of stage s, whose driver has lost all devices, to the devices of another
+// stage. These make the runs of both by turns from then on.
+func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stages[s] != lost {
+		return nil // another wave has done it
+	}
+	for other, d := range p.stages {
+		var devices []Member
+		for _, m := range d.group.members {
+			devices = append(devices, m.Member)
+		}
+		if other == s || len(devices) == 0 {
+			continue
+		}
+		c := p.config
+		c.Replicas, c.Reopen = len(devices), nil
+		c.Batch = max(c.Batch, c.Replicas)
+		var opened *Driver
+		if opened, err = Open(ctx, p.programs[s], p.state, devices, c); err != nil {
+			continue
+		}
+		if p.shared[other] == nil {
+			p.shared[other] = &sync.Mutex{}
+		}
+		p.stages[s], p.shared[s] = opened, p.shared[other]
+		return lost.Close()
+	}
+	return cmp.Or(err, NoDevices)
+}
+
+// columns returns the names of the devices of each stage.
+func (p *Pipeline) columns() (names [][]string) {
+	for _, d := range p.stages {
+		names = append(names, d.Group().Devices())
+	}
+	return names
+}
+
+// measure returns how long the nodes of the template take for a row: times with what a wave of
+// zeros took on the first device of each stage. The first run of a device takes longer.
+func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, error) {
+	rows := p.rows / len(p.stages[0].group.members)
+	values := map[string]tensor.Tensor{
+		p.external.Name: tensor.New(p.external.Type.DType, p.external.Type.Sized(rows, 1)...)}
+	for s, d := range p.stages {
+		var in []tensor.Tensor
+		for _, name := range p.inputs[s] {
+			in = append(in, values[name])
+		}
+		var o device.Outcome
+		var err error
+		for range 2 {
+			if o, err = d.profile(ctx, in); err != nil {
+				return nil, fmt.Errorf("stage %d: %w", s+1, err)
+			}
+		}
+		f := d.program.current.Function(graph.Predict)
+		times = p.division.Measured(times, s, f, o.Nodes, o.Took, rows)
+		for i, name := range p.yields[s] {
+			values[name] = o.Outputs[i]
+		}
+	}
+	return times, nil
+}
+
 // outputs returns the outputs of the whole function.
 func (w *wave) outputs(names []string) (list []tensor.Tensor) {
 	for _, name := range names {
@@ -198,18 +340,9 @@ func (w *wave) outputs(names []string) (list []tensor.Tensor) {
 	return list
 }
 
-// rowsOfWave returns how many rows a wave has.
-func (p *Pipeline) rowsOfWave() int {
-	rows := p.stages[0].Rows()
-	for _, d := range p.stages {
-		rows = min(rows, d.Rows())
-	}
-	return rows
-}
-
 // Rows returns how many rows a call of Predict should have at most: as many waves as keep
 // all stages at work.
-func (p *Pipeline) Rows() int { return p.rowsOfWave() * len(p.stages) * wavesOfStage }
+func (p *Pipeline) Rows() int { return p.rows * len(p.stages) * wavesOfStage }
 
 // Ahead reports that a second call of Predict finds stages which the first has left.
 func (p *Pipeline) Ahead() bool { return true }

@@ -2,11 +2,15 @@ package parallel_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -108,6 +112,101 @@ func TestPipelinePredictsAsOneDevice(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// mortal is a device that is lost after some runs.
+type mortal struct {
+	device.Device
+	runs *atomic.Int32 // that it has left
+}
+
+func (d mortal) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	return mortalExecutable{x, d}, err
+}
+
+type mortalExecutable struct {
+	device.Executable
+	d mortal
+}
+
+func (x mortalExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	if x.d.runs.Add(-1) < 0 {
+		return device.Outcome{}, device.Errorf(x.d.Info().Name, "Run", device.Lost, "it has died")
+	}
+	return x.Executable.Run(ctx, s)
+}
+
+// TestPipelineLosesDevices: whichever device dies, and whenever, the others have its layers, and
+// outputs are the same; if all die there is an error.
+func TestPipelineLosesDevices(t *testing.T) {
+	m, program := smallModel(t)
+	x, err := models.RandomInput(m, 23)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := parallel.Open(t.Context(), program, m.State, refs(1), parallel.Config{Replicas: 1, Batch: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	want, err := one.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dying := range [][]int{{0}, {1}, {2}, {0, 2}, {0, 1}, {1, 2}, {0, 1, 2}} {
+		for runs := range int32(3) {
+			devices, lost := refs(3), atomic.Int32{}
+			for _, i := range dying {
+				left := &atomic.Int32{}
+				left.Store(runs)
+				devices[i].Device = mortal{devices[i].Device, left}
+			}
+			p, err := parallel.OpenPipeline(t.Context(), m.Graph, program, stage.Spec{Number: 3}, m.State,
+				devices, parallel.Config{Batch: 8, Samples: 23, Lost: func(parallel.LostDevice) { lost.Add(1) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Predict(t.Context(), x)
+			switch {
+			case len(dying) == 3:
+				if !errors.Is(err, parallel.NoDevices) {
+					t.Errorf("%v die: %v", dying, err)
+				}
+			case err != nil || !bytes.Equal(got[0].Bytes, want[0].Bytes) || int(lost.Load()) < len(dying):
+				t.Errorf("%v die after %d runs: %v, %v, %d lost", dying, runs, err, got, lost.Load())
+			}
+			p.Close()
+		}
+	}
+}
+
+// TestPlanSaysWhatStagesHave: layers, parameters and what crosses, by arithmetic.
+func TestPlanSaysWhatStagesHave(t *testing.T) {
+	m, program := smallModel(t)
+	var plan *stage.Plan
+	p, err := parallel.OpenPipeline(t.Context(), m.Graph, program, stage.Spec{Layers: []string{"b"}}, m.State,
+		refs(4), parallel.Config{Batch: 8, Divided: func(p *stage.Plan) { plan = p }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	a, b := plan.Stages[0], plan.Stages[1]
+	if a.First != "a" || a.Last != "a.relu" || b.First != "b" || b.Last != "c" || b.Layers != 3 ||
+		a.Parameters != 6*4 || b.Parameters != 6*6+3*6 || b.State != 4*(6*6+3*6) {
+		t.Errorf("got %+v", plan)
+	}
+	if rows := plan.Rows; rows != 4 || a.Across != 0 || b.Across != int64(rows*6*4) {
+		t.Errorf("%d rows, %d and %d bytes across, want 4 rows of 6 numbers into the second", rows, a.Across,
+			b.Across)
+	}
+	if a.Seconds <= 0 || b.Seconds <= 0 || min(a.Idle, b.Idle) != 0 || len(a.Devices) != 2 {
+		t.Errorf("times %+v", plan)
+	}
+	lines := plan.Lines()
+	if len(lines) != 2 || !strings.Contains(lines[1], "on ref:2 and 1 other: 3 layers, b to c;") {
+		t.Errorf("got %v", lines)
 	}
 }
 

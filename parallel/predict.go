@@ -159,6 +159,21 @@ func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
 	return err
 }
 
+// profile runs the function on the first member alone, and asks for the time of its nodes.
+func (d *Driver) profile(ctx context.Context, in []tensor.Tensor) (o device.Outcome, err error) {
+	if len(d.group.members) == 0 {
+		return o, NoDevices
+	}
+	m := d.group.members[0]
+	d.group.runs++
+	err = d.group.timeouts.call(m, func() (err error) {
+		o, err = m.exe.Run(ctx, device.Step{Function: graph.Predict, Number: d.group.runs,
+			Rows: []int{in[0].Shape[0]}, Inputs: in, Profile: true})
+		return err
+	})
+	return o, err
+}
+
 // rowsOfAll returns the rows [from, to) of every input.
 func rowsOfAll(inputs []tensor.Tensor, from, to int) []tensor.Tensor {
 	rows := make([]tensor.Tensor, len(inputs))

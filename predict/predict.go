@@ -36,6 +36,8 @@ type Options struct {
 	// Lost is called when a device is lost, Back when it takes part again. Each may be nil.
 	Lost func(device string, reason error)
 	Back func(device string)
+	// Divided is called with the stages of the network, if there are several. It may be nil.
+	Divided func(*stage.Plan)
 }
 
 // Predictor is a model on devices. One goroutine at a time uses it, except that
@@ -145,7 +147,7 @@ func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, 
 // config says what the driver of f does.
 func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	n := len(f.Members)
-	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n)}
+	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n), Divided: o.Divided}
 	if o.Peers == nil {
 		c.Samples = o.Samples
 	}

@@ -33,7 +33,8 @@ name of the zoo or a file.
 				Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
 			&cli.Float64Flag{Name: "seconds", Value: 5, Usage: "for each row"},
 			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
-			&cli.BoolFlag{Name: "plan", Usage: "with --profile: how the CPU device cuts its work for this machine"},
+			&cli.BoolFlag{Name: "plan", Usage: "with --profile: how the CPU device cuts its work for this machine; " +
+				"with --stages: what each of them has"},
 			batchFlag("rows of a batch, over all devices"),
 			precisionFlag(), stagesFlag(),
 		}, fileFlags(), preprocessFlags(), runningFlags()),
@@ -72,6 +73,7 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 	if b.Stages, err = stagesOf(c); err != nil {
 		return b, err
 	}
+	b.Divided = divided(c)
 	if c.IsSet("scaling") {
 		if !c.IsSet("devices") {
 			b.Fleet.Devices = ""

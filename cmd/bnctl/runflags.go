@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -12,7 +13,7 @@ import (
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
 	flags := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag(), labelsFlag(), stagesFlag()}
+		precisionFlag(), labelsFlag(), stagesFlag(), planFlag()}
 	return append(slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
 }
 
@@ -43,6 +44,7 @@ func runOptions(c *cli.Context) (o predict.Options, err error) {
 	if o.Stages, err = stagesOf(c); err != nil {
 		return o, err
 	}
+	o.Divided = divided(c)
 	o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
 	return o, err
 }
@@ -51,6 +53,23 @@ func runOptions(c *cli.Context) (o predict.Options, err error) {
 func stagesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "stages", DefaultText: "1", Usage: "`N`, auto or LAYER,LAYER: divide the " +
 		"network, and the devices among its parts; changes no result"}
+}
+
+// planFlag asks for the plan of stages.
+func planFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "plan", Usage: "print what each of the stages has, and how long it should wait"}
+}
+
+// divided prints the plan of stages where it is asked for.
+func divided(c *cli.Context) func(*stage.Plan) {
+	if !c.Bool("plan") {
+		return nil
+	}
+	return func(p *stage.Plan) {
+		for _, line := range p.Lines() {
+			fmt.Fprintln(c.App.ErrWriter, line)
+		}
+	}
 }
 
 func stagesOf(c *cli.Context) (stage.Spec, error) { return stage.Parse(c.String("stages")) }

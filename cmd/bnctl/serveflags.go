@@ -22,7 +22,7 @@ func servedFlags() []cli.Flag {
 			Usage: "how long a row waits for others, for example 2ms"},
 		&cli.IntFlag{Name: "max-queue", Usage: "rows that wait for a model at most", DefaultText: "8 batches"},
 		&cli.IntFlag{Name: "max-inflight-mb", Value: 256, Usage: "`MiB` that clients make the server hold at most"},
-		precisionFlag(), stagesFlag(),
+		precisionFlag(), stagesFlag(), planFlag(),
 	}
 }
 
@@ -64,6 +64,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	if o.Predict.Stages, err = stagesOf(c); err != nil {
 		return o, err
 	}
+	o.Predict.Divided = divided(c)
 	if os.Getenv("GOGC") == "" {
 		o.Garbage = 4 << 20
 	}

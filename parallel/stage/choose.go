@@ -33,6 +33,25 @@ func (n *Network) Times() []float64 {
 	return times
 }
 
+// Again returns the division into as many stages as d has that is best by times which were
+// measured, and whether it is worth to load it in place of d.
+func (n *Network) Again(d *Division, times []float64) (*Division, bool) {
+	better, err := n.Choose(Spec{Number: d.stages}, times)
+	return better, err == nil && better.slowest(times)*worthwhile < d.slowest(times)
+}
+
+// worthwhile is by how much slower the slowest stage has to be for another division.
+const worthwhile = 1.05
+
+// slowest returns the time of the slowest stage.
+func (d *Division) slowest(times []float64) float64 {
+	sums := make([]float64, d.stages)
+	for i, t := range times {
+		sums[d.node[i]] += t
+	}
+	return slices.Max(sums)
+}
+
 // Choose returns the division of a spec. times is how long each node takes: see Times.
 func (n *Network) Choose(s Spec, times []float64) (*Division, error) {
 	if len(s.Layers) > 0 {
@@ -126,7 +145,7 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 				} else if bounded {
 					value = 0
 				}
-				if value < least[s][end] {
+				if value < least[s][end] || bounded && value == least[s][end] { // what follows a product is fused into it
 					least[s][end], from[s][end] = value, b
 				}
 			}

@@ -174,15 +174,22 @@ func (w *work) state(stage int) (list []graph.State) {
 }
 
 // stageByName returns the stage of the node of the template of which a node of that name
-// was made: its own name, or the name without suffixes.
+// was made.
 func (d *Division) stageByName(name string) (int, bool) {
+	origin, ok := d.origin(name)
+	return d.of[origin], ok
+}
+
+// origin returns the name of the value of the template for which a node of that name was made:
+// its own, or without suffixes.
+func (d *Division) origin(name string) (string, bool) {
 	for {
-		if s, ok := d.of[name]; ok {
-			return s, true
+		if _, ok := d.of[name]; ok {
+			return name, true
 		}
 		i := strings.LastIndexByte(name, '.')
 		if i < 0 {
-			return 0, false
+			return "", false
 		}
 		name = name[:i]
 	}

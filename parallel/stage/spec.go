@@ -37,14 +37,10 @@ func Parse(text string) (Spec, error) {
 // One reports whether there is one stage: nothing is divided.
 func (s Spec) One() bool { return !s.Auto && s.Number <= 1 && len(s.Layers) == 0 }
 
-// Divide divides a template for devices, of which each stage gets as many. free is the memory
-// that each of them has, 0 where that is not known, and p the program that they run with that
-// number of rows at once.
-func Divide(template *graph.Graph, s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
-	n, err := New(template)
-	if err != nil {
-		return nil, err
-	}
+// DivideFor divides a template for devices, of which each stage gets as many. free is the
+// memory that each of them has, 0 where that is not known, and p the program that they run with
+// that number of rows at once.
+func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	if s.Auto {
 		return n.fitting(p, rows, free)
 	}

@@ -30,11 +30,12 @@ type Options struct {
 	// Replicas share a training batch; 0: as many as devices, with Scaling as
 	// many as there are at most.
 	Replicas int
-	Fleet    fleet.Options // the devices; Most is set here
-	Scaling  []int         // numbers of CPU devices, a row for each, instead of Fleet.Devices
-	Profile  bool          // times of nodes, on one device
-	Plan     bool          // how the CPU device cuts its work, besides Profile
-	Stages   stage.Spec    // the parts of the network that lie on different devices
+	Fleet    fleet.Options     // the devices; Most is set here
+	Scaling  []int             // numbers of CPU devices, a row for each, instead of Fleet.Devices
+	Profile  bool              // times of nodes, on one device
+	Plan     bool              // how the CPU device cuts its work, besides Profile
+	Stages   stage.Spec        // the parts of the network that lie on different devices
+	Divided  func(*stage.Plan) // called with them; may be nil
 }
 
 // maxSeconds bounds Options.Seconds.
@@ -52,7 +53,7 @@ func (o Options) Check() error {
 		return problem.New("batch", strconv.Itoa(o.Batch), "want at least 1", "")
 	case o.Replicas < 0:
 		return problem.New("replicas", strconv.Itoa(o.Replicas), "want at least 1", "")
-	case o.Plan && !o.Profile:
+	case o.Plan && !o.Profile && o.Stages.One():
 		return problem.New("plan", "", "it is printed with {profile}", "")
 	case !o.Stages.One() && (o.Profile || len(o.Scaling) > 0):
 		return problem.New("stages", "", "{profile} and {scaling} measure devices that have all layers", "")
@@ -136,7 +137,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	if o.Profile {
 		row.Profile, err = newProfile(f, watch, o.Fleet.Kernels)
 	}
-	if o.Plan && err == nil {
+	if o.Plan && o.Profile && err == nil {
 		err = row.Profile.plan(ctx, f, watch)
 	}
 	return row, err
@@ -151,7 +152,7 @@ type workload interface {
 // start loads what o measures on devices.
 func (o Options) start(ctx context.Context, m *models.Model, members []parallel.Member) (workload, error) {
 	if o.Mode == Infer {
-		return startInference(ctx, m, members, o.Batch, o.Stages)
+		return startInference(ctx, m, members, o.Batch, o.Stages, o.Divided)
 	}
 	r := train.DefaultRecipe(m.Architecture)
 	r.Batch, r.Replicas, r.Epochs, r.Steps, r.Data = o.Batch, o.Replicas, 0, 1, train.Data{Samples: o.Batch}

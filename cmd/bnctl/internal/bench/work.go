@@ -31,7 +31,7 @@ type predictor interface {
 
 // startInference loads what evaluation during training runs, and nothing else.
 func startInference(ctx context.Context, m *models.Model, members []parallel.Member, batch int,
-	s stage.Spec) (*inference, error) {
+	s stage.Spec, divided func(*stage.Plan)) (*inference, error) {
 	rows, err := models.RandomInput(m, batch)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 	if err != nil {
 		return nil, err
 	}
-	c := parallel.Config{Replicas: len(members), Batch: max(batch, len(members))}
+	c := parallel.Config{Replicas: len(members), Batch: max(batch, len(members)), Divided: divided}
 	if s.One() {
 		d, err := parallel.Open(ctx, program, m.State, members, c)
 		if err != nil {
@@ -60,7 +60,7 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 }
 
 // batchesAtOnce is how many batches are on their way through several stages.
-const batchesAtOnce = 2
+const batchesAtOnce = 3
 
 // begin predicts once; what came of it is in ended.
 func (i *inference) begin(ctx context.Context) {

@@ -1,0 +1,132 @@
+package stage
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Plan says what each stage has, and how long it should take.
+type Plan struct {
+	Stages []Planned
+	Rows   int // of a wave: at once in a stage
+}
+
+// Planned is a stage of a plan. Seconds are those of one device that has no others to share
+// the rows with.
+type Planned struct {
+	Devices     []string
+	First, Last string // layers
+	Layers      int
+	Parameters  int
+	State       int64   // bytes
+	Activations int64   // bytes of Rows rows
+	Across      int64   // bytes of Rows rows that come from earlier stages
+	Seconds     float64 // for a row
+	Idle        float64 // share of the time that it waits, in a long stream
+}
+
+// Plan returns the plan of a division, of which programs are the stages and times is how long
+// the nodes of the template take for a row. columns are the devices of each stage.
+func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]string, rows int) *Plan {
+	p := &Plan{Rows: rows}
+	slowest := 0.0
+	for s, program := range programs {
+		names := d.Layers(s)
+		q := Planned{Devices: columns[s], Layers: len(names)}
+		if len(names) > 0 {
+			q.First, q.Last = names[0], names[len(names)-1]
+		}
+		for _, st := range program.State {
+			q.State += int64(tensor.Count(st.Shape) * st.DType.Size())
+			if st.Role.Trained() {
+				q.Parameters += tensor.Count(st.Shape)
+			}
+		}
+		for _, f := range program.Functions {
+			q.Activations = max(q.Activations, int64(f.ActivationBytes()*rows))
+			if f.Name == graph.Predict || f.Name == graph.Forward {
+				q.Across = max(q.Across, int64(rows*acrossBytes(f)))
+			}
+		}
+		for i, t := range times {
+			if d.node[i] == s {
+				q.Seconds += t
+			}
+		}
+		slowest = max(slowest, q.Seconds/float64(max(len(q.Devices), 1)))
+		p.Stages = append(p.Stages, q)
+	}
+	for s := range p.Stages {
+		if q := &p.Stages[s]; slowest > 0 {
+			q.Idle = 1 - q.Seconds/float64(max(len(q.Devices), 1))/slowest
+		}
+	}
+	return p
+}
+
+// acrossBytes returns how many bytes of a row a function gets from other stages.
+func acrossBytes(f *graph.Function) (bytes int) {
+	for _, v := range f.Inputs {
+		if t := f.Values[v].Type; Across(f.Values[v].Name) && t.Kind == graph.Rows {
+			bytes += tensor.Count(t.Shape) * t.DType.Size()
+		}
+	}
+	return bytes
+}
+
+// Lines returns the plan for people.
+func (p *Plan) Lines() []string {
+	const mib = 1 << 20
+	var lines []string
+	for s, q := range p.Stages {
+		on := "no device"
+		if len(q.Devices) > 0 {
+			on = q.Devices[0]
+		}
+		if n := len(q.Devices); n > 1 {
+			on += " and " + problem.Plural(n-1, "other")
+		}
+		lines = append(lines, fmt.Sprintf("stage %d on %s: %s, %s to %s; %d parameters, %.1f MiB of state, "+
+			"%.1f MiB of activations and %.1f MiB across for %s; %.2f ms a row, idle %.0f %%", s+1, on,
+			problem.Plural(q.Layers, "layer"), q.First, q.Last, q.Parameters, float64(q.State)/mib,
+			float64(q.Activations)/mib, float64(q.Across)/mib, problem.Plural(p.Rows, "row"), 1e3*q.Seconds,
+			100*q.Idle))
+	}
+	return lines
+}
+
+// Measured returns times with those of a stage replaced by what a run of its function f took
+// for a number of rows: by node, or, where the device told no nodes, by the share that the
+// nodes of the stage had of times.
+func (d *Division) Measured(times []float64, stage int, f *graph.Function, nodes []time.Duration,
+	took time.Duration, rows int) []float64 {
+	measured, number, whole := append([]float64(nil), times...), map[string]int{}, 0.0
+	for i, name := range d.network.Layers() {
+		if number[name] = i; d.node[i] == stage {
+			whole += times[i]
+			measured[i] = 0
+		}
+	}
+	if len(nodes) != len(f.Nodes) {
+		for i, t := range times {
+			if d.node[i] == stage && whole > 0 {
+				measured[i] = t / whole * took.Seconds() / float64(rows)
+			}
+		}
+		return measured
+	}
+	last := -1 // what has no name of the template goes with the node before it
+	for i := range f.Nodes {
+		if name, ok := d.origin(f.NodeName(&f.Nodes[i])); ok {
+			last = number[name]
+		}
+		if last >= 0 {
+			measured[last] += nodes[i].Seconds() / float64(rows)
+		}
+	}
+	return measured
+}

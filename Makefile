@@ -241,7 +241,10 @@ test-report: build ## pages of runs in headless Chromium, light and dark, 400 an
 	for bn in sync replica; do (cd bin/report && ../bnctl train --quiet --model lenet-bn --data glyphs:1500 --val glyphs:500@test --epochs 4 \
 		--bn $$bn --devices 2xcpu --log-dir $$bn -o $$bn.bnm) || exit 1; done
 	cd bin/report && ../bnctl report sync replica -o compare.html
-	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/report.js bin/report bin/report/sync/report.html bin/report/compare.html
+	cd bin/report && ../bnctl train --quiet --model unet-bn --data shapes:60 --val shapes:30@test --epochs 1 --batch 10 --log-dir masks -o masks.bnm
+	bin/bnctl study bn --quiet -o docs/study --measure nothing
+	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/report.js bin/report bin/report/sync/report.html bin/report/compare.html \
+		bin/report/masks/report.html docs/study/index.html
 
 .PHONY: test-container
 test-container: build ## the image of server/deploy/Dockerfile (Debian, root)

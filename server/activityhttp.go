@@ -72,7 +72,7 @@ func charts(last []slot) []drawn {
 	ago := -(slots * slotTime).Minutes()
 	newChart := func(title string, curves ...chart.Curve) drawn {
 		c := chart.Chart{Title: title, X: "minutes; 0 is now", Low: ago, High: 0, Curves: curves}
-		return drawn{title, c.InPage()}
+		return drawn{title, chart.PageOf(&c)}
 	}
 	answered, failed := chart.Curve{Name: "answered"}, chart.Curve{Name: "not answered", Colour: 4}
 	queued, computed := chart.Curve{Name: "in the queue", Colour: 1, Gaps: true},

@@ -11,7 +11,7 @@ import (
 // Size of a chart and of its margins, in units of the drawing: pixels at its own size.
 const (
 	Width, plotHeight                    = 480.0, 270.0
-	leftMargin, RightMargin, lowerMargin = 52.0, 12.0, 34.0
+	leftMargin, RightMargin, lowerMargin = 56.0, 12.0, 34.0
 	legendHeight                         = 18.0
 	letter                               = 6.8 // width of one, about
 )
@@ -30,6 +30,7 @@ type Chart struct {
 	Title, X, Y string
 	Percent     bool    // values are shares of 1
 	Integer     bool    // x has whole numbers
+	LogX, LogY  bool    // the axis is logarithmic; all values are above 0
 	Low, High   float64 // the range of x; equal: that of the curves
 	Curves      []Curve
 }
@@ -117,13 +118,13 @@ func (c *Chart) scales(upper, lower float64) (x, y scale) {
 	if c.Low < c.High {
 		x.low, x.high = c.Low, c.High
 	}
-	if x.low >= x.high {
-		x.low, x.high = x.low-0.5, x.high+0.5
+	if x.log = c.LogX; x.low >= x.high {
+		x.log, x.low, x.high = false, x.low-0.5, x.high+0.5
 	}
 	switch {
 	case y.low > y.high: // no value is finite
 		y.low, y.high = 0, 1
-	case !c.Percent && y.low > 0 && y.high/y.low > 100:
+	case c.LogY || !c.Percent && y.low > 0 && y.high/y.low > 100:
 		y.log = true
 	case y.low == 0 && y.high == 0:
 		y.high = 1

@@ -9,10 +9,24 @@ import (
 	"github.com/bnctl/bnctl/internal/style"
 )
 
-// InPage draws a chart for a page, whose style it has.
-func (c *Chart) InPage() template.HTML {
-	elements, height := c.Draw()
-	return InPage(elements, c.inWords(), Width, height)
+// Figure is what is drawn of figures: a Chart, or Rows.
+type Figure interface {
+	// Draw returns the elements, without the svg element around them, and the height; the width is Width.
+	Draw() (elements string, height float64)
+	inWords() string
+}
+
+// PageOf draws a figure for a page, whose style it has.
+func PageOf(f Figure) template.HTML {
+	elements, height := f.Draw()
+	return InPage(elements, f.inWords(), Width, height)
+}
+
+// FileOf draws a figure as a file of its own, below a title.
+func FileOf(f Figure, title string) []byte {
+	elements, height := f.Draw()
+	elements, width, height := Stacked([]Panel{{elements, title, Width, height}}, 1)
+	return InFile(elements, title, width, height)
 }
 
 // InPage wraps a drawing for a page, whose style it has. label says what is seen.

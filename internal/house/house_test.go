@@ -73,7 +73,7 @@ internal/style:
 internal/chart: internal/style
 train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
 train: train/internal/tfevents
-cmd/bnctl/internal/study: internal/style problem
+cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
 fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
@@ -221,7 +221,6 @@ var outside = map[string][]string{
 	"github.com/prometheus":        {"server/"},
 	"go.opentelemetry.io":          {"server/"},
 	"github.com/vmihailenco":       {"serialize/"},
-	"gonum.org/v1/plot":            {"cmd/bnctl/internal/study/"},
 	"github.com/hashicorp":         {"device/"},
 }
 

@@ -108,7 +108,7 @@ func dashed(c *chart.Chart) bool {
 }
 
 func drawn(c *chart.Chart) drawing {
-	return drawing{Title: c.Title, SVG: c.InPage()}
+	return drawing{Title: c.Title, SVG: chart.PageOf(c)}
 }
 
 // curvesSVG returns the curves of runs as an SVG file; nil if there are none.

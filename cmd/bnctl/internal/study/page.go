@@ -26,25 +26,13 @@ func hyphenated(heading string) string {
 
 // Page writes the results as an HTML page that refers to no other file.
 func (r *Results) Page(w io.Writer) error {
-	plots, err := r.Plots()
-	if err != nil {
-		return err
-	}
-	type picture struct {
-		Caption string
-		SVG     template.HTML
-	}
-	var pictures []picture
-	for _, p := range plots {
-		pictures = append(pictures, picture{p.Caption, template.HTML(p.SVG)})
-	}
 	var rows [][]string
 	for _, row := range r.Table() {
 		rows = append(rows, row.cells())
 	}
 	rows = append(rows, r.refused()...)
 	return page().Execute(w, map[string]any{"Style": template.CSS(style.CSS()), "Results": r,
-		"Columns": r.columns(), "Rows": rows, "Findings": r.Findings(), "Plots": pictures, "Length": r.length(),
+		"Columns": r.columns(), "Rows": rows, "Findings": r.Findings(), "Plots": r.Plots(), "Length": r.length(),
 		"Kept": r.retained()})
 }
 

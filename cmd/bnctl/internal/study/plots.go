@@ -2,14 +2,48 @@ package study
 
 import (
 	"fmt"
-	"math"
+	"html/template"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/bnctl/bnctl/internal/chart"
 )
+
+// Plot is a plot of the results.
+type Plot struct {
+	Name           string // of its file, without extension
+	Title, Caption string
+
+	figure chart.Figure
+}
+
+// InPage returns the drawing for a page, whose style it has.
+func (p *Plot) InPage() template.HTML { return chart.PageOf(p.figure) }
+
+// File returns the drawing as an SVG file.
+func (p *Plot) File() []byte { return chart.FileOf(p.figure, p.Title) }
+
+// Plots returns the plots for which there are enough results.
+func (r *Results) Plots() []*Plot {
+	var out []*Plot
+	add := func(name, title, caption string, f chart.Figure, drawn bool) {
+		if drawn {
+			out = append(out, &Plot{name, r.worded(title), r.worded(caption), f})
+		}
+	}
+	scores, curves, sampled, speeds := r.plotScores(), r.plotCurves(), r.plotSampling(), r.plotSpeeds()
+	add("accuracy", "Accuracy by statistics", "By way of training, statistics and samples per replica: a "+
+		"dot is a seed, a ring the mean over seeds.", scores, len(scores.Of) > 0)
+	add("curves", "Accuracy by epoch", "With the statistics of the run's own mode (replica: pooled), mean over "+
+		"seeds. Dashed: sync.", curves, !curves.Empty())
+	add("variance", "What small samples miss of a variance", "1 - mean(Q/n)/truth, by the samples of a group, "+
+		"a line for each batch norm; dashed: 1/n, of one value a sample.", sampled, !sampled.Empty())
+	add("speed", "Images a second", "Training throughput, by way of training and samples per replica.", speeds,
+		len(speeds.Of) > 0)
+	return out
+}
+
+// colours is how many colours curves have.
+const colours = 6
 
 // colourOf returns the colour of a size per replica; that of the whole batch
 // comes first.
@@ -18,188 +52,109 @@ func (r *Results) colourOf(s Setting) int {
 		return 0
 	}
 	if s.Arm == Frozen {
-		return len(colours) - 1
+		return colours - 1
 	}
-	return (1 + slices.Index(r.PerReplica, s.PerReplica)) % len(colours)
+	return (1 + slices.Index(r.PerReplica, s.PerReplica)) % colours
 }
 
-// plotScores draws a line of dots for every row of the table.
-func (r *Results) plotScores() (*plot.Plot, error) {
-	rows := r.Table()
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	slices.Reverse(rows) // the first one on top
-	p := newPlot(r.worded("accuracy, %"), "")
-	names := make([]string, len(rows))
-	for i, row := range rows {
-		names[i] = fmt.Sprintf("%s, %s, %d each", row.Arm, row.Statistics, row.PerReplica)
-		c, y := colours[r.colourOf(row.Setting)], float64(i)
-		var at plotter.XYs
+// plotScores draws dots for every row of the table.
+func (r *Results) plotScores() *chart.Rows {
+	rows := &chart.Rows{Title: r.worded("Accuracy by statistics"), X: r.worded("accuracy"), Percent: true}
+	for _, row := range r.Table() {
+		line := chart.Row{Name: fmt.Sprintf("%s, %s, %d each", row.Arm, row.Statistics, row.PerReplica),
+			Colour: r.colourOf(row.Setting), Mean: row.Accuracy.Mean / 100}
 		for _, s := range r.bySeed(row.Setting, row.Statistics) {
-			at = append(at, plotter.XY{X: 100 * s.fraction(), Y: y})
+			line.Values = append(line.Values, s.fraction())
 		}
-		if err := dots(p, at, c, draw.CircleGlyph{}, vg.Points(2)); err != nil {
-			return nil, err
-		}
-		mean := plotter.XYs{{X: row.Accuracy.Mean, Y: y}}
-		if err := dots(p, mean, c, draw.RingGlyph{}, vg.Points(5)); err != nil {
-			return nil, err
-		}
+		rows.Of = append(rows.Of, line)
 	}
-	nominal(p, names)
-	padding := (p.X.Max - p.X.Min) / 40
-	p.X.Min, p.X.Max = p.X.Min-padding, p.X.Max+padding
-	return p, nil
+	return rows
 }
 
 // plotCurves draws the accuracy over the epochs.
-func (r *Results) plotCurves() (*plot.Plot, error) {
-	p := newPlot("epoch", r.worded("accuracy, %"))
-	p.X.Tick.Marker = whole
-	drawn := false
+func (r *Results) plotCurves() *chart.Chart {
+	c := &chart.Chart{Title: r.worded("Accuracy"), X: "epoch", Percent: true, Integer: true}
 	for _, s := range r.Settings() {
-		at := r.curve(s)
-		if len(at) < 2 {
+		k := r.curve(s)
+		if len(k.X) < 2 {
 			continue
 		}
-		drawn = true
-		l, err := line(p, at, colours[r.colourOf(s)], s.Arm == Sync)
-		if err != nil {
-			return nil, err
-		}
-		p.Legend.Add(fmt.Sprintf("%s, %d each", s.Arm, s.PerReplica), l)
+		k.Name, k.Colour, k.Dashed = fmt.Sprintf("%s, %d each", s.Arm, s.PerReplica), r.colourOf(s), s.Arm == Sync
+		c.Curves = append(c.Curves, k)
 	}
-	if !drawn {
-		return nil, nil
-	}
-	return p, nil
+	return c
 }
 
 // curve returns the mean accuracy over the seeds after each epoch.
-func (r *Results) curve(s Setting) plotter.XYs {
+func (r *Results) curve(s Setting) (k chart.Curve) {
 	sums, counts := map[int]float64{}, map[int]float64{}
 	last := 0
 	for _, run := range r.Runs {
 		for _, e := range run.Epochs {
 			if run.Setting == s {
-				sums[e.Number] += 100 * e.fraction()
+				sums[e.Number] += e.fraction()
 				counts[e.Number]++
 				last = max(last, e.Number)
 			}
 		}
 	}
-	var at plotter.XYs
 	for n := 1; n <= last; n++ {
 		if counts[n] > 0 {
-			at = append(at, plotter.XY{X: float64(n), Y: sums[n] / counts[n]})
+			k.X, k.Y = append(k.X, float64(n)), append(k.Y, sums[n]/counts[n])
 		}
 	}
-	return at
+	return k
 }
 
 // plotSampling draws what groups miss of the variance, both axes logarithmic:
 // a law 1/(k*m) is a line parallel to 1/k.
-func (r *Results) plotSampling() (*plot.Plot, error) {
-	p := newPlot("samples in a group", "part of the variance that is missed")
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = halves, halves
-	var all plotter.XYs
+func (r *Results) plotSampling() *chart.Chart {
+	c := &chart.Chart{Title: "Part of the variance that is missed", X: "samples in a group", LogX: true,
+		LogY: true}
+	law := chart.Curve{Name: "1/n", Colour: colours - 1, Dashed: true}
 	for i, s := range r.Samplings {
-		for k, l := range s.Layers {
-			at := missed(l)
-			if len(at) < 2 {
+		named := false
+		for _, l := range s.Layers {
+			k := missed(l)
+			if len(k.X) < 2 {
 				continue
 			}
-			all = append(all, at...)
-			drawn, err := line(p, at, colours[(i+1)%len(colours)], false)
-			if err != nil {
-				return nil, err
+			if k.Colour, k.Thin = i%(colours-1), true; !named {
+				k.Name, named = s.Model, true
 			}
-			if k == 0 {
-				p.Legend.Add(fmt.Sprintf("%s, a line for each batch norm", s.Model), drawn)
-			}
+			c.Curves, law.X = append(c.Curves, k), append(law.X, k.X...)
 		}
 	}
-	if len(all) == 0 {
-		return nil, nil
+	if len(c.Curves) == 0 {
+		return c
 	}
-	law := plotter.XYs{}
-	for _, at := range all {
-		law = append(law, plotter.XY{X: at.X, Y: 1 / at.X})
+	slices.Sort(law.X)
+	law.X = slices.Compact(law.X)
+	for _, n := range law.X {
+		law.Y = append(law.Y, 1/n)
 	}
-	slices.SortFunc(law, func(a, b plotter.XY) int { return int(a.X - b.X) })
-	l, err := line(p, law, ink, true)
-	if err != nil {
-		return nil, err
-	}
-	p.Legend.Add("1/n, one value a sample", l)
-	return p, nil
+	c.Curves = append(c.Curves, law)
+	return c
 }
 
 // missed returns the points of a layer that a logarithm can be taken of.
-func missed(l Layer) plotter.XYs {
-	var at plotter.XYs
+func missed(l Layer) (k chart.Curve) {
 	for _, v := range l.Ratios {
 		if v.Biased < 1 {
-			at = append(at, plotter.XY{X: float64(v.PerReplica), Y: 1 - v.Biased})
+			k.X, k.Y = append(k.X, float64(v.PerReplica)), append(k.Y, 1-v.Biased)
 		}
 	}
-	return at
+	return k
 }
-
-// whole marks the whole numbers.
-var whole = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
-	for v := math.Ceil(low); v <= high; v++ {
-		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
-	}
-	return ticks
-})
-
-// halves marks the powers of 2 in the range, those below 1 as fractions.
-var halves = plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
-	for e := math.Ceil(math.Log2(low)); e <= math.Floor(math.Log2(high)); e++ {
-		label := fmt.Sprint(math.Exp2(e))
-		if e < 0 {
-			label = fmt.Sprintf("1/%g", math.Exp2(-e))
-		}
-		ticks = append(ticks, plot.Tick{Value: math.Exp2(e), Label: label})
-	}
-	return ticks
-})
 
 // plotSpeeds draws a bar for every setting that was timed.
-func (r *Results) plotSpeeds() (*plot.Plot, error) {
-	if len(r.Speeds) == 0 {
-		return nil, nil
-	}
-	p := newPlot("images per second", "")
-	settings := r.Settings()
-	slices.Reverse(settings) // the first one on top
-	names := make([]string, len(settings))
-	for i, s := range settings {
-		names[i] = fmt.Sprintf("%s, %d each", s.Arm, s.PerReplica)
-		v := r.speed(s)
-		if v == nil {
-			continue
+func (r *Results) plotSpeeds() *chart.Rows {
+	rows := &chart.Rows{Title: "Images a second", X: "images a second", Bars: true}
+	for _, s := range r.Settings() {
+		if v := r.speed(s); v != nil {
+			rows.Of = append(rows.Of, chart.Row{Name: fmt.Sprintf("%s, %d each", s.Arm, s.PerReplica),
+				Colour: r.colourOf(s), Mean: v.Throughput})
 		}
-		bar, err := plotter.NewBarChart(plotter.Values{v.Throughput}, vg.Points(13))
-		if err != nil {
-			return nil, err
-		}
-		bar.Horizontal = true
-		bar.XMin, bar.Color, bar.LineStyle.Width = float64(i), colours[r.colourOf(s)], 0
-		p.Add(bar)
 	}
-	nominal(p, names)
-	p.X.Min = 0
-	return p, nil
-}
-
-// nominal writes a name on the vertical axis at 0, 1, ..., so far from it that
-// a dot on the axis is not on a letter.
-func nominal(p *plot.Plot, names []string) {
-	p.NominalY(names...)
-	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5
-	p.Y.Padding = vg.Points(8)
+	return rows
 }

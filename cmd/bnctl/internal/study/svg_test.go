@@ -4,35 +4,35 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// affine is a transform of SVG: x' = a*x + c*y + e, y' = b*x + d*y + f.
-type affine struct{ a, b, c, d, e, f float64 }
-
-func (m affine) at(x, y float64) [2]float64 {
-	return [2]float64{m.a*x + m.c*y + m.e, m.b*x + m.d*y + m.f}
+// box is where the letters of a text lie, about; y grows downwards.
+type box struct {
+	text                     string
+	left, right, top, bottom float64
 }
 
-// then returns the transform of an element with n within one with m.
-func (m affine) then(n affine) affine {
-	o := m.at(n.e, n.f)
-	return affine{m.a*n.a + m.c*n.b, m.b*n.a + m.d*n.b, m.a*n.c + m.c*n.d, m.b*n.c + m.d*n.d, o[0], o[1]}
+func (b box) holds(p [2]float64) bool {
+	return p[0] > b.left && p[0] < b.right && p[1] > b.top && p[1] < b.bottom
+}
+
+// picture is the texts of an SVG, the ends of the lines of its paths and the middles of its circles.
+type picture struct {
+	width, height float64
+	texts         []box
+	points        [][2]float64
 }
 
 var (
-	step     = regexp.MustCompile(`(\w+)\(([^)]*)\)`)
-	number   = regexp.MustCompile(`-?[0-9.]+(e-?[0-9]+)?`)
-	piece    = regexp.MustCompile(`[MLA][^MLAZ]*`)
-	fontSize = regexp.MustCompile(`font-size:([0-9.]+)px`)
+	number = regexp.MustCompile(`-?[0-9.]+`)
+	stroke = regexp.MustCompile(`[MLHVhvz][^MLHVhvz]*`)
 )
 
-func numbers(text string) []float64 {
-	var out []float64
+func numbers(text string) (out []float64) {
 	for _, s := range number.FindAllString(text, -1) {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -43,48 +43,12 @@ func numbers(text string) []float64 {
 	return out
 }
 
-func transformOf(t *testing.T, text string) affine {
-	m := affine{a: 1, d: 1}
-	for _, s := range step.FindAllStringSubmatch(text, -1) {
-		v := append(numbers(s[2]), 0)
-		switch s[1] {
-		case "scale":
-			m = m.then(affine{a: v[0], d: v[1]})
-		case "translate":
-			m = m.then(affine{a: 1, d: 1, e: v[0], f: v[1]})
-		case "rotate":
-			sin, cos := math.Sincos(v[0] * math.Pi / 180)
-			m = m.then(affine{a: cos, b: sin, c: -sin, d: cos})
-		default:
-			t.Fatalf("transform %s", s[0])
-		}
-	}
-	return m
-}
-
-// box is where the capital letters of a text lie; y grows downwards.
-type box struct {
-	text                     string
-	left, right, top, bottom float64
-}
-
-func (b box) holds(p [2]float64) bool {
-	return p[0] > b.left && p[0] < b.right && p[1] > b.top && p[1] < b.bottom
-}
-
-// drawing is the texts of an SVG and the ends of the lines and arcs of its paths.
-type drawing struct {
-	width, height float64
-	texts         []box
-	points        [][2]float64
-}
-
-func read(t *testing.T, svg []byte) drawing {
-	var out drawing
-	stack := []affine{{a: 1, d: 1}}
-	d := xml.NewDecoder(bytes.NewReader(svg))
-	inText := false
-	for {
+// read reads an SVG of package chart: groups are moved, and nothing is turned.
+func read(t *testing.T, svg []byte) picture {
+	t.Helper()
+	var out picture
+	at, text := [][2]float64{{}}, false
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
 		token, err := d.Token()
 		if err == io.EOF {
 			return out
@@ -97,35 +61,80 @@ func read(t *testing.T, svg []byte) drawing {
 			for _, x := range e.Attr {
 				a[x.Name.Local] = x.Value
 			}
-			m := stack[len(stack)-1].then(transformOf(t, a["transform"]))
-			stack = append(stack, m)
-			inText = e.Name.Local == "text"
-			out.element(e.Name.Local, a, m)
+			p := at[len(at)-1]
+			if v := numbers(a["transform"]); len(v) == 2 {
+				p = [2]float64{p[0] + v[0], p[1] + v[1]}
+			}
+			at = append(at, p)
+			if text = e.Name.Local == "text"; text {
+				out.texts = append(out.texts, boxOf(a, p))
+			}
+			out.element(e.Name.Local, a, p)
 		case xml.CharData:
-			if inText {
-				out.texts[len(out.texts)-1].text += string(e)
+			if text {
+				out.texts[len(out.texts)-1].say(string(e))
 			}
 		case xml.EndElement:
-			stack, inText = stack[:len(stack)-1], false
+			at, text = at[:len(at)-1], false
 		}
 	}
 }
 
-func (d *drawing) element(name string, a map[string]string, m affine) {
+// boxOf returns the box of a text without letters yet: right is 0 where it begins at left, -1 where it is
+// around it, -2 where it ends there.
+func boxOf(a map[string]string, p [2]float64) box {
+	const capital = 0.72 * 12 // height of a capital letter
+	v := numbers(a["x"] + " " + a["y"])
+	b := box{left: p[0] + v[0], top: p[1] + v[1] - capital, bottom: p[1] + v[1]}
+	switch a["text-anchor"] {
+	case "middle":
+		b.right = -1
+	case "end":
+		b.right = -2
+	}
+	return b
+}
+
+// say gives a box its letters, which are as wide as package chart takes them to be.
+func (b *box) say(text string) {
+	width := 6.8 * float64(len([]rune(text)))
+	switch b.right {
+	case -1:
+		b.left -= width / 2
+	case -2:
+		b.left -= width
+	}
+	b.text, b.right = text, b.left+width
+}
+
+func (d *picture) element(name string, a map[string]string, p [2]float64) {
+	add := func(x, y float64) { d.points = append(d.points, [2]float64{p[0] + x, p[1] + y}) }
 	switch name {
 	case "svg":
 		v := numbers(a["viewBox"])
 		d.width, d.height = v[2], v[3]
+	case "circle":
+		add(numbers(a["cx"])[0], numbers(a["cy"])[0])
 	case "path":
-		for _, s := range piece.FindAllString(a["d"], -1) {
-			v := numbers(s)
-			d.points = append(d.points, m.at(v[len(v)-2], v[len(v)-1]))
+		if strings.Contains(a["class"], "rule") {
+			return // behind the letters
 		}
-	case "text":
-		const capital = 0.72 // height of a capital letter, of the font's size
-		v := numbers(strings.Join([]string{a["x"], a["y"], a["textLength"]}, " "))
-		size := numbers(fontSize.FindStringSubmatch(a["style"])[1])[0]
-		p, q := m.at(v[0], v[1]), m.at(v[0]+v[2], v[1]-capital*size)
-		d.texts = append(d.texts, box{"", min(p[0], q[0]), max(p[0], q[0]), min(p[1], q[1]), max(p[1], q[1])})
+		x, y := 0.0, 0.0
+		for _, s := range stroke.FindAllString(a["d"], -1) {
+			v := numbers(s)
+			switch s[0] {
+			case 'M', 'L':
+				x, y = v[0], v[1]
+			case 'H':
+				x = v[0]
+			case 'V':
+				y = v[0]
+			case 'h':
+				x += v[0]
+			case 'v':
+				y += v[0]
+			}
+			add(x, y)
+		}
 	}
 }

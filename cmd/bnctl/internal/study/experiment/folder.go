@@ -103,13 +103,9 @@ func sum(b []byte) string {
 // Write writes the table, the plots and the page of a study into a folder, and
 // returns the path of the page.
 func Write(folder string, r *study.Results) (page string, err error) {
-	plots, err := r.Plots()
-	if err != nil {
-		return "", err
-	}
 	text := map[string]string{"table.md": r.Text()}
-	for _, p := range plots {
-		text[p.Name+".svg"] = string(p.SVG)
+	for _, p := range r.Plots() {
+		text[p.Name+".svg"] = string(p.File())
 	}
 	for name, content := range text {
 		err := regular.WriteFile(filepath.Join(folder, name), 0o666, func(w io.Writer) error {

@@ -202,7 +202,8 @@ func buildDenseInt8(c *plan.Compiler) run.Action {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
 	x.NeedSlack()
-	p, windows, at := newProductInt8(c), &denseWindows{k: x.Count, width: y.Count}, make([]int, x.Count)
+	p, at := newProductInt8(c), make([]int, x.Count)
+	windows := &denseWindows{k: x.Count, width: y.Count, lanes: y.Count}
 	for i := range at {
 		at[i] = i
 	}

@@ -4472,6 +4472,103 @@ tap:
 	VZEROUPPER
 	RET
 
+// func sumInt8AVX512(sums *int32, x *byte, step int, pixels int, vectors int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·sumInt8AVX512(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ step+16(FP), BX
+
+vector:
+	MOVQ   SI, DX
+	MOVQ   pixels+24(FP), CX
+	VPXORD Z0, Z0, Z0
+
+pixel:
+	VPMOVZXBW     (DX), Z1
+	VPADDW        Z1, Z0, Z0
+	ADDQ          BX, DX
+	DECQ          CX
+	JNE           pixel
+	VEXTRACTI64X4 $0x00, Z0, Y2
+	VPMOVZXWD     Y2, Z1
+	VPADDD        (DI), Z1, Z1
+	VMOVDQU32     Z1, (DI)
+	VEXTRACTI64X4 $0x01, Z0, Y2
+	VPMOVZXWD     Y2, Z1
+	VPADDD        64(DI), Z1, Z1
+	VMOVDQU32     Z1, 64(DI)
+	ADDQ          $0x20, SI
+	ADDQ          $0x00000080, DI
+	DECQ          vectors+32(FP)
+	JNE           vector
+	VZEROUPPER
+	RET
+
+// func gateInt8AVX512(y *byte, a *byte, gate *float32, by float32, most float32, aZero int, zero int, least int, vectors int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·gateInt8AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSS most+28(FP), Z31
+	VBROADCASTSS by+24(FP), Z27
+	MOVQ         zero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Z30
+	MOVQ         least+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Z29
+	MOVQ         aZero+32(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Z26
+	VMOVDQU32    bytesOrderAVX512<>+0(SB), Z28
+	MOVQ         y+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         gate+16(FP), DX
+
+vector:
+	VPMOVZXBD (SI), Z0
+	VPSUBD    Z26, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VMULPS    (DX), Z0, Z0
+	VMULPS    Z27, Z0, Z0
+	VPMOVZXBD 16(SI), Z1
+	VPSUBD    Z26, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VMULPS    64(DX), Z1, Z1
+	VMULPS    Z27, Z1, Z1
+	VPMOVZXBD 32(SI), Z2
+	VPSUBD    Z26, Z2, Z2
+	VCVTDQ2PS Z2, Z2
+	VMULPS    128(DX), Z2, Z2
+	VMULPS    Z27, Z2, Z2
+	VPMOVZXBD 48(SI), Z3
+	VPSUBD    Z26, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VMULPS    192(DX), Z3, Z3
+	VMULPS    Z27, Z3, Z3
+	VMINPS    Z31, Z0, Z0
+	VCVTPS2DQ Z0, Z0
+	VMINPS    Z31, Z1, Z1
+	VCVTPS2DQ Z1, Z1
+	VMINPS    Z31, Z2, Z2
+	VCVTPS2DQ Z2, Z2
+	VMINPS    Z31, Z3, Z3
+	VCVTPS2DQ Z3, Z3
+	VPACKSSDW Z1, Z0, Z0
+	VPACKSSDW Z3, Z2, Z2
+	VPADDSW   Z30, Z0, Z0
+	VPADDSW   Z30, Z2, Z2
+	VPACKUSWB Z2, Z0, Z0
+	VPMAXUB   Z29, Z0, Z0
+	VPERMD    Z0, Z28, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, SI
+	ADDQ      $0x00000100, DX
+	DECQ      vectors+56(FP)
+	JNE       vector
+	VZEROUPPER
+	RET
+
 DATA bytesOrderAVX2<>+0(SB)/4, $0x00000000
 DATA bytesOrderAVX2<>+4(SB)/4, $0x00000004
 DATA bytesOrderAVX2<>+8(SB)/4, $0x00000001
@@ -4642,5 +4739,128 @@ tap:
 	ADDQ    $0x20, SI
 	DECQ    vectors+32(FP)
 	JNE     vector
+	VZEROUPPER
+	RET
+
+// func sumInt8AVX2(sums *int32, x *byte, step int, pixels int, vectors int)
+// Requires: AVX, AVX2
+TEXT ·sumInt8AVX2(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ step+16(FP), BX
+
+vector:
+	MOVQ   SI, DX
+	MOVQ   pixels+24(FP), CX
+	VXORPS Y0, Y0, Y0
+
+pixel:
+	VPMOVZXBW    (DX), Y1
+	VPADDW       Y1, Y0, Y0
+	ADDQ         BX, DX
+	DECQ         CX
+	JNE          pixel
+	VEXTRACTI128 $0x00, Y0, X2
+	VPMOVZXWD    X2, Y1
+	VPADDD       (DI), Y1, Y1
+	VMOVDQU      Y1, (DI)
+	VEXTRACTI128 $0x01, Y0, X2
+	VPMOVZXWD    X2, Y1
+	VPADDD       32(DI), Y1, Y1
+	VMOVDQU      Y1, 32(DI)
+	ADDQ         $0x10, SI
+	ADDQ         $0x00000040, DI
+	DECQ         vectors+32(FP)
+	JNE          vector
+	VZEROUPPER
+	RET
+
+// func gateInt8AVX2(y *byte, a *byte, gate *float32, by float32, most float32, aZero int, zero int, least int, vectors int)
+// Requires: AVX, AVX2
+TEXT ·gateInt8AVX2(SB), NOSPLIT, $0-64
+	VBROADCASTSS most+28(FP), Y15
+	VBROADCASTSS by+24(FP), Y11
+	MOVQ         zero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Y14
+	MOVQ         least+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Y13
+	MOVQ         aZero+32(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Y10
+	VMOVDQU      bytesOrderAVX2<>+0(SB), Y12
+	MOVQ         y+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         gate+16(FP), DX
+
+vector:
+	VPMOVZXBD (SI), Y0
+	VPSUBD    Y10, Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS    (DX), Y0, Y0
+	VMULPS    Y11, Y0, Y0
+	VPMOVZXBD 8(SI), Y1
+	VPSUBD    Y10, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMULPS    32(DX), Y1, Y1
+	VMULPS    Y11, Y1, Y1
+	VPMOVZXBD 16(SI), Y2
+	VPSUBD    Y10, Y2, Y2
+	VCVTDQ2PS Y2, Y2
+	VMULPS    64(DX), Y2, Y2
+	VMULPS    Y11, Y2, Y2
+	VPMOVZXBD 24(SI), Y3
+	VPSUBD    Y10, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    96(DX), Y3, Y3
+	VMULPS    Y11, Y3, Y3
+	VMINPS    Y15, Y0, Y0
+	VCVTPS2DQ Y0, Y0
+	VMINPS    Y15, Y1, Y1
+	VCVTPS2DQ Y1, Y1
+	VMINPS    Y15, Y2, Y2
+	VCVTPS2DQ Y2, Y2
+	VMINPS    Y15, Y3, Y3
+	VCVTPS2DQ Y3, Y3
+	VPACKSSDW Y1, Y0, Y0
+	VPACKSSDW Y3, Y2, Y2
+	VPADDSW   Y14, Y0, Y0
+	VPADDSW   Y14, Y2, Y2
+	VPACKUSWB Y2, Y0, Y0
+	VPMAXUB   Y13, Y0, Y0
+	VPERMD    Y0, Y12, Y0
+	VMOVDQU   Y0, (DI)
+	ADDQ      $0x20, DI
+	ADDQ      $0x20, SI
+	ADDQ      $0x00000080, DX
+	DECQ      vectors+56(FP)
+	JNE       vector
+	VZEROUPPER
+	RET
+
+// func tableInt8VBMI(y *byte, x *byte, table *[256]byte, vectors int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·tableInt8VBMI(SB), NOSPLIT, $0-32
+	MOVQ      y+0(FP), DI
+	MOVQ      x+8(FP), SI
+	MOVQ      table+16(FP), DX
+	VMOVDQU32 (DX), Z4
+	VMOVDQU32 64(DX), Z5
+	VMOVDQU32 128(DX), Z6
+	VMOVDQU32 192(DX), Z7
+
+vector:
+	VMOVDQU32 (SI), Z0
+	VMOVDQU32 Z0, Z1
+	VPMOVB2M  Z0, K1
+	VPERMI2B  Z5, Z4, Z0
+	VPERMI2B  Z7, Z6, Z1
+	VMOVDQU8  Z1, K1, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, SI
+	DECQ      vectors+24(FP)
+	JNE       vector
 	VZEROUPPER
 	RET

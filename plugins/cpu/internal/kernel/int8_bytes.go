@@ -53,3 +53,52 @@ func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 		}
 	}
 }
+
+// TableInt8 sets y to what a table has for as many bytes of x.
+func (s *Set) TableInt8(y, x []uint8, table *[256]uint8) {
+	const lanes = 64
+	x = x[:len(y)]
+	n := 0
+	if s.tableInt8 != nil && len(y) >= lanes {
+		n = len(y) / lanes * lanes
+		s.tableInt8(&y[0], &x[0], table, n/lanes)
+	}
+	for i, v := range x[n:] {
+		y[n+i] = table[v]
+	}
+}
+
+// SumInt8 sets sums to those of the bytes of each channel over that many pixels of x, one behind the other.
+func (s *Set) SumInt8(sums []int32, x []uint8, pixels int) {
+	const words = 256 // bytes whose sum a word holds
+	clear(sums)
+	channels, n := len(sums), 0
+	if k := s.int8; k != nil && channels >= k.lanes/2 {
+		n = channels / (k.lanes / 2) * (k.lanes / 2)
+		for p := 0; p < pixels; p += words {
+			k.sum(&sums[0], &x[p*channels], channels, min(words, pixels-p), n/(k.lanes/2))
+		}
+	}
+	if n == channels {
+		return
+	}
+	for p := range pixels {
+		for c, v := range x[p*channels+n : (p+1)*channels] {
+			sums[n+c] += int32(v)
+		}
+	}
+}
+
+// GateInt8 sets y, one pixel, to the bytes of a, above their zero, times gate, which holds whole numbers
+// of at most 255, times by.
+func (s *Set) GateInt8(y, a []uint8, gate []float32, by float32, aZero int32, q class.Int8) {
+	a, gate = a[:len(y)], gate[:len(y)]
+	n := 0
+	if k := s.int8; k != nil && len(y) >= k.lanes {
+		n = len(y) / k.lanes * k.lanes
+		k.gate(&y[0], &a[0], &gate[0], by, most(q), int(aZero), int(q.Zero), int(q.Min), n/k.lanes)
+	}
+	for i := n; i < len(y); i++ {
+		y[i] = q.Requantise((int32(a[i])-aZero)*int32(gate[i]), by)
+	}
+}

@@ -167,3 +167,66 @@ func TestMaxPoolInt8(t *testing.T) {
 		}
 	}
 }
+
+func TestTableInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 1))
+	table := (*[256]uint8)(randomBytes(r, 256))
+	for _, set := range Sets() {
+		for n := range 300 {
+			x, y := randomBytes(r, n+1), slices.Repeat([]uint8{77}, n+8)
+			set.TableInt8(y[:n], x, table)
+			for i, got := range y {
+				if want := uint8(77); i < n && got != table[x[i]] || i >= n && got != want {
+					t.Fatalf("%s: byte %d of %d is %d", set.Name, i, n, got)
+				}
+			}
+		}
+	}
+}
+
+func TestSumInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(52, 1))
+	for _, channels := range []int{1, 15, 16, 31, 32, 33, 64, 100, 160} {
+		for _, pixels := range []int{0, 1, 49, 256, 257, 700} {
+			x := randomBytes(r, channels*pixels+64)
+			if pixels == 256 {
+				x = slices.Repeat([]uint8{255}, len(x))
+			}
+			want := make([]int32, channels)
+			for i, v := range x[:channels*pixels] {
+				want[i%channels] += int32(v)
+			}
+			for _, set := range int8Sets() {
+				got := make([]int32, channels)
+				set.SumInt8(got, x, pixels)
+				if i := firstOther(got, want); i >= 0 {
+					t.Errorf("%s: channel %d of %d over %d is %d, want %d", set.Name, i, channels, pixels, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func TestGateInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 1))
+	for n := range 200 {
+		a, gate, zero, q := randomBytes(r, n+3), make([]float32, n+3), int32(r.IntN(256)), randomInt8(r)
+		for i := range gate {
+			gate[i] = float32(r.IntN(511) - 255)
+		}
+		by := float32(r.Float64() / 100)
+		for _, set := range int8Sets() {
+			y := slices.Repeat([]uint8{77}, n+8)
+			set.GateInt8(y[:n], a, gate, by, zero, q)
+			for i, got := range y {
+				want := uint8(77)
+				if i < n {
+					want = exactByte(q, float32((int32(a[i])-zero)*int32(gate[i]))*by)
+				}
+				if got != want {
+					t.Fatalf("%s: byte %d of %d is %d, want %d", set.Name, i, n, got, want)
+				}
+			}
+		}
+	}
+}

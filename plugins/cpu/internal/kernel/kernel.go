@@ -88,6 +88,7 @@ type Set struct {
 	directPairs        []sizedDirectPairs
 	matrix             *matrixKernels
 	int8               *int8Kernels
+	tableInt8          func(y, x *byte, table *[256]byte, vectors int)
 	gathers            *gatherKernels
 	shuffles           *shuffleKernel
 	fetch              func(from *byte, step, count int)

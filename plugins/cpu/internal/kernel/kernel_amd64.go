@@ -18,7 +18,7 @@ func native() []*Set {
 			gathers:       &gathersAVX512, shuffles: &shufflesAVX512, pools: &poolsAVX512,
 			resample: &resampleKernelAVX2, directs: &directsAVX512,
 			winograd: &winogradAVX512, winogradGradients: winogradGradientsAVX512, fetch: fetchLines, peak: peakAVX512,
-			lanes: 16, int8: int8AVX512()})
+			lanes: 16, int8: int8AVX512(), tableInt8: tableInt8()})
 		withBF16(sets[0], bf16Instructions(), cpu.X86.HasAMXBF16)
 		if bf16Instructions() && matrixUnits() {
 			amx := *sets[0]

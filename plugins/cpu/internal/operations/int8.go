@@ -40,7 +40,8 @@ func bytewise(c *plan.Compiler, do func(f *run.Frame, y []byte, x [][]byte, n in
 		some(f, w, i, from, to)
 	}}
 	if len(y.Shape) > 1 {
-		a.Spans = run.Spans{Positions: y.Positions, Step: 1, Width: y.Channels, Pointwise: true,
+		a.Spans = run.Spans{Positions: y.Positions, Step: 1, Pointwise: true,
+			Width: bytesWidth(y.Channels * y.DType.Size()),
 			Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 				some(f, w, i, from*y.Channels, to*y.Channels)
 			}}
@@ -75,10 +76,7 @@ func buildDequantize(c *plan.Compiler) run.Action {
 func buildTableInt8(c *plan.Compiler) run.Action {
 	table := c.In(1)
 	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
-		to := (*[256]byte)(f.Bytes(table))
-		for i, q := range x[0] {
-			y[i] = to[q]
-		}
+		f.Kernels.TableInt8(y, x[0], (*[256]byte)(f.Bytes(table)))
 	})
 }
 
@@ -92,56 +90,27 @@ func buildAddInt8(c *plan.Compiler) run.Action {
 func buildMulInt8(c *plan.Compiler) run.Action {
 	a, b, y, n := c.In(0), c.In(1), c.Out(0), c.Node()
 	q, aZero, bZero, by := class.Int8Of(n), int32(n.Int("a_zero")), int32(n.Int("b_zero")), factor(c, "by")
-	whole := slices.Equal(a.Shape, b.Shape)
-	return run.BySpan(&run.ByRows{Work: y.Count / 2, Spans: run.Spans{Positions: y.Positions, Step: 1,
-		Width: y.Channels, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+	if slices.Equal(a.Shape, b.Shape) {
+		return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
+			for i, v := range x[0] {
+				y[i] = q.Requantise((int32(v)-aZero)*(int32(x[1][i])-bZero), by)
+			}
+		})
+	}
+	channels := y.Channels
+	return run.BySpan(&run.ByRows{Work: y.Count / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
+		Width: bytesWidth(channels), Pointwise: true,
+		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			u, v, product := f.Unit(a, w, y.Kind, i), f.Unit(b, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
-			for k := from * y.Channels; k < to*y.Channels; k++ {
-				gate := k
-				if !whole {
-					gate = k % y.Channels
-				}
-				product[k] = q.Requantise((int32(u[k])-aZero)*(int32(v[gate])-bZero), by)
+			gate := w.Floats(channels)
+			for ch, g := range v[:channels] {
+				gate[ch] = float32(int32(g) - bZero)
+			}
+			for p := from * channels; p < to*channels; p += channels {
+				f.Kernels.GateInt8(product[p:p+channels], u[p:], gate, by, aZero, q)
 			}
 		}}})
 }
 
-func buildMaxPoolInt8(c *plan.Compiler) run.Action {
-	return pooledBytes(c, func(f *run.Frame, pooled, image []byte, pixels []int32) {
-		f.Kernels.MaxPoolInt8(pooled, image, pixels)
-	})
-}
-
-func buildAvgPoolInt8(c *plan.Compiler) run.Action {
-	q, node := class.Int8Of(c.Node()), c.Node()
-	zero, by, k := int32(node.Int("x_zero")), node.Float("by"), node.Ints("kernel")
-	return pooledBytes(c, func(_ *run.Frame, pooled, image []byte, pixels []int32) {
-		count := len(pixels)
-		if node.Bool("count_pad") {
-			count = k[0] * k[1]
-		}
-		m := class.MeanBy(by, count)
-		for ch := range pooled {
-			sum := -zero * int32(len(pixels))
-			for _, at := range pixels {
-				sum += int32(image[int(at)/4+ch])
-			}
-			pooled[ch] = q.Requantise(sum, m)
-		}
-	})
-}
-
-// pooledBytes returns the action of a pool over bytes: do sets the n channels of a pixel from those of
-// the pixels that it sees, which windows list as offsets of elements of four bytes.
-func pooledBytes(c *plan.Compiler, do func(f *run.Frame, pooled, image []byte,
-	pixels []int32)) run.Action {
-	x, y := c.In(0), c.Out(0)
-	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
-	return run.BySpan(&run.ByRows{Work: x.Count, Spans: run.Spans{Positions: y.Positions, Step: 1, Width: n / 4,
-		Needs: geometry(c, x, y).Needs, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
-			image, pooled := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
-			for p := from; p < to; p++ {
-				do(f, pooled[p*n:][:n], image, seen[p])
-			}
-		}}})
-}
+// bytesWidth returns the width of a position of that many bytes in elements of four bytes.
+func bytesWidth(bytes int) int { return max(1, bytes/4) }

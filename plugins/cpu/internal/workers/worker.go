@@ -15,6 +15,7 @@ type Worker struct {
 	partials  []float64
 	half      []uint16
 	bytes     []byte
+	integers  []int32
 	Views     [5][]float32 // of operands
 	HalfViews [5][]uint16
 	// Local is what else convolutions store from task to task.
@@ -59,4 +60,12 @@ func (w *Worker) Bytes(n int) []byte {
 		w.bytes = make([]byte, n)
 	}
 	return w.bytes[:n]
+}
+
+// Integers returns n values of the worker's own memory, not cleared.
+func (w *Worker) Integers(n int) []int32 {
+	if len(w.integers) < n {
+		w.integers = make([]int32, n)
+	}
+	return w.integers[:n]
 }

@@ -16,7 +16,10 @@ func int8Bytes() {
 		t.addBytes(order)
 		t.quantize(order)
 		t.maxBytes()
+		t.sumBytes()
+		t.gate(order)
 	}
+	tableBytes()
 }
 
 // order is where the double words of packed bytes belong.
@@ -162,5 +165,99 @@ func (t *int8Tiler) maxBytes() {
 		DECQ(tap)
 		JNE(operand.LabelRef("tap"))
 		t.move(t.regs[0], operand.Mem{Base: y})
+	})
+}
+
+// sumBytes writes sums of the bytes of each channel over at most 256 pixels, which words hold, and adds them
+// to sums. It treats half a register of channels at once.
+func (t *int8Tiler) sumBytes() {
+	TEXT("sumInt8"+t.name, NOSPLIT, "func(sums *int32, x *byte, step int, pixels int, vectors int)")
+	Pragma("noescape")
+	sums, x, at, left, step := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RBX
+	MOVQ(param("sums"), sums)
+	MOVQ(param("x"), x)
+	MOVQ(param("step"), step)
+	Label("vector")
+	MOVQ(x, at)
+	MOVQ(param("pixels"), left)
+	t.zero(t.regs[0])
+	Label("pixel")
+	VPMOVZXBW(operand.Mem{Base: at}, t.regs[1])
+	VPADDW(t.regs[1], t.regs[0], t.regs[0])
+	ADDQ(step, at)
+	DECQ(left)
+	JNE(operand.LabelRef("pixel"))
+	for half := range 2 {
+		if t.bytes == 64 {
+			VEXTRACTI64X4(operand.Imm(uint64(half)), t.regs[0], reg.Y2)
+			VPMOVZXWD(reg.Y2, reg.Z1)
+			VPADDD(operand.Mem{Base: sums, Disp: 64 * half}, reg.Z1, reg.Z1)
+		} else {
+			VEXTRACTI128(operand.Imm(uint64(half)), t.regs[0], reg.X2)
+			VPMOVZXWD(reg.X2, reg.Y1)
+			VPADDD(operand.Mem{Base: sums, Disp: 32 * half}, reg.Y1, reg.Y1)
+		}
+		t.move(t.regs[1], operand.Mem{Base: sums, Disp: t.bytes * half})
+	}
+	ADDQ(operand.Imm(uint64(t.bytes/2)), x)
+	ADDQ(operand.U32(uint64(2*t.bytes)), sums)
+	DECQ(param("vectors"))
+	JNE(operand.LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+// gate writes products of a pixel's bytes with factors of its channels, which are whole numbers, so that
+// their products are exact as float32, too.
+func (t *int8Tiler) gate(turn operand.Mem) {
+	TEXT("gateInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, gate *float32, by float32, most float32, "+
+		"aZero int, zero int, least int, vectors int)")
+	Pragma("noescape")
+	y, a, gate := reg.RDI, reg.RSI, reg.RDX
+	most, zero, least, order := t.constant(0), t.constant(1), t.constant(2), t.constant(3)
+	by, aZero := t.constant(4), t.constant(5)
+	VBROADCASTSS(param("most"), most)
+	VBROADCASTSS(param("by"), by)
+	spread("zero", "W", zero)
+	spread("least", "B", least)
+	spread("aZero", "D", aZero)
+	t.move(turn, order)
+	MOVQ(param("y"), y)
+	MOVQ(param("a"), a)
+	MOVQ(param("gate"), gate)
+	t.eachVector([]reg.GPPhysical{y, a}, []reg.GPPhysical{gate}, func() {
+		for v := range 4 {
+			s := t.regs[v]
+			VPMOVZXBD(operand.Mem{Base: a, Disp: t.bytes / 4 * v}, s)
+			VPSUBD(aZero, s, s)
+			VCVTDQ2PS(s, s)
+			VMULPS(operand.Mem{Base: gate, Disp: t.bytes * v}, s, s)
+			VMULPS(by, s, s)
+		}
+		t.end(y, most, zero, least, order)
+	})
+}
+
+// tableBytes writes what looks 64 bytes up at once in a table of 256, for processors with AVX512_VBMI: in
+// its halves of 128, of which the highest bit of a byte chooses one.
+func tableBytes() {
+	TEXT("tableInt8VBMI", NOSPLIT, "func(y *byte, x *byte, table *[256]byte, vectors int)")
+	Pragma("noescape")
+	y, x, table := reg.RDI, reg.RSI, reg.RDX
+	MOVQ(param("y"), y)
+	MOVQ(param("x"), x)
+	MOVQ(param("table"), table)
+	for i := range 4 {
+		VMOVDQU32(operand.Mem{Base: table, Disp: 64 * i}, zmm[4+i])
+	}
+	t := &int8Tiler{isa: avx512}
+	t.eachVector([]reg.GPPhysical{y, x}, nil, func() {
+		VMOVDQU32(operand.Mem{Base: x}, zmm[0])
+		VMOVDQU32(zmm[0], zmm[1])
+		VPMOVB2M(zmm[0], reg.K1)
+		VPERMI2B(zmm[5], zmm[4], zmm[0])
+		VPERMI2B(zmm[7], zmm[6], zmm[1])
+		VMOVDQU8(zmm[1], reg.K1, zmm[0])
+		VMOVDQU32(zmm[0], operand.Mem{Base: y})
 	})
 }

@@ -32,6 +32,11 @@ type denseWindows struct {
 	pairs [denseRows + 1]*kernel.Pairs
 }
 
+// denseWindowsOf returns windows of all columns.
+func denseWindowsOf(k, width int) *denseWindows {
+	return &denseWindows{k: k, width: width, lanes: width}
+}
+
 // pairsOf returns the pairs of n rows.
 func (d *denseWindows) pairsOf(n int) *kernel.Pairs {
 	if d.pairs[n] == nil {
@@ -69,7 +74,7 @@ func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Val
 	if max(k, width) > mostDense {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
-	windows := &denseWindows{k: k, width: width, lanes: width}
+	windows := denseWindowsOf(k, width)
 	sections := func() []packSection {
 		at := make([]int, k)
 		for i := range at {

@@ -34,7 +34,7 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	}
 	// dw[o][k] is the sum over rows of dy[o]*x[k]: dy takes the part of the
 	// image, x that of its gradient, so that rows of dw come out whole.
-	g := &denseGradient{x: x, dy: dy, dw: dw, windows: &denseWindows{k: dy.Count, width: x.Count},
+	g := &denseGradient{x: x, dy: dy, dw: dw, windows: denseWindowsOf(dy.Count, x.Count),
 		chunks: chunksOf(1)}
 	g.summed = c.OnlySummed()
 	if g.summed {

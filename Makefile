@@ -214,6 +214,10 @@ generate-check: ## generated code is what its generators make
 sweep: build ## one template per recipe in every mode and placement (minutes)
 	bash scripts/sweep.sh bin/bnctl
 
+.PHONY: sweep-stages
+sweep-stages: build ## ten random recipes over random cuts, by bytes (RECIPES=, SEED=; minutes)
+	bash scripts/sweepstages.sh bin/bnctl $(or $(RECIPES),10) $(or $(SEED),1)
+
 .PHONY: chaos
 chaos: ## 100 devices and 10 hosts killed, the same template (minutes)
 	BNCTL_CHAOS=full $(GO) test -count=1 -run TestKilledAtEveryCall -v $(PATIENT) ./train

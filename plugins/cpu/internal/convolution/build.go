@@ -28,7 +28,7 @@ var Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 func geometryOf(c *plan.Compiler) *Geometry {
 	l, _ := c.Layer()
 	g := NewGeometry(l.Window, []int{l.C, l.H, l.W}, []int{l.O, l.OH, l.OW})
-	if why := g.TooLarge(); why != "" {
+	if why := g.TooLarge(l.Product); why != "" {
 		c.Refuse(why)
 		return nil
 	}

@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/bnctl/bnctl/device/class"
@@ -32,8 +33,8 @@ type Geometry struct {
 	cg, og    int // channels of one group
 }
 
-// MostOffsets bounds the tables that say which pixels go together.
-const MostOffsets = 1 << 26
+// MostOffsets bounds the tables that say which pixels go together: of four bytes each.
+const MostOffsets = 1 << 27
 
 // NewGeometry returns the geometry with this window.
 func NewGeometry(w graph.Window, in, out []int) *Geometry {
@@ -41,21 +42,43 @@ func NewGeometry(w graph.Window, in, out []int) *Geometry {
 		taps: w.Kernel[0] * w.Kernel[1], cg: in[0] / w.Groups, og: out[0] / w.Groups}
 }
 
-// TooLarge says why the tables of offsets cannot be built, "" if they can.
-func (g *Geometry) TooLarge() string {
+// TooLarge says why the tables of offsets of a product cannot be built, "" if they can.
+func (g *Geometry) TooLarge(p class.Product) string {
 	const mostWeights = 1 << 28
 	image := max(float64(g.c)*float64(g.h)*float64(g.w), float64(g.o)*float64(g.oh)*float64(g.ow))
 	if image*4 > math.MaxInt32 {
 		return "an image of more than 2 GiB"
 	}
 	padded := float64(g.h+g.Pad[0]+g.Pad[2]) * float64(g.w+g.Pad[1]+g.Pad[3]) * float64(g.c)
-	if float64(g.taps)*float64(max(g.oh*g.ow, g.h*g.w)) > MostOffsets || padded*4 > math.MaxInt32 {
-		return "a window of too many taps over too many positions"
+	if offsets := g.offsets(p); offsets > MostOffsets || padded*4 > math.MaxInt32 {
+		return fmt.Sprintf("a window of too many taps over too many positions: %.3g, at most %d are supported",
+			offsets, MostOffsets)
 	}
 	if float64(g.taps)*float64(g.cg)*float64(g.o) > mostWeights {
 		return "more than 2^28 weights"
 	}
 	return ""
+}
+
+// offsets returns the length of the tables of a product: of taps times positions. An input pixel meets those
+// taps alone that are in its phase.
+func (g *Geometry) offsets(p class.Product) float64 {
+	forward := float64(g.taps) * float64(g.oh) * float64(g.ow)
+	if p == class.Forward {
+		return forward
+	}
+	of := func(axis, length int) (n float64) {
+		for k := range g.Kernel[axis] {
+			first := ((k*g.Dilation[axis]-g.Pad[axis])%g.Stride[axis] + g.Stride[axis]) % g.Stride[axis]
+			n += float64((length - first + g.Stride[axis] - 1) / g.Stride[axis])
+		}
+		return n
+	}
+	backward := of(0, g.h) * of(1, g.w)
+	if p == class.Backward {
+		return backward
+	}
+	return max(forward, backward)
 }
 
 // narrow reports whether the images of the convolution are better padded: class.Layer.Narrow.

@@ -125,7 +125,7 @@ func (p *productInt8) do(f *run.Frame, w *run.Worker, s *sectionInt8, win *kerne
 func buildConvInt8(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	g := NewGeometry(c.Window(), x.Shape, y.Shape)
-	if why := g.TooLarge(); why != "" {
+	if why := g.TooLarge(class.Forward); why != "" {
 		return c.Refuse(why)
 	}
 	p, pad := newProductInt8(c), uint8(c.Node().Int("x_zero"))

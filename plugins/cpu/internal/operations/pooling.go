@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
@@ -27,7 +28,7 @@ type windows [][]int32
 // these shapes [C, H, W]; nil after it has refused the node.
 func windowsOf(c *plan.Compiler, in, out []int) windows {
 	g := convolution.NewGeometry(c.Window(), in, out)
-	if why := g.TooLarge(); why != "" {
+	if why := g.TooLarge(class.Forward); why != "" {
 		c.Refuse(why)
 		return nil
 	}

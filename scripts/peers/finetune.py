@@ -45,8 +45,14 @@ def prepare(archive, folder):
         np.save(f"{folder}/{name}.y.npy", np.repeat(np.arange(len(classes)), [len(of) for of in files]).astype(np.int64))
 
 
+class Diverged(Exception):
+    """The loss was no number."""
+
+
 def bnctl(*arguments):
     p = subprocess.run(list(map(str, arguments)), capture_output=True, text=True)
+    if "the loss is NaN" in p.stderr:
+        raise Diverged
     if p.returncode:
         sys.exit(p.stderr)
     return p.stdout
@@ -115,6 +121,8 @@ def theirs(folder, network, way, seed):
             for group in optimizer.param_groups:
                 group["lr"] = RATE * (1 + math.cos(math.pi * step / steps)) / 2
             loss = F.cross_entropy(net(normalised(shifted(x[pick]))), y[pick])
+            if not torch.isfinite(loss):
+                raise Diverged
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -124,6 +132,14 @@ def theirs(folder, network, way, seed):
     with torch.no_grad():
         answers = torch.cat([net(normalised(held[i:i + 250])).argmax(1) for i in range(0, len(held), 250)])
     return (answers == want).double().mean().item()
+
+
+def accuracy_of(run):
+    """What run returns, None where it diverges."""
+    try:
+        return run()
+    except Diverged:
+        return None
 
 
 def known(folder):
@@ -138,7 +154,7 @@ def add(folder, **row):
 
 
 def percent(values):
-    return " ".join(f"{100 * v:.1f}" for v in values)
+    return " ".join("diverged" if v is None else f"{100 * v:.1f}" for v in values)
 
 
 def table(folder, seeds, path):
@@ -148,9 +164,10 @@ def table(folder, seeds, path):
             for side in ("bnctl", "PyTorch"):
                 got = [r["accuracy"] for r in lines if (r["network"], r["way"], r["side"]) == (network, way, side)]
                 if got:
-                    spread = statistics.stdev(got) if len(got) > 1 else 0
-                    rows.append([network, WAYS[way], side, percent(got),
-                                 f"{percent([statistics.mean(got)])} ± {percent([spread])}"])
+                    right = [v for v in got if v is not None]
+                    spread = statistics.stdev(right) if len(right) > 1 else 0
+                    mean = f"{percent([statistics.mean(right)])} ± {percent([spread])}" if right else ""
+                    rows.append([network, WAYS[way], side, percent(got), mean])
     processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     first = {r["network"]: r["accuracy"] for r in lines if r["way"] == "first"}
     with open(path, "w") as f:
@@ -184,7 +201,7 @@ def main(program, archive, folder, seeds=3):
                     sides["PyTorch"] = lambda: theirs(folder, network, way, seed)
                 for side, run in sides.items():
                     if (network, way, side, seed) not in done:
-                        add(folder, network=network, way=way, side=side, seed=seed, accuracy=run())
+                        add(folder, network=network, way=way, side=side, seed=seed, accuracy=accuracy_of(run))
     table(folder, seeds, os.environ.get("JSON", folder + "/finetune.json"))
 
 

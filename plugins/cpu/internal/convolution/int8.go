@@ -203,7 +203,7 @@ func buildDenseInt8(c *plan.Compiler) run.Action {
 	}
 	x.NeedSlack()
 	p, at := newProductInt8(c), make([]int, x.Count)
-	windows := &denseWindows{k: x.Count, width: y.Count, lanes: y.Count}
+	windows := denseWindowsOf(x.Count, y.Count)
 	for i := range at {
 		at[i] = i
 	}

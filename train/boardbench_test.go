@@ -1,0 +1,17 @@
+package train
+
+import "testing"
+
+// BenchmarkBoardStep writes down the event of a step.
+func BenchmarkBoardStep(b *testing.B) {
+	board, err := OpenBoard(b.TempDir(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer board.Close()
+	board.Show(Started{Recipe: DefaultRecipe("resnet20")})
+	share := []DeviceShare{{Device: "cpu", Replicas: 8, Compute: 0.5}}
+	for step := 1; b.Loop(); step++ {
+		board.Show(Stepped{Step: step, Loss: 2, LR: 0.1, Throughput: 420, Devices: share})
+	}
+}

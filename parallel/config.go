@@ -56,7 +56,9 @@ type Config struct {
 	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
 	// device is wrong. nil: there is none.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
-	Divided func(*stage.Plan)    // called by OpenPipeline with the stages of the network
+	// Divided is called by OpenPipeline with the stages of the network, and when the pipeline is
+	// closed, with the time that they have waited.
+	Divided func(*stage.Plan)
 	Slower  func(why error)      // called if devices that could exchange directly do not
 	Lost    func(LostDevice)     // called for every lost device
 	Back    func(RejoinedDevice) // called for every device that takes part again

@@ -39,8 +39,9 @@ type Driver struct {
 	ledger    *ledger
 	checks    stateChecks // of the members, on the state
 
-	predicted int       // rows of all calls of Predict that have returned outputs
-	inFlight  *inFlight // predictions
+	predicted int           // rows of all calls of Predict that have returned outputs
+	computed  time.Duration // of the slowest member in each prediction; guarded by inFlight
+	inFlight  *inFlight     // predictions
 }
 
 // Open loads p on every device, writes the state to it and forms the group. If a

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -36,6 +38,11 @@ type Pipeline struct {
 	external graph.Variable // the input of the whole function
 	rows     int            // of a wave
 
+	plan *stage.Plan // nil unless it is asked for
+
+	began  sync.Once
+	from   time.Time     // when the first wave began
+	until  atomic.Int64  // and how long after it the last ended, in ns
 	mu     sync.RWMutex  // locked while a stage moves; read while one runs
 	stages []*Driver     // guarded by mu
 	shared []*sync.Mutex // guarded by mu: of stages that have devices in common; nil: the stage is alone
@@ -81,7 +88,8 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 		}
 	}
 	if c.Divided != nil {
-		c.Divided(l.division.Plan(l.programs, times, l.columns(), l.rows))
+		l.plan = l.division.Plan(l.programs, times, l.columns(), l.rows)
+		c.Divided(l.plan)
 	}
 	return l, nil
 }
@@ -261,7 +269,11 @@ func (p *Pipeline) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
 		turns.Lock()
 		defer turns.Unlock()
 	}
+	p.began.Do(func() { p.from = time.Now() })
 	outs, err := p.stages[s].predictHere(ctx, in)
+	if err == nil {
+		p.until.Store(int64(time.Since(p.from)))
+	}
 	return p.stages[s], outs, err
 }
 
@@ -288,6 +300,7 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 		if opened, err = Open(ctx, p.programs[s], p.state, devices, c); err != nil {
 			continue
 		}
+		opened.computed = lost.computed
 		if p.shared[other] == nil {
 			p.shared[other] = &sync.Mutex{}
 		}
@@ -353,6 +366,13 @@ func (p *Pipeline) OwnRows(rows int) (from, to int) { return 0, rows }
 // Close frees what OpenPipeline has loaded.
 func (p *Pipeline) Close() error {
 	var errs []error
+	if all := time.Duration(p.until.Load()); p.plan != nil && all > 0 {
+		for s, d := range p.stages {
+			p.plan.Stages[s].Waited = max(0, 1-d.computed.Seconds()/all.Seconds())
+		}
+		p.plan.Ran = true
+		p.config.Divided(p.plan)
+	}
 	for _, d := range p.stages {
 		errs = append(errs, d.Close())
 	}

@@ -191,7 +191,6 @@ func TestPlanSaysWhatStagesHave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Close()
 	a, b := plan.Stages[0], plan.Stages[1]
 	if a.First != "a" || a.Last != "a.relu" || b.First != "b" || b.Last != "c" || b.Layers != 3 ||
 		a.Parameters != 6*4 || b.Parameters != 6*6+3*6 || b.State != 4*(6*6+3*6) {
@@ -207,6 +206,18 @@ func TestPlanSaysWhatStagesHave(t *testing.T) {
 	lines := plan.Lines()
 	if len(lines) != 2 || !strings.Contains(lines[1], "on ref:2 and 1 other: 3 layers, b to c;") {
 		t.Errorf("got %v", lines)
+	}
+	x, err := models.RandomInput(m, 23)
+	if err == nil {
+		_, err = p.Predict(t.Context(), x)
+	}
+	if err = errors.Join(err, p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for s, q := range plan.Stages {
+		if !plan.Ran || q.Waited <= 0 || q.Waited >= 1 {
+			t.Errorf("stage %d has waited %g of the time", s+1, q.Waited)
+		}
 	}
 }
 

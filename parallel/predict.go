@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -191,11 +192,14 @@ func (d *Driver) endPrediction(ctx context.Context, p *prediction, err error) er
 	if d.inFlight.count--; d.inFlight.count == 0 {
 		d.inFlight.ended.Broadcast()
 	}
+	took := time.Duration(0)
 	for rank, m := range d.group.members {
 		if p.outs[rank].Outputs != nil {
 			m.steps++
 		}
+		took = max(took, p.outs[rank].Took)
 	}
+	d.computed += took
 	if err == nil {
 		d.recovery.progressed()
 		return nil

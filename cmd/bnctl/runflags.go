@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -62,12 +61,12 @@ func planFlag() cli.Flag {
 
 // divided prints the plan of stages where it is asked for.
 func divided(c *cli.Context) func(*stage.Plan) {
-	if !c.Bool("plan") {
-		return nil
+	if s, err := stagesOf(c); !c.Bool("plan") && (err != nil || len(s.Layers) == 0) {
+		return nil // where layers are named, what crosses is said
 	}
 	return func(p *stage.Plan) {
 		for _, line := range p.Lines() {
-			fmt.Fprintln(c.App.ErrWriter, line)
+			outputOf(c).note("%s", line)
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 // Plan says what each stage has, and how long it should take.
 type Plan struct {
 	Stages []Planned
-	Rows   int // of a wave: at once in a stage
+	Rows   int  // of a wave: at once in a stage
+	Ran    bool // Planned.Waited is known
 }
 
 // Planned is a stage of a plan. Seconds are those of one device that has no others to share
@@ -26,7 +27,8 @@ type Planned struct {
 	Activations int64   // bytes of Rows rows
 	Across      int64   // bytes of Rows rows that come from earlier stages
 	Seconds     float64 // for a row
-	Idle        float64 // share of the time that it waits, in a long stream
+	Idle        float64 // share of the time that it will wait, in a long stream
+	Waited      float64 // and has waited
 }
 
 // Plan returns the plan of a division, of which programs are the stages and times is how long
@@ -82,6 +84,13 @@ func acrossBytes(f *graph.Function) (bytes int) {
 func (p *Plan) Lines() []string {
 	const mib = 1 << 20
 	var lines []string
+	if p.Ran {
+		for s, q := range p.Stages {
+			lines = append(lines, fmt.Sprintf("stage %d waited %.0f %% of the time, %.0f %% were expected", s+1,
+				100*q.Waited, 100*q.Idle))
+		}
+		return lines
+	}
 	for s, q := range p.Stages {
 		on := "no device"
 		if len(q.Devices) > 0 {

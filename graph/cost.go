@@ -133,7 +133,8 @@ func (f *Function) largest(n *Node) float64 {
 // from its definition with everything per channel folded into one factor.
 func perElement(o Op) float64 {
 	switch o {
-	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track, ConcatInt8:
+	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track,
+		ConcatInt8, PadInt8:
 		return 0
 	case Image, Normalise, BatchNorm, Affine, Clip, Relu6, Dropout, Quantize, Dequantize:
 		return 2

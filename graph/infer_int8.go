@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostTerms is how many products a sum of int8 may have: each is at most 255*128, and
-// a bias is at most mostBias, so that no sum leaves int32.
-const mostTerms = (math.MaxInt32 - mostBias) / (255 * 128)
+// MostTerms is how many products a sum of int8 may have: each is at most 255*128, and
+// a bias is at most MostBias, so that no sum leaves int32.
+const MostTerms = (math.MaxInt32 - MostBias) / (255 * 128)
 
-// mostBias bounds a bias of int8, which counts in steps of a sum.
-const mostBias = 1 << 30
+// MostBias bounds a bias of int8, which counts in steps of a sum.
+const MostBias = 1 << 30
 
 // Int8 reports whether o computes with bytes, by docs/int8.md.
-func (o Op) Int8() bool { return o >= Quantize && o <= ConcatInt8 }
+func (o Op) Int8() bool { return o >= Quantize && o <= PadInt8 }
 
 // bytes checks that operand i is rows u8 of a rank (any if negative) and returns its shape.
 func (c *inference) bytes(i, rank int) ([]int, error) {
@@ -88,8 +88,8 @@ func (c *inference) sums(weight []int) (tensor.DType, error) {
 		c.want(3, Whole, tensor.F32, []int{out}), c.bounds(), c.byteAttrs("x_zero")); err != nil {
 		return 0, err
 	}
-	if n := tensor.Count(weight[1:]); n > mostTerms {
-		return 0, fmt.Errorf("a sum has %d products, want at most %d: more could leave int32", n, mostTerms)
+	if n := tensor.Count(weight[1:]); n > MostTerms {
+		return 0, fmt.Errorf("a sum has %d products, want at most %d: more could leave int32", n, MostTerms)
 	}
 	if !c.node.Bool("float") {
 		return tensor.U8, nil
@@ -201,4 +201,11 @@ func inferConcatInt8(c *inference) error {
 		return err
 	}
 	return c.concat(c.in(0))
+}
+
+func inferPadInt8(c *inference) error {
+	if _, err := c.bytes(0, -1); err != nil {
+		return err
+	}
+	return cmp.Or(c.byteAttrs("zero"), c.pad(c.in(0)))
 }

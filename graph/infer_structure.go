@@ -100,6 +100,11 @@ func inferPad(c *inference) error {
 	if err != nil {
 		return err
 	}
+	return c.pad(t)
+}
+
+// pad is the rule for all that is laid around t.
+func (c *inference) pad(t Type) error {
 	before, err := c.wantInts("before", len(t.Shape), 0)
 	if err != nil {
 		return err

@@ -321,4 +321,6 @@ const (
 	TableInt8 Op = 208
 	// ConcatInt8(x r u8[...]...) r u8[...] along axis.
 	ConcatInt8 Op = 209
+	// PadInt8(x r u8[...]) r u8[...]: before and after bytes of zero on every axis.
+	PadInt8 Op = 210
 )

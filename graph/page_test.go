@@ -45,7 +45,7 @@ func TestPageHasOperations(t *testing.T) {
 	}
 	for _, op := range Ops() {
 		attributes, ok := rows[op.String()]
-		inModels := op == Image || op.Differentiable() && op != Normalise && op != SoftmaxXent
+		inModels := op == Image || op.Int8() || op.Differentiable() && op != Normalise && op != SoftmaxXent
 		if ok != inModels {
 			t.Errorf("%v: on the page %v, want %v", op, ok, inModels)
 		}

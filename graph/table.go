@@ -304,6 +304,8 @@ func init() { // the rules refer to the table's accessors
 		TableInt8:   {name: "table_int8", in: 2, out: 1, infer: inferTableInt8},
 		ConcatInt8: {name: "concat_int8", in: 1, variadic: true, out: 1, attrs: []attrSpec{axisSpec},
 			infer: inferConcatInt8},
+		PadInt8: {name: "pad_int8", in: 1, out: 1, attrs: []attrSpec{{"before", []int64(nil), true},
+			{"after", []int64(nil), true}, zeroSpec}, infer: inferPadInt8},
 	}
 	opNamed = make(map[string]Op, len(table))
 	for op, row := range table {

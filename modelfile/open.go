@@ -149,6 +149,9 @@ func readState(path string, o Options, m *models.Model) (initial, error) {
 			return initial{}, err
 		}
 		m, err := serialize.ReadModel(path)
+		if err == nil {
+			err = m.Trainable()
+		}
 		if err != nil {
 			return initial{}, err
 		}

@@ -29,6 +29,8 @@ type Model struct {
 	// Best is the epoch whose weights these are, where training kept those of the best; nil
 	// if they are the last, or if nothing says.
 	Best *BestEpoch
+	// Quantised says of what an int8 template was made; nil for others.
+	Quantised *Quantised
 }
 
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.
@@ -106,7 +108,7 @@ func (m *Model) Check() error {
 		return fmt.Errorf("model %s has %s, the graph declares %d",
 			m.Architecture, problem.Plural(len(m.State), "tensor"), len(m.Graph.State))
 	}
-	return nil
+	return m.checkInt8()
 }
 
 // Clone returns a copy whose state can be changed.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
@@ -93,9 +94,10 @@ func (p *Predictor) Rank() int {
 }
 
 // Open opens devices and loads on them what evaluation during training runs of
-// m, and nothing else. The caller closes the predictor, and leaves m as it is
-// until then. The error is a *problem.Error or a *problem.Unknown where o asks for
-// what cannot be.
+// m, and nothing else. An int8 template computes what it says, at device.F32 where it
+// does not say anything: any other precision is refused. The caller closes the
+// predictor, and leaves m as it is until then. The error is a *problem.Error or a
+// *problem.Unknown where o asks for what cannot be.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "there is none to predict with",
@@ -114,7 +116,13 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if err := checkBatch(program.Functions[0], o.Batch); err != nil {
 		return nil, err
 	}
-	if o.Fleet.Precision == "" {
+	switch { // an int8 template has its own precision, in its graph; what it has left is float32
+	case m.Int8() && o.Fleet.Precision != "" && o.Fleet.Precision != device.F32:
+		return nil, problem.New("precision", o.Fleet.Precision, "the template is int8: what it computes is in it",
+			"leave it out")
+	case m.Int8():
+		o.Fleet.Precision = device.F32
+	case o.Fleet.Precision == "":
 		o.Fleet.Precision = TrainedOn(m).Precision
 	}
 	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch}

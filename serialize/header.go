@@ -21,6 +21,7 @@ type header struct {
 	Tensors      list[entry]       `msgpack:"tensors"`
 	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
 	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates of it, beside the set of it
+	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
 }
 
 // training is the part of a header that only checkpoints have.

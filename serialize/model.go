@@ -38,7 +38,8 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 		return nil, err
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
-		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best}
+		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
+		Int8: m.Quantised}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -80,7 +81,7 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 		return nil, fmt.Errorf("a template has sets of tensors beside its state")
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
-		Labels: h.Labels, Recipe: recipe, Best: h.Best}
+		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8}
 	return m, checkTemplate(m)
 }
 
@@ -91,6 +92,11 @@ func checkTemplate(m *models.Model) error {
 	}
 	if m.Best != nil {
 		if err := m.Best.Check(); err != nil {
+			return err
+		}
+	}
+	if m.Quantised != nil {
+		if err := m.Quantised.Check(); err != nil {
 			return err
 		}
 	}

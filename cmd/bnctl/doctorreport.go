@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/modelfile"
@@ -30,7 +28,7 @@ func reportFindings(o *output, p *doctor.Report) error {
 	}
 	o.event("doctor", doctorEvent{p.Path, faults == 0, len(p.Norms), findings, p.Choice.Report()})
 	for _, f := range findings {
-		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, channelList(f.Channels), f.Problem,
+		o.result("%-7s  %s%s: %s\n         %s", f.Severity, f.Layer, doctor.ChannelList(f.Channels), f.Problem,
 			inFlags(f.Advice))
 	}
 	o.result("%s: %s, %s, %s", p.Path, plural(len(p.Norms), "batch norm"), plural(faults, "fault"),
@@ -53,26 +51,4 @@ func reportFindings(o *output, p *doctor.Report) error {
 	}
 	return sick("re-estimate them with bnctl doctor "+p.Path+
 		" --repair --data SRC -o mended.bnm", "%s is sick: %s in its batch norms", p.Path, plural(faults, "fault"))
-}
-
-// channelList names the first channels of a finding.
-func channelList(channels []int) string {
-	const most = 6
-	switch n := len(channels); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return fmt.Sprintf(" channel %d", channels[0])
-	case n > most:
-		return fmt.Sprintf(" %s (%s, ...)", plural(n, "channel"), joined(channels[:most]))
-	}
-	return " channels " + joined(channels)
-}
-
-func joined(numbers []int) string {
-	var s []string
-	for _, n := range numbers {
-		s = append(s, fmt.Sprint(n))
-	}
-	return strings.Join(s, ", ")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 
@@ -39,7 +38,7 @@ func reportInspect(o *output, path string, r *inspect.Report) {
 	printLayers(o, r.Layers)
 	if len(r.BN) > 0 {
 		o.result("")
-		printNorms(o, r.BN)
+		o.results(r.NormLines())
 		if foreign {
 			o.result("%s, %s", plural(r.Norms, "batch norm"), healthText(r.Health, r.Warnings))
 		}
@@ -85,6 +84,9 @@ func printHistory(o *output, path string, r *inspect.Report) {
 		o.result("")
 		o.result("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
 	}
+	if line := r.Int8Line(); line != "" {
+		o.result("\n%s", line)
+	}
 	if r.Best != nil {
 		o.result("")
 		o.result("%s", inFlags(r.BestLine(quoted(path))))
@@ -107,29 +109,4 @@ func indented(text json.RawMessage) string {
 		return string(text)
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "{\n"), "\n}")
-}
-
-func printNorms(o *output, norms []inspect.Norm) {
-	width := len("batch norm")
-	for _, n := range norms {
-		width = max(width, len(n.Name))
-	}
-	o.result("%-*s  %8s  %7s  %7s  %11s  %23s", width,
-		"batch norm", "channels", "eps", "decay", "|mean| max", "variance")
-	for _, n := range norms {
-		bad := ""
-		if n.NonFinite > 0 {
-			bad = fmt.Sprintf("  %s not finite", plural(n.NonFinite, "value"))
-		}
-		o.result("%-*s  %8d  %7s  %7s  %11.4g  %10.4g to %9.4g%s", width, n.Name, n.Channels, number("%.0e", n.Eps),
-			number("%.4g", n.Decay), n.MeanAbsMax, n.VarianceMin, n.VarianceMax, bad)
-	}
-}
-
-// number writes a number of a batch norm that the file may not say.
-func number(format string, v *float64) string {
-	if v == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf(format, *v)
 }

@@ -115,7 +115,12 @@ func int8Probes() []probe {
 		{"one axis", graph.TableInt8, nil, []operand{u8(70), whole(256).of(tensor.U8).with(bytes)}, bits},
 		{"channels", graph.ConcatInt8, nil, []operand{u8(3, 2, 2), u8(1, 2, 2), u8(16, 2, 2)}, bits},
 		{"an axis of pixels", graph.ConcatInt8, []any{"axis", 1}, []operand{u8(3, 2, 4), u8(3, 5, 4)}, bits},
-		{"whole image", graph.AvgPoolInt8, []any{"kernel", []int{7, 7}, "by", 0.93, "x_zero", 3, "zero", 4},
+		{"channels and pixels", graph.PadInt8, []any{"before", []int{3, 0, 1}, "after", []int{2, 1, 0}, "zero", 77},
+			[]operand{u8(16, 3, 4)}, bits},
+		{"one axis, of zeros", graph.PadInt8, []any{"before", []int{0}, "after", []int{5}}, []operand{u8(9)}, bits},
+		{"bytes, every other pixel", graph.Slice, []any{"begin", []int{0, 0, 1}, "end", []int{9, 7, 8}, "step",
+			[]int{1, 2, 2}}, []operand{u8(9, 7, 8)}, bits},
+		{"33 channels of 7x7", graph.AvgPoolInt8, []any{"kernel", []int{7, 7}, "by", 0.93, "x_zero", 3, "zero", 4},
 			[]operand{u8(33, 7, 7)}, bits},
 	}
 	for _, w := range pools {

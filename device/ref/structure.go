@@ -74,7 +74,12 @@ func takeGrad(c *call) {
 	}
 }
 
-func pad(c *call) {
+func pad(c *call) { c.padded(c.Float("value")) }
+
+func padInt8(c *call) { c.padded(float64(c.Int("zero"))) }
+
+// padded lays the operand into elements of value.
+func (c *call) padded(value float64) {
 	from, to, before := c.in(0).typ.Shape, c.out(0).typ.Shape, c.Ints("before")
 	index, source := make([]int, c.out(0).size), make([]int, len(from))
 	walk(to, func(i int, at []int) {
@@ -88,7 +93,7 @@ func pad(c *call) {
 			index[i] = flat(from, source)
 		}
 	})
-	c.gather(index, c.Float("value"))
+	c.gather(index, value)
 }
 
 func reshape(c *call) {

@@ -83,8 +83,11 @@ cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fl
 cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train
 modelfile/draft: modelfile/formats problem tensor
 modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
+modelfile/quantize: data device/class fleet graph modelfile modelfile/formats models models/fit predict
+modelfile/quantize: problem internal/regular serialize tensor train
 modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
-modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models serialize tensor train
+modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models problem serialize tensor
+modelfile/inspect: train
 modelfile/doctor: bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
 modelfile/doctor: internal/regular models/fit tensor train
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
@@ -196,6 +199,7 @@ cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/re
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
+cmd/bnctl: modelfile/quantize
 
 docs/examples/pictures:
 scripts/internal/report:

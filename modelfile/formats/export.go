@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -33,6 +34,10 @@ type ExportOptions struct {
 func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 	if o.Format == "" {
 		o.Format = ExportFormat(path)
+	}
+	if m.Int8() {
+		return "", problem.Advise("export the float32 model that it was made of",
+			"%s: the model is an int8 template, which other programs have no form for", path)
 	}
 	var write func(io.Writer) error
 	switch o.Format {

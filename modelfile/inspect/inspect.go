@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -45,6 +46,8 @@ type Report struct {
 	Best *train.Best `json:"best,omitempty"`
 	// Temperature is what the logits are divided by since eval calibrated them; 0 without
 	Temperature float64 `json:"temperature,omitempty"`
+	// Int8 says of what an int8 template was made
+	Int8 *models.Quantised `json:"int8,omitempty"`
 	// of a checkpoint whose replicas have weights of their own
 	Lag *train.Lag `json:"lag,omitempty"`
 
@@ -69,6 +72,18 @@ func (r *Report) BestLine(path string) string {
 	}
 	return fmt.Sprintf("best on the validation data so far: %v; the template will be of the last epoch, "+
 		"{strip} %s {epoch} best {output-file} best.bnm makes one of the best", r.Best, path)
+}
+
+// Int8Line says of what an int8 template was made; "" for others.
+func (r *Report) Int8Line() string {
+	switch {
+	case r.Int8 == nil:
+		return ""
+	case r.Int8.Samples == 0:
+		return fmt.Sprintf("int8, made of the model with sha256 %s; ranges by its batch norms", r.Int8.From)
+	}
+	return fmt.Sprintf("int8, made of the model with sha256 %s; ranges by %s over %s", r.Int8.From, r.Int8.By,
+		problem.Plural(r.Int8.Samples, "sample"))
 }
 
 // File describes the file at path.
@@ -133,6 +148,7 @@ func inspectNative(path string) (*Report, error) {
 		if t := m.Temperature(); t != 1 {
 			r.Temperature = t
 		}
+		r.Int8 = m.Quantised
 		if m.Best != nil {
 			r.Best = &train.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure, Stored: true}
 		}

@@ -879,6 +879,11 @@ const (
 	// ConcatInt8(x r u8[...]...) r u8[...] along axis.
 	// - axis int = 0: of the shape
 	Op_OP_CONCAT_INT8 Op = 209
+	// PadInt8(x r u8[...]) r u8[...]: before and after bytes of zero on every axis.
+	// - before ints: elements before x, one number for each axis of the shape
+	// - after ints: elements behind x, likewise
+	// - zero int = 0: the byte, from 0 to 255
+	Op_OP_PAD_INT8 Op = 210
 )
 
 // Enum value maps for Op.
@@ -992,6 +997,7 @@ var (
 		207: "OP_MAX_POOL_INT8",
 		208: "OP_TABLE_INT8",
 		209: "OP_CONCAT_INT8",
+		210: "OP_PAD_INT8",
 	}
 	Op_value = map[string]int32{
 		"OP_NONE":                  0,
@@ -1102,6 +1108,7 @@ var (
 		"OP_MAX_POOL_INT8":         207,
 		"OP_TABLE_INT8":            208,
 		"OP_CONCAT_INT8":           209,
+		"OP_PAD_INT8":              210,
 	}
 )
 
@@ -4861,7 +4868,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xb3\x0f\n" +
+	"\rRELATION_ROWS\x10\x03*\xc5\x0f\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -4986,7 +4993,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x10OP_AVG_POOL_INT8\x10\xce\x01\x12\x15\n" +
 	"\x10OP_MAX_POOL_INT8\x10\xcf\x01\x12\x12\n" +
 	"\rOP_TABLE_INT8\x10\xd0\x01\x12\x13\n" +
-	"\x0eOP_CONCAT_INT8\x10\xd1\x012\xa5\x03\n" +
+	"\x0eOP_CONCAT_INT8\x10\xd1\x01\x12\x10\n" +
+	"\vOP_PAD_INT8\x10\xd2\x012\xa5\x03\n" +
 	"\x06Device\x12I\n" +
 	"\bDescribe\x12 .bnctl.device.v1.DescribeRequest\x1a\x1b.bnctl.device.v1.PluginInfo\x12>\n" +
 	"\x04List\x12\x1c.bnctl.device.v1.ListRequest\x1a\x18.bnctl.device.v1.Devices\x12@\n" +

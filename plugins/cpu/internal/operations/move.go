@@ -74,6 +74,8 @@ func (m *move) setAll(unit []byte) {
 	switch {
 	case math.Float64bits(m.value) == 0:
 		clear(unit)
+	case m.y.DType == tensor.U8:
+		fill(unit, uint8(m.value))
 	case m.y.DType == tensor.F64:
 		fill(run.View[float64](unit), m.value)
 	default:
@@ -81,7 +83,7 @@ func (m *move) setAll(unit []byte) {
 	}
 }
 
-func fill[T float32 | float64](x []T, v T) {
+func fill[T float32 | float64 | uint8](x []T, v T) {
 	for i := range x {
 		x[i] = v
 	}

@@ -114,7 +114,12 @@ func buildPad(c *plan.Compiler) run.Action {
 	for axis, n := range c.Node().Ints("before") {
 		dst.from += n * dst.strides[axis]
 	}
-	m := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst, fill: true, value: c.Node().Float("value")}
+	m := &move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst, fill: true}
+	if c.Node().Op == graph.PadInt8 {
+		m.value = float64(c.Node().Int("zero"))
+	} else {
+		m.value = c.Node().Float("value")
+	}
 	return m.action()
 }
 

@@ -1,0 +1,247 @@
+package quantize
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// byteMap is a value as bytes.
+type byteMap struct {
+	value graph.Value
+	scale scale
+}
+
+// builder makes the function of an int8 template, node by node: a product becomes one on bytes, and
+// so does what follows as long as it has a form for bytes and its operands are bytes already. The rest
+// is copied, with conversions at the borders.
+type builder struct {
+	graph.Copier
+	model   *models.Model // without batch norms, as far as they fold
+	ranges  map[graph.Value]Range
+	means   map[graph.Value][]float64
+	remains func(name string) bool // float32
+	table   []graph.State
+	state   map[string]tensor.Tensor
+	bytes   map[graph.Value]byteMap // by value of From
+	users   [][]int
+	done    map[int]bool // nodes that are part of one before them
+	layers  []Layer
+	index   int // of the node
+}
+
+// built is an int8 template, and what became of layers and values.
+type built struct {
+	*models.Model
+	layers []Layer
+	bytes  map[graph.Value]byteMap // by value of the model that it was made of
+}
+
+// build returns the int8 template of m.
+func build(m *models.Model, ranges map[graph.Value]Range, means map[graph.Value][]float64,
+	remains func(string) bool) (*built, error) {
+	f := m.Graph.Main
+	b := &builder{model: m, ranges: ranges, means: means, remains: remains, state: map[string]tensor.Tensor{},
+		bytes: map[graph.Value]byteMap{}, users: f.Users(), done: map[int]bool{}}
+	b.Copier = graph.NewCopier(f, graph.NewBuilder(f.Name, &b.table))
+	b.Inputs()
+	for b.index = range f.Nodes {
+		if b.done[b.index] {
+			continue
+		}
+		n := &f.Nodes[b.index]
+		took, err := b.asBytes(n)
+		if err == nil && !took {
+			err = b.copied(n)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.NodeName(n), err)
+		}
+	}
+	for _, o := range f.Outputs {
+		b.float(o.Value)
+	}
+	b.Outputs()
+	main, err := b.Builder.Function()
+	if err != nil {
+		return nil, err
+	}
+	out := *m
+	out.Graph = &graph.Graph{Name: m.Graph.Name, State: b.table, Main: main}
+	out.State = b.state
+	return &built{&out, b.layers, b.bytes}, out.Check()
+}
+
+// copied copies a node as it is.
+func (b *builder) copied(n *graph.Node) error {
+	for _, v := range n.In {
+		if v == graph.None {
+			continue
+		}
+		if name := b.From.Values[v].State; name != "" {
+			b.takeState(name)
+			continue
+		}
+		b.float(v)
+	}
+	b.Copy(n)
+	if isProduct(n.Op) {
+		b.layers = append(b.layers, Layer{Name: b.From.NodeName(n), Float: true})
+	}
+	return nil
+}
+
+// takeState declares a state tensor of the model as it is.
+func (b *builder) takeState(name string) {
+	i := slices.IndexFunc(b.model.Graph.State, func(s graph.State) bool { return s.Name == name })
+	b.Builder.Declare(b.model.Graph.State[i])
+	b.state[name] = b.model.State[name]
+}
+
+// declare declares a state tensor under that name, or one like it if that is taken.
+func (b *builder) declare(name string, t tensor.Tensor, role graph.Role) graph.Value {
+	for _, taken := b.state[name]; taken; _, taken = b.state[name] {
+		name += "_"
+	}
+	b.state[name] = t
+	return b.Builder.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: role})
+}
+
+// float makes v a value of numbers.
+func (b *builder) float(v graph.Value) {
+	if _, ok := b.To[v]; ok || b.From.Values[v].State != "" {
+		return
+	}
+	q := b.bytes[v]
+	name := b.Builder.UniqueName(b.From.Values[v].Name + ".float")
+	b.To[v] = b.Builder.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.of, "zero",
+		q.scale.zero)
+}
+
+// asByteMap makes v a value of bytes.
+func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
+	if q, ok := b.bytes[v]; ok {
+		return q, nil
+	}
+	s, err := b.scale(v)
+	if err != nil {
+		return byteMap{}, err
+	}
+	name := b.Builder.UniqueName(b.From.Values[v].Name + ".int8")
+	to := b.Builder.Op(graph.Quantize, name, []graph.Value{b.Value(v)}, "scale", s.of, "zero", s.zero)
+	q := byteMap{to, s}
+	b.bytes[v] = q
+	return q, nil
+}
+
+// scale returns that on which a value lies.
+func (b *builder) scale(v graph.Value) (scale, error) {
+	r, ok := b.ranges[v]
+	if !ok {
+		return scale{}, problem.Advise("give samples with {data}",
+			"no batch norm says in which range %s lies", b.From.Values[v].Name)
+	}
+	s, err := r.scaleOf()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", b.From.Values[v].Name, err)
+	}
+	return s, err
+}
+
+// areBytes reports whether all operands of a node are bytes already.
+func (b *builder) areBytes(n *graph.Node) bool {
+	return !slices.ContainsFunc(n.In, func(v graph.Value) bool { _, ok := b.bytes[v]; return !ok })
+}
+
+// asBytes makes the node one on bytes, if it can be.
+func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
+	f := b.From
+	switch {
+	case b.remains(f.NodeName(n)):
+		return false, nil
+	case b.takesProduct(n):
+		return true, b.product(n)
+	case !b.areBytes(n):
+		return false, nil
+	}
+	switch n.Op {
+	case graph.Add:
+		if shapeOf(f, n.In[0]) == shapeOf(f, n.In[1]) {
+			return true, b.add(n)
+		}
+	case graph.Mul:
+		if gate := f.Values[n.In[1]].Type.Shape; shapeOf(f, n.In[0]) == shapeOf(f, n.In[1]) ||
+			len(gate) == len(f.Values[n.In[0]].Type.Shape) && tensor.Count(gate) == gate[0] &&
+				gate[0] == f.Values[n.In[0]].Type.Shape[0] {
+			return true, b.mul(n)
+		}
+	case graph.MaxPool:
+		return true, b.moved(n, graph.MaxPoolInt8)
+	case graph.Reshape, graph.Slice, graph.Transpose, graph.Take:
+		return true, b.moved(n, n.Op)
+	case graph.Pad:
+		if n.Float("value") == 0 {
+			return true, b.pad(n)
+		}
+	case graph.AvgPool, graph.GlobalAvgPool:
+		return true, b.average(n)
+	case graph.ReduceMean:
+		if x := f.Values[n.In[0]].Type.Shape; len(x) == 3 && slices.Equal(n.Ints("axes"), []int{1, 2}) {
+			return true, b.average(n)
+		}
+	case graph.Concat:
+		return true, b.concat(n)
+	}
+	if act := activationOf(n); act != nil {
+		return true, b.lookUp(n, act)
+	}
+	return false, nil
+}
+
+func shapeOf(f *graph.Function, v graph.Value) string { return fmt.Sprint(f.Values[v].Type.Shape) }
+
+// result is the value of a node's result after an activation that is a bound, and the bounds.
+func (b *builder) result(n *graph.Node) (graph.Value, Range) {
+	v := n.Out[0]
+	if i, ok := bounded(b.From, b.users, v); ok && !b.remains(b.From.NodeName(&b.From.Nodes[i])) {
+		next := &b.From.Nodes[i]
+		b.done[i] = true
+		return next.Out[0], activationOf(next).bounds
+	}
+	return v, unbounded
+}
+
+// bounded returns the node that bounds a value, if nothing else reads it.
+func bounded(f *graph.Function, users [][]int, v graph.Value) (node int, ok bool) {
+	isOutput := slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == v })
+	if len(users[v]) != 1 || isOutput {
+		return 0, false
+	}
+	i := users[v][0]
+	return i, slices.Contains([]graph.Op{graph.Relu, graph.Relu6, graph.Clip}, f.Nodes[i].Op)
+}
+
+// store adds a node whose result are the bytes of v. It has the name of the node that it takes the place of.
+func (b *builder) store(op graph.Op, v graph.Value, s scale, in []graph.Value, attrs graph.Attrs) {
+	q := b.Builder.Node(op, b.From.NodeName(&b.From.Nodes[b.index]), op.Trim(attrs), in...)
+	if len(q) == 0 {
+		return
+	}
+	b.bytes[v] = byteMap{q[0], s}
+}
+
+// attrsOf returns attributes of the node, and zero, min and max of a scale with these bounds.
+func attrsOf(n *graph.Node, s scale, bounds Range, keys ...string) graph.Attrs {
+	var attrs graph.Attrs
+	for _, a := range n.Attrs {
+		if slices.Contains(keys, a.Key) {
+			attrs = attrs.With(a.Key, a.Val)
+		}
+	}
+	least, most := s.bounds(bounds)
+	return attrs.With("zero", s.zero).With("min", least).With("max", most)
+}

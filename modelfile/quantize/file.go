@@ -1,0 +1,131 @@
+package quantize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Options say what is quantised, and by what.
+type Options struct {
+	Input, Output string   // files
+	Keep          []string // patterns (path.Match) of names of nodes that stay float32
+	// Data, unless it is "", is the source that ranges are measured on, as data.Open takes it. Without, they
+	// come from the batch norms.
+	Data    string
+	Samples int    // at most so many of it
+	Method  string // "least-squares", "percentile" or "minmax"; "": what loses least
+	Batch   int    // samples at once
+	Workers int    // goroutines that read; 0: one for each core
+	Fleet   fleet.Options
+	File    modelfile.Options
+	// Note is called with messages about the data, options in braces, and OnOpen with what was read of a
+	// file of another program. Both may be nil.
+	Note   func(format string, args ...any)
+	OnOpen func(*modelfile.Choice)
+}
+
+// Report describes the template that was written.
+type Report struct {
+	Input   string        `json:"input"`
+	Output  string        `json:"output"`
+	SHA256  string        `json:"sha256"`            // of the output, in hex
+	By      string        `json:"by"`                // "batch norm", or the method
+	Samples int           `json:"samples,omitempty"` // that ranges were measured on
+	Before  int           `json:"bytes_before"`      // of the state
+	After   int           `json:"bytes"`
+	Layers  []Layer       `json:"layers"`
+	Model   *models.Model `json:"-"` // as it was written
+}
+
+// File writes the int8 template of the model of o.Input to o.Output.
+func File(ctx context.Context, o Options) (*Report, error) {
+	if o.Method != "" && !slices.Contains(methods(), o.Method) {
+		e := problem.New("method", fmt.Sprintf("%q", o.Method), "want one of "+strings.Join(methods(), ", "), "")
+		e.Known = methods()
+		return nil, e
+	}
+	if err := cmp.Or(regular.NotInput(o.Output, o.Input), regular.Writable(o.Output)); err != nil {
+		return nil, err
+	}
+	opened, err := modelfile.Open(o.Input, o.File)
+	if err != nil {
+		return nil, err
+	}
+	if o.OnOpen != nil {
+		o.OnOpen(opened.Choice)
+	}
+	r := &Report{Input: o.Input, Output: o.Output, By: "batch norm", Before: opened.Model.Summary().Bytes}
+	b, err := r.quantize(ctx, opened.Model, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Input, err)
+	}
+	r.Model, r.Layers, r.After = b.Model, b.layers, b.Model.Summary().Bytes
+	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples}
+	if r.Model.Quantised.From, err = modelfile.Digest(o.Input); err != nil {
+		return nil, err
+	}
+	r.SHA256, err = serialize.WriteModel(o.Output, r.Model)
+	return r, err
+}
+
+// quantize makes the template.
+func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*built, error) {
+	p, err := prepare(m, o.Keep)
+	if err != nil {
+		return nil, err
+	}
+	if o.Data == "" {
+		return p.byNorms()
+	}
+	s, err := readSamples(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Samples = s.count
+	b, by, err := p.bySamples(ctx, s, o.Method)
+	r.By = by
+	return b, err
+}
+
+// Lines returns what became of each layer, and what was written, for people.
+func (r *Report) Lines() []string {
+	width := len("layer")
+	for _, l := range r.Layers {
+		width = max(width, len(l.Name))
+	}
+	lines := []string{fmt.Sprintf("%-*s  %9s  %23s  %-12s  %9s  %9s", width, "layer", "bytes", "range", "from",
+		"weights", "result")}
+	for _, l := range r.Layers {
+		line := fmt.Sprintf("%-*s  float32", width, l.Name)
+		if !l.Float {
+			span, from := "float32", ""
+			if l.Range != nil {
+				span, from = fmt.Sprintf("%.4g to %.4g", l.Range.Low, l.Range.High), l.From
+			}
+			line = fmt.Sprintf("%-*s  %9d  %23s  %-12s  %6.1f dB", width, l.Name, l.Bytes, span, from, l.WeightNoise)
+			if l.Noise != 0 {
+				line += fmt.Sprintf("  %6.1f dB", l.Noise)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, fmt.Sprintf("%d bytes of state, before %d; ranges by %s", r.After, r.Before, r.by()),
+		fmt.Sprintf("wrote %s  sha256 %s", r.Output, r.SHA256))
+}
+
+func (r *Report) by() string {
+	if r.Samples == 0 {
+		return "the batch norms, without data"
+	}
+	return r.By + " over " + problem.Plural(r.Samples, "sample")
+}

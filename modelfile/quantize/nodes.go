@@ -1,0 +1,194 @@
+package quantize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// takesProduct reports whether a node is a product that has a form for bytes.
+func (b *builder) takesProduct(n *graph.Node) bool {
+	f := b.From
+	if !isProduct(n.Op) || f.Values[n.In[1]].State == "" || n.Op == graph.Dense && n.Int("leading") > 0 {
+		return false
+	}
+	return tensor.Count(f.Values[n.In[1]].Type.Shape[1:]) <= graph.MostTerms
+}
+
+// staysFloat reports whether nothing reads v as bytes: the sums of a product are then better read as
+// numbers.
+func (b *builder) staysFloat(v graph.Value) bool {
+	return !slices.ContainsFunc(b.users[v], func(i int) bool {
+		n := &b.From.Nodes[i]
+		if b.remains(b.From.NodeName(n)) {
+			return false
+		}
+		switch n.Op {
+		case graph.Add, graph.Mul, graph.MaxPool, graph.AvgPool, graph.GlobalAvgPool, graph.ReduceMean,
+			graph.Concat:
+			return true
+		case graph.Reshape, graph.Slice, graph.Transpose, graph.Take, graph.Pad:
+			return !b.staysFloat(n.Out[0])
+		}
+		return b.takesProduct(n) || activationOf(n) != nil
+	})
+}
+
+// product makes a convolution or a dense layer one on bytes.
+func (b *builder) product(n *graph.Node) error {
+	x, err := b.asByteMap(n.In[0])
+	if err != nil {
+		return err
+	}
+	v, bounds := b.result(n)
+	float, s := v == n.Out[0] && b.staysFloat(v), scale{of: 1}
+	if !float {
+		if s, err = b.scale(v); err != nil {
+			return err
+		}
+	}
+	name := b.From.Values[n.In[1]].State
+	bias := (&statistics{model: b.model}).bias(b.From, n)
+	q, err := quantizeWeights(b.model.State[name], bias, groups(n), layerInput{x.scale, b.means[n.In[0]]},
+		float64(s.of))
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(name, ".weight")
+	in := []graph.Value{x.value, b.declare(name, q.weight, graph.Weight),
+		b.declare(base+".bias", q.bias, graph.Bias), b.declare(base+".by", q.by, graph.Constant)}
+	op := graph.ConvInt8
+	if n.Op == graph.Dense {
+		op = graph.DenseInt8
+	}
+	attrs := attrsOf(n, s, bounds, "stride", "pad", "dilation", "groups").With("x_zero", x.scale.zero)
+	layer := Layer{Name: b.From.NodeName(n), Bytes: q.weight.Count() + 8*q.bias.Count(), WeightNoise: q.noise}
+	if float {
+		b.To[v] = b.Builder.Op(op, b.From.Values[v].Name, in, pairs(attrs.With("zero", 0).With("min", 0).
+			With("max", steps).With("float", true))...)
+	} else {
+		r := b.ranges[v]
+		layer.Range, layer.value = &r, v
+		b.store(op, v, s, in, attrs)
+	}
+	b.layers = append(b.layers, layer)
+	return b.Builder.Err()
+}
+
+// pairs returns attributes as keys and values in turn.
+func pairs(attrs graph.Attrs) (list []any) {
+	for _, a := range attrs {
+		list = append(list, a.Key, a.Val)
+	}
+	return list
+}
+
+func (b *builder) add(n *graph.Node) error {
+	x, y := b.bytes[n.In[0]], b.bytes[n.In[1]]
+	v, bounds := b.result(n)
+	s, err := b.scale(v)
+	if err != nil {
+		return err
+	}
+	b.store(graph.AddInt8, v, s, []graph.Value{x.value, y.value}, attrsOf(n, s, bounds).
+		With("a_zero", x.scale.zero).With("b_zero", y.scale.zero).
+		With("a_by", float32(float64(x.scale.of)/float64(s.of))).
+		With("b_by", float32(float64(y.scale.of)/float64(s.of))))
+	return b.Builder.Err()
+}
+
+func (b *builder) mul(n *graph.Node) error {
+	x, y := b.bytes[n.In[0]], b.bytes[n.In[1]]
+	v, bounds := b.result(n)
+	s, err := b.scale(v)
+	if err != nil {
+		return err
+	}
+	b.store(graph.MulInt8, v, s, []graph.Value{x.value, y.value}, attrsOf(n, s, bounds).
+		With("a_zero", x.scale.zero).With("b_zero", y.scale.zero).
+		With("by", float32(float64(x.scale.of)*float64(y.scale.of)/float64(s.of))))
+	return b.Builder.Err()
+}
+
+// moved makes a node that only moves bytes one of op: the scale stays.
+func (b *builder) moved(n *graph.Node, op graph.Op) error {
+	x := b.bytes[n.In[0]]
+	b.store(op, n.Out[0], x.scale, []graph.Value{x.value}, n.Attrs)
+	return b.Builder.Err()
+}
+
+// pad lays what stands for 0 around bytes.
+func (b *builder) pad(n *graph.Node) error {
+	x := b.bytes[n.In[0]]
+	attrs := graph.Attrs{}.With("before", n.Ints("before")).With("after", n.Ints("after")).
+		With("zero", x.scale.zero)
+	b.store(graph.PadInt8, n.Out[0], x.scale, []graph.Value{x.value}, attrs)
+	return b.Builder.Err()
+}
+
+// average makes a pool, or a mean over height and width, one on bytes.
+func (b *builder) average(n *graph.Node) error {
+	x, f := b.bytes[n.In[0]], b.From
+	s, err := b.scale(n.Out[0])
+	if err != nil {
+		return err
+	}
+	attrs := n.Attrs
+	if n.Op != graph.AvgPool {
+		attrs = graph.Attrs{}.With("kernel", f.Values[n.In[0]].Type.Shape[1:])
+	}
+	attrs = attrs.With("by", float64(x.scale.of)/float64(s.of)).With("x_zero", x.scale.zero).
+		With("zero", s.zero)
+	v := n.Out[0]
+	if shape := f.Values[v].Type.Shape; n.Op != graph.ReduceMean || len(shape) == 3 {
+		b.store(graph.AvgPoolInt8, v, s, []graph.Value{x.value}, attrs)
+		return b.Builder.Err()
+	}
+	name := b.Builder.UniqueName(f.Values[v].Name + ".mean")
+	mean := b.Builder.Op(graph.AvgPoolInt8, name, []graph.Value{x.value}, pairs(attrs)...)
+	b.store(graph.Reshape, v, s, []graph.Value{mean}, graph.Attrs{}.With("shape", f.Values[v].Type.Shape))
+	return b.Builder.Err()
+}
+
+// concat brings all operands to the scale of the result, and lays them side by side.
+func (b *builder) concat(n *graph.Node) error {
+	s, err := b.scale(n.Out[0])
+	if err != nil {
+		return err
+	}
+	var in []graph.Value
+	for i, v := range n.In {
+		x := b.bytes[v]
+		if x.scale != s {
+			name := fmt.Sprintf("%s.%d", b.From.Values[n.Out[0]].Name, i)
+			x = b.through(name, x, s, func(x float64) float64 { return x })
+		}
+		in = append(in, x.value)
+	}
+	b.store(graph.ConcatInt8, n.Out[0], s, in, n.Attrs)
+	return b.Builder.Err()
+}
+
+// through adds a table that applies f to bytes.
+func (b *builder) through(name string, x byteMap, s scale, f func(float64) float64) byteMap {
+	t := tensor.New(tensor.U8, steps+1)
+	for q := range t.U8() {
+		t.U8()[q] = s.byteOf(f(x.scale.number(q)))
+	}
+	table := b.declare(name+".table", t, graph.Constant)
+	name = b.Builder.UniqueName(name)
+	return byteMap{b.Builder.Op(graph.TableInt8, name, []graph.Value{x.value, table}), s}
+}
+
+// lookUp makes an activation a table.
+func (b *builder) lookUp(n *graph.Node, act *activation) error {
+	v := n.Out[0]
+	s, err := b.scale(v)
+	if err == nil {
+		b.bytes[v] = b.through(b.From.Values[v].Name, b.bytes[n.In[0]], s, act.f)
+	}
+	return err
+}

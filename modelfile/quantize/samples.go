@@ -1,0 +1,109 @@
+package quantize
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// samples are the inputs that ranges are measured on.
+type samples struct {
+	batches []tensor.Tensor
+	info    data.Info
+	count   int
+	fleet   fleet.Options
+	batch   int
+}
+
+// readSamples reads at most o.Samples of o.Data, drawn at random, the same every time.
+func readSamples(ctx context.Context, m *models.Model, o Options) (*samples, error) {
+	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Train}, o.Note)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if o.Samples < src.Info().Len {
+		if src, err = data.Subset(src, o.Samples, 0); err != nil {
+			return nil, err
+		}
+	}
+	s := &samples{info: src.Info(), fleet: o.Fleet, batch: o.Batch}
+	fed, err := fit.Model(m, s.info)
+	if err != nil {
+		return nil, err
+	}
+	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Epochs: 1, Workers: o.Workers,
+		Transform: train.Transform(fed, s.info)})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	for {
+		b, err := l.Next()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.batches = append(s.batches, b.X.Clone())
+		s.count += b.X.Shape[0]
+		b.Release()
+	}
+}
+
+// each runs models on every batch, and calls do with the outputs of each.
+func (s *samples) each(ctx context.Context, do func(outputs [][]tensor.Tensor) error,
+	ms ...*models.Model) error {
+	ps := make([]*predict.Predictor, len(ms))
+	for i, m := range ms {
+		fed, err := fit.Model(m, s.info)
+		if err != nil {
+			return err
+		}
+		if ps[i], err = predict.Open(ctx, fed, predict.Options{Fleet: s.fleet, Batch: s.batch}); err != nil {
+			return err
+		}
+		defer ps[i].Close()
+	}
+	for _, x := range s.batches {
+		outputs := make([][]tensor.Tensor, len(ms))
+		for i, p := range ps {
+			out, err := p.Predict(ctx, x)
+			if err != nil {
+				return err
+			}
+			outputs[i] = out
+		}
+		if err := do(outputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withOutputs returns m with values as outputs behind its own.
+func withOutputs(m *models.Model, values []graph.Value) (*models.Model, error) {
+	table := append([]graph.State{}, m.Graph.State...)
+	b := graph.Extend(m.Graph.Main, &table)
+	for _, v := range values {
+		name := "measured." + m.Graph.Main.Values[v].Name
+		if b.Type(v).DType == tensor.U8 {
+			return nil, errors.New(name + " is bytes")
+		}
+		b.Output(name, v, false)
+	}
+	main, err := b.Function()
+	out := *m
+	out.Graph = &graph.Graph{Name: m.Graph.Name, State: table, Main: main}
+	return &out, err
+}

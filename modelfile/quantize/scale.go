@@ -1,0 +1,57 @@
+package quantize
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Range is that of the numbers of a map.
+type Range struct{ Low, High float64 }
+
+// scale is what a byte stands for: of*(q - zero).
+type scale struct {
+	of   float32
+	zero int
+}
+
+// steps is how many a byte has.
+const steps = 255
+
+// scaleOf returns the scale on which a range lies: 0 is one of its steps.
+func (r Range) scaleOf() (scale, error) {
+	low, high := min(r.Low, 0), max(r.High, 0)
+	if !tensor.IsFinite(low) || !tensor.IsFinite(high) {
+		return scale{}, fmt.Errorf("its range is %g to %g, which is not finite", r.Low, r.High)
+	}
+	s := float32((high - low) / steps)
+	switch {
+	case low == high: // a dead map: all of it is 0
+		return scale{of: 1}, nil
+	case s < leastScale || s > mostScale:
+		return scale{}, fmt.Errorf("its range is %g to %g: a step would be %g, want %g to %g", r.Low, r.High,
+			(high-low)/steps, leastScale, mostScale)
+	}
+	return scale{s, int(min(math.RoundToEven(-low/float64(s)), steps))}, nil
+}
+
+// A scale, and what scales are multiplied and divided to, stays a normal float32.
+const (
+	leastScale = 0x1p-60
+	mostScale  = 0x1p60
+)
+
+// byteOf returns the byte of a number.
+func (s scale) byteOf(x float64) uint8 {
+	return class.Int8{Zero: int32(s.zero), Max: steps}.Quantize(float32(x), s.of)
+}
+
+// number returns what a byte stands for.
+func (s scale) number(q int) float64 { return float64(s.of * float32(q-s.zero)) }
+
+// bounds returns the bytes of a range that bounds results, which may be infinite.
+func (s scale) bounds(r Range) (least, most int) {
+	return int(s.byteOf(r.Low)), int(s.byteOf(r.High))
+}

@@ -1,0 +1,99 @@
+package quantize
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// mostWeight is the largest weight in steps, either way.
+const mostWeight = 127
+
+// weights are the operands of a product of int8.
+type weights struct {
+	weight, bias tensor.Tensor // i8 and i32
+	by           tensor.Tensor // f32: what a step of a sum is in steps of the result
+	noise        float64       // signal to noise of the weights, in decibels
+}
+
+// layerInput is what a product reads.
+type layerInput struct {
+	scale scale
+	means []float64 // of its channels; nil: not known
+}
+
+// quantizeWeights returns weight [O,...] and bias of a layer on bytes. result is the scale of its
+// result, or 1 where that is float32. Where the means of the input's channels are known, the bias takes in
+// what rounding the weights changes in the mean.
+func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerInput, result float64) (
+	*weights, error) {
+	out := weight.Shape[0]
+	q := &weights{weight: tensor.New(tensor.I8, weight.Shape...), bias: tensor.New(tensor.I32, out),
+		by: tensor.New(tensor.F32, out)}
+	per, taps := weight.Count()/out, tensor.Count(weight.Shape[2:])
+	signal, noise := 0.0, 0.0
+	for o := range out {
+		line := weight.F32()[o*per : (o+1)*per]
+		b := 0.0
+		if bias != nil {
+			b = float64(bias[o])
+		}
+		step, err := stepOf(line, b, float64(x.scale.of))
+		if err != nil {
+			return nil, fmt.Errorf("channel %d: %w", o, err)
+		}
+		first := o / (out / groups) * (per / taps)
+		for k, w := range line {
+			n := math.RoundToEven(float64(w) / float64(step))
+			tensor.View[int8](q.weight)[o*per+k] = int8(min(max(n, -mostWeight), mostWeight))
+			wrong := float64(n*float64(step)) - float64(w)
+			signal += float64(float64(w) * float64(w))
+			noise += float64(wrong * wrong)
+			if x.means != nil {
+				b -= float64(wrong * x.means[first+k/taps])
+			}
+		}
+		q.bias.I32()[o] = int32(min(max(math.RoundToEven(b/(float64(x.scale.of)*float64(step))), -graph.MostBias),
+			graph.MostBias))
+		q.by.F32()[o] = float32(float64(x.scale.of) * float64(step) / result)
+		if !(q.by.F32()[o] >= 0x1p-126 && q.by.F32()[o] <= math.MaxFloat32) {
+			return nil, fmt.Errorf("channel %d: a step of its sums would be %g steps of its result", o,
+				q.by.F32()[o])
+		}
+	}
+	q.noise = decibels(signal, noise)
+	return q, nil
+}
+
+// stepOf returns the scale of the weights of a channel: their largest is 127 steps, unless the bias would be
+// more steps of a sum than it may.
+func stepOf(line []float32, bias, input float64) (float32, error) {
+	largest := 0.0
+	for _, w := range line {
+		if !tensor.IsFinite(w) {
+			return 0, problem.Advise("take an earlier checkpoint", "a weight is %g", w)
+		}
+		largest = max(largest, math.Abs(float64(w)))
+	}
+	if !tensor.IsFinite(bias) {
+		return 0, problem.Advise("take an earlier checkpoint", "its bias is %g", bias)
+	}
+	const roomy = graph.MostBias / 4 // a bias that is corrected is still one
+	step := max(largest/mostWeight, math.Abs(bias)/(input*roomy), leastScale)
+	if step > mostScale {
+		return 0, fmt.Errorf("its weights go to %g, want at most %g", largest, float64(mostScale)*mostWeight)
+	}
+	return float32(step), nil
+}
+
+// decibels returns signal to noise; without noise 200.
+func decibels(signal, noise float64) float64 {
+	const most = 200
+	if signal == 0 || noise == 0 {
+		return most
+	}
+	return min(10*tensor.Log(signal/noise)/math.Ln10, most)
+}

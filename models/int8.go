@@ -1,0 +1,73 @@
+package models
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Quantised says of what an int8 template was made.
+type Quantised struct {
+	From    string `msgpack:"from" json:"from"`       // the SHA-256 of the file of the model, in hex
+	By      string `msgpack:"by" json:"by"`           // where ranges come from: "batch norm", or a method
+	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
+}
+
+// Check refuses what no quantisation writes.
+func (q *Quantised) Check() error {
+	const digits = 64
+	if len(q.From) != digits || len(q.By) > digits || q.Samples < 0 {
+		return fmt.Errorf("int8: from %.80q, by %.80q, over %s: want a SHA-256, a method and a number", q.From,
+			q.By, problem.Plural(q.Samples, "sample"))
+	}
+	return nil
+}
+
+// Int8 reports whether m is an int8 template: one that computes with bytes (docs/int8.md).
+func (m *Model) Int8() bool {
+	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op.Int8() })
+}
+
+// Trainable refuses a template that no training goes on from.
+func (m *Model) Trainable() error {
+	if !m.Int8() {
+		return nil
+	}
+	advice := "train the float32 model that it was made of"
+	if m.Quantised != nil {
+		advice += ", sha256 " + m.Quantised.From
+	}
+	return problem.New("model", m.Architecture, "it is an int8 template: weights of bytes have no gradients",
+		advice+", and quantise the result")
+}
+
+// checkInt8 checks the numbers that sums of int8 begin with and are multiplied by.
+func (m *Model) checkInt8() error {
+	f := m.Graph.Main
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op != graph.ConvInt8 && n.Op != graph.DenseInt8 {
+			continue
+		}
+		bias, by := f.Values[n.In[2]].State, f.Values[n.In[3]].State
+		if bias == "" || by == "" || f.Values[n.In[1]].State == "" {
+			return fmt.Errorf("model %s: %s: weight, bias and by are no state", m.Architecture, f.NodeName(n))
+		}
+		for c, b := range m.State[bias].I32() {
+			if b < -graph.MostBias || b > graph.MostBias {
+				return fmt.Errorf("model %s: %s of channel %d is %d, want at most 2^30 either way", m.Architecture,
+					bias, c, b)
+			}
+		}
+		for c, v := range m.State[by].F32() {
+			if !(v >= 0x1p-126 && v <= math.MaxFloat32) {
+				return fmt.Errorf("model %s: %s of channel %d is %g, want 2^-126 to %g", m.Architecture, by, c, v,
+					math.MaxFloat32)
+			}
+		}
+	}
+	return nil
+}

@@ -74,17 +74,18 @@ func (p *productInt8) prepare(f *run.Frame) error {
 	for i := range p.sections {
 		s := &p.sections[i]
 		for c := range s.window.Width {
-			o, at := s.out+c, c
-			if p.depthwise != nil {
-				at = p.depthwise.Offset(c)
-			}
-			sum := int32(0)
+			o, sum := s.out+c, int32(0)
 			for _, w := range weights[o*p.step : (o+1)*p.step] {
 				sum += int32(w)
 			}
-			s.Start[at], s.By[at] = bias[o]-p.zero*sum, by[o]
+			start, factor := bias[o]-p.zero*sum, by[o]
 			if !p.float {
-				s.By[at] = finite(by[o])
+				factor = finite(factor)
+			}
+			if p.depthwise != nil {
+				p.depthwise.Set(s.Requantise, c, start, factor)
+			} else {
+				s.Start[c], s.By[c] = start, factor
 			}
 		}
 		if p.depthwise != nil {

@@ -3709,9 +3709,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func depthwiseInt8AVX512VNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+// func depthwiseInt8AVX512VNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·depthwiseInt8AVX512VNNI(SB), NOSPLIT, $0-144
+TEXT ·depthwiseInt8AVX512VNNI(SB), NOSPLIT, $24-168
 	VPTERNLOGD   $0xff, Z28, Z28, Z28
 	VPSRLW       $0x08, Z28, Z28
 	VBROADCASTSS most+88(FP), Z31
@@ -3723,7 +3723,7 @@ TEXT ·depthwiseInt8AVX512VNNI(SB), NOSPLIT, $0-144
 	VPBROADCASTB X0, Z29
 
 	// taps that fill the last quad see padding, with weights of 0
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 	MOVQ quads+56(FP), R8
 	SHLQ $0x02, R8
 	MOVQ in+16(FP), R9
@@ -3735,10 +3735,10 @@ fill:
 	CMPQ R8, taps+48(FP)
 	JGT  fill
 
-position:
+run:
 	MOVQ offs+32(FP), R10
 	MOVQ taps+48(FP), R8
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 
 resolve:
 	MOVLQSX (R10), R11
@@ -3754,7 +3754,24 @@ resolve:
 	MOVLQSX (AX), AX
 	SARQ    $0x02, AX
 	ADDQ    out+0(FP), AX
-	MOVQ    channels+112(FP), DI
+
+	// the bytes of the results of the run
+	MOVQ    runs+136(FP), DI
+	MOVLQSX (DI), DI
+	CMPQ    DI, positions+144(FP)
+	CMOVQGT positions+144(FP), DI
+	MOVQ    DI, (SP)
+	IMULQ   width+112(FP), DI
+	MOVQ    DI, 8(SP)
+	XORQ    R15, R15
+	MOVQ    R15, 16(SP)
+
+chunk:
+	// x0 is where the chunk begins in the runs of the taps
+	MOVQ    16(SP), R15
+	MOVQ    chunk+120(FP), DI
+	CMPQ    DI, 8(SP)
+	CMOVQGT 8(SP), DI
 	MOVQ    w+64(FP), BX
 	MOVQ    start+72(FP), CX
 	MOVQ    by+80(FP), DX
@@ -3765,7 +3782,7 @@ block:
 	VMOVDQU32 64(CX)(R9*4), Z1
 	VMOVDQU32 128(CX)(R9*4), Z2
 	VMOVDQU32 192(CX)(R9*4), Z3
-	MOVQ      at+128(FP), SI
+	MOVQ      at+152(FP), SI
 	MOVQ      quads+56(FP), R8
 
 quad:
@@ -3774,10 +3791,10 @@ quad:
 	MOVQ       16(SI), R12
 	MOVQ       24(SI), R13
 	ADDQ       $0x20, SI
-	VMOVDQU32  (R10)(R9*1), Z4
-	VMOVDQU32  (R11)(R9*1), Z5
-	VMOVDQU32  (R12)(R9*1), Z6
-	VMOVDQU32  (R13)(R9*1), Z7
+	VMOVDQU32  (R10)(R15*1), Z4
+	VMOVDQU32  (R11)(R15*1), Z5
+	VMOVDQU32  (R12)(R15*1), Z6
+	VMOVDQU32  (R13)(R15*1), Z7
 	VPUNPCKLBW Z5, Z4, Z8
 	VPUNPCKHBW Z5, Z4, Z9
 	VPUNPCKLBW Z7, Z6, Z10
@@ -3828,18 +3845,31 @@ few:
 
 stored:
 	ADDQ $0x40, R9
+	ADDQ $0x40, R15
 	SUBQ $0x40, DI
 	JG   block
-	ADDQ $0x04, offs+32(FP)
-	ADDQ $0x04, outs+8(FP)
-	DECQ positions+120(FP)
-	JNE  position
+	MOVQ advance+128(FP), R9
+	ADDQ R9, 16(SP)
+	MOVQ chunk+120(FP), R9
+	ADDQ R9, AX
+	SUBQ R9, 8(SP)
+	JG   chunk
+	MOVQ (SP), R9
+	SUBQ R9, positions+144(FP)
+	JLE  end
+	SHLQ $0x02, R9
+	ADDQ R9, offs+32(FP)
+	ADDQ R9, outs+8(FP)
+	ADDQ R9, runs+136(FP)
+	JMP  run
+
+end:
 	VZEROUPPER
 	RET
 
-// func depthwiseInt8AVX512Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+// func depthwiseInt8AVX512Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·depthwiseInt8AVX512Words(SB), NOSPLIT, $0-144
+TEXT ·depthwiseInt8AVX512Words(SB), NOSPLIT, $24-168
 	VPTERNLOGD   $0xff, Z28, Z28, Z28
 	VPSRLW       $0x08, Z28, Z28
 	VBROADCASTSS most+88(FP), Z31
@@ -3851,7 +3881,7 @@ TEXT ·depthwiseInt8AVX512Words(SB), NOSPLIT, $0-144
 	VPBROADCASTB X0, Z29
 
 	// taps that fill the last quad see padding, with weights of 0
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 	MOVQ quads+56(FP), R8
 	SHLQ $0x02, R8
 	MOVQ in+16(FP), R9
@@ -3863,10 +3893,10 @@ fill:
 	CMPQ R8, taps+48(FP)
 	JGT  fill
 
-position:
+run:
 	MOVQ offs+32(FP), R10
 	MOVQ taps+48(FP), R8
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 
 resolve:
 	MOVLQSX (R10), R11
@@ -3882,7 +3912,24 @@ resolve:
 	MOVLQSX (AX), AX
 	SARQ    $0x02, AX
 	ADDQ    out+0(FP), AX
-	MOVQ    channels+112(FP), DI
+
+	// the bytes of the results of the run
+	MOVQ    runs+136(FP), DI
+	MOVLQSX (DI), DI
+	CMPQ    DI, positions+144(FP)
+	CMOVQGT positions+144(FP), DI
+	MOVQ    DI, (SP)
+	IMULQ   width+112(FP), DI
+	MOVQ    DI, 8(SP)
+	XORQ    R15, R15
+	MOVQ    R15, 16(SP)
+
+chunk:
+	// x0 is where the chunk begins in the runs of the taps
+	MOVQ    16(SP), R15
+	MOVQ    chunk+120(FP), DI
+	CMPQ    DI, 8(SP)
+	CMOVQGT 8(SP), DI
 	MOVQ    w+64(FP), BX
 	MOVQ    start+72(FP), CX
 	MOVQ    by+80(FP), DX
@@ -3893,7 +3940,7 @@ block:
 	VMOVDQU32 64(CX)(R9*4), Z1
 	VMOVDQU32 128(CX)(R9*4), Z2
 	VMOVDQU32 192(CX)(R9*4), Z3
-	MOVQ      at+128(FP), SI
+	MOVQ      at+152(FP), SI
 	MOVQ      quads+56(FP), R8
 
 quad:
@@ -3902,10 +3949,10 @@ quad:
 	MOVQ       16(SI), R12
 	MOVQ       24(SI), R13
 	ADDQ       $0x20, SI
-	VMOVDQU32  (R10)(R9*1), Z4
-	VMOVDQU32  (R11)(R9*1), Z5
-	VMOVDQU32  (R12)(R9*1), Z6
-	VMOVDQU32  (R13)(R9*1), Z7
+	VMOVDQU32  (R10)(R15*1), Z4
+	VMOVDQU32  (R11)(R15*1), Z5
+	VMOVDQU32  (R12)(R15*1), Z6
+	VMOVDQU32  (R13)(R15*1), Z7
 	VPUNPCKLBW Z5, Z4, Z8
 	VPUNPCKHBW Z5, Z4, Z9
 	VPUNPCKLBW Z7, Z6, Z10
@@ -3976,18 +4023,31 @@ few:
 
 stored:
 	ADDQ $0x40, R9
+	ADDQ $0x40, R15
 	SUBQ $0x40, DI
 	JG   block
-	ADDQ $0x04, offs+32(FP)
-	ADDQ $0x04, outs+8(FP)
-	DECQ positions+120(FP)
-	JNE  position
+	MOVQ advance+128(FP), R9
+	ADDQ R9, 16(SP)
+	MOVQ chunk+120(FP), R9
+	ADDQ R9, AX
+	SUBQ R9, 8(SP)
+	JG   chunk
+	MOVQ (SP), R9
+	SUBQ R9, positions+144(FP)
+	JLE  end
+	SHLQ $0x02, R9
+	ADDQ R9, offs+32(FP)
+	ADDQ R9, outs+8(FP)
+	ADDQ R9, runs+136(FP)
+	JMP  run
+
+end:
 	VZEROUPPER
 	RET
 
-// func depthwiseInt8AVXVNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+// func depthwiseInt8AVXVNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 // Requires: AVX, AVX2, CMOV
-TEXT ·depthwiseInt8AVXVNNI(SB), NOSPLIT, $0-144
+TEXT ·depthwiseInt8AVXVNNI(SB), NOSPLIT, $24-168
 	VPCMPEQD     Y12, Y12, Y12
 	VPSRLW       $0x08, Y12, Y12
 	VBROADCASTSS most+88(FP), Y15
@@ -3999,7 +4059,7 @@ TEXT ·depthwiseInt8AVXVNNI(SB), NOSPLIT, $0-144
 	VPBROADCASTB X0, Y13
 
 	// taps that fill the last quad see padding, with weights of 0
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 	MOVQ quads+56(FP), R8
 	SHLQ $0x02, R8
 	MOVQ in+16(FP), R9
@@ -4011,10 +4071,10 @@ fill:
 	CMPQ R8, taps+48(FP)
 	JGT  fill
 
-position:
+run:
 	MOVQ offs+32(FP), R10
 	MOVQ taps+48(FP), R8
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 
 resolve:
 	MOVLQSX (R10), R11
@@ -4030,7 +4090,24 @@ resolve:
 	MOVLQSX (AX), AX
 	SARQ    $0x02, AX
 	ADDQ    out+0(FP), AX
-	MOVQ    channels+112(FP), DI
+
+	// the bytes of the results of the run
+	MOVQ    runs+136(FP), DI
+	MOVLQSX (DI), DI
+	CMPQ    DI, positions+144(FP)
+	CMOVQGT positions+144(FP), DI
+	MOVQ    DI, (SP)
+	IMULQ   width+112(FP), DI
+	MOVQ    DI, 8(SP)
+	XORQ    R15, R15
+	MOVQ    R15, 16(SP)
+
+chunk:
+	// x0 is where the chunk begins in the runs of the taps
+	MOVQ    16(SP), R15
+	MOVQ    chunk+120(FP), DI
+	CMPQ    DI, 8(SP)
+	CMOVQGT 8(SP), DI
 	MOVQ    w+64(FP), BX
 	MOVQ    start+72(FP), CX
 	MOVQ    by+80(FP), DX
@@ -4041,7 +4118,7 @@ block:
 	VMOVDQU 32(CX)(R9*4), Y1
 	VMOVDQU 64(CX)(R9*4), Y2
 	VMOVDQU 96(CX)(R9*4), Y3
-	MOVQ    at+128(FP), SI
+	MOVQ    at+152(FP), SI
 	MOVQ    quads+56(FP), R8
 
 quad:
@@ -4050,10 +4127,10 @@ quad:
 	MOVQ       16(SI), R12
 	MOVQ       24(SI), R13
 	ADDQ       $0x20, SI
-	VMOVDQU    (R10)(R9*1), Y4
-	VMOVDQU    (R11)(R9*1), Y5
-	VMOVDQU    (R12)(R9*1), Y6
-	VMOVDQU    (R13)(R9*1), Y7
+	VMOVDQU    (R10)(R15*1), Y4
+	VMOVDQU    (R11)(R15*1), Y5
+	VMOVDQU    (R12)(R15*1), Y6
+	VMOVDQU    (R13)(R15*1), Y7
 	VPUNPCKLBW Y5, Y4, Y8
 	VPUNPCKHBW Y5, Y4, Y9
 	VPUNPCKLBW Y7, Y6, Y10
@@ -4113,32 +4190,45 @@ quad:
 	JMP       stored
 
 few:
-	MOVQ    spare+136(FP), R12
+	MOVQ    spare+160(FP), R12
 	VMOVDQU Y0, (R12)
-	ADDQ    R9, AX
+	LEAQ    (AX)(R9*1), R13
 	XORQ    R10, R10
 
 byte:
 	MOVBQZX (R12)(R10*1), R11
-	MOVB    R11, (AX)(R10*1)
+	MOVB    R11, (R13)(R10*1)
 	INCQ    R10
 	CMPQ    R10, DI
 	JLT     byte
 
 stored:
 	ADDQ $0x20, R9
+	ADDQ $0x20, R15
 	SUBQ $0x20, DI
 	JG   block
-	ADDQ $0x04, offs+32(FP)
-	ADDQ $0x04, outs+8(FP)
-	DECQ positions+120(FP)
-	JNE  position
+	MOVQ advance+128(FP), R9
+	ADDQ R9, 16(SP)
+	MOVQ chunk+120(FP), R9
+	ADDQ R9, AX
+	SUBQ R9, 8(SP)
+	JG   chunk
+	MOVQ (SP), R9
+	SUBQ R9, positions+144(FP)
+	JLE  end
+	SHLQ $0x02, R9
+	ADDQ R9, offs+32(FP)
+	ADDQ R9, outs+8(FP)
+	ADDQ R9, runs+136(FP)
+	JMP  run
+
+end:
 	VZEROUPPER
 	RET
 
-// func depthwiseInt8AVX2Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+// func depthwiseInt8AVX2Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 // Requires: AVX, AVX2, CMOV
-TEXT ·depthwiseInt8AVX2Words(SB), NOSPLIT, $0-144
+TEXT ·depthwiseInt8AVX2Words(SB), NOSPLIT, $24-168
 	VPCMPEQD     Y12, Y12, Y12
 	VPSRLW       $0x08, Y12, Y12
 	VBROADCASTSS most+88(FP), Y15
@@ -4150,7 +4240,7 @@ TEXT ·depthwiseInt8AVX2Words(SB), NOSPLIT, $0-144
 	VPBROADCASTB X0, Y13
 
 	// taps that fill the last quad see padding, with weights of 0
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 	MOVQ quads+56(FP), R8
 	SHLQ $0x02, R8
 	MOVQ in+16(FP), R9
@@ -4162,10 +4252,10 @@ fill:
 	CMPQ R8, taps+48(FP)
 	JGT  fill
 
-position:
+run:
 	MOVQ offs+32(FP), R10
 	MOVQ taps+48(FP), R8
-	MOVQ at+128(FP), SI
+	MOVQ at+152(FP), SI
 
 resolve:
 	MOVLQSX (R10), R11
@@ -4181,7 +4271,24 @@ resolve:
 	MOVLQSX (AX), AX
 	SARQ    $0x02, AX
 	ADDQ    out+0(FP), AX
-	MOVQ    channels+112(FP), DI
+
+	// the bytes of the results of the run
+	MOVQ    runs+136(FP), DI
+	MOVLQSX (DI), DI
+	CMPQ    DI, positions+144(FP)
+	CMOVQGT positions+144(FP), DI
+	MOVQ    DI, (SP)
+	IMULQ   width+112(FP), DI
+	MOVQ    DI, 8(SP)
+	XORQ    R15, R15
+	MOVQ    R15, 16(SP)
+
+chunk:
+	// x0 is where the chunk begins in the runs of the taps
+	MOVQ    16(SP), R15
+	MOVQ    chunk+120(FP), DI
+	CMPQ    DI, 8(SP)
+	CMOVQGT 8(SP), DI
 	MOVQ    w+64(FP), BX
 	MOVQ    start+72(FP), CX
 	MOVQ    by+80(FP), DX
@@ -4192,7 +4299,7 @@ block:
 	VMOVDQU 32(CX)(R9*4), Y1
 	VMOVDQU 64(CX)(R9*4), Y2
 	VMOVDQU 96(CX)(R9*4), Y3
-	MOVQ    at+128(FP), SI
+	MOVQ    at+152(FP), SI
 	MOVQ    quads+56(FP), R8
 
 quad:
@@ -4201,10 +4308,10 @@ quad:
 	MOVQ       16(SI), R12
 	MOVQ       24(SI), R13
 	ADDQ       $0x20, SI
-	VMOVDQU    (R10)(R9*1), Y4
-	VMOVDQU    (R11)(R9*1), Y5
-	VMOVDQU    (R12)(R9*1), Y6
-	VMOVDQU    (R13)(R9*1), Y7
+	VMOVDQU    (R10)(R15*1), Y4
+	VMOVDQU    (R11)(R15*1), Y5
+	VMOVDQU    (R12)(R15*1), Y6
+	VMOVDQU    (R13)(R15*1), Y7
 	VPUNPCKLBW Y5, Y4, Y8
 	VPUNPCKHBW Y5, Y4, Y9
 	VPUNPCKLBW Y7, Y6, Y10
@@ -4268,26 +4375,39 @@ quad:
 	JMP        stored
 
 few:
-	MOVQ    spare+136(FP), R12
+	MOVQ    spare+160(FP), R12
 	VMOVDQU Y0, (R12)
-	ADDQ    R9, AX
+	LEAQ    (AX)(R9*1), R13
 	XORQ    R10, R10
 
 byte:
 	MOVBQZX (R12)(R10*1), R11
-	MOVB    R11, (AX)(R10*1)
+	MOVB    R11, (R13)(R10*1)
 	INCQ    R10
 	CMPQ    R10, DI
 	JLT     byte
 
 stored:
 	ADDQ $0x20, R9
+	ADDQ $0x20, R15
 	SUBQ $0x20, DI
 	JG   block
-	ADDQ $0x04, offs+32(FP)
-	ADDQ $0x04, outs+8(FP)
-	DECQ positions+120(FP)
-	JNE  position
+	MOVQ advance+128(FP), R9
+	ADDQ R9, 16(SP)
+	MOVQ chunk+120(FP), R9
+	ADDQ R9, AX
+	SUBQ R9, 8(SP)
+	JG   chunk
+	MOVQ (SP), R9
+	SUBQ R9, positions+144(FP)
+	JLE  end
+	SHLQ $0x02, R9
+	ADDQ R9, offs+32(FP)
+	ADDQ R9, outs+8(FP)
+	ADDQ R9, runs+136(FP)
+	JMP  run
+
+end:
 	VZEROUPPER
 	RET
 

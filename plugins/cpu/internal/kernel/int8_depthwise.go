@@ -10,36 +10,93 @@ import (
 // window's runs are whole pixels.
 //
 //	sum[p][c] = start[c] + sum over t of in[p,t][c] * weight[t][c]
+//
+// Assembly takes some pixels at once whose channels fill whole blocks, where pixels that lie side by side
+// see such; weights, starts and factors are repeated for them.
 type DepthwiseInt8 struct {
 	*Int8
-	lanes int // channels of a block, in the order in which four registers of sums have them
-	words bool
+	lanes   int // channels of a block, in the order in which four registers of sums have them; 0: no assembly
+	words   bool
+	pixels  int     // that are treated at once
+	advance int     // bytes from what a pixel sees to what the next sees
+	runs    []int32 // by position: how many from it on see the image and padding alike, and lie side by side
 }
 
-// mostTapsInt8 bounds the taps of assembly.
-const mostTapsInt8 = 64
+const (
+	mostTapsInt8  = 64       // of assembly
+	mostChunkInt8 = 2 << 10  // channels of the pixels that are treated at once
+	mostRunInt8   = 16 << 10 // bytes that a run advances
+)
 
 // NewDepthwiseInt8 returns the products over a window of whole pixels of bytes, with that byte as padding.
 func (s *Set) NewDepthwiseInt8(w *Window, pad uint8) *DepthwiseInt8 {
-	d := &DepthwiseInt8{Int8: NewInt8(w, pad)}
-	if s.int8 != nil && w.Taps > 0 && d.tapQuads()*quadLen <= mostTapsInt8 {
-		d.lanes, d.words = s.int8.lanes, s.int8.words
+	d := &DepthwiseInt8{Int8: NewInt8(w, pad), pixels: 1}
+	if s.int8 == nil || w.Taps == 0 || d.tapQuads()*quadLen > mostTapsInt8 {
+		return d
 	}
+	d.lanes, d.words = s.int8.lanes, s.int8.words
+	d.advance = d.findAdvance()
+	d.runs = make([]int32, len(w.Out))
+	for p := len(d.runs) - 1; p >= 0; p-- {
+		d.runs[p] = 1
+		if p+1 < len(d.runs) && d.alike(p) && (int(d.runs[p+1])+1)*d.advance <= mostRunInt8 {
+			d.runs[p] += d.runs[p+1]
+		}
+	}
+	if d.advance == w.Width {
+		for n := 1; n*w.Width <= mostChunkInt8 && d.pixels == 1; n++ {
+			if n*w.Width%d.lanes == 0 {
+				d.pixels = n
+			}
+		}
+	}
+	d.pad = slices.Repeat([]byte{pad}, mostRunInt8+w.Width+2*d.lanes)
 	return d
+}
+
+// findAdvance returns how far apart the first two neighbours lie that see the image.
+func (d *DepthwiseInt8) findAdvance() int {
+	n := len(d.Out)
+	for i := range d.Int8.in {
+		if i%n+1 < n && d.Int8.in[i] >= 0 && d.Int8.in[i+1] > d.Int8.in[i] {
+			return int(d.Int8.in[i+1] - d.Int8.in[i])
+		}
+	}
+	return d.Width
+}
+
+// alike reports whether what the position behind p sees and where its result lies is that of p, moved on.
+func (d *DepthwiseInt8) alike(p int) bool {
+	n := len(d.Out)
+	for t := range d.Taps {
+		a, b := d.Int8.in[t*n+p], d.Int8.in[t*n+p+1]
+		if (a < 0) != (b < 0) || a >= 0 && int(b-a) != d.advance {
+			return false
+		}
+	}
+	return int(d.Out[p+1]-d.Out[p]) == 4*d.Width
 }
 
 // tapQuads returns how many quads the taps make.
 func (d *DepthwiseInt8) tapQuads() int { return (d.Taps + quadLen - 1) / quadLen }
 
-// Channels returns how many channels starts and factors have: whole blocks.
+// Channels returns how many starts and factors there are: whole blocks.
 func (d *DepthwiseInt8) Channels() int {
 	n := max(1, d.lanes)
-	return (d.Width + n - 1) / n * n
+	return (d.pixels*d.Width + n - 1) / n * n
 }
 
-// Offset returns where starts and factors have channel c: sums are in four registers, which packing
-// interleaves by four.
-func (d *DepthwiseInt8) Offset(c int) int {
+// Set sets the start and the factor of channel c.
+func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, by float32) {
+	for i := range d.pixels {
+		at := d.offset(i*d.Width + c)
+		r.Start[at], r.By[at] = start, by
+	}
+}
+
+// offset returns where starts and factors have channel c of some pixels: sums are in four registers, which
+// packing interleaves by four.
+func (d *DepthwiseInt8) offset(c int) int {
 	if d.lanes == 0 {
 		return c
 	}
@@ -58,9 +115,9 @@ func (d *DepthwiseInt8) PackedLen() int {
 
 // Pack sets packed, zeros so far, to weights [C][Taps].
 func (d *DepthwiseInt8) Pack(packed, weights []int8) {
-	for c := range d.Width {
+	for c := range d.pixels * d.Width {
 		for t := range d.Taps {
-			w, at := weights[c*d.Taps+t], d.Offset(c)
+			w, at := weights[c%d.Width*d.Taps+t], d.offset(c)
 			if d.lanes == 0 {
 				packed[t*d.Width+c] = w
 				continue
@@ -95,8 +152,8 @@ func (s *Set) DepthwiseInt8(d *DepthwiseInt8, out, in []uint8, packed []int8, r 
 		x := bytesAt(in)
 		pad := int(uintptr(unsafe.Pointer(bytesAt(d.pad))) - uintptr(unsafe.Pointer(x)))
 		s.int8.depthwise(&out[0], &d.Out[from], x, pad, &d.Int8.in[from], 4*len(d.Out), d.Taps, d.tapQuads(),
-			&packed[0], &r.Start[0], &r.By[0], most(r.Int8), int(r.Zero), int(r.Min), d.Width, to-from, &spare.taps,
-			&spare.few[0])
+			&packed[0], &r.Start[0], &r.By[0], most(r.Int8), int(r.Zero), int(r.Min), d.Width, d.pixels*d.Width,
+			d.pixels*d.advance, &d.runs[from], to-from, &spare.taps, &spare.few[0])
 	default:
 		for p := from; p < to; p++ {
 			d.generic(out[int(d.Out[p])/4:], in, packed, r, p)

@@ -17,12 +17,27 @@ func depthwiseBytes(s *Set, w *Window, in []uint8, weights []int8, start []int32
 	d.Pack(packed, weights)
 	r := Requantise{q, make([]int32, d.Channels()), make([]float32, d.Channels())}
 	for c := range w.Width {
-		r.Start[d.Offset(c)], r.By[d.Offset(c)] = start[c], by[c]
+		d.Set(r, c, start[c], by[c])
 	}
 	out := slices.Repeat([]uint8{77}, w.outNeed+70)
 	s.DepthwiseInt8(d, out, in, packed, r, 0, cut, new(Int8Workspace))
 	s.DepthwiseInt8(d, out, in, packed, r, cut, w.Positions(), new(Int8Workspace))
 	return out
+}
+
+// rowsWindow returns a window of pixels that lie side by side, which see such, some of them padding.
+func rowsWindow(positions, taps, channels, stride int) *Window {
+	in, out := make([]int32, positions*taps), make([]int32, positions)
+	for p := range positions {
+		out[p] = int32(4 * p * channels)
+		for t := range taps {
+			in[t*positions+p] = int32(4 * channels * (p*stride + t%5))
+			if p == 0 && t%3 == 0 || p == 7 || p > 9 && t == 1 {
+				in[t*positions+p] = -1
+			}
+		}
+	}
+	return NewWindow(in, out, taps, channels, channels)
 }
 
 func TestDepthwiseInt8(t *testing.T) {
@@ -32,7 +47,10 @@ func TestDepthwiseInt8(t *testing.T) {
 		{0, 9, 16}, {5, 0, 33}} {
 		for trial := range 4 {
 			w := randomWindow(r, s.positions, s.taps, s.channels, s.channels, 3, 1000)
-			in, weights := make([]uint8, 1000+64), make([]int8, s.channels*s.taps)
+			if trial%2 == 0 {
+				w = rowsWindow(s.positions, s.taps, s.channels, 1+trial/2)
+			}
+			in, weights := make([]uint8, max(1000, w.inNeed)+64), make([]int8, s.channels*s.taps)
 			for i := range in {
 				in[i] = uint8(r.IntN(256))
 				if trial == 0 {

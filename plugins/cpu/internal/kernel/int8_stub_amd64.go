@@ -107,16 +107,16 @@ func requantiseAVX512(out *byte, outs *int32, sums *int32, by *float32, most flo
 func requantiseAVX2(out *byte, outs *int32, sums *int32, by *float32, most float32, zero int, least int, channels int, positions int)
 
 //go:noescape
-func depthwiseInt8AVX512VNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+func depthwiseInt8AVX512VNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 
 //go:noescape
-func depthwiseInt8AVX512Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+func depthwiseInt8AVX512Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 
 //go:noescape
-func depthwiseInt8AVXVNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+func depthwiseInt8AVXVNNI(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 
 //go:noescape
-func depthwiseInt8AVX2Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, channels int, positions int, at *[64]uintptr, spare *byte)
+func depthwiseInt8AVX2Words(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)
 
 //go:noescape
 func addInt8AVX512(y *byte, a *byte, b *byte, aBy float32, bBy float32, most float32, aZero int, bZero int, zero int, least int, vectors int)

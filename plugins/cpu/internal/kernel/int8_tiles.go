@@ -13,8 +13,8 @@ type int8Kernels struct {
 	lanes     int  // channels of a block of DepthwiseInt8, and bytes of a register
 	words     bool // depthwise weights are words, of even and of odd taps apart
 	depthwise func(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps, quads int, w *int8,
-		start *int32, by *float32, most float32, zero, least, channels, positions int, at *[mostTapsInt8]uintptr,
-		spare *byte)
+		start *int32, by *float32, most float32, zero, least, width, chunk, advance int, runs *int32, positions int,
+		at *[mostTapsInt8]uintptr, spare *byte)
 	int8Bytes
 }
 

@@ -17,14 +17,16 @@ func depthwiseInt8() {
 	}
 }
 
-// depthwise writes the walk over positions and blocks of as many channels as a register has bytes.
+// depthwise writes the walk over runs of positions that see the image and padding alike, which lie side by
+// side: their results are chunks, and these are blocks of as many bytes as a register has.
 func (t *int8Tiler) depthwise() {
 	TEXT("depthwiseInt8"+t.name, NOSPLIT, "func(out *byte, outs *int32, in *byte, pad int, offs *int32, "+
 		"offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, "+
-		"channels int, positions int, at *[64]uintptr, spare *byte)")
+		"width int, chunk int, advance int, runs *int32, positions int, at *[64]uintptr, spare *byte)")
 	Pragma("noescape")
 	out, w, start, by, at, left := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.RDI
-	quad, c := reg.R8, reg.R9
+	quad, c, x0 := reg.R8, reg.R9, reg.R15
+	count, rest, begin := AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	x := []reg.GPPhysical{reg.R10, reg.R11, reg.R12, reg.R13}
 	n := len(t.regs)
 	most, zero, least := t.regs[n-1], t.regs[n-2], t.regs[n-3]
@@ -48,7 +50,7 @@ func (t *int8Tiler) depthwise() {
 	CMPQ(quad, param("taps"))
 	JGT(operand.LabelRef("fill"))
 
-	Label("position")
+	Label("run")
 	MOVQ(param("offs"), x[0])
 	MOVQ(param("taps"), quad)
 	MOVQ(param("at"), at)
@@ -66,7 +68,23 @@ func (t *int8Tiler) depthwise() {
 	MOVLQSX(operand.Mem{Base: out}, out)
 	SARQ(operand.Imm(2), out)
 	ADDQ(param("out"), out)
-	MOVQ(param("channels"), left)
+	Comment("the bytes of the results of the run")
+	MOVQ(param("runs"), left)
+	MOVLQSX(operand.Mem{Base: left}, left)
+	CMPQ(left, param("positions"))
+	CMOVQGT(param("positions"), left)
+	MOVQ(left, count)
+	IMULQ(param("width"), left)
+	MOVQ(left, rest)
+	XORQ(x0, x0)
+	MOVQ(x0, begin)
+
+	Label("chunk")
+	Comment("x0 is where the chunk begins in the runs of the taps")
+	MOVQ(begin, x0)
+	MOVQ(param("chunk"), left)
+	CMPQ(left, rest)
+	CMOVQGT(rest, left)
 	MOVQ(param("w"), w)
 	MOVQ(param("start"), start)
 	MOVQ(param("by"), by)
@@ -83,7 +101,7 @@ func (t *int8Tiler) depthwise() {
 		MOVQ(operand.Mem{Base: at, Disp: 8 * i}, x[i])
 	}
 	ADDQ(operand.Imm(32), at)
-	t.interleave(x, c)
+	t.interleave(x, x0)
 	for j := range 4 {
 		t.add(j, w)
 	}
@@ -99,12 +117,24 @@ func (t *int8Tiler) depthwise() {
 	t.pack(zero, least)
 	t.put(out, c, left, x[0], x[1])
 	ADDQ(operand.Imm(uint64(t.bytes)), c)
+	ADDQ(operand.Imm(uint64(t.bytes)), x0)
 	SUBQ(operand.Imm(uint64(t.bytes)), left)
 	JG(operand.LabelRef("block"))
-	ADDQ(operand.Imm(4), param("offs"))
-	ADDQ(operand.Imm(4), param("outs"))
-	DECQ(param("positions"))
-	JNE(operand.LabelRef("position"))
+	MOVQ(param("advance"), c)
+	ADDQ(c, begin)
+	MOVQ(param("chunk"), c)
+	ADDQ(c, out)
+	SUBQ(c, rest)
+	JG(operand.LabelRef("chunk"))
+	MOVQ(count, c)
+	SUBQ(c, param("positions"))
+	JLE(operand.LabelRef("end"))
+	SHLQ(operand.Imm(2), c)
+	ADDQ(c, param("offs"))
+	ADDQ(c, param("outs"))
+	ADDQ(c, param("runs"))
+	JMP(operand.LabelRef("run"))
+	Label("end")
 	VZEROUPPER()
 	RET()
 }
@@ -188,14 +218,14 @@ func (t *int8Tiler) put(out, c, left, at, value reg.GPPhysical) {
 		KMOVQ(at, reg.K1)
 		VMOVDQU8(t.regs[0], reg.K1, to)
 	} else {
-		spare := reg.R12
+		spare, last := reg.R12, reg.R13
 		MOVQ(param("spare"), spare)
 		VMOVDQU(t.regs[0], operand.Mem{Base: spare})
-		ADDQ(c, out)
+		LEAQ(to, last)
 		XORQ(at, at)
 		Label("byte")
 		MOVBQZX(operand.Mem{Base: spare, Index: at, Scale: 1}, value)
-		MOVB(value.As8(), operand.Mem{Base: out, Index: at, Scale: 1})
+		MOVB(value.As8(), operand.Mem{Base: last, Index: at, Scale: 1})
 		INCQ(at)
 		CMPQ(at, left)
 		JLT(operand.LabelRef("byte"))

@@ -112,7 +112,7 @@ func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state
 	whole := p.Function(graph.Predict)
 	c.Replicas, c.Batch, c.Referee = columns, max((c.Batch+n-1)/n, columns), nil
 	l := &Pipeline{division: d, programs: programs, state: state, config: c, uses: map[string]int{},
-		external: whole.Values[whole.Inputs[0]], shared: make([]*sync.Mutex, n)}
+		external: whole.Values[whole.Inputs[0]]}
 	for _, o := range whole.Outputs {
 		l.outputs = append(l.outputs, o.Name)
 		l.uses[o.Name]++
@@ -128,10 +128,6 @@ func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state
 			return nil, errors.Join(fmt.Errorf("stage %d: %w", s+1, err), l.Close())
 		}
 		l.add(opened, f)
-	}
-	l.rows = l.stages[0].Rows()
-	for _, d := range l.stages {
-		l.rows = min(l.rows, d.Rows())
 	}
 	return l, nil
 }
@@ -166,6 +162,10 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 		yields = append(yields, o.Name)
 	}
 	p.stages, p.inputs, p.yields = append(p.stages, d), append(p.inputs, inputs), append(p.yields, yields)
+	p.shared = append(p.shared, nil)
+	if p.rows == 0 || d.Rows() < p.rows {
+		p.rows = d.Rows()
+	}
 }
 
 // wave is rows on their way through the stages.
@@ -284,6 +284,9 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 	defer p.mu.Unlock()
 	if p.stages[s] != lost {
 		return nil // another wave has done it
+	}
+	if p.programs == nil {
+		return NoDevices // its stages are not the pipeline's to open
 	}
 	for other, d := range p.stages {
 		var devices []Member

@@ -73,7 +73,7 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	if err != nil {
 		return nil, err
 	}
-	times := n.Times()
+	times := n.Times(p)
 	if c.Samples == 0 || c.Samples > streamsWorth*c.Batch || c.Divided != nil {
 		if times, err = l.measure(ctx, times); err != nil {
 			return nil, errors.Join(err, l.Close())
@@ -88,7 +88,7 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 		}
 	}
 	if c.Divided != nil {
-		l.plan = l.division.Plan(l.programs, times, l.columns(), l.rows)
+		l.plan = l.division.Plan(l.programs, times, l.columns(), l.rows, 0)
 		c.Divided(l.plan)
 	}
 	return l, nil

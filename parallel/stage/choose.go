@@ -23,12 +23,18 @@ const (
 	bytesPerSecond = 1e10
 )
 
-// Times estimates how long the nodes take for a row, in seconds, by counting what they do.
-func (n *Network) Times() []float64 {
+// Times estimates how long the nodes of the template take for a row, in seconds, by counting
+// what is done for them in p: in training, or where p does not train in prediction.
+func (n *Network) Times(p *graph.Program) []float64 {
 	times := make([]float64, len(n.main.Nodes))
-	for i := range times {
-		c := n.main.Cost(&n.main.Nodes[i])
-		times[i] = c.RowFlops/flopsPerSecond + c.RowBytes/bytesPerSecond
+	for _, name := range []string{graph.Train, graph.Predict} {
+		if f := p.Function(name); f != nil {
+			n.account(f, times, func(i int) float64 {
+				c := f.Cost(&f.Nodes[i])
+				return c.RowFlops/flopsPerSecond + c.RowBytes/bytesPerSecond
+			})
+			break
+		}
 	}
 	return times
 }
@@ -145,7 +151,8 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 				} else if bounded {
 					value = 0
 				}
-				if value < least[s][end] || bounded && value == least[s][end] { // what follows a product is fused into it
+				// Of cuts that are equal the last: what follows a product is fused into it.
+				if value < least[s][end] || bounded && value == least[s][end] {
 					least[s][end], from[s][end] = value, b
 				}
 			}

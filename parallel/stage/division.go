@@ -14,8 +14,7 @@ import (
 type Division struct {
 	stages  int
 	network *Network
-	node    []int          // by node of the template: its stage
-	of      map[string]int // likewise, by the name of a value
+	node    []int // by node of the template: its stage
 }
 
 // Layers returns the names of the nodes of a stage.
@@ -176,20 +175,23 @@ func (w *work) state(stage int) (list []graph.State) {
 // stageByName returns the stage of the node of the template of which a node of that name
 // was made.
 func (d *Division) stageByName(name string) (int, bool) {
-	origin, ok := d.origin(name)
-	return d.of[origin], ok
+	i, ok := d.network.origin(name)
+	if !ok {
+		return 0, false
+	}
+	return d.node[i], true
 }
 
-// origin returns the name of the value of the template for which a node of that name was made:
-// its own, or without suffixes.
-func (d *Division) origin(name string) (string, bool) {
+// origin returns the node of the template for which a node of that name was made: it has its
+// name, or the name without suffixes.
+func (n *Network) origin(name string) (int, bool) {
 	for {
-		if _, ok := d.of[name]; ok {
-			return name, true
+		if i, ok := n.numbers[name]; ok {
+			return i, true
 		}
 		i := strings.LastIndexByte(name, '.')
 		if i < 0 {
-			return "", false
+			return 0, false
 		}
 		name = name[:i]
 	}

@@ -15,18 +15,19 @@ import (
 // consist of.
 type Network struct {
 	main    *graph.Function
-	makers  []int       // by value: the node that makes it, or -1
-	follows map[int]int // nodes that stay with an earlier one: a norm with its product
-	users   [][]int     // by value
+	numbers map[string]int // of nodes, by the names of their results
+	makers  []int          // by value: the node that makes it, or -1
+	follows map[int]int    // nodes that stay with an earlier one: a norm with its product
+	users   [][]int        // by value
 }
 
 // New returns the network of a template.
 func New(template *graph.Graph) (*Network, error) {
-	n := &Network{main: template.Main, makers: slices.Repeat([]int{-1}, len(template.Main.Values)),
-		follows: map[int]int{}, users: template.Main.Users()}
+	n := &Network{main: template.Main, numbers: map[string]int{}, follows: map[int]int{},
+		makers: slices.Repeat([]int{-1}, len(template.Main.Values)), users: template.Main.Users()}
 	for i := range n.main.Nodes {
 		for _, v := range n.main.Nodes[i].Out {
-			n.makers[v] = i
+			n.makers[v], n.numbers[n.main.Values[v].Name] = i, i
 		}
 	}
 	answers, err := template.WithoutAuxiliary()
@@ -47,13 +48,9 @@ func (n *Network) fold(g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	number := map[string]int{}
-	for i, name := range n.Layers() {
-		number[name] = i
-	}
 	_, norms := class.Fold(fn)
 	for v, norm := range norms {
-		n.follows[number[fn.Values[v].Name]] = number[fn.Values[norm.Product].Name]
+		n.follows[n.numbers[fn.Values[v].Name]] = n.numbers[fn.Values[norm.Product].Name]
 	}
 	return nil
 }
@@ -89,8 +86,7 @@ func (n *Network) Find(layer string) (int, error) {
 // Divide returns the division whose stages, but the first, begin with the nodes of those
 // numbers, which rise.
 func (n *Network) Divide(begin []int) (*Division, error) {
-	d := &Division{stages: len(begin) + 1, network: n, of: map[string]int{},
-		node: make([]int, len(n.main.Nodes))}
+	d := &Division{stages: len(begin) + 1, network: n, node: make([]int, len(n.main.Nodes))}
 	for k, b := range begin {
 		if b < 1 || b >= len(d.node) || k > 0 && b <= begin[k-1] {
 			return nil, problem.New("stages", strconv.Itoa(d.stages), fmt.Sprintf("stage %d begins with node "+
@@ -106,11 +102,6 @@ func (n *Network) Divide(begin []int) (*Division, error) {
 	}
 	for i := len(d.node) - 1; i >= 0; i-- {
 		d.pull(i)
-	}
-	for i := range d.node {
-		for _, v := range n.main.Nodes[i].Out {
-			d.of[n.main.Values[v].Name] = d.node[i]
-		}
 	}
 	return d, nil
 }

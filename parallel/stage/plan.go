@@ -13,6 +13,7 @@ import (
 type Plan struct {
 	Stages []Planned
 	Rows   int  // of a wave: at once in a stage
+	waves  int  // of a step of training; 0: there is a stream of them
 	Ran    bool // Planned.Waited is known
 }
 
@@ -27,15 +28,16 @@ type Planned struct {
 	Activations int64   // bytes of Rows rows
 	Across      int64   // bytes of Rows rows that come from earlier stages
 	Seconds     float64 // for a row
-	Idle        float64 // share of the time that it will wait, in a long stream
+	Idle        float64 // share of the time that it will wait
 	Waited      float64 // and has waited
 }
 
 // Plan returns the plan of a division, of which programs are the stages and times is how long
-// the nodes of the template take for a row. columns are the devices of each stage.
-func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]string, rows int) *Plan {
-	p := &Plan{Rows: rows}
-	slowest := 0.0
+// the nodes of the template take for a row. columns are the devices of each stage, and waves
+// is how many waves of rows a step of training has on each of them: 0 where there is none.
+func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]string,
+	rows, waves int) *Plan {
+	p := &Plan{Rows: rows, waves: waves}
 	for s, program := range programs {
 		names := d.Layers(s)
 		q := Planned{Devices: columns[s], Layers: len(names)}
@@ -48,9 +50,9 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 				q.Parameters += tensor.Count(st.Shape)
 			}
 		}
+		q.Activations = activations(program, rows, min(waves, len(programs)-s))
 		for _, f := range program.Functions {
-			q.Activations = max(q.Activations, int64(f.ActivationBytes()*rows))
-			if f.Name == graph.Predict || f.Name == graph.Forward {
+			if f.Name == graph.Predict || f.Name == graph.Forward || f.Name == graph.Backward {
 				q.Across = max(q.Across, int64(rows*acrossBytes(f)))
 			}
 		}
@@ -59,15 +61,44 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 				q.Seconds += t
 			}
 		}
-		slowest = max(slowest, q.Seconds/float64(max(len(q.Devices), 1)))
 		p.Stages = append(p.Stages, q)
 	}
+	p.wait()
+	return p
+}
+
+// wait computes how long stages will wait: in a stream for the slowest of them, in a step of training
+// for the first wave too, until it has come to the last stage and back.
+func (p *Plan) wait() {
+	slowest, once := 0.0, 0.0
+	for _, q := range p.Stages {
+		slowest, once = max(slowest, q.Seconds), once+q.Seconds
+	}
+	all, waves := slowest, 1.0
+	if p.waves > 0 {
+		waves = float64(p.waves)
+		all = once + (waves-1)*slowest
+	}
 	for s := range p.Stages {
-		if q := &p.Stages[s]; slowest > 0 {
-			q.Idle = 1 - q.Seconds/float64(max(len(q.Devices), 1))/slowest
+		if q := &p.Stages[s]; all > 0 {
+			q.Idle = 1 - float64(waves*q.Seconds)/all
 		}
 	}
-	return p
+}
+
+// activations estimates the bytes of values of that number of rows on a device, where that many waves
+// are between their forward and their backward pass.
+func activations(p *graph.Program, rows, waves int) int64 {
+	most, retained := 0, 0
+	for _, f := range p.Functions {
+		most = max(most, f.ActivationBytes())
+		for _, o := range f.Outputs {
+			if t := f.Values[o.Value].Type; f.Name == graph.Forward && o.Keep && t.Kind == graph.Rows {
+				retained += tensor.Count(t.Shape) * t.DType.Size()
+			}
+		}
+	}
+	return int64(rows) * int64(most+retained*max(waves-1, 0))
 }
 
 // acrossBytes returns how many bytes of a row a function gets from other stages.
@@ -113,9 +144,9 @@ func (p *Plan) Lines() []string {
 // nodes of the stage had of times.
 func (d *Division) Measured(times []float64, stage int, f *graph.Function, nodes []time.Duration,
 	took time.Duration, rows int) []float64 {
-	measured, number, whole := append([]float64(nil), times...), map[string]int{}, 0.0
-	for i, name := range d.network.Layers() {
-		if number[name] = i; d.node[i] == stage {
+	measured, whole := append([]float64(nil), times...), 0.0
+	for i := range times {
+		if d.node[i] == stage {
 			whole += times[i]
 			measured[i] = 0
 		}
@@ -128,14 +159,17 @@ func (d *Division) Measured(times []float64, stage int, f *graph.Function, nodes
 		}
 		return measured
 	}
-	last := -1 // what has no name of the template goes with the node before it
-	for i := range f.Nodes {
-		if name, ok := d.origin(f.NodeName(&f.Nodes[i])); ok {
-			last = number[name]
-		}
-		if last >= 0 {
-			measured[last] += nodes[i].Seconds() / float64(rows)
-		}
-	}
+	d.network.account(f, measured, func(i int) float64 { return nodes[i].Seconds() / float64(rows) })
 	return measured
+}
+
+// account adds what the nodes of f took to the nodes of the template for which they were made.
+func (n *Network) account(f *graph.Function, times []float64, took func(node int) float64) {
+	last := 0 // what has no name of the template goes with the node before it
+	for i := range f.Nodes {
+		if origin, ok := n.origin(f.NodeName(&f.Nodes[i])); ok {
+			last = origin
+		}
+		times[last] += took(i)
+	}
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,9 @@ type Spec struct {
 	Number int      // 0: one, unless Layers or Auto say otherwise
 	Auto   bool     // as many as the memory of the devices asks for
 	Layers []string // with which the stages begin, from the second on
+	// Waves is how many waves a step of training has, which are its replicas on each device of a
+	// stage; 0: nothing is trained.
+	Waves int
 }
 
 // Parse reads a Spec: "2", "auto", or "layer3,layer4".
@@ -42,9 +46,9 @@ func (s Spec) One() bool { return !s.Auto && s.Number <= 1 && len(s.Layers) == 0
 // that number of rows at once.
 func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	if s.Auto {
-		return n.fitting(p, rows, free)
+		return n.fitting(s, p, rows, free)
 	}
-	d, err := n.Choose(s, n.Times())
+	d, err := n.Choose(s, n.Times(p))
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +57,14 @@ func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*
 }
 
 // fitting returns the division into as few stages as fit the memory of the devices.
-func (n *Network) fitting(p *graph.Program, rows int, free []int64) (*Division, error) {
+func (n *Network) fitting(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	var lacking error
 	for stages := 1; stages <= len(free); stages++ {
 		columns, err := Columns(len(free), stages)
 		if err != nil {
 			continue
 		}
-		d, err := n.Choose(Spec{Number: stages}, n.Times())
+		d, err := n.Choose(Spec{Number: stages}, n.Times(p))
 		if err != nil {
 			return nil, cmp.Or(lacking, err)
 		}
@@ -71,7 +75,8 @@ func (n *Network) fitting(p *graph.Program, rows int, free []int64) (*Division, 
 		lacking = nil
 		for i, program := range programs {
 			for _, has := range free[i*columns : (i+1)*columns] {
-				if want := bytesOf(program, (rows+len(free)-1)/len(free)); has > 0 && want > has {
+				want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, stages-i))
+				if has > 0 && want > has {
 					const mib = 1 << 20
 					lacking = problem.New("stages", "auto", fmt.Sprintf("stage %d of %d wants %d MiB, and a device "+
 						"of it has %d MiB free", i+1, stages, want/mib, has/mib), "use more devices or a smaller batch")
@@ -85,17 +90,27 @@ func (n *Network) fitting(p *graph.Program, rows int, free []int64) (*Division, 
 	return nil, lacking
 }
 
-// bytesOf estimates the memory that a program takes on a device: its state, and the values of
-// that number of rows in the function that needs most.
-func bytesOf(p *graph.Program, rows int) int64 {
-	bytes, most := 0, 0
+// rowsOfWave returns how many of some rows are at once on a device.
+func (s Spec) rowsOfWave(rows, stages, columns int) int {
+	waves := stages
+	if s.Waves > 0 {
+		waves = s.Waves
+	}
+	return (rows + columns*waves - 1) / (columns * waves)
+}
+
+// bytesOf estimates the memory that a program takes on a device: its state, the gradients that are
+// added up, and the values of a number of rows in so many waves.
+func bytesOf(p *graph.Program, rows, waves int) int64 {
+	bytes := int64(0)
 	for _, s := range p.State {
-		bytes += tensor.Count(s.Shape) * s.DType.Size()
+		size := int64(tensor.Count(s.Shape) * s.DType.Size())
+		bytes += size
+		if p.Function(graph.Reduce) != nil && s.Role.Trained() {
+			bytes += size * int64(1+bits.Len(uint(waves))) // a sum for each level of the tree
+		}
 	}
-	for _, f := range p.Functions {
-		most = max(most, f.ActivationBytes())
-	}
-	return int64(bytes + most*rows)
+	return bytes + activations(p, rows, waves)
 }
 
 // Columns returns how many devices each of a number of stages gets.

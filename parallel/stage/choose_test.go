@@ -1,0 +1,141 @@
+package stage_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
+)
+
+// narrow is a chain of layers of equal work, where few numbers lie between two of them.
+const narrow = `bnctl graph 1
+graph "narrow"
+
+state a f32[64,64] weight he_normal(0)
+state b f32[2,64] weight he_normal(0)
+state c f32[64,2] weight he_normal(0)
+state d f32[64,64] weight he_normal(0)
+
+func main(x rows f32[64]) {
+  one = dense(x, @a)
+  two = dense(one, @b)
+  three = dense(two, @c)
+  four = dense(three, @d)
+  return logits rows = four
+}
+`
+
+// TestChosenCuts: the slowest stage is as fast as can be, and of cuts that are alike in this the
+// fewest bytes cross.
+func TestChosenCuts(t *testing.T) {
+	n, err := stage.New(parse(t, narrow))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		stages int
+		times  []float64
+		want   string
+	}{
+		{2, []float64{5, 0.01, 0.01, 5}, "[one two] [three four]"}, // two has 2 numbers, one and three 64
+		{2, []float64{1, 1, 1, 9}, "[one two three] [four]"},
+		{2, []float64{9, 1, 1, 1}, "[one] [two three four]"},
+		{3, []float64{3, 2, 2, 3}, "[one] [two three] [four]"},
+		{4, []float64{9, 1, 1, 1}, "[one] [two] [three] [four]"},
+		{1, []float64{1, 1, 1, 1}, "[one two three four]"},
+	} {
+		d, err := n.Choose(stage.Spec{Number: c.stages}, c.times)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for s := range c.stages {
+			got = append(got, fmt.Sprint(d.Layers(s)))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%d of %v: %v, want %s", c.stages, c.times, got, c.want)
+		}
+	}
+}
+
+// TestPlannedWaits are those of a pipeline by arithmetic: stages of 1 and 3 seconds have, in 4 waves,
+// 1 + 3 + 3*3 = 13 seconds in all.
+func TestPlannedWaits(t *testing.T) {
+	g := parse(t, narrow)
+	n, err := stage.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := []float64{1, 0, 3, 0}
+	d, err := n.Divide([]int{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parallel.PredictProgram(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := d.Programs(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for waves, want := range map[int][]float64{0: {2. / 3, 0}, 4: {9. / 13, 1. / 13}, 1: {3. / 4, 1. / 4}} {
+		plan := d.Plan(programs, times, [][]string{{"a"}, {"b"}}, 1, waves)
+		for s, q := range plan.Stages {
+			if math.Abs(q.Idle-want[s]) > 1e-12 {
+				t.Errorf("%d waves: stage %d waits %g, want %g", waves, s+1, q.Idle, want[s])
+			}
+		}
+	}
+}
+
+// TestAutoFitsMemory: there are as few stages as the free memory of the devices allows, in training
+// as in prediction.
+func TestAutoFitsMemory(t *testing.T) {
+	g, r := parse(t, narrow), recipe(bn.Replica)
+	r.AuxWeight = 0
+	training, _ := programOf(t, g, r)
+	predict, err := parallel.PredictProgram(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := stage.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]*graph.Program{"train": training, "predict": predict} {
+		last, seen := 0, []int{}
+		for free := int64(1 << 20); free > 0; free = free * 9 / 10 {
+			s := stage.Spec{Auto: true}
+			if name == "train" {
+				s.Waves = 4
+			}
+			d, err := n.DivideFor(s, p, 16, slices.Repeat([]int64{free}, 4))
+			if err != nil {
+				if !strings.Contains(err.Error(), "MiB free") {
+					t.Error(err)
+				}
+				break
+			}
+			stages := 0
+			for len(d.Layers(stages)) > 0 {
+				stages++
+			}
+			if stages < last {
+				t.Errorf("%s: %d stages for %d bytes, and %d for more", name, stages, free, last)
+			}
+			if stages != last {
+				last, seen = stages, append(seen, stages)
+			}
+		}
+		if len(seen) < 2 || seen[0] != 1 {
+			t.Errorf("%s: %v stages, want 1, then more", name, seen)
+		}
+	}
+}

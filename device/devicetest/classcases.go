@@ -138,20 +138,34 @@ func (c convolution) definedBy() []probe {
 // of another class passes: it promises no bits.
 func classCases() []Case {
 	var cases []Case
+	add := func(name string, program func() (*graph.Program, error), build func() (*setting, error)) {
+		c := newCase("class: "+name, "docs/classes.md: the bits of the definition, whatever else is on the device",
+			program, byBits(build))
+		c.class = class.FMA
+		cases = append(cases, c)
+	}
 	for _, p := range definedProbes() {
-		cases = append(cases, Case{Name: "class: " + p.title(), Rule: "docs/classes.md: the bits of the " +
-			"definition, whatever else is on the device", Ops: []graph.Op{p.op}, Run: p.byBits, program: p.program,
-			class: class.FMA})
+		add(p.title(), p.program, p.setting)
+	}
+	for _, c := range joined() {
+		add(c.name+", joined to others", c.program, c.setting)
 	}
 	return cases
 }
 
-// byBits compares all replicas together, and one alone.
-func (p probe) byBits(ctx context.Context, open Opener) error {
-	s, err := p.setting()
-	if err != nil {
-		return err
+// byBits returns the run of a case that compares all replicas together, and one alone.
+func byBits(build func() (*setting, error)) func(ctx context.Context, open Opener) error {
+	return func(ctx context.Context, open Opener) error {
+		s, err := build()
+		if err != nil {
+			return err
+		}
+		return s.byBits(ctx, open)
 	}
+}
+
+// byBits compares all replicas together, and one alone.
+func (s *setting) byBits(ctx context.Context, open Opener) error {
 	m, err := loaded(ctx, open, s)
 	if err != nil {
 		return err

@@ -41,7 +41,8 @@ func functionProbes() []probe {
 		op    graph.Op
 		attrs []any
 	}{
-		{graph.LeakyRelu, []any{"alpha", 0.1}}, {graph.Elu, []any{"alpha", 0.7}}, {graph.Sigmoid, nil},
+		{graph.Relu, nil}, {graph.Relu6, nil}, {graph.LeakyRelu, []any{"alpha", 0.1}},
+		{graph.Elu, []any{"alpha", 0.7}}, {graph.Sigmoid, nil},
 		{graph.HardSigmoid, []any{"alpha", 0.2, "beta", 0.45}}, {graph.Silu, nil}, {graph.HardSwish, nil},
 		{graph.Tanh, nil}, {graph.Softplus, nil}, {graph.Clip, []any{"min", -1.5, "max", 2.5}},
 		{graph.Erf, nil}, {graph.Gelu, nil}, {graph.GeluTanh, nil}, {graph.Mish, nil},

@@ -22,6 +22,7 @@ var definitions = map[graph.Op]func(*call){
 	graph.GroupNorm: defineGroupNorm, graph.GroupNormGrad: defineRowNormGrad,
 	graph.ChannelSum: defineChannelSum, graph.GlobalAvgPool: defineGlobalAvgPool,
 
+	graph.Relu: defineActivation, graph.Relu6: defineActivation,
 	graph.LeakyRelu: defineActivation, graph.Elu: defineActivation, graph.Sigmoid: defineActivation,
 	graph.HardSigmoid: defineActivation, graph.Silu: defineActivation, graph.HardSwish: defineActivation,
 	graph.Tanh: defineActivation, graph.Softplus: defineActivation, graph.Clip: defineActivation,

@@ -1,0 +1,48 @@
+package devicetest
+
+import "github.com/bnctl/bnctl/graph"
+
+// joined are the activations, each with all that a device may join it to, on NaN, infinities, zeros of
+// either sign and the least numbers, and with channels that fill no vector: behind a convolution, a
+// depthwise one, a dense layer, norms, a sum and a product, as a gate of every pixel and of a channel, before
+// a pool and a concatenation, and its gradient before the sums of a norm.
+func joined() []chain {
+	var all []chain
+	for _, a := range []struct {
+		op    graph.Op
+		attrs []any
+	}{
+		{graph.Relu, nil}, {graph.Relu6, nil}, {graph.LeakyRelu, []any{"alpha", 0.1}},
+		{graph.Elu, []any{"alpha", 0.7}}, {graph.Sigmoid, nil},
+		{graph.HardSigmoid, []any{"alpha", 0.2, "beta", 0.45}},
+		{graph.Silu, nil}, {graph.HardSwish, nil}, {graph.Tanh, nil}, {graph.Softplus, nil},
+		{graph.Clip, []any{"min", -1.5, "max", 2.5}}, {graph.Erf, nil}, {graph.Gelu, nil}, {graph.GeluTanh, nil},
+		{graph.Mish, nil},
+	} {
+		all = append(all, chain{a.op.String(), func(c *chainBuilder) {
+			c.joined(func(x graph.Value) graph.Value { return c.do(a.op, values{x}, a.attrs...) },
+				append([]any{"of", a.op.String()}, a.attrs...))
+		}, bits})
+	}
+	return all
+}
+
+// joined builds the chain of an activation, whose gradient has those attributes.
+func (c *chainBuilder) joined(activation func(x graph.Value) graph.Value, gradient []any) {
+	x, z := c.operand(rows(5, 4, 3).with(special)), c.operand(rows(17, 4, 3).with(special))
+	conv := func() graph.Value { return c.do(graph.Conv, values{x, c.operand(whole(17, 5, 1, 1))}) }
+	gate := c.operand(rows(17, 1, 1).with(special))
+	c.out(activation(conv()), activation(c.batchNorm(conv())), activation(c.do(graph.Add, values{conv(), z})),
+		activation(c.do(graph.Add, values{c.batchNorm(conv()), z})),
+		activation(c.do(graph.Conv, values{z, c.operand(whole(17, 1, 3, 3))}, "groups", 17, "stride", []int{2, 2})),
+		activation(c.do(graph.Dense, values{c.operand(rows(37).with(special)), c.operand(whole(19, 37))})),
+		activation(c.do(graph.GroupNorm, values{z, c.operand(whole(17)), c.operand(whole(17))}, "groups", 17)),
+		activation(c.do(graph.Mul, values{z, gate})), c.do(graph.Mul, values{activation(z), gate}),
+		c.do(graph.Mul, values{z, activation(gate)}), c.do(graph.Mul, values{z, activation(z)}),
+		c.do(graph.MaxPool, values{activation(z)}, "kernel", []int{2, 2}),
+		c.do(graph.GlobalAvgPool, values{activation(z)}), c.do(graph.Concat, values{activation(z), z, x}))
+	dx := c.do(graph.ActivationGrad, values{z, c.operand(rows(17, 4, 3).with(special))}, gradient...)
+	m := c.operand(moment(whole, 17, 72))
+	c.out(dx, c.do(graph.ChannelSum, values{dx}),
+		c.do(graph.NormaliseGradSums, values{z, dx, m}, "over", "batch"))
+}

@@ -42,6 +42,12 @@ const (
 	Mul
 	Div
 	Prelu // a if a >= 0, else a * b
+	Max   // as Go's: NaN wins, and +0 over -0
+	Min
+	Less // 1 where a < b, else 0
+	AtMost
+	Equal
+	NotEqual
 	operations
 )
 
@@ -61,7 +67,7 @@ type activations struct {
 	gradients [functions]binaryKernel // nil where no activation is the function
 	binaries  [operations]binaryKernel
 
-	preluGradient ternaryKernel
+	preluGradient, pick ternaryKernel
 }
 
 const tableLanes = 16
@@ -143,8 +149,44 @@ func (s *Set) Combine(o Operation, y, a, b []float32) {
 			if y[i] = v; !(v >= 0) {
 				y[i] = v * b[i]
 			}
+		case Max:
+			y[i] = max(v, b[i])
+		case Min:
+			y[i] = min(v, b[i])
+		case Less:
+			y[i] = indicator(v < b[i])
+		case AtMost:
+			y[i] = indicator(v <= b[i])
+		case Equal:
+			y[i] = indicator(v == b[i])
+		case NotEqual:
+			y[i] = indicator(v != b[i])
 		}
 	}
+}
+
+// indicator is 1 where a comparison holds, else 0.
+func indicator(holds bool) float32 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+// Pick sets y to a where test is not 0, which NaN is not, else to b. y may be any of them.
+func (s *Set) Pick(y, test, a, b []float32) {
+	test, a, b = test[:len(y)], a[:len(y)], b[:len(y)]
+	if s.activations == nil {
+		for i, t := range test {
+			if t != 0 {
+				y[i] = a[i]
+			} else {
+				y[i] = b[i]
+			}
+		}
+		return
+	}
+	s.activations.three(s.activations.pick, y, test, a, b)
 }
 
 // PreluGradient sets dx to dy where x >= 0, else to slope * dy. dx may be x or dy.
@@ -159,18 +201,22 @@ func (s *Set) PreluGradient(dx, x, slope, dy []float32) {
 		}
 		return
 	}
-	do, lanes := s.activations.preluGradient, s.activations.lanes
-	n := len(dx) / lanes * lanes
+	s.activations.three(s.activations.preluGradient, dx, x, slope, dy)
+}
+
+// three computes the elements of three operands.
+func (k *activations) three(do ternaryKernel, y, a, b, c []float32) {
+	n := len(y) / k.lanes * k.lanes
 	if n > 0 {
-		do(&dx[0], &x[0], &slope[0], &dy[0], &constants[0], 0, 0, n)
+		do(&y[0], &a[0], &b[0], &c[0], &constants[0], 0, 0, n)
 	}
-	if n < len(dx) {
+	if n < len(y) {
 		p := paddings.Get().(*padding)
-		copy(p[0][:], x[n:])
-		copy(p[1][:], slope[n:])
-		copy(p[2][:], dy[n:])
-		do(&p[3][0], &p[0][0], &p[1][0], &p[2][0], &constants[0], 0, 0, lanes)
-		copy(dx[n:], p[3][:])
+		copy(p[0][:], a[n:])
+		copy(p[1][:], b[n:])
+		copy(p[2][:], c[n:])
+		do(&p[3][0], &p[0][0], &p[1][0], &p[2][0], &constants[0], 0, 0, k.lanes)
+		copy(y[n:], p[3][:])
 		paddings.Put(p)
 	}
 }

@@ -39,7 +39,10 @@ var (
 			GeluTanh:    geluTanhGradientAVX512,
 			Mish:        mishGradientAVX512,
 		},
-		binaries:      [operations]binaryKernel{Sub: subAVX512, Mul: mulAVX512, Div: divAVX512, Prelu: preluAVX512},
+		binaries: [operations]binaryKernel{Sub: subAVX512, Mul: mulAVX512, Div: divAVX512, Prelu: preluAVX512,
+			Max: maxAVX512, Min: minAVX512, Less: lessAVX512, AtMost: atMostAVX512, Equal: equalAVX512,
+			NotEqual: notEqualAVX512},
+		pick:          pickAVX512,
 		preluGradient: preluGradientAVX512,
 	}
 	activationsAVX2 = activations{
@@ -78,7 +81,10 @@ var (
 			GeluTanh:    geluTanhGradientAVX2,
 			Mish:        mishGradientAVX2,
 		},
-		binaries:      [operations]binaryKernel{Sub: subAVX2, Mul: mulAVX2, Div: divAVX2, Prelu: preluAVX2},
+		binaries: [operations]binaryKernel{Sub: subAVX2, Mul: mulAVX2, Div: divAVX2, Prelu: preluAVX2,
+			Max: maxAVX2, Min: minAVX2, Less: lessAVX2, AtMost: atMostAVX2, Equal: equalAVX2,
+			NotEqual: notEqualAVX2},
+		pick:          pickAVX2,
 		preluGradient: preluGradientAVX2,
 	}
 )

@@ -1727,6 +1727,189 @@ some:
 	VZEROUPPER
 	RET
 
+// func lessAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·lessAVX512(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 320(DX), Z1
+	VMOVUPS 512(DX), Z0
+
+some:
+	VMOVUPS   (BX), Z2
+	VMOVUPS   (CX), Z3
+	VCMPPS    $0x11, Z3, Z2, K1
+	VBLENDMPS Z1, Z0, K1, Z3
+	VMOVUPS   Z3, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func atMostAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·atMostAVX512(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 320(DX), Z1
+	VMOVUPS 512(DX), Z0
+
+some:
+	VMOVUPS   (BX), Z2
+	VMOVUPS   (CX), Z3
+	VCMPPS    $0x1d, Z2, Z3, K1
+	VBLENDMPS Z1, Z0, K1, Z3
+	VMOVUPS   Z3, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func equalAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·equalAVX512(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 320(DX), Z1
+	VMOVUPS 512(DX), Z0
+
+some:
+	VMOVUPS   (BX), Z2
+	VMOVUPS   (CX), Z3
+	VCMPPS    $0x00, Z3, Z2, K1
+	VBLENDMPS Z1, Z0, K1, Z3
+	VMOVUPS   Z3, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func notEqualAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·notEqualAVX512(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 512(DX), Z1
+	VMOVUPS 320(DX), Z0
+
+some:
+	VMOVUPS   (BX), Z2
+	VMOVUPS   (CX), Z3
+	VCMPPS    $0x00, Z3, Z2, K1
+	VBLENDMPS Z1, Z0, K1, Z3
+	VMOVUPS   Z3, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func maxAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·maxAVX512(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	MOVQ table+24(FP), DX
+	MOVQ count+40(FP), SI
+
+some:
+	VMOVUPS   (BX), Z0
+	VMOVUPS   (CX), Z1
+	VCMPPS    $0x1d, Z1, Z0, K1
+	VCMPPS    $0x00, Z1, Z0, K2
+	VPANDD    Z1, Z0, Z2
+	VBLENDMPS Z0, Z1, K1, Z1
+	VBLENDMPS Z2, Z1, K2, Z1
+	VCMPPS    $0x00, Z0, Z0, K2
+	VBLENDMPS Z1, Z0, K2, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func minAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·minAVX512(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	MOVQ table+24(FP), DX
+	MOVQ count+40(FP), SI
+
+some:
+	VMOVUPS   (BX), Z0
+	VMOVUPS   (CX), Z1
+	VCMPPS    $0x1d, Z0, Z1, K1
+	VCMPPS    $0x00, Z1, Z0, K2
+	VPORD     Z1, Z0, Z2
+	VBLENDMPS Z0, Z1, K1, Z1
+	VBLENDMPS Z2, Z1, K2, Z1
+	VCMPPS    $0x00, Z0, Z0, K2
+	VBLENDMPS Z1, Z0, K2, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func pickAVX512(y *float32, test *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·pickAVX512(SB), NOSPLIT, $0-56
+	MOVQ    y+0(FP), AX
+	MOVQ    test+8(FP), BX
+	MOVQ    a+16(FP), CX
+	MOVQ    b+24(FP), DX
+	MOVQ    table+32(FP), SI
+	MOVQ    count+48(FP), DI
+	VMOVUPS 512(SI), Z0
+
+some:
+	VMOVUPS   (BX), Z1
+	VCMPPS    $0x00, Z0, Z1, K1
+	VMOVUPS   (DX), Z1
+	VMOVUPS   (CX), Z2
+	VBLENDMPS Z1, Z2, K1, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, BX
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	SUBQ      $0x10, DI
+	JNE       some
+	VZEROUPPER
+	RET
+
 // func expAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expAVX2(SB), NOSPLIT, $0-40
@@ -3342,5 +3525,188 @@ some:
 	ADDQ    $0x20, CX
 	SUBQ    $0x08, SI
 	JNE     some
+	VZEROUPPER
+	RET
+
+// func lessAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·lessAVX2(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 320(DX), Y1
+	VMOVUPS 512(DX), Y0
+
+some:
+	VMOVUPS   (BX), Y2
+	VMOVUPS   (CX), Y3
+	VCMPPS    $0x11, Y3, Y2, Y3
+	VBLENDVPS Y3, Y1, Y0, Y3
+	VMOVUPS   Y3, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func atMostAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·atMostAVX2(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 320(DX), Y1
+	VMOVUPS 512(DX), Y0
+
+some:
+	VMOVUPS   (BX), Y2
+	VMOVUPS   (CX), Y3
+	VCMPPS    $0x1d, Y2, Y3, Y3
+	VBLENDVPS Y3, Y1, Y0, Y3
+	VMOVUPS   Y3, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func equalAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·equalAVX2(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 320(DX), Y1
+	VMOVUPS 512(DX), Y0
+
+some:
+	VMOVUPS   (BX), Y2
+	VMOVUPS   (CX), Y3
+	VCMPPS    $0x00, Y3, Y2, Y3
+	VBLENDVPS Y3, Y1, Y0, Y3
+	VMOVUPS   Y3, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func notEqualAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·notEqualAVX2(SB), NOSPLIT, $0-48
+	MOVQ    y+0(FP), AX
+	MOVQ    a+8(FP), BX
+	MOVQ    b+16(FP), CX
+	MOVQ    table+24(FP), DX
+	MOVQ    count+40(FP), SI
+	VMOVUPS 512(DX), Y1
+	VMOVUPS 320(DX), Y0
+
+some:
+	VMOVUPS   (BX), Y2
+	VMOVUPS   (CX), Y3
+	VCMPPS    $0x00, Y3, Y2, Y3
+	VBLENDVPS Y3, Y1, Y0, Y3
+	VMOVUPS   Y3, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func maxAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·maxAVX2(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	MOVQ table+24(FP), DX
+	MOVQ count+40(FP), SI
+
+some:
+	VMOVUPS   (BX), Y0
+	VMOVUPS   (CX), Y1
+	VCMPPS    $0x1d, Y1, Y0, Y2
+	VCMPPS    $0x00, Y1, Y0, Y3
+	VANDPS    Y1, Y0, Y4
+	VBLENDVPS Y2, Y0, Y1, Y2
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VCMPPS    $0x00, Y0, Y0, Y4
+	VBLENDVPS Y4, Y2, Y0, Y4
+	VMOVUPS   Y4, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func minAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·minAVX2(SB), NOSPLIT, $0-48
+	MOVQ y+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	MOVQ table+24(FP), DX
+	MOVQ count+40(FP), SI
+
+some:
+	VMOVUPS   (BX), Y0
+	VMOVUPS   (CX), Y1
+	VCMPPS    $0x1d, Y0, Y1, Y2
+	VCMPPS    $0x00, Y1, Y0, Y3
+	VORPS     Y1, Y0, Y4
+	VBLENDVPS Y2, Y0, Y1, Y2
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VCMPPS    $0x00, Y0, Y0, Y4
+	VBLENDVPS Y4, Y2, Y0, Y4
+	VMOVUPS   Y4, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, SI
+	JNE       some
+	VZEROUPPER
+	RET
+
+// func pickAVX2(y *float32, test *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·pickAVX2(SB), NOSPLIT, $0-56
+	MOVQ    y+0(FP), AX
+	MOVQ    test+8(FP), BX
+	MOVQ    a+16(FP), CX
+	MOVQ    b+24(FP), DX
+	MOVQ    table+32(FP), SI
+	MOVQ    count+48(FP), DI
+	VMOVUPS 512(SI), Y0
+
+some:
+	VMOVUPS   (BX), Y1
+	VCMPPS    $0x00, Y0, Y1, Y1
+	VMOVUPS   (DX), Y2
+	VMOVUPS   (CX), Y3
+	VBLENDVPS Y1, Y2, Y3, Y3
+	VMOVUPS   Y3, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	SUBQ      $0x08, DI
+	JNE       some
 	VZEROUPPER
 	RET

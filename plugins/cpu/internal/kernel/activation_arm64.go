@@ -38,6 +38,8 @@ var activationsNEON = activations{
 		GeluTanh:    geluTanhGradientNEON,
 		Mish:        mishGradientNEON,
 	},
-	binaries:      [operations]binaryKernel{Sub: subNEON, Mul: mulNEON, Div: divNEON, Prelu: preluNEON},
+	binaries: [operations]binaryKernel{Sub: subNEON, Mul: mulNEON, Div: divNEON, Prelu: preluNEON, Max: maxNEON,
+		Min: minNEON, Less: lessNEON, AtMost: atMostNEON, Equal: equalNEON, NotEqual: notEqualNEON},
+	pick:          pickNEON,
 	preluGradient: preluGradientNEON,
 }

@@ -1860,3 +1860,143 @@ some:
 	SUBS $4, R4, R4
 	BNE some
 	RET
+
+// func lessNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·lessNEON(SB), NOSPLIT, $0-48
+	MOVD y+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD table+24(FP), R3
+	MOVD count+40(FP), R4
+	WORD $0x3dc05060 // LDR Q0, [X3, #320]
+	WORD $0x3dc08061 // LDR Q1, [X3, #512]
+some:
+	VLD1.P 16(R1), [V2.S4]
+	VLD1.P 16(R2), [V3.S4]
+	WORD $0x6ea2e463 // FCMGT V3.4S, V3.4S, V2.4S
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	VST1.P [V3.S4], 16(R0)
+	SUBS $4, R4, R4
+	BNE some
+	RET
+
+// func atMostNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·atMostNEON(SB), NOSPLIT, $0-48
+	MOVD y+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD table+24(FP), R3
+	MOVD count+40(FP), R4
+	WORD $0x3dc05060 // LDR Q0, [X3, #320]
+	WORD $0x3dc08061 // LDR Q1, [X3, #512]
+some:
+	VLD1.P 16(R1), [V2.S4]
+	VLD1.P 16(R2), [V3.S4]
+	WORD $0x6e22e463 // FCMGE V3.4S, V3.4S, V2.4S
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	VST1.P [V3.S4], 16(R0)
+	SUBS $4, R4, R4
+	BNE some
+	RET
+
+// func equalNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·equalNEON(SB), NOSPLIT, $0-48
+	MOVD y+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD table+24(FP), R3
+	MOVD count+40(FP), R4
+	WORD $0x3dc05060 // LDR Q0, [X3, #320]
+	WORD $0x3dc08061 // LDR Q1, [X3, #512]
+some:
+	VLD1.P 16(R1), [V2.S4]
+	VLD1.P 16(R2), [V3.S4]
+	WORD $0x4e23e443 // FCMEQ V3.4S, V2.4S, V3.4S
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	VST1.P [V3.S4], 16(R0)
+	SUBS $4, R4, R4
+	BNE some
+	RET
+
+// func notEqualNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·notEqualNEON(SB), NOSPLIT, $0-48
+	MOVD y+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD table+24(FP), R3
+	MOVD count+40(FP), R4
+	WORD $0x3dc08060 // LDR Q0, [X3, #512]
+	WORD $0x3dc05061 // LDR Q1, [X3, #320]
+some:
+	VLD1.P 16(R1), [V2.S4]
+	VLD1.P 16(R2), [V3.S4]
+	WORD $0x4e23e443 // FCMEQ V3.4S, V2.4S, V3.4S
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	VST1.P [V3.S4], 16(R0)
+	SUBS $4, R4, R4
+	BNE some
+	RET
+
+// func maxNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·maxNEON(SB), NOSPLIT, $0-48
+	MOVD y+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD table+24(FP), R3
+	MOVD count+40(FP), R4
+some:
+	VLD1.P 16(R1), [V0.S4]
+	VLD1.P 16(R2), [V1.S4]
+	WORD $0x6e21e402 // FCMGE V2.4S, V0.4S, V1.4S
+	WORD $0x4e21e403 // FCMEQ V3.4S, V0.4S, V1.4S
+	VAND V1.B16, V0.B16, V4.B16
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4e20e402 // FCMEQ V2.4S, V0.4S, V0.4S
+	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
+	VST1.P [V2.S4], 16(R0)
+	SUBS $4, R4, R4
+	BNE some
+	RET
+
+// func minNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·minNEON(SB), NOSPLIT, $0-48
+	MOVD y+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD table+24(FP), R3
+	MOVD count+40(FP), R4
+some:
+	VLD1.P 16(R1), [V0.S4]
+	VLD1.P 16(R2), [V1.S4]
+	WORD $0x6e20e422 // FCMGE V2.4S, V1.4S, V0.4S
+	WORD $0x4e21e403 // FCMEQ V3.4S, V0.4S, V1.4S
+	WORD $0x4ea11c04 // ORR V4.16B, V0.16B, V1.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4e20e402 // FCMEQ V2.4S, V0.4S, V0.4S
+	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
+	VST1.P [V2.S4], 16(R0)
+	SUBS $4, R4, R4
+	BNE some
+	RET
+
+// func pickNEON(y *float32, test *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·pickNEON(SB), NOSPLIT, $0-56
+	MOVD y+0(FP), R0
+	MOVD test+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD table+32(FP), R4
+	MOVD count+48(FP), R5
+	WORD $0x3dc08080 // LDR Q0, [X4, #512]
+some:
+	VLD1.P 16(R1), [V1.S4]
+	WORD $0x4e20e421 // FCMEQ V1.4S, V1.4S, V0.4S
+	VLD1.P 16(R3), [V2.S4]
+	VLD1.P 16(R2), [V3.S4]
+	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
+	VST1.P [V1.S4], 16(R0)
+	SUBS $4, R5, R5
+	BNE some
+	RET

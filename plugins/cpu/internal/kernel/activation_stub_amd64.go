@@ -110,6 +110,27 @@ func mulAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n
 func divAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func lessAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func atMostAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func equalAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func notEqualAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func maxAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func minAVX512(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func pickAVX512(y *float32, test *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func expAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -213,3 +234,24 @@ func mulAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 
 
 //go:noescape
 func divAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func lessAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func atMostAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func equalAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func notEqualAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func maxAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func minAVX2(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func pickAVX2(y *float32, test *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)

@@ -108,3 +108,24 @@ func mulNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 
 
 //go:noescape
 func divNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func lessNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func atMostNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func equalNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func notEqualNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func maxNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func minNEON(y *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func pickNEON(y *float32, test *float32, a *float32, b *float32, table *float32, n0 float32, n1 float32, count int)

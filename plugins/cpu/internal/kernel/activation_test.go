@@ -130,7 +130,7 @@ func TestCombine(t *testing.T) {
 		definition.Apply(Over, want, a, 0.7, 0, quotient)
 		s.Apply(Over, y, a, 0.7, 0, quotient)
 		same(t, a, y, want)
-		for _, o := range []Operation{Sub, Mul, Div, Prelu} {
+		for _, o := range []Operation{Sub, Mul, Div, Prelu, Max, Min, Less, AtMost, Equal, NotEqual} {
 			for n := range len(a) {
 				want, y := make([]float32, n), guarded(r, n)
 				definition.Combine(o, want, a[:n], b)
@@ -146,6 +146,11 @@ func TestCombine(t *testing.T) {
 			s.PreluGradient(y, a, b, dy)
 			same(t, a, y, want)
 			s.PreluGradient(copied(y, dy), a, b, y)
+			same(t, a, y, want)
+			definition.Pick(want, a, b, dy)
+			s.Pick(y, a, b, dy)
+			same(t, a, y, want)
+			s.Pick(copied(y, b), a, y, dy)
 			same(t, a, y, want)
 		}
 	}

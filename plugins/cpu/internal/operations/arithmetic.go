@@ -79,22 +79,12 @@ func of32(n *graph.Node) func(a, b float32) float32 {
 // combination returns what computes a node of as many elements of each operand.
 func combination(kernels *kernel.Set, n *graph.Node) func(y, a, b []float32) {
 	of, ok := map[graph.Op]kernel.Operation{graph.Sub: kernel.Sub, graph.Mul: kernel.Mul,
-		graph.Div: kernel.Div}[n.Op]
+		graph.Div: kernel.Div, graph.Max: kernel.Max, graph.Min: kernel.Min}[n.Op]
 	switch {
 	case n.Op == graph.Add:
 		return kernels.Add
-	case n.Op == graph.Max:
-		return func(y, a, b []float32) {
-			for i := range y {
-				y[i] = max(a[i], b[i])
-			}
-		}
-	case n.Op == graph.Min:
-		return func(y, a, b []float32) {
-			for i := range y {
-				y[i] = min(a[i], b[i])
-			}
-		}
+	case n.Op == graph.Compare:
+		return compared(kernels, n.Text("of"))
 	case ok:
 		return func(y, a, b []float32) { kernels.Combine(of, y, a, b) }
 	}
@@ -187,18 +177,11 @@ type repeated[T float32 | float64] [256]T
 
 // each computes elements that lie side by side, those of an operand with step 0 all the same.
 func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) {
-	fill := func(x []T) []T {
-		some := r[:min(len(y), len(r))]
-		for i := range some {
-			some[i] = x[0]
-		}
-		return some
-	}
 	if stepA == 0 {
-		a = fill(a)
+		a = r.filled(len(y), a[0])
 	}
 	if stepB == 0 {
-		b = fill(b)
+		b = r.filled(len(y), b[0])
 	}
 	if stepA == stepB {
 		do(y, a, b)
@@ -209,4 +192,13 @@ func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) 
 		do(y[:n], a, b)
 		y, a, b = y[n:], a[n*stepA:], b[n*stepB:]
 	}
+}
+
+// filled returns up to n elements, all v.
+func (r *repeated[T]) filled(n int, v T) []T {
+	some := r[:min(n, len(r))]
+	for i := range some {
+		some[i] = v
+	}
+	return some
 }

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -9,42 +10,90 @@ import (
 
 // buildCompare compares with another value, or with 0.
 func buildCompare(c *plan.Compiler) run.Action {
-	if c.In(1) != nil {
+	switch do := compared(c.Kernels(), c.Node().Text("of")); {
+	case c.In(1) != nil:
 		return buildBinary(c)
+	case c.In(0).DType == tensor.F64:
+		f := class.Arithmetic(c.Node())
+		return unary(c, func(x float64) float64 { return f(x, 0) })
+	default:
+		return spans(c, func(y []float32, x [][]float32) {
+			new(repeated[float32]).each(y, x[0], zero, 1, 0, do)
+		})
 	}
-	f := class.Arithmetic(c.Node())
-	return unary(c, func(x float64) float64 { return f(x, 0) })
+}
+
+var zero = []float32{0}
+
+// compared returns what compares as many elements of both operands, as the attribute "of" of Compare says.
+func compared(kernels *kernel.Set, of string) func(y, a, b []float32) {
+	turned := map[string]kernel.Operation{"greater": kernel.Less, "greater_equal": kernel.AtMost}
+	if o, ok := turned[of]; ok {
+		return func(y, a, b []float32) { kernels.Combine(o, y, b, a) }
+	}
+	o := map[string]kernel.Operation{"less": kernel.Less, "less_equal": kernel.AtMost, "equal": kernel.Equal,
+		"not_equal": kernel.NotEqual}[of]
+	return func(y, a, b []float32) { kernels.Combine(o, y, a, b) }
 }
 
 func buildWhere(c *plan.Compiler) run.Action {
-	if c.Out(0).DType == tensor.F64 {
-		return whereAction[float64](c)
+	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
+	kernels := c.Kernels()
+	switch {
+	case y.DType == tensor.F64:
+		return whereAction[float64](c, nil)
+	case other != nil && sameLayout(test, y) && sameLayout(x, y) && sameLayout(other, y):
+		return spans(c, func(y []float32, x [][]float32) { kernels.Pick(y, x[0], x[1], x[2]) })
 	}
-	return whereAction[float32](c)
+	return whereAction(c, kernels.Pick)
 }
 
-// whereAction copies what the condition picks of one operand, and then of the other.
-func whereAction[T float32 | float64](c *plan.Compiler) run.Action {
+// whereAction copies what the condition picks of one operand, and then of the other: elements that lie side
+// by side by pick, if there is that.
+func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b []T)) run.Action {
 	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
 	strides, ofTest := y.Strides(), broadcast(test, y.Shape)
-	picked := func(f *run.Frame, w *run.Worker, i int, x *run.Value, yes bool) {
+	row := func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		u, out := run.View[T](f.Unit(test, w, y.Kind, i)), run.View[T](f.Unit(y, w, y.Kind, i))
-		from, ofX := make([]T, 1), make([]int, len(y.Shape))
-		if x != nil {
-			from, ofX = run.View[T](f.Unit(x, w, y.Kind, i)), broadcast(x, y.Shape)
-		}
-		run.Walk(y.Shape, strides, ofTest, ofX, func(n, k, p, q, stepK, stepP, stepQ int) {
-			for range n {
-				if (u[p] != 0) == yes {
-					out[k] = from[q]
-				}
-				k, p, q = k+stepK, p+stepP, q+stepQ
+		some := new(repeated[T])
+		picked := func(x *run.Value, yes bool) {
+			from, ofX := make([]T, 1), make([]int, len(y.Shape))
+			if x != nil {
+				from, ofX = run.View[T](f.Unit(x, w, y.Kind, i)), broadcast(x, y.Shape)
 			}
-		})
-	}
-	row := func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		picked(f, w, i, x, true)
-		picked(f, w, i, other, false)
+			run.WalkPiece(y.Shape, strides, ofTest, ofX, piece, pieces, func(n, k, p, q, stepK, stepP, stepQ int) {
+				if pick != nil && n >= fewElements && stepK == 1 && stepP == 1 && stepQ <= 1 {
+					some.pick(out[k:k+n], u[p:], from[q:], stepQ, yes, pick)
+					return
+				}
+				for range n {
+					if (u[p] != 0) == yes {
+						out[k] = from[q]
+					}
+					k, p, q = k+stepK, p+stepP, q+stepQ
+				}
+			})
+		}
+		picked(x, true)
+		picked(other, false)
 	}
 	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 4, Row: row})
+}
+
+// pick sets those elements of y whose condition is as wanted to those of x, which has one for all if step is
+// 0.
+func (r *repeated[T]) pick(y, test, x []T, step int, yes bool, pick func(y, test, a, b []T)) {
+	for len(y) > 0 {
+		n := len(y)
+		if step == 0 {
+			n = min(n, len(r))
+			x = r.filled(n, x[0])
+		}
+		if yes {
+			pick(y[:n], test, x, y)
+		} else {
+			pick(y[:n], test, y, x)
+		}
+		y, test = y[n:], test[n:]
+	}
 }

@@ -25,15 +25,23 @@ func groupNormOf(c *plan.Compiler) *groupNorm {
 func buildGroupNorm(c *plan.Compiler) run.Action {
 	x, y, g := c.In(0), c.Out(0), groupNormOf(c)
 	g.scale, g.bias = c.In(1), c.In(2)
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
+	return &run.ByRows{Work: x.Count / 4, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		in := f.At(x, w, i)
 		groups, a := g.groups(w, in), affineIn(w.Floats(4*g.channels), g.channels)
 		for ch := range g.channels {
 			scale, bias := scaleAndBias(f, g.scale, g.bias, ch)
 			a.SetOf(ch, class.NormOf(groups[ch/g.size], g.eps, scale, bias))
 		}
-		g.kernels.Normalise(f.At(y, w, i), in, a, kernel.Epilogue{})
+		from, to := g.piece(len(in), piece, pieces)
+		g.kernels.Normalise(f.At(y, w, i)[from:to], in[from:to], a, kernel.Epilogue{})
 	}}
+}
+
+// piece returns the values of a piece of a row of n, whole positions. Workers that share a row have its
+// moments each, and normalise what is theirs.
+func (g *groupNorm) piece(n, piece, pieces int) (from, to int) {
+	positions := n / g.channels
+	return positions * piece / pieces * g.channels, positions * (piece + 1) / pieces * g.channels
 }
 
 // groups returns the moments of each group of a row.
@@ -52,13 +60,14 @@ func (g *groupNorm) groups(w *run.Worker, x []float32) [][3]float64 {
 
 func buildGroupNormGrad(c *plan.Compiler) run.Action {
 	x, dy, dx, g := c.In(0), c.In(1), c.Out(0), groupNormOf(c)
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		g.gradient(w, f.At(dx, w, i), f.At(x, w, i), f.At(dy, w, i))
+	return &run.ByRows{Work: x.Count / 3, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		from, to := g.piece(x.Count, piece, pieces)
+		g.gradient(w, f.At(dx, w, i), f.At(x, w, i), f.At(dy, w, i), from, to)
 	}}
 }
 
-// gradient sets dx from the row x and dy.
-func (g *groupNorm) gradient(w *run.Worker, dx, x, dy []float32) {
+// gradient sets values [from, to) of dx from the row x and dy.
+func (g *groupNorm) gradient(w *run.Worker, dx, x, dy []float32, from, to int) {
 	groups, n := g.groups(w, x), g.channels
 	scratch := w.Doubles(3 * n)
 	means, sums := scratch[:n], scratch[n:]
@@ -79,5 +88,5 @@ func (g *groupNorm) gradient(w *run.Worker, dx, x, dy []float32) {
 			slopes[ch] = slope
 		}
 	}
-	g.kernels.NormaliseGradient(dx, x, dy, a, slopes)
+	g.kernels.NormaliseGradient(dx[from:to], x[from:to], dy[from:to], a, slopes)
 }

@@ -22,16 +22,41 @@ func All(scales bool) []*Formula {
 	all = append(all, f)
 	for _, e := range binaries {
 		f := &Formula{Name: e.name, Operands: []string{"a", "b"}, Result: "y", scales: scales}
-		f.do(e.op, f.operand(0), f.operand(1))
+		e.of(f, f.operand(0), f.operand(1))
 		all = append(all, f)
 	}
-	return all
+	f = &Formula{Name: "pick", Operands: []string{"test", "a", "b"}, Result: "y", scales: scales}
+	f.do(Select, f.do(Equal, f.operand(0), f.constant("zero")), f.operand(2), f.operand(1))
+	return append(all, f)
 }
 
+// binaries are the functions of a and b.
 var binaries = []struct {
 	name string
-	op   Op
-}{{"sub", Subtract}, {"mul", Multiply}, {"div", Divide}}
+	of   func(f *Formula, a, b Value)
+}{
+	{"sub", func(f *Formula, a, b Value) { f.do(Subtract, a, b) }},
+	{"mul", func(f *Formula, a, b Value) { f.do(Multiply, a, b) }},
+	{"div", func(f *Formula, a, b Value) { f.do(Divide, a, b) }},
+	{"less", func(f *Formula, a, b Value) { f.holds(f.do(Less, a, b), "one", "zero") }},
+	{"atMost", func(f *Formula, a, b Value) { f.holds(f.do(AtLeast, b, a), "one", "zero") }},
+	{"equal", func(f *Formula, a, b Value) { f.holds(f.do(Equal, a, b), "one", "zero") }},
+	{"notEqual", func(f *Formula, a, b Value) { f.holds(f.do(Equal, a, b), "zero", "one") }},
+	{"max", func(f *Formula, a, b Value) { f.extreme(a, b, f.do(AtLeast, a, b), And) }},
+	{"min", func(f *Formula, a, b Value) { f.extreme(a, b, f.do(AtLeast, b, a), Or) }},
+}
+
+// holds is one constant where the mask holds, else the other.
+func (f *Formula) holds(mask Value, yes, no string) Value {
+	return f.do(Select, mask, f.constant(yes), f.constant(no))
+}
+
+// extreme is a where the mask holds, else b, which is NaN if that is; a if that is NaN. Zeros are equal:
+// both decides about their signs.
+func (f *Formula) extreme(a, b, mask Value, both Op) {
+	y := f.do(Select, f.do(Equal, a, b), f.do(both, a, b), f.do(Select, mask, a, b))
+	f.do(Select, f.do(Equal, a, a), y, a)
+}
 
 // elements are the functions of x.
 var elements = []struct {

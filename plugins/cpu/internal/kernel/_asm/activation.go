@@ -50,6 +50,8 @@ func wanted(s formula.Step) []formula.Value {
 		return s.Args[:1]
 	case formula.Least, formula.Most, formula.Without:
 		return s.Args[1:]
+	case formula.LeastSize:
+		return s.Args[:1]
 	case formula.MultiplySubtract, formula.Select:
 		return s.Args[2:]
 	}
@@ -128,6 +130,10 @@ func (e *evaluation) mask(v formula.Value) reg.Register {
 func (e *evaluation) step(i int, s formula.Step) {
 	v := formula.Value(i)
 	switch {
+	case e.merges(i):
+		return // the next step writes it
+	case i > 0 && e.merges(i-1):
+		e.merged(i, s)
 	case s.Op == formula.MultiplyAdd || s.Op == formula.MultiplySubtract:
 		e.fused(i, s)
 	case s.Mask() && e.bytes == 64:
@@ -150,6 +156,28 @@ func (e *evaluation) step(i int, s formula.Step) {
 		e.regs.Free(r)
 	}
 	e.spare = nil
+}
+
+// merges reports whether step i is a difference that the next one selects, else the value that is subtracted,
+// and nothing else reads: one instruction of AVX-512 does both.
+func (e *evaluation) merges(i int) bool {
+	if e.bytes != 64 || i+1 >= len(e.Steps) || e.Steps[i].Op != formula.Subtract {
+		return false
+	}
+	v, next := formula.Value(i), e.Steps[i+1]
+	s := e.Steps[i].Args[1]
+	return next.Op == formula.Select && next.Args[1] == v && next.Args[2] == s && e.Last()[i] == i+1 &&
+		e.regs.Dies(s, i+1)
+}
+
+// merged writes a difference over the value that is subtracted, where the mask of the selection holds.
+func (e *evaluation) merged(i int, s formula.Step) {
+	to, _ := e.regs.Of(s.Args[2])
+	a := e.Steps[i-1].Args[0]
+	VSUBPS(e.isa.regs[to], e.register(a), e.mask(s.Args[0]), e.isa.regs[to])
+	e.regs.Set(formula.Value(i), to)
+	e.regs.End(i, to)
+	e.masks.End(i, -1)
 }
 
 // inputs are the arguments of a step as its instruction takes them.
@@ -219,6 +247,9 @@ func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) 
 		VCVTDQ2PS(in[0], to)
 	case formula.Scale:
 		VSCALEFPS(in[1], in[0], to)
+	case formula.LeastSize:
+		const leastSize, positive = 2, 2 << 2
+		VRANGEPS(operand.Imm(leastSize|positive), in[1], in[0], to)
 	case formula.Select:
 		if wide {
 			VBLENDMPS(in[1], in[2], in[0], to)

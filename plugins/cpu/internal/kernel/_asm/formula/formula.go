@@ -32,7 +32,9 @@ const (
 	Right        // a >> Index, as whole numbers with a sign
 	Float        // a whole number as float32
 
-	Scale // a * 2^b, rounded once, where the processor has an instruction for it
+	// Where the processor has instructions for them:
+	Scale     // a * 2^b, rounded once
+	LeastSize // the lesser of |a| and |b|; b if a is NaN
 
 	// Masks, of comparisons that are false for NaN.
 	Less    // a < b
@@ -106,7 +108,7 @@ var Constants = []string{
 	"erf0", "erf1", "erf2", "erf3", "erf4", "erf5", "erf6",
 	"erfc0", "erfc1", "erfc2", "erfc3", "erfc4", "erfc5", "erfc6",
 	"sqrt2", "geluScale", "geluCube", "geluSlope", "geluDensity", "erfSlope", "geluMost", "-geluMost",
-	"mishMost", "two", "four",
+	"mishMost", "two", "four", "round63",
 }
 
 // step appends a step, or returns one that is the same.

@@ -67,7 +67,7 @@ var elements = []struct {
 	{"log", (*Formula).log},
 	{"sigmoid", (*Formula).sigmoid},
 	{"tanh", (*Formula).tanh},
-	{"silu", func(f *Formula, x Value) Value { return f.do(Multiply, x, f.sigmoid(x)) }},
+	{"silu", func(f *Formula, x Value) Value { return f.do(Multiply, x, f.sigmoidTimes(x)) }},
 	{"softplus", (*Formula).softplus},
 	{"elu", func(f *Formula, x Value) Value {
 		below := f.do(Multiply, f.number(0), f.expm1(x))
@@ -101,7 +101,7 @@ var gradients = []struct {
 	}},
 	{"tanh", func(f *Formula, y Value) Value { return f.do(MultiplySubtract, y, y, f.constant("one")) }},
 	{"silu", func(f *Formula, x Value) Value {
-		s, one := f.sigmoid(x), f.constant("one")
+		s, one := f.sigmoidTimes(x), f.constant("one")
 		return f.do(Multiply, s, f.fma(x, f.do(Subtract, one, s), one))
 	}},
 	{"softplus", (*Formula).sigmoid},
@@ -146,9 +146,10 @@ func (f *Formula) hardSigmoid(x Value) Value {
 	return f.bounded(t, f.constant("zero"), f.constant("one"))
 }
 
-// parts are those of class.expParts: n as float32, n as the last bits of a float32, and r.
-func (f *Formula) parts(x Value) (n, bits, r Value) {
-	round := f.constant("round")
+// parts are those of class.expParts: n as float32, n as the last bits of a float32, and r. What is added to
+// round is a whole number, which bits has more.
+func (f *Formula) parts(x Value, rounding string) (n, bits, r Value) {
+	round := f.constant(rounding)
 	bits = f.fma(x, f.constant("log2e"), round)
 	n = f.do(Subtract, bits, round)
 	r = f.fma(n, f.constant("-ln2lo"), f.fma(n, f.constant("-ln2hi"), x))
@@ -164,7 +165,7 @@ func (f *Formula) power(bits, times Value) Value {
 // exponential is e^x of a bounded x.
 func (f *Formula) exponential(x Value) Value {
 	one := f.constant("one")
-	n, bits, r := f.parts(x)
+	n, bits, r := f.parts(x, "round")
 	p := f.fma(r, f.fma(r, f.polynomial(r, "exp", 5), one), one)
 	if f.scales {
 		return f.do(Scale, p, n)
@@ -184,32 +185,49 @@ func (f *Formula) nearExp(r Value) Value {
 }
 
 func (f *Formula) expm1(x Value) Value {
-	_, bits, r := f.parts(f.do(Most, x, f.constant("expm1Least")))
+	_, bits, r := f.parts(f.do(Most, x, f.constant("expm1Least")), "round")
 	power := f.power(bits, f.constant("one"))
 	m := f.fma(f.nearExp(r), power, f.do(Subtract, power, f.constant("one")))
 	return f.signed(m, x, false)
 }
 
-// tail is class.tail.
+// tail is class.tail of x, which is bounded. To round 63 is added, the exponent of 2^-64 as a float32
+// has it, so that the last bits are that of the power: no product x * log2(e) lies between two whole numbers
+// just in the middle, where an odd number would round it otherwise.
 func (f *Formula) tail(x Value) Value {
 	scale := f.constant("two64")
-	_, bits, r := f.parts(f.do(Least, x, f.constant("-expLeast")))
-	power, near := f.power(bits, scale), f.nearExp(r)
+	_, bits, r := f.parts(x, "round63")
+	power, near := f.step(Left, 23, bits), f.nearExp(r)
 	sum := f.do(Add, power, scale)
 	lost := f.do(Subtract, scale, f.do(Subtract, sum, power))
 	return f.do(Divide, scale, f.do(Add, sum, f.fma(near, power, lost)))
 }
 
-func (f *Formula) sigmoid(x Value) Value {
-	s := f.tail(f.absolute(x))
-	return f.do(Select, f.do(Less, x, f.constant("zero")), s, f.do(Subtract, f.constant("one"), s))
+// far bounds a number from 0 on for tail.
+func (f *Formula) far(x Value) Value { return f.do(Least, x, f.constant("-expLeast")) }
+
+func (f *Formula) sigmoid(x Value) Value { return f.eitherTail(x, f.far(f.absolute(x))) }
+
+// eitherTail is sigmoid, by |x| bounded.
+func (f *Formula) eitherTail(x, bounded Value) Value {
+	s := f.tail(bounded)
+	positive := f.do(AtLeast, x, f.constant("zero"))
+	return f.do(Select, positive, f.do(Subtract, f.constant("one"), s), s)
+}
+
+// sigmoidTimes is sigmoid for a product with x, which is NaN if x is, whatever this is.
+func (f *Formula) sigmoidTimes(x Value) Value {
+	if f.scales {
+		return f.eitherTail(x, f.do(LeastSize, x, f.constant("-expLeast")))
+	}
+	return f.sigmoid(x)
 }
 
 func (f *Formula) tanh(x Value) Value {
 	a := f.absolute(x)
 	s := f.do(Multiply, a, a)
 	near := f.fma(a, f.do(Multiply, s, f.polynomial(s, "tanh", 5)), a)
-	far := f.fma(f.tail(f.do(Add, a, a)), f.constant("-two"), f.constant("one"))
+	far := f.fma(f.tail(f.far(f.do(Add, a, a))), f.constant("-two"), f.constant("one"))
 	return f.signed(f.do(Select, f.do(Less, a, f.constant("tanhNear")), near, far), x, true)
 }
 

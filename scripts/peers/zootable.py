@@ -1,9 +1,10 @@
 """zootable.py BNCTL [FILE...]: prints the table of the zoo in docs/networks.md.
 
 Sizes and memory are bnctl's own (`models list`, `models show --batch 32`). The files have the lines that forwards.py,
-steps.py and timm_names.py print: what they did not measure stays empty.
+steps.py and timm_names.py print, or are measurements of bench-peers: what they did not measure stays empty.
 """
 import json
+import statistics
 import subprocess
 import sys
 
@@ -23,14 +24,34 @@ def step(row):
     return f"{row['update_off']:.0e}, {row['torch_f32_update_off']:.0e}" if "update_off" in row else "refused"
 
 
+def speed(comparisons, name, batch):
+    """Images per second of one thread, and how many times the best peer's that is."""
+    for c in comparisons:
+        if c["name"] == f"{name}, batch {batch}, 1 thread":
+            ours = statistics.median(c["ours"])
+            return f"{ours:.3g} ({ours / statistics.median(c['theirs']):.2f})"
+    return ""
+
+
+def read(path):
+    """The lines of a file, and the comparisons of a measurement."""
+    with open(path) as f:
+        text = f.read()
+    if path.endswith(".json") and text.startswith("{\n"):
+        return [], json.loads(text)["comparisons"]
+    return [json.loads(line) for line in text.splitlines()], []
+
+
 def main(bnctl, *files):
-    rows = [json.loads(line) for f in files for line in open(f)]
+    rows, comparisons = [], []
+    for lines, measured in map(read, files):
+        rows, comparisons = rows + lines, comparisons + measured
 
     def of(name, key):
         return next((r for r in rows if r["network"] == name and key in r), None)
 
     print("| network | input | parameters | MFLOP | memory of training at batch 32 | from PyTorch | from timm | a step from "
-          "float64: bnctl, PyTorch |\n|---|---|---|---|---|---|---|---|")
+          "float64: bnctl, PyTorch | images/s, batch 1 | batch 8 |\n|---|---|---|---|---|---|---|---|---|---|")
     for m in events(bnctl, "models", "list", "--json"):
         if m["event"] != "model":
             continue
@@ -39,7 +60,7 @@ def main(bnctl, *files):
         theirs, timm = of(m["name"], "strip_same"), of(m["name"], "timm")
         print(f"| {m['name']} | {m['input']} | {m['parameters'] / 1e6:.2f} M | {m['flops'] / 1e6:.0f} | {gb:.2f} GB | "
               f"{short(theirs and theirs['difference'])} | {short(timm and timm.get('difference'))} | "
-              f"{step(of(m['name'], 'loss_off'))} |")
+              f"{step(of(m['name'], 'loss_off'))} | {speed(comparisons, m['name'], 1)} | {speed(comparisons, m['name'], 8)} |")
 
 
 main(*sys.argv[1:])

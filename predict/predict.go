@@ -135,7 +135,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 		return Runner(ctx, fleet.Options{Devices: "cpu"})(m, x)
 	}
 	if err = o.agree(ctx, m, &c); err == nil {
-		p.driver, err = o.drive(ctx, m, program, p.Fleet.Members, c)
+		p.driver, err = o.drive(ctx, m, program, p.Fleet.Members, p.Fleet.Precision(), c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Fleet.Close())
@@ -145,11 +145,13 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 
 // drive loads a program on devices, each of which has all layers, or those of its stage.
 func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, devices []parallel.Member,
-	c parallel.Config) (driver, error) {
+	precision string, c parallel.Config) (driver, error) {
 	if o.Stages.One() {
 		return parallel.Open(ctx, p, m.State, devices, c)
 	}
-	return parallel.OpenPipeline(ctx, m.Graph, p, o.Stages, m.State, devices, c)
+	s := o.Stages
+	s.BF16 = precision == device.BF16
+	return parallel.OpenPipeline(ctx, m.Graph, p, s, m.State, devices, c)
 }
 
 // config says what the driver of f does.

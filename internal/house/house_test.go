@@ -67,7 +67,7 @@ serialize: bn graph models problem internal/regular tensor
 parallel: internal/awake bn device/collective device device/fabric graph tensor problem
 parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
-parallel/stage: device/class graph problem tensor
+parallel/stage: device device/class graph problem tensor
 train/internal/tfevents:
 internal/style:
 internal/chart: internal/style

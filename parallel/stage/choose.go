@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -86,6 +87,9 @@ func (n *Network) named(layers []string) (*Division, error) {
 		if b == 0 {
 			return nil, problem.New("stages", name, "the first stage begins with it anyway",
 				"name the layers with which the others begin")
+		}
+		for fused := n.fusible(); b < len(fused) && fused[b]; {
+			b++
 		}
 		if i > 0 && b <= begin[i-1] {
 			return nil, problem.New("stages", name, "it does not come behind "+layers[i-1],
@@ -185,10 +189,33 @@ func (n *Network) bytesAt() []float64 {
 	return bytes
 }
 
+// fusible reports by node whether a stage that begins with it would divide what a device may
+// fuse, where that changes what is rounded: a value that is read once, and element by element.
+func (n *Network) fusible() []bool {
+	fusible := make([]bool, len(n.main.Nodes))
+	if !n.rounds {
+		return fusible
+	}
+	for v, users := range n.users {
+		if n.makers[v] < 0 || len(users) != 1 || slices.Contains(operands, n.main.Nodes[users[0]].Op) ||
+			!device.StoredBF16(n.main.Values[v].Type) {
+			continue
+		}
+		for i := n.makers[v] + 1; i <= users[0]; i++ {
+			fusible[i] = true
+		}
+	}
+	return fusible
+}
+
+// operands are the operations before which every device stores a value, or rounds it as an operand.
+var operands = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense, graph.MaxPool, graph.AvgPool,
+	graph.GlobalAvgPool, graph.Upsample}
+
 // barred reports by node whether a stage that begins with it would divide a norm from its
 // product, or layers that share state.
 func (n *Network) barred() []bool {
-	barred := make([]bool, len(n.main.Nodes))
+	barred := n.fusible()
 	bar := func(first, last int) {
 		for i := first + 1; i <= last; i++ {
 			barred[i] = true

@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -469,4 +470,55 @@ func main(x rows f32[4]) {
 		t.Errorf("state %v and %v, want the shared weight twice", shares[0].State, shares[1].State)
 	}
 	programs(t, g, p, 2)
+}
+
+// TestCutsAtBF16ChangeNoBit: a device of this precision rounds what it stores, and not what it fuses away, so
+// that what may be fused stays together wherever a cut is asked for.
+func TestCutsAtBF16ChangeNoBit(t *testing.T) {
+	resnet, err := models.Build("resnet20", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Init(resnet, 1); err != nil {
+		t.Fatal(err)
+	}
+	p, err := parallel.PredictProgram(resnet.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(t, resnet.State)
+	m.dev, err = cpu.Provider{}.Open(t.Context(), device.DefaultID, device.Options{Threads: 1,
+		Precision: device.BF16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.dev.Close() })
+	in, err := models.RandomInput(resnet, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := p.Functions[0].Values[p.Functions[0].Inputs[0]].Name
+	x := map[string]tensor.Tensor{name: in}
+	want := m.run(p.Function(graph.Predict), p.State, m.rows, x)
+	n, err := stage.New(resnet.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range []string{"layer1.0.bn2", "layer1.0.add", "layer2.0.relu1", "layer3.2.relu2"} {
+		d, err := n.DivideFor(stage.Spec{Layers: []string{layer}, BF16: true}, p, 8, []int64{0, 0})
+		if err != nil {
+			t.Fatal(layer, err)
+		}
+		shares, err := d.Programs(p)
+		if err != nil {
+			t.Fatal(layer, err)
+		}
+		given := map[string]tensor.Tensor{name: in}
+		for _, share := range shares {
+			for name, y := range m.run(share.Function(graph.Predict), share.State, m.rows, given) {
+				given[name] = y
+			}
+		}
+		same(t, layer, given, want)
+	}
 }

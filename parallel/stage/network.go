@@ -19,6 +19,7 @@ type Network struct {
 	makers  []int          // by value: the node that makes it, or -1
 	follows map[int]int    // nodes that stay with an earlier one: a norm with its product
 	users   [][]int        // by value
+	rounds  bool           // Spec.BF16
 }
 
 // New returns the network of a template.

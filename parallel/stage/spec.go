@@ -20,6 +20,9 @@ type Spec struct {
 	// Waves is how many waves a step of training has, which are its replicas on each device of a
 	// stage; 0: nothing is trained.
 	Waves int
+	// BF16: devices round what they store (device.BF16), and not what they fuse away. So what
+	// they might fuse is not divided.
+	BF16 bool
 }
 
 // Parse reads a Spec: "2", "auto", or "layer3,layer4".
@@ -45,7 +48,7 @@ func (s Spec) One() bool { return !s.Auto && s.Number <= 1 && len(s.Layers) == 0
 // memory that each of them has, 0 where that is not known, and p the program that they run with
 // that number of rows at once.
 func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
-	if s.Auto {
+	if n.rounds = s.BF16; s.Auto {
 		return n.fitting(s, p, rows, free)
 	}
 	d, err := n.Choose(s, n.Times(p))

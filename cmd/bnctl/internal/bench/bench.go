@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -120,6 +121,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	if o.Profile {
 		members = watch.members(f.Members)
 	}
+	o.Stages.BF16 = f.Precision() == device.BF16
 	work, err := o.start(ctx, m, members)
 	if err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ type Screen struct {
 	drawn   []frame    // of the last interval
 	next    int        // row that is first to be drawn when not all can be
 	waiting []func()   // what is to be printed above when the next interval begins
+	putOff  bool       // it was to be when this one began
 }
 
 // frame is bytes that were drawn at a time.
@@ -80,16 +81,28 @@ func (s *Screen) goOn() {
 	s.update(SizeOf(s.to))
 }
 
-// redraw begins an interval.
+// redraw begins an interval. Lines wait for one more, and the rows stay as they are, if these could not all be
+// drawn below them: what comes several times in an interval would else leave rows blank all the time.
 func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.waiting) > 0 {
-		s.print(s.waiting...)
-		s.waiting = nil
+	if len(s.waiting) == 0 {
+		s.update(SizeOf(s.to))
 		return
 	}
-	s.update(SizeOf(s.to))
+	if s.putOff = !s.putOff && s.spent()+s.cost() > most; !s.putOff {
+		s.print(s.waiting...)
+		s.waiting = nil
+	}
+}
+
+// cost is about how many bytes it takes to draw all rows once more.
+func (s *Screen) cost() int {
+	n := 0
+	for _, r := range s.rows {
+		n += len(r.Text) + 8
+	}
+	return n
 }
 
 // above lets write print lines of its own above the rows: at once, or when the next interval begins,
@@ -97,11 +110,7 @@ func (s *Screen) redraw() {
 func (s *Screen) above(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cost := 0
-	for _, r := range s.rows {
-		cost += len(r.Text)
-	}
-	if spent := s.spent(); len(s.waiting) > 0 || spent > 0 && spent+cost > most {
+	if spent := s.spent(); len(s.waiting) > 0 || spent > 0 && spent+s.cost() > most {
 		s.waiting = append(s.waiting, write)
 		return
 	}

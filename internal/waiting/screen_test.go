@@ -100,6 +100,39 @@ func TestScreenIsSparing(t *testing.T) {
 	})
 }
 
+// Where lines come several times in a second, no row is blank: they wait until all rows can be drawn below them.
+func TestScreenIsWholeBelowLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &counter{}
+		n, printed := 0, 0
+		s := NewScreen(out, time.Second, func(Size) []Row {
+			n++
+			var lines []string
+			for range 20 {
+				lines = append(lines, strings.Repeat(string(rune('a'+n%20)), 150))
+			}
+			return rowsOf(lines...)
+		})
+		time.Sleep(50 * time.Millisecond)
+		for i := range 40 {
+			Above(out, func() { printed++ })
+			time.Sleep(250 * time.Millisecond)
+			synctest.Wait()
+			s.mu.Lock()
+			for k, r := range s.rows {
+				if r.Text == "" {
+					t.Errorf("row %d is blank at %d", k, i)
+				}
+			}
+			s.mu.Unlock()
+			if late := i - printed; late > 8 {
+				t.Errorf("%d lines wait", late)
+			}
+		}
+		s.Stop()
+	})
+}
+
 // Rows that could not be drawn are drawn in the next intervals, all of them in turn.
 func TestScreenDrawsAllRowsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

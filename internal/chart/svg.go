@@ -54,7 +54,8 @@ func drawingStyle() string {
 	var b strings.Builder
 	inside := false
 	for line := range strings.Lines(style.CSS()) {
-		begins := strings.HasPrefix(line, ":root") || strings.HasPrefix(line, "@media (prefers-color-scheme")
+		begins := strings.HasPrefix(line, ":root") ||
+			strings.HasPrefix(line, "@media screen and (prefers-color-scheme")
 		if begins || inside || strings.HasPrefix(line, ".chart") {
 			b.WriteString(line)
 		}

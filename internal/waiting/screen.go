@@ -81,8 +81,8 @@ func (s *Screen) goOn() {
 	s.update(SizeOf(s.to))
 }
 
-// redraw begins an interval. Lines wait for one more, and the rows stay as they are, if these could not all be
-// drawn below them: what comes several times in an interval would else leave rows blank all the time.
+// redraw begins an interval. Lines wait for one more, and the rows stay as they are, if these could not all
+// be drawn below them: what comes several times in an interval would else leave rows blank all the time.
 func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
 // report.js FOLDER PAGE.html...: looks at pages that bnctl writes in headless Chromium, for
-// `make test-report`, at 400 and 1200 pixels, light and dark: no request leaves a page, nothing is
+// `make test-report`, at 400 and 1200 pixels, light and dark, and printed: no request leaves a page, nothing is
 // wider than the page, axe-core finds nothing serious. Screenshots go to FOLDER.
 const assert = require('assert')
 const fs = require('fs')
@@ -13,6 +13,7 @@ const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 async function look(browser, file, width, colorScheme) {
   const what = `${path.basename(path.dirname(file))}-${path.basename(file, '.html')}-${width}-${colorScheme}`
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+  context.setDefaultTimeout(300000) // a machine may be busy
   const page = await context.newPage()
   const asked = []
   page.on('request', (r) => { if (!r.url().startsWith('data:')) asked.push(r.url()) })
@@ -36,6 +37,24 @@ async function look(browser, file, width, colorScheme) {
   await context.close()
 }
 
+// print looks at a page as paper shows it, whatever the reader's system: light, and as wide as A4 without its margins.
+async function print(browser, file) {
+  const what = `${path.basename(path.dirname(file))}-${path.basename(file, '.html')}-print`
+  const width = 703
+  const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme: 'dark' })
+  context.setDefaultTimeout(300000)
+  const page = await context.newPage()
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await page.goto('file://' + path.resolve(file))
+  const seen = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth,
+    paper: getComputedStyle(document.body).backgroundColor }))
+  assert.ok(seen.wide <= width, `${what}: the page is ${seen.wide} pixels wide`)
+  assert.equal(seen.paper, 'rgb(255, 255, 255)', `${what}: the paper`)
+  await page.screenshot({ path: path.join(folder, what + '.png'), fullPage: true })
+  console.log(`${what}: light, and no wider than paper`)
+  await context.close()
+}
+
 async function main() {
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
   try {
@@ -43,6 +62,7 @@ async function main() {
       for (const width of [400, 1200]) {
         for (const scheme of ['light', 'dark']) await look(browser, file, width, scheme)
       }
+      await print(browser, file)
     }
   } finally {
     await browser.close()

@@ -155,7 +155,28 @@ func outcome(runs []*Run) []string {
 		}
 	}
 	out = append(out, text+". One run of each says little: seeds differ by about as much.")
+	if judgedApart(runs) {
+		out = append(out, "The runs were evaluated on different data: their figures are not of the same samples.")
+	}
 	return append(out, sameTemplates(runs)...)
+}
+
+// judgedApart reports whether runs that were evaluated were on different data.
+func judgedApart(runs []*Run) bool {
+	first := ""
+	for _, r := range runs {
+		of := r.start.known.Validation.Fingerprint
+		if of == "" || r.best() == nil {
+			continue
+		}
+		if first == "" {
+			first = of
+		}
+		if of != first {
+			return true
+		}
+	}
+	return false
 }
 
 // sameTemplates names runs that ended with the same bytes.

@@ -34,7 +34,7 @@ func luminance(t *testing.T, colour string) float64 {
 // Numbers in the cells of a map can be read: the contrast of their letters is 4.5 at least, as WCAG 2.1 has it,
 // in light and in dark.
 func TestNumbersOnHeatCanBeRead(t *testing.T) {
-	sheets := strings.SplitN(style.CSS(), "@media (prefers-color-scheme: dark)", 2)
+	sheets := strings.SplitN(style.CSS(), "@media screen and (prefers-color-scheme: dark)", 2)
 	for scheme, sheet := range sheets {
 		value := func(name string) string {
 			return regexp.MustCompile(`--` + name + `: (#[0-9a-f]{6})`).FindStringSubmatch(sheet)[1]

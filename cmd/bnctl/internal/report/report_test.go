@@ -201,6 +201,13 @@ func TestComparison(t *testing.T) {
 	wants(t, page, "3 runs side by side", "Different recipe: seed, epochs, bn", "Different data: "+
 		"data.fingerprint",
 		"The code is the same: bnctl 0.1", "bit for bit: sha256 c54d", "points below")
+	const apart = "The runs were evaluated on different data"
+	other := folderOf(t, strings.ReplaceAll(logOf(0, 3, 2, "sync"), `"fingerprint":"def"`,
+		`"fingerprint":"uvw"`), nil)
+	if strings.Contains(page, apart) {
+		t.Error("runs that were evaluated on the same data were not")
+	}
+	wants(t, pageOf(t, a, other), apart)
 }
 
 // A run that does not say where it was made, as a checkpoint, does not differ in that.

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -72,6 +73,7 @@ type TrainOptions struct {
 	Workers       int           // goroutines that read and augment; 0: one for each core
 	DeviceTimeout time.Duration // train.Config.DeviceTimeout
 	Recompute     string        // train.Config.Recompute
+	Stages        stage.Spec    // train.Config.Stages
 
 	LogEvery int                // steps between Stepped events; 0: each
 	Events   func(train.Event)  // called with each event of the run; may be nil

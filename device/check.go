@@ -9,17 +9,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns what is wrong with a step of fn for an executable of capacity c. A device
-// calls it before it runs the step. replicas is what Group.LocalReplicas returns; fn is nil if the
-// program has no function of that name.
-func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
+// Check returns what is wrong with a step of p for an executable of capacity c. A device
+// calls it before it runs the step. replicas is what Group.LocalReplicas returns.
+func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
+	fn := p.Function(s.Function)
 	switch {
 	case fn == nil:
 		return errors.New("the program has no such function")
 	case s.Function == graph.Commit:
 		return errors.New("the function is run by Commit")
-	case len(s.Inputs) != len(fn.Inputs):
-		return fmt.Errorf("%d inputs, want %d", len(s.Inputs), len(fn.Inputs))
+	}
+	given := p.Given(fn)
+	if len(s.Inputs) != len(given) {
+		return fmt.Errorf("%d inputs, want %d", len(s.Inputs), len(given))
 	}
 	total := 0
 	for r, n := range s.Rows {
@@ -28,14 +30,14 @@ func (s Step) Check(fn *graph.Function, c Capacity, replicas int) error {
 		}
 		total += n
 	}
-	if total > c.Rows || len(s.Rows) > c.Replicas {
+	if s.Function != graph.Reduce && (total > c.Rows || len(s.Rows) > c.Replicas) { // Reduce takes sums
 		return fmt.Errorf("%d rows in %d replicas; the capacity is %d in %d",
 			total, len(s.Rows), c.Rows, c.Replicas)
 	}
 	if replicas >= 0 && replicas != len(s.Rows) && fn.Reduces() {
 		return fmt.Errorf("rows for %d replicas; the group gives this device %d", len(s.Rows), replicas)
 	}
-	for i, id := range fn.Inputs {
+	for i, id := range given {
 		v := fn.Values[id]
 		want := v.Type.Sized(total, len(s.Rows))
 		if t := s.Inputs[i]; !fits(t, v.Type.DType, want) {

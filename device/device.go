@@ -63,6 +63,12 @@ type Executable interface {
 	// graph.Train kept and makes version v+1 of version v. It is idempotent:
 	// an executable that is already at v+1 returns nil and does nothing. At
 	// any other version, or if nothing was kept for v, the error wraps Invalid.
+	//
+	// Of the program of a stage Commit runs on what the last run of graph.Reduce kept, and runs of
+	// graph.Backward for the same step before it. A run of graph.Backward frees its slot. Leaves wait
+	// for graph.Reduce, which takes those of all replicas that have rows; a leaf that comes a second
+	// time, and Join, drop those that wait.
+	//
 	// If an element of an update is infinite or NaN, the error of a device with
 	// the feature FiniteUpdates wraps NonFinite and names the tensor. The
 	// executable then stays at v and keeps nothing, and the tensors that the
@@ -113,9 +119,16 @@ type Step struct {
 	Number uint64
 	// Rows is the number of rows of each replica held, in replica order.
 	Rows []int
-	// Inputs are the function's inputs in order: rows tensors with a leading
+	// Inputs are the function's inputs in order, without those that a function before it keeps:
+	// rows tensors with a leading
 	// axis of the sum of Rows, replica tensors with one of len(Rows).
 	Inputs []tensor.Tensor
+	// Slot is where a run of graph.Forward keeps what it keeps, and from where one of graph.Backward
+	// takes it. Other functions ignore it.
+	Slot int
+	// Replicas are the numbers of the replicas of Rows, increasing, for a run of graph.Forward or
+	// graph.Backward with some of those that the device holds. nil: all.
+	Replicas []int
 	// Profile asks for Outcome.Nodes. It may make the run slower and changes
 	// no result. A device without the feature of that name ignores it.
 	Profile bool

@@ -17,7 +17,7 @@ type Info struct {
 	Kernels     string     // kernel class: "amx", "fma", "generic" (docs/classes.md)
 	Threads     int        // 0 where it has no meaning
 	Ops         []graph.Op // operations that Load accepts
-	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Ahead
+	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Slots, Ahead
 	Levels      []string   // collective and data levels, best first
 	Precisions  []string   // F32, BF16: at which it can be opened; empty: F32 alone
 	Process     int        // ID of the process that bnctl started for it; 0: there is none
@@ -37,6 +37,8 @@ const (
 	FiniteUpdates = "finite-updates"
 	// Profile: Run fills in Outcome.Nodes when Step.Profile asks for it.
 	Profile = "profile"
+	// Slots: the device runs the program of a stage: graph.Forward, graph.Backward, graph.Reduce.
+	Slots = "slots"
 	// Ahead: Run of a function that exchanges nothing may be called while such
 	// runs are under way. The device makes one after the other, in the order of
 	// the calls, and has the next at hand when one ends. Package remote adds it.

@@ -25,7 +25,7 @@ const minSpeedup = 1.15
 // Config says BySpeed.
 func (g *Group) Balance(ctx context.Context) (bool, error) {
 	paces, ok := g.members.measured()
-	if !ok || g.placement.Pins(len(g.members)) || g.mixed && !g.bySpeed {
+	if !ok || g.fixed || g.placement.Pins(len(g.members)) || g.mixed && !g.bySpeed {
 		return false, nil
 	}
 	p := &g.placement

@@ -44,6 +44,8 @@ type Config struct {
 	// Local: replicas have weights of their own, which a LocalSGD keeps, and their
 	// devices never meet.
 	Local bool
+	// flows: replicas run one after the other, so that a run is of one of them: see Staged.
+	flows bool
 	// Reopen opens a lost device again, by its name. It is called until it succeeds,
 	// after growing pauses, or says FleetClosed. nil: what is lost stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)

@@ -35,6 +35,8 @@ type Group struct {
 	stale     bool   // membership changed since the last join
 	mixed     bool   // the devices of Open are of several kernel classes
 	bySpeed   bool   // Config.BySpeed
+	fixed     bool   // replicas stay where they are
+	flows     bool   // runs are of single replicas: Config.flows
 }
 
 // newGroup returns the group of some devices, each with its replicas, on which
@@ -47,7 +49,7 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 	t := &timeouts{timeout: c.timeout()}
 	g := &Group{placement: placement.New(ranks, c.Placement, c.Batch, c.Replicas),
 		comm: newCommunicator(c, ranks, t), timeouts: t,
-		bySpeed: c.BySpeed}
+		bySpeed: c.BySpeed, flows: c.flows}
 	for i, m := range devices {
 		g.members = append(g.members, &member{Member: m, order: i})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
@@ -76,6 +78,9 @@ func (g *Group) assign() error {
 		return err
 	}
 	for i, c := range g.placement.Capacities(ranges) {
+		if g.flows {
+			c = g.placement.OfReplica()
+		}
 		g.members[i].replicas, g.members[i].capacity = ranges[i], c
 	}
 	return nil

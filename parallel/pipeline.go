@@ -109,14 +109,9 @@ func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state
 	if err != nil {
 		return nil, err
 	}
-	whole := p.Function(graph.Predict)
 	c.Replicas, c.Batch, c.Referee = columns, max((c.Batch+n-1)/n, columns), nil
-	l := &Pipeline{division: d, programs: programs, state: state, config: c, uses: map[string]int{},
-		external: whole.Values[whole.Inputs[0]]}
-	for _, o := range whole.Outputs {
-		l.outputs = append(l.outputs, o.Name)
-		l.uses[o.Name]++
-	}
+	l := emptyPipeline(p)
+	l.division, l.programs, l.state, l.config = d, programs, state, c
 	for s, program := range programs {
 		f := program.Function(graph.Predict)
 		if f == nil {
@@ -130,6 +125,17 @@ func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state
 		l.add(opened, f)
 	}
 	return l, nil
+}
+
+// emptyPipeline returns a pipeline of p that has no stages yet.
+func emptyPipeline(p *graph.Program) *Pipeline {
+	whole := p.Function(graph.Predict)
+	l := &Pipeline{uses: map[string]int{}, external: whole.Values[whole.Inputs[0]]}
+	for _, o := range whole.Outputs {
+		l.outputs = append(l.outputs, o.Name)
+		l.uses[o.Name]++
+	}
+	return l
 }
 
 // memoryOf returns how many bytes each of some devices has free. Those of the host have its
@@ -289,6 +295,9 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 		return NoDevices // its stages are not the pipeline's to open
 	}
 	for other, d := range p.stages {
+		if p.programs == nil { // they train: see Staged
+			break
+		}
 		var devices []Member
 		for _, m := range d.group.members {
 			devices = append(devices, m.Member)

@@ -59,6 +59,7 @@ type recovery struct {
 	reopener    reopener
 	losses      lossCount
 	lossHistory lossHistory
+	restarted   bool // the last member was lost, and another one has what the ledger says
 }
 
 // A recovery knows the steps of a run only through this: it asks for the state to give to

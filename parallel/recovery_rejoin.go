@@ -89,6 +89,7 @@ func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal erro
 	if lost = r.replay(ctx, m); lost != nil {
 		return lost, r.drop(lost)
 	}
+	r.restarted = true
 	return nil, nil
 }
 

@@ -30,6 +30,8 @@ type Config struct {
 	Reopen     func(ctx context.Context, name string) (device.Device, error)
 	Rendezvous device.Rendezvous
 
+	// Stages says how many parts of the network lie on different devices, and which; the zero value: one.
+	Stages        parallel.Stages
 	Placement     []int         // parallel.Config.Placement
 	BySpeed       bool          // parallel.Config.BySpeed
 	DeviceTimeout time.Duration // parallel.Config.Timeout

@@ -161,23 +161,17 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	if err != nil {
 		return err
 	}
-	program, err := s.plan.loaded(tight)
-	if err != nil {
+	if err := s.drive(ctx, tight, state); err != nil {
 		return err
 	}
-	s.trainer.driver, err = parallel.Open(ctx, program, state, s.devices.members, s.drive())
-	if err != nil {
-		return err
-	}
-	s.trainer.weights = startWeights(s.plan, s.trainer.driver, state)
 	if from != nil {
 		return s.trainer.weights.restore(from, &s.trainer.progress)
 	}
 	return nil
 }
 
-// drive says what the driver does.
-func (s *Session) drive() parallel.Config {
+// driverConfig says what the driver does.
+func (s *Session) driverConfig() parallel.Config {
 	c, r := &s.plan.config, s.plan.recipe
 	return parallel.Config{Replicas: r.StepReplicas(), Batch: r.StepBatch(), Reopen: s.devices.reopen,
 		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,

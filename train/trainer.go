@@ -21,7 +21,7 @@ import (
 // which becomes part of a checkpoint: weights, running statistics, progress.
 type trainer struct {
 	plan       *plan
-	driver     *parallel.Driver
+	driver     Driver
 	weights    weights
 	statistics statistics
 	progress   Progress

@@ -64,7 +64,7 @@ func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) w
 
 // allReduceWeights is the same in all replicas: each update is made from the sum of
 // the gradients of its step.
-type allReduceWeights struct{ driver *parallel.Driver }
+type allReduceWeights struct{ driver Driver }
 
 func (w allReduceWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {
 	return w.driver.Step(ctx, o.batch)

@@ -29,6 +29,7 @@ type Case struct {
 // Cases returns all cases, the contract first.
 func Cases() []Case {
 	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
+		slotCases(),
 		limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(), finiteCases(),
 		reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(), classCases()))
 }

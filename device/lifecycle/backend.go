@@ -20,12 +20,14 @@ type Backend interface {
 // arguments that were checked. They return errors as Errorf makes them, or any others: the
 // device adds its name and the call.
 type Runner interface {
-	// Run runs a function other than graph.Commit. What graph.Train keeps for it is there until
+	// Run runs a function other than graph.Commit.
+	// Those of a stage keep nothing: package lifecycle does. What graph.Train keeps for it is there until
 	// the next run of graph.Train. An error leaves the state as it was.
 	Run(ctx context.Context, s Step) (device.Outcome, error)
 
 	// Commit runs graph.Commit and makes its updates the state. s.Inputs has a zero Tensor
-	// for each input that the last Run of graph.Train has kept. After an error nothing counts as
+	// for each input that the last Run of graph.Train has kept, and
+	// for what a stage keeps the value. After an error nothing counts as
 	// kept, unless ctx has ended: then Commit may come again, and the state is as it was.
 	Commit(ctx context.Context, s Step) error
 

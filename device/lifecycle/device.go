@@ -48,14 +48,15 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 	if err := c.Check(); err != nil {
 		return nil, d.invalid(call, err)
 	}
-	r, err := d.backend.Load(p, c)
+	runnable := runnable(p)
+	r, err := d.backend.Load(runnable, c)
 	if err != nil {
 		if refused := new(device.Refused); errors.As(err, &refused) {
 			return nil, device.Errorf(d.name, call, device.Unsupported, "%w", err)
 		}
 		return nil, device.Wrap(d.name, call, err)
 	}
-	x := newExecutable(d, p, r, c)
+	x := newExecutable(d, p, runnable, r, c)
 	d.loaded = append(d.loaded, x)
 	return x, nil
 }
@@ -72,6 +73,11 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 		return d.invalid(call, err)
 	}
 	d.group = &g
+	for _, x := range d.loaded {
+		if x.stage != nil {
+			x.stage.forget()
+		}
+	}
 	return nil
 }
 

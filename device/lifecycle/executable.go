@@ -17,6 +17,8 @@ type Executable struct {
 	program  *graph.Program
 	states   map[string]graph.State // of the program, by name
 	runner   Runner
+	runnable *graph.Program // as the runner has it
+	stage    *stage         // nil: the program is that of all layers
 	capacity device.Capacity
 	version  device.Version
 	retained bool // graph.Train has run at this version, and nothing has changed what it keeps
@@ -26,8 +28,9 @@ type Executable struct {
 // Runner returns the Runner of the program.
 func (x *Executable) Runner() Runner { return x.runner }
 
-func newExecutable(d *Device, p *graph.Program, r Runner, c device.Capacity) *Executable {
-	x := &Executable{device: d, program: p, states: map[string]graph.State{}, runner: r, capacity: c}
+func newExecutable(d *Device, p, runnable *graph.Program, r Runner, c device.Capacity) *Executable {
+	x := &Executable{device: d, program: p, states: map[string]graph.State{}, runner: r, capacity: c,
+		runnable: runnable, stage: newStage(d.name, p)}
 	for _, s := range p.State {
 		x.states[s.Name] = s
 	}
@@ -126,7 +129,7 @@ func (x *Executable) free() {
 	if x.closed {
 		return
 	}
-	x.closed, x.retained = true, false
+	x.closed, x.retained, x.stage = true, false, nil
 	x.runner.Close()
 	x.device.loaded = slices.DeleteFunc(x.device.loaded, func(y *Executable) bool { return y == x })
 }

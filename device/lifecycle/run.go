@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,22 +22,46 @@ func (x *Executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	}
 	defer done()
 	began := time.Now()
-	fn, group := x.program.Function(s.Function), x.device.group
-	if err := s.Check(fn, x.capacity, group.LocalReplicas()); err != nil {
+	if err := cmp.Or(s.Check(x.program, x.capacity, x.device.group.LocalReplicas()),
+		checkStage(s, x.device.group)); err != nil {
 		return device.Outcome{}, x.device.invalid(call, err)
 	}
-	if s.Function == graph.Train {
+	if s.Function == graph.Train || s.Function == graph.Backward {
 		x.retained = false
 	}
-	out, err := x.runner.Run(ctx, Step{Step: s, Func: fn, Group: group})
+	out, err := x.run(ctx, s)
 	if err != nil {
 		return device.Outcome{}, device.Wrap(x.device.name, call, err)
 	}
-	if s.Function == graph.Train {
+	if s.Function == graph.Train || s.Function == graph.Reduce || x.stage.last(s.Function) {
 		x.retained = true
 	}
 	out.Took = time.Since(began)
 	return out, nil
+}
+
+// run runs a step that was checked.
+func (x *Executable) run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	step := Step{Step: s, Func: x.runnable.Function(s.Function), Group: x.device.group}
+	if x.stage == nil {
+		return x.runner.Run(ctx, step)
+	}
+	fn := x.program.Function(s.Function)
+	if s.Function == graph.Reduce {
+		return x.stage.reduce(ctx, fn, step, x.runner)
+	}
+	var err error
+	if step.Inputs, err = x.stage.inputs(fn, s); err != nil {
+		return device.Outcome{}, err
+	}
+	if !fn.Reduces() { // it may have some of the replicas of the group, and meets nobody
+		step.Group = nil
+	}
+	out, err := x.runner.Run(ctx, step)
+	if err == nil && (s.Function == graph.Forward || s.Function == graph.Backward) {
+		err = x.stage.keep(fn, s, x.device.group, &out)
+	}
+	return out, err
 }
 
 // Commit implements device.Executable.
@@ -74,22 +99,21 @@ func (x *Executable) commit(v device.Version, h device.Hyper) (Step, error) {
 		return Step{}, problem.Advise("run "+graph.Train+" first", "nothing is kept for version %d", v)
 	}
 	inputs, err := x.inputs(fn, h)
-	return Step{Step: device.Step{Function: graph.Commit, Inputs: inputs}, Func: fn, Group: x.device.group}, err
+	return Step{Step: device.Step{Function: graph.Commit, Inputs: inputs},
+		Func: x.runnable.Function(graph.Commit), Group: x.device.group}, err
 }
 
-// inputs returns the inputs of graph.Commit in order: its hyper-parameters, and zero Tensors for
-// those that graph.Train keeps.
+// inputs returns the inputs of graph.Commit in order: its hyper-parameters, what a stage keeps, and
+// zero Tensors for those that graph.Train keeps.
 func (x *Executable) inputs(fn *graph.Function, h device.Hyper) ([]tensor.Tensor, error) {
-	retained := map[string]bool{}
-	if train := x.program.Function(graph.Train); train != nil {
-		for _, o := range train.Outputs {
-			retained[o.Name] = o.Keep
-		}
-	}
+	retained := x.program.Retained(graph.Commit)
 	inputs := make([]tensor.Tensor, len(fn.Inputs))
 	for i, id := range fn.Inputs {
 		v := fn.Values[id]
-		if retained[v.Name] {
+		if _, ok := retained[v.Name]; ok {
+			if x.stage != nil {
+				inputs[i] = x.stage.sums[v.Name]
+			}
 			continue
 		}
 		number, ok := h[v.Name]

@@ -46,7 +46,8 @@ func (b backend) info() device.Info {
 
 // Features returns the features of a device that runs what Load returns.
 func Features() []string {
-	return []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates, device.Profile}
+	return []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates, device.Profile,
+		device.Slots}
 }
 
 // Ops returns the operations that have a loop here, in the order of their

@@ -95,7 +95,7 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	c.progress = c.limits.schedule.Begin(s.Number)
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
 		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),
-		Profile: s.Profile, Last: s.Last,
+		Profile: s.Profile, Last: s.Last, Slot: uint32(s.Slot), Replicas: wire.Numbers[int64](s.Replicas),
 	}}}
 	var err error
 	if c.result, err = x.outputs(s); err != nil {

@@ -105,7 +105,8 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 	s.scheduled.progress.SetReplicas(s.scheduled.replicas, rows)
 	o, err := e.Run(ctx, device.Step{
 		Function: in.GetFunction(), Number: in.GetStep(), Rows: rows, Inputs: t,
-		Profile: in.GetProfile(), Last: in.GetLast(),
+		Profile: in.GetProfile(), Last: in.GetLast(), Slot: int(in.GetSlot()),
+		Replicas: replicasOf(in),
 	})
 	s.exchanger.drain()
 	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)
@@ -127,4 +128,12 @@ func (s *session) commit(ctx context.Context, in *pb.Commit) error {
 		h[v.GetName()] = v.GetValue()
 	}
 	return e.Commit(ctx, device.Version(in.GetVersion()), h)
+}
+
+// replicasOf returns Step.Replicas of a run; nil: all.
+func replicasOf(in *pb.Run) []int {
+	if len(in.GetReplicas()) == 0 {
+		return nil
+	}
+	return wire.Numbers[int](in.GetReplicas())
 }

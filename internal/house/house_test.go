@@ -41,7 +41,7 @@ device/fabric/inprocess: device/collective device/fabric device/fabric/mailbox
 device/fabric/mailbox:
 device/fabric/launcher:
 
-device/lifecycle: device graph problem tensor
+device/lifecycle: device device/collective graph problem tensor
 device/ref: device/collective device device/class device/lifecycle graph tensor
 device/class: device/collective device graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
@@ -181,8 +181,8 @@ plugins/cuda/internal/cuda: device plugins/cuda/internal/cu plugins/gpu problem
 plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-.: data device/fabric fleet internal/regular modelfile models models/fit parallel predict problem serialize
-.: tensor train
+.: data device/fabric fleet internal/regular modelfile models models/fit parallel parallel/stage predict
+.: problem serialize tensor train
 
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem

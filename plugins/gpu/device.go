@@ -22,7 +22,8 @@ type backend struct {
 func Describe(info device.Info) device.Info {
 	info.Kernels = class.FMA
 	info.Ops = ops()
-	info.Features = []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates, device.Profile}
+	info.Features = []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates, device.Profile,
+		device.Slots}
 	info.Levels = []string{device.InProcess}
 	info.Precisions = []string{device.F32}
 	return info

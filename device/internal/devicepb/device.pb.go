@@ -1378,6 +1378,7 @@ type DeviceInfo struct {
 	//	               an error of kind NON_FINITE names the tensor, the version
 	//	               stays, nothing is kept any more, and what the function
 	//	               updates is undefined until it is written
+	//	slots          Load takes the programs of stages (Run)
 	Features []string `protobuf:"bytes,9,rep,name=features,proto3" json:"features,omitempty"`
 	// Levels of the session that it can speak, best first. "stream/1" is this
 	// file; every plugin has it. "shm/1" moves the same messages through shared
@@ -3137,6 +3138,20 @@ func (x *Read) GetState() string {
 // tensors are the function's inputs in order: rows inputs with a leading axis
 // of the sum of rows, replica inputs with one of the number of replicas.
 //
+// A program that has "train.backward" is that of a stage: a part of the layers. An input of the
+// name of an output that a function before it keeps is not among the tensors; the device has it:
+//
+//	"train.forward"   keeps outputs of any kind in the slot that the run names. Other runs may
+//	                  come before that of "train.backward" which names the same slot.
+//	"train.backward"  takes what its slot keeps, and frees it. Its kept outputs of kind replica are
+//	                  leaves, one for each replica of the run, and wait for "train.reduce"; whole
+//	                  ones are for "commit". A leaf that comes a second time, and Join, drop those
+//	                  that wait.
+//	"train.reduce"    runs once in a step, with the rows of all replicas that the device holds, and
+//	                  takes the leaves of those that have rows. It has no nodes but all_reduce, of
+//	                  leaves, whose sums follow the canonical tree (Exchange) in whatever order
+//	                  leaves came. It keeps outputs for "commit", as "train" does.
+//
 // Zero rows in a replica, and zero replicas, are legal. What a replica yields
 // depends neither on other replicas nor on their number.
 type Run struct {
@@ -3153,7 +3168,13 @@ type Run struct {
 	Profile bool `protobuf:"varint,5,opt,name=profile,proto3" json:"profile,omitempty"`
 	// No run follows, as far as the host knows: a plugin need not keep what only later runs
 	// would save time with. It changes no result, and a later run is allowed.
-	Last          bool `protobuf:"varint,6,opt,name=last,proto3" json:"last,omitempty"`
+	Last bool `protobuf:"varint,6,opt,name=last,proto3" json:"last,omitempty"`
+	// Where a run of "train.forward" keeps what it keeps, and from where one of "train.backward"
+	// takes it, and frees it. Only a plugin with the feature slots gets such functions.
+	Slot uint32 `protobuf:"varint,7,opt,name=slot,proto3" json:"slot,omitempty"`
+	// The numbers of the replicas of rows, increasing, in a run of "train.forward" or
+	// "train.backward" with some of those that the device holds. Absent: all of them.
+	Replicas      []int64 `protobuf:"varint,8,rep,packed,name=replicas,proto3" json:"replicas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3228,6 +3249,20 @@ func (x *Run) GetLast() bool {
 		return x.Last
 	}
 	return false
+}
+
+func (x *Run) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *Run) GetReplicas() []int64 {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
 }
 
 // Outcome answers Run. The tensors are the function's outputs in order,
@@ -4729,7 +4764,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
 	"executable\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\"\x97\x01\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\"\xc7\x01\n" +
 	"\x03Run\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +
@@ -4738,7 +4773,9 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x04step\x18\x03 \x01(\x04R\x04step\x12\x12\n" +
 	"\x04rows\x18\x04 \x03(\x03R\x04rows\x12\x18\n" +
 	"\aprofile\x18\x05 \x01(\bR\aprofile\x12\x12\n" +
-	"\x04last\x18\x06 \x01(\bR\x04last\"{\n" +
+	"\x04last\x18\x06 \x01(\bR\x04last\x12\x12\n" +
+	"\x04slot\x18\a \x01(\rR\x04slot\x12\x1a\n" +
+	"\breplicas\x18\b \x03(\x03R\breplicas\"{\n" +
 	"\aOutcome\x12\x18\n" +
 	"\ablocked\x18\x01 \x01(\x03R\ablocked\x12\x12\n" +
 	"\x04took\x18\x02 \x01(\x03R\x04took\x12,\n" +

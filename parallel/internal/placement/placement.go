@@ -95,3 +95,8 @@ func (p *Placement) Capacities(ranges [][]int) []device.Capacity {
 	}
 	return all
 }
+
+// OfReplica returns what a device must be able to run that runs one replica after the other.
+func (p *Placement) OfReplica() device.Capacity {
+	return device.Capacity{Rows: max((p.batch+p.total-1)/p.total, 1), Replicas: 1}
+}

@@ -87,7 +87,7 @@ func describe(here machine.Description, set *kernel.Set, threads int) device.Inf
 		Description: description,
 		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
-			device.Profile},
+			device.Profile, device.Slots},
 		Levels: []string{device.InProcess}, Precisions: device.Precisions(),
 	}
 }

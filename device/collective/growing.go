@@ -1,0 +1,104 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Growing is the canonical tree while its leaves come one after the other, in any order. Two
+// nodes become one as soon as both are there and whatever the number of leaves will be, so that of n
+// leaves at most some log2(n) values wait:
+//
+//	leaves come    0        1        2           3
+//	waiting       [0,1)    [0,2)    [0,2) [2,3)  [0,4)
+//
+// Blocks of a power of two leaves that begin at a multiple of their size are nodes of every tree.
+type Growing struct {
+	op     Op
+	values map[Node]tensor.Tensor
+}
+
+// NewGrowing returns a tree without leaves.
+func NewGrowing(op Op) *Growing { return &Growing{op, map[Node]tensor.Tensor{}} }
+
+// Has reports whether a leaf has come.
+func (g *Growing) Has(leaf int) bool {
+	for n := range g.values {
+		if n.From <= leaf && leaf < n.To {
+			return true
+		}
+	}
+	return false
+}
+
+// Leaves returns the leaves that have come.
+func (g *Growing) Leaves() []int {
+	var all []int
+	for n := range g.values {
+		for leaf := n.From; leaf < n.To; leaf++ {
+			all = append(all, leaf)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Add adds a leaf that has not come, and returns the values that nobody needs any more. v may be
+// overwritten.
+func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
+	n := Node{leaf, leaf + 1}
+	for {
+		size := n.To - n.From
+		left := n.From/size%2 == 0
+		next := Node{n.From - size, n.From}
+		if left {
+			next = Node{n.To, n.To + size}
+		}
+		other, ok := g.values[next]
+		if !ok {
+			g.values[n] = v
+			return spent
+		}
+		delete(g.values, next)
+		if left {
+			g.op.combine(v, v, other)
+			spent, n = append(spent, other), Node{n.From, next.To}
+		} else {
+			g.op.combine(other, other, v)
+			spent, v, n = append(spent, v), other, Node{next.From, n.To}
+		}
+	}
+}
+
+// Take returns the values of Cover(leaves, replicas); leaves of it that have not come have no
+// rows. Of a leaf elsewhere the error says so. The tree is empty then.
+func (g *Growing) Take(leaves int, replicas []int) ([]Partial, error) {
+	var out []Partial
+	for _, n := range Cover(leaves, replicas) {
+		out = append(out, Partial{n, g.take(n)})
+	}
+	if len(g.values) > 0 {
+		return nil, fmt.Errorf("collective: leaves %v came, which are none of %v", g.Leaves(), replicas)
+	}
+	return out, nil
+}
+
+// take returns the value of a node, the zero Tensor if none of its leaves has come.
+func (g *Growing) take(n Node) tensor.Tensor {
+	if v, ok := g.values[n]; ok || n.Leaf() {
+		delete(g.values, n)
+		return v
+	}
+	l, r := n.Children()
+	a, b := g.take(l), g.take(r)
+	switch {
+	case a.IsZero():
+		return b
+	case b.IsZero():
+		return a
+	}
+	g.op.combine(a, a, b)
+	return a
+}

@@ -1,0 +1,68 @@
+package collective_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// However leaves come, and whichever of them have no rows, what covers the replicas of a member has
+// the bits of the tree that is reduced at once.
+func TestGrowingHasTheBitsOfTheTree(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for leaves := 1; leaves <= 17; leaves++ {
+		var held, came []int
+		values := map[int]float32{}
+		for r := range leaves {
+			if draw.IntN(4) > 0 {
+				held = append(held, r)
+				if draw.IntN(5) > 0 {
+					came = append(came, r)
+				}
+			}
+			values[r] = float32(draw.NormFloat64()) * float32(int(1)<<draw.IntN(20))
+		}
+		leaf := func(r int) tensor.Tensor {
+			if !slices.Contains(came, r) {
+				return tensor.Tensor{}
+			}
+			return tensor.Of([]float32{values[r]}, 1)
+		}
+		g := collective.NewGrowing(collective.Sum)
+		draw.Shuffle(len(came), func(i, j int) { came[i], came[j] = came[j], came[i] })
+		for _, r := range came {
+			g.Add(r, leaf(r))
+		}
+		got, err := g.Take(leaves, held)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range collective.Cover(leaves, held) {
+			want := collective.Reduce(collective.Sum, n, leaf)
+			if got[i].Node != n || got[i].Value.IsZero() != want.IsZero() ||
+				!want.IsZero() && got[i].Value.F32()[0] != want.F32()[0] {
+				t.Errorf("%d leaves, held %v, came %v: node %v is %v, want %v", leaves, held, came, n, got[i], want)
+			}
+		}
+	}
+}
+
+// Few values wait, and a leaf of another member is an error.
+func TestGrowingIsSmall(t *testing.T) {
+	g := collective.NewGrowing(collective.Sum)
+	for r := range 7 {
+		g.Add(r, tensor.Of([]float32{1}, 1))
+	}
+	if spent := g.Add(7, tensor.Of([]float32{1}, 1)); len(spent) != 3 {
+		t.Errorf("the eighth of eight leaves ends %d values, want 3", len(spent))
+	}
+	if !g.Has(5) || g.Has(8) {
+		t.Errorf("of 8 leaves %v have come", g.Leaves())
+	}
+	if _, err := g.Take(8, []int{0, 1, 2, 3}); err == nil {
+		t.Error("leaves of another member are taken")
+	}
+}

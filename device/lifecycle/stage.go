@@ -1,0 +1,325 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A Runner knows nothing of stages: it gets all inputs and returns all outputs, and the all-reduces
+// of Reduce are made here.
+//
+//	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
+
+// stage is what the program of a stage keeps between its runs, in the memory of the host.
+type stage struct {
+	device  string
+	program *graph.Program
+	slots   map[int]map[string]tensor.Tensor
+	leaves  map[string]*collective.Growing // by the name of the output of Backward
+	ops     map[string]collective.Op       // that reduce them
+	sums    map[string]tensor.Tensor       // for Commit, by name
+}
+
+// last reports whether what a function keeps is all that Commit waits for.
+func (s *stage) last(function string) bool {
+	return s != nil && function == graph.Backward && s.program.Function(graph.Reduce) == nil
+}
+
+// newStage returns the stage of a program, nil if it is none.
+func newStage(device string, p *graph.Program) *stage {
+	if !p.Staged() {
+		return nil
+	}
+	s := &stage{device: device, program: p, ops: map[string]collective.Op{}}
+	if f := p.Function(graph.Reduce); f != nil {
+		for i := range f.Nodes {
+			s.ops[f.Values[f.Nodes[i].In[0]].Name] = reduction(&f.Nodes[i])
+		}
+	}
+	s.forget()
+	return s
+}
+
+func reduction(n *graph.Node) collective.Op {
+	if n.Text("of") == "moments" {
+		return collective.MergeMoments
+	}
+	return collective.Sum
+}
+
+// forget drops all that is retained.
+func (s *stage) forget() {
+	s.slots, s.sums = map[int]map[string]tensor.Tensor{}, map[string]tensor.Tensor{}
+	s.dropLeaves()
+}
+
+func (s *stage) dropLeaves() {
+	s.leaves = map[string]*collective.Growing{}
+	for name, op := range s.ops {
+		s.leaves[name] = collective.NewGrowing(op)
+	}
+}
+
+// runnable returns the program as a Runner gets it: nothing is retained, and Reduce takes sums instead
+// of leaves.
+func runnable(p *graph.Program) *graph.Program {
+	if !p.Staged() {
+		return p
+	}
+	out := &graph.Program{Name: p.Name, State: p.State}
+	for _, f := range p.Functions {
+		if f.Name == graph.Reduce {
+			if f = afterSums(f); len(f.Nodes) == 0 {
+				continue
+			}
+		}
+		f = f.Clone()
+		for i := range f.Outputs {
+			f.Outputs[i].Keep = false
+		}
+		out.Functions = append(out.Functions, f)
+	}
+	return out
+}
+
+// afterSums returns Reduce without its all-reduces of leaves: their results are its inputs.
+func afterSums(f *graph.Function) *graph.Function {
+	out := f.Clone()
+	out.Nodes, out.Inputs = nil, nil
+	for _, n := range f.Nodes {
+		if n.Op == graph.AllReduce {
+			out.Inputs = append(out.Inputs, n.Out...)
+		} else {
+			out.Nodes = append(out.Nodes, n)
+		}
+	}
+	return out
+}
+
+// inputs returns all inputs of a run of fn: those of step, and those that are retained for it.
+func (s *stage) inputs(fn *graph.Function, step device.Step) ([]tensor.Tensor, error) {
+	retained, taken := s.program.Retained(fn.Name), s.sums
+	if fn.Name == graph.Backward {
+		taken = s.slots[step.Slot]
+	}
+	if len(retained) == 0 {
+		return step.Inputs, nil
+	}
+	if fn.Name == graph.Backward && taken == nil {
+		return nil, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Forward+" first",
+			"nothing is retained in slot %d", step.Slot))
+	}
+	given, all := step.Inputs, make([]tensor.Tensor, len(fn.Inputs))
+	rows := 0
+	for _, n := range step.Rows {
+		rows += n
+	}
+	for i, id := range fn.Inputs {
+		v := fn.Values[id]
+		if _, ok := retained[v.Name]; !ok {
+			all[i], given = given[0], given[1:]
+			continue
+		}
+		all[i] = taken[v.Name]
+		if all[i].IsZero() {
+			return nil, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Reduce+" first",
+				"nothing is retained as %s", v.Name))
+		}
+		if !slices.Equal(all[i].Shape, v.Type.Sized(rows, len(step.Rows))) {
+			return nil, Errorf(device.Invalid, "slot %d keeps %s as %v; the run has %d rows in %d replicas",
+				step.Slot, v.Name, all[i], rows, len(step.Rows))
+		}
+	}
+	return all, nil
+}
+
+// keep takes what a run keeps out of its outputs.
+func (s *stage) keep(fn *graph.Function, step device.Step, g *device.Group, out *device.Outcome) error {
+	retained := map[string]tensor.Tensor{}
+	var rest []tensor.Tensor
+	for i, o := range fn.Outputs {
+		if o.Keep {
+			retained[o.Name] = out.Outputs[i]
+		} else {
+			rest = append(rest, out.Outputs[i])
+		}
+	}
+	out.Outputs = rest
+	if fn.Name == graph.Forward {
+		s.slots[step.Slot] = retained
+		return nil
+	}
+	delete(s.slots, step.Slot)
+	return s.addLeaves(retained, numbered(step, g), step.Rows)
+}
+
+// numbered returns the numbers of the replicas of a run.
+func numbered(step device.Step, g *device.Group) []int {
+	if step.Replicas != nil {
+		return step.Replicas
+	}
+	return local(g, len(step.Rows))
+}
+
+// local returns the replicas that a device holds, of count.
+func local(g *device.Group, count int) []int {
+	if g != nil {
+		return g.Replicas[g.Rank]
+	}
+	all := make([]int, count)
+	for r := range all {
+		all[r] = r
+	}
+	return all
+}
+
+// addLeaves adds what a run of Backward keeps. A leaf that came before begins another step.
+func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas, rows []int) error {
+	if len(replicas) != len(rows) {
+		return Errorf(device.Invalid, "rows for %d replicas, which are %v", len(rows), replicas)
+	}
+	if s.again(replicas) {
+		s.dropLeaves()
+	}
+	for name, t := range retained {
+		tree := s.leaves[name]
+		if tree == nil {
+			s.sums[name] = t // whole
+			continue
+		}
+		for i, r := range replicas {
+			if rows[i] > 0 {
+				tree.Add(r, t.Rows(i, i+1).Reshape(t.Shape[1:]...))
+			}
+		}
+	}
+	return nil
+}
+
+func (s *stage) again(replicas []int) bool {
+	for _, tree := range s.leaves {
+		return slices.ContainsFunc(replicas, tree.Has)
+	}
+	return false
+}
+
+// reduce makes a run of Reduce.
+func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest Runner) (
+	device.Outcome, error) {
+	g, out := step.Group, device.Outcome{}
+	if g == nil {
+		g = &device.Group{Replicas: [][]int{local(nil, len(step.Rows))}}
+	}
+	if err := s.complete(g.Replicas[g.Rank], step.Rows); err != nil {
+		return out, err
+	}
+	sums := map[graph.Value]tensor.Tensor{}
+	sequence := [collective.Lanes]uint64{}
+	for _, e := range fn.Exchanges() {
+		lane := collective.Gradients
+		if e.Read {
+			lane = collective.Moments
+		}
+		nodes := fn.Nodes[e.From:e.To]
+		values := make([]collective.Reduction, len(nodes))
+		for k := range nodes {
+			in, t := fn.Values[nodes[k].In[0]].Name, fn.Values[nodes[k].Out[0]].Type
+			partials, err := s.leaves[in].Take(g.Leaves(), g.Replicas[g.Rank])
+			if err != nil {
+				return out, err
+			}
+			values[k] = collective.Reduction{Op: s.ops[in], Partials: partials}
+			if g.Alone() && len(partials) == 1 && !partials[0].Value.IsZero() {
+				values[k].Result = partials[0].Value
+			} else {
+				values[k].Result = tensor.New(t.DType, t.Shape...)
+			}
+		}
+		tag := collective.Tag{Generation: g.Generation, Step: step.Number, Lane: lane, Sequence: sequence[lane],
+			Name: fn.Values[nodes[0].In[0]].Name}
+		sequence[lane]++
+		if !g.Alone() {
+			began := time.Now()
+			if err := g.Exchange.Start(ctx, tag, values)(); err != nil {
+				return out, err
+			}
+			out.Blocked += time.Since(began)
+		}
+		for k := range nodes {
+			sums[nodes[k].Out[0]] = values[k].Result
+		}
+	}
+	if err := s.afterSums(ctx, fn, step, rest, sums); err != nil {
+		return out, err
+	}
+	for _, o := range fn.Outputs {
+		if o.Keep {
+			s.sums[o.Name] = sums[o.Value]
+		} else {
+			out.Outputs = append(out.Outputs, sums[o.Value])
+		}
+	}
+	s.dropLeaves()
+	return out, nil
+}
+
+// afterSums adds to the sums the outputs that are computed of them.
+func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, rest Runner,
+	sums map[graph.Value]tensor.Tensor) error {
+	if step.Func == nil { // there is nothing but sums
+		return nil
+	}
+	step.Inputs, step.Rows = nil, nil
+	for _, v := range step.Func.Inputs {
+		step.Inputs = append(step.Inputs, sums[v])
+	}
+	done, err := rest.Run(ctx, step)
+	if err != nil {
+		return err
+	}
+	for i, o := range fn.Outputs {
+		sums[o.Value] = done.Outputs[i]
+	}
+	return nil
+}
+
+// complete checks that the leaves of all replicas with rows have come, and no others.
+func (s *stage) complete(replicas, rows []int) error {
+	for name, tree := range s.leaves {
+		for i, r := range replicas {
+			if tree.Has(r) != (rows[i] > 0) {
+				return Errorf(device.Invalid, "%w", problem.Advise(
+					"run "+graph.Backward+" once for each replica that has rows",
+					"replica %d has %d rows; its leaf %s has come: %t", r, rows[i], name, tree.Has(r)))
+			}
+		}
+	}
+	return nil
+}
+
+// check returns what is wrong with the slot and the replicas of a step.
+func checkStage(step device.Step, g *device.Group) error {
+	if step.Slot < 0 {
+		return fmt.Errorf("slot %d", step.Slot)
+	}
+	if step.Replicas == nil {
+		return nil
+	}
+	if len(step.Replicas) != len(step.Rows) {
+		return fmt.Errorf("rows for %d replicas, which are %v", len(step.Rows), step.Replicas)
+	}
+	for i, r := range step.Replicas {
+		if r < 0 || i > 0 && r <= step.Replicas[i-1] || g != nil && !slices.Contains(g.Replicas[g.Rank], r) {
+			return fmt.Errorf("replicas %v: want some that this device holds, in increasing order", step.Replicas)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package parallel
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What goes from stage to stage lies here, replica by replica, until all that read it have it.
+// Each member takes what is next of its own work: backward before forward, for that frees memory, and
+// replicas in their order. So the lowest replica that is under way can always go on.
+
+// flow is one pass of a batch through the stages, and back.
+type flow struct {
+	staged *Staged
+	batch  Batch
+	passes passes
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	values  map[crossing]tensor.Tensor
+	readers map[string]int   // of a value, by name: how many functions
+	left    map[crossing]int // that have not read it
+	results map[string]tensor.Tensor
+	spent   map[*member]spent
+	failed  *stageError
+}
+
+// crossing is a value that crosses, of one replica.
+type crossing struct {
+	name    string
+	replica int
+}
+
+// spent is where the time of a member went.
+type spent struct{ took, blocked time.Duration }
+
+// stageError is why a flow ended, and in which stage.
+type stageError struct {
+	stage int
+	err   error
+}
+
+func newFlow(s *Staged, b Batch, p passes) *flow {
+	f := &flow{staged: s, batch: b, passes: p, values: map[crossing]tensor.Tensor{}, readers: map[string]int{},
+		left: map[crossing]int{}, results: map[string]tensor.Tensor{}, spent: map[*member]spent{}}
+	f.changed = sync.NewCond(&f.mu)
+	for _, d := range s.pipeline.stages {
+		for _, name := range []string{p.forward, p.backward} {
+			if fn := d.program.current.Function(name); fn != nil {
+				for _, in := range acrossOf(d.program.current, fn) {
+					f.readers[in]++
+				}
+			}
+		}
+	}
+	return f
+}
+
+// acrossOf returns the inputs of a function that come from other stages.
+func acrossOf(p *graph.Program, fn *graph.Function) (names []string) {
+	for _, v := range p.Given(fn) {
+		if name := fn.Values[v].Name; stage.Across(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// run runs all of it. After an error it returns the stage in which that was.
+func (f *flow) run(ctx context.Context) (int, error) {
+	stop := context.AfterFunc(ctx, func() { f.fail(0, context.Cause(ctx)) })
+	defer stop()
+	if f.staged.together {
+		f.runTogether(ctx)
+	} else {
+		f.runOneByOne(ctx)
+	}
+	if f.failed == nil && f.passes.reduce != "" {
+		f.reduce(ctx)
+	}
+	if f.failed != nil {
+		return f.failed.stage, f.failed.err
+	}
+	for _, d := range f.staged.pipeline.stages {
+		d.recovery.progressed()
+		for _, m := range d.group.members {
+			m.steps++
+			m.pace.took, m.pace.blocked = m.pace.took+f.spent[m].took, m.pace.blocked+f.spent[m].blocked
+		}
+	}
+	return 0, nil
+}
+
+// fail ends the flow. What follows from an end of the others is no reason.
+func (f *flow) fail(of int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed == nil && err != nil {
+		f.failed = &stageError{of, err}
+	}
+	f.changed.Broadcast()
+}
+
+// runOneByOne has all members work at once.
+func (f *flow) runOneByOne(ctx context.Context) {
+	var all sync.WaitGroup
+	for i, d := range f.staged.pipeline.stages {
+		for _, m := range d.group.members {
+			all.Go(func() {
+				began := time.Now()
+				if err := f.work(ctx, i, m); err != nil {
+					f.fail(i, err)
+				}
+				f.add(m, spent{took: time.Since(began)})
+			})
+		}
+	}
+	all.Wait()
+}
+
+func (f *flow) add(m *member, s spent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was := f.spent[m]
+	f.spent[m] = spent{was.took + s.took, was.blocked + s.blocked}
+}
+
+// work runs the replicas of a member.
+func (f *flow) work(ctx context.Context, i int, m *member) error {
+	d := f.staged.pipeline.stages[i]
+	p := d.program.current
+	var replicas []int
+	for _, r := range m.replicas {
+		if f.batch.Sizes[r] > 0 {
+			replicas = append(replicas, r)
+		}
+	}
+	forward, backward := p.Function(f.passes.forward), p.Function(f.passes.backward)
+	done, back, most := 0, 0, len(f.staged.pipeline.stages)-i
+	if forward == nil {
+		done = len(replicas)
+	}
+	if backward == nil {
+		back, most = len(replicas), len(replicas)
+	}
+	for done < len(replicas) || back < len(replicas) {
+		next := func() (*graph.Function, int) {
+			if back < len(replicas) && (back < done || forward == nil) && f.ready(p, backward, replicas[back]) {
+				return backward, back
+			}
+			if done < len(replicas) && done-back < most && f.ready(p, forward, replicas[done]) {
+				return forward, done
+			}
+			return nil, 0
+		}
+		if backward == nil {
+			next = func() (*graph.Function, int) {
+				if f.ready(p, forward, replicas[done]) {
+					return forward, done
+				}
+				return nil, 0
+			}
+		}
+		fn, at := f.await(m, next)
+		if fn == nil {
+			return nil
+		}
+		err := d.group.timeouts.call(m, func() error {
+			return f.one(ctx, d, m, fn, replicas[at:at+1], at%max(most, 1), d.group.runs)
+		})
+		if err != nil {
+			return m.named(err)
+		}
+		if fn == forward {
+			done++
+		} else {
+			back++
+		}
+	}
+	return nil
+}
+
+// await waits until there is something to do, or the flow has ended: then it is nil.
+func (f *flow) await(m *member, next func() (*graph.Function, int)) (*graph.Function, int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	began := time.Now()
+	for f.failed == nil {
+		if fn, at := next(); fn != nil {
+			was := f.spent[m]
+			f.spent[m] = spent{was.took, was.blocked + time.Since(began)}
+			return fn, at
+		}
+		f.changed.Wait()
+	}
+	return nil, 0
+}
+
+// ready reports whether what a function reads of other stages is there. f.mu is held.
+func (f *flow) ready(p *graph.Program, fn *graph.Function, replica int) bool {
+	for _, name := range acrossOf(p, fn) {
+		if _, ok := f.values[crossing{name, replica}]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// one runs a function on some replicas of a member.
+func (f *flow) one(ctx context.Context, d *Driver, m *member, fn *graph.Function, replicas []int, slot int,
+	number uint64) error {
+	p := d.program.current
+	step := device.Step{Function: fn.Name, Number: number, Slot: slot, Replicas: replicas}
+	for _, r := range replicas {
+		step.Rows = append(step.Rows, f.batch.Sizes[r])
+	}
+	for _, v := range p.Given(fn) {
+		step.Inputs = append(step.Inputs, f.input(fn.Values[v], replicas))
+	}
+	out, err := m.exe.Run(ctx, step)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, o := range fn.Outputs {
+		if o.Keep {
+			continue
+		}
+		k := fn.Values[o.Value].Type.Kind
+		if stage.Across(o.Name) {
+			f.give(o.Name, k, out.Outputs[at], replicas)
+		} else {
+			f.collect(o.Name, k, out.Outputs[at], replicas)
+		}
+		at++
+	}
+	return nil
+}
+
+// input returns an input of replicas, of the batch or of another stage.
+func (f *flow) input(v graph.Variable, replicas []int) tensor.Tensor {
+	if v.Name == InputInverse {
+		return tensor.Scalar(f.batch.Inverse)
+	}
+	if stage.Across(v.Name) {
+		return f.take(v, replicas)
+	}
+	from, to := 0, 0
+	if len(replicas) > 0 {
+		for _, n := range f.batch.Sizes[:replicas[0]] {
+			from += n
+		}
+		to = from
+		for _, r := range replicas {
+			to += f.batch.Sizes[r]
+		}
+	}
+	return f.batch.Rows[v.Name].Rows(from, to)
+}
+
+// give puts down what crosses, replica by replica.
+func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	from := 0
+	for i, r := range replicas {
+		c, slice := crossing{name, r}, t
+		switch k {
+		case graph.Rows:
+			slice = t.Rows(from, from+f.batch.Sizes[r])
+			from += f.batch.Sizes[r]
+		case graph.Replica:
+			slice = t.Rows(i, i+1)
+		}
+		f.values[c], f.left[c] = slice, f.readers[name]
+	}
+	f.changed.Broadcast()
+}
+
+// take takes what has crossed.
+func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var blocks [][]tensor.Tensor
+	for _, r := range replicas {
+		c := crossing{v.Name, r}
+		blocks = append(blocks, []tensor.Tensor{f.values[c]})
+		if f.left[c]--; f.left[c] <= 0 {
+			delete(f.values, c)
+		}
+	}
+	switch {
+	case v.Type.Kind == graph.Whole && len(blocks) > 0:
+		return blocks[0][0]
+	case len(blocks) == 0:
+		return tensor.New(v.Type.DType, v.Type.Sized(0, 0)...)
+	}
+	return joinRows(blocks)[0]
+}
+
+// runTogether has the members of a stage work at once, and the stages one after the other.
+func (f *flow) runTogether(ctx context.Context) {
+	for i, d := range f.staged.pipeline.stages {
+		f.all(ctx, i, d.program.current.Function(f.passes.forward), 0)
+	}
+	for i, d := range slices.Backward(f.staged.pipeline.stages) {
+		f.all(ctx, i, d.program.current.Function(f.passes.backward), 1)
+	}
+}
+
+// all runs a function on all members of a stage, which may wait for each other. pass numbers
+// their exchanges.
+func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) {
+	if fn == nil || f.failed != nil {
+		return
+	}
+	d := f.staged.pipeline.stages[i]
+	err := d.group.runTogether(func(_ int, m *member, _ *watchdog) error {
+		began := time.Now()
+		err := f.one(ctx, d, m, fn, m.replicas, 0, passesOfRun*d.group.runs+pass)
+		f.add(m, spent{took: time.Since(began)})
+		return err
+	})
+	if err != nil {
+		f.fail(i, err)
+	}
+}
+
+// passesOfRun is how many exchanging functions a step has, each with a number of its own.
+const passesOfRun = 3
+
+// reduce sums the gradients of all replicas, in all stages at once.
+func (f *flow) reduce(ctx context.Context) {
+	var all sync.WaitGroup
+	for i, d := range f.staged.pipeline.stages {
+		if fn := d.program.current.Function(f.passes.reduce); fn != nil {
+			all.Go(func() { f.reduceIn(ctx, i, fn) })
+		}
+	}
+	all.Wait()
+}
+
+func (f *flow) reduceIn(ctx context.Context, i int, fn *graph.Function) {
+	d := f.staged.pipeline.stages[i]
+	err := d.group.runTogether(func(rank int, m *member, _ *watchdog) error {
+		began := time.Now()
+		step := device.Step{Function: fn.Name, Number: passesOfRun*d.group.runs + 2}
+		for _, r := range m.replicas {
+			step.Rows = append(step.Rows, f.batch.Sizes[r])
+		}
+		out, err := m.exe.Run(ctx, step)
+		f.add(m, spent{time.Since(began), out.Blocked})
+		if err != nil || rank > 0 {
+			return err
+		}
+		at := 0
+		for _, o := range fn.Outputs {
+			if !o.Keep {
+				f.collect(o.Name, graph.Whole, out.Outputs[at], nil)
+				at++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		f.fail(i, err)
+	}
+}

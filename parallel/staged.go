@@ -1,0 +1,258 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A stage is a Driver whose members, its columns, have some of the replicas each. Replicas flow
+// through the stages and back, one forward one backward (PipeDream-Flush; Narayanan et al. 2021),
+// and a member has at most as many of them under way as there are stages behind it and its own:
+//
+//	stage 1   F0 F1       B0 F2 B1 F3 B2    B3   sum
+//	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
+//
+// Where batch norm is synchronised all replicas of a member are one run.
+
+// Stages says how many stages there are, or where they begin. The zero value is one.
+type Stages = stage.Spec
+
+// Staged trains a network whose layers lie on several devices. Its methods are those of a Driver,
+// and so are its results, bit for bit.
+type Staged struct {
+	pipeline *Pipeline // of the stages, which predicts
+	config   Config
+	program  *graph.Program // of all layers
+	together bool           // all replicas of a member are one run
+	group    *Group         // of all devices, for those who ask
+	version  device.Version
+	stepped  bool
+	ledger   *ledger
+	rest     map[string]tensor.Tensor // state that no stage has
+	err      error                    // of a Commit that was not finite: there is no state any more
+}
+
+// OpenStaged loads the stages of p, a training program, on devices, which are dealt to
+// them in this order, and writes the state. template is what p was made of. The rest is as Open has it.
+func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+	state map[string]tensor.Tensor, devices []Member, c Config) (*Staged, error) {
+	if err := checkStaged(c); err != nil {
+		return nil, err
+	}
+	n, err := stage.New(template)
+	if err != nil {
+		return nil, err
+	}
+	d, err := n.DivideFor(of, p, c.Batch, memoryOf(devices))
+	if err != nil {
+		return nil, err
+	}
+	programs, err := d.Programs(p)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := stage.Columns(len(devices), len(programs))
+	if err != nil {
+		return nil, err
+	}
+	s := &Staged{config: c, program: p, ledger: &ledger{}, pipeline: emptyPipeline(p),
+		rest: map[string]tensor.Tensor{}}
+	for _, program := range programs {
+		for _, name := range []string{graph.Forward, graph.Backward} {
+			f := program.Function(name)
+			s.together = s.together || f != nil && f.Reduces()
+		}
+	}
+	c.flows, c.Referee = !s.together, nil
+	full := withZeros(p, state)
+	for i, program := range programs {
+		if err := s.open(ctx, program, full, devices[i*columns:(i+1)*columns], c); err != nil {
+			return nil, errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
+		}
+	}
+	s.keepRest(full)
+	s.ledger.begin(0, full)
+	s.refreshGroup()
+	return s, nil
+}
+
+// checkStaged refuses what stages do not do.
+func checkStaged(c Config) error {
+	switch {
+	case c.Peers != nil:
+		return problem.New("stages", "", "they lie on the devices of one process, and this run has several",
+			"leave {stages} out, or start one process")
+	case c.Local:
+		return problem.New("stages", "", "replicas with weights of their own have all layers on one device",
+			"use {sync} allreduce")
+	case c.Placement != nil:
+		return problem.New("placement", "", "the replicas of stages are dealt to their devices alike",
+			"leave it out")
+	case c.Template:
+		return problem.New("stages", "", "each stage updates its own layers",
+			"use {sync} allreduce, which has the same bits")
+	}
+	return nil
+}
+
+// open opens a stage.
+func (s *Staged) open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member,
+	c Config) error {
+	for _, m := range devices {
+		if !m.Device.Info().Has(device.Slots) {
+			return problem.New("stages", "", fmt.Sprintf("%s cannot train a part of the layers: it lacks the feature "+
+				"%s", m.Name, device.Slots), "train on it without {stages}, or take another device")
+		}
+	}
+	f := p.Function(graph.Predict)
+	if f == nil {
+		return problem.New("stages", "", "it has no layer that predicts", "begin it with an earlier layer")
+	}
+	d, err := Open(ctx, p, stateIn(p, state), devices, c)
+	if err != nil {
+		return err
+	}
+	d.config.Reopen = nil // the ledger is that of all stages
+	s.pipeline.add(d, f)
+	return nil
+}
+
+// stateIn returns what a program has of some state.
+func stateIn(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor.Tensor {
+	has := map[string]tensor.Tensor{}
+	for _, t := range p.State {
+		if v, ok := state[t.Name]; ok {
+			has[t.Name] = v
+		}
+	}
+	return has
+}
+
+// keepRest keeps the state that no stage has.
+func (s *Staged) keepRest(state map[string]tensor.Tensor) {
+	for name, t := range state {
+		if !slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool { return d.has(name) }) {
+			s.rest[name] = t
+		}
+	}
+}
+
+// has reports whether the program has a state tensor.
+func (d *Driver) has(name string) bool {
+	return slices.ContainsFunc(d.program.current.State, func(t graph.State) bool { return t.Name == name })
+}
+
+// refreshGroup brings the group of all devices up to date.
+func (s *Staged) refreshGroup() {
+	g := &Group{placement: s.pipeline.stages[0].group.placement, fixed: true}
+	for _, d := range s.pipeline.stages {
+		g.members = append(g.members, d.group.members...)
+	}
+	s.group = g
+}
+
+// Group returns the devices that take part, those of the first stage first.
+func (s *Staged) Group() *Group { return s.group }
+
+// Predict is Driver.Predict.
+func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	for {
+		out, err := s.pipeline.Predict(ctx, x)
+		if again, lost := s.rollBack(ctx); lost != nil {
+			return nil, lost
+		} else if !again {
+			return out, err
+		}
+	}
+}
+
+// Rows is Driver.Rows.
+func (s *Staged) Rows() int { return s.pipeline.Rows() }
+
+// OwnRows is Driver.OwnRows.
+func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
+
+// Close frees what OpenStaged has loaded.
+func (s *Staged) Close() error { return s.pipeline.Close() }
+
+// Version counts the commits since OpenStaged.
+func (s *Staged) Version() device.Version { return s.version }
+
+// Write sets state tensors.
+func (s *Staged) Write(ctx context.Context, state map[string]tensor.Tensor) error {
+	s.ledger.write(state)
+	s.keepRest(state)
+	return s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, state)) })
+}
+
+// State reads all state.
+func (s *Staged) State(ctx context.Context) (map[string]tensor.Tensor, error) {
+	return s.read(ctx, (*Driver).State)
+}
+
+// Snapshot reads all state, and begins a new ledger with it: a stage that loses all of its
+// devices repeats the steps since then, with all others.
+func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
+	state, err := s.read(ctx, (*Driver).Snapshot)
+	if err == nil {
+		s.ledger.begin(s.version, state)
+	}
+	return state, err
+}
+
+// SnapshotDue is Driver.SnapshotDue.
+func (s *Staged) SnapshotDue() bool { return s.ledger.long() }
+
+func (s *Staged) read(ctx context.Context,
+	of func(*Driver, context.Context) (map[string]tensor.Tensor, error)) (map[string]tensor.Tensor, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	for {
+		all := maps.Clone(s.rest)
+		for i, d := range s.pipeline.stages {
+			state, err := of(d, ctx)
+			if err != nil {
+				return nil, fmt.Errorf("stage %d: %w", i+1, err)
+			}
+			maps.Copy(all, state)
+		}
+		again, err := s.rollBack(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return all, nil
+		}
+	}
+}
+
+// each calls f for every stage at once.
+func (s *Staged) each(f func(d *Driver) error) error {
+	errs := make([]error, len(s.pipeline.stages))
+	ended := make(chan int)
+	for i, d := range s.pipeline.stages {
+		go func() {
+			errs[i] = f(d)
+			ended <- i
+		}()
+	}
+	for range s.pipeline.stages {
+		<-ended
+	}
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("stage %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package parallel_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// staged has a norm behind its product, a branch that spans layers, a dropout and an auxiliary head.
+const stagedText = `bnctl graph 1
+graph "staged"
+
+state a.weight f32[4,2,3,3] weight he_normal(0)
+state a.bn.gamma f32[4] gamma ones
+state a.bn.beta f32[4] beta zeros
+state a.bn.mean f32[4] mean zeros
+state a.bn.variance f32[4] variance ones
+state b.weight f32[4,4,3,3] weight he_normal(0)
+state b.bn.gamma f32[4] gamma ones
+state b.bn.beta f32[4] beta zeros
+state b.bn.mean f32[4] mean zeros
+state b.bn.variance f32[4] variance ones
+state fc.weight f32[3,4] weight he_normal(0)
+state fc.bias f32[3] bias zeros
+state side.weight f32[3,4] weight he_normal(0)
+
+func main(x rows f32[2,5,5]) {
+  a = conv(x, @a.weight, pad=[1,1,1,1])
+  a.bn = batch_norm(a, @a.bn.gamma, @a.bn.beta, @a.bn.mean, @a.bn.variance)
+  a.relu = relu(a.bn)
+  side.pool = global_avg_pool(a.relu)
+  side.flat = reshape(side.pool, shape=[4])
+  side = dense(side.flat, @side.weight)
+  b = conv(a.relu, @b.weight, pad=[1,1,1,1])
+  b.bn = batch_norm(b, @b.bn.gamma, @b.bn.beta, @b.bn.mean, @b.bn.variance)
+  b.add = add(b.bn, a.relu)
+  b.relu = relu(b.add)
+  pool = global_avg_pool(b.relu)
+  flat = reshape(pool, shape=[4])
+  drop = dropout(flat, p=0.5)
+  fc = dense(drop, @fc.weight, @fc.bias)
+  softmax = softmax(fc)
+  return probabilities rows = softmax
+  return aux rows = side
+}
+`
+
+// stagedModel returns a network, and the program of a recipe that uses all that stages share: clipping
+// by global norm, averages, an auxiliary loss.
+func stagedModel(t *testing.T, mode bn.Mode) (*models.Model, *graph.Program) {
+	t.Helper()
+	g, err := graph.ParseGraph([]byte(stagedText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &models.Model{Architecture: "staged", Graph: g, State: map[string]tensor.Tensor{}}
+	if err := models.Init(m, 1); err != nil {
+		t.Fatal(err)
+	}
+	r := train.DefaultRecipe("staged")
+	r.BN, r.Replicas, r.Batch, r.AuxWeight, r.Seed, r.ClipNorm, r.EMA = mode, 4, 8, 0.3, 5, 0.1, 0.9
+	w, err := parallel.Wrap(g, parallel.Options{Replicas: r.Replicas, BN: r.BN})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, err := train.Trained(g, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := train.Program(r, g, w, trained)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, p
+}
+
+// stagedBatch returns a batch whose last replicas may have no rows.
+func stagedBatch(p *graph.Program, sizes []int, seed uint64) parallel.Batch {
+	b := parallel.Batch{Rows: map[string]tensor.Tensor{}, Inverse: 0.125, Sizes: sizes}
+	f, rows := p.Function(graph.Train), 0
+	for _, n := range sizes {
+		rows += n
+	}
+	d := tensor.NewPhilox(seed, 7).Draws(0, 0)
+	for _, v := range f.Inputs {
+		variable := f.Values[v]
+		x := tensor.New(variable.Type.DType, variable.Type.Sized(rows, 0)...)
+		switch variable.Type.DType {
+		case tensor.F32:
+			for i := range x.F32() {
+				x.F32()[i] = float32(d.Normal())
+			}
+		case tensor.I32:
+			for i := range x.I32() {
+				x.I32()[i] = int32(i % 3)
+			}
+		case tensor.I64:
+			for i := range x.I64() {
+				x.I64()[i] = int64(i)
+			}
+		}
+		b.Rows[variable.Name] = x
+	}
+	return b
+}
+
+// TestStagedTrainsAsOneDevice: stages and columns change no bit of losses, moments, state and predictions.
+func TestStagedTrainsAsOneDevice(t *testing.T) {
+	for _, mode := range []bn.Mode{bn.Replica, bn.Sync, bn.Frozen} {
+		m, p := stagedModel(t, mode)
+		config := parallel.Config{Replicas: 4, Batch: 8}
+		one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		want := fingerprint(t, one, p)
+		for _, c := range []struct {
+			stages  string
+			devices int
+		}{{"2", 2}, {"3", 3}, {"2", 4}, {"b.bn", 2}, {"a.relu,fc", 3}, {"b", 6}} {
+			s, err := stage.Parse(c.stages)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c.devices), config)
+			if err != nil {
+				t.Fatal(mode, c, err)
+			}
+			for name, v := range fingerprint(t, d, p) {
+				if !bytes.Equal(v, want[name]) {
+					t.Errorf("%s, %v: %s has other bits than on one device", mode, c, name)
+				}
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// fingerprint trains three steps, the last of which has a replica without rows, and returns all
+// that a run shows.
+func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]byte {
+	t.Helper()
+	ctx, all := t.Context(), map[string][]byte{}
+	for i, sizes := range [][]int{{2, 2, 2, 2}, {2, 2, 2, 1}, {2, 2, 1, 0}} {
+		b := stagedBatch(p, sizes, uint64(i))
+		r, err := d.Step(ctx, b)
+		if err == nil {
+			err = d.Commit(ctx, device.Hyper{"lr": 0.1})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[fmt.Sprintf("loss of step %d", i)] = fmt.Append(nil, r.Loss, r.Correct, r.Counted)
+		for k, v := range r.Moments {
+			all[fmt.Sprintf("moments %d of step %d", k, i)] = v.Bytes
+		}
+	}
+	r, err := d.Moments(ctx, stagedBatch(p, []int{2, 2, 2, 2}, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range r.Moments {
+		all[fmt.Sprintf("estimated moments %d", k)] = v.Bytes
+	}
+	out, err := d.Predict(ctx, stagedBatch(p, []int{7}, 11).Rows["x"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["prediction"] = out[0].Bytes
+	state, err := d.State(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range state {
+		all["state "+name] = v.Bytes
+	}
+	return all
+}

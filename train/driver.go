@@ -1,0 +1,54 @@
+package train
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Driver has the program of a run on devices: a parallel.Driver, each of whose devices has all layers, or a
+// parallel.Staged, whose devices have some.
+type Driver interface {
+	Step(ctx context.Context, b parallel.Batch) (parallel.Result, error)
+	Commit(ctx context.Context, h device.Hyper) error
+	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
+	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
+	Rows() int
+	OwnRows(rows int) (from, to int)
+	Write(ctx context.Context, state map[string]tensor.Tensor) error
+	State(ctx context.Context) (map[string]tensor.Tensor, error)
+	Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
+	SnapshotDue() bool
+	Group() *parallel.Group
+	Version() device.Version
+	Close() error
+}
+
+// drive loads the program of the run on its devices.
+func (s *Session) drive(ctx context.Context, tight bool, state map[string]tensor.Tensor) error {
+	stages := s.plan.config.Stages
+	program, err := s.plan.loaded(tight && stages.One())
+	if err != nil {
+		return err
+	}
+	if !stages.One() {
+		if s.plan.recipe.perReplicaGradients() {
+			return problem.New("stages", "", "gradients that come late wait on the host for all layers together",
+				"use {sync} allreduce")
+		}
+		d, err := parallel.OpenStaged(ctx, s.plan.template.Graph, program, stages, state, s.devices.members,
+			s.driverConfig())
+		if err == nil {
+			s.trainer.driver, s.trainer.weights = d, allReduceWeights{d}
+		}
+		return err
+	}
+	d, err := parallel.Open(ctx, program, state, s.devices.members, s.driverConfig())
+	if err == nil {
+		s.trainer.driver, s.trainer.weights = d, startWeights(s.plan, d, state)
+	}
+	return err
+}

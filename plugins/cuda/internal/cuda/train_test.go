@@ -60,3 +60,26 @@ func trainsAlike(t *testing.T, run bitwise.Run) {
 		}
 	}
 }
+
+// TestPredictions: networks of hard_swish, silu and squeeze and excitation predict on the machine what they
+// predict on the CPU, of pictures of 32x32.
+func TestPredictions(t *testing.T) {
+	if os.Getenv("BNCTL_PTX") != "full" {
+		t.Skip("make test-ptx has them; what they are made of is among the cases")
+	}
+	ctx := context.Background()
+	cpu, err := bitwise.CPU(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cpu.Close()
+	for _, name := range []string{"mobilenetv3-small", "mobilenetv3-large", "efficientnet-b0"} {
+		p, err := bitwise.Model(name, 32)
+		if err == nil {
+			err = bitwise.Compare(ctx, cpu, openMachine(t), p, []int{1}, bitwise.Normal)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -15,6 +15,9 @@ import (
 func (r *Run) openDevices(ctx context.Context) (err error) {
 	o := r.o.Fleet
 	o.Precision, o.Most, o.Peers = r.recipe.Precision, r.replicas(), r.o.Peers
+	if !r.o.Stages.One() {
+		o.Most = 0 // the devices of one stage share the replicas
+	}
 	if r.fleet, err = fleet.Open(ctx, o); err != nil {
 		return err
 	}

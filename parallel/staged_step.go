@@ -162,6 +162,10 @@ func (s *Staged) commit(ctx context.Context, h device.Hyper) error {
 		if d.version != s.version {
 			return nil // it has committed
 		}
+		if d.program.current.Function(graph.Commit) == nil { // none of its layers is trained
+			d.version, d.stepped, d.retained = d.version+1, false, false
+			return nil
+		}
 		return d.Commit(ctx, h)
 	})
 }

@@ -127,7 +127,8 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 		for _, c := range []struct {
 			stages  string
 			devices int
-		}{{"2", 2}, {"3", 3}, {"2", 4}, {"b.bn", 2}, {"a.relu,fc", 3}, {"b", 6}} {
+		}{{"2", 2}, {"3", 3}, {"2", 4}, {"b.bn", 2}, {"a.relu,fc", 3}, {"b", 6},
+			{"a.relu,side.pool", 3}, {"pool,drop,softmax", 4}} { // stages of which nothing is trained
 			s, err := stage.Parse(c.stages)
 			if err != nil {
 				t.Fatal(err)

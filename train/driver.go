@@ -39,6 +39,7 @@ func (s *Session) drive(ctx context.Context, tight bool, state map[string]tensor
 			return problem.New("stages", "", "gradients that come late wait on the host for all layers together",
 				"use {sync} allreduce")
 		}
+		stages.BF16 = s.plan.recipe.Precision == device.BF16
 		d, err := parallel.OpenStaged(ctx, s.plan.template.Graph, program, stages, state, s.devices.members,
 			s.driverConfig())
 		if err == nil {

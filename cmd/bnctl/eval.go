@@ -32,6 +32,7 @@ the devices and the batch. --fit evaluates masks at their own size.
 				"`DIR`, the worst first, with a page to look at them"},
 			&cli.StringFlag{Name: "calibrate", Usage: "write a template to `FILE` whose probabilities fit the " +
 				"data best, by a temperature"},
+			&cli.StringFlag{Name: "against", Usage: "evaluate `MODEL` too, and say how far the answers agree"},
 			&cli.StringFlag{Name: "threshold-for", DefaultText: "none", Usage: "print the probabilities from " +
 				"which on labels have a `precision:SHARE` or a recall:SHARE"},
 		), append(fitFlags("crop"), predictFlags()...)...),
@@ -45,7 +46,7 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
-		mistakes: c.String("mistakes"), calibrate: c.String("calibrate"),
+		mistakes: c.String("mistakes"), calibrate: c.String("calibrate"), against: c.String("against"),
 		csv:   c.String("format") == "csv",
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}
 	if f := c.String("format"); f != "table" && f != "csv" {

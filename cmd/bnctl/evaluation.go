@@ -24,6 +24,7 @@ type evaluation struct {
 	csv       bool   // print the answers
 	mistakes  string // folder for a page of mistakes; ""
 	calibrate string // file for the calibrated model; ""
+	against   string // another model; ""
 	wish      *predict.Wish
 }
 
@@ -75,6 +76,9 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		err = details.WriteCSV(o.stdout, m, src)
 	case !e.csv:
 		reportEvaluation(o, m, figures, details, time.Since(began))
+	}
+	if err == nil && e.against != "" && p.Rank() == 0 {
+		err = e.compare(ctx, o, src, details)
 	}
 	if err == nil && e.mistakes != "" && p.Rank() == 0 {
 		err = details.WriteMistakes(ctx, e.mistakes, m, src)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
 
 	"github.com/bnctl/bnctl/graph/dot"
 	"github.com/bnctl/bnctl/internal/regular"
@@ -97,16 +95,7 @@ func printHistory(o *output, path string, r *inspect.Report) {
 	}{{"recipe", r.Recipe}, {"progress", r.Progress}} {
 		if len(entry.text) > 0 {
 			o.result("")
-			o.result("%s:\n%v", entry.name, lines(indented(entry.text)))
+			o.result("%s:\n%v", entry.name, lines(inspect.Indented(entry.text)))
 		}
 	}
-}
-
-// indented writes JSON for people, without the outermost braces and quotes of names.
-func indented(text json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, text, "", "   ") != nil {
-		return string(text)
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "{\n"), "\n}")
 }

@@ -20,7 +20,7 @@ var adviceInText = []string{"server/", "train/gap.go"}
 var (
 	// flagName is a flag, long or short, or a command that is typed.
 	flagName = regexp.MustCompile(`(^|[\s("'\x60])(--([a-z]|$)|-[a-zA-Z]([\s,;:.)"'\x60]|$)|(bnctl (bench|data|demo|devices|` +
-		`doctor|eval|export|help|inspect|models|plugin|predict|serve|strip|study|train)|` +
+		`doctor|eval|export|help|inspect|models|plugin|predict|quantize|serve|strip|study|train)|` +
 		`make (` + strings.Join(makeTargets(), "|") + `)|go (build|get|install|run|test|vet)|` +
 		`(apt|apt-get|npm|pip) install|python3? -m)([^a-z-]|$))`)
 	// advised is a sentence that ends with what to do: CONTRIBUTING.md, Errors.

@@ -24,7 +24,8 @@ type Layer struct {
 }
 
 // deviations is how many of its deviations a channel reaches from its mean, without data: maps have longer
-// tails than a normal distribution. By 6, as Nagel et al. have it, resnet56 loses 1.3 points of CIFAR-10; by 10, 0.2.
+// tails than a normal distribution. By 6, as Nagel et al. have it, resnet56 loses 1.3 points of
+// CIFAR-10; by 10, 0.2.
 const deviations = 10
 
 // prepared is a model as it is quantised.
@@ -80,7 +81,7 @@ func keeps(f *graph.Function, patterns []string) (func(string) bool, error) {
 		}
 		if !found {
 			return nil, problem.New("keep", fmt.Sprintf("%q", p), "no node has such a name",
-				"bnctl inspect prints the names of the nodes")
+				"take one of those that inspect prints")
 		}
 	}
 	return func(name string) bool { return matched[name] }, nil

@@ -1,0 +1,80 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Comparison is how the answers of two models for the same samples differ. Two models of one
+// accuracy may well answer differently: what one gains on some samples it loses on others, so that
+// only the share of answers that agree says how near a model is to the one that it was made of.
+// Details.Against makes one.
+type Comparison struct {
+	Samples  int     `json:"samples"`  // that both have answered
+	Agreeing int     `json:"agreeing"` // of these: for how many both say the same class
+	Accuracy float64 `json:"accuracy"` // of the other model
+	// Difference is the accuracy of the model less that of the other.
+	Difference float64 `json:"difference"`
+}
+
+// Against evaluates another model on the samples that d has the answers for: src, w and workers as
+// for EvaluateWhole. It opens the devices of o, and closes them. The error is a *problem.Error where
+// the labels are not classes of samples.
+func (d *Details) Against(ctx context.Context, other *models.Model, src data.Source, o Options, w Whole,
+	workers int) (*Comparison, error) {
+	if len(d.answers) == 0 {
+		return nil, problem.New("against", "", "it compares classes of samples, not "+src.Info().Kind,
+			"leave it out")
+	}
+	m, src, err := Evaluable(other, src, nil)
+	if err != nil {
+		return nil, err
+	}
+	o.Fleet.Note = nil // said for the first
+	p, err := Open(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	its := &Details{}
+	if _, err := p.EvaluateWhole(ctx, src, w, workers, its); err != nil {
+		return nil, err
+	}
+	return d.compare(its)
+}
+
+// compare compares the answers of two evaluations of the same samples, in the order of the samples.
+// The error is of evaluations that have other numbers of answers.
+func (d *Details) compare(its *Details) (*Comparison, error) {
+	if len(its.answers) != len(d.answers) {
+		return nil, fmt.Errorf("the other model answered %s, this one %d",
+			problem.Plural(len(its.answers), "sample"), len(d.answers))
+	}
+	c, right, rightToo := &Comparison{Samples: len(d.answers)}, 0, 0
+	for i, a := range d.answers {
+		b := its.answers[i]
+		if a.predicted == b.predicted {
+			c.Agreeing++
+		}
+		if a.predicted == a.label {
+			right++
+		}
+		if b.predicted == b.label {
+			rightToo++
+		}
+	}
+	c.Accuracy = float64(rightToo) / float64(c.Samples)
+	c.Difference = float64(right)/float64(c.Samples) - c.Accuracy
+	return c, nil
+}
+
+// Line says it for people, with shares in percent and the difference in points; name is that of the
+// other model.
+func (c *Comparison) Line(name string) string {
+	return fmt.Sprintf("against %s: %.2f %% of the answers agree; its accuracy is %.2f %%, this one's %+.2f "+
+		"points", name, 100*float64(c.Agreeing)/float64(c.Samples), 100*c.Accuracy, 100*c.Difference)
+}

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 export LANG=C.UTF-8 LC_ALL=C.UTF-8
 server=bnctl-view-$$-0
 tm() { tmux -L "$server" -f /dev/null "$@"; }
-trap 'tm kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'tm kill-server 2>/dev/null || true; for _ in 1 2 3 4 5; do rm -rf "$work" 2>/dev/null && break; sleep 2; done' EXIT # a run saves as it ends
 bad=0
 
 # screen NAME: captures the screen, and looks at it.

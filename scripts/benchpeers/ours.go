@@ -25,6 +25,13 @@ func bnctlRate(args ...string) func(*bench) (float64, error) {
 				}
 				a = file
 			}
+			if name, ok := strings.CutPrefix(a, "INT8:"); ok {
+				file, err := b.int8(name)
+				if err != nil {
+					return 0, err
+				}
+				a = file
+			}
 			if name, ok := strings.CutPrefix(a, "GRAPH:"); ok {
 				a = filepath.Join(b.models, name+".onnx")
 			}

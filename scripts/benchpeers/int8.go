@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// int8File stands for the template of int8 of a network, which bench.int8 makes.
+func int8File(name string) string { return "INT8:" + name }
+
+// int8Networks are the networks that are measured in int8, with what they must reach beside our own f32.
+var int8Networks = []struct {
+	name      string
+	must, aim float64
+}{{"resnet50", 1.8, 2.5}, {"mobilenetv2", 1.8, 2.5}, {"efficientnet-b0", 1.8, 2.5}, {"resnet18", 1.4, 1.8}}
+
+// int8Rows are predictions in int8 against the better of ONNX Runtime's two forms, and against our own f32.
+func int8Rows() (list []row) {
+	for _, n := range int8Networks {
+		for _, batch := range []int{1, 8} {
+			for _, threads := range threadCounts {
+				rate := func(file string) func(*bench) (float64, error) {
+					return bnctlRate(file, "--mode", "infer", "--batch", fmt.Sprint(batch), "--threads",
+						fmt.Sprint(threads))
+				}
+				r := row{group: "infer-int8", unit: "img/s", must: 1, aim: 1.15, threads: threads,
+					name:  fmt.Sprintf("int8: %s, batch %d, %s", n.name, batch, count(threads, "thread")),
+					bnctl: side{"bnctl", rate(int8File(n.name))}}
+				for _, form := range []string{"u8s8", "s8s8"} {
+					r.theirs = append(r.theirs, quantised(n.name, form, batch, threads)...)
+				}
+				own := r
+				own.group, own.must, own.aim = "infer-int8-own", n.must, n.aim
+				own.theirs = []side{{"bnctl f32", rate(graphFile(n.name))}}
+				list = append(list, r, own)
+			}
+		}
+	}
+	return list
+}
+
+// quantised predict with ONNX Runtime from a file in QDQ form that its own quantiser makes.
+func quantised(name, form string, batch, threads int) []side {
+	list := onnxRuntimes(name+"."+form, batch, threads)
+	for i := range list {
+		measure := list[i].measure
+		list[i].name += " " + form
+		list[i].measure = func(b *bench) (float64, error) {
+			if err := b.qdq(name, form); err != nil {
+				return 0, err
+			}
+			return measure(b)
+		}
+	}
+	return list
+}
+
+// qdq makes the file NAME.FORM.onnx beside NAME.onnx, unless it is there.
+func (b *bench) qdq(name, form string) error {
+	file := name + "." + form + ".onnx"
+	if _, err := os.Stat(filepath.Join(b.models, file)); err == nil {
+		return nil
+	}
+	enter, err := b.enter()
+	if err != nil {
+		return err
+	}
+	words := slices.Concat(enter, []string{"python3", "quantise.py", "/models/" + name + ".onnx", "/models/" + file,
+		form})
+	if out, err := exec.CommandContext(b.ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("quantise.py %s %s: %w: %s", name, form, err, out)
+	}
+	return nil
+}
+
+// int8 returns the template of int8 of a network, made from its batch norms alone.
+func (b *bench) int8(name string) (string, error) {
+	file := filepath.Join(b.models, name+".int8.bnm")
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	from := filepath.Join(b.models, name+".train.onnx")
+	if _, err := os.Stat(from); err != nil {
+		if from, err = b.file(name); err != nil {
+			return "", err
+		}
+	}
+	var ignored struct{}
+	return file, b.run(&ignored, "quantize", from, "--preprocess", "imagenet", "-o", file)
+}

@@ -68,8 +68,9 @@ func (b *bench) qdq(name, form string) error {
 	if err != nil {
 		return err
 	}
-	words := slices.Concat(enter, []string{"python3", "quantise.py", "/models/" + name + ".onnx", "/models/" + file,
-		form})
+	// -P: a script of this folder has the name of a package.
+	words := slices.Concat(enter, []string{"python3", "-P", "quantise.py", "/models/" + name + ".onnx",
+		"/models/" + file, form})
 	if out, err := exec.CommandContext(b.ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("quantise.py %s %s: %w: %s", name, form, err, out)
 	}

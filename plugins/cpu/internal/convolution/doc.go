@@ -17,6 +17,7 @@
 //	Dot2           dot2*.go               precision bf16: pairs of bfloat16
 //	Matrix         matrix.go              class amx: matrix units
 //	dense          dense.go, densegrad.go rows of a batch are the positions of a window
+//	int8           int8.go                products of bytes: exact, so that there is nothing to choose
 //
 // # Layout of images
 //

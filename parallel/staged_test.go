@@ -2,11 +2,14 @@ package parallel_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -188,4 +191,44 @@ func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]by
 		all["state "+name] = v.Bytes
 	}
 	return all
+}
+
+// TestStagedLosesDevices: whichever device dies, and at whichever of its runs, all bits are those of one
+// device: others of its stage have its replicas, or all stages repeat the steps since the snapshot.
+func TestStagedLosesDevices(t *testing.T) {
+	m, p := stagedModel(t, bn.Replica)
+	config := parallel.Config{Replicas: 4, Batch: 8}
+	one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	want := fingerprint(t, one, p)
+	lost := 0
+	config.Lost = func(parallel.LostDevice) { lost++ }
+	config.Reopen = func(_ context.Context, name string) (device.Device, error) { return ref.New(name), nil }
+	for _, devices := range []int{2, 4} {
+		for dies := range devices {
+			for _, after := range []int32{0, 1, 5, 13, 20} {
+				members, runs := refs(devices), new(atomic.Int32)
+				runs.Store(after)
+				members[dies].Device = mortal{members[dies].Device, runs}
+				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 2}, m.State, members, config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, v := range fingerprint(t, d, p) {
+					if !bytes.Equal(v, want[name]) {
+						t.Errorf("device %d of %d dies after %d runs: %s has other bits", dies, devices, after, name)
+					}
+				}
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if lost < 15 {
+		t.Errorf("%d devices were lost", lost)
+	}
 }

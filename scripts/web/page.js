@@ -213,7 +213,7 @@ async function main() {
     const context = await browser.newContext({ viewport: { width: 760, height: 900 }, colorScheme: 'light' })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
     const page = await context.newPage()
-    page.setDefaultTimeout(30000)
+    page.setDefaultTimeout(300000) // a machine may be busy
     await use(page, url, folder)
     console.log('test-web: keyboard, drop and paste are answered')
   } finally {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 )
@@ -47,5 +49,31 @@ func TestEmpty(t *testing.T) {
 				t.Errorf("%s: got error %v, want no tensors", path, err)
 			}
 		}
+	}
+}
+
+// Of a graph without weights that is not supported the reason is said, not that it has no weights.
+func TestEmptySaysTheReason(t *testing.T) {
+	text := func(b []byte, field protowire.Number, v string) []byte {
+		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)
+	}
+	number := func(b []byte, field protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+	}
+	within := func(b []byte, field protowire.Number, v []byte) []byte { return text(b, field, string(v)) }
+	value := func(name string) []byte { // f32[N, 4]
+		shape := within(within(nil, 1, text(nil, 2, "N")), 1, number(nil, 1, 4))
+		return within(text(nil, 1, name), 2, within(nil, 1, within(number(nil, 1, 1), 2, shape)))
+	}
+	axis := number(number(text(nil, 1, "axis"), 3, 0), 20, 2)
+	node := within(text(text(text(nil, 1, "x"), 2, "y"), 4, "Softmax"), 5, axis)
+	graph := within(within(text(within(nil, 1, node), 2, "rows"), 11, value("x")), 12, value("y"))
+	path := filepath.Join(t.TempDir(), "rows.onnx")
+	model := within(within(number(nil, 1, 7), 7, graph), 8, number(nil, 2, 13))
+	if err := os.WriteFile(path, model, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "Softmax y") {
+		t.Errorf("softmax over rows: %v", err)
 	}
 }

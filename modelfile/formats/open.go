@@ -52,6 +52,9 @@ var openInputs = []string{"onnx", "keras", "caffe"}
 // A file of nothing is refused here, whatever its format: nobody wants to be
 // told that it is healthy.
 func clean(f *File, o Options) error {
+	if len(f.Tensors) == 0 && f.Model == nil && f.NoModel != nil {
+		return fmt.Errorf("no tensors in this file (%s), and its graph is not supported: %w", f.Format, f.NoModel)
+	}
 	if len(f.Tensors) == 0 && f.Model == nil {
 		return fmt.Errorf("no tensors in this file (%s): there is nothing to strip, look at or predict with",
 			f.Format)

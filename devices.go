@@ -55,7 +55,7 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 func (r *Run) config() (c train.Config, err error) {
 	c = train.Config{Train: r.data, Validation: r.validation, Workers: r.o.Workers, Peers: r.o.Peers,
 		Fleet: r.fleet, BySpeed: r.o.Placement == bySpeed, DeviceTimeout: r.o.DeviceTimeout,
-		Recompute: r.o.Recompute, Stages: r.o.Stages, Checkpoint: r.checkpoint,
+		Recompute: r.o.Recompute, Stages: r.o.Stages, Divided: r.o.Divided, Checkpoint: r.checkpoint,
 		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, GoOn: r.resumeCommand(),
 		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Events: r.o.Events, Watch: r.o.Watch,
 		Norms: r.o.Norms, Observe: r.o.Observe, Evaluated: r.o.Evaluated}

@@ -70,10 +70,11 @@ type TrainOptions struct {
 	// Peers connects the ranks of the run; nil if there is one. All ranks have the same
 	// options. Only rank 0 reads the model's files, and writes.
 	Peers         *fabric.Peers
-	Workers       int           // goroutines that read and augment; 0: one for each core
-	DeviceTimeout time.Duration // train.Config.DeviceTimeout
-	Recompute     string        // train.Config.Recompute
-	Stages        stage.Spec    // train.Config.Stages
+	Workers       int               // goroutines that read and augment; 0: one for each core
+	DeviceTimeout time.Duration     // train.Config.DeviceTimeout
+	Recompute     string            // train.Config.Recompute
+	Stages        stage.Spec        // train.Config.Stages
+	Divided       func(*stage.Plan) // train.Config.Divided
 
 	LogEvery int                // steps between Stepped events; 0: each
 	Events   func(train.Event)  // called with each event of the run; may be nil

@@ -58,7 +58,7 @@ type Config struct {
 	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
 	// device is wrong. nil: there is none.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
-	// Divided is called by OpenPipeline with the stages of the network, and when the pipeline is
+	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when the pipeline is
 	// closed, with the time that they have waited.
 	Divided func(*stage.Plan)
 	Slower  func(why error)      // called if devices that could exchange directly do not

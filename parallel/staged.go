@@ -26,6 +26,9 @@ import (
 // Stages says how many stages there are, or where they begin. The zero value is one.
 type Stages = stage.Spec
 
+// Plan says what each stage has, for callers that need no package stage.
+type Plan = stage.Plan
+
 // Staged trains a network whose layers lie on several devices. Its methods are those of a Driver,
 // and so are its results, bit for bit.
 type Staged struct {
@@ -51,6 +54,12 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, err
+	}
+	of.Waves = max(c.Replicas/len(devices), 1)
+	if f := p.Function(graph.Train); f != nil && slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
+		return n.Op == graph.AllReduce && n.Text("of") == "moments"
+	}) {
+		of.Waves = 1
 	}
 	d, err := n.DivideFor(of, p, c.Batch, memoryOf(devices))
 	if err != nil {
@@ -78,6 +87,14 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 		if err := s.open(ctx, program, full, devices[i*columns:(i+1)*columns], c); err != nil {
 			return nil, errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
 		}
+	}
+	if c.Divided != nil {
+		waves := 1
+		if !s.together {
+			waves = max(c.Replicas/columns, 1)
+		}
+		rows := (c.Batch + columns*waves - 1) / (columns * waves)
+		c.Divided(d.Plan(programs, n.Times(p), s.pipeline.columns(), rows, waves))
 	}
 	s.keepRest(full)
 	s.ledger.begin(0, full)

@@ -136,9 +136,14 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			planned := 0
+			config.Divided = func(plan *stage.Plan) { planned = len(plan.Stages) }
 			d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c.devices), config)
 			if err != nil {
 				t.Fatal(mode, c, err)
+			}
+			if planned < 2 {
+				t.Errorf("%v: a plan of %d stages", c, planned)
 			}
 			for name, v := range fingerprint(t, d, p) {
 				if !bytes.Equal(v, want[name]) {

@@ -32,9 +32,10 @@ type Config struct {
 
 	// Stages says how many parts of the network lie on different devices, and which; the zero value: one.
 	Stages        parallel.Stages
-	Placement     []int         // parallel.Config.Placement
-	BySpeed       bool          // parallel.Config.BySpeed
-	DeviceTimeout time.Duration // parallel.Config.Timeout
+	Divided       func(*parallel.Plan) // parallel.Config.Divided
+	Placement     []int                // parallel.Config.Placement
+	BySpeed       bool                 // parallel.Config.BySpeed
+	DeviceTimeout time.Duration        // parallel.Config.Timeout
 	// Recompute says whether activations are computed again for the backward pass
 	// instead of stored: "none", "all", or "auto", which "" stands for: if a
 	// device of any rank has too little free memory.

@@ -109,6 +109,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 	if o.Stages, err = stagesOf(c); err != nil {
 		return o, err
 	}
+	o.Divided = divided(c)
 	if o.Start.Options, err = modelOptions(c); err == nil {
 		o.Fleet, err = fleetOptions(c, "", noLimit)
 	}

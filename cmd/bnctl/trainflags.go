@@ -117,7 +117,7 @@ func runFlags() []cli.Flag {
 				"same bits"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30,
 			Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
-		stagesFlag(),
+		stagesFlag(), planFlag(),
 		&cli.StringFlag{Name: "recompute", Value: "auto", Usage: "compute activations again for gradients, " +
 			"with less memory and the same bits: none, auto (where memory lacks) or all"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},

@@ -109,14 +109,14 @@ func checkStaged(c Config) error {
 		return problem.New("stages", "", "they lie on the devices of one process, and this run has several",
 			"leave {stages} out, or start one process")
 	case c.Local:
-		return problem.New("stages", "", "replicas with weights of their own have all layers on one device",
-			"use {sync} allreduce")
+		return problem.New("weight-sync", "", "replicas with weights of their own have all layers on one device",
+			"use {weight-sync} allreduce")
 	case c.Placement != nil:
 		return problem.New("placement", "", "the replicas of stages are dealt to their devices alike",
 			"leave it out")
 	case c.Template:
-		return problem.New("stages", "", "each stage updates its own layers",
-			"use {sync} allreduce, which has the same bits")
+		return problem.New("weight-sync", "", "each stage updates its own layers",
+			"use {weight-sync} allreduce, which has the same bits")
 	}
 	return nil
 }

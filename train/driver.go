@@ -36,8 +36,8 @@ func (s *Session) drive(ctx context.Context, tight bool, state map[string]tensor
 	}
 	if !stages.One() {
 		if s.plan.recipe.perReplicaGradients() {
-			return problem.New("stages", "", "gradients that come late wait on the host for all layers together",
-				"use {sync} allreduce")
+			return problem.New("weight-sync", "", "gradients that come late wait on the host for all layers together",
+				"use {weight-sync} allreduce")
 		}
 		stages.BF16 = s.plan.recipe.Precision == device.BF16
 		d, err := parallel.OpenStaged(ctx, s.plan.template.Graph, program, stages, state, s.devices.members,

@@ -43,7 +43,7 @@ cut() {
 	columns=$(one 1 1 2)
 	stages=$number
 	if ((RANDOM % 2)); then
-		stages=$("$bnctl" inspect one.bnm --text | sed -n 's/^  \([^ ]*\) = .*/\1/p' | tail -n +2 | awk -v n=$((number - 1)) -v seed=$RANDOM '
+		stages=$("$bnctl" inspect one.bnm --text | grep -v ' = batch_norm(\| = dropout(' | sed -n 's/^  \([^ ]*\) = .*/\1/p' | tail -n +2 | awk -v n=$((number - 1)) -v seed=$RANDOM '
 			BEGIN { srand(seed) } { name[NR] = $0 }
 			END { for (i = 1; i <= NR; i++) if (rand() * (NR - i + 1) < n - got) { printf "%s%s", got++ ? "," : "", name[i] } }')
 	fi

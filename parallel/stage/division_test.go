@@ -432,6 +432,18 @@ func TestTheZooIsDivided(t *testing.T) {
 	}
 }
 
+// TestStageOfANormAloneIsRefused: a norm stays with its product, so that a stage of nothing else is empty.
+func TestStageOfANormAloneIsRefused(t *testing.T) {
+	n, err := stage.New(parse(t, residual))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = n.Divide([]int{1, 2})
+	if err == nil || !strings.Contains(err.Error(), "stage 2 has no layer: a norm") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestSharedStateIsRefused: a weight that layers of two stages read is refused by name where
 // training changes it, and each stage has its own where it only predicts.
 func TestSharedStateIsRefused(t *testing.T) {

@@ -104,6 +104,12 @@ func (n *Network) Divide(begin []int) (*Division, error) {
 	for i := len(d.node) - 1; i >= 0; i-- {
 		d.pull(i)
 	}
+	for s := range d.stages {
+		if !slices.Contains(d.node, s) {
+			return nil, problem.New("stages", strconv.Itoa(d.stages), fmt.Sprintf("stage %d has no layer: a norm "+
+				"stays with the product before it", s+1), "leave out one of the layers with which stages begin")
+		}
+	}
 	return d, nil
 }
 

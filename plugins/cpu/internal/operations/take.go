@@ -1,6 +1,8 @@
 package operations
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -22,17 +24,35 @@ func buildTake(c *plan.Compiler) run.Action {
 	x, y, index := c.In(0), c.Out(0), c.Node().Ints("index")
 	l := linesOf(x, c.Node().Int("axis"))
 	copyUnit := takeUnit[uint8]
-	switch y.DType.Size() {
-	case 2:
+	switch size := y.DType.Size(); {
+	case x.Last != y.Last:
+		return takenTo(c)
+	case size == 2:
 		copyUnit = takeUnit[uint16]
-	case 4:
+	case size == 4:
 		copyUnit = takeUnit[uint32]
-	case 8:
+	case size == 8:
 		copyUnit = takeUnit[uint64]
 	}
 	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		copyUnit(l, index, f.Unit(y, w, y.Kind, i), f.Unit(x, w, y.Kind, i))
 	}})
+}
+
+// takenTo returns the action of a result that lies otherwise than its operand, as bytes may beside those
+// of int8: a move for each index.
+func takenTo(c *plan.Compiler) run.Action {
+	x, y, axis := c.In(0), c.Out(0), c.Node().Int("axis")
+	shape := slices.Clone(y.Shape)
+	shape[axis] = 1
+	var moves []run.Action
+	for i, j := range c.Node().Ints("index") {
+		src, dst := all(x), all(y)
+		src.from += j * src.strides[axis]
+		dst.from += i * dst.strides[axis]
+		moves = append(moves, (&move{x: x, y: y, shape: shape, src: src, dst: dst}).action())
+	}
+	return sequence(moves)
 }
 
 // takeUnit takes the lines of one unit; elements are words of their size.

@@ -8,11 +8,11 @@ import (
 )
 
 // mapsOfBytes returns the values of fn that operations of int8 make or read as bytes of two axes or
-// more: they have their channels last, as maps of float32 have.
+// more: they have their channels last, as maps of float32 have. So has what is taken of them.
 func mapsOfBytes(fn *graph.Function) map[graph.Value]bool {
 	maps := map[graph.Value]bool{}
 	for _, n := range fn.Nodes {
-		if !n.Op.Int8() {
+		if taken := n.Op == graph.Take && maps[n.In[0]]; !n.Op.Int8() && !taken {
 			continue
 		}
 		for _, v := range slices.Concat(n.In, n.Out) {

@@ -102,7 +102,7 @@ func Run(ctx context.Context, m *models.Model, o Options, each func(*Row) error)
 // measure makes one row.
 func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err error) {
 	o.Fleet.Most = 0
-	if o.Mode == Train {
+	if o.Mode == Train && o.Stages.One() {
 		o.Fleet.Most = o.Replicas
 	}
 	f, err := fleet.Open(ctx, o.Fleet)
@@ -166,7 +166,7 @@ func (o Options) start(ctx context.Context, m *models.Model, members []parallel.
 		return nil, problem.New("batch", strconv.Itoa(r.Batch),
 			"smaller than the "+problem.Plural(r.Replicas, "replica"), "use a larger {batch}")
 	}
-	return StartTraining(ctx, r, m, members)
+	return StartTraining(ctx, r, m, members, o.Stages, o.Divided)
 }
 
 // warmUp is how many steps are done before time counts.

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -66,6 +67,18 @@ func TestScaling(t *testing.T) {
 		if !(r.P50 > 0 && r.P50 <= r.P99 && r.Sync >= 0 && r.Sync < 1 && r.SyncMean < 1) {
 			t.Errorf("%s: median %g ms, 99 of 100 within %g ms, waited %g of the time", r.Device, r.P50, r.P99,
 				r.Sync)
+		}
+	}
+}
+
+// TestStages: what is measured is divided, in training too.
+func TestStages(t *testing.T) {
+	for _, mode := range []string{Infer, Train} {
+		stages := 0
+		all := rows(t, Options{Mode: mode, Batch: 8, Replicas: 1, Seconds: 0.01, Stages: stage.Spec{Number: 2},
+			Fleet: fleet.Options{Devices: "2xref"}, Divided: func(p *stage.Plan) { stages = len(p.Stages) }})
+		if len(all) != 1 || !(all[0].P50 > 0) || stages != 2 {
+			t.Errorf("%s: %d stages, rows %+v; want 2 stages and a row", mode, stages, all)
 		}
 	}
 }

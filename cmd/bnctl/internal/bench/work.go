@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
@@ -92,15 +93,16 @@ func (i *inference) Close() error {
 // Training does steps of a recipe on one batch that was made up: random inputs
 // that all belong to the first class.
 type Training struct {
-	driver *parallel.Driver
+	driver train.Driver
 	batch  parallel.Batch
 	hyper  device.Hyper
 }
 
 // StartTraining loads the training program of r for m on devices. The caller
-// closes what it returns; the devices stay the caller's.
-func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, members []parallel.Member) (
-	*Training, error) {
+// closes what it returns; the devices stay the caller's. divided is called with the stages, if s has
+// several, and may be nil.
+func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, members []parallel.Member,
+	s stage.Spec, divided func(*stage.Plan)) (*Training, error) {
 	schedule, err := train.NewSchedule(r)
 	if err != nil {
 		return nil, err
@@ -117,8 +119,8 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 	if err != nil {
 		return nil, err
 	}
-	d, err := parallel.Open(ctx, program, m.State, members,
-		parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}})
+	c := parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}, Divided: divided}
+	d, err := openTraining(ctx, m, program, members, s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +129,15 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 		return nil, errors.Join(err, d.Close())
 	}
 	return &Training{d, batch, train.Hyper(r, schedule, 0, 0)}, nil
+}
+
+// openTraining loads program on devices with all layers each, or with those of a stage.
+func openTraining(ctx context.Context, m *models.Model, program *graph.Program, members []parallel.Member,
+	s stage.Spec, c parallel.Config) (train.Driver, error) {
+	if s.One() {
+		return parallel.Open(ctx, program, m.State, members, c)
+	}
+	return parallel.OpenStaged(ctx, m.Graph, program, s, m.State, members, c)
 }
 
 // Step does one step: forward, backward, exchange and update, always at the

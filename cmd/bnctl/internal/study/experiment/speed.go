@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -34,7 +35,7 @@ func (s *runner) timeOne(ctx context.Context, at study.Setting, steps int) (v st
 		return v, err
 	}
 	defer func() { err = errors.Join(err, devices.Close()) }()
-	training, err := bench.StartTraining(ctx, r, s.o.Model, devices.Members)
+	training, err := bench.StartTraining(ctx, r, s.o.Model, devices.Members, parallel.Stages{}, nil)
 	if err != nil {
 		return v, err
 	}

@@ -73,6 +73,9 @@ func build(m *models.Model, ranges map[graph.Value]Range, means map[graph.Value]
 	out := *m
 	out.Graph = &graph.Graph{Name: m.Graph.Name, State: b.table, Main: main}
 	out.State = b.state
+	if !out.Int8() {
+		return nil, problem.Advise("name fewer with {keep}", "no layer becomes bytes: all of them stay float32")
+	}
 	return &built{&out, b.layers, b.bytes}, out.Check()
 }
 
@@ -142,8 +145,11 @@ func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 func (b *builder) scale(v graph.Value) (scale, error) {
 	r, ok := b.ranges[v]
 	if !ok {
-		return scale{}, problem.Advise("give samples with {data}",
-			"no batch norm says in which range %s lies", b.From.Values[v].Name)
+		advice := "give samples with {data}, or leave what reads it as it is with {keep}"
+		if slices.Contains(b.From.Inputs, v) {
+			advice = "say how pixels become the model's input with {preprocess}, or give samples with {data}"
+		}
+		return scale{}, problem.Advise(advice, "nothing says in which range %s lies", b.From.Values[v].Name)
 	}
 	s, err := r.scaleOf()
 	if err != nil {

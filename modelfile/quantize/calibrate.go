@@ -34,6 +34,11 @@ type histogram struct {
 func (p *prepared) wanted() (values []graph.Value) {
 	f := p.Graph.Main
 	users := f.Users()
+	for _, v := range f.Inputs {
+		if t := f.Values[v].Type; t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) > 0 {
+			values = append(values, v)
+		}
+	}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		t := f.Values[n.Out[0]].Type
@@ -101,8 +106,8 @@ func (h *histogram) reach(t tensor.Tensor) error {
 // fill counts numbers, once the ends are known.
 func (h *histogram) fill(t tensor.Tensor) error {
 	width := h.width()
-	if width == 0 {
-		return nil
+	if _, err := h.scaleOf(); err != nil || width == 0 {
+		return nil // no bytes are made of such a range
 	}
 	low, per, last := float32(h.Low), float32(1/width), len(h.bins)-1
 	for _, v := range t.F32() {
@@ -196,6 +201,7 @@ func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (be
 		for v, h := range all {
 			ranges[v] = h.rangeBy(m)
 		}
+		p.spreadRanges(ranges)
 		b, err := build(p.Model, ranges, p.spreadMeans(means), p.remains)
 		if err != nil {
 			return nil, "", err
@@ -214,6 +220,18 @@ func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (be
 		}
 	}
 	return best, by, nil
+}
+
+// spreadRanges adds those of values that are moved before they become bytes.
+func (p *prepared) spreadRanges(ranges map[graph.Value]Range) {
+	f := p.Graph.Main
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		r, ok := ranges[n.In[0]]
+		if ok && onlyMoves(n.Op) && (n.Op != graph.Pad || n.Float("value") == 0) {
+			ranges[n.Out[0]] = r
+		}
+	}
 }
 
 // spreadMeans adds the means of values that only have another shape.

@@ -50,7 +50,8 @@ func (s *statistics) learn(f *graph.Function) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		y := n.Out[0]
-		if known, ok := s.norms[f.Values[y].Name]; ok && (isProduct(n.Op) || n.Op == graph.BatchNorm) {
+		known, ok := s.norms[f.Values[y].Name]
+		if ok && (n.Op == graph.BatchNorm || isProduct(n.Op) && !normalised(f, y)) {
 			s.of[y], s.from[y] = known, "batch norm"
 			continue
 		}
@@ -63,6 +64,13 @@ func (s *statistics) learn(f *graph.Function) {
 			}
 		}
 	}
+}
+
+// normalised reports whether a batch norm reads v still: then v has not the moments of its result.
+func normalised(f *graph.Function, v graph.Value) bool {
+	return slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
+		return n.Op == graph.BatchNorm && n.In[0] == v
+	})
 }
 
 func isProduct(o graph.Op) bool { return o == graph.Conv || o == graph.Dense }
@@ -79,7 +87,7 @@ func (s *statistics) node(f *graph.Function, n *graph.Node) []moments {
 	switch n.Op {
 	case graph.Conv, graph.Dense:
 		return s.product(f, n, x)
-	case graph.MaxPool, graph.AvgPool, graph.GlobalAvgPool, graph.Dropout:
+	case graph.MaxPool, graph.AvgPool, graph.GlobalAvgPool, graph.Upsample, graph.Dropout:
 		return x
 	case graph.ReduceMean:
 		if n.Bool("keep") || len(y) == 1 {
@@ -243,7 +251,12 @@ type activation struct {
 
 // image returns the bounds of results for bounds of operands.
 func (a *activation) image(r Range) Range {
-	low, high := a.f(max(r.Low, -1e30)), a.f(min(r.High, 1e30))
+	const far = 1e30
+	low, high := a.f(max(r.Low, -far)), a.f(min(r.High, far))
+	least := a.bounds.Low
+	if falls := !math.IsInf(least, 0) && a.f(-far) > least; falls && r.Low < 0 {
+		low = least // of silu and its like, which fall before they rise
+	}
 	return Range{max(a.bounds.Low, min(low, 0)), min(a.bounds.High, max(high, 0))}
 }
 

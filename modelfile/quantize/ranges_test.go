@@ -1,0 +1,117 @@
+package quantize
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Numbers of which no bytes can be made are counted without harm, and refused where bytes are wanted.
+func TestRangesOfNoScale(t *testing.T) {
+	for _, x := range [][]float32{{-3e38, 3e38}, {1e-44, 3e-44}, {-1e-38, 1e-38}, {0, 1e-30}, {3e38, 3e38}} {
+		h := &histogram{Range: Range{math.Inf(1), math.Inf(-1)}, sums: make([]float64, 1)}
+		v := tensor.New(tensor.F32, 2, 1)
+		copy(v.F32(), x)
+		if err := h.reach(v); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.fill(v); err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range methods() {
+			if s, err := h.rangeBy(method).scaleOf(); err == nil {
+				t.Errorf("%v by %s has the scale %v", x, method, s)
+			}
+		}
+	}
+}
+
+// What was moved before it is bytes has the range of what it was moved from: a pool behind a layer that
+// stays float32, and the model's input where that is numbers.
+func TestMovedBeforeTheyAreBytes(t *testing.T) {
+	_, path := made(t, "lenet-bn")
+	o := Options{Input: path, Output: filepath.Join(t.TempDir(), "q.bnm"), Data: "glyphs:16", Samples: 12,
+		Batch: 6, Keep: []string{"conv1"}, Fleet: fleet.Options{Devices: "cpu"}}
+	if r, err := File(context.Background(), o); err != nil || !r.Layers[0].Float || r.Layers[1].Float {
+		t.Errorf("%v, want conv1 float32 and conv2 bytes", err)
+	}
+	o.Keep = []string{"*"}
+	_, err := File(context.Background(), o)
+	if err == nil || !strings.Contains(err.Error(), "no layer becomes") {
+		t.Errorf("all kept: %v", err)
+	}
+}
+
+// numbers is a model that takes numbers, and whose convolution is read beside its batch norm.
+func numbers(t *testing.T) *models.Model {
+	t.Helper()
+	g, err := graph.ParseGraph([]byte(`bnctl graph 1
+graph "numbers"
+
+state c.weight f32[4,3,3,3] weight he_normal(0)
+state b.weight f32[4] gamma ones
+state b.bias f32[4] beta zeros
+state b.running_mean f32[4] mean zeros
+state b.running_var f32[4] variance ones
+state fc.weight f32[2,64] weight he_normal(0)
+
+func main(x rows f32[3,5,5]) {
+  p = max_pool(x, kernel=[2,2], stride=[1,1])
+  c = conv(p, @c.weight, pad=[1,1,1,1])
+  b = batch_norm(c, @b.weight, @b.bias, @b.running_mean, @b.running_var)
+  s = add(c, b)
+  flat = reshape(s, shape=[64])
+  fc = dense(flat, @fc.weight)
+  return logits rows = fc
+}
+`))
+	m := &models.Model{Architecture: "numbers", Graph: g}
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A model that takes numbers has the range of its input measured.
+func TestInputOfNumbers(t *testing.T) {
+	dir := t.TempDir()
+	path, x, y := filepath.Join(dir, "m.bnm"), tensor.New(tensor.F32, 6, 3, 5, 5), tensor.New(tensor.I32, 6)
+	for i := range x.F32() {
+		x.F32()[i] = float32(i%17) - 8
+	}
+	_, err := serialize.WriteModel(path, numbers(t))
+	for name, a := range map[string]tensor.Tensor{"x.npy": x, "y.npy": y} {
+		var b bytes.Buffer
+		err = errors.Join(err, data.WriteNPY(&b, a), os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Input: path, Output: filepath.Join(dir, "q.bnm"), Samples: 6, Batch: 6,
+		Data: "npy:" + filepath.Join(dir, "x.npy") + "," + filepath.Join(dir, "y.npy"), Method: minMax}
+	r, err := File(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range r.Model.Graph.Main.Nodes {
+		if n.Op == graph.Quantize && float32(n.Float("scale")) == float32(16.0/255) && n.Int("zero") == 127 {
+			return // -8 to 8 in 255 steps: the 127.49th is 0, as 16/255 is more as a float32
+		}
+	}
+	t.Errorf("no node lays the input on steps of 16/255: %v", r.Model.Graph.Main.Nodes)
+}

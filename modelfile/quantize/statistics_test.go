@@ -1,0 +1,46 @@
+package quantize
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// The least results of activations that fall before they rise, to four digits: PyTorch's.
+func TestLeastOfActivations(t *testing.T) {
+	for op, want := range map[graph.Op]float64{graph.Silu: -0.2785, graph.HardSwish: -0.375, graph.Gelu: -0.17,
+		graph.GeluTanh: -0.1701, graph.Mish: -0.3089, graph.Relu: 0, graph.Tanh: -1, graph.Sigmoid: 0} {
+		act := activationOf(&graph.Node{Op: op})
+		if got := act.image(unbounded).Low; got != want {
+			t.Errorf("%v goes down to %g, want %g", op, got, want)
+		}
+		if got := act.image(Range{0, 2}).Low; got != 0 {
+			t.Errorf("%v of 0 to 2 goes down to %g, want 0", op, got)
+		}
+	}
+}
+
+// A U-Net's maps are enlarged: their range stays.
+func TestEnlarged(t *testing.T) {
+	m, _ := made(t, "unet-bn")
+	p, err := prepare(m, nil)
+	if err == nil {
+		_, err = p.byNorms()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A convolution whose batch norm does not become part of it has not the moments of the norm's result.
+func TestBesideItsNorm(t *testing.T) {
+	p, err := prepare(numbers(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, from := range p.stats.from {
+		if name := p.Graph.Main.Values[v].Name; name == "c" {
+			t.Errorf("moments of c come from %s, want none", from)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/bnctl/bnctl/modelfile/export"
+	"github.com/bnctl/bnctl/modelfile/quantize"
 )
 
 // reportExport says what was written.
@@ -24,4 +25,10 @@ func reportExport(o *output, r *export.Report) {
 			"by %.6g", r.Temperature)
 	}
 	warnOfSickness(o, &r.Sick, r.Input)
+}
+
+// reportQuantized says what became of each layer.
+func reportQuantized(o *output, r *quantize.Report) {
+	o.event("quantize", r)
+	o.results(r.Lines())
 }

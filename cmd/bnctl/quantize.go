@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -41,10 +42,12 @@ func quantizeAction(c *cli.Context) error {
 	o := quantize.Options{Input: path, Output: c.String("output"), Keep: c.StringSlice("keep"),
 		Data: c.String("data"), Samples: c.Int("samples"), Method: c.String("method"), Batch: c.Int("batch"),
 		Workers: c.Int("workers"), Note: n.noteOptions, OnOpen: func(k *modelfile.Choice) { noteChoice(n, k) }}
-	if err := wantExtension("quantize", o.Output, ".bnm"); err != nil {
-		return err
+	if o.Data == "" {
+		err = without(c, "without --data nothing is measured", "samples", "method", "batch", "workers", "devices",
+			"kernels", "threads", "device-plugin", "allow-unlocked")
 	}
-	if err := atLeast(c, 1, "samples", "batch"); err != nil {
+	err = cmp.Or(wantExtension("quantize", o.Output, ".bnm"), atLeast(c, 1, "samples", "batch"), err)
+	if err != nil {
 		return err
 	}
 	if o.File, err = modelOptions(c); err != nil {

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Flags that say how ranges are measured are not ignored where none are.
+func TestQuantizeMeasuresNothing(t *testing.T) {
+	for _, flag := range []string{"--samples=4", "--method=minmax", "--batch=2", "--devices=ref"} {
+		code, _, errs := evaluated(t, "quantize", "quantize", "m.bnm", "-o", filepath.Join(t.TempDir(), "q.bnm"), flag)
+		name, _, _ := strings.Cut(flag, "=")
+		if code != exitMisused || !strings.Contains(errs, name+" means nothing here: without --data") {
+			t.Errorf("%s: exit %d: %s", flag, code, errs)
+		}
+	}
+}

@@ -107,11 +107,21 @@ func (b *builder) takeState(name string) {
 
 // declare declares a state tensor under that name, or one like it if that is taken.
 func (b *builder) declare(name string, t tensor.Tensor, role graph.Role) graph.Value {
-	for _, taken := b.state[name]; taken; _, taken = b.state[name] {
+	for _, taken := b.state[name]; taken || b.readAsItIs(name); _, taken = b.state[name] {
 		name += "_"
 	}
 	b.state[name] = t
 	return b.Builder.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: role})
+}
+
+// readAsItIs reports whether a node that stays float32 reads a state tensor of the model.
+func (b *builder) readAsItIs(name string) bool {
+	return slices.ContainsFunc(b.From.Nodes, func(n graph.Node) bool {
+		reads := slices.ContainsFunc(n.In, func(v graph.Value) bool {
+			return v != graph.None && b.From.Values[v].State == name
+		})
+		return reads && (!b.takesProduct(&n) || b.remains(b.From.NodeName(&n)))
+	})
 }
 
 // float makes v a value of numbers.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
 )
 
 // The least results of activations that fall before they rise, to four digits: PyTorch's.
@@ -41,6 +42,40 @@ func TestBesideItsNorm(t *testing.T) {
 	for v, from := range p.stats.from {
 		if name := p.Graph.Main.Values[v].Name; name == "c" {
 			t.Errorf("moments of c come from %s, want none", from)
+		}
+	}
+}
+
+// A weight that two layers share is there twice where one of them stays float32.
+func TestSharedWeight(t *testing.T) {
+	g, err := graph.ParseGraph([]byte(`bnctl graph 1
+graph "shared"
+
+state c.weight f32[4,4,3,3] weight he_normal(0)
+
+func main(x rows f32[4,4,4]) {
+  c1 = conv(x, @c.weight, pad=[1,1,1,1])
+  c2 = conv(c1, @c.weight, pad=[1,1,1,1])
+  return y rows = c2
+}
+`))
+	m := &models.Model{Architecture: "shared", Graph: g}
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges := map[graph.Value]Range{}
+	for v := range g.Main.Values {
+		ranges[graph.Value(v)] = Range{-1, 1}
+	}
+	for _, keep := range []string{"c1", "c2"} {
+		b, err := build(m, ranges, nil, func(name string) bool { return name == keep })
+		if err != nil {
+			t.Errorf("%s stays: %v", keep, err)
+		} else if len(b.State) != 4 { // the weight as it is; weight, bias and factors of bytes
+			t.Errorf("%s stays: %d state tensors, want 4", keep, len(b.State))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (i Info) Notes() (notes []string) {
 		note("no pixel of any mask is of %s: %s", problem.Plural(n, "class"), firstNames(i.Absent))
 	}
 	if len(i.Ignored) > 0 {
-		note("files that are no pictures are ignored: %s", CountByExtension(i.Ignored))
+		note("files that are no pictures are ignored: %s", countByExtension(i.Ignored))
 	}
 	if n := len(i.Empty); n > 0 {
 		note("%s without a picture: %s", problem.Plural(n, "folder"), firstNames(i.Empty))
@@ -47,8 +47,8 @@ func (h *HeldOut) Notes() []string {
 	return notes
 }
 
-// CountByExtension writes how many files there are of each extension: "120 .jpg, 3 .png".
-func CountByExtension(files map[string]int) string {
+// countByExtension writes how many files there are of each extension: "120 .jpg, 3 .png".
+func countByExtension(files map[string]int) string {
 	var counts []string
 	for _, k := range slices.Sorted(maps.Keys(files)) {
 		name := k

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -70,6 +71,11 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 		return nil, err
 	}
 	columns, err := stage.Columns(len(devices), len(programs))
+	if err == nil && columns > c.Replicas {
+		err = problem.New("devices", strconv.Itoa(len(devices)), fmt.Sprintf("the %s of a stage are more than the "+
+			"%s that they share", problem.Plural(columns, "device"), problem.Plural(c.Replicas, "replica")),
+			fmt.Sprintf("use {replicas} %d or fewer devices", columns))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -70,10 +70,9 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 	if b.Fleet, err = fleetOptions(c, c.String("precision"), noLimit); err != nil {
 		return b, err
 	}
-	if b.Stages, err = stagesOf(c); err != nil {
+	if b.Stages, b.Divided, err = stageOptions(c); err != nil {
 		return b, err
 	}
-	b.Divided = divided(c)
 	if c.IsSet("scaling") {
 		if !c.IsSet("devices") {
 			b.Fleet.Devices = ""

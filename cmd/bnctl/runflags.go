@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // predictFlags are the flags of commands that predict for the samples of a source.
@@ -40,10 +41,9 @@ func readersFlag() cli.Flag {
 // runOptions returns what the flags say a model is run on.
 func runOptions(c *cli.Context) (o predict.Options, err error) {
 	o.Batch = c.Int("batch")
-	if o.Stages, err = stagesOf(c); err != nil {
+	if o.Stages, o.Divided, err = stageOptions(c); err != nil {
 		return o, err
 	}
-	o.Divided = divided(c)
 	o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
 	return o, err
 }
@@ -59,19 +59,21 @@ func planFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plan", Usage: "print what each of the stages has, and how long it should wait"}
 }
 
-// divided prints the plan of stages where it is asked for.
-func divided(c *cli.Context) func(*stage.Plan) {
-	if s, err := stagesOf(c); !c.Bool("plan") && (err != nil || len(s.Layers) == 0) {
-		return nil // where layers are named, what crosses is said
+// stageOptions returns what --stages and --plan ask for.
+func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
+	s, err := stage.Parse(c.String("stages"))
+	if err == nil && s.One() && c.Bool("plan") && !c.Bool("profile") {
+		err = problem.New("plan", "", "there is one stage, and a plan is of several", "give {stages} too")
 	}
-	return func(p *stage.Plan) {
+	if !c.Bool("plan") && len(s.Layers) == 0 {
+		return s, nil, err // where layers are named, what crosses is said
+	}
+	return s, func(p *stage.Plan) {
 		for _, line := range p.Lines() {
 			outputOf(c).note("%s", line)
 		}
-	}
+	}, err
 }
-
-func stagesOf(c *cli.Context) (stage.Spec, error) { return stage.Parse(c.String("stages")) }
 
 // precisionFlag is that of commands that run a model as it is.
 func precisionFlag() cli.Flag {

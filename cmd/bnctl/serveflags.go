@@ -61,10 +61,9 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
 	}
-	if o.Predict.Stages, err = stagesOf(c); err != nil {
+	if o.Predict.Stages, o.Predict.Divided, err = stageOptions(c); err != nil {
 		return o, err
 	}
-	o.Predict.Divided = divided(c)
 	if os.Getenv("GOGC") == "" {
 		o.Garbage = 4 << 20
 	}

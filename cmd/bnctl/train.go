@@ -106,10 +106,9 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		}
 	}
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
-	if o.Stages, err = stagesOf(c); err != nil {
+	if o.Stages, o.Divided, err = stageOptions(c); err != nil {
 		return o, err
 	}
-	o.Divided = divided(c)
 	if o.Start.Options, err = modelOptions(c); err == nil {
 		o.Fleet, err = fleetOptions(c, "", noLimit)
 	}

@@ -2,8 +2,10 @@ package stage
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,8 +34,12 @@ func Parse(text string) (Spec, error) {
 		return Spec{}, nil
 	case text == "auto":
 		return Spec{Auto: true}, nil
-	case err != nil:
-		return Spec{Layers: strings.Split(text, ",")}, nil
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		layers := strings.Split(text, ",")
+		if slices.Contains(layers, "") {
+			return Spec{}, problem.New("stages", text, "a name of a layer is empty", "give LAYER,LAYER")
+		}
+		return Spec{Layers: layers}, nil
 	case n < 1:
 		return Spec{}, problem.New("stages", text, "want at least 1, auto, or names of layers", "")
 	default:

@@ -55,7 +55,7 @@ func (o Options) Check() error {
 	case o.Replicas < 0:
 		return problem.New("replicas", strconv.Itoa(o.Replicas), "want at least 1", "")
 	case o.Plan && !o.Profile && o.Stages.One():
-		return problem.New("plan", "", "it is printed with {profile}", "")
+		return problem.New("plan", "", "it is printed with {profile} or {stages}", "")
 	case !o.Stages.One() && (o.Profile || len(o.Scaling) > 0):
 		return problem.New("stages", "", "{profile} and {scaling} measure devices that have all layers", "")
 	case len(o.Scaling) > 0 && o.Fleet.Devices != "":

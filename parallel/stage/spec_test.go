@@ -1,0 +1,32 @@
+package stage_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/parallel/stage"
+)
+
+// TestParse: what is no number names layers, a number of any size is one, and no name is empty.
+func TestParse(t *testing.T) {
+	for text, want := range map[string]stage.Spec{
+		"":     {},
+		"2":    {Number: 2},
+		"auto": {Auto: true},
+		"a,b":  {Layers: []string{"a", "b"}},
+	} {
+		if got, err := stage.Parse(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	if s, err := stage.Parse("99999999999999999999"); err != nil || s.Number <= 0 {
+		t.Errorf("a large number: %+v, %v", s, err)
+	}
+	for text, why := range map[string]string{"0": "at least 1", "-1": "at least 1",
+		"-99999999999999999999": "at least 1", ",": "empty", "a,": "empty", ",a": "empty"} {
+		if _, err := stage.Parse(text); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v, want one that says %q", text, err, why)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,6 +128,9 @@ func viewed(t *testing.T, slave io.Writer, samples string, env []string, own boo
 	c.Env = append(os.Environ(), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "CI=", "NO_COLOR=")
 	c.Env = append(c.Env, env...)
 	if own {
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP) // so that the run does not ignore it, as this test may (nohup)
+		defer signal.Stop(hangup)
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 	}
 	if err := c.Start(); err != nil {

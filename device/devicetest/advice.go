@@ -27,8 +27,10 @@ var advices = map[string]string{
 	"run: mistakes":   "check function, inputs, rows and capacity before anything is computed",
 	"run: times":      "measure the whole run, and in it the time from each exchange to its answer",
 	"run: profile":    "give one time for each node, 0 for one that is done as part of another",
-	"run: no rows":    "let loops run over no row; a replica without rows adds nothing to any sum",
-	"run: labels":     "compare labels with the number of classes, and answer INVALID",
+	"slots": "keep what train.forward keeps by the slot of the run, give it to the run of train.backward " +
+		"that names the slot, and free it then; place leaves by the numbers of their replicas",
+	"run: no rows": "let loops run over no row; a replica without rows adds nothing to any sum",
+	"run: labels":  "compare labels with the number of classes, and answer INVALID",
 	"run: replicas": "compare the number of Run.rows with that of the replicas in Join, in functions " +
 		"with all-reduces",
 	"commit":               "compare the version first: at v do it, at v+1 answer well, at any other INVALID",

@@ -44,6 +44,8 @@ func worse(t tensor.Tensor, i int) {
 		t.I32()[i]++
 	case tensor.I64:
 		t.I64()[i]++
+	case tensor.U8:
+		t.U8()[i]++
 	}
 }
 

@@ -180,7 +180,7 @@ func TestInt8Saturation(t *testing.T) {
 			c.weights = slices.Repeat([]int8{weight}, run*width)
 			c.Start, c.By = make([]int32, width), slices.Repeat([]float32{1.0 / (1 << 19)}, width)
 			c.Requantise.Int8 = class.Int8{Zero: 128, Max: 255}
-			want := uint8(128 + int(float32(255*run)*float32(weight)/(1<<19)))
+			var want uint8
 			if r := float64(255*run) * float64(weight) / (1 << 19); r < 0 {
 				want = uint8(128 + int(r-0.5))
 			} else {

@@ -17,7 +17,9 @@ type machine struct {
 	module *ptx.Module
 }
 
-func (m machine) Alloc(bytes int) (gpu.Buffer, error) { return gpu.Buffer(m.Machine.Alloc(bytes)), nil }
+func (m machine) Alloc(bytes int) (gpu.Buffer, error) {
+	return gpu.Buffer(m.Machine.Alloc((bytes + 3) / 4 * 4)), nil // see Write
+}
 
 func (m machine) Free(b gpu.Buffer) error { return m.Machine.Free(uint64(b)) }
 

@@ -41,7 +41,7 @@ func readersFlag() cli.Flag {
 // runOptions returns what the flags say a model is run on.
 func runOptions(c *cli.Context) (o predict.Options, err error) {
 	o.Batch = c.Int("batch")
-	if o.Stages, o.Divided, err = stageOptions(c); err != nil {
+	if o.Stages, o.Divided, err = plannedStages(c); err != nil {
 		return o, err
 	}
 	o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
@@ -59,12 +59,18 @@ func planFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plan", Usage: "print what each of the stages has, and how long it should wait"}
 }
 
+// plannedStages is stageOptions of commands whose --plan is that of stages.
+func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
+	s, divided, err := stageOptions(c)
+	if err == nil && s.One() && c.Bool("plan") {
+		err = problem.New("plan", "", "there is one stage, and a plan is of several", "give {stages} too")
+	}
+	return s, divided, err
+}
+
 // stageOptions returns what --stages and --plan ask for.
 func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	s, err := stage.Parse(c.String("stages"))
-	if err == nil && s.One() && c.Bool("plan") && !c.Bool("profile") {
-		err = problem.New("plan", "", "there is one stage, and a plan is of several", "give {stages} too")
-	}
 	if !c.Bool("plan") && len(s.Layers) == 0 {
 		return s, nil, err // where layers are named, what crosses is said
 	}

@@ -61,7 +61,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
 	}
-	if o.Predict.Stages, o.Predict.Divided, err = stageOptions(c); err != nil {
+	if o.Predict.Stages, o.Predict.Divided, err = plannedStages(c); err != nil {
 		return o, err
 	}
 	if os.Getenv("GOGC") == "" {

@@ -106,7 +106,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		}
 	}
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
-	if o.Stages, o.Divided, err = stageOptions(c); err != nil {
+	if o.Stages, o.Divided, err = plannedStages(c); err != nil {
 		return o, err
 	}
 	if o.Start.Options, err = modelOptions(c); err == nil {

@@ -116,7 +116,7 @@ var attributes = map[string]attributeSpec{
 	"GreaterOrEqual": {2, "", ""}, "LessOrEqual": {2, "", ""}, "And": {2, legacyBroadcast, ""},
 	"Or": {2, legacyBroadcast, ""}, "Xor": {2, legacyBroadcast, ""},
 	"BitwiseAnd": {2, "", ""}, "BitwiseOr": {2, "", ""}, "BitwiseXor": {2, "", ""},
-	"QuantizeLinear":   {3, "axis block_size", "saturate"},
+	"QuantizeLinear":   {3, "axis block_size output_dtype", "saturate"},
 	"DequantizeLinear": {3, "axis block_size", ""},
 }
 

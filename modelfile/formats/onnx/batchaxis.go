@@ -48,6 +48,9 @@ func init() { // the rules refer to the table's users
 		"LayerNormalization": (*call).layerNormAxis, "LpNormalization": (*call).besideAxis,
 		"Einsum": (*call).einsumAxis,
 	}
+	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
+		axisRules[op] = (*call).quantisedAxis
+	}
 	for op := range reductions {
 		axisRules[op] = (*call).reducedAxis
 	}

@@ -61,6 +61,14 @@ func (c *call) besideAxis() (batchAxis, error) {
 	return batchAxis{}, errMixes
 }
 
+// quantisedAxis: a scale may be that of an index of an axis.
+func (c *call) quantisedAxis() (batchAxis, error) {
+	if p := c.in[0].batchAxis; !c.scalesAxis() || c.axisOf("axis", 1) != p.axis {
+		return p, nil
+	}
+	return batchAxis{}, errMixes
+}
+
 // softmaxAxis: up to operator set 12 the axis begins a range.
 func (c *call) softmaxAxis() (batchAxis, error) {
 	if c.opset >= 13 {

@@ -104,6 +104,10 @@ func (r *reader) outputs() error {
 		case x.fromArgMax:
 			r.g.Output(names.Free("scores"), x.v, false)
 		default:
+			if x.bytes {
+				c := &call{reader: r, name: foreign.Clean(o.Name, "output")}
+				x = c.unpacked(x, ".integers")
+			}
 			if x.integer {
 				r.file.Find(o.Name, "the file gives integers; here they are the same numbers as f32", "")
 			}

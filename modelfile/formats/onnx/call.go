@@ -49,6 +49,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}
+	c.unpackBytes(op)
 	if err := cmp.Or(attributes[op].check(c), c.unifyBatch(op)); err != nil {
 		return err
 	}
@@ -59,6 +60,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		if err != nil {
 			return err
 		}
+		whole.unpackBytes(op)
 		whole.batchAsAxis = whole.batchAsAxis || r.batch == 1
 		whole.unbatch()
 		if out = whole.run(op); whole.err != nil {

@@ -37,6 +37,8 @@ func init() { // the encoders refer to the table's users
 		graph.Concat: encodeConcat, graph.Slice: encodeSlice, graph.Pad: encodePad,
 		graph.Reshape: encodeReshape, graph.Transpose: encodeTranspose, graph.Take: encodeTake,
 		graph.Upsample: encodeUpsample, graph.Dropout: encodeDropout,
+
+		graph.Quantize: encodeQuantised, graph.Dequantize: encodeQuantised,
 	}
 }
 

@@ -53,6 +53,7 @@ type quantisation struct {
 	d           tensor.DType // of the integers
 	scale       []float32
 	zero        []int64
+	axis        int // that has a scale for each index
 	each, inner int // length of the axis, elements at one index; 1 and 1 for one scale
 	least, most int64
 }
@@ -64,6 +65,12 @@ func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 func (c *call) quantisation(otherwise tensor.DType) quantisation {
 	scale := c.toF32(c.required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
+	if n := c.int("output_dtype", 0); n != 0 {
+		var err error
+		if d, err = dtype(int32(n)); err != nil {
+			c.fail("%w", err)
+		}
+	}
 	if c.has(2) {
 		t := c.required(2)
 		var err error
@@ -98,12 +105,15 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 
 // along reads the axis that has a scale for each of its indices.
 func (c *call) along(q *quantisation) {
-	x, _ := c.constant(0)
-	axis := c.foldAxis(int64(c.int("axis", 1)), len(x.Shape))
+	shape, axis := c.in[0].c.Shape, c.foldAxis
+	if !c.in[0].isConstant() {
+		shape, axis = c.shape(0), c.axis
+	}
+	q.axis = axis(int64(c.int("axis", 1)), len(shape))
 	if c.err != nil {
 		return
 	}
-	if q.each, q.inner = len(q.scale), tensor.Count(x.Shape[axis+1:]); x.Shape[axis] != q.each {
-		c.fail("%d scales for an axis of %d", q.each, x.Shape[axis])
+	if q.each, q.inner = len(q.scale), tensor.Count(shape[q.axis+1:]); shape[q.axis] != q.each {
+		c.fail("%d scales for an axis of %d", q.each, shape[q.axis])
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // moving are the operators that compute nothing.
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
-	"Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace", "SpaceToDepth"}
+	"Concat", "MaxPool", "Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace",
+	"SpaceToDepth"}
 
 // comparing are the operators that tell integers apart.
 var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
@@ -20,7 +21,7 @@ var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEq
 // make adds the nodes of an operator, of integers only where it moves, compares or casts them.
 func (c *call) make(op string) []value {
 	integer := slices.ContainsFunc(c.in, func(x value) bool { return x.integer })
-	casts := op == "Cast" || op == "CastLike"
+	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
 	compares := slices.Contains(comparing, op)
 	if integer && !casts && !compares && !slices.Contains(moving, op) {
 		c.fail("of integers that come from the input is not supported, only their moves, comparisons and casts " +
@@ -30,7 +31,9 @@ func (c *call) make(op string) []value {
 	out := makers[op](c)
 	for i := range out {
 		if integer && !casts {
-			out[i].integer = !compares
+			if out[i].integer = !compares; out[i].integer {
+				out[i].kind = c.in[0].kind
+			}
 		}
 	}
 	return out

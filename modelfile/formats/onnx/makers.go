@@ -56,6 +56,8 @@ func init() { // the makers refer to the table's users
 		"CenterCropPad": one(centerCropPad), "Col2Im": one(col2Im), "AffineGrid": one(affineGrid),
 		"MeanVarianceNormalization": one(meanVariance),
 
+		"QuantizeLinear": quantizeLinear, "DequantizeLinear": one(dequantizeLinear),
+
 		"ArgMax": argMax, "Identity": same, "Cast": cast, "CastLike": castLike,
 		"Dropout": dropouts,
 	}

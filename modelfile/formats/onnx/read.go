@@ -111,6 +111,7 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 	m.Graph.Node = inOrder(m.Graph.Node)
 	r := newReader(m, opset, int(size), file)
 	r.inputShape, r.whole, r.forTraining, r.memory = o.Input, whole, o.Training, o.Memory
+	r.countQuantised()
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}

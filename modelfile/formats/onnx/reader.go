@@ -64,6 +64,8 @@ type value struct {
 	batchAxis  batchAxis       // where the batch is in an unbatched value, unless it is 1
 	fromArgMax bool            // v are the scores that an ArgMax picks from
 	integer    bool            // v are integers in the file
+	kind       tensor.DType    // of the integers, where a QuantizeLinear made them
+	bytes      bool            // v are bytes of the graph: see quantise.go
 	truth      bool            // v is 0 and 1, where the file has truth values
 	added      string          // the constant that is a part of v already, which its only reader adds
 }

@@ -184,7 +184,10 @@ func main(x rows f32[4,9,9]) {
   el = add(x9, rm)
   re = add(rn, rp)
   ln = layer_norm(lo, @lw, @lb, axes=[0], eps=0.01)
+  qu = quantize(lo, scale=0.5, zero=100)
+  dq = dequantize(qu, scale=0.5, zero=100)
   return logits rows = ln
+  return steps rows = dq
   return pixels rows = cc
   return elements rows = el
   return extremes rows = re

@@ -135,8 +135,8 @@ put("sparse-constant", "sparse_value", model([node("Constant", [], ["w"], sparse
 put("sparse-initializer", "sparse initializers", (lambda m: (m.graph.sparse_initializer.append(few), m)[1])(model([relu])))
 put("text-constant", "its value is text", model([node("Constant", [], ["w"], value_string="weights"), node("Conv", ["x", "w"], ["y"])]))
 put("empty-constant", "has no value", model([node("Constant", [], ["w"]), node("Conv", ["x", "w"], ["y"])]))
-put("quantised-flow", "computed from the input", model([node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["y"])],
-                                       [tensor("s", np.float32(0.1)), tensor("z", np.uint8(128))]))
+put("quantised-by-zero", "with a scale of 0", model([node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["y"])],
+                                       [tensor("s", np.float32(0)), tensor("z", np.uint8(128))]))
 
 # Batch norms in training mode, by everything that can say so.
 norm = lambda outputs=1, **a: [node("BatchNormalization", ["x", "g", "g", "g", "g"], ["y", "m", "v", "sm", "sv"][:outputs], **a)]

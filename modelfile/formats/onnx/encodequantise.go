@@ -1,0 +1,13 @@
+package onnx
+
+import (
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// encodeQuantised writes bytes as u8, between the standard's two operators.
+func encodeQuantised(e *encoding) {
+	zero := e.initializer(e.takenNames.Free(e.out+".zero"), tensor.Scalar(uint8(e.n.Int("zero"))))
+	e.in = append(e.in, e.scalar(e.out+".scale", e.n.Float("scale")), zero)
+	e.is(map[graph.Op]string{graph.Quantize: "QuantizeLinear", graph.Dequantize: "DequantizeLinear"}[e.n.Op])
+}

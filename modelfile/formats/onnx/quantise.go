@@ -1,0 +1,146 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Values that a file quantises run by the standard's own rule, in f32 between a DequantizeLinear and the
+// next QuantizeLinear. Bytes with one scale are bytes of the graph: those of i8 are 128 more there, and so is
+// their zero point, which changes no result: what is rounded is x/scale, and both bounds move with it. All
+// other integers are the same numbers as f32.
+
+// shift is what is added to integers of a type to make them u8 of the graph.
+var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
+
+// takesBytes are the operators that take bytes of the graph as they are.
+var takesBytes = []string{"DequantizeLinear", "Identity"}
+
+// unpackBytes makes f32 of operands that are bytes of the graph, for an operator that takes none.
+func (c *call) unpackBytes(op string) {
+	if makers[op] == nil || slices.Contains(takesBytes, op) && !c.scalesAxis() {
+		return
+	}
+	for i, x := range c.in {
+		if x.bytes {
+			c.in[i] = c.unpacked(x, ".integers")
+		}
+	}
+}
+
+// scalesAxis reports whether a node has a scale for each index of an axis.
+func (c *call) scalesAxis() bool {
+	return len(c.in) > 1 && c.in[1].isConstant() && c.in[1].c.Count() > 1
+}
+
+// unpacked is a value of bytes as the integers of the file, in f32.
+func (c *call) unpacked(x value, suffix string) value {
+	x.v = c.node(graph.Dequantize, suffix, []graph.Value{x.v}, "scale", 1.0, "zero", shift[x.kind])
+	x.bytes = false
+	return x
+}
+
+// quantizeLinear is x/scale, rounded to the nearest, halves to the even number, moved by the zero point and
+// cut off where the integers end.
+func quantizeLinear(c *call) []value {
+	x, q := c.dynamic(0), c.quantisation(tensor.U8)
+	if c.err != nil || !c.usable(q) {
+		return nil
+	}
+	out := value{logits: graph.None, integer: true, kind: q.d}
+	if more, ok := shift[q.d]; ok && len(q.scale) == 1 {
+		out.bytes = true
+		out.v = c.node(graph.Quantize, "", []graph.Value{x}, "scale", shortest(float64(q.scale[0])),
+			"zero", int(q.zero[0])+more)
+		return []value{out}
+	}
+	steps := c.node(graph.Div, ".steps", []graph.Value{x, c.perIndex("scale", q, q.scale)})
+	v := c.node(graph.Round, ".round", []graph.Value{steps}, "mode", "even")
+	if zero := q.zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
+		v = c.node(graph.Add, ".moved", []graph.Value{v, c.perIndex("zero", q, zero)})
+	}
+	out.v = c.node(graph.Clip, "", []graph.Value{v}, "min", float64(q.least), "max", float64(q.most))
+	return []value{out}
+}
+
+// dequantizeLinear is scale*(q - zero): a difference that is exact, and one rounded product.
+func dequantizeLinear(c *call) graph.Value {
+	c.dynamic(0)
+	x, q := c.in[0], c.quantisation(tensor.U8)
+	if c.err != nil || !c.usable(q) {
+		return graph.None
+	}
+	if !x.integer {
+		c.fail("of %v is not supported, only of integers", tensor.F32)
+		return graph.None
+	}
+	if c.has(2) && x.kind != 0 && q.d != x.kind {
+		c.fail("of %v with a zero point of %v", x.kind, q.d)
+		return graph.None
+	}
+	if x.bytes {
+		return c.node(graph.Dequantize, "", []graph.Value{x.v}, "scale", shortest(float64(q.scale[0])),
+			"zero", int(q.zero[0])+shift[x.kind])
+	}
+	v := x.v
+	if zero := q.zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
+		v = c.node(graph.Sub, ".centred", []graph.Value{v, c.perIndex("zero", q, zero)})
+	}
+	return c.node(graph.Mul, "", []graph.Value{v, c.perIndex("scale", q, q.scale)})
+}
+
+// usable refuses what a value cannot be quantised by: scales that are not positive or subnormal, and integers
+// that f32 does not hold.
+func (c *call) usable(q quantisation) bool {
+	if q.d == tensor.I32 && slices.ContainsFunc(q.zero, func(z int64) bool { return z != 0 }) {
+		c.fail("with a zero point of %v is not supported for what comes from the input", q.d)
+	}
+	if q.d == tensor.I32 && c.n.OpType == "QuantizeLinear" {
+		c.fail("to %v is not supported", q.d)
+	}
+	for _, s := range q.scale {
+		if !(s >= 0x1p-126 && s <= math.MaxFloat32) {
+			c.fail("with a scale of %g; a positive number that is not subnormal is supported", s)
+		}
+	}
+	return c.err == nil
+}
+
+// zeros returns the zero points as f32.
+func (q *quantisation) zeros() []float32 {
+	zero := make([]float32, len(q.zero))
+	for i, z := range q.zero {
+		zero[i] = float32(z)
+	}
+	return zero
+}
+
+// perIndex declares numbers that operand 0 meets: one, or one for each index of an axis.
+func (c *call) perIndex(name string, q quantisation, v []float32) graph.Value {
+	shape := []int{}
+	if len(v) > 1 {
+		shape = slices.Repeat([]int{1}, len(c.shape(0))-q.axis)
+		shape[0] = len(v)
+	}
+	return c.declare(c.name+"."+name, graph.Constant, tensor.Of(v, shape...))
+}
+
+// countQuantised says in what form a file is quantised.
+func (r *reader) countQuantised() {
+	quantize, dequantize := 0, 0
+	for _, n := range r.src.Node {
+		switch operator(n) {
+		case "QuantizeLinear":
+			quantize++
+		case "DequantizeLinear":
+			dequantize++
+		}
+	}
+	if quantize+dequantize > 0 {
+		r.file.Count("quantised", fmt.Sprintf("QDQ: %d QuantizeLinear, %d DequantizeLinear", quantize, dequantize))
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // policies are what no network in prediction has, by the sentences that refuse it; docs/formats.md
@@ -29,7 +30,8 @@ var policies = []string{
 
 // TestNodeCases runs ONNX's backend cases of single operators that
 // testdata/node_cases.py wrote into the folder BNCTL_NODE_CASES: those whose
-// first input and results are f32, other inputs being constants.
+// first input and results are f32, other inputs being constants; those of QuantizeLinear and
+// DequantizeLinear have integers there, which are f32 here.
 func TestNodeCases(t *testing.T) {
 	root := os.Getenv("BNCTL_NODE_CASES")
 	if root == "" {
@@ -87,7 +89,9 @@ func nodeCase(dir string) (ran bool, err error) {
 	}
 	float := int32(onnxpb.TensorProto_FLOAT)
 	kind := func(v *onnxpb.ValueInfoProto) int32 { return v.GetType().GetTensorType().GetElemType() }
-	if len(m.Graph.Input) == 0 || kind(m.Graph.Input[0]) != float || kind(m.Graph.Output[0]) != float {
+	linear := len(m.Graph.Node) == 1 && strings.HasSuffix(m.Graph.Node[0].OpType, "antizeLinear")
+	floats := len(m.Graph.Input) > 0 && kind(m.Graph.Input[0]) == float && kind(m.Graph.Output[0]) == float
+	if !floats && !linear {
 		return false, errOther
 	}
 	for i, in := range m.Graph.Input[1:] {
@@ -109,12 +113,18 @@ func nodeCase(dir string) (ran bool, err error) {
 	if x.Count() == 0 {
 		return false, errEmpty
 	}
+	if x, err = x.ToF32(); err != nil {
+		return false, err
+	}
 	f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
 	if err == nil {
 		err = f.NoModel
 	}
 	if err != nil {
 		return false, err
+	}
+	if f.Model.Input().DType == tensor.U8 { // the file takes the channels first, the model images
+		x = imagesOf(x)
 	}
 	got, err := eval(f.Model, asSamples(f.Model, x))
 	if err != nil {
@@ -123,7 +133,10 @@ func nodeCase(dir string) (ran bool, err error) {
 	k := 0
 	for i, o := range m.Graph.Output {
 		want, err := protoTensor(filepath.Join(dir, fmt.Sprintf("test_data_set_0/output_%d.pb", i)))
-		if err != nil || kind(o) != float {
+		if err == nil && linear {
+			want, err = want.ToF32()
+		}
+		if err != nil || !linear && kind(o) != float {
 			return true, err
 		}
 		if err := agrees(got[k], want.Shape, "float32", want.Bytes, false, 1e-5); err != nil {
@@ -132,4 +145,16 @@ func nodeCase(dir string) (ran bool, err error) {
 		k++
 	}
 	return true, nil
+}
+
+// imagesOf turns f32 [N][C][H][W] into u8 with the channels last.
+func imagesOf(x tensor.Tensor) tensor.Tensor {
+	s := x.Shape
+	out := tensor.New(tensor.U8, s[0], s[2], s[3], s[1])
+	for i, v := range x.F32() {
+		pixel := s[2] * s[3]
+		n, c, p := i/(s[1]*pixel), i/pixel%s[1], i%pixel
+		out.Bytes[(n*pixel+p)*s[1]+c] = byte(v)
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bnctl/bnctl/tensor"
@@ -70,6 +71,13 @@ func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
 			spent, v, n = append(spent, v), other, Node{next.From, n.To}
 		}
 	}
+}
+
+// Drop drops all leaves that have come, and returns the values that nobody needs any more.
+func (g *Growing) Drop() (spent []tensor.Tensor) {
+	spent = slices.Collect(maps.Values(g.values))
+	clear(g.values)
+	return spent
 }
 
 // Take returns the values of Cover(leaves, replicas); leaves of it that have not come have no

@@ -16,12 +16,37 @@ type Backend interface {
 	Load(p *graph.Program, c device.Capacity) (Runner, error)
 }
 
+// SlotBackend is a Backend whose Runners keep slots in their own memory: package lifecycle would
+// copy all that a run keeps to the memory of the host and back.
+type SlotBackend interface {
+	// LoadStage is Load for the program of a stage, whose functions graph.Forward and graph.Backward say what
+	// they keep. Reduce is as Load gets it.
+	LoadStage(p *graph.Program, c device.Capacity) (SlotRunner, error)
+}
+
+// SlotRunner is a Runner that keeps slots. A run of graph.Forward yields no kept outputs: they are there,
+// with as many rows in as many replicas, when a run of graph.Backward names the same slot, whose s.Inputs has
+// zero Tensors for them. That frees the slot, unless it fails. Kept outputs of graph.Backward are yielded, and may
+// lie in memory of the Runner until Spent.
+type SlotRunner interface {
+	Runner
+
+	// Spent gives back kept outputs of graph.Backward, or rows of them. Other tensors are none of its concern.
+	Spent(outputs []tensor.Tensor)
+
+	// Drop gives back all of them.
+	Drop()
+
+	// Forget does so and frees all slots.
+	Forget()
+}
+
 // Runner is a loaded program. Its methods are called one at a time, none after Close, with
 // arguments that were checked. They return errors as Errorf makes them, or any others: the
 // device adds its name and the call.
 type Runner interface {
 	// Run runs a function other than graph.Commit.
-	// Those of a stage keep nothing: package lifecycle does. What graph.Train keeps for it is there until
+	// Those of a stage keep nothing, but for a SlotRunner: package lifecycle does. What graph.Train keeps for it is there until
 	// the next run of graph.Train. An error leaves the state as it was.
 	Run(ctx context.Context, s Step) (device.Outcome, error)
 

@@ -48,8 +48,7 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 	if err := c.Check(); err != nil {
 		return nil, d.invalid(call, err)
 	}
-	runnable := runnable(p)
-	r, err := d.backend.Load(runnable, c)
+	runnable, r, err := d.load(p, c)
 	if err != nil {
 		if refused := new(device.Refused); errors.As(err, &refused) {
 			return nil, device.Errorf(d.name, call, device.Unsupported, "%w", err)
@@ -59,6 +58,18 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 	x := newExecutable(d, p, runnable, r, c)
 	d.loaded = append(d.loaded, x)
 	return x, nil
+}
+
+// load returns the Runner of a program, and the program as that has it.
+func (d *Device) load(p *graph.Program, c device.Capacity) (*graph.Program, Runner, error) {
+	if b, ok := d.backend.(SlotBackend); ok && p.Staged() {
+		runnable := runnable(p, true)
+		r, err := b.LoadStage(runnable, c)
+		return runnable, r, err
+	}
+	runnable := runnable(p, false)
+	r, err := d.backend.Load(runnable, c)
+	return runnable, r, err
 }
 
 // Join implements device.Device.

@@ -30,7 +30,7 @@ func (x *Executable) Runner() Runner { return x.runner }
 
 func newExecutable(d *Device, p, runnable *graph.Program, r Runner, c device.Capacity) *Executable {
 	x := &Executable{device: d, program: p, states: map[string]graph.State{}, runner: r, capacity: c,
-		runnable: runnable, stage: newStage(d.name, p)}
+		runnable: runnable, stage: newStage(d.name, p, r)}
 	for _, s := range p.State {
 		x.states[s.Name] = s
 	}

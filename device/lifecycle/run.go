@@ -83,6 +83,7 @@ func (x *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	x.retained = errors.Is(err, device.Canceled)
 	if err == nil {
 		x.version++
+		x.stage.committed()
 	}
 	return err
 }

@@ -14,18 +14,26 @@ import (
 )
 
 // A Runner knows nothing of stages: it gets all inputs and returns all outputs, and the all-reduces
-// of Reduce are made here.
+// of Reduce are made here. A SlotRunner keeps the slots, and leaves are summed where it has put them.
 //
 //	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
 
-// stage is what the program of a stage keeps between its runs, in the memory of the host.
+// stage is what the program of a stage keeps between its runs, in the memory of the host but for slots of a
+// SlotRunner.
 type stage struct {
 	device  string
 	program *graph.Program
-	slots   map[int]map[string]tensor.Tensor
+	runner  SlotRunner // nil: slots are here
+	slots   map[int]slot
 	leaves  map[string]*collective.Growing // by the name of the output of Backward
 	ops     map[string]collective.Op       // that reduce them
 	sums    map[string]tensor.Tensor       // for Commit, by name
+}
+
+// slot is what a run of Forward has kept.
+type slot struct {
+	rows, replicas int
+	values         map[string]tensor.Tensor // by name; none if a SlotRunner has them
 }
 
 // last reports whether what a function keeps is all that Commit waits for.
@@ -34,11 +42,12 @@ func (s *stage) last(function string) bool {
 }
 
 // newStage returns the stage of a program, nil if it is none.
-func newStage(device string, p *graph.Program) *stage {
+func newStage(device string, p *graph.Program, r Runner) *stage {
 	if !p.Staged() {
 		return nil
 	}
 	s := &stage{device: device, program: p, ops: map[string]collective.Op{}}
+	s.runner, _ = r.(SlotRunner)
 	if f := p.Function(graph.Reduce); f != nil {
 		for i := range f.Nodes {
 			s.ops[f.Values[f.Nodes[i].In[0]].Name] = reduction(&f.Nodes[i])
@@ -57,8 +66,34 @@ func reduction(n *graph.Node) collective.Op {
 
 // forget drops all that is retained.
 func (s *stage) forget() {
-	s.slots, s.sums = map[int]map[string]tensor.Tensor{}, map[string]tensor.Tensor{}
+	s.slots, s.sums = map[int]slot{}, map[string]tensor.Tensor{}
 	s.dropLeaves()
+	if s.runner != nil {
+		s.runner.Forget()
+	}
+}
+
+// spent gives tensors that nobody reads any more back to the Runner.
+func (s *stage) spent(values ...tensor.Tensor) {
+	if s.runner != nil {
+		s.runner.Spent(values)
+	}
+}
+
+// drop drops leaves and sums.
+func (s *stage) drop() {
+	s.dropLeaves()
+	clear(s.sums)
+	if s.runner != nil {
+		s.runner.Drop()
+	}
+}
+
+// committed drops what Commit has read.
+func (s *stage) committed() {
+	if s != nil {
+		s.drop()
+	}
 }
 
 func (s *stage) dropLeaves() {
@@ -68,9 +103,9 @@ func (s *stage) dropLeaves() {
 	}
 }
 
-// runnable returns the program as a Runner gets it: nothing is retained, and Reduce takes sums instead
-// of leaves.
-func runnable(p *graph.Program) *graph.Program {
+// runnable returns the program as a Runner gets it: nothing is retained, unless it keeps slots, and Reduce takes
+// sums instead of leaves.
+func runnable(p *graph.Program, slots bool) *graph.Program {
 	if !p.Staged() {
 		return p
 	}
@@ -83,7 +118,7 @@ func runnable(p *graph.Program) *graph.Program {
 		}
 		f = f.Clone()
 		for i := range f.Outputs {
-			f.Outputs[i].Keep = false
+			f.Outputs[i].Keep = f.Outputs[i].Keep && slots && (f.Name == graph.Forward || f.Name == graph.Backward)
 		}
 		out.Functions = append(out.Functions, f)
 	}
@@ -106,22 +141,18 @@ func afterSums(f *graph.Function) *graph.Function {
 
 // inputs returns all inputs of a run of fn: those of step, and those that are retained for it.
 func (s *stage) inputs(fn *graph.Function, step device.Step) ([]tensor.Tensor, error) {
-	retained, taken := s.program.Retained(fn.Name), s.sums
-	if fn.Name == graph.Backward {
-		taken = s.slots[step.Slot]
-	}
+	retained, taken, here := s.program.Retained(fn.Name), s.sums, true
 	if len(retained) == 0 {
 		return step.Inputs, nil
 	}
-	if fn.Name == graph.Backward && taken == nil {
-		return nil, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Forward+" first",
-			"nothing is retained in slot %d", step.Slot))
+	if fn.Name == graph.Backward {
+		kept, err := s.kept(step)
+		if err != nil {
+			return nil, err
+		}
+		taken, here = kept.values, s.runner == nil
 	}
 	given, all := step.Inputs, make([]tensor.Tensor, len(fn.Inputs))
-	rows := 0
-	for _, n := range step.Rows {
-		rows += n
-	}
 	for i, id := range fn.Inputs {
 		v := fn.Values[id]
 		if _, ok := retained[v.Name]; !ok {
@@ -129,32 +160,54 @@ func (s *stage) inputs(fn *graph.Function, step device.Step) ([]tensor.Tensor, e
 			continue
 		}
 		all[i] = taken[v.Name]
-		if all[i].IsZero() {
+		if here && all[i].IsZero() {
 			return nil, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Reduce+" first",
 				"nothing is retained as %s", v.Name))
 		}
-		if !slices.Equal(all[i].Shape, v.Type.Sized(rows, len(step.Rows))) {
-			return nil, Errorf(device.Invalid, "slot %d keeps %s as %v; the run has %d rows in %d replicas",
-				step.Slot, v.Name, all[i], rows, len(step.Rows))
-		}
 	}
 	return all, nil
+}
+
+// kept returns the slot of a run of Backward.
+func (s *stage) kept(step device.Step) (slot, error) {
+	kept, ok := s.slots[step.Slot]
+	if !ok {
+		return kept, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Forward+" first",
+			"nothing is retained in slot %d", step.Slot))
+	}
+	if rows := total(step.Rows); kept.rows != rows || kept.replicas != len(step.Rows) {
+		return kept, Errorf(device.Invalid, "slot %d keeps %d rows in %d replicas; the run has %d in %d", step.Slot,
+			kept.rows, kept.replicas, rows, len(step.Rows))
+	}
+	return kept, nil
+}
+
+func total(rows []int) (n int) {
+	for _, r := range rows {
+		n += r
+	}
+	return n
 }
 
 // keep takes what a run keeps out of its outputs.
 func (s *stage) keep(fn *graph.Function, step device.Step, g *device.Group, out *device.Outcome) error {
 	retained := map[string]tensor.Tensor{}
 	var rest []tensor.Tensor
-	for i, o := range fn.Outputs {
-		if o.Keep {
-			retained[o.Name] = out.Outputs[i]
-		} else {
-			rest = append(rest, out.Outputs[i])
+	yielded := out.Outputs
+	for _, o := range fn.Outputs {
+		if o.Keep && fn.Name == graph.Forward && s.runner != nil {
+			continue
 		}
+		if o.Keep {
+			retained[o.Name] = yielded[0]
+		} else {
+			rest = append(rest, yielded[0])
+		}
+		yielded = yielded[1:]
 	}
 	out.Outputs = rest
 	if fn.Name == graph.Forward {
-		s.slots[step.Slot] = retained
+		s.slots[step.Slot] = slot{total(step.Rows), len(step.Rows), retained}
 		return nil
 	}
 	delete(s.slots, step.Slot)
@@ -187,17 +240,23 @@ func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas, rows []in
 		return Errorf(device.Invalid, "rows for %d replicas, which are %v", len(rows), replicas)
 	}
 	if s.again(replicas) {
-		s.dropLeaves()
+		for _, tree := range s.leaves {
+			s.spent(tree.Drop()...)
+		}
 	}
 	for name, t := range retained {
 		tree := s.leaves[name]
 		if tree == nil {
+			s.spent(s.sums[name])
 			s.sums[name] = t // whole
 			continue
 		}
 		for i, r := range replicas {
+			leaf := t.Rows(i, i+1).Reshape(t.Shape[1:]...)
 			if rows[i] > 0 {
-				tree.Add(r, t.Rows(i, i+1).Reshape(t.Shape[1:]...))
+				s.spent(tree.Add(r, leaf)...)
+			} else {
+				s.spent(leaf)
 			}
 		}
 	}
@@ -263,8 +322,8 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 	for _, o := range fn.Outputs {
 		if o.Keep {
 			s.sums[o.Name] = sums[o.Value]
-		} else {
-			out.Outputs = append(out.Outputs, sums[o.Value])
+		} else { // the memory of a sum may be used again
+			out.Outputs = append(out.Outputs, sums[o.Value].Clone())
 		}
 	}
 	s.dropLeaves()

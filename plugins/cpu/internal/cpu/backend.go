@@ -30,6 +30,15 @@ func (b *backend) Load(p *graph.Program, c device.Capacity) (lifecycle.Runner, e
 	return r, nil
 }
 
+// LoadStage implements lifecycle.SlotBackend.
+func (b *backend) LoadStage(p *graph.Program, c device.Capacity) (lifecycle.SlotRunner, error) {
+	r, err := b.load(p, c)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 // Close ends the workers.
 func (b *backend) Close() error {
 	b.machine.Pool.Close()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
+	"github.com/bnctl/bnctl/graph"
 )
 
 // Run implements lifecycle.Runner.
@@ -12,13 +13,21 @@ func (r *runner) Run(ctx context.Context, s lifecycle.Step) (device.Outcome, err
 	fn := r.functions[s.Function]
 	r.backend.machine.Group = s.Group
 	f := r.memory.Start(ctx, &r.backend.machine, s.Step)
-	if err := f.Run(fn); err != nil {
+	if !f.Hold(fn, s.Slot) {
+		return device.Outcome{}, lifecycle.Errorf(device.Invalid, "slot %d is empty", s.Slot)
+	}
+	err := f.Run(fn)
+	f.Held(fn, s.Slot, err == nil)
+	if err != nil {
 		return device.Outcome{}, err
 	}
 	out := device.Outcome{Blocked: f.Blocked(), Nodes: f.Times(s.Func)}
 	for _, o := range fn.Graph().Outputs {
-		if !o.Keep {
+		switch {
+		case !o.Keep:
 			out.Outputs = append(out.Outputs, f.TakeOut(fn.Value(o.Value)))
+		case s.Function == graph.Backward:
+			out.Outputs = append(out.Outputs, f.Yield(fn.Value(o.Value)))
 		}
 	}
 	return out, nil

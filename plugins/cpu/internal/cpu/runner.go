@@ -45,11 +45,14 @@ func (r *runner) compile(c device.Capacity) error {
 	return r.Grow(c, false)
 }
 
-// before returns the function that keeps values for another: train for commit, which
-// comes behind it; nil for any other.
+// before returns the function that keeps values for another, which comes behind it: train for
+// commit, train.forward for train.backward; nil for any other.
 func (r *runner) before(function string) *run.Function {
-	if function == graph.Commit {
+	switch function {
+	case graph.Commit:
 		return r.functions[graph.Train]
+	case graph.Backward:
+		return r.functions[graph.Forward]
 	}
 	return nil
 }
@@ -70,6 +73,15 @@ func (r *runner) Read(name string) (tensor.Tensor, error) {
 
 // Reuse implements device.Reuser.
 func (r *runner) Reuse(outputs []tensor.Tensor) { r.memory.Reuse(outputs) }
+
+// Spent implements lifecycle.SlotRunner.
+func (r *runner) Spent(outputs []tensor.Tensor) { r.memory.Spent(outputs) }
+
+// Drop implements lifecycle.SlotRunner.
+func (r *runner) Drop() { r.memory.Drop() }
+
+// Forget implements lifecycle.SlotRunner.
+func (r *runner) Forget() { r.memory.Forget() }
 
 // Close implements lifecycle.Runner.
 func (r *runner) Close() {

@@ -100,13 +100,17 @@ func (f *Frame) Update(fn *Function) {
 	}
 }
 
+// shape returns the shape of an output.
+func (f *Frame) shape(v *Value) []int {
+	if v.Kind == graph.Whole {
+		return slices.Clone(v.Shape)
+	}
+	return append([]int{f.Units(v.Kind)}, v.Shape...)
+}
+
 // TakeOut returns output v in logical order, as a tensor of its own.
 func (f *Frame) TakeOut(v *Value) tensor.Tensor {
-	shape := slices.Clone(v.Shape)
-	if v.Kind != graph.Whole {
-		shape = append([]int{f.Units(v.Kind)}, shape...)
-	}
-	out := f.memory.newOutput(v.DType, shape)
+	out := f.memory.newOutput(v.DType, f.shape(v))
 	if !v.Last && !v.half {
 		copy(out.Bytes, f.Bytes(v))
 		return out

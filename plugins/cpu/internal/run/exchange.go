@@ -38,19 +38,19 @@ type Reduced struct {
 // by that of moments before the first node that reads it.
 func (l *Linker) Exchange(lane collective.Lane, nodes []int, values []Reduced) *Exchange {
 	e := &Exchange{lane: lane, nodes: nodes, values: values}
-	l.OnLayout(func() { e.lay(l.fn, l.memory.retained) })
+	l.OnLayout(func() { e.lay(l.fn, l.memory) })
 	return e
 }
 
 // lay makes values live as long as the exchange is under way.
-func (e *Exchange) lay(fn *Function, retained []*Slot) {
+func (e *Exchange) lay(fn *Function, m *Memory) {
 	mine := func(g *group) bool { return slices.Contains(g.nodes, e.nodes[0]) }
 	begins := 1 + slices.IndexFunc(fn.groups, mine)
 	end := len(fn.groups) + 1
 	for i := range e.values {
 		v := &e.values[i]
 		from, to := v.From.slot, v.To.slot
-		v.free = from != nil && from.to == to.from && !slices.Contains(retained, from)
+		v.free = from != nil && from.to == to.from && !m.keeps(from)
 		if e.lane == collective.Moments {
 			to.from = begins // the layout knows where it is waited for
 			continue

@@ -26,7 +26,8 @@ type Frame struct {
 	memory  *Memory
 	ctx     context.Context
 	inputs  []tensor.Tensor
-	profile profile // nil unless it was asked for
+	areas   [inLeaves + 1][]byte // the arena, and regions of what is kept
+	profile profile              // nil unless it was asked for
 
 	number   uint64                   // of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
@@ -58,6 +59,7 @@ func (m *Memory) Start(ctx context.Context, on *Machine, s device.Step) *Frame {
 	for r, n := range s.Rows {
 		f.Starts[r+1] = f.Starts[r] + n
 	}
+	f.areas[inArena] = m.arena
 	if s.Profile {
 		f.profile = profile{}
 	}
@@ -96,7 +98,7 @@ func (f *Frame) Bytes(v *Value) []byte {
 	case v.slot == nil:
 		return f.inputs[v.input].Bytes
 	}
-	return f.memory.arena[v.slot.offset:][:v.size()*f.Units(v.Kind)]
+	return f.areas[v.slot.area][v.slot.offset:][:v.size()*f.Units(v.Kind)]
 }
 
 // Unit returns the unit of v that goes with unit i of kind k: the same row, the

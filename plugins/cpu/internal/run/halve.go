@@ -40,7 +40,8 @@ func halve(l *Linker) {
 		}
 	}
 	for id, v := range l.fn.values {
-		v.half = l.BF16(v) && !l.machine.FourBytes && v.state == nil && !l.fn.keeps(graph.Value(id))
+		v.half = l.BF16(v) && !l.machine.FourBytes && v.state == nil && !l.fn.keeps(graph.Value(id)) &&
+			l.earlierValue(v.Name) == nil
 	}
 	for _, v := range l.fn.values {
 		v.half = v.half && h.possible(v)

@@ -118,7 +118,7 @@ func (l *layout) replaced(i int, v graph.Value) *Value {
 		})
 		last, _ := l.lastUse(id, -1)
 		if last == g && readers < 0 && x.slot != nil && x.slot.from > 0 && x.slot.from < g && !x.local &&
-			x.input < 0 && l.fn.values[v].like(x) && !slices.Contains(l.linker.memory.retained, x.slot) {
+			x.input < 0 && l.fn.values[v].like(x) && !l.linker.memory.keeps(x.slot) {
 			return x
 		}
 	}
@@ -179,21 +179,31 @@ func (l *layout) slot(v *Value, from, to int) {
 func (l *layout) keep(name string, v *Value) {
 	m := l.linker.memory
 	l.fn.retained[name] = v
-	if v.slot == nil || slices.Contains(m.retained, v.slot) {
+	if v.slot == nil || m.keeps(v.slot) {
 		return
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
+	if v.slot.area = areaOf(l.fn.graph.Name); v.slot.area != inArena {
+		l.fn.held = append(l.fn.held, v.slot)
+		return
+	}
 	m.retained = append(m.retained, v.slot)
 }
 
-// bringIn finds a slot for every input: commit finds what train retained,
-// float32 and maps of int8 are copied in the device's own order, and so is what is retained; the
-// rest is read where it lies.
+// bringIn finds a slot for every input: commit finds what train retained, and train.backward what
+// train.forward did, copied only if it wants another order; float32 and maps of int8 are copied in the device's
+// own order, and so is what is retained; the rest is read where it lies.
 func (l *layout) bringIn() {
 	for i, id := range l.fn.graph.Inputs {
 		v := l.fn.values[id]
 		v.input = i
-		if t := l.linker.earlierValue(v.Name); t != nil {
+		if t := l.linker.earlierValue(v.Name); t != nil && t.state == nil && t.Last != v.Last {
+			last, _ := l.lastUse(id, -1)
+			l.slot(v, 0, last)
+			v.from, v.input = t, -1
+			l.fn.turned = append(l.fn.turned, v)
+			continue
+		} else if t != nil {
 			v.slot, v.state, v.input = t.slot, t.state, -1
 			continue
 		}

@@ -19,7 +19,6 @@ type Linker struct {
 	machine  *Machine
 	memory   *Memory
 	fn       *Function
-	earlier  *Function // keeps values that this function reads; nil without one
 	temps    []temporary
 	onLayout []func()
 }
@@ -35,7 +34,7 @@ type temporary struct {
 // is nil, has kept values that are inputs of this one.
 func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]graph.Value,
 	earlier *Function) *Linker {
-	fn := &Function{graph: f, retained: map[string]*Value{}, given: given}
+	fn := &Function{graph: f, retained: map[string]*Value{}, given: given, earlier: earlier}
 	for _, v := range f.Values {
 		value := NewValue(v)
 		if v.State != "" {
@@ -43,7 +42,7 @@ func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]
 		}
 		fn.values = append(fn.values, value)
 	}
-	return &Linker{machine: on, memory: m, fn: fn, earlier: earlier}
+	return &Linker{machine: on, memory: m, fn: fn}
 }
 
 // Value returns what is known of a value, which has no place yet.
@@ -73,10 +72,10 @@ func (l *Linker) OnLayout(f func()) { l.onLayout = append(l.onLayout, f) }
 // earlierValue returns the value that the earlier function keeps under a name; nil if
 // there is none.
 func (l *Linker) earlierValue(name string) *Value {
-	if l.earlier == nil {
+	if l.fn.earlier == nil {
 		return nil
 	}
-	return l.earlier.retained[name]
+	return l.fn.earlier.retained[name]
 }
 
 // Function returns the function as far as it has come: a refused one is never

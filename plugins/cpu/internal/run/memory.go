@@ -24,6 +24,7 @@ type Memory struct {
 	reserve  reserve           // of memory for them
 	passing  passing           // memory that they have one after the other in a last run
 	retained []*Slot           // what train keeps for commit
+	regions  regions           // what the functions of a stage keep
 	arena    []byte
 	lanes    int             // where the memory of lanes begins in the arena
 	lane     int             // bytes of a lane
@@ -40,12 +41,16 @@ type Packed interface {
 // laid out.
 func NewMemory(state []graph.State) *Memory {
 	m := &Memory{States: map[string]*State{}, packs: map[string]Packed{}, blank: true}
+	m.Forget()
 	for _, s := range state {
 		m.States[s.Name] = &State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, stamp: 1}
 	}
 	m.reserve = newReserve(m.StateBytes())
 	return m
 }
+
+// keeps reports whether what lies in a slot outlives a run.
+func (m *Memory) keeps(s *Slot) bool { return s.area != inArena || slices.Contains(m.retained, s) }
 
 // StateBytes returns the size of all state.
 func (m *Memory) StateBytes() (n int) {
@@ -161,5 +166,6 @@ func (m *Memory) Free() {
 	}
 	m.reserve.free()
 	m.passing.free()
+	m.Forget()
 	m.arena, m.States, m.packs, m.outputs = nil, nil, nil, nil
 }

@@ -13,6 +13,7 @@ type Slot struct {
 	fixed, perReplica, perRow int // bytes
 	from, to                  int // times, both included
 	offset                    int
+	area                      area
 }
 
 const (

@@ -25,6 +25,9 @@ func (f *Frame) runGroups(fn *Function) error {
 	for _, v := range fn.copied {
 		f.bringIn(v)
 	}
+	for _, v := range fn.turned {
+		f.turnHeld(v)
+	}
 	for _, g := range fn.groups {
 		if err := f.ctx.Err(); err != nil {
 			return err

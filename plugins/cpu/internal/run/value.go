@@ -39,6 +39,7 @@ type Value struct {
 	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
 	slack   bool   // an input that has to be copied, for kernels read what lies behind it
 	state   *State // the state tensor that it reads, or becomes in place
+	from    *Value // what the earlier function keeps in another order, and this one gets a copy of
 	input   int    // the input that it is, -1 for none
 }
 

@@ -5,15 +5,19 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Needs implements lifecycle.Runner: the memory of state, packed weights and arena.
+// Needs implements lifecycle.Runner: the memory of state, packed weights and arena, and of what a stage keeps.
 func (r *runner) Needs() device.Needs {
 	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
 	const many = 1 << 20 // rows, so that what does not grow with them vanishes
 	replicas := max(r.capacity.Replicas, 1)
-	none := r.layOut(device.Capacity{Replicas: replicas})
-	some := r.layOut(device.Capacity{Rows: many, Replicas: replicas})
+	needed := func(rows int) int {
+		c := device.Capacity{Rows: rows, Replicas: replicas}
+		return r.layOut(c) + run.HeldBytes(r.functions, c)
+	}
+	none, some := needed(0), needed(many)
 	r.layOut(r.capacity)
 	return device.Needs{Fixed: fixed + int64(none), PerRow: int64((some - none + many - 1) / many)}
 }

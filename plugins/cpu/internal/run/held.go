@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -74,6 +75,20 @@ func place(held []*Slot, c device.Capacity) (n int) {
 	for _, s := range held {
 		s.offset = n
 		n += s.bytes(c)
+	}
+	return n
+}
+
+// HeldBytes returns the memory of regions: of slots, those of all rows, and of leaves those of a run for each
+// value of their tree that may wait for another.
+func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
+	for _, fn := range functions {
+		switch areaOf(fn.graph.Name) {
+		case inSlot:
+			n += place(fn.held, c)
+		case inLeaves:
+			n += place(fn.held, device.Capacity{Replicas: 1}) * (1 + bits.Len(uint(c.Replicas)))
+		}
 	}
 	return n
 }

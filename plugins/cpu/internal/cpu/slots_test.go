@@ -1,0 +1,106 @@
+package cpu
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// What a slot keeps has the values that it was made with, however both functions want it to lie and
+// whatever runs in between.
+func TestSlotsInAnyOrder(t *testing.T) {
+	const text = `bnctl program 1
+program "orders"
+
+func train.forward(x rows f32[3,4], z rows f32[4,5], u rows f32[3,4,5]) {
+  a = matmul(x, z)
+  b = add(u, u)
+  keep kept:a rows = a
+  keep kept:b rows = b
+  return across:y rows = a
+}
+
+func train.backward(kept:a rows f32[3,5], kept:b rows f32[3,4,5], v rows f32[3,5,2]) {
+  c = add(kept:a, kept:a)
+  d = matmul(kept:b, v)
+  s = channel_sum(kept:a)
+  keep leaf:s replica = s
+  return across:c rows = c
+  return across:d rows = d
+}
+
+func train.reduce(leaf:s replica f32[3]) {
+  sum = all_reduce(leaf:s)
+  keep grad:s = sum
+  return s = sum
+}
+
+func commit(grad:s whole f32[3], lr whole f32[]) {
+  next = mul(grad:s, lr)
+}
+`
+	p, err := graph.ParseProgram([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	var want []tensor.Tensor
+	for i, d := range []device.Device{ref.New("ref"), openSet(t, "generic", 1), openSet(t, "generic", 3)} {
+		got := slotOutputs(ctx, t, d, p)
+		if i == 0 {
+			want = got
+		}
+		for k := range got {
+			if !tensor.Equal(got[k], want[k]) {
+				t.Errorf("device %d, output %d: %v, want %v", i, k, got[k].F32(), want[k].F32())
+			}
+		}
+	}
+}
+
+// slotOutputs returns what three replicas yield, of which two are under way at a time.
+func slotOutputs(ctx context.Context, t *testing.T, d device.Device, p *graph.Program) (all []tensor.Tensor) {
+	t.Helper()
+	x, err := d.Load(ctx, p, device.Capacity{Rows: 6, Replicas: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, rows := rand.New(rand.NewPCG(1, 2)), []int{2, 1, 3}
+	run := func(function string, replica int, shapes ...[]int) {
+		t.Helper()
+		s := device.Step{Function: function, Slot: replica % 2, Replicas: []int{replica}, Rows: rows[replica : replica+1]}
+		for _, shape := range shapes {
+			in := tensor.New(tensor.F32, append([]int{rows[replica]}, shape...)...)
+			for i := range in.F32() {
+				in.F32()[i] = float32(r.IntN(9) - 4)
+			}
+			s.Inputs = append(s.Inputs, in)
+		}
+		o, err := x.Run(ctx, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o.Outputs...)
+	}
+	forward := func(replica int) { run(graph.Forward, replica, []int{3, 4}, []int{4, 5}, []int{3, 4, 5}) }
+	backward := func(replica int) { run(graph.Backward, replica, []int{3, 5, 2}) }
+	for range 2 { // steps: the second has the memory of the first
+		forward(0)
+		forward(1)
+		backward(0)
+		forward(2)
+		backward(1)
+		backward(2)
+		o, err := x.Run(ctx, device.Step{Function: graph.Reduce, Rows: rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o.Outputs...)
+	}
+	return all
+}

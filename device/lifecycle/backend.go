@@ -25,9 +25,9 @@ type SlotBackend interface {
 }
 
 // SlotRunner is a Runner that keeps slots. A run of graph.Forward yields no kept outputs: they are there,
-// with as many rows in as many replicas, when a run of graph.Backward names the same slot, whose s.Inputs has
-// zero Tensors for them. That frees the slot, unless it fails. Kept outputs of graph.Backward are yielded, and may
-// lie in memory of the Runner until Spent.
+// with as many rows in as many replicas, when a run of graph.Backward names the same slot, whose
+// s.Inputs has zero Tensors for them. That frees the slot, unless it fails. Kept outputs of
+// graph.Backward are yielded, and may lie in memory of the Runner until Spent.
 type SlotRunner interface {
 	Runner
 
@@ -46,8 +46,8 @@ type SlotRunner interface {
 // device adds its name and the call.
 type Runner interface {
 	// Run runs a function other than graph.Commit.
-	// Those of a stage keep nothing, but for a SlotRunner: package lifecycle does. What graph.Train keeps for it is there until
-	// the next run of graph.Train. An error leaves the state as it was.
+	// Those of a stage keep nothing, except for a SlotRunner: package lifecycle does. What
+	// graph.Train keeps for it is there until the next run of graph.Train. An error leaves the state as it was.
 	Run(ctx context.Context, s Step) (device.Outcome, error)
 
 	// Commit runs graph.Commit and makes its updates the state. s.Inputs has a zero Tensor

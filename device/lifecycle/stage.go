@@ -18,8 +18,8 @@ import (
 //
 //	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
 
-// stage is what the program of a stage keeps between its runs, in the memory of the host but for slots of a
-// SlotRunner.
+// stage is what the program of a stage keeps between its runs, in the memory of the host except for
+// slots of a SlotRunner.
 type stage struct {
 	device  string
 	program *graph.Program
@@ -103,8 +103,8 @@ func (s *stage) dropLeaves() {
 	}
 }
 
-// runnable returns the program as a Runner gets it: nothing is retained, unless it keeps slots, and Reduce takes
-// sums instead of leaves.
+// runnable returns the program as a Runner gets it: nothing is retained, unless it keeps slots, and
+// Reduce takes sums instead of leaves.
 func runnable(p *graph.Program, slots bool) *graph.Program {
 	if !p.Staged() {
 		return p
@@ -146,11 +146,11 @@ func (s *stage) inputs(fn *graph.Function, step device.Step) ([]tensor.Tensor, e
 		return step.Inputs, nil
 	}
 	if fn.Name == graph.Backward {
-		kept, err := s.kept(step)
+		from, err := s.slotOf(step)
 		if err != nil {
 			return nil, err
 		}
-		taken, here = kept.values, s.runner == nil
+		taken, here = from.values, s.runner == nil
 	}
 	given, all := step.Inputs, make([]tensor.Tensor, len(fn.Inputs))
 	for i, id := range fn.Inputs {
@@ -168,18 +168,18 @@ func (s *stage) inputs(fn *graph.Function, step device.Step) ([]tensor.Tensor, e
 	return all, nil
 }
 
-// kept returns the slot of a run of Backward.
-func (s *stage) kept(step device.Step) (slot, error) {
-	kept, ok := s.slots[step.Slot]
+// slotOf returns the slot of a run of Backward.
+func (s *stage) slotOf(step device.Step) (slot, error) {
+	from, ok := s.slots[step.Slot]
 	if !ok {
-		return kept, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Forward+" first",
+		return from, Errorf(device.Invalid, "%w", problem.Advise("run "+graph.Forward+" first",
 			"nothing is retained in slot %d", step.Slot))
 	}
-	if rows := total(step.Rows); kept.rows != rows || kept.replicas != len(step.Rows) {
-		return kept, Errorf(device.Invalid, "slot %d keeps %d rows in %d replicas; the run has %d in %d", step.Slot,
-			kept.rows, kept.replicas, rows, len(step.Rows))
+	if rows := total(step.Rows); from.rows != rows || from.replicas != len(step.Rows) {
+		return from, Errorf(device.Invalid, "slot %d keeps %d rows in %d replicas; the run has %d in %d", step.Slot,
+			from.rows, from.replicas, rows, len(step.Rows))
 	}
-	return kept, nil
+	return from, nil
 }
 
 func total(rows []int) (n int) {

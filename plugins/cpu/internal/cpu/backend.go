@@ -30,6 +30,8 @@ func (b *backend) Load(p *graph.Program, c device.Capacity) (lifecycle.Runner, e
 	return r, nil
 }
 
+var _ lifecycle.SlotBackend = (*backend)(nil)
+
 // LoadStage implements lifecycle.SlotBackend.
 func (b *backend) LoadStage(p *graph.Program, c device.Capacity) (lifecycle.SlotRunner, error) {
 	r, err := b.load(p, c)

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Needs implements lifecycle.Runner: the memory of state, packed weights and arena, and of what a stage keeps.
+// Needs implements lifecycle.Runner: the memory of state, packed weights and arena, and of what a
+// stage keeps.
 func (r *runner) Needs() device.Needs {
 	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
 	const many = 1 << 20 // rows, so that what does not grow with them vanishes

@@ -17,7 +17,7 @@ func (r *runner) Run(ctx context.Context, s lifecycle.Step) (device.Outcome, err
 		return device.Outcome{}, lifecycle.Errorf(device.Invalid, "slot %d is empty", s.Slot)
 	}
 	err := f.Run(fn)
-	f.Held(fn, s.Slot, err == nil)
+	f.Release(fn, s.Slot, err == nil)
 	if err != nil {
 		return device.Outcome{}, err
 	}

@@ -73,7 +73,8 @@ func slotOutputs(ctx context.Context, t *testing.T, d device.Device, p *graph.Pr
 	r, rows := rand.New(rand.NewPCG(1, 2)), []int{2, 1, 3}
 	run := func(function string, replica int, shapes ...[]int) {
 		t.Helper()
-		s := device.Step{Function: function, Slot: replica % 2, Replicas: []int{replica}, Rows: rows[replica : replica+1]}
+		s := device.Step{Function: function, Slot: replica % 2, Replicas: []int{replica},
+			Rows: rows[replica : replica+1]}
 		for _, shape := range shapes {
 			in := tensor.New(tensor.F32, append([]int{rows[replica]}, shape...)...)
 			for i := range in.F32() {

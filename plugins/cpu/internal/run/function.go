@@ -15,7 +15,7 @@ type Function struct {
 	slots    []*Slot           // of the arena
 	copied   []*Value          // inputs that are copied
 	retained map[string]*Value // outputs that stay here, by name
-	held     []*Slot           // of those that lie in a region
+	reserved []*Slot           // of those that lie in a region
 	earlier  *Function         // that keeps values for this one; nil without one
 	turned   []*Value          // what that keeps in another order
 	given    map[graph.Value]graph.Value

@@ -184,15 +184,15 @@ func (l *layout) keep(name string, v *Value) {
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
 	if v.slot.area = areaOf(l.fn.graph.Name); v.slot.area != inArena {
-		l.fn.held = append(l.fn.held, v.slot)
+		l.fn.reserved = append(l.fn.reserved, v.slot)
 		return
 	}
 	m.retained = append(m.retained, v.slot)
 }
 
 // bringIn finds a slot for every input: commit finds what train retained, and train.backward what
-// train.forward did, copied only if it wants another order; float32 and maps of int8 are copied in the device's
-// own order, and so is what is retained; the rest is read where it lies.
+// train.forward did, copied only if it wants another order; float32 and maps of int8 are copied in the
+// device's own order, and so is what is retained; the rest is read where it lies.
 func (l *layout) bringIn() {
 	for i, id := range l.fn.graph.Inputs {
 		v := l.fn.values[id]

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What the functions of a stage keep lies in regions beside the arena, for several runs at once: one for each
-// slot of train.forward, as its actions have left it, and one for the leaves of each run of train.backward, which
-// are yielded where they lie.
+// What the functions of a stage keep lies in regions beside the arena, for several runs at once: one
+// for each slot of train.forward, as its actions have left it, and one for the leaves of each run of
+// train.backward, which are yielded where they lie.
 //
 //	train.forward, slot 0    arena | region of slot 0
 //	train.forward, slot 1    arena | region of slot 1
@@ -70,9 +70,9 @@ func (r *regions) give(a area, b []byte) {
 	}
 }
 
-// place gives held slots their offsets for a number of units, and returns the bytes of their region.
-func place(held []*Slot, c device.Capacity) (n int) {
-	for _, s := range held {
+// setOffsets gives slots their offsets for a number of units, and returns the bytes of their region.
+func setOffsets(reserved []*Slot, c device.Capacity) (n int) {
+	for _, s := range reserved {
 		s.offset = n
 		n += s.bytes(c)
 	}
@@ -85,31 +85,32 @@ func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
 	for _, fn := range functions {
 		switch areaOf(fn.graph.Name) {
 		case inSlot:
-			n += place(fn.held, c)
+			n += setOffsets(fn.reserved, c)
 		case inLeaves:
-			n += place(fn.held, device.Capacity{Replicas: 1}) * (1 + bits.Len(uint(c.Replicas)))
+			n += setOffsets(fn.reserved, device.Capacity{Replicas: 1}) * (1 + bits.Len(uint(c.Replicas)))
 		}
 	}
 	return n
 }
 
-// Hold gives the frame the regions of fn, which it is to run. It reports whether the slot that fn reads is there.
+// Hold gives the frame the regions of fn, which it is to run. It reports whether the slot that fn
+// reads is there.
 func (f *Frame) Hold(fn *Function, slot int) bool {
 	c, r := device.Capacity{Rows: f.Total(), Replicas: len(f.Rows)}, &f.memory.regions
-	if e := fn.earlier; e != nil && len(e.held) > 0 {
-		place(e.held, c)
+	if e := fn.earlier; e != nil && len(e.reserved) > 0 {
+		setOffsets(e.reserved, c)
 		if f.areas[inSlot] = r.slots[slot]; f.areas[inSlot] == nil {
 			return false
 		}
 	}
-	if a := areaOf(fn.graph.Name); a != inArena && len(fn.held) > 0 {
-		f.areas[a] = r.take(a, place(fn.held, c))
+	if a := areaOf(fn.graph.Name); a != inArena && len(fn.reserved) > 0 {
+		f.areas[a] = r.take(a, setOffsets(fn.reserved, c))
 	}
 	return true
 }
 
-// Held ends what Hold has begun: the run has succeeded, or it has not.
-func (f *Frame) Held(fn *Function, slot int, ok bool) {
+// Release ends what Hold has begun: the run has succeeded, or it has not.
+func (f *Frame) Release(fn *Function, slot int, ok bool) {
 	r := &f.memory.regions
 	switch a := areaOf(fn.graph.Name); {
 	case a == inArena:

@@ -3,6 +3,7 @@ package devicetest
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -27,12 +28,15 @@ type Case struct {
 }
 
 // Cases returns all cases, the contract first.
-func Cases() []Case {
+func Cases() []Case { return slices.Clone(cases()) }
+
+// cases makes all programs, in a second or so.
+var cases = sync.OnceValue(func() []Case {
 	return slices.Concat(loadCases(), memoryCases(), unknownCases(), stateCases(), stepCases(), commitCases(),
-		slotCases(),
-		limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(), finiteCases(),
-		reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(), classCases()))
-}
+		slotCases(), limitCases(), endCases(), groupCases(), reduceCases(), exchangeCases(), trainingCases(),
+		finiteCases(), reusingDevice(rowCases(), momentsCases(), probeCases(), labelCases(), chainCases(),
+			classCases()))
+})
 
 // reusingDevice returns cases that may be run on a device that has served others.
 func reusingDevice(lists ...[]Case) []Case {

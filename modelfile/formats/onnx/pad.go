@@ -6,6 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+// wrapSince is the operator set from which on Pad has the mode wrap.
+const wrapSince = 19
+
 // pad adds elements around a value: of one number, or others of the same axis. A
 // negative length cuts.
 func pad(c *call) graph.Value {
@@ -23,6 +26,10 @@ func pad(c *call) graph.Value {
 		}
 		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))
 	case "reflect", "edge", "wrap":
+		if mode == "wrap" && c.opset < wrapSince {
+			c.fail("mode is \"wrap\" in operator set %d, and comes in %d", c.opset, wrapSince)
+			return graph.None
+		}
 		for a, n := range s {
 			if before[a] > 0 || after[a] > 0 {
 				x = c.extended(x, a, n, before[a], after[a], outside[mode])

@@ -127,6 +127,15 @@ func TestOutputShape(t *testing.T) {
 	}
 }
 
+// TestWrapHasASet: before operator set 19 the standard has no mode wrap, and ONNX Runtime returns other numbers.
+func TestWrapHasASet(t *testing.T) {
+	got := became(readModel(t, modelOf(18, 0, []int64{5}, nil, ints("p", 0, 2, 0, 3),
+		op("Pad", "x p", "y", textAttr("mode", "wrap")))))
+	if want := `mode is "wrap" in operator set 18, and comes in 19`; !strings.Contains(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestPadOfNothing: an axis of which pads cut all has nothing to repeat at its ends.
 func TestPadOfNothing(t *testing.T) {
 	for _, mode := range []string{"wrap", "edge", "reflect"} {

@@ -46,6 +46,7 @@ type Config struct {
 	Local bool
 	// flows: replicas run one after the other, so that a run is of one of them: see Staged.
 	flows bool
+	stage int // DeviceTime.Stage
 	// Reopen opens a lost device again, by its name. It is called until it succeeds,
 	// after growing pauses, or says FleetClosed. nil: what is lost stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
@@ -58,7 +59,7 @@ type Config struct {
 	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
 	// device is wrong. nil: there is none.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
-	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when the pipeline is
+	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when these are
 	// closed, with the time that they have waited.
 	Divided func(*stage.Plan)
 	Slower  func(why error)      // called if devices that could exchange directly do not

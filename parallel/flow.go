@@ -28,7 +28,8 @@ type flow struct {
 	readers map[string]int   // of a value, by name: how many functions
 	left    map[crossing]int // that have not read it
 	results map[string]tensor.Tensor
-	spent   map[*member]spent
+	worked  map[*member]time.Duration // that it did not wait for others
+	took    time.Duration             // all of it
 	failed  *stageError
 }
 
@@ -38,9 +39,6 @@ type crossing struct {
 	replica int
 }
 
-// spent is where the time of a member went.
-type spent struct{ took, blocked time.Duration }
-
 // stageError is why a flow ended, and in which stage.
 type stageError struct {
 	stage int
@@ -49,7 +47,7 @@ type stageError struct {
 
 func newFlow(s *Staged, b Batch, p passes) *flow {
 	f := &flow{staged: s, batch: b, passes: p, values: map[crossing]tensor.Tensor{}, readers: map[string]int{},
-		left: map[crossing]int{}, results: map[string]tensor.Tensor{}, spent: map[*member]spent{}}
+		left: map[crossing]int{}, results: map[string]tensor.Tensor{}, worked: map[*member]time.Duration{}}
 	f.changed = sync.NewCond(&f.mu)
 	for _, d := range s.pipeline.stages {
 		for _, name := range []string{p.forward, p.backward} {
@@ -75,6 +73,7 @@ func acrossOf(p *graph.Program, fn *graph.Function) (names []string) {
 
 // run runs all of it. After an error it returns the stage in which that was.
 func (f *flow) run(ctx context.Context) (int, error) {
+	began := time.Now()
 	stop := context.AfterFunc(ctx, func() { f.fail(0, context.Cause(ctx)) })
 	defer stop()
 	if f.staged.together {
@@ -92,9 +91,9 @@ func (f *flow) run(ctx context.Context) (int, error) {
 		d.recovery.progressed()
 		for _, m := range d.group.members {
 			m.steps++
-			m.pace.took, m.pace.blocked = m.pace.took+f.spent[m].took, m.pace.blocked+f.spent[m].blocked
 		}
 	}
+	f.took = time.Since(began)
 	return 0, nil
 }
 
@@ -114,22 +113,20 @@ func (f *flow) runOneByOne(ctx context.Context) {
 	for i, d := range f.staged.pipeline.stages {
 		for _, m := range d.group.members {
 			all.Go(func() {
-				began := time.Now()
 				if err := f.work(ctx, i, m); err != nil {
 					f.fail(i, err)
 				}
-				f.add(m, spent{took: time.Since(began)})
 			})
 		}
 	}
 	all.Wait()
 }
 
-func (f *flow) add(m *member, s spent) {
+// add counts a run of a member.
+func (f *flow) add(m *member, o device.Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	was := f.spent[m]
-	f.spent[m] = spent{was.took + s.took, was.blocked + s.blocked}
+	f.worked[m] += o.Took - o.Blocked
 }
 
 // work runs the replicas of a member.
@@ -168,7 +165,7 @@ func (f *flow) work(ctx context.Context, i int, m *member) error {
 				return nil, 0
 			}
 		}
-		fn, at := f.await(m, next)
+		fn, at := f.await(next)
 		if fn == nil {
 			return nil
 		}
@@ -188,14 +185,11 @@ func (f *flow) work(ctx context.Context, i int, m *member) error {
 }
 
 // await waits until there is something to do, or the flow has ended: then it is nil.
-func (f *flow) await(m *member, next func() (*graph.Function, int)) (*graph.Function, int) {
+func (f *flow) await(next func() (*graph.Function, int)) (*graph.Function, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	began := time.Now()
 	for f.failed == nil {
 		if fn, at := next(); fn != nil {
-			was := f.spent[m]
-			f.spent[m] = spent{was.took, was.blocked + time.Since(began)}
 			return fn, at
 		}
 		f.changed.Wait()
@@ -228,6 +222,7 @@ func (f *flow) one(ctx context.Context, d *Driver, m *member, fn *graph.Function
 	if err != nil {
 		return err
 	}
+	f.add(m, out)
 	at := 0
 	for _, o := range fn.Outputs {
 		if o.Keep {
@@ -323,10 +318,7 @@ func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) 
 	}
 	d := f.staged.pipeline.stages[i]
 	err := d.group.runTogether(func(_ int, m *member, _ *watchdog) error {
-		began := time.Now()
-		err := f.one(ctx, d, m, fn, m.replicas, 0, passesOfRun*d.group.runs+pass)
-		f.add(m, spent{took: time.Since(began)})
-		return err
+		return f.one(ctx, d, m, fn, m.replicas, 0, passesOfRun*d.group.runs+pass)
 	})
 	if err != nil {
 		f.fail(i, err)
@@ -350,15 +342,17 @@ func (f *flow) reduce(ctx context.Context) {
 func (f *flow) reduceIn(ctx context.Context, i int, fn *graph.Function) {
 	d := f.staged.pipeline.stages[i]
 	err := d.group.runTogether(func(rank int, m *member, _ *watchdog) error {
-		began := time.Now()
 		step := device.Step{Function: fn.Name, Number: passesOfRun*d.group.runs + 2}
 		for _, r := range m.replicas {
 			step.Rows = append(step.Rows, f.batch.Sizes[r])
 		}
 		out, err := m.exe.Run(ctx, step)
-		f.add(m, spent{time.Since(began), out.Blocked})
-		if err != nil || rank > 0 {
+		if err != nil {
 			return err
+		}
+		f.add(m, out)
+		if rank > 0 {
+			return nil
 		}
 		at := 0
 		for _, o := range fn.Outputs {

@@ -51,7 +51,7 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 		comm: newCommunicator(c, ranks, t), timeouts: t,
 		bySpeed: c.BySpeed, flows: c.flows}
 	for i, m := range devices {
-		g.members = append(g.members, &member{Member: m, order: i})
+		g.members = append(g.members, &member{Member: m, order: i, stage: c.stage})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
 	}
 	if err := g.placement.Check(g.members.names()); err != nil {

@@ -22,6 +22,7 @@ type member struct {
 	// The group's:
 	Member
 	order    int // among the devices of Open
+	stage    int // DeviceTime.Stage
 	exe      device.Executable
 	capacity device.Capacity
 	replicas []int

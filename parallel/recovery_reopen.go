@@ -46,7 +46,8 @@ func newReopener() reopener {
 // finished a step and was not lost shortly before, else after a pause. It tries until it
 // succeeds, or the fleet is closed.
 func (r *reopener) schedule(was *member, open func(context.Context, string) (device.Device, error)) {
-	m := &member{Member: Member{Name: was.Name, Foreign: was.Foreign}, order: was.order, pause: was.rest()}
+	m := &member{Member: Member{Name: was.Name, Foreign: was.Foreign}, order: was.order, stage: was.stage,
+		pause: was.rest()}
 	r.wait.Go(func() {
 		for pause := m.pause; ; pause = min(max(2*pause, firstPause), lastPause) {
 			select {

@@ -25,6 +25,7 @@ type pace struct {
 // it has waited for others.
 type DeviceTime struct {
 	Device        string // its name
+	Stage         int    // of a network that is divided, from 1; 0: it has all layers
 	Replicas      int    // that it has now
 	Took, Blocked time.Duration
 }
@@ -34,7 +35,7 @@ type DeviceTime struct {
 func (g *Group) Times() []DeviceTime {
 	var all []DeviceTime
 	for _, m := range g.members {
-		all = append(all, DeviceTime{m.Name, len(m.replicas), m.pace.took, m.pace.blocked})
+		all = append(all, DeviceTime{m.Name, m.stage, len(m.replicas), m.pace.took, m.pace.blocked})
 	}
 	return all
 }

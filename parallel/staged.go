@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -43,6 +45,9 @@ type Staged struct {
 	ledger   *ledger
 	rest     map[string]tensor.Tensor // state that no stage has
 	err      error                    // of a Commit that was not finite: there is no state any more
+	plan     *stage.Plan
+	worked   []time.Duration // of each stage: the mean of its devices, in all steps
+	stepping time.Duration   // and how long these took
 }
 
 // OpenStaged loads the stages of p, a training program, on devices, which are dealt to
@@ -79,8 +84,9 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err != nil {
 		return nil, err
 	}
+	c = oneByOne(c)
 	s := &Staged{config: c, program: p, ledger: &ledger{}, pipeline: emptyPipeline(p),
-		rest: map[string]tensor.Tensor{}}
+		rest: map[string]tensor.Tensor{}, worked: make([]time.Duration, len(programs))}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
 			f := program.Function(name)
@@ -90,22 +96,44 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	c.flows, c.Referee = !s.together, nil
 	full := withZeros(p, state)
 	for i, program := range programs {
+		c.stage = i + 1
 		if err := s.open(ctx, program, full, devices[i*columns:(i+1)*columns], c); err != nil {
 			return nil, errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
 		}
 	}
+	waves := 1
+	if !s.together {
+		waves = max(c.Replicas/columns, 1)
+	}
+	rows := (c.Batch + columns*waves - 1) / (columns * waves)
+	s.plan = d.Plan(programs, n.Times(p), s.pipeline.columns(), rows, waves)
 	if c.Divided != nil {
-		waves := 1
-		if !s.together {
-			waves = max(c.Replicas/columns, 1)
-		}
-		rows := (c.Batch + columns*waves - 1) / (columns * waves)
-		c.Divided(d.Plan(programs, n.Times(p), s.pipeline.columns(), rows, waves))
+		c.Divided(s.plan)
 	}
 	s.keepRest(full)
 	s.ledger.begin(0, full)
 	s.refreshGroup()
 	return s, nil
+}
+
+// oneByOne returns a config whose callers hear of one device at a time, though stages recover at once.
+func oneByOne(c Config) Config {
+	var mu sync.Mutex
+	if lost := c.Lost; lost != nil {
+		c.Lost = func(e LostDevice) {
+			mu.Lock()
+			defer mu.Unlock()
+			lost(e)
+		}
+	}
+	if back := c.Back; back != nil {
+		c.Back = func(e RejoinedDevice) {
+			mu.Lock()
+			defer mu.Unlock()
+			back(e)
+		}
+	}
+	return c
 }
 
 // checkStaged refuses what stages do not do.
@@ -205,7 +233,13 @@ func (s *Staged) Rows() int { return s.pipeline.Rows() }
 func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
 
 // Close frees what OpenStaged has loaded.
-func (s *Staged) Close() error { return s.pipeline.Close() }
+func (s *Staged) Close() error {
+	if s.stepping > 0 && s.config.Divided != nil {
+		s.plan.Ran = true
+		s.config.Divided(s.plan)
+	}
+	return s.pipeline.Close()
+}
 
 // Version counts the commits since OpenStaged.
 func (s *Staged) Version() device.Version { return s.version }

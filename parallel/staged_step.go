@@ -54,6 +54,7 @@ func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, erro
 		of, err := f.run(ctx)
 		s.refreshGroup()
 		if err == nil {
+			s.account(f)
 			return f.result(), nil
 		}
 		if err := s.pipeline.stages[of].recovery.after(ctx, err); err != nil {
@@ -88,12 +89,28 @@ func (f *flow) result() Result {
 	return r
 }
 
+// account counts where the time of a step went, by device and by stage: what a device did not compute
+// it has waited for others, or for what crosses.
+func (s *Staged) account(f *flow) {
+	if f.passes.backward == "" {
+		return
+	}
+	s.stepping += f.took
+	for i, d := range s.pipeline.stages {
+		for _, m := range d.group.members {
+			worked := f.worked[m]
+			m.pace.took, m.pace.blocked = m.pace.took+f.took, m.pace.blocked+f.took-worked
+			s.worked[i] += worked / time.Duration(len(d.group.members))
+		}
+		s.plan.Stages[i].Waited = 1 - s.worked[i].Seconds()/s.stepping.Seconds()
+	}
+}
+
 // timing returns the mean over the devices.
-func (f *flow) timing() (t Timing) {
-	n := time.Duration(len(f.spent))
-	for _, spent := range f.spent {
-		t.Took += spent.took / n
-		t.Blocked += spent.blocked / n
+func (f *flow) timing() Timing {
+	t := Timing{Took: f.took}
+	for _, worked := range f.worked {
+		t.Blocked += (f.took - worked) / time.Duration(len(f.worked))
 	}
 	return t
 }

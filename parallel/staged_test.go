@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
@@ -235,5 +238,73 @@ func TestStagedLosesDevices(t *testing.T) {
 	}
 	if lost < 15 {
 		t.Errorf("%d devices were lost", lost)
+	}
+}
+
+// slow is a device whose runs of the passes of a stage take that time, forward and backward.
+type slow struct {
+	device.Device
+	takes time.Duration
+}
+
+func (d slow) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	return slowExecutable{x, d.takes}, err
+}
+
+type slowExecutable struct {
+	device.Executable
+	takes time.Duration
+}
+
+func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
+	out, err := x.Executable.Run(ctx, s)
+	if s.Function == graph.Forward || s.Function == graph.Backward {
+		time.Sleep(x.takes)
+		out.Took += x.takes
+	}
+	return out, err
+}
+
+// TestStagesTellHowLongTheyWaited: two stages whose passes take 10 ms each make a step of four replicas in five
+// times 20 ms, of which each has four to do. If those of the second take 4 ms, the first never waits: while
+// it makes the second replica's pass forward the first is on its way back. Then a step takes 80 ms, and
+// the second works for four times 8.
+func TestStagesTellHowLongTheyWaited(t *testing.T) {
+	for _, c := range []struct {
+		second time.Duration
+		want   [2]float64
+	}{{10 * time.Millisecond, [2]float64{0.2, 0.2}}, {4 * time.Millisecond, [2]float64{0, 0.6}}} {
+		synctest.Test(t, func(t *testing.T) {
+			m, p := stagedModel(t, bn.Replica)
+			members := refs(2)
+			members[0].Device = slow{members[0].Device, 10 * time.Millisecond}
+			members[1].Device = slow{members[1].Device, c.second}
+			var plan *stage.Plan
+			d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 2}, m.State, members,
+				parallel.Config{Replicas: 4, Batch: 8, Divided: func(p *stage.Plan) { plan = p }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 2 {
+				if _, err := d.Step(t.Context(), stagedBatch(p, []int{2, 2, 2, 2}, uint64(i))); err != nil {
+					t.Fatal(err)
+				}
+				if err := d.Commit(t.Context(), device.Hyper{"lr": 0.1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			times := d.Group().Times()
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.want {
+				waited := times[i].Blocked.Seconds() / times[i].Took.Seconds()
+				if got := plan.Stages[i].Waited; math.Abs(got-want) > 1e-6 || math.Abs(waited-want) > 1e-6 ||
+					times[i].Stage != i+1 || !plan.Ran {
+					t.Errorf("stage %d waited %.3f of the time, its device %+v; want %.3f", i+1, got, times[i], want)
+				}
+			}
+		})
 	}
 }

@@ -32,6 +32,8 @@ type Started struct {
 	TotalSteps    int      `json:"total_steps"`
 	Ranks         int      `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
 
+	Stages []StageShare `json:"stages,omitempty"` // where the layers lie on several devices
+
 	Environment *Environment `json:"environment,omitempty"`
 	Paths       Paths        `json:"paths"`                // Config.Paths
 	Checkpoint  string       `json:"checkpoint,omitempty"` // Config.Checkpoint
@@ -59,9 +61,21 @@ type Stepped struct {
 // time. What is left of 1 is input, which all devices wait for together, and work of the host.
 type DeviceShare struct {
 	Device   string  `json:"device"`
-	Replicas int     `json:"replicas"` // that it has now
+	Stage    int     `json:"stage,omitempty"` // of Started.Stages, from 1; 0: it has all layers
+	Replicas int     `json:"replicas"`        // that it has now
 	Compute  float64 `json:"compute"`
 	SyncWait float64 `json:"sync_wait"` // that it waited for other devices
+}
+
+// StageShare says what a stage has of the layers, and for which share of the time of steps its devices wait
+// for others and for what crosses.
+type StageShare struct {
+	Devices  []string `json:"devices"`
+	First    string   `json:"first"` // layer
+	Last     string   `json:"last"`
+	Layers   int      `json:"layers"`
+	Expected float64  `json:"wait_expected"` // by the plan
+	Waited   float64  `json:"wait"`          // 0 before the first step
 }
 
 // RankShare has the figures of a rank since the last event.
@@ -190,7 +204,8 @@ type Finished struct {
 	Seconds float64 `json:"seconds"`                          // since Session.Run began
 	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited at the end
 
-	Lost []Losses `json:"devices_lost,omitempty"` // of the devices that were lost in the run
+	Lost   []Losses     `json:"devices_lost,omitempty"` // of the devices that were lost in the run
+	Stages []StageShare `json:"stages,omitempty"`       // of Started, with the time that they waited
 
 	// What evaluation found best, which is the template if Save is not last; BestEpoch is 0 without evaluation.
 	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1

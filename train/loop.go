@@ -102,7 +102,7 @@ func (s *Session) start() {
 	if s.plan.config.Peers != nil {
 		ranks = s.plan.config.Peers.Size()
 	}
-	s.plan.emit(Started{Ranks: ranks, Recipe: s.plan.recipe, Devices: group.Devices(),
+	s.plan.emit(Started{Ranks: ranks, Stages: s.stageShares(), Recipe: s.plan.recipe, Devices: group.Devices(),
 		Placement: group.Placement(), Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Input: sees(s.plan.template.Input()), Pictures: s.pictures(),
 		Moving:     s.plan.config.withOptionNames(s.plan.recipe.moving(s.plan.template.Graph)),

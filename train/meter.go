@@ -60,8 +60,8 @@ func (m *meter) deviceShares(now []parallel.DeviceTime) []DeviceShare {
 	var all []DeviceShare
 	for _, d := range now {
 		took, blocked := spent(d.Device, m.devices, now)
-		all = append(all, DeviceShare{Device: d.Device, Replicas: d.Replicas, Compute: m.fraction(took - blocked),
-			SyncWait: m.fraction(blocked)})
+		all = append(all, DeviceShare{Device: d.Device, Stage: d.Stage, Replicas: d.Replicas,
+			Compute: m.fraction(took - blocked), SyncWait: m.fraction(blocked)})
 	}
 	return all
 }

@@ -26,6 +26,7 @@ type Session struct {
 	probe        parallel.Batch // for the gap of the epoch; empty in its middle
 	norms        normsWatch     // for Norms
 	losses       []Losses       // of devices
+	divided      *parallel.Plan // of stages; nil: all devices have all layers
 	began        time.Time
 }
 
@@ -177,7 +178,7 @@ func (s *Session) driverConfig() parallel.Config {
 		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
 		Template: r.WeightSync == parallel.Template, Local: r.local(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
-		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: c.Divided}
+		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide}
 }
 
 // withAverages returns a state with averages, which begin at the weights unless a checkpoint brought

@@ -24,6 +24,9 @@ func reportTrained(o *output, done train.Finished) {
 	for _, l := range done.Lost {
 		o.note("device %s was lost %s  %s", l.Device, plural(l.Times, "time"), l.Excluded)
 	}
+	if line := train.StagesLine(done.Stages); line != "" {
+		o.note("%s", line)
+	}
 	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, plural(done.Steps, "step"),
 		done.Seconds)
 	if done.BestEpoch == 0 {

@@ -78,8 +78,10 @@ func (n *Network) Find(layer string) (int, error) {
 		return ok && layer != "" && (rest[0] == '.' || rest[0] == '/')
 	})
 	if i < 0 {
-		return 0, problem.New("stages", layer, "the network has no layer of that name",
+		unknown := problem.New("stages", layer, "the network has no layer of that name",
 			"look them up in the text of its graph")
+		unknown.Known = names
+		return 0, unknown
 	}
 	return i, nil
 }

@@ -29,7 +29,7 @@ type Planned struct {
 	Across      int64   // bytes of Rows rows that come from earlier stages
 	Seconds     float64 // for a row
 	Idle        float64 // share of the time that it will wait
-	Waited      float64 // and has waited
+	Waited      float64 // and has waited so far, in training: of the time of steps
 }
 
 // Plan returns the plan of a division, of which programs are the stages and times is how long

@@ -34,6 +34,8 @@ func Parse(text string) (Spec, error) {
 		return Spec{}, nil
 	case text == "auto":
 		return Spec{Auto: true}, nil
+	case errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(text, "-"):
+		return Spec{}, problem.New("stages", text, "no network has so many layers", "use fewer stages")
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		layers := strings.Split(text, ",")
 		if slices.Contains(layers, "") {
@@ -58,11 +60,22 @@ func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*
 		return n.fitting(s, p, rows, free)
 	}
 	d, err := n.Choose(s, n.Times(p))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = Columns(len(free), d.stages)
 	}
-	_, err = Columns(len(free), d.stages)
+	var refused *problem.Error
+	if _, number := strconv.Atoi(valueOf(err)); number == nil && errors.As(err, &refused) && len(s.Layers) > 0 {
+		refused.Value = strings.Join(s.Layers, ",") // as it was asked for
+	}
 	return d, err
+}
+
+// valueOf returns the value of an option that err is about; "" if it is about none.
+func valueOf(err error) string {
+	if e := new(problem.Error); errors.As(err, &e) {
+		return e.Value
+	}
+	return ""
 }
 
 // fitting returns the division into as few stages as fit the memory of the devices.

@@ -65,6 +65,7 @@ type start struct {
 	FirstStep     int                `json:"first_step"`
 	TotalSteps    int                `json:"total_steps"`
 	Ranks         int                `json:"ranks"`
+	Stages        []train.StageShare `json:"stages"`
 	Environment   *train.Environment `json:"environment"`
 	Paths         train.Paths        `json:"paths"`
 	Checkpoint    string             `json:"checkpoint"`
@@ -119,6 +120,7 @@ type epoch struct {
 // portion is where the time of a device or of a rank went, as shares of it.
 type portion struct {
 	Device     string `json:"device"`
+	Stage      int    `json:"stage"`
 	Compute    figure `json:"compute"`
 	InputWait  figure `json:"input_wait"`
 	SyncWait   figure `json:"sync_wait"`
@@ -144,15 +146,16 @@ type gap struct {
 }
 
 type finished struct {
-	Model     string         `json:"model"`
-	SHA256    string         `json:"sha256"`
-	Steps     int            `json:"steps"`
-	Seconds   figure         `json:"seconds"`
-	Lost      []train.Losses `json:"devices_lost"`
-	BestEpoch int            `json:"best_epoch"`
-	Best      figure         `json:"best"`
-	Figure    string         `json:"figure"`
-	Save      string         `json:"save"`
+	Model     string             `json:"model"`
+	SHA256    string             `json:"sha256"`
+	Steps     int                `json:"steps"`
+	Seconds   figure             `json:"seconds"`
+	Lost      []train.Losses     `json:"devices_lost"`
+	Stages    []train.StageShare `json:"stages"`
+	BestEpoch int                `json:"best_epoch"`
+	Best      figure             `json:"best"`
+	Figure    string             `json:"figure"`
+	Save      string             `json:"save"`
 }
 
 // field is an entry of a recipe.

@@ -65,9 +65,30 @@ func (r *Run) story() []string {
 			out = append(out, fmt.Sprintf("%s of %s left out", problem.Plural(d.skipped, "bad file"), d.of))
 		}
 	}
+	out = append(out, r.stages()...)
 	if r.repeated > 0 {
 		out = append(out, fmt.Sprintf("%s done twice, because the run went on from a checkpoint",
 			problem.Plural(r.repeated, "step")))
+	}
+	return out
+}
+
+// stages says what each stage has of the layers, and how long it waited if the run has ended.
+func (r *Run) stages() (out []string) {
+	all, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
+	if ended {
+		all = r.done.Stages
+	}
+	for i, s := range all {
+		text := fmt.Sprintf("stage %d, %s, has %s, %s to %s: ", i+1, strings.Join(s.Devices, ", "),
+			problem.Plural(s.Layers, "layer"), s.First, s.Last)
+		if ended {
+			text += fmt.Sprintf("it waited %.0f %% of the time of steps, and %.0f %% were expected", 100*s.Waited,
+				100*s.Expected)
+		} else {
+			text += fmt.Sprintf("it is expected to wait %.0f %% of the time of steps", 100*s.Expected)
+		}
+		out = append(out, text)
 	}
 	return out
 }

@@ -98,6 +98,9 @@ func portions(title string, of []portion, input float64) *times {
 		if name == "" {
 			name = "rank " + strconv.Itoa(i)
 		}
+		if p.Stage > 0 {
+			name += ", stage " + strconv.Itoa(p.Stage)
+		}
 		if p.InputWait.v != nil {
 			waited = p.InputWait.or()
 		}

@@ -1,0 +1,52 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/parallel"
+)
+
+// divide takes in the plan of the stages, which tells from step to step how long they have waited.
+func (s *Session) divide(p *parallel.Plan) {
+	s.divided = p
+	if tell := s.plan.config.Divided; tell != nil && !p.Ran { // how long they waited is in Finished
+		tell(p)
+	}
+}
+
+// stageShares returns what the stages have, and how long they have waited until now.
+func (s *Session) stageShares() []StageShare {
+	if s.divided == nil {
+		return nil
+	}
+	var all []StageShare
+	for _, p := range s.divided.Stages {
+		all = append(all, StageShare{Devices: p.Devices, First: p.First, Last: p.Last, Layers: p.Layers,
+			Expected: p.Idle, Waited: p.Waited})
+	}
+	return all
+}
+
+// StagesLine returns a line of text that says how long stages have waited; "" if there are none.
+func StagesLine(stages []StageShare) string {
+	var waited, expected []string
+	for _, s := range stages {
+		waited = append(waited, fmt.Sprintf("%.0f %%", 100*s.Waited))
+		expected = append(expected, fmt.Sprintf("%.0f %%", 100*s.Expected))
+	}
+	if len(waited) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("stages waited %s of the time of steps; %s were expected", listed(waited),
+		listed(expected))
+}
+
+// listed writes words as a list: "1 %, 2 % and 3 %".
+func listed(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -25,12 +25,15 @@ func measure(ctx context.Context, o *output, name string, file modelfile.Options
 			return err
 		}
 	}
-	scaled := len(options.Scaling) > 0
-	o.result("%s", bench.Heading(scaled))
+	scaled, first := len(options.Scaling) > 0, true
 	return bench.Run(ctx, m.Model, options, func(r *bench.Row) error {
 		r.Model = name
 		if r.Mode == bench.Infer {
 			warnOfTerms(o, was, predict.Terms{Kernels: r.Kernels, Precision: r.Precision})
+		}
+		if first { // an error before it has no table
+			o.result("%s", bench.Heading(scaled))
+			first = false
 		}
 		o.event("bench", r)
 		o.result("%s", r.Line(scaled))

@@ -70,6 +70,9 @@ func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 
 // stageOptions returns what --stages and --plan ask for.
 func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
+	if c.IsSet("stages") && c.String("stages") == "" {
+		return stage.Spec{}, nil, problem.New("stages", "''", "want a number, auto, or names of layers", "")
+	}
 	s, err := stage.Parse(c.String("stages"))
 	if !c.Bool("plan") && len(s.Layers) == 0 {
 		return s, nil, err // where layers are named, what crosses is said

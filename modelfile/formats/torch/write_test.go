@@ -41,6 +41,19 @@ func TestWriteReadsBack(t *testing.T) {
 	}
 }
 
+// TestWriteHasAVersion: load_state_dict of torchvision's MNASNet takes no state dict without one.
+func TestWriteHasAVersion(t *testing.T) {
+	for _, labels := range [][]string{nil, {"cat"}} {
+		want := "}X\t\x00\x00\x00_metadataccollections\nOrderedDict\n)RX\x00\x00\x00\x00}X\a\x00\x00\x00versionK\x02sss"
+		if labels != nil {
+			want += "X\x06\x00\x00\x00labels](X\x03\x00\x00\x00cates"
+		}
+		if got := stateDictPickle(samples(), labels); !bytes.HasSuffix(got, []byte(want+"b.")) {
+			t.Errorf("labels %q: the state dict ends in %q, want %q", labels, got[len(got)-100:], want+"b.")
+		}
+	}
+}
+
 func TestWriteAligns(t *testing.T) {
 	var b bytes.Buffer
 	if err := Write(&b, samples()); err != nil {
@@ -76,7 +89,9 @@ func TestPeerPyTorch(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := `import sys, torch
-for name, t in torch.load(sys.argv[1], weights_only=True).items():
+state = torch.load(sys.argv[1], weights_only=True)
+assert state._metadata == {"": {"version": 2}}, state._metadata  # without it torchvision's MNASNet refuses the file
+for name, t in state.items():
     print(name, list(t.shape), t.dtype, t.double().sum().item())
 `
 	got, err := exec.Command("/usr/bin/python3", "-c", program, path).CombinedOutput()

@@ -13,7 +13,7 @@ import (
 type pickler struct{ bytes.Buffer }
 
 // stateDictPickle is the pickle of an OrderedDict of tensors, the i-th of
-// which lies in storage i. Its attribute labels has the names of classes.
+// which lies in storage i, with its attributes.
 func stateDictPickle(tensors []foreign.Tensor, labels []string) []byte {
 	p := &pickler{}
 	p.WriteString("\x80\x02")
@@ -24,25 +24,38 @@ func stateDictPickle(tensors []foreign.Tensor, labels []string) []byte {
 		p.tensor(t, strconv.Itoa(i))
 	}
 	p.WriteByte('u')
-	if len(labels) > 0 {
-		p.attribute(labelAttribute, labels)
-	}
+	p.attributes(labels)
 	p.WriteByte('.')
 	return p.Bytes()
 }
 
-// labelAttribute is the attribute of a state dict that has the names of classes.
-const labelAttribute = "labels"
+// Attributes of a state dict. load_state_dict looks up the version of every module in the metadata;
+// torchvision's MNASNet takes none but its own. Batch norms have none here: so they do without counters.
+const (
+	labelAttribute    = "labels"
+	metadataAttribute = "_metadata"
+	moduleVersion     = 2
+)
 
-// attribute gives the object on the stack an attribute that is a list of strings.
-func (p *pickler) attribute(name string, l []string) {
+// attributes gives the state dict on the stack the version of its outermost module, and names of classes.
+func (p *pickler) attributes(labels []string) {
 	p.WriteByte('}') // the state: a dict of attributes
-	p.text(name)
-	p.WriteString("](")
-	for _, s := range l {
-		p.text(s)
+	p.text(metadataAttribute)
+	p.orderedDict()
+	p.text("")
+	p.WriteByte('}')
+	p.text("version")
+	p.number(moduleVersion)
+	p.WriteString("sss")
+	if len(labels) > 0 {
+		p.text(labelAttribute)
+		p.WriteString("](")
+		for _, s := range labels {
+			p.text(s)
+		}
+		p.WriteString("es")
 	}
-	p.WriteString("esb")
+	p.WriteByte('b')
 }
 
 func (p *pickler) orderedDict() {

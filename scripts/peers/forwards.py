@@ -4,7 +4,8 @@ forwards.py FOLDER BNCTL [NAME...]
     Makes each of bnctl's networks for classes in torchvision, with random weights and with statistics of random
     pictures; writes its state_dict to FOLDER, as torchvision has it and with the names of DataParallel; lets bnctl
     predict two pictures from the first, and strip both. Prints a JSON line for each: the largest difference from
-    PyTorch in float64, relative to the largest value, how far PyTorch in float32 is from that, and whether the two
+    PyTorch in float64, relative to the largest value, how far PyTorch in float32 is from that, the largest difference
+    from ONNX Runtime, which runs what PyTorch exports (families.py says which ONNX Runtime), and whether the two
     templates are the same. Ends with 1 if a difference is beyond 1e-5, and twice that of PyTorch itself. The lines
     are kept in FOLDER/forwards.lines: what has one of this BNCTL is not computed again.
 """
@@ -19,6 +20,8 @@ import numpy as np
 import torch
 import torchvision
 from torch import nn
+
+from families import Reference, export
 
 warnings.simplefilter("ignore")
 
@@ -102,19 +105,33 @@ def stripped(program, folder, name, net):
         return files, a.read() == b.read()
 
 
-def compare(folder, program, name):
+def by_onnxruntime(reference, folder, name, net, x):
+    """The outputs of ONNX Runtime for what PyTorch exports."""
+    path = os.path.join(folder, name + ".onnx")
+    export(net, x, path, 17)
+    outputs = reference.outputs(path, x.numpy())
+    for f in os.listdir(folder):
+        if f.startswith(name + ".onnx"):
+            os.remove(os.path.join(folder, f))
+    return outputs[0]
+
+
+def compare(reference, folder, program, name):
     net = settle(name, build(name), SIDES.get(name, 224))
     x = pixels(2, SIDES.get(name, 224))
     with torch.no_grad():
         single = net(normalised(name, x).float()).numpy()
         exact = net.double()(normalised(name, x)).numpy()
+    peer = by_onnxruntime(reference, folder, name, net.float(), normalised(name, x).float())
     files, same = stripped(program, folder, name, net.float())
     samples, out = os.path.join(folder, name + ".npy"), os.path.join(folder, name + ".y.npy")
     np.save(samples, x.permute(0, 2, 3, 1).contiguous().numpy())
     mean, std = (",".join(map(str, v)) for v in statistics(name))
     bnctl(program, "predict", files[0], samples, "--logits", "--mean", mean, "--std", std, "-o", out)
-    row = {"network": name, "torch": torch.__version__.split("+")[0], "side": x.shape[-1],
-           "difference": difference(np.load(out), exact), "torch_f32": difference(single, exact), "strip_same": same}
+    got = np.load(out)
+    row = {"network": name, "torch": torch.__version__.split("+")[0], "onnxruntime": reference.version, "side": x.shape[-1],
+           "difference": difference(got, exact), "torch_f32": difference(single, exact),
+           "from_onnxruntime": difference(got, peer), "onnxruntime_from_float64": difference(peer, exact), "strip_same": same}
     for f in files + [samples, out]:
         os.remove(f)
     return row
@@ -142,8 +159,9 @@ def good(row):
 
 
 def main(folder, program, *names):
-    path = os.path.join(folder, "forwards.lines")
-    sys.exit(not all([good(row) for row in rows(path, program, names or NETWORKS, lambda name: compare(folder, program, name))]))
+    path, reference = os.path.join(folder, "forwards.lines"), Reference()
+    sys.exit(not all([good(row) for row in rows(path, program, names or NETWORKS,
+                                                lambda name: compare(reference, folder, program, name))]))
 
 
 if __name__ == "__main__":

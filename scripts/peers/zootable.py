@@ -50,8 +50,8 @@ def main(bnctl, *files):
     def of(name, key):
         return next((r for r in rows if r["network"] == name and key in r), None)
 
-    print("| network | input | parameters | MFLOP | memory of training at batch 32 | from PyTorch | from timm | a step from "
-          "float64: bnctl, PyTorch | images/s, batch 1 | batch 8 |\n|---|---|---|---|---|---|---|---|---|---|")
+    print("| network | input | parameters | MFLOP | memory of training at batch 32 | from PyTorch | from ONNX Runtime | from timm | a step from "
+          "float64: bnctl, PyTorch | images/s, batch 1 | batch 8 |\n|---|---|---|---|---|---|---|---|---|---|---|")
     for m in events(bnctl, "models", "list", "--json"):
         if m["event"] != "model":
             continue
@@ -59,7 +59,7 @@ def main(bnctl, *files):
         gb = (memory["state"] + memory["activations"]) / 1e9
         theirs, timm = of(m["name"], "strip_same"), of(m["name"], "timm")
         print(f"| {m['name']} | {m['input']} | {m['parameters'] / 1e6:.2f} M | {m['flops'] / 1e6:.0f} | {gb:.2f} GB | "
-              f"{short(theirs and theirs['difference'])} | {short(timm and timm.get('difference'))} | "
+              f"{short(theirs and theirs['difference'])} | {short(theirs and theirs.get('from_onnxruntime'))} | {short(timm and timm.get('difference'))} | "
               f"{step(of(m['name'], 'loss_off'))} | {speed(comparisons, m['name'], 1)} | {speed(comparisons, m['name'], 8)} |")
 
 

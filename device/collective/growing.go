@@ -73,6 +73,44 @@ func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
 	}
 }
 
+// Onto returns the values to which a leaf would be added if it came now, the nearest first, where all of them
+// come before it; else nil. So it may be added to them where it is made: see Added.
+func (g *Growing) Onto(leaf int) (values []tensor.Tensor) {
+	for n := (Node{leaf, leaf + 1}); ; {
+		size := n.To - n.From
+		if n.From/size%2 == 0 {
+			if _, ok := g.values[Node{n.To, n.To + size}]; ok {
+				return nil
+			}
+			return values
+		}
+		before, ok := g.values[Node{n.From - size, n.From}]
+		if !ok {
+			return values
+		}
+		values, n = append(values, before), Node{n.From - size, n.To}
+	}
+}
+
+// Added records that a leaf was added to the first value of Onto, the sum to the next, and so on: the last of
+// them is the sum of all now. It returns the others, which nobody needs any more.
+func (g *Growing) Added(leaf int) (spent []tensor.Tensor) {
+	for n, last := (Node{leaf, leaf + 1}), (tensor.Tensor{}); ; {
+		size := n.To - n.From
+		before := Node{n.From - size, n.From}
+		v, ok := g.values[before]
+		if n.From/size%2 == 0 || !ok {
+			g.values[n] = last
+			return spent
+		}
+		delete(g.values, before)
+		if !last.IsZero() {
+			spent = append(spent, last)
+		}
+		n, last = Node{before.From, n.To}, v
+	}
+}
+
 // Drop drops all leaves that have come, and returns the values that nobody needs any more.
 func (g *Growing) Drop() (spent []tensor.Tensor) {
 	spent = slices.Collect(maps.Values(g.values))

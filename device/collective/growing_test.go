@@ -66,3 +66,47 @@ func TestGrowingIsSmall(t *testing.T) {
 		t.Error("leaves of another member are taken")
 	}
 }
+
+// A leaf that is added where Onto says has the bits, and ends the values, of one that comes to Add.
+func TestGrowingOnto(t *testing.T) {
+	draw := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		leaves := 1 + draw.IntN(17)
+		a, b := collective.NewGrowing(collective.Sum), collective.NewGrowing(collective.Sum)
+		order := draw.Perm(leaves)
+		inOrder := draw.IntN(2) == 0
+		if inOrder {
+			slices.Sort(order)
+		}
+		for _, r := range order {
+			v := float32(draw.NormFloat64()) * float32(int(1)<<draw.IntN(20))
+			spent := a.Add(r, tensor.Of([]float32{v}, 1))
+			onto := b.Onto(r)
+			if inOrder && len(onto) != len(spent) {
+				t.Fatalf("leaf %d is to be added to %d values, and Add ends %d", r, len(onto), len(spent))
+			}
+			if len(onto) == 0 {
+				b.Add(r, tensor.Of([]float32{v}, 1))
+				continue
+			}
+			for _, sum := range onto {
+				sum.F32()[0] += v
+				v = sum.F32()[0]
+			}
+			if rest := b.Added(r); len(rest) != len(onto)-1 || len(rest) > 0 && rest[0].F32()[0] != onto[0].F32()[0] {
+				t.Fatalf("leaf %d: %d values are spent of %d", r, len(rest), len(onto))
+			}
+		}
+		all := make([]int, leaves)
+		for r := range all {
+			all[r] = r
+		}
+		want, err := a.Take(leaves, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Take(leaves, all); err != nil || !tensor.Equal(got[0].Value, want[0].Value) {
+			t.Errorf("%d leaves in the order %v: %v, want %v (%v)", leaves, order, got, want, err)
+		}
+	}
+}

@@ -27,7 +27,8 @@ type SlotBackend interface {
 // SlotRunner is a Runner that keeps slots. A run of graph.Forward yields no kept outputs: they are there,
 // with as many rows in as many replicas, when a run of graph.Backward names the same slot, whose
 // s.Inputs has zero Tensors for them. That frees the slot, unless it fails. Kept outputs of
-// graph.Backward are yielded, and may lie in memory of the Runner until Spent.
+// graph.Backward are yielded, and may lie in memory of the Runner until Spent. One that s.Onto has may be
+// added to the first value there, the sum to the next, and so on: then it is yielded as the last of them.
 type SlotRunner interface {
 	Runner
 
@@ -78,4 +79,7 @@ type Step struct {
 	device.Step
 	Func  *graph.Function // of the name Step.Function
 	Group *device.Group   // nil: this device holds all replicas
+	// Onto is, for a SlotRunner and by name of a kept output of graph.Backward, the float32 sums of earlier
+	// replicas to which it is going to be added. After an error they mean nothing.
+	Onto map[string][]tensor.Tensor
 }

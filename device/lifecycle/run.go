@@ -57,9 +57,15 @@ func (x *Executable) run(ctx context.Context, s device.Step) (device.Outcome, er
 	if !fn.Reduces() { // it may have some of the replicas of the group, and meets nobody
 		step.Group = nil
 	}
+	if s.Function == graph.Backward {
+		step.Onto = x.stage.onto(numbered(s, x.device.group), s.Rows)
+	}
 	out, err := x.runner.Run(ctx, step)
-	if err == nil && (s.Function == graph.Forward || s.Function == graph.Backward) {
-		err = x.stage.keep(fn, s, x.device.group, &out)
+	switch {
+	case err != nil && len(step.Onto) > 0: // some of the sums may have more than others
+		x.stage.drop()
+	case err == nil && (s.Function == graph.Forward || s.Function == graph.Backward):
+		err = x.stage.keep(fn, step, x.device.group, &out)
 	}
 	return out, err
 }

@@ -190,7 +190,7 @@ func total(rows []int) (n int) {
 }
 
 // keep takes what a run keeps out of its outputs.
-func (s *stage) keep(fn *graph.Function, step device.Step, g *device.Group, out *device.Outcome) error {
+func (s *stage) keep(fn *graph.Function, step Step, g *device.Group, out *device.Outcome) error {
 	retained := map[string]tensor.Tensor{}
 	var rest []tensor.Tensor
 	yielded := out.Outputs
@@ -211,7 +211,7 @@ func (s *stage) keep(fn *graph.Function, step device.Step, g *device.Group, out 
 		return nil
 	}
 	delete(s.slots, step.Slot)
-	return s.addLeaves(retained, numbered(step, g), step.Rows)
+	return s.addLeaves(retained, numbered(step.Step, g), step)
 }
 
 // numbered returns the numbers of the replicas of a run.
@@ -234,8 +234,30 @@ func local(g *device.Group, count int) []int {
 	return all
 }
 
+// onto returns the sums to which a SlotRunner may add what a run of Backward of these replicas keeps: where
+// there is one of them, which comes for the first time.
+func (s *stage) onto(replicas, rows []int) map[string][]tensor.Tensor {
+	if s.runner == nil || len(replicas) != 1 || len(rows) != 1 || rows[0] == 0 || s.again(replicas) {
+		return nil
+	}
+	sums := map[string][]tensor.Tensor{}
+	for name, tree := range s.leaves {
+		if values := tree.Onto(replicas[0]); len(values) > 0 && s.ops[name] == collective.Sum &&
+			values[0].DType == tensor.F32 {
+			sums[name] = values
+		}
+	}
+	return sums
+}
+
+// added reports whether a SlotRunner has added a leaf to these sums.
+func added(leaf tensor.Tensor, sums []tensor.Tensor) bool {
+	return len(sums) > 0 && len(leaf.Bytes) > 0 && &leaf.Bytes[0] == &sums[len(sums)-1].Bytes[0]
+}
+
 // addLeaves adds what a run of Backward keeps. A leaf that came before begins another step.
-func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas, rows []int) error {
+func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas []int, step Step) error {
+	rows := step.Rows
 	if len(replicas) != len(rows) {
 		return Errorf(device.Invalid, "rows for %d replicas, which are %v", len(rows), replicas)
 	}
@@ -253,10 +275,13 @@ func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas, rows []in
 		}
 		for i, r := range replicas {
 			leaf := t.Rows(i, i+1).Reshape(t.Shape[1:]...)
-			if rows[i] > 0 {
-				s.spent(tree.Add(r, leaf)...)
-			} else {
+			switch {
+			case rows[i] == 0:
 				s.spent(leaf)
+			case added(leaf, step.Onto[name]):
+				s.spent(tree.Added(r)...)
+			default:
+				s.spent(tree.Add(r, leaf)...)
 			}
 		}
 	}

@@ -35,6 +35,9 @@ func buildConvGradWeight(c *plan.Compiler) run.Action {
 	case class.Direct:
 		return g.directGradient(x, dy, dw)
 	}
+	if c.Threads() == 1 && g.Groups == 1 { // workers may share a panel
+		dw.IsAdded()
+	}
 	return everyReplica(g.gradientByWindows(x, dy, dw))
 }
 
@@ -80,6 +83,13 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 		at := sections[0].together(replicas*len(sections), most, f.Threads())
 		splits := (panels + at - 1) / at
 		cuts := enough(sections[0].window.Taps, replicas*len(sections)*splits, f.Threads())
+		for i := range sections {
+			sections[i].cut(cuts)
+		}
+		adds, spare := cuts == 1 && len(sections) == 1 && sections[0].sideBySide() && f.Adds(dw), 0
+		if adds {
+			spare = kernel.PanelLanes * sections[0].step
+		}
 		f.Each(replicas*len(sections)*splits*cuts, func(w *run.Worker, task int) {
 			cut, task := task%cuts, task/cuts
 			p0, task := task%splits*at, task/splits
@@ -87,7 +97,8 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 			section, kernels := &sections[group], f.Kernels
 			t0, t1 := section.taps(cut, cuts)
 			n := section.sums(p0, p0+at, t0, t1)
-			buffer := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]))
+			buffer := w.Floats(padded + kernel.GradientSlack + n*chunks.blocks(f.Rows[r]) + spare)
+			unpacked, buffer := buffer[:spare], buffer[spare:]
 			buffer, workspace := buffer[:padded], buffer[padded+kernel.GradientSlack:]
 			sums := chunks.sum(kernels, workspace, n, f.Starts[r], f.Starts[r+1], func(sums []float32, from, to int) {
 				rows := f.Schedule.Gradient
@@ -109,7 +120,14 @@ func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow 
 				})
 			})
 			for panel := p0; panel < p0+at; panel++ {
-				section.window.Unpack(panel, run.Row(out, dw, r), sums, section.at, section.step, t0, t1)
+				first, order := panel*kernel.PanelLanes*section.step, section.orders[cut]
+				if adds {
+					some := unpacked[:min(spare, dw.Count-first)]
+					kernels.Unpack(section.window, panel, some, sums, order, section.step)
+					f.Add(dw, first, some)
+				} else {
+					kernels.Unpack(section.window, panel, run.Row(out, dw, r)[first:], sums, order, section.step)
+				}
 				sums = sums[section.sums(panel, panel+1, t0, t1):]
 			}
 		})

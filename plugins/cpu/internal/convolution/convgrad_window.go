@@ -16,6 +16,7 @@ type gradientOf struct {
 	window *kernel.Window
 	at     []int // as in packPart, into the gradient of the whole weight
 	step   int
+	orders []kernel.Order // of at, by range of taps: see cut
 	all    []tapOf
 	seen   []tapOf // without the positions whose input is padding; nil: they are few
 	// inOrder says that there is one tap, which sees the positions one behind the other.
@@ -45,6 +46,21 @@ func newGradientOf(w *kernel.Window, at []int, step int) gradientOf {
 // taps returns the taps [t0, t1) of range i.
 func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
 	return g.window.Taps * i / ranges, g.window.Taps * (i + 1) / ranges
+}
+
+// sideBySide reports whether the weights of a panel lie side by side.
+func (g *gradientOf) sideBySide() bool { return len(g.at) == g.step }
+
+// cut orders the gradient for that many ranges of taps.
+func (g *gradientOf) cut(ranges int) {
+	if len(g.orders) == ranges {
+		return
+	}
+	g.orders = nil
+	for i := range ranges {
+		t0, t1 := g.taps(i, ranges)
+		g.orders = append(g.orders, kernel.NewOrder(g.at[t0*g.window.Run:t1*g.window.Run]))
+	}
 }
 
 // sums returns the number of the sums of taps [t0, t1) of panels [p0, p1).

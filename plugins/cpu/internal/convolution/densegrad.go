@@ -36,6 +36,7 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	// image, x that of its gradient, so that rows of dw come out whole.
 	g := &denseGradient{x: x, dy: dy, dw: dw, windows: denseWindowsOf(dy.Count, x.Count),
 		chunks: chunksOf(1)}
+	dw.IsAdded()
 	g.summed = c.OnlySummed()
 	if g.summed {
 		c.ComesSummed(dw)
@@ -47,6 +48,7 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 			g.windows.prepare(min(n, g.chunks.rows))
 			g.windows.prepare(n % g.chunks.rows)
 		}
+		g.adds = f.Adds(dw)
 		leaves, local := f.Members()
 		nodes := g.nodes(leaves, local)
 		panels := g.windows.rows(1).Panels()
@@ -73,6 +75,7 @@ type denseGradient struct {
 	// it is then summed along the tree while in the cache, and the value of a
 	// node is left where that of its first replica with rows belongs.
 	summed bool
+	adds   bool // in the run it is added to sums
 }
 
 // nodes returns the nodes of the tree over the replicas that are made here.
@@ -137,7 +140,12 @@ func (t *denseTask) sum(n collective.Node) {
 	to, sums := run.Row(t.f.F32(t.k.dw), t.k.dw, first)[t.panel*kernel.PanelLanes:], t.block(0)
 	real := min(t.width, t.k.x.Count-t.panel*kernel.PanelLanes)
 	for o := t.k0; o < t.k1; o++ {
-		copy(to[o*t.k.x.Count:], sums[(o-t.k0)*t.width:][:real])
+		row := sums[(o-t.k0)*t.width:][:real]
+		if t.k.adds {
+			t.f.Add(t.k.dw, o*t.k.x.Count+t.panel*kernel.PanelLanes, row)
+		} else {
+			copy(to[o*t.k.x.Count:], row)
+		}
 	}
 }
 

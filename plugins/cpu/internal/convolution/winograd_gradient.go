@@ -40,6 +40,7 @@ type winogradGradient struct {
 	leaves        *run.Slot            // gradients of chunks of replicas that have several
 	orders        map[int]kernel.Order // of the gradients, by the number of input channels
 	all           []chunk              // of the run
+	adds          bool                 // the gradient, of the run, is added to sums
 }
 
 // gradientWorkspace is memory for one chunk at a time.
@@ -75,6 +76,7 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	for _, n := range []int{kernel.Lanes, gradientWidth} {
 		k.orders[n] = tapsOrder(k.Taps(), n)
 	}
+	dw.IsAdded()
 	return run.Whole(func(f *run.Frame) error {
 		k.run(f)
 		return nil
@@ -107,6 +109,7 @@ type chunk struct{ r, i, count, from, to, leaf int }
 // stay in their own caches then, or, where some would be idle, share one chunk after the other.
 func (k *winogradGradient) run(f *run.Frame) {
 	k.list(f)
+	k.adds = f.Adds(k.dw)
 	if threads := f.Threads(); len(k.workspaces) == 1 || threads == 1 || !evenly(len(k.all), threads) {
 		width := k.blockWidth(threads)
 		for _, c := range k.all {

@@ -117,11 +117,20 @@ func (t *tapsTask) sum(node collective.Node, n int) []float32 {
 	return all
 }
 
-// unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap].
+// unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap], or adds them to sums of such.
 func (t *tapsTask) unpack(taps []float32) {
-	dw := run.Row(t.f.F32(t.k.dw), t.k.dw, t.r)
-	to := dw[(t.panel*kernel.PanelLanes*t.k.g.c+t.k0)*t.k.Taps():]
-	t.f.Kernels.Scatter(to, t.k.orders[t.k1-t.k0], t.k.g.c*t.k.Taps(), taps, t.width, t.width)
+	order, step := t.k.orders[t.k1-t.k0], t.k.g.c*t.k.Taps()
+	at := (t.panel*kernel.PanelLanes*t.k.g.c + t.k0) * t.k.Taps()
+	if !t.k.adds {
+		t.f.Kernels.Scatter(run.Row(t.f.F32(t.k.dw), t.k.dw, t.r)[at:], order, step, taps, t.width, t.width)
+		return
+	}
+	n := (t.k1 - t.k0) * t.k.Taps()
+	unpacked := t.w.Unpacked(n * t.width)
+	t.f.Kernels.Scatter(unpacked, order, n, taps, t.width, t.width)
+	for c := range t.width {
+		t.f.Add(t.k.dw, at+c*step, unpacked[c*n:][:n])
+	}
 }
 
 // mend computes again, by windows, those gradients that tiles do not compute well.

@@ -16,6 +16,7 @@ func (r *runner) Run(ctx context.Context, s lifecycle.Step) (device.Outcome, err
 	if !f.Hold(fn, s.Slot) {
 		return device.Outcome{}, lifecycle.Errorf(device.Invalid, "slot %d is empty", s.Slot)
 	}
+	f.Onto(fn, s.Onto)
 	err := f.Run(fn)
 	f.Release(fn, s.Slot, err == nil)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestGradient(t *testing.T) {
 						spare)
 					from = to
 				}
-				w.Unpack(panel, result, sums, rowsOf(s.run, s.width), 1, 0, 1)
+				set.Unpack(w, panel, result[panel*PanelLanes:], sums, NewOrder(rowsOf(s.run, s.width)), 1)
 			}
 			return result
 		}

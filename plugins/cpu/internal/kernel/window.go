@@ -146,22 +146,11 @@ func (s *Set) column(width int) int {
 	return min(width, s.window[0].width)
 }
 
-// Unpack is Pack the other way: it writes sums of one panel, as Gradient
-// makes them for the taps [t0, t1), to dst. The weight of tap t, value k and
-// channel c lies at[t*Run+k] + c*step from its beginning.
-func (w *Window) Unpack(panel int, dst, sums []float32, at []int, step, t0, t1 int) {
-	first, width, real := w.panel(panel)
-	for c := 0; c < real; c += Lanes { // so few rows of dst stay in the cache
-		for k := range w.Run { // taps inside: they are neighbours in dst
-			for t := t0; t < t1; t++ {
-				to := at[t*w.Run+k] + (first+c)*step
-				for _, v := range sums[((t-t0)*w.Run+k)*width+c:][:min(real-c, Lanes)] {
-					dst[to] = v
-					to += step
-				}
-			}
-		}
-	}
+// Unpack is Pack the other way: it writes sums of one panel, as Gradient makes them for some taps, to dst.
+// Value i of the order, which is that of those taps, and channel c of the panel lie at order.at[i] + c*step.
+func (s *Set) Unpack(w *Window, panel int, dst, sums []float32, order Order, step int) {
+	_, width, real := w.panel(panel)
+	s.Scatter(dst, order, step, sums, width, real)
 }
 
 // Workspace is what a worker lends to Window: memory, whose contents mean nothing between calls,

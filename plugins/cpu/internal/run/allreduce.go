@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -17,7 +18,7 @@ func (e *Exchange) run(f *Frame) error {
 	for i := range e.values {
 		values[i], pieces = reduction(f, &e.values[i], leaves, local, pieces)
 	}
-	f.Each(len(pieces), func(_ *Worker, i int) { pieces[i].reduce() })
+	f.Each(len(pieces), func(_ *Worker, i int) { pieces[i].reduce(f.Kernels) })
 	if g := f.machine.Group; g != nil && !g.Alone() {
 		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: e.lane,
 			Sequence: f.sequence[e.lane], Name: e.values[0].From.Name}
@@ -97,7 +98,11 @@ func (n *Reduced) cut(pieces []piece, node collective.Node, leaf func(int) []byt
 }
 
 // reduce combines the leaves of the piece's node in place.
-func (p *piece) reduce() {
+func (p *piece) reduce(kernels *kernel.Set) {
+	if p.value.Op == collective.Sum && p.value.To.DType == tensor.F32 {
+		p.sum(kernels, p.node)
+		return
+	}
 	collective.Reduce(p.value.Op, p.node, func(replica int) tensor.Tensor {
 		b := p.leaf(replica)
 		if b == nil {
@@ -105,4 +110,23 @@ func (p *piece) reduce() {
 		}
 		return tensorOf(p.value.To, b[p.from:p.to])
 	})
+}
+
+// sum is collective.Reduce of float32 sums, by vectors.
+func (p *piece) sum(kernels *kernel.Set, n collective.Node) []float32 {
+	if n.Leaf() {
+		if b := p.leaf(n.From); b != nil {
+			return View[float32](b[p.from:p.to])
+		}
+		return nil
+	}
+	left, right := n.Children()
+	a, b := p.sum(kernels, left), p.sum(kernels, right)
+	switch {
+	case a == nil:
+		return b
+	case b != nil:
+		kernels.Add(a, a, b)
+	}
+	return a
 }

@@ -29,6 +29,9 @@ type Frame struct {
 	areas   [inLeaves + 1][]byte // the arena, and regions of what is kept
 	profile profile              // nil unless it was asked for
 
+	onto  map[*Value][]tensor.Tensor // sums to which gradients are added
+	added map[*Value]bool            // of these: they have been, or are being
+
 	number   uint64                   // of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
 	waiting  func() error             // for the exchange of moments that is under way; nil without

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -184,7 +185,12 @@ func (l *layout) keep(name string, v *Value) {
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
 	if v.slot.area = areaOf(l.fn.graph.Name); v.slot.area != inArena {
-		l.fn.reserved = append(l.fn.reserved, v.slot)
+		v.slot.adds = v.adds
+		// Large ones first: those of which a run stores nothing then take no memory.
+		at, _ := slices.BinarySearchFunc(l.fn.reserved, v.slot, func(a, b *Slot) int {
+			return cmp.Or(b.perReplica-a.perReplica, -1)
+		})
+		l.fn.reserved = slices.Insert(l.fn.reserved, at, v.slot)
 		return
 	}
 	m.retained = append(m.retained, v.slot)
@@ -192,7 +198,7 @@ func (l *layout) keep(name string, v *Value) {
 
 // bringIn finds a slot for every input: commit finds what train retained, and train.backward what
 // train.forward did, copied only if it wants another order; float32 and maps of int8 are copied in the
-// device's own order, and so is what is retained; the rest is read where it lies.
+// device's own order, and so is what is retained; the rest is read where it lies, and so is what commit gets.
 func (l *layout) bringIn() {
 	for i, id := range l.fn.graph.Inputs {
 		v := l.fn.values[id]
@@ -207,7 +213,8 @@ func (l *layout) bringIn() {
 			v.slot, v.state, v.input = t.slot, t.state, -1
 			continue
 		}
-		if v.DType == tensor.F32 || v.Last || v.slack || l.fn.keeps(id) {
+		whole := v.Kind == graph.Whole && l.fn.graph.Name == graph.Commit // sums of gradients, say
+		if v.DType == tensor.F32 && !whole || v.Last || v.slack || l.fn.keeps(id) {
 			last, _ := l.lastUse(id, -1)
 			l.slot(v, 0, last)
 			l.fn.copied = append(l.fn.copied, v)

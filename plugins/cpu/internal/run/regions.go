@@ -80,14 +80,21 @@ func setOffsets(reserved []*Slot, c device.Capacity) (n int) {
 }
 
 // HeldBytes returns the memory of regions: of slots, those of all rows, and of leaves those of a run for each
-// value of their tree that may wait for another.
+// value of their tree that may wait for another. What is not added where it is made takes one more.
 func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
 	for _, fn := range functions {
 		switch areaOf(fn.graph.Name) {
 		case inSlot:
 			n += setOffsets(fn.reserved, c)
 		case inLeaves:
-			n += setOffsets(fn.reserved, device.Capacity{Replicas: 1}) * (1 + bits.Len(uint(c.Replicas)))
+			wait := max(1, bits.Len(uint(max(c.Replicas, 1)-1)))
+			for _, s := range fn.reserved {
+				if each := s.bytes(device.Capacity{Replicas: 1}); s.adds {
+					n += each * wait
+				} else {
+					n += each * (wait + 1)
+				}
+			}
 		}
 	}
 	return n
@@ -131,7 +138,7 @@ func (f *Frame) Release(fn *Function, slot int, ok bool) {
 // heldBytes returns how many bytes of leaves are yielded where they lie.
 func (f *Frame) heldBytes(fn *Function) (n int) {
 	for _, o := range fn.graph.Outputs {
-		if v := fn.values[o.Value]; o.Keep && v.inLeaves() {
+		if v := fn.values[o.Value]; o.Keep && v.inLeaves() && !f.added[v] {
 			n += v.size() * f.Units(v.Kind)
 		}
 	}
@@ -143,10 +150,14 @@ func (v *Value) inLeaves() bool {
 	return v.slot != nil && v.slot.area == inLeaves && !v.Last && !v.half
 }
 
-// Yield returns output v, which lies in the memory of leaves until Spent if it can.
+// Yield returns output v, which lies in the memory of leaves until Spent if it can, or where it was added.
 func (f *Frame) Yield(v *Value) tensor.Tensor {
-	if !v.inLeaves() {
+	switch {
+	case !v.inLeaves():
 		return f.TakeOut(v)
+	case f.added[v]:
+		sums := f.onto[v]
+		return tensor.Tensor{DType: v.DType, Shape: f.shape(v), Bytes: sums[len(sums)-1].Bytes}
 	}
 	return tensor.Tensor{DType: v.DType, Shape: f.shape(v), Bytes: f.Bytes(v)}
 }

@@ -14,6 +14,7 @@ type Slot struct {
 	from, to                  int // times, both included
 	offset                    int
 	area                      area
+	adds                      bool // in memory of leaves: only the first of them are stored
 }
 
 const (

@@ -18,6 +18,9 @@ func (f *Frame) Run(fn *Function) error {
 	if exchangeErr := f.awaitAll(); err == nil {
 		err = exchangeErr
 	}
+	if err == nil {
+		f.addStored()
+	}
 	return err
 }
 

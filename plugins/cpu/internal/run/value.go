@@ -38,6 +38,7 @@ type Value struct {
 	over    *Value // a value of the group in whose memory it lies, if both are local
 	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
 	slack   bool   // an input that has to be copied, for kernels read what lies behind it
+	adds    bool   // its action adds it with Frame.Add where it can
 	state   *State // the state tensor that it reads, or becomes in place
 	from    *Value // what the earlier function keeps in another order, and this one gets a copy of
 	input   int    // the input that it is, -1 for none
@@ -64,6 +65,9 @@ func (v *Value) LieInOrder() {
 
 // NeedSlack says that kernels read what lies behind it.
 func (v *Value) NeedSlack() { v.slack = true }
+
+// IsAdded says that its action adds it to sums, if it is to be added, and does not store it.
+func (v *Value) IsAdded() { v.adds = true }
 
 // LieChannelsLast says that the bytes of a map, which has two axes or more, lie as its float32 would.
 func (v *Value) LieChannelsLast() { v.Last = true }

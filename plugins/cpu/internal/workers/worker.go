@@ -11,6 +11,7 @@ type Worker struct {
 	Int8      kernel.Int8Workspace
 	Sums      kernel.SumWorkspace
 	floats    []float32
+	unpacked  []float32
 	doubles   []float64
 	partials  []float64
 	half      []uint16
@@ -28,6 +29,14 @@ func (w *Worker) Floats(n int) []float32 {
 		w.floats = make([]float32, n)
 	}
 	return w.floats[:n]
+}
+
+// Unpacked returns n values, others than Floats, not cleared.
+func (w *Worker) Unpacked(n int) []float32 {
+	if len(w.unpacked) < n {
+		w.unpacked = make([]float32, n)
+	}
+	return w.unpacked[:n]
 }
 
 // Doubles returns n values of the worker's own memory, not cleared.

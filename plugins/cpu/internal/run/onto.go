@@ -1,0 +1,78 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The gradients of a replica are leaves of a tree whose sums lie in regions. What comes last need not be
+// stored at all: it is added to the sums that wait for it, piece by piece, while it is in the cache.
+//
+//	replica   0        1        2        3
+//	          store    add      store    add, and that to the sum of 0 and 1
+//	waiting   [0,1)    [0,2)    [0,2)    [0,4)
+//	                            [2,3)
+
+// Onto says by the name of outputs of fn to which sums they are going to be added, in order: see Adds.
+func (f *Frame) Onto(fn *Function, sums map[string][]tensor.Tensor) {
+	if len(sums) == 0 {
+		return
+	}
+	f.onto, f.added = map[*Value][]tensor.Tensor{}, map[*Value]bool{}
+	for _, o := range fn.graph.Outputs {
+		v := fn.values[o.Value]
+		if o.Keep && v.inLeaves() && v.DType == tensor.F32 && len(sums[o.Name]) > 0 && fn.ends(o.Value) {
+			f.onto[v] = sums[o.Name]
+		}
+	}
+}
+
+// ends reports whether nothing but one output reads a value.
+func (fn *Function) ends(v graph.Value) bool {
+	outputs := 0
+	for _, o := range fn.graph.Outputs {
+		if o.Value == v {
+			outputs++
+		}
+	}
+	return outputs == 1 && !slices.ContainsFunc(fn.graph.Nodes, func(n graph.Node) bool {
+		return slices.Contains(n.In, v)
+	})
+}
+
+// Adds reports whether v, of one replica, is to be added by Add, all of it, instead of being stored.
+func (f *Frame) Adds(v *Value) bool {
+	_, ok := f.onto[v]
+	if ok {
+		f.added[v] = true
+	}
+	return ok
+}
+
+// Add adds elements of v, from one on, to the first of the sums that wait for them, the result to the next,
+// and so on. It may write over them.
+func (f *Frame) Add(v *Value, from int, elements []float32) {
+	sums := f.onto[v]
+	for i, t := range sums {
+		sum := View[float32](t.Bytes)[from:][:len(elements)]
+		to := elements
+		if i == len(sums)-1 {
+			to = sum
+		}
+		f.Kernels.Add(to, sum, elements)
+	}
+}
+
+// addStored adds what was stored all the same.
+func (f *Frame) addStored() {
+	for v := range f.onto {
+		if f.added[v] {
+			continue
+		}
+		all := f.F32(v)
+		f.EachSpan(len(all), func(_ *Worker, from, to int) { f.Add(v, from, all[from:to]) })
+		f.added[v] = true
+	}
+}

@@ -36,6 +36,8 @@ const (
 
 	// ExpLeast and ExpMost: beyond them exp is 0 and +Inf. Beyond Expm1Least exp(x) - 1 is -1.
 	ExpLeast, ExpMost, Expm1Least = -104, 89, -20
+	// ExpNormalLeast is the least whole number whose exponential is no subnormal number.
+	ExpNormalLeast = -87
 
 	// SigmoidScale is 2^-64.
 	SigmoidScale = 0x1p-64
@@ -77,6 +79,14 @@ func Exp(x float32) float32 {
 	}
 	n, r := expParts(min(max(x, ExpLeast), ExpMost))
 	return scaled(Fuse(r, Fuse(r, polynomial(r, ExpSeries[:]), 1), 1), n)
+}
+
+// ExpNormal returns e^x, and +0 below ExpNormalLeast: the least of what it returns but 0 is 1.6e-38.
+func ExpNormal(x float32) float32 {
+	if x < ExpNormalLeast {
+		return 0
+	}
+	return Exp(x)
 }
 
 // Expm1 returns e^x - 1 for x <= 0. It has the sign of x.

@@ -3,6 +3,8 @@ package class
 // Softmax sets y to e^(x - m), m being the largest element of a line x, divided by their
 // sum; or to its logarithm, (x - m) - log(sum). The sum is that of blocks of BlockPositions, each
 // a chain of float32, which are added in float64 and rounded. A line with NaN is all NaN.
+// Exponentials are those of ExpNormal: masks of attention are far below the rest of a line, and
+// processors take a hundred times as long for a product with a subnormal number.
 func Softmax(y, x []float32, logarithm bool) {
 	if len(x) == 0 {
 		return
@@ -15,7 +17,7 @@ func Softmax(y, x []float32, logarithm bool) {
 	}
 	var sum lineSum
 	for i, v := range x {
-		y[i] = Exp(v - most)
+		y[i] = ExpNormal(v - most)
 		sum.Add(i, y[i])
 	}
 	total := sum.Total()

@@ -50,4 +50,12 @@ func TestSoftmax(t *testing.T) {
 	if class.Softmax(y, []float32{-inf, 3}, false); y[0] != 0 || y[1] != 1 {
 		t.Errorf("softmax of -Inf and 3 is %v, want 0 and 1", y)
 	}
+	for _, far := range []float32{-87.00001, -100, -104, -1e30} {
+		if class.Softmax(y, []float32{far, 0}, false); math.Float32bits(y[0]) != 0 || y[1] != 1 {
+			t.Errorf("softmax of %g and 0 is %v, want +0 and 1", far, y)
+		}
+	}
+	if class.Softmax(y, []float32{-87, 0}, false); ulpsOff(y[0], math.Exp(-87)) > 4 {
+		t.Errorf("softmax of -87 and 0 is %v, want %g", y, math.Exp(-87))
+	}
 }

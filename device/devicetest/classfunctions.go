@@ -69,6 +69,7 @@ func functionProbes() []probe {
 		for _, o := range []graph.Op{graph.Softmax, graph.LogSoftmax} {
 			axis := []any{"axis", s.axis}
 			all = append(all, probe{s.name, o, axis, []operand{rows(s.shape...).with(spread)}, bits},
+				probe{s.name + ", masked", o, axis, []operand{rows(s.shape...).with(masked)}, bits},
 				probe{s.name + ", NaN, infinities", o, axis, []operand{rows(s.shape...).with(special)}, bits})
 		}
 	}

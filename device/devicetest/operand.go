@@ -64,6 +64,16 @@ func spread(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(-6, 2)) })
 }
 
+// masked: normal, but one in three where exponentials are subnormal or nearly so.
+func masked(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 {
+		if d.Intn(3) == 0 {
+			return d.Between(-110, -80)
+		}
+		return d.Normal()
+	})
+}
+
 // extreme: normal, times a power of 2 from 2^-60 to 2^60.
 func extreme(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })

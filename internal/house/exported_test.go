@@ -47,6 +47,7 @@ var unusedNames = map[string]string{
 	"modelfile/formats/keras.ReadFrom": inBytes,
 	"modelfile/formats/torch.ReadFrom": inBytes,
 
+	"device/class.Exp":     devices,
 	"device/class.Expm1":   devices,
 	"device/class.Log1p":   devices,
 	"device/class.Sigmoid": devices,

@@ -28,6 +28,13 @@ KERNEL line_logs(int first, IN float *x, OUT double *logs, int n, int length, in
 	logs[(unit * n + l) * 2 + 1] = log;
 }
 
+// EXP_NORMAL_LEAST is that of class.ExpNormal, which exp_normal is.
+#define EXP_NORMAL_LEAST -87.0f
+
+FUNCTION float exp_normal(float x) {
+	return x < EXP_NORMAL_LEAST ? 0.0f : exp32(x);
+}
+
 // line_totals gives, of every line, the largest value and the sum of the others' exponentials
 // beside it, in blocks of float32.
 KERNEL line_totals(int first, IN float *x, OUT float *totals, int n, int length, int step) {
@@ -42,7 +49,7 @@ KERNEL line_totals(int first, IN float *x, OUT float *totals, int n, int length,
 			total += (double)block;
 			block = 0.0f;
 		}
-		block += exp32(v[k * step] - top);
+		block += exp_normal(v[k * step] - top);
 	}
 	totals[(unit * n + l) * 2] = top;
 	totals[(unit * n + l) * 2 + 1] = (float)(total + (double)block);
@@ -53,7 +60,7 @@ KERNEL softmax(int first, IN float *x, IN float *totals, OUT float *y, int n, in
 	EACH(e, unit, n);
 	IN float *t = totals + (unit * (n / length) + LINE_OF(e, length, step)) * 2;
 	float v = x[unit * n + e] - t[0];
-	y[unit * n + e] = logarithm ? v - log32(t[1]) : DIV(exp32(v), t[1]);
+	y[unit * n + e] = logarithm ? v - log32(t[1]) : DIV(exp_normal(v), t[1]);
 }
 
 // line_sums gives, of every line, the sum of the gradients, of softmax times the values.

@@ -30,6 +30,7 @@ const (
 	GeluTanh
 	Mish
 	Over      // x / a
+	ExpNormal // of a softmax
 	functions // how many there are
 )
 
@@ -80,7 +81,7 @@ var constants = table(slices.Concat([]float32{
 	float32(math.Inf(-1)), float32(math.NaN()), class.TanhNear, class.ErfNear, class.ErfMost},
 	class.ExpSeries[:], class.LogSeries[:], class.TanhSeries[:], class.ErfSeries[:], class.ErfcSeries[:],
 	[]float32{math.Sqrt2, class.GeluScale, class.GeluCube, class.GeluSlope, class.GeluDensity, class.ErfSlope,
-		class.GeluMost, -class.GeluMost, class.MishMost, 2, 4, class.Round + 63}))
+		class.GeluMost, -class.GeluMost, class.MishMost, 2, 4, class.Round + 63, class.ExpNormalLeast}))
 
 // table repeats every constant for the lanes of a vector.
 func table(constants []float32) (all []float32) {

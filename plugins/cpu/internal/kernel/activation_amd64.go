@@ -23,6 +23,7 @@ var (
 			GeluTanh:    geluTanhAVX512,
 			Mish:        mishAVX512,
 			Over:        overAVX512,
+			ExpNormal:   expNormalAVX512,
 		},
 		gradients: [functions]binaryKernel{
 			Sigmoid:     sigmoidGradientAVX512,
@@ -65,6 +66,7 @@ var (
 			GeluTanh:    geluTanhAVX2,
 			Mish:        mishAVX2,
 			Over:        overAVX2,
+			ExpNormal:   expNormalAVX2,
 		},
 		gradients: [functions]binaryKernel{
 			Sigmoid:     sigmoidGradientAVX2,

@@ -22,6 +22,7 @@ var activationsNEON = activations{
 		GeluTanh:    geluTanhNEON,
 		Mish:        mishNEON,
 		Over:        overNEON,
+		ExpNormal:   expNormalNEON,
 	},
 	gradients: [functions]binaryKernel{
 		Sigmoid:     sigmoidGradientNEON,

@@ -56,6 +56,9 @@ func mishAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, 
 func overAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func expNormalAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func sigmoidGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -180,6 +183,9 @@ func mishAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 
 //go:noescape
 func overAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func expNormalAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
 func sigmoidGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)

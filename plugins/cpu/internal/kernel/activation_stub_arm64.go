@@ -56,6 +56,9 @@ func mishNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 func overNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func expNormalNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func sigmoidGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape

@@ -130,6 +130,9 @@ func TestCombine(t *testing.T) {
 		definition.Apply(Over, want, a, 0.7, 0, quotient)
 		s.Apply(Over, y, a, 0.7, 0, quotient)
 		same(t, a, y, want)
+		definition.Apply(ExpNormal, want, a, 0, 0, class.ExpNormal)
+		s.Apply(ExpNormal, y, a, 0, 0, class.ExpNormal)
+		same(t, a, y, want)
 		for _, o := range []Operation{Sub, Mul, Div, Prelu, Max, Min, Less, AtMost, Equal, NotEqual} {
 			for n := range len(a) {
 				want, y := make([]float32, n), guarded(r, n)

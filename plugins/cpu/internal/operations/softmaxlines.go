@@ -24,9 +24,13 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 		in, out := run.View[float32](f.Unit(x, w, y.Kind, i)), run.View[float32](f.Unit(y, w, y.Kind, i))
 		run.WalkPiece(shape, strides, nil, nil, piece, pieces, func(n, at, _, _, step, _, _ int) {
 			switch {
+			case l.step == 1 && step == l.n:
+				for k, lines := 0, max(1, maxInterleaved/l.n); k < n; k += lines {
+					s.contiguousLines(out[at+k*l.n:][:min(lines, n-k)*l.n], in[at+k*l.n:])
+				}
 			case l.step == 1:
 				for k := range n {
-					s.contiguousLine(out[at+k*step:][:l.n], in[at+k*step:][:l.n])
+					s.contiguousLines(out[at+k*step:][:l.n], in[at+k*step:])
 				}
 			case step == 1:
 				for from := 0; from < n; from += maxInterleaved {
@@ -41,7 +45,7 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 	}})
 }
 
-// maxInterleaved is how many lines are computed together.
+// maxInterleaved is how many interleaved lines are computed together, or elements of contiguous ones.
 const maxInterleaved = 1024
 
 // softmax computes lines.
@@ -51,23 +55,47 @@ type softmax struct {
 	logarithm bool
 }
 
-// contiguousLine computes a line whose elements are contiguous.
-func (s *softmax) contiguousLine(y, x []float32) {
+// contiguousLines computes lines whose elements are contiguous, one behind the other.
+func (s *softmax) contiguousLines(y, x []float32) {
+	x = x[:len(y)]
+	for at := 0; at < len(y); at += s.n {
+		s.centre(y[at:][:s.n], x[at:][:s.n])
+	}
+	s.kernels.Apply(kernel.ExpNormal, y, y, 0, 0, class.ExpNormal)
+	for at := 0; at < len(y); at += s.n {
+		line := y[at:][:s.n]
+		total := lineSum(line)
+		if s.logarithm {
+			s.centre(line, x[at:][:s.n])
+			total = class.Log(total)
+			for i := range line {
+				line[i] -= total
+			}
+			continue
+		}
+		whole := s.n / wholeVectors * wholeVectors
+		s.kernels.Apply(kernel.Over, line[:whole], line[:whole], total, 0,
+			func(v float32) float32 { return v / total })
+		for i := range line[whole:] {
+			line[whole+i] /= total
+		}
+	}
+}
+
+// wholeVectors is a number of elements that is whole vectors of any kernel set.
+const wholeVectors = 16
+
+// centre sets y to x less its largest element.
+func (s *softmax) centre(y, x []float32) {
 	most := x[0]
 	for _, v := range x {
 		if v > most {
 			most = v
 		}
 	}
-	s.addScalar(y, x, -most)
-	s.kernels.Apply(kernel.Exp, y, y, 0, 0, class.Exp)
-	total := lineSum(y)
-	if s.logarithm {
-		s.addScalar(y, x, -most)
-		s.addScalar(y, y, -class.Log(total))
-		return
+	for i, v := range x {
+		y[i] = v - most
 	}
-	s.kernels.Apply(kernel.Over, y, y, total, 0, func(v float32) float32 { return v / total })
 }
 
 // lineSum is the sum of class.Softmax over a line: the chains of two blocks go side by side.
@@ -92,11 +120,6 @@ func lineSum(y []float32) float32 {
 	return float32(total + float64(last))
 }
 
-// addScalar sets y to x + by.
-func (s *softmax) addScalar(y, x []float32, by float32) {
-	s.kernels.Apply(kernel.AffineOf, y, x, 1, by, func(v float32) float32 { return v + by })
-}
-
 // interleavedLines computes n lines whose elements are interleaved.
 func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	workspace := w.Floats(2 * n)
@@ -118,7 +141,7 @@ func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 		}
 		e := y[k*s.step:][:n]
 		s.kernels.Combine(kernel.Sub, e, x[k*s.step:][:n], most)
-		s.kernels.Apply(kernel.Exp, e, e, 0, 0, class.Exp)
+		s.kernels.Apply(kernel.ExpNormal, e, e, 0, 0, class.ExpNormal)
 		s.kernels.Add(block, block, e)
 	}
 	addBlocks(total, block, false)
@@ -156,7 +179,7 @@ func (s *softmax) stridedLine(y, x []float32, w *run.Worker) {
 	for k := range s.n {
 		from[k] = x[k*s.step]
 	}
-	s.contiguousLine(to, from)
+	s.contiguousLines(to, from)
 	for k, v := range to {
 		y[k*s.step] = v
 	}

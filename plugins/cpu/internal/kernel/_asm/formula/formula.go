@@ -108,7 +108,7 @@ var Constants = []string{
 	"erf0", "erf1", "erf2", "erf3", "erf4", "erf5", "erf6",
 	"erfc0", "erfc1", "erfc2", "erfc3", "erfc4", "erfc5", "erfc6",
 	"sqrt2", "geluScale", "geluCube", "geluSlope", "geluDensity", "erfSlope", "geluMost", "-geluMost",
-	"mishMost", "two", "four", "round63",
+	"mishMost", "two", "four", "round63", "expNormalLeast",
 }
 
 // step appends a step, or returns one that is the same.

@@ -89,6 +89,11 @@ var elements = []struct {
 	{"geluTanh", func(f *Formula, x Value) Value { return f.halved(x, f.tanh(f.geluInner(x))) }},
 	{"mish", func(f *Formula, x Value) Value { return f.do(Multiply, x, f.tanh(f.softplus(x))) }},
 	{"over", func(f *Formula, x Value) Value { return f.do(Divide, x, f.number(0)) }},
+	{"expNormal", func(f *Formula, x Value) Value {
+		least := f.constant("expNormalLeast")
+		e := f.exponential(f.bounded(x, least, f.constant("expMost")))
+		return f.do(Select, f.do(Less, x, least), f.constant("zero"), e)
+	}},
 }
 
 // gradients are the derivatives, by what the activation saves.

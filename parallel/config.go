@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -59,6 +60,9 @@ type Config struct {
 	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
 	// device is wrong. nil: there is none.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
+	// Recomputing returns the program that OpenStaged loads in place of its own where a device has too little
+	// memory for that: with the same results, and fewer activations. nil: there is none.
+	Recomputing func() (*graph.Program, error)
 	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when these are
 	// closed, with the time that they have waited.
 	Divided func(*stage.Plan)

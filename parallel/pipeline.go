@@ -56,34 +56,44 @@ const wavesOfStage = 4
 // into the stages that asked asks for, and the devices are dealt to them in their order. c.Batch
 // is how many rows there are at once in all stages.
 func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config) (*Pipeline, error) {
+	state map[string]tensor.Tensor, devices []Member, c Config) (l *Pipeline, err error) {
 	if c.Peers != nil {
 		return nil, problem.New("stages", "", "they lie on the devices of one process, and this run has several",
 			"leave {stages} out, or start one process")
 	}
+	err = withMoreStages(asked, func(s stage.Spec) (stages int, err error) {
+		l, stages, err = openPipeline(ctx, template, p, s, state, devices, c)
+		return stages, err
+	})
+	return l, err
+}
+
+// openPipeline is OpenPipeline with that number of stages at least. It returns how many there are.
+func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
+	state map[string]tensor.Tensor, devices []Member, c Config) (*Pipeline, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	d, err := n.DivideFor(asked, p, c.Batch, memoryOf(devices))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	l, err := newPipeline(ctx, d, p, state, devices, c)
 	if err != nil {
-		return nil, err
+		return nil, d.Stages(), err
 	}
 	times := n.Times(p)
 	if c.Samples == 0 || c.Samples > streamsWorth*c.Batch || c.Divided != nil {
 		if times, err = l.measure(ctx, times); err != nil {
-			return nil, errors.Join(err, l.Close())
+			return nil, d.Stages(), errors.Join(err, l.Close())
 		}
 		if better, ok := n.Again(d, times); ok && len(asked.Layers) == 0 {
 			if err := l.Close(); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			if l, err = newPipeline(ctx, better, p, state, devices, c); err != nil {
-				return nil, err
+				return nil, d.Stages(), err
 			}
 		}
 	}
@@ -91,7 +101,7 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 		l.plan = l.division.Plan(l.programs, times, l.columns(), l.rows, 0)
 		c.Divided(l.plan)
 	}
-	return l, nil
+	return l, d.Stages(), nil
 }
 
 // streamsWorth is from how many batches on it is worth to measure where to divide a network.
@@ -136,25 +146,6 @@ func emptyPipeline(p *graph.Program) *Pipeline {
 		l.uses[o.Name]++
 	}
 	return l
-}
-
-// memoryOf returns how many bytes each of some devices has free. Those of the host have its
-// memory in common.
-func memoryOf(devices []Member) []int64 {
-	free := make([]int64, len(devices))
-	hosts := int64(0)
-	for i, m := range devices {
-		free[i] = m.Device.Info().MemoryFree
-		if m.Device.Info().Threads > 0 {
-			hosts++
-		}
-	}
-	for i, m := range devices {
-		if m.Device.Info().Threads > 0 {
-			free[i] /= hosts
-		}
-	}
-	return free
 }
 
 // add adds a stage, which runs f.

@@ -53,13 +53,30 @@ type Staged struct {
 // OpenStaged loads the stages of p, a training program, on devices, which are dealt to
 // them in this order, and writes the state. template is what p was made of. The rest is as Open has it.
 func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config) (*Staged, error) {
+	state map[string]tensor.Tensor, devices []Member, c Config) (s *Staged, err error) {
 	if err := checkStaged(c); err != nil {
 		return nil, err
 	}
+	open := func(of stage.Spec) (stages int, err error) {
+		s, stages, err = openStaged(ctx, template, p, of, state, devices, c)
+		return stages, err
+	}
+	if err = withMoreStages(of, open); c.Recomputing == nil || !errors.Is(err, device.OutOfMemory) {
+		return s, err
+	}
+	if p, err = c.Recomputing(); err != nil {
+		return nil, err
+	}
+	c.Recomputing = nil
+	return s, withMoreStages(of, open)
+}
+
+// openStaged is OpenStaged with that number of stages at least. It returns how many there are.
+func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
+	state map[string]tensor.Tensor, devices []Member, c Config) (*Staged, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	of.Waves = max(c.Replicas/len(devices), 1)
 	if f := p.Function(graph.Train); f != nil && slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
@@ -67,13 +84,17 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	}) {
 		of.Waves = 1
 	}
-	d, err := n.DivideFor(of, p, c.Batch, memoryOf(devices))
+	free := memoryOf(devices)
+	d, err := n.DivideFor(of, p, c.Batch, free)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	programs, err := d.Programs(p)
+	if err == nil && c.Recomputing != nil {
+		err = of.Fits(programs, c.Batch, free)
+	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	columns, err := stage.Columns(len(devices), len(programs))
 	if err == nil && columns > c.Replicas {
@@ -82,7 +103,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 			fmt.Sprintf("use {replicas} %d or fewer devices", columns))
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	c = oneByOne(c)
 	s := &Staged{config: c, program: p, ledger: &ledger{}, pipeline: emptyPipeline(p),
@@ -98,7 +119,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	for i, program := range programs {
 		c.stage = i + 1
 		if err := s.open(ctx, program, full, devices[i*columns:(i+1)*columns], c); err != nil {
-			return nil, errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
+			return nil, len(programs), errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
 		}
 	}
 	waves := 1
@@ -113,7 +134,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	s.keepRest(full)
 	s.ledger.begin(0, full)
 	s.refreshGroup()
-	return s, nil
+	return s, len(programs), nil
 }
 
 // oneByOne returns a config whose callers hear of one device at a time, though stages recover at once.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -40,8 +41,11 @@ func (s *Session) drive(ctx context.Context, tight bool, state map[string]tensor
 				"use {weight-sync} allreduce")
 		}
 		stages.BF16 = s.plan.recipe.Precision == device.BF16
-		d, err := parallel.OpenStaged(ctx, s.plan.template.Graph, program, stages, state, s.devices.members,
-			s.driverConfig())
+		c := s.driverConfig()
+		if recomputes(s.plan.config.Recompute, true) && program == s.plan.program {
+			c.Recomputing = func() (*graph.Program, error) { return recomputing(program) }
+		}
+		d, err := parallel.OpenStaged(ctx, s.plan.template.Graph, program, stages, state, s.devices.members, c)
 		if err == nil {
 			s.trainer.driver, s.trainer.weights = d, allReduceWeights{d}
 		}

@@ -31,6 +31,7 @@ func CheckMemory(want float64, have int64, word string) error {
 	if have <= 0 || want <= float64(have) {
 		return nil
 	}
-	return Errorf(device.OutOfMemory, "%w", problem.Advise("use a smaller batch",
+	return Errorf(device.OutOfMemory, "%w", problem.Advise(
+		"use a smaller batch, or more devices with {stages} auto",
 		"want %.0f MiB, have %d MiB %s", want/mib, have/mib, word))
 }

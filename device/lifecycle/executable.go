@@ -47,8 +47,31 @@ func (x *Executable) begin(ctx context.Context, call string) (context.Context, f
 	return ctx, done, err
 }
 
-// Needs implements device.Executable.
-func (x *Executable) Needs() device.Needs { return x.runner.Needs() }
+// Needs implements device.Executable. Slots that are not kept by the Runner are counted, too.
+func (x *Executable) Needs() device.Needs {
+	n := x.runner.Needs()
+	if x.stage == nil || x.stage.runner != nil {
+		return n
+	}
+	f := x.program.Function(graph.Forward)
+	if f == nil { // a stage that has the loss alone keeps nothing between its passes
+		return n
+	}
+	for _, o := range f.Outputs {
+		t := f.Values[o.Value].Type
+		size := int64(tensor.Count(t.Shape) * t.DType.Size())
+		switch {
+		case !o.Keep:
+		case t.Kind == graph.Rows:
+			n.PerRow += size
+		case t.Kind == graph.Replica:
+			n.Fixed += size * int64(x.capacity.Replicas)
+		default:
+			n.Fixed += size
+		}
+	}
+	return n
+}
 
 // Grow implements device.Executable.
 func (x *Executable) Grow(ctx context.Context, c device.Capacity) error {

@@ -64,7 +64,7 @@ models/fit: data graph models problem tensor
 data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 serialize: bn graph models problem internal/regular tensor
-parallel: internal/awake bn device/collective device device/fabric graph tensor problem
+parallel: internal/awake internal/memory bn device/collective device device/fabric graph tensor problem
 parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor

@@ -17,6 +17,9 @@ type Division struct {
 	node    []int // by node of the template: its stage
 }
 
+// Stages returns how many stages there are.
+func (d *Division) Stages() int { return d.stages }
+
 // Layers returns the names of the nodes of a stage.
 func (d *Division) Layers(stage int) []string {
 	var names []string

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -18,6 +19,7 @@ import (
 type Spec struct {
 	Number int      // 0: one, unless Layers or Auto say otherwise
 	Auto   bool     // as many as the memory of the devices asks for
+	Least  int      // with Auto: but not fewer, for a device has refused
 	Layers []string // with which the stages begin, from the second on
 	// Waves is how many waves a step of training has, which are its replicas on each device of a
 	// stage; 0: nothing is trained.
@@ -65,7 +67,7 @@ func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*
 	}
 	var refused *problem.Error
 	if _, number := strconv.Atoi(valueOf(err)); number == nil && errors.As(err, &refused) && len(s.Layers) > 0 {
-		refused.Value = strings.Join(s.Layers, ",") // as it was asked for
+		refused.Value = s.String() // as it was asked for
 	}
 	return d, err
 }
@@ -81,9 +83,8 @@ func valueOf(err error) string {
 // fitting returns the division into as few stages as fit the memory of the devices.
 func (n *Network) fitting(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	var lacking error
-	for stages := 1; stages <= len(free); stages++ {
-		columns, err := Columns(len(free), stages)
-		if err != nil {
+	for stages := max(s.Least, 1); stages <= len(free); stages++ {
+		if _, err := Columns(len(free), stages); err != nil {
 			continue
 		}
 		d, err := n.Choose(Spec{Number: stages}, n.Times(p))
@@ -94,22 +95,45 @@ func (n *Network) fitting(s Spec, p *graph.Program, rows int, free []int64) (*Di
 		if err != nil {
 			return nil, err
 		}
-		lacking = nil
-		for i, program := range programs {
-			for _, has := range free[i*columns : (i+1)*columns] {
-				want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, stages-i))
-				if has > 0 && want > has {
-					const mib = 1 << 20
-					lacking = problem.New("stages", "auto", fmt.Sprintf("stage %d of %d wants %d MiB, and a device "+
-						"of it has %d MiB free", i+1, stages, want/mib, has/mib), "use more devices or a smaller batch")
-				}
-			}
-		}
-		if lacking == nil {
+		if lacking = s.Fits(programs, rows, free); lacking == nil {
 			return d, nil
 		}
 	}
+	if lacking == nil {
+		lacking = problem.New("stages", "auto", fmt.Sprintf("%s cannot be dealt to %s or more alike",
+			problem.Plural(len(free), "device"), problem.Plural(s.Least, "stage")), "use more devices")
+	}
 	return nil, lacking
+}
+
+// Fits returns an error of kind device.OutOfMemory if one of the stages, with that number of rows at once in
+// all, should take more memory than a device of it has free: free has those of the first stage first.
+func (s Spec) Fits(programs []*graph.Program, rows int, free []int64) error {
+	stages := len(programs)
+	columns := len(free) / stages
+	for i, program := range programs {
+		want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, stages-i))
+		for _, has := range free[i*columns : (i+1)*columns] {
+			if has > 0 && want > has {
+				const mib = 1 << 20
+				return problem.New("stages", s.String(), fmt.Sprintf("stage %d of %d wants %d MiB, and a device of it "+
+					"has %d MiB free", i+1, stages, want/mib, has/mib),
+					"use more devices or a smaller batch").Because(device.OutOfMemory)
+			}
+		}
+	}
+	return nil
+}
+
+// String writes what Parse reads.
+func (s Spec) String() string {
+	switch {
+	case s.Auto:
+		return "auto"
+	case len(s.Layers) > 0:
+		return strings.Join(s.Layers, ",")
+	}
+	return strconv.Itoa(max(s.Number, 1))
 }
 
 // rowsOfWave returns how many of some rows are at once on a device.

@@ -66,15 +66,19 @@ func (c *compiler) access(suffixes []string, values, address string,
 	}
 	kind := suffixes[len(suffixes)-1]
 	a.width, a.signed = bits(kind)/8, kind[0] == 's'
-	if a.width != 4 && a.width != 8 {
-		return a, fmt.Errorf("values of 4 or 8 bytes are what this machine watches over")
+	if a.width == 2 {
+		return a, fmt.Errorf("values of 1, 4 or 8 bytes are what this machine watches over")
 	}
 	names := operands(strings.Trim(values, "{}"))
 	if len(names) != vector {
 		return a, fmt.Errorf("%d values, not %d", vector, len(names))
 	}
+	width := 8 * a.width
+	if a.width == 1 {
+		width = 0 // no register has 8 bits: any will do
+	}
 	for _, name := range names {
-		r, err := register(name, 8*a.width)
+		r, err := register(name, width)
 		if err != nil {
 			return a, err
 		}
@@ -101,11 +105,15 @@ func (a *access) load(b *block, lanes []int32) {
 	base, size := b.reg[a.base], a.width*len(a.regs)
 	for _, l := range lanes {
 		r, at := b.locate(a, l, base[l]+a.offset, size)
-		for k := at / 4; k < (at+size)/4; k++ {
-			b.reads(r, &r.shadow[k], l, a.readonly)
+		for k := range r.of(at, size) {
+			b.reads(r, &r.shadow[at/r.grain+k], l, a.readonly)
 		}
 		for _, reg := range a.regs {
 			switch {
+			case a.width == 1 && a.signed:
+				b.reg[reg][l] = low(uint64(int64(int8(r.data[at]))), b.e.widths[reg])
+			case a.width == 1:
+				b.reg[reg][l] = uint64(r.data[at])
 			case a.width == 8:
 				b.reg[reg][l] = binary.LittleEndian.Uint64(r.data[at:])
 			case a.signed:
@@ -123,13 +131,16 @@ func (a *access) store(b *block, lanes []int32) {
 	base, size := b.reg[a.base], a.width*len(a.regs)
 	for _, l := range lanes {
 		r, at := b.locate(a, l, base[l]+a.offset, size)
-		for k := at / 4; k < (at+size)/4; k++ {
-			b.writes(r, &r.shadow[k], l)
+		for k := range r.of(at, size) {
+			b.writes(r, &r.shadow[at/r.grain+k], l)
 		}
 		for _, reg := range a.regs {
-			if a.width == 4 {
+			switch a.width {
+			case 1:
+				r.data[at] = byte(b.reg[reg][l])
+			case 4:
 				binary.LittleEndian.PutUint32(r.data[at:], uint32(b.reg[reg][l]))
-			} else {
+			case 8:
 				binary.LittleEndian.PutUint64(r.data[at:], b.reg[reg][l])
 			}
 			at += a.width

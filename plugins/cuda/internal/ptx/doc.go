@@ -7,7 +7,8 @@
 //   - touches memory out of bounds, misaligned, freed or never written;
 //   - reads a register that was never written;
 //   - lets two threads touch one word, one of them writing, with no barrier
-//     between (words are of 4 bytes; threads of two blocks never have one);
+//     between (words are of 4 bytes, or of one where a kernel touches bytes;
+//     threads of two blocks never have a barrier);
 //   - reads through the read-only cache what the launch has written;
 //   - has a barrier that some threads of the block do not reach;
 //   - divides an integer by zero, or runs on without end;

@@ -25,6 +25,7 @@ func init() {
 	addLogic(1, "pred")
 	add("mov.pred", form{out: 1, in: []int{1}, one: func(x uint64) uint64 { return x }})
 	addCounts()
+	addFields()
 }
 
 func two(w int, f func(x, y uint64) uint64) form { return form{out: w, in: []int{w, w}, two: f} }
@@ -127,6 +128,21 @@ func addCounts() {
 		add(fmt.Sprintf("popc.b%d", w), count(mathbits.OnesCount64))
 		add(fmt.Sprintf("clz.b%d", w), count(func(x uint64) int { return mathbits.LeadingZeros64(x) - 64 + w }))
 	}
+}
+
+// addFields: n bits of a word from one on. What lies behind the word is 0, or has its sign.
+func addFields() {
+	field := func(f func(x, at, n uint64) uint64) form {
+		return form{out: 32, in: []int{32, 32, 32},
+			three: func(x, at, n uint64) uint64 { return f(x, low(at, 8), min(low(n, 8), 32)) }}
+	}
+	add("bfe.u32", field(func(x, at, n uint64) uint64 { return low(x>>at, int(n)) }))
+	add("bfe.s32", field(func(x, at, n uint64) uint64 {
+		if n == 0 {
+			return 0
+		}
+		return low(uint64(signed(uint64(signed(x, 32)>>at), int(n))), 32)
+	}))
 }
 
 // addMoves: a move and a choice are the same for every type of a width.

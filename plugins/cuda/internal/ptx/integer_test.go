@@ -178,3 +178,34 @@ func TestUnordered(t *testing.T) {
 		t.Error("the zeros differ")
 	}
 }
+
+// TestFields: the fields of a word, by the words of the PTX ISA: bit i is bit at + i, or behind the word the
+// sign, the highest bit of the field that the word has.
+func TestFields(t *testing.T) {
+	for _, x := range integers(32) {
+		for _, at := range []uint64{0, 1, 8, 24, 31, 32, 40, 255, 256} {
+			for _, n := range []uint64{0, 1, 8, 31, 32, 33, 255, 257} {
+				var u, s uint64
+				from, length := at%256, n%256
+				for i := range uint64(32) {
+					sign := uint64(0)
+					if length > 0 {
+						sign = x >> min(from+length-1, 31) & 1
+					}
+					if i < length && from+i < 32 {
+						u |= x >> (from + i) & 1 << i
+						s |= x >> (from + i) & 1 << i
+					} else {
+						s |= sign << i
+					}
+				}
+				if got := forms["bfe.u32"].three(x, at, n); got != u {
+					t.Errorf("bfe.u32 %#x, %d, %d: %#x, want %#x", x, at, n, got, u)
+				}
+				if got := forms["bfe.s32"].three(x, at, n); got != s {
+					t.Errorf("bfe.s32 %#x, %d, %d: %#x, want %#x", x, at, n, got, s)
+				}
+			}
+		}
+	}
+}

@@ -22,9 +22,25 @@ type region struct {
 	size   int // bytes that a thread may touch
 	data   []byte
 	shadow []word
+	grain  int // bytes that a word of shadow is of: 4, or 1 from the first access to a byte on
 }
 
-// word is what is known of 4 bytes. Epochs count the spans between barriers,
+// of returns what is known of n bytes.
+func (r *region) of(at, n int) []word { return r.shadow[at/r.grain : (at+n+r.grain-1)/r.grain] }
+
+// split keeps from now on what is known byte by byte.
+func (r *region) split() {
+	if r.grain == 1 {
+		return
+	}
+	bytes := make([]word, 0, len(r.data))
+	for _, w := range r.shadow {
+		bytes = append(bytes, w, w, w, w)
+	}
+	r.shadow, r.grain = bytes, 1
+}
+
+// word is what is known of 4 bytes, or of one. Epochs count the spans between barriers,
 // of all launches; 0 is never.
 type word struct {
 	wrote, read    uint32 // epochs
@@ -57,7 +73,7 @@ func (m *Machine) Alloc(bytes int) uint64 {
 
 func newRegion(s space, size, copies int) *region {
 	words := (size + 3) / 4 * copies
-	return &region{space: s, size: size, data: make([]byte, 4*words), shadow: make([]word, words)}
+	return &region{space: s, size: size, data: make([]byte, 4*words), shadow: make([]word, words), grain: 4}
 }
 
 // Free ends a buffer.
@@ -69,24 +85,33 @@ func (m *Machine) Free(address uint64) error {
 	return nil
 }
 
-// span is a part of a buffer.
+// span is a part of a buffer, words is one of whole words, but for the last of the buffer.
 func (m *Machine) span(address uint64, n int) (*region, int, error) {
 	r, at := m.buffers[address>>32], int(uint32(address))
-	if r == nil || at+n > r.size || at%4 != 0 || n%4 != 0 && at+n != r.size {
-		return nil, 0, fmt.Errorf("ptx: %d bytes at %#x are not within a buffer, in words of 4", n, address)
+	if r == nil || at+n > r.size || at%4 != 0 {
+		return nil, 0, fmt.Errorf("ptx: %d bytes at %#x are not within a buffer, from a word of 4 on", n, address)
 	}
 	return r, at, nil
 }
 
+func (m *Machine) words(address uint64, n int) (*region, int, error) {
+	r, at, err := m.span(address, n)
+	if err == nil && n%4 != 0 && at+n != r.size {
+		err = fmt.Errorf("ptx: %d bytes at %#x are no whole words of 4", n, address)
+	}
+	return r, at, err
+}
+
 // Write copies from the host.
 func (m *Machine) Write(to uint64, data []byte) error {
-	r, at, err := m.span(to, len(data))
+	r, at, err := m.words(to, len(data))
 	if err != nil {
 		return err
 	}
 	copy(r.data[at:], data)
-	for i := at / 4; i < (at+len(data)+3)/4; i++ {
-		r.shadow[i] = word{wrote: 1}
+	known := r.of(at, len(data))
+	for i := range known {
+		known[i] = word{wrote: 1}
 	}
 	return nil
 }
@@ -97,9 +122,10 @@ func (m *Machine) Read(data []byte, from uint64) error {
 	if err != nil {
 		return err
 	}
-	for i := at / 4; i < (at+len(data)+3)/4; i++ {
-		if r.shadow[i].wrote == 0 {
-			return fmt.Errorf("ptx: the host reads byte %d of a buffer of %d, which was never written", 4*i, r.size)
+	for i, w := range r.of(at, len(data)) {
+		if w.wrote == 0 {
+			return fmt.Errorf("ptx: the host reads byte %d of a buffer of %d, which was never written",
+				at+r.grain*i, r.size)
 		}
 	}
 	copy(data, r.data[at:])
@@ -108,17 +134,22 @@ func (m *Machine) Read(data []byte, from uint64) error {
 
 // Copy copies n bytes between buffers, the knowledge of what was written too.
 func (m *Machine) Copy(to, from uint64, n int) error {
-	src, i, err := m.span(from, n)
+	src, i, err := m.words(from, n)
 	if err != nil {
 		return err
 	}
-	dst, j, err := m.span(to, n)
+	dst, j, err := m.words(to, n)
 	if err != nil {
 		return err
 	}
 	copy(dst.data[j:j+n], src.data[i:i+n])
-	for k := range (n + 3) / 4 {
-		dst.shadow[j/4+k] = word{wrote: min(src.shadow[i/4+k].wrote, 1)}
+	if src.grain != dst.grain {
+		src.split()
+		dst.split()
+	}
+	known := dst.of(j, n)
+	for k, w := range src.of(i, n) {
+		known[k] = word{wrote: min(w.wrote, 1)}
 	}
 	return nil
 }

@@ -64,7 +64,14 @@ func TestMemory(t *testing.T) {
 		{"a number above the largest address", "mov.u64 %rd6, -1;\nld.global.u32 %r2, [%rd6];", "behind a block's memory"},
 		{"a sum over threads", "ld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd1], %r1;", "race: another thread has read"},
 		{"what the launch wrote", "st.global.u32 [%rd4], %r1;\nld.global.nc.u32 %r2, [%rd4];", "read-only cache"},
-		{"a byte", "ld.global.u8 %r2, [%rd4];", "4 or 8 bytes"},
+		{"two bytes", "ld.global.u16 %r2, [%rd4];", "1, 4 or 8 bytes"},
+		{"bytes beside each other", "cvt.u64.u32 %rd6, %r1;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u8 [%rd6], %r1;\n" +
+			"ld.global.s8 %r2, [%rd6];", ""},
+		{"one byte by all", "st.global.u8 [%rd2+3], %r1;", "race: thread 0 has written the same word"},
+		{"a byte of a word of another", "st.global.u32 [%rd5], %r1;\nld.global.u8 %r2, [%rd2];",
+			"race: thread 0 has written"},
+		{"a byte never written", "cvt.u64.u32 %rd6, %r1;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u8 [%rd6], %r1;\n" +
+			"ld.global.u8 %r2, [%rd6+8];", "never written"},
 		{"a zero below the line", "div.u32 %r2, %r1, 0;", "divided by zero"},
 		{"a guarded instruction", "@%p1 mov.u32 %r2, 0;", "before branches only"},
 		{"a branch that asks nothing", "@%p1 bra L;\nL:", "never written"},

@@ -16,6 +16,9 @@ func (b *block) locate(a *access, l int32, address uint64, size int) (*region, i
 	case at%size != 0:
 		fail(l, "misaligned: byte %d, for %d bytes", at, size)
 	}
+	if size == 1 {
+		r.split()
+	}
 	if r.space == local {
 		at += int(l) * ((r.size + 3) / 4 * 4)
 	}

@@ -25,7 +25,7 @@ func init() { // the builders refer to the table
 	builders = map[graph.Op]func(c *compiler){}
 	for _, family := range []map[graph.Op]func(c *compiler){
 		elementOps, structureOps, productOps, poolOps, normOps, softmaxOps, sumOps, updateOps, lossOps,
-		exchangeOps, resizeOps, rowNormOps, matMulOps,
+		exchangeOps, resizeOps, rowNormOps, matMulOps, int8Ops,
 	} {
 		for op, b := range family {
 			builders[op] = b

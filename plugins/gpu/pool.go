@@ -16,8 +16,11 @@ var poolOps = map[graph.Op]func(c *compiler){
 
 // countPad says whether an average counts padding.
 func (c *compiler) countPad() int {
-	if (c.node.Op == graph.AvgPool || c.node.Op == graph.AvgPoolGrad) && c.node.Bool("count_pad") {
-		return 1
+	switch c.node.Op {
+	case graph.AvgPool, graph.AvgPoolGrad, graph.AvgPoolInt8:
+		if c.node.Bool("count_pad") {
+			return 1
+		}
 	}
 	return 0
 }

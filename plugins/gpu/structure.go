@@ -51,11 +51,7 @@ func broadcast(from, to []int) []int {
 
 // move copies a region of x, of this shape, to one of y.
 func (c *compiler) move(x, y *value, shape []int, src, dst region) {
-	kernel := map[int]string{4: "move4", 8: "move8"}[y.DType.Size()]
-	if kernel == "" {
-		c.refuseNode("elements of " + y.DType.String() + " are not moved")
-		return
-	}
+	kernel := map[int]string{1: "move1", 4: "move4", 8: "move8"}[y.DType.Size()]
 	n := tensor.Count(shape)
 	c.launch(kernel, y.Kind, n, x, y, c.exe.owner, c.table(shape, src.strides, dst.strides), n, len(shape),
 		src.from, dst.from, unitsOf(x, y.Kind), x.count, y.count)
@@ -63,8 +59,12 @@ func (c *compiler) move(x, y *value, shape []int, src, dst region) {
 
 // fill sets all elements of y to a number.
 func (c *compiler) fill(y *value, v float64) {
-	if y.DType == tensor.F64 {
+	switch y.DType.Size() {
+	case 8:
 		c.launch("fill64", y.Kind, y.count, y, y.count, v)
+		return
+	case 1:
+		c.launch("fill1", y.Kind, y.count, y, y.count, int(v))
 		return
 	}
 	words := y.size() / 4
@@ -102,13 +102,18 @@ func buildSliceGrad(c *compiler) {
 	c.move(dy, dx, dy.Shape, all(dy), c.sliced(dx))
 }
 
-func buildPad(c *compiler) {
+func buildPad(c *compiler) { c.pad(c.node.Float("value")) }
+
+func buildPadInt8(c *compiler) { c.pad(float64(c.node.Int("zero"))) }
+
+// pad puts the operand in the midst of numbers.
+func (c *compiler) pad(v float64) {
 	x, y := c.in(0), c.out(0)
 	dst := all(y)
 	for axis, n := range c.node.Ints("before") {
 		dst.from += n * dst.strides[axis]
 	}
-	c.fill(y, c.node.Float("value"))
+	c.fill(y, v)
 	c.move(x, y, x.Shape, all(x), dst)
 }
 

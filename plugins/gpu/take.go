@@ -7,11 +7,7 @@ import (
 
 func buildTake(c *compiler) {
 	x, y, axis := c.in(0), c.out(0), c.node.Int("axis")
-	kernel := map[int]string{4: "take4", 8: "take8"}[y.DType.Size()]
-	if kernel == "" {
-		c.refuseNode("elements of " + y.DType.String() + " are not moved")
-		return
-	}
+	kernel := map[int]string{1: "take1", 4: "take4", 8: "take8"}[y.DType.Size()]
 	c.launch(kernel, y.Kind, y.count, x, y, c.table(c.node.Ints("index")), y.count, y.Shape[axis], x.Shape[axis],
 		tensor.Count(x.Shape[axis+1:]), x.count)
 }

@@ -1,20 +1,23 @@
 // Moves of elements. table has a shape, the strides of the source and those of
 // the target.
 
-KERNEL move4(int first, IN uint *x, OUT uint *y, IN int *owner, IN int *table, int n, int rank, int from,
-	int to, int of_x, int count_x, int count_y) {
-	EACH(e, unit, n);
-	IN int *t = table;
-	y[unit * count_y + to + index(t, t + 2 * rank, rank, e)] =
-		x[UNIT(of_x, unit, owner) * count_x + from + index(t, t + rank, rank, e)];
-}
+#define MOVE(name, type) \
+	KERNEL name(int first, IN type *x, OUT type *y, IN int *owner, IN int *table, int n, int rank, int from, \
+		int to, int of_x, int count_x, int count_y) { \
+		EACH(e, unit, n); \
+		IN int *t = table; \
+		y[unit * count_y + to + index(t, t + 2 * rank, rank, e)] = \
+			x[UNIT(of_x, unit, owner) * count_x + from + index(t, t + rank, rank, e)]; \
+	}
 
-KERNEL move8(int first, IN ulong *x, OUT ulong *y, IN int *owner, IN int *table, int n, int rank,
-	int from, int to, int of_x, int count_x, int count_y) {
+MOVE(move1, uchar)
+MOVE(move4, uint)
+MOVE(move8, ulong)
+
+// fill1 sets bytes.
+KERNEL fill1(int first, OUT uchar *y, int n, int byte) {
 	EACH(e, unit, n);
-	IN int *t = table;
-	y[unit * count_y + to + index(t, t + 2 * rank, rank, e)] =
-		x[UNIT(of_x, unit, owner) * count_x + from + index(t, t + rank, rank, e)];
+	y[unit * n + e] = (uchar)byte;
 }
 
 // fill sets words of 4 bytes.

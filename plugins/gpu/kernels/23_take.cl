@@ -10,6 +10,7 @@
 			x[unit * count_x + ((long)(line / to) * from + index[line % to]) * inner + e % inner]; \
 	}
 
+TAKE(take1, uchar)
 TAKE(take4, uint)
 TAKE(take8, ulong)
 

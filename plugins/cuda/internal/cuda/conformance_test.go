@@ -3,14 +3,11 @@ package cuda
 import (
 	"context"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
-	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
 // TestConformance: the device keeps the contract, and the bits of the class that it
@@ -22,13 +19,12 @@ func TestConformance(t *testing.T) {
 		return p.Open(ctx, "GPU-aaaa", device.Options{Precision: precision})
 	}
 	for i, c := range devicetest.Cases() {
-		if !all && i%12 > 0 || bitwise.Int8Case(c.Name) {
+		if !all && i%12 > 0 {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			ctx := devicetest.WithPatience(t.Context(), 5*time.Minute) // eight devices take their time
 			r := c.Judge(ctx, open, device.F32)
-			r.Lacks = slices.DeleteFunc(r.Lacks, graph.Op.Int8) // docs/int8.md: GPUs have none of them
 			if r.Err != nil || len(r.Lacks) > 0 {
 				t.Errorf("%v; it lacks %v\nrule: %s", r.Err, r.Lacks, c.Rule)
 			}

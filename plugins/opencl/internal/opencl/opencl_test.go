@@ -4,7 +4,6 @@ package opencl
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
@@ -66,12 +65,9 @@ func TestModels(t *testing.T) {
 }
 
 // TestConformance: the device keeps the contract, and the bits of the class that it
-// claims, for all operations except those of int8.
+// claims.
 func TestConformance(t *testing.T) {
-	cases := slices.DeleteFunc(devicetest.Cases(), func(c devicetest.Case) bool {
-		return bitwise.Int8Case(c.Name)
-	})
-	devicetest.RunSome(t, func(ctx context.Context, precision string) (device.Device, error) {
+	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
 		return Provider{}.Open(ctx, "0", device.Options{Precision: precision})
-	}, nil, cases, bitwise.Int8()...)
+	})
 }

@@ -1,0 +1,102 @@
+// Operations on bytes (docs/int8.md). Sums of integers are exact in any order; each product, quotient and
+// sum of float32 is rounded by itself.
+
+// stepped is v, in steps of a result, as a byte: rounded, halves to the even number, moved by zero and
+// bounded; NaN is zero. Beyond 512 steps every zero leaves the bounds, and up to there 1.5 * 2^23 leaves a
+// sum no room for fractions.
+FUNCTION uchar stepped(float v, int zero, int least, int most) {
+	if (v != v)
+		return (uchar)zero;
+	v = v > 512.0f ? 512.0f : v < -512.0f ? -512.0f : v;
+	int q = (int)((v + 0x1.8p23f) - 0x1.8p23f) + zero;
+	return (uchar)(q < least ? least : q > most ? most : q);
+}
+
+KERNEL quantize(int first, IN float *x, OUT uchar *y, int n, double scale, int zero, int least, int most) {
+	EACH(e, unit, n);
+	y[unit * n + e] = stepped(DIV(x[unit * n + e], (float)scale), zero, least, most);
+}
+
+KERNEL dequantize(int first, IN uchar *x, OUT float *y, int n, double scale, int zero) {
+	EACH(e, unit, n);
+	y[unit * n + e] = (float)scale * (float)((int)x[unit * n + e] - zero);
+}
+
+KERNEL add_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, double a_by, double b_by,
+	int a_zero, int b_zero, int zero, int least, int most) {
+	EACH(e, unit, n);
+	float t = (float)((int)a[unit * n + e] - a_zero) * (float)a_by;
+	float u = (float)((int)b[unit * n + e] - b_zero) * (float)b_by;
+	y[unit * n + e] = stepped(t + u, zero, least, most);
+}
+
+// mul_int8: every number of b goes with several of a, one behind the other.
+KERNEL mul_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, int several, double by, int a_zero,
+	int b_zero, int zero, int least, int most) {
+	EACH(e, unit, n);
+	int u = (int)a[unit * n + e] - a_zero, v = (int)b[unit * (n / several) + e / several] - b_zero;
+	y[unit * n + e] = stepped((float)(u * v) * (float)by, zero, least, most);
+}
+
+KERNEL table_int8(int first, IN uchar *x, IN uchar *table, OUT uchar *y, int n) {
+	EACH(e, unit, n);
+	y[unit * n + e] = table[x[unit * n + e]];
+}
+
+KERNEL max_pool_int8(int first, IN uchar *x, OUT uchar *y, IN int *table, int n, int count_x) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int p = e % (G_OH * G_OW), y0 = p / G_OW * G_SH - G_TOP, x0 = p % G_OW * G_SW - G_LEFT;
+	uchar best = 0;
+	x += unit * count_x + e / (G_OH * G_OW) * G_H * G_W;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			if (y0 + i < 0 || y0 + i >= G_H || x0 + j < 0 || x0 + j >= G_W)
+				continue;
+			uchar v = x[(y0 + i) * G_W + x0 + j];
+			best = v > best ? v : best;
+		}
+	y[unit * n + e] = best;
+}
+
+// avg_pool_int8: by has the factor of a sum of 1 number, of 2, and so on.
+KERNEL avg_pool_int8(int first, IN uchar *x, OUT uchar *y, IN int *table, IN float *by, int n, int count_x,
+	int count_pad, int x_zero, int zero) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int p = e % (G_OH * G_OW), y0 = p / G_OW * G_SH - G_TOP, x0 = p % G_OW * G_SW - G_LEFT, s = 0, seen = 0;
+	x += unit * count_x + e / (G_OH * G_OW) * G_H * G_W;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			if (y0 + i < 0 || y0 + i >= G_H || x0 + j < 0 || x0 + j >= G_W)
+				continue;
+			s += (int)x[(y0 + i) * G_W + x0 + j] - x_zero;
+			seen++;
+		}
+	seen = count_pad ? G_KH * G_KW : seen;
+	y[unit * n + e] = stepped(seen ? (float)s * by[seen - 1] : 0.0f, zero, 0, 255);
+}
+
+// conv_int8 is a convolution, one output to a thread. as_float says that results are float32, at f.
+KERNEL conv_int8(int first, IN uchar *x, IN char *w, IN int *bias, IN float *by, OUT uchar *y, OUT float *f,
+	IN int *table, int n, int count_x, int x_zero, int as_float, int zero, int least, int most) {
+	EACH(e, unit, n);
+	IN int *g = table;
+	int o = e / (G_OH * G_OW), p = e % (G_OH * G_OW), s = bias[o];
+	int y0 = p / G_OW * G_SH - G_TOP, x0 = p % G_OW * G_SW - G_LEFT;
+	x += unit * count_x + o / G_OG * G_CG * G_H * G_W;
+	w += o * G_STEP_O;
+	for (int i = 0; i < G_KH; i++)
+		for (int j = 0; j < G_KW; j++) {
+			int v = y0 + i * G_DH, u = x0 + j * G_DW;
+			if (v < 0 || v >= G_H || u < 0 || u >= G_W)
+				continue;
+			for (int k = 0; k < G_CG; k++)
+				s += (int)w[k * G_STEP_K + i * G_KW + j] * ((int)x[(k * G_H + v) * G_W + u] - x_zero);
+		}
+	float r = (float)s * by[o];
+	if (as_float)
+		f[unit * n + e] = r;
+	else
+		y[unit * n + e] = stepped(r, zero, least, most);
+}

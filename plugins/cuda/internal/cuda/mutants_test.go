@@ -20,8 +20,8 @@ type mutant struct {
 
 var (
 	entry    = regexp.MustCompile(`^\.visible \.entry (\w+)\(`)
-	declared = regexp.MustCompile(`^(\t\.reg \.b(?:32|64) +\t%rd?<)(\d+)>;$`)
-	stored   = regexp.MustCompile(`^(\t(?:@\S+ )?st\.global\.)[fu](32|64)( \t\[[^\]]+\], )%\w+;$`)
+	declared = regexp.MustCompile(`^(\t\.reg \.b(?:16|32|64) +\t%r[sd]?<)(\d+)>;$`)
+	stored   = regexp.MustCompile(`^(\t(?:@\S+ )?st\.global\.)[fu](8|32|64)( \t\[[^\]]+\], )%\w+;$`)
 	source   = regexp.MustCompile(`%\w+;$`)
 	computed = regexp.MustCompile(`^\t(?:add|sub|mul|fma|div)\.rn\.f32 \t(%f\d+), `)
 	literal  = regexp.MustCompile(`\b0f([0-9A-F]{8})\b`)
@@ -40,7 +40,7 @@ type planted struct {
 }
 
 // mutants returns one for every value that a kernel stores, with the last bit
-// flipped, and in guards one for every sum and every number beside 0.
+// flipped (which is one step of a byte), and in guards one for every sum and every number beside 0.
 func mutants() (all []mutant) {
 	p := planted{lines: strings.Split(gpu.PTX, "\n")}
 	for i, s := range p.lines {
@@ -74,9 +74,10 @@ func (p planted) instruction(s string) (all []mutant) {
 
 // store is a store of what differs in a bit.
 func (p planted) store(head, width, to, from string, bit int) mutant {
-	r := p.free(map[string]string{"32": "%r", "64": "%rd"}[width])
-	return p.with("a value", fmt.Sprintf("\tmov.b%s %s, %s;", width, r[0], from),
-		fmt.Sprintf("\txor.b%s %s, %s, %d;", width, r[1], r[0], 1<<bit), head+"u"+width+to+r[1]+";")
+	r := p.free(map[string]string{"8": "%rs", "32": "%r", "64": "%rd"}[width])
+	of := map[string]string{"8": "16", "32": "32", "64": "64"}[width] // bits of a register
+	return p.with("a value", fmt.Sprintf("\tmov.b%s %s, %s;", of, r[0], from),
+		fmt.Sprintf("\txor.b%s %s, %s, %d;", of, r[1], r[0], 1<<bit), head+"u"+width+to+r[1]+";")
 }
 
 // place returns where m differs, in the PTX as it is.

@@ -85,7 +85,7 @@ func (m *Machine) Free(address uint64) error {
 	return nil
 }
 
-// span is a part of a buffer, words is one of whole words, but for the last of the buffer.
+// span is a part of a buffer, words is one of whole words, except for the last of the buffer.
 func (m *Machine) span(address uint64, n int) (*region, int, error) {
 	r, at := m.buffers[address>>32], int(uint32(address))
 	if r == nil || at+n > r.size || at%4 != 0 {

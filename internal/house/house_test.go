@@ -123,7 +123,7 @@ modelfile/formats/keras: models problem tensor
 modelfile/formats/keras/internal/hdf5: problem
 modelfile/formats/onnx: modelfile/formats/onnx/internal/onnxpb modelfile/formats/internal/foreign
 modelfile/formats/onnx: modelfile/formats/internal/message graph internal/memory models problem
-modelfile/formats/onnx: internal/regular tensor
+modelfile/formats/onnx: internal/regular tensor device/class
 modelfile/formats/onnx/internal/onnxpb:
 modelfile/formats/safetensors: modelfile/formats/internal/foreign problem tensor
 modelfile/formats/tensorflow: modelfile/formats/internal/foreign modelfile/formats/internal/message problem

@@ -35,9 +35,9 @@ func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 	if o.Format == "" {
 		o.Format = ExportFormat(path)
 	}
-	if m.Int8() {
-		return "", problem.Advise("export the float32 model that it was made of",
-			"%s: the model is an int8 template, which other programs have no form for", path)
+	if m.Int8() && (o.Format == "safetensors" || o.Format == "torch") {
+		return "", problem.Advise("export it as .onnx, or the float32 model that it was made of",
+			"%s: the model is an int8 template, and a state dict has no place for its scales", path)
 	}
 	var write func(io.Writer) error
 	switch o.Format {

@@ -46,6 +46,9 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return err
 	}
 	op := operator(n)
+	if _, ok := integerOps[op]; ok {
+		return c.integerNode(op)
+	}
 	if makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}

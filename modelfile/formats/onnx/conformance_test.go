@@ -36,7 +36,9 @@ func eval(m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
 	}
 	state := map[string]tensor.Tensor{}
 	for name, s := range m.State {
-		state[name] = wide(s)
+		if state[name] = s; s.DType == tensor.F32 {
+			state[name] = wide(s)
+		}
 	}
 	if x.DType == tensor.F32 {
 		x = wide(x)

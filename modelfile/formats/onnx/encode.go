@@ -39,6 +39,9 @@ func init() { // the encoders refer to the table's users
 		graph.Upsample: encodeUpsample, graph.Dropout: encodeDropout,
 
 		graph.Quantize: encodeQuantised, graph.Dequantize: encodeQuantised,
+		graph.ConvInt8: encodeSumInt8, graph.DenseInt8: encodeSumInt8, graph.AddInt8: encodePairInt8,
+		graph.MulInt8: encodePairInt8, graph.AvgPoolInt8: encodeAvgPoolInt8, graph.MaxPoolInt8: encodePool,
+		graph.TableInt8: encodeTableInt8, graph.ConcatInt8: encodeConcat, graph.PadInt8: encodePadInt8,
 	}
 }
 

@@ -7,11 +7,16 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
-func encodeConv(e *encoding) {
+// convAttrs are the attributes of the window of a convolution.
+func convAttrs(e *encoding) []*onnxpb.AttributeProto {
 	w := e.f.WindowOf(e.n)
-	attrs := []*onnxpb.AttributeProto{intsAttr("kernel_shape", w.Kernel[:]...),
-		intsAttr("strides", w.Stride[:]...),
-		intsAttr("pads", w.Pad[:]...), intsAttr("dilations", w.Dilation[:]...), intAttr("group", w.Groups)}
+	return []*onnxpb.AttributeProto{intsAttr("kernel_shape", w.Kernel[:]...),
+		intsAttr("strides", w.Stride[:]...), intsAttr("pads", w.Pad[:]...),
+		intsAttr("dilations", w.Dilation[:]...), intAttr("group", w.Groups)}
+}
+
+func encodeConv(e *encoding) {
+	attrs := convAttrs(e)
 	if e.n.Op == graph.ConvTranspose {
 		e.is("ConvTranspose", append(attrs, intsAttr("output_padding", e.n.Ints("output_pad")...))...)
 		return
@@ -79,17 +84,26 @@ func encodeBatchNorm(e *encoding) {
 		floatAttr("momentum", e.n.Float("decay")))
 }
 
-func encodePool(e *encoding) {
+// poolAttrs are the attributes of the window of a pool.
+func poolAttrs(e *encoding) []*onnxpb.AttributeProto {
 	w := e.f.WindowOf(e.n)
-	attrs := []*onnxpb.AttributeProto{intsAttr("kernel_shape", w.Kernel[:]...),
+	return []*onnxpb.AttributeProto{intsAttr("kernel_shape", w.Kernel[:]...),
 		intsAttr("strides", w.Stride[:]...), intsAttr("pads", w.Pad[:]...)}
-	if e.n.Op == graph.MaxPool {
-		e.is("MaxPool", attrs...)
-		return
-	}
+}
+
+// averageAttrs are those of an average, which counts the padding or does not.
+func averageAttrs(e *encoding) []*onnxpb.AttributeProto {
 	count := 0
 	if e.n.Bool("count_pad") {
 		count = 1
 	}
-	e.is("AveragePool", append(attrs, intAttr("count_include_pad", count))...)
+	return append(poolAttrs(e), intAttr("count_include_pad", count))
+}
+
+func encodePool(e *encoding) {
+	if e.n.Op == graph.AvgPool {
+		e.is("AveragePool", averageAttrs(e)...)
+		return
+	}
+	e.is("MaxPool", poolAttrs(e)...)
 }

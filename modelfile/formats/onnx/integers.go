@@ -13,7 +13,7 @@ import (
 // moving are the operators that compute nothing.
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
 	"Concat", "MaxPool", "Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace",
-	"SpaceToDepth"}
+	"SpaceToDepth", "Pad"}
 
 // comparing are the operators that tell integers apart.
 var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
@@ -30,9 +30,9 @@ func (c *call) make(op string) []value {
 	}
 	out := makers[op](c)
 	for i := range out {
-		if integer && !casts {
+		if integer && !casts && !out[i].bytes {
 			if out[i].integer = !compares; out[i].integer {
-				out[i].kind = c.in[0].kind
+				out[i].kind, out[i].bytes = c.in[0].kind, c.in[0].bytes
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func init() { // the makers refer to the table's users
 		"LRN": one(lrn), "LayerNormalization": layerNorms, "GroupNormalization": one(groupNorm),
 		"InstanceNormalization": one(instanceNorm), "LpNormalization": one(lpNorm),
 
-		"Concat": one(concat), "Slice": one(slice), "Gather": one(gather), "Tile": one(tile),
+		"Concat": one(concat), "Slice": one(slice), "Gather": gathers, "Tile": one(tile),
 		"Scatter": one(scatter), "ScatterElements": one(scatter), "ScatterND": one(scatterBlocks),
 		"GatherElements": one(selectElements), "GatherND": one(selectTuples),
 		"Split": split, "Pad": one(pad),

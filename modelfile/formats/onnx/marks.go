@@ -15,12 +15,12 @@ func (r *reader) markNonWeights() {
 	r.file.Marks = map[string]foreign.Mark{}
 	taken, quantised, set := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, n := range r.src.Node {
+		if quantiseMarks(n, func(name string) { quantised[name] = true },
+			func(name string) { r.file.Marks[name] = foreign.NextToWeights }) {
+			continue
+		}
 		for i, name := range n.Input {
-			switch linear := n.OpType == "DequantizeLinear" || n.OpType == "QuantizeLinear"; {
-			case linear && i > 0:
-				r.file.Marks[name] = foreign.NextToWeights
-			case linear:
-				quantised[name] = true
+			switch {
 			case i > 0 && listed(configuredOps, n.OpType):
 				set[name] = true
 			default:

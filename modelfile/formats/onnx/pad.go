@@ -24,6 +24,9 @@ func pad(c *call) graph.Value {
 		if !ok {
 			value = 0
 		}
+		if c.in[0].bytes {
+			return c.padBytes(x, before, after, value)
+		}
 		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))
 	case "reflect", "edge", "wrap":
 		if mode == "wrap" && c.opset < wrapSince {
@@ -40,6 +43,16 @@ func pad(c *call) graph.Value {
 		c.fail("mode is %.40q", mode)
 	}
 	return graph.None
+}
+
+// padBytes pads bytes with an integer of their type.
+func (c *call) padBytes(x graph.Value, before, after []int, value float64) graph.Value {
+	q := int(value) + shift[c.in[0].kind]
+	if float64(int(value)) != value || q < 0 || q > 255 {
+		c.fail("of %v with %g", c.in[0].kind, value)
+		return graph.None
+	}
+	return c.node(graph.PadInt8, "", []graph.Value{x}, "before", before, "after", after, "zero", q)
 }
 
 // padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis

@@ -136,7 +136,7 @@ func topK(c *call) []value {
 		if len(in) == 1 {
 			return in[0]
 		}
-		return c.node(graph.Concat, suffix, in, "axis", axis)
+		return c.joined(suffix, in, axis)
 	}
 	return append([]value{rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
 }

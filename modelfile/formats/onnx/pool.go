@@ -11,20 +11,7 @@ import (
 func pool(c *call) graph.Value {
 	s := c.spatialShape(0)
 	axes := len(s) - 1
-	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
-	if slices.Max(w.dilation) > 1 && c.n.OpType != "MaxPool" {
-		c.fail("with dilations %v is not supported", w.dilation)
-	}
-	if c.attribute("kernel_shape") == nil {
-		c.fail("without kernel_shape is not supported")
-	}
-	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && c.n.Output[1] != "" {
-		c.fail("with indices is not supported")
-	}
-	count := c.n.OpType == "AveragePool" && c.int("count_include_pad", 0) != 0
-	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) && count {
-		c.fail("with ceil_mode and count_include_pad, where they meet, is not supported")
-	}
+	w, count := c.poolWindow(s)
 	if c.err != nil {
 		return graph.None
 	}
@@ -34,12 +21,36 @@ func pool(c *call) graph.Value {
 		return c.fromImage(c.dilatedMax(x, w), axes)
 	}
 	if c.n.OpType == "MaxPool" {
-		return c.fromImage(c.node(graph.MaxPool, "", []graph.Value{x}, "kernel", w.kernel, "stride",
+		op := graph.MaxPool
+		if c.in[0].bytes {
+			op = graph.MaxPoolInt8
+		}
+		return c.fromImage(c.node(op, "", []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
 	}
 	v := c.node(graph.AvgPool, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
 		"count_pad", count && slices.Max(w.pads()) > 0)
 	return c.fromImage(v, axes)
+}
+
+// poolWindow reads the window of a MaxPool or an average, and whether padding counts as elements.
+func (c *call) poolWindow(s []int) (w window, count bool) {
+	axes := len(s) - 1
+	w = c.window(c.ints("kernel_shape", axes, 1), s[1:])
+	if slices.Max(w.dilation) > 1 && c.n.OpType != "MaxPool" {
+		c.fail("with dilations %v is not supported", w.dilation)
+	}
+	if c.attribute("kernel_shape") == nil {
+		c.fail("without kernel_shape is not supported")
+	}
+	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && c.n.Output[1] != "" {
+		c.fail("with indices is not supported")
+	}
+	count = c.n.OpType != "MaxPool" && c.int("count_include_pad", 0) != 0
+	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) && count {
+		c.fail("with ceil_mode and count_include_pad, where they meet, is not supported")
+	}
+	return w, count
 }
 
 // maxTaps bounds the places of a window whose maximum is taken one by one.

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -17,12 +16,14 @@ import (
 // shift is what is added to integers of a type to make them u8 of the graph.
 var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
 
-// takesBytes are the operators that take bytes of the graph as they are.
-var takesBytes = []string{"DequantizeLinear", "Identity"}
+// takesBytes are the operators that take bytes of the graph as they are: what moves with them stays bytes.
+var takesBytes = []string{"DequantizeLinear", "Identity", "MaxPool", "Concat", "Reshape", "Flatten",
+	"Squeeze", "Unsqueeze", "Transpose",
+	"Slice", "Split", "Gather", "DepthToSpace", "SpaceToDepth", "Pad", "Cast"}
 
 // unpackBytes makes f32 of operands that are bytes of the graph, for an operator that takes none.
 func (c *call) unpackBytes(op string) {
-	if makers[op] == nil || slices.Contains(takesBytes, op) && !c.scalesAxis() {
+	if makers[op] == nil || slices.Contains(takesBytes, op) && c.staysBytes(op) {
 		return
 	}
 	for i, x := range c.in {
@@ -30,6 +31,50 @@ func (c *call) unpackBytes(op string) {
 			c.in[i] = c.unpacked(x, ".integers")
 		}
 	}
+}
+
+// staysBytes reports whether one of these operators has a form for its operands.
+func (c *call) staysBytes(op string) bool {
+	switch op {
+	case "DequantizeLinear":
+		return !c.scalesAxis()
+	case "Cast": // the same numbers, whatever their type
+		d, err := dtype(int32(c.int("to", 0)))
+		return err == nil && (d == tensor.I32 || d == tensor.I64) && c.in[0].kind == tensor.U8
+	case "Gather":
+		return c.in[0].bytes || c.looksUp()
+	case "MaxPool": // one with dilations is made of other operations
+		a := c.attribute("dilations")
+		return a == nil || !slices.ContainsFunc(a.Ints, func(n int64) bool { return n != 1 })
+	case "Concat":
+		return !slices.ContainsFunc(c.in, func(x value) bool { return !x.bytes || x.kind != c.in[0].kind })
+	}
+	return true
+}
+
+// looksUp reports whether a Gather picks from a table of bytes by bytes.
+func (c *call) looksUp() bool {
+	x := c.in[0]
+	return len(c.in) == 2 && x.isConstant() && c.has(0) && x.c.DType == tensor.U8 &&
+		slices.Equal(x.c.Shape, []int{256}) && c.in[1].bytes && c.in[1].kind == tensor.U8
+}
+
+// gathers is a gather, or a table that is looked up.
+func gathers(c *call) []value {
+	if !c.looksUp() {
+		return []value{rows(gather(c))}
+	}
+	table := c.declare(c.n.Input[0], graph.Constant, c.in[0].c)
+	return []value{bytesOf(c.node(graph.TableInt8, "", []graph.Value{c.in[1].v, table}), tensor.U8)}
+}
+
+// joined lays values side by side, bytes or numbers.
+func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
+	op := graph.Concat
+	if len(in) > 0 && in[0] != graph.None && c.g.Type(in[0]).DType == tensor.U8 {
+		op = graph.ConcatInt8
+	}
+	return c.node(op, suffix, in, "axis", axis)
 }
 
 // scalesAxis reports whether a node has a scale for each index of an axis.
@@ -127,20 +172,4 @@ func (c *call) perIndex(name string, q quantisation, v []float32) graph.Value {
 		shape[0] = len(v)
 	}
 	return c.declare(c.name+"."+name, graph.Constant, tensor.Of(v, shape...))
-}
-
-// countQuantised says in what form a file is quantised.
-func (r *reader) countQuantised() {
-	quantize, dequantize := 0, 0
-	for _, n := range r.src.Node {
-		switch operator(n) {
-		case "QuantizeLinear":
-			quantize++
-		case "DequantizeLinear":
-			dequantize++
-		}
-	}
-	if quantize+dequantize > 0 {
-		r.file.Count("quantised", fmt.Sprintf("QDQ: %d QuantizeLinear, %d DequantizeLinear", quantize, dequantize))
-	}
 }

@@ -222,7 +222,7 @@ func checkOperator(n *onnxpb.NodeProto) error {
 	if op == "If" {
 		return nil // its condition would say which nodes run
 	}
-	if makers[op] == nil && folds[op] == nil {
+	if _, ok := integerOps[op]; !ok && makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}
 	return attributes[op].check(&call{n: n})

@@ -56,7 +56,10 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Valu
 	if have, ok := c.reader.state[label]; ok && !sameTensor(have, t) {
 		label = c.takenLabels.Free(label) // used in two ways: as it is and transposed, say
 	}
-	s := graph.State{Name: label, DType: tensor.F32, Shape: t.Shape, Role: role, Init: initOf(role)}
+	s := graph.State{Name: label, DType: t.DType, Shape: t.Shape, Role: role}
+	if t.DType == tensor.F32 {
+		s.Init = initOf(role)
+	}
 	c.reader.state[label] = t
 	return c.g.Declare(s)
 }

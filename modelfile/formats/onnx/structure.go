@@ -51,7 +51,7 @@ func concat(c *call) graph.Value {
 	for i := range c.in {
 		in = append(in, c.value(i, len(c.firstShape())))
 	}
-	return c.node(graph.Concat, "", in, "axis", axis)
+	return c.joined("", in, axis)
 }
 
 func slice(c *call) graph.Value {
@@ -106,7 +106,7 @@ func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) grap
 	if len(in) == 1 {
 		return in[0]
 	}
-	return c.node(graph.Concat, suffix, in, "axis", axis)
+	return c.joined(suffix, in, axis)
 }
 
 // stepped returns how many places from the first on follow on each other in equal

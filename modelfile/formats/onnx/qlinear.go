@@ -1,0 +1,179 @@
+package onnx
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Operators that take integers and give integers, each with its scale and zero point among its operands, are
+// one operation of bytes of the graph where there is one that computes the same. Elsewhere they are what
+// they are short for: the operator of floats, between a DequantizeLinear of each operand and a
+// QuantizeLinear.
+
+// integerOp is such an operator.
+type integerOp struct {
+	bytes   func(*call) (value, bool) // adds the operation of bytes; false where there is none
+	expand  func(*expansion)          // reads the nodes that the operator is short for
+	weights []int                     // the operands that are weights; all others but the first are settings
+}
+
+const microsoft = "com.microsoft."
+
+// integerOps is the closed list of these operators.
+var integerOps map[string]integerOp
+
+func init() { // they refer to the table's users
+	integerOps = map[string]integerOp{
+		"QLinearConv":   {convBytes, (*expansion).qLinearConv, []int{3, 8}},
+		"QLinearMatMul": {matMulBytes, (*expansion).qLinearMatMul, []int{3}},
+		"ConvInteger":   {convBytes, (*expansion).convInteger, []int{1}},
+		"MatMulInteger": {matMulBytes, (*expansion).matMulInteger, []int{1}},
+
+		microsoft + "QGemm":                    {gemmBytes, (*expansion).qGemm, []int{3, 6}},
+		microsoft + "QLinearAdd":               {addBytes, (*expansion).qLinearPair, nil},
+		microsoft + "QLinearMul":               {mulBytes, (*expansion).qLinearPair, nil},
+		microsoft + "QLinearConcat":            {concatBytes, (*expansion).qLinearConcat, nil},
+		microsoft + "QLinearAveragePool":       {averageBytes, (*expansion).qLinearAverage, nil},
+		microsoft + "QLinearGlobalAveragePool": {averageBytes, (*expansion).qLinearAverage, nil},
+		microsoft + "QLinearLeakyRelu":         {lookUpBytes, (*expansion).qLinearActivation, nil},
+		microsoft + "QLinearSigmoid":           {lookUpBytes, (*expansion).qLinearActivation, nil},
+		microsoft + "QLinearSoftmax":           {nil, (*expansion).qLinearSoftmax, nil},
+		microsoft + "QuantizeLinear":           {nil, (*expansion).standard, nil},
+		microsoft + "DequantizeLinear":         {nil, (*expansion).standard, nil},
+
+		"DynamicQuantizeLinear": {nil, (*expansion).dynamic, nil},
+	}
+}
+
+// integerNode reads a node of one of these operators.
+func (c *call) integerNode(op string) error {
+	if err := attributes[op].check(c); err != nil {
+		return err
+	}
+	o := integerOps[op]
+	if o.bytes != nil && !slices.ContainsFunc(c.in, func(x value) bool { return x.unbatched || x.fromArgMax }) {
+		out, ok := o.bytes(c)
+		if err := cmp.Or(c.err, c.g.Err()); ok || err != nil {
+			return cmp.Or(err, c.store(op, []value{out}))
+		}
+	}
+	p := &expansion{call: c}
+	o.expand(p)
+	return cmp.Or(c.err, c.g.Err())
+}
+
+// byteScale is what bytes of the graph stand for, of*(q - zero), and what integers of the file they are.
+type byteScale struct {
+	of   float32
+	zero int
+	kind tensor.DType
+}
+
+// byteScale reads the operands that are a scale and a zero point; otherwise is the type where there is no
+// zero point. It reports whether they are one of each, and of bytes.
+func (c *call) byteScale(scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {
+	of, ok := c.factors(scale, 1)
+	if !ok {
+		return s, false
+	}
+	s = byteScale{of: of[0], kind: otherwise}
+	if c.has(zero) {
+		at, err := integersOf(c.in[zero].c)
+		if !c.in[zero].isConstant() || err != nil || len(at) != 1 {
+			return s, false
+		}
+		s.kind, s.zero = c.in[zero].c.DType, int(at[0])
+	}
+	more, ok := shift[s.kind]
+	s.zero += more
+	return s, ok
+}
+
+// factors returns the scales that operand i has: one, or n; ok says that they can be multiplied by.
+func (c *call) factors(i, n int) (of []float32, ok bool) {
+	if !c.has(i) || !c.in[i].isConstant() || c.in[i].c.DType != tensor.F32 {
+		return nil, false
+	}
+	if of = c.in[i].c.F32(); len(of) == 1 {
+		of = slices.Repeat(of, n)
+	}
+	return of, len(of) == n && !slices.ContainsFunc(of, func(v float32) bool { return !isFactor(v) })
+}
+
+// isFactor reports whether a positive number is finite and not subnormal.
+func isFactor(v float32) bool { return v >= 0x1p-126 && v <= math.MaxFloat32 }
+
+// kindOf returns the type of the integers of operand i, of bytes or of the input.
+func (c *call) kindOf(i int) tensor.DType { return cmp.Or(c.in[i].kind, tensor.U8) }
+
+// isBytes reports whether operand i is, or can be made, bytes of a type.
+func (c *call) isBytes(i int, kind tensor.DType) bool {
+	x := c.in[i]
+	return c.has(i) && !x.isConstant() && !x.unbatched && (x.bytes || x.integer) &&
+		(x.kind == 0 || x.kind == kind)
+}
+
+// asBytes returns operand i as bytes, which isBytes says that it can be.
+func (c *call) asBytes(i int, kind tensor.DType) graph.Value {
+	if x := c.in[i]; x.bytes {
+		return x.v
+	}
+	return c.node(graph.Quantize, ".bytes", []graph.Value{c.in[i].v}, "scale", 1.0, "zero", shift[kind])
+}
+
+// bytesOf is a value of bytes.
+func bytesOf(v graph.Value, kind tensor.DType) value {
+	return value{v: v, logits: graph.None, integer: true, kind: kind, bytes: true}
+}
+
+// countQuantised says in what form a file is quantised.
+func (r *reader) countQuantised() {
+	count := map[string]int{}
+	for _, n := range r.src.Node {
+		op := operator(n)
+		if _, ok := integerOps[op]; ok || op == "QuantizeLinear" || op == "DequantizeLinear" {
+			count[n.OpType]++
+		}
+	}
+	if len(count) > 0 {
+		r.file.Count("quantised", quantisedForm(count))
+	}
+}
+
+// quantiseMarks says what the operands of quantised nodes are: weights, or what weights are scaled by.
+func quantiseMarks(n *onnxpb.NodeProto, weight, setting func(name string)) (known bool) {
+	o, ok := integerOps[operator(n)]
+	if !ok && n.OpType != "DequantizeLinear" && n.OpType != "QuantizeLinear" {
+		return false
+	}
+	for i, name := range n.Input {
+		if i == 0 || slices.Contains(o.weights, i) {
+			weight(name)
+		} else {
+			setting(name)
+		}
+	}
+	return true
+}
+
+// quantisedForm names the operators that a file is quantised with.
+func quantisedForm(count map[string]int) string {
+	form, list := "QDQ", []string{}
+	for _, op := range slices.Sorted(maps.Keys(count)) {
+		if op != "QuantizeLinear" && op != "DequantizeLinear" {
+			form, list = "QOperator", append(list, fmt.Sprintf("%d %s", count[op], op))
+		}
+	}
+	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
+		list = append(list, fmt.Sprintf("%d %s", count[op], op))
+	}
+	return form + ": " + strings.Join(list, ", ")
+}

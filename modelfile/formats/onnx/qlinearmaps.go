@@ -1,0 +1,155 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// byteMap is an operand of bytes with what they stand for.
+type byteMap struct {
+	at    int
+	scale byteScale
+}
+
+// byteMap reads operand i, and its scale and zero point, which follow at s.
+func (c *call) byteMap(i, s int) (m byteMap, ok bool) {
+	if !c.has(i) {
+		return m, false
+	}
+	m.at = i
+	m.scale, ok = c.byteScale(s, s+1, c.kindOf(i))
+	return m, ok && c.isBytes(i, m.scale.kind)
+}
+
+// value returns the bytes.
+func (m byteMap) value(c *call) graph.Value { return c.asBytes(m.at, m.scale.kind) }
+
+// pair reads both operands of a QLinearAdd or QLinearMul, and the scale of its result.
+func (c *call) pair() (a, b byteMap, y byteScale, ok bool) {
+	a, okA := c.byteMap(0, 1)
+	b, okB := c.byteMap(3, 4)
+	y, okY := c.byteScale(6, 7, a.scale.kind)
+	return a, b, y, okA && okB && okY
+}
+
+// addBytes is QLinearAdd of two maps of one shape.
+func addBytes(c *call) (value, bool) {
+	a, b, y, ok := c.pair()
+	if !ok || !slices.Equal(c.shapeOf(c.in[0]), c.shapeOf(c.in[3])) {
+		return value{}, false
+	}
+	aBy, bBy := a.scale.of/y.of, b.scale.of/y.of
+	if !isFactor(aBy) || !isFactor(bBy) {
+		return value{}, false
+	}
+	v := c.node(graph.AddInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
+		b.scale.zero, "a_by", float64(aBy), "b_by", float64(bBy), "zero", y.zero)
+	return bytesOf(v, y.kind), true
+}
+
+// mulBytes is QLinearMul of two maps of one shape, or of one with a number for each channel.
+func mulBytes(c *call) (value, bool) {
+	a, b, y, ok := c.pair()
+	if !ok {
+		return value{}, false
+	}
+	if len(c.shapeOf(c.in[0])) > 0 && tensor.Count(c.shapeOf(c.in[0])) < tensor.Count(c.shapeOf(c.in[3])) {
+		a, b = b, a
+	}
+	s, gate := c.shapeOf(c.in[a.at]), c.shapeOf(c.in[b.at])
+	gates := len(s) > 0 && len(gate) == len(s) && gate[0] == s[0] && tensor.Count(gate) == s[0]
+	by := float32(a.scale.of*b.scale.of) / y.of
+	if !gates && !slices.Equal(s, gate) || len(s) == 0 || !isFactor(by) {
+		return value{}, false
+	}
+	v := c.node(graph.MulInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
+		b.scale.zero, "by", float64(by), "zero", y.zero)
+	return bytesOf(v, y.kind), true
+}
+
+// concatBytes is QLinearConcat: each operand is brought to the scale of the result by a table.
+func concatBytes(c *call) (value, bool) {
+	y, ok := c.byteScale(0, 1, tensor.U8)
+	if !ok || len(c.in) < 5 || len(c.in)%3 != 2 {
+		return value{}, false
+	}
+	var maps []byteMap
+	for i := 2; i < len(c.in); i += 3 {
+		m, ok := c.byteMap(i, i+1)
+		if !ok {
+			return value{}, false
+		}
+		maps = append(maps, m)
+	}
+	axis := c.axis(int64(c.int("axis", 1)), len(c.shapeOf(c.in[2])))
+	if c.err != nil {
+		return value{}, false
+	}
+	var in []graph.Value
+	for _, m := range maps {
+		in = append(in, c.through(m, y, func(x float64) float64 { return x }))
+	}
+	return bytesOf(c.node(graph.ConcatInt8, "", in, "axis", axis), y.kind), true
+}
+
+// through applies a function to bytes, by a table, and nothing if it gives them back.
+func (c *call) through(m byteMap, y byteScale, f func(float64) float64) graph.Value {
+	t, same := tensor.New(tensor.U8, 256), true
+	to := class.Int8{Zero: int32(y.zero), Max: 255}
+	for q := range t.U8() {
+		x := m.scale.of * float32(q-m.scale.zero)
+		t.U8()[q] = to.Quantize(float32(f(float64(x))), y.of)
+		same = same && int(t.U8()[q]) == q
+	}
+	if same {
+		return m.value(c)
+	}
+	return c.node(graph.TableInt8, "", []graph.Value{m.value(c), c.declare(c.name+".table", graph.Constant, t)})
+}
+
+// lookUpBytes is QLinearLeakyRelu and QLinearSigmoid.
+func lookUpBytes(c *call) (value, bool) {
+	m, ok := c.byteMap(0, 1)
+	y, okY := c.byteScale(3, 4, m.scale.kind)
+	if !ok || !okY || c.err != nil {
+		return value{}, false
+	}
+	n := &graph.Node{Op: graph.Sigmoid}
+	if c.n.OpType == "QLinearLeakyRelu" {
+		n = &graph.Node{Op: graph.LeakyRelu, Attrs: graph.Attrs{}.With("alpha", c.float("alpha", 0.01))}
+	}
+	return bytesOf(c.through(m, y, class.Activation(n)), y.kind), true
+}
+
+// maxMean bounds the bytes of a mean.
+const maxMean = 1 << 15
+
+// averageBytes is QLinearAveragePool and QLinearGlobalAveragePool.
+func averageBytes(c *call) (value, bool) {
+	m, ok := c.byteMap(0, 1)
+	y, okY := c.byteScale(3, 4, m.scale.kind)
+	by := float64(m.scale.of) / float64(y.of)
+	if !ok || !okY || c.int("channels_last", 0) != 0 || !isFactor(float32(by)) {
+		return value{}, false
+	}
+	s := c.shapeOf(c.in[0])
+	if len(s) != 2 && len(s) != 3 {
+		return value{}, false
+	}
+	none, count := make([]int, len(s)-1), false
+	w := window{kernel: s[1:], stride: s[1:], begin: none, end: none}
+	if c.n.OpType == "QLinearAveragePool" {
+		w, count = c.poolWindow(s)
+	}
+	w = w.image()
+	if c.err != nil || tensor.Count(w.kernel) > maxMean {
+		return value{}, false
+	}
+	x := c.toImage(m.value(c), s)
+	v := c.node(graph.AvgPoolInt8, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
+		"count_pad", count && slices.Max(w.pads()) > 0, "by", by, "x_zero", m.scale.zero, "zero", y.zero)
+	return bytesOf(c.fromImage(v, len(s)-1), y.kind), true
+}

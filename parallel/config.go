@@ -69,6 +69,7 @@ type Config struct {
 	Slower  func(why error)      // called if devices that could exchange directly do not
 	Lost    func(LostDevice)     // called for every lost device
 	Back    func(RejoinedDevice) // called for every device that takes part again
+	Moved   func(MovedStage)     // called for every stage whose layers went to devices of another
 }
 
 const defaultTimeout = 30 * time.Second

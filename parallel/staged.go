@@ -45,6 +45,9 @@ type Staged struct {
 	ledger   *ledger
 	rest     map[string]tensor.Tensor // state that no stage has
 	err      error                    // of a Commit that was not finite: there is no state any more
+	ofStage  Config                   // of each stage
+	network  *stage.Network
+	division *stage.Division
 	plan     *stage.Plan
 	worked   []time.Duration // of each stage: the mean of its devices, in all steps
 	stepping time.Duration   // and how long these took
@@ -106,8 +109,8 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 		return nil, 0, err
 	}
 	c = oneByOne(c)
-	s := &Staged{config: c, program: p, ledger: &ledger{}, pipeline: emptyPipeline(p),
-		rest: map[string]tensor.Tensor{}, worked: make([]time.Duration, len(programs))}
+	s := &Staged{config: c, program: p, ledger: &ledger{}, pipeline: emptyPipeline(p), network: n, division: d,
+		rest: map[string]tensor.Tensor{}}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
 			f := program.Function(name)
@@ -115,6 +118,7 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 		}
 	}
 	c.flows, c.Referee = !s.together, nil
+	s.ofStage = c
 	full := withZeros(p, state)
 	for i, program := range programs {
 		c.stage = i + 1
@@ -122,19 +126,25 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 			return nil, len(programs), errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
 		}
 	}
-	waves := 1
-	if !s.together {
-		waves = max(c.Replicas/columns, 1)
-	}
-	rows := (c.Batch + columns*waves - 1) / (columns * waves)
-	s.plan = d.Plan(programs, n.Times(p), s.pipeline.columns(), rows, waves)
-	if c.Divided != nil {
-		c.Divided(s.plan)
-	}
+	s.planned(programs)
 	s.keepRest(full)
 	s.ledger.begin(0, full)
 	s.refreshGroup()
 	return s, len(programs), nil
+}
+
+// planned makes the plan of the stages, of which programs are those, and begins to count how long they wait.
+func (s *Staged) planned(programs []*graph.Program) {
+	c, waves, columns := s.config, 1, len(s.pipeline.stages[0].group.members)
+	if !s.together {
+		waves = max(c.Replicas/columns, 1)
+	}
+	rows := (c.Batch + columns*waves - 1) / (columns * waves)
+	s.plan = s.division.Plan(programs, s.network.Times(s.program), s.pipeline.columns(), rows, waves)
+	s.worked, s.stepping = make([]time.Duration, len(programs)), 0
+	if c.Divided != nil {
+		c.Divided(s.plan)
+	}
 }
 
 // oneByOne returns a config whose callers hear of one device at a time, though stages recover at once.
@@ -239,6 +249,7 @@ func (s *Staged) Group() *Group { return s.group }
 func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	for {
 		out, err := s.pipeline.Predict(ctx, x)
+		err = s.resolve(ctx, err)
 		if again, lost := s.rollBack(ctx); lost != nil {
 			return nil, lost
 		} else if !again {
@@ -269,7 +280,11 @@ func (s *Staged) Version() device.Version { return s.version }
 func (s *Staged) Write(ctx context.Context, state map[string]tensor.Tensor) error {
 	s.ledger.write(state)
 	s.keepRest(state)
-	return s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, state)) })
+	err := s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, state)) })
+	if err = s.resolve(ctx, err); err == nil {
+		_, err = s.rollBack(ctx)
+	}
+	return err
 }
 
 // State reads all state.
@@ -299,10 +314,13 @@ func (s *Staged) read(ctx context.Context,
 		all := maps.Clone(s.rest)
 		for i, d := range s.pipeline.stages {
 			state, err := of(d, ctx)
-			if err != nil {
-				return nil, fmt.Errorf("stage %d: %w", i+1, err)
+			if err == nil {
+				maps.Copy(all, state)
+			} else if err := s.resolve(ctx, fmt.Errorf("stage %d: %w", i+1, err)); err != nil {
+				return nil, err
+			} else {
+				break
 			}
-			maps.Copy(all, state)
 		}
 		again, err := s.rollBack(ctx)
 		if err != nil {

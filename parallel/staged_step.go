@@ -42,13 +42,10 @@ type passes struct{ forward, backward, reduce string }
 // untilDone runs a batch, again and again without the devices that are lost.
 func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, error) {
 	for {
-		for _, d := range s.pipeline.stages {
-			if err := d.begin(ctx); err != nil {
-				return Result{}, err
-			}
-		}
-		if _, err := s.rollBack(ctx); err != nil {
+		if again, err := s.begin(ctx); err != nil {
 			return Result{}, err
+		} else if again {
+			continue
 		}
 		f := newFlow(s, b, p)
 		of, err := f.run(ctx)
@@ -57,11 +54,24 @@ func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, erro
 			s.account(f)
 			return f.result(), nil
 		}
-		if err := s.pipeline.stages[of].recovery.after(ctx, err); err != nil {
+		if err := s.resolve(ctx, s.pipeline.stages[of].recovery.after(ctx, err)); err != nil {
 			return Result{}, err
 		}
 		s.refreshGroup()
 	}
+}
+
+// begin makes all stages ready for the next run. again: they went back, and have to be made ready once more.
+func (s *Staged) begin(ctx context.Context) (again bool, err error) {
+	for _, d := range s.pipeline.stages {
+		if err := d.begin(ctx); err != nil {
+			if err := s.resolve(ctx, err); err != nil {
+				return false, err
+			}
+			break
+		}
+	}
+	return s.rollBack(ctx)
 }
 
 // result puts together what the stages have yielded, moments in the order of the whole
@@ -137,7 +147,7 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	for {
-		err := s.commit(ctx, h)
+		err := s.resolve(ctx, s.commit(ctx, h))
 		again, lost := s.rollBack(ctx)
 		if lost != nil {
 			return lost
@@ -259,7 +269,10 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 		}
 		d.recovery.restarted, d.version, d.stepped, d.retained = false, v, false, false
 		if err := d.Write(ctx, stateIn(d.program.current, s.ledger.state)); err != nil {
-			return true, err
+			if err := s.resolve(ctx, err); err != nil {
+				return true, err
+			}
+			return s.rollBack(ctx)
 		}
 	}
 	s.version = v

@@ -3,8 +3,10 @@ package parallel_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -266,8 +268,8 @@ func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome,
 	return out, err
 }
 
-// TestStagesTellHowLongTheyWaited: two stages whose passes take 10 ms each make a step of four replicas in five
-// times 20 ms, of which each has four to do. If those of the second take 4 ms, the first never waits: while
+// TestStagesTellHowLongTheyWaited: two stages whose passes take 10 ms each make a step of four replicas in
+// five times 20 ms, of which each has four to do. If those of the second take 4 ms, the first never waits: while
 // it makes the second replica's pass forward the first is on its way back. Then a step takes 80 ms, and
 // the second works for four times 8.
 func TestStagesTellHowLongTheyWaited(t *testing.T) {
@@ -306,5 +308,83 @@ func TestStagesTellHowLongTheyWaited(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// gone does not open a lost device again.
+func gone(context.Context, string) (device.Device, error) { return nil, errors.New("it is gone") }
+
+// TestStagesGoToOtherDevices: where a lost device does not come back, its stage becomes part of another, at
+// whichever run it dies, and no bit changes.
+func TestStagesGoToOtherDevices(t *testing.T) {
+	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
+		m, p := stagedModel(t, mode)
+		config := parallel.Config{Replicas: 4, Batch: 8, Timeout: 20 * time.Millisecond}
+		one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		want := fingerprint(t, one, p)
+		config.Reopen = gone
+		for _, c := range []struct {
+			devices int
+			dying   []int
+			runs    []int32
+		}{{3, []int{0}, []int32{0, 2, 9}}, {3, []int{1}, []int32{1, 9}}, {3, []int{2}, []int32{3, 7}},
+			{3, []int{0, 2}, []int32{4, 9}}, {6, []int{2, 3}, []int32{6}}} {
+			for _, after := range c.runs {
+				var moved []parallel.MovedStage
+				config.Moved = func(e parallel.MovedStage) { moved = append(moved, e) }
+				members := refs(c.devices)
+				for _, i := range c.dying {
+					runs := new(atomic.Int32)
+					runs.Store(after)
+					members[i].Device = mortal{members[i].Device, runs}
+				}
+				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 3}, m.State, members, config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, v := range fingerprint(t, d, p) {
+					if !bytes.Equal(v, want[name]) {
+						t.Errorf("%s: devices %v of %d die after %d runs: %s has other bits", mode, c.dying, c.devices, after,
+							name)
+					}
+				}
+				if len(moved) == 0 || len(moved[0].To) != c.devices/3 || moved[0].First == "" {
+					t.Errorf("%s: devices %v of %d die after %d runs: moved %+v", mode, c.dying, c.devices, after, moved)
+				}
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// TestStagesThatFitNowhereElse: the device that is left has no memory for the layers of both stages.
+func TestStagesThatFitNowhereElse(t *testing.T) {
+	m, p := stagedModel(t, bn.Replica)
+	members := narrows(2, 0, func(q *graph.Program) bool { return len(q.State) == len(p.State) })
+	runs := new(atomic.Int32)
+	runs.Store(5)
+	members[0].Device = mortal{members[0].Device, runs}
+	d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 2}, m.State, members,
+		parallel.Config{Replicas: 4, Batch: 8, Timeout: 20 * time.Millisecond,
+			Reopen: gone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for range 2 {
+		if _, err = d.Step(t.Context(), stagedBatch(p, []int{2, 2, 2, 2}, 1)); err != nil {
+			break
+		}
+	}
+	const want = "no other device takes the layers of stage 1: "
+	if !errors.Is(err, parallel.NoDevices) || !errors.Is(err, device.OutOfMemory) ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("%v: want %q, and that there is too little memory", err, want)
 	}
 }

@@ -44,8 +44,8 @@ func narrows(n int, free int64, refuses func(*graph.Program) bool) []parallel.Me
 	return members
 }
 
-// TestStagesFitTheMemory: of four devices that refuse more than some tensors of state, there are as many stages as
-// that asks for, and the template is that of one device; where no number of stages will do, the refusal of
+// TestStagesFitTheMemory: of four devices that refuse more than some tensors of state, there are as many
+// stages as that asks for, and the template is that of one device; where no number of stages will do, the refusal of
 // the device is told.
 func TestStagesFitTheMemory(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)

@@ -6,7 +6,7 @@ import (
 )
 
 // Event is a report from a run while it runs: Started, Stepped, EpochDone, Norms,
-// CheckpointWritten, DeviceLost, DeviceBack, Placed, AtHost, StoppedEarly or
+// CheckpointWritten, DeviceLost, DeviceBack, StageMoved, Placed, AtHost, StoppedEarly or
 // Finished. The run calls Config.Events with each and waits until it returns.
 // The JSON of an event, with its name as "event", is a line that the command
 // prints with --json.
@@ -139,6 +139,16 @@ type DeviceBack struct {
 	Step   int    `json:"step"` // steps done
 }
 
+// StageMoved reports that the layers of a stage, which has lost all of its devices, went to those of
+// the stage before it or behind it: there is one stage less. The move changes no bit.
+type StageMoved struct {
+	Stage int      `json:"stage"` // from 1
+	First string   `json:"first"` // layer
+	Last  string   `json:"last"`
+	To    []string `json:"to"`   // devices
+	Step  int      `json:"step"` // steps done
+}
+
 // AtHost reports that the devices exchange values through the host, because the
 // direct way between them failed.
 type AtHost struct {
@@ -223,6 +233,7 @@ func (Stepped) Event() string           { return "step" }
 func (EpochDone) Event() string         { return "epoch" }
 func (DeviceLost) Event() string        { return "device_lost" }
 func (DeviceBack) Event() string        { return "device_back" }
+func (StageMoved) Event() string        { return "stage_moved" }
 func (AtHost) Event() string            { return "level" }
 func (Placed) Event() string            { return "placed" }
 func (StoppedEarly) Event() string      { return "stopped_early" }

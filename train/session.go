@@ -178,7 +178,7 @@ func (s *Session) driverConfig() parallel.Config {
 		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
 		Template: r.WeightSync == parallel.Template, Local: r.local(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
-		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide}
+		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved}
 }
 
 // withAverages returns a state with averages, which begin at the weights unless a checkpoint brought

@@ -15,6 +15,11 @@ func (s *Session) divide(p *parallel.Plan) {
 	}
 }
 
+func (s *Session) moved(e parallel.MovedStage) {
+	s.plan.emit(StageMoved{Stage: e.Stage, First: e.First, Last: e.Last, To: e.To,
+		Step: s.trainer.progress.Step})
+}
+
 // stageShares returns what the stages have, and how long they have waited until now.
 func (s *Session) stageShares() []StageShare {
 	if s.divided == nil {

@@ -54,6 +54,9 @@ func (p *progress) event(e train.Event) {
 		p.out.noteFolded("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
 	case train.DeviceBack:
 		p.out.noteFolded("device %s is back at step %d", e.Device, e.Step)
+	case train.StageMoved:
+		p.out.noteFolded("the layers of stage %d, %s to %s, go to %s at step %d", e.Stage, e.First, e.Last,
+			strings.Join(e.To, ", "), e.Step)
 	case train.AtHost:
 		p.out.noteFolded("devices exchange through bnctl at %s: %s", e.Level, e.Reason)
 	case train.Placed:

@@ -17,6 +17,17 @@ type Division struct {
 	node    []int // by node of the template: its stage
 }
 
+// Joined returns the division in which a stage and the one behind it are one.
+func (d *Division) Joined(stage int) *Division {
+	joined := &Division{stages: d.stages - 1, network: d.network, node: slices.Clone(d.node)}
+	for i, s := range d.node {
+		if s > stage {
+			joined.node[i] = s - 1
+		}
+	}
+	return joined
+}
+
 // Stages returns how many stages there are.
 func (d *Division) Stages() int { return d.stages }
 

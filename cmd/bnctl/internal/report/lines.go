@@ -108,6 +108,10 @@ var takers = map[string]func(*Run, []byte) error{
 	"device_back": taker(func(r *Run, e train.DeviceBack) {
 		r.happened(fmt.Sprintf("step %d: device %s was back", e.Step, e.Device))
 	}),
+	"stage_moved": taker(func(r *Run, e train.StageMoved) {
+		r.happened(fmt.Sprintf("step %d: the layers of stage %d, %s to %s, went to %s", e.Step, e.Stage, e.First,
+			e.Last, strings.Join(e.To, ", ")))
+	}),
 	"placed": taker(func(r *Run, e train.Placed) {
 		r.happened(fmt.Sprintf("step %d: replicas were placed by speed: %v on %s", e.Step, e.Replicas,
 			strings.Join(e.Devices, ", ")))

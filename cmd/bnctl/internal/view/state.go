@@ -72,6 +72,8 @@ func (s *State) Event(e train.Event, at time.Duration) {
 	case train.DeviceBack:
 		s.takeBack(e.Device)
 		note(good, "%s is back at step %d", e.Device, e.Step)
+	case train.StageMoved:
+		note(middling, "stage %d goes to %s at step %d", e.Stage, strings.Join(e.To, ", "), e.Step)
 	case train.AtHost:
 		note(middling, "devices exchange through bnctl: %s", e.Reason)
 	case train.Placed:

@@ -69,7 +69,7 @@ func (e efficientNet) forward(n *net, x graph.Value, classes int) graph.Value {
 	x = n.unit(fmt.Sprintf("features.%d", len(e.stages)+1), x, convSpec{out: e.last, kernel: 1, stride: 1},
 		graph.Silu)
 	x = n.Op(graph.Dropout, "classifier.0", []graph.Value{n.globalPool("avgpool", x)}, "p", e.drop)
-	return n.dense("classifier.1", x, classes, "uniform", 1/math.Sqrt(float64(classes)), 0)
+	return n.dense("classifier.1", x, classes, "uniform", 1/math.Sqrt(fanOut(classes)), 0)
 }
 
 // mbConv is an inverted residual: expand, depthwise, squeeze and excite, project.

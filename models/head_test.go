@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -24,26 +25,13 @@ func TestWithClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, w := string(got.Graph.Text()), string(want.Graph.Text()); shapesOnly(g) != shapesOnly(w) {
+		if g, w := string(got.Graph.Text()), string(want.Graph.Text()); g != w {
 			t.Errorf("%s: the graph is\n%.400s\nwant\n%.400s", a.Name, g, w)
 		}
 		if same, err := models.WithClasses(m, a.Classes); err != nil || same != m {
 			t.Errorf("%s: as many classes as before make another model: %v", a.Name, err)
 		}
 	}
-}
-
-// shapesOnly leaves out how new tensors are filled: a bound may depend on the
-// number of classes.
-func shapesOnly(text string) string {
-	var s strings.Builder
-	for line := range strings.Lines(text) {
-		if f := strings.Fields(line); len(f) > 4 && f[0] == "state" {
-			line = strings.Join(f[:4], " ")
-		}
-		s.WriteString(line)
-	}
-	return s.String()
 }
 
 // headed returns a model of images f32[3,4,4] that ends as the lines say.
@@ -92,5 +80,21 @@ func TestWithClassesOfOthers(t *testing.T) {
 	}
 	if _, err := models.WithClasses(headed(t, "y = conv(x, @k, @b)"), 0); err == nil {
 		t.Error("a head for no class is no error")
+	}
+}
+
+// TestHeadsBeginNarrow: heads whose rule goes by their outputs have 1/sqrt(1000) (EfficientNet of torchvision with
+// its 1,000 classes) and sqrt(3/1000) (MNASNet) for any fewer, not 0.5 and 0.87 for four.
+func TestHeadsBeginNarrow(t *testing.T) {
+	for name, want := range map[string]float64{"efficientnet-b0": 0.0316227766, "efficientnet-v2-s": 0.0316227766,
+		"mnasnet1-0": 0.0547722558} {
+		m, err := models.Build(name, models.Options{Classes: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := m.Graph.State[len(m.Graph.State)-2]
+		if s.Init.Rule != "uniform" || s.Name != "classifier.1.weight" || math.Abs(s.Init.Args[0]-want) > 1e-9 {
+			t.Errorf("%s: %s begins by %v, want uniform(%g)", name, s.Name, s.Init, want)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func mnasNet(n *net, x graph.Value, classes int) graph.Value {
 	}
 	x = n.sequence("layers.", 14, x, convSpec{out: 1280, kernel: 1, stride: 1}, graph.Relu)
 	x = n.Op(graph.Dropout, "classifier.0", []graph.Value{n.globalPool("pool", x)}, "p", 0.2)
-	return n.dense("classifier.1", x, classes, "uniform", math.Sqrt(3/float64(classes)), 0)
+	return n.dense("classifier.1", x, classes, "uniform", math.Sqrt(3/fanOut(classes)), 0)
 }
 
 // mnasBlock is an inverted residual whose layers stand in one sequence.

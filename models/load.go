@@ -57,8 +57,12 @@ func (l Loaded) String() string {
 			s += fmt.Sprintf(", %d %s (%s)", len(list.names), list.what, some(list.names))
 		}
 	}
-	if l.Fits != "" {
+	switch {
+	case l.Fits != "":
 		s += "; the file is of a " + l.Fits
+	case len(l.Mismatched) > len(l.Matched):
+		s += "; the file is of a network of other widths, and training begins nearly from nothing: take an ONNX " +
+			"file of that network as the model to go on with its weights"
 	}
 	return s
 }

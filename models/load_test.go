@@ -75,6 +75,26 @@ func TestInitFromNothingThatFits(t *testing.T) {
 	}
 }
 
+// TestInitFromOtherWidths: a file of which next to nothing fits for its shapes is said to be of another
+// network, with what helps; a new head is not.
+func TestInitFromOtherWidths(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		m, other := build(t, "resnet20", models.Options{}, 1), build(t, "resnet20", models.Options{}, 1)
+		for name, x := range other.State {
+			if all && name != "conv1.weight" || name == "fc.weight" {
+				other.State[name] = tensor.New(x.DType, append([]int{1}, x.Shape...)...)
+			}
+		}
+		got, err := models.InitFrom(m, other.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(got.String(), "of other widths, and training begins nearly from nothing") != all {
+			t.Errorf("all of another shape %v: %v", all, got)
+		}
+	}
+}
+
 func TestFrozen(t *testing.T) {
 	m := build(t, "resnet20", models.Options{}, 1)
 	for _, c := range []struct {

@@ -151,15 +151,36 @@ func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, 
 // advice says how tensors that alone keep a file from fitting are left out, and where statistics are found
 // that alone are missing.
 func (f fit) advice() string {
-	if len(f.missing) > 0 && len(f.left) == 0 && !slices.ContainsFunc(f.missing, func(name string) bool {
-		return !strings.Contains(name, ".running_mean ") && !strings.Contains(name, ".running_var ")
-	}) {
+	if f.lacksStatistics() {
 		return "all but the running statistics is there: doctor with {repair} estimates them over {data}"
 	}
 	if len(f.left) == 0 || len(f.missing) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.left[0].Name)
+}
+
+// lacksStatistics reports whether nothing but running statistics is missing.
+func (f fit) lacksStatistics() bool {
+	return len(f.missing) > 0 && len(f.left) == 0 && !slices.ContainsFunc(f.missing, func(name string) bool {
+		return !strings.Contains(name, ".running_mean ") && !strings.Contains(name, ".running_var ")
+	})
+}
+
+// otherWidths reports whether more tensors than fit have the names of parameters that got none.
+func (f fit) otherWidths() bool {
+	missing := map[string]bool{}
+	for _, name := range f.missing {
+		name, _, _ = strings.Cut(name, " ")
+		missing[name] = true
+	}
+	n := 0
+	for _, t := range f.left {
+		if missing[t.Name] {
+			n++
+		}
+	}
+	return n > f.taken
 }
 
 // arranged returns the tensors of a file in the layout of the graphs of bnctl:

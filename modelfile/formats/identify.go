@@ -46,7 +46,7 @@ func Identify(f *File) (*models.Model, error) {
 		}
 		shorter, prefix := dropPrefix(tensors)
 		if prefix == "" || depth == maxPrefixes {
-			return nil, f.Chosen(noArchitecture(f.Tensors, name, nearest))
+			return nil, f.Chosen(noArchitecture(f, name, nearest))
 		}
 		tensors = shorter
 	}
@@ -63,23 +63,31 @@ func sayAssumed(f *File, m *models.Model) {
 	}
 }
 
-// noArchitecture says what the nearest architecture lacks, or what the tensors are
+// noArchitecture says what the nearest architecture lacks and what helps, or what the tensors are
 // called where no architecture is near.
-func noArchitecture(tensors []Tensor, name string, nearest fit) error {
+func noArchitecture(f *File, name string, nearest fit) error {
 	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
-	if advice := nearest.advice(); advice != "" {
-		detail += "; " + advice
-	}
-	if nearest.taken == 0 {
+	advice := "name the model with {arch}, or write .pth or .safetensors, which need none"
+	switch near := nearest.advice(); {
+	case nearest.taken == 0:
 		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with {drop} PATTERN",
-			listed(tensors))
+			listed(f.Tensors))
+	case fused(f):
+		advice = "quantisation was simulated in training (torch.ao), with batch norms inside of convolutions: " +
+			"save the float model from before prepare_qat, or name an ONNX file of it with {arch}"
+	case nearest.lacksStatistics():
+		advice = near
+	case nearest.otherWidths():
+		advice = "it has other widths: name an ONNX file of it with {arch}, or train " + name +
+			" from what fits with {init}; .pth and .safetensors are written without an architecture"
+	case near != "":
+		detail += "; " + near
 	}
 	these := "its one tensor"
-	if len(tensors) != 1 {
-		these = "these " + problem.Plural(len(tensors), "tensor")
+	if len(f.Tensors) != 1 {
+		these = "these " + problem.Plural(len(f.Tensors), "tensor")
 	}
-	return problem.Failure("", "no architecture of the zoo fits "+these, detail+
-		": name the model with {arch}, or write .pth or .safetensors, which need none")
+	return problem.Failure("", "no architecture of the zoo fits "+these, detail+": "+advice)
 }
 
 // severalFit refuses to choose among architectures.

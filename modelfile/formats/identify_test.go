@@ -190,3 +190,48 @@ func TestSaveKeeps(t *testing.T) {
 		t.Error("an ending that keeps no bare tensors was taken")
 	}
 }
+
+// TestIdentifyAdvises: what helps is said alone, with the nearest network: for other widths, for missing
+// statistics, for batch norms that torch.ao has put into convolutions.
+func TestIdentifyAdvises(t *testing.T) {
+	for _, c := range []struct {
+		change func(string, []int) (string, []int)
+		want   string
+	}{
+		{func(name string, shape []int) (string, []int) {
+			for i, n := range shape {
+				if n%16 == 0 {
+					shape[i] = n / 2
+				}
+			}
+			return name, shape
+		}, "the nearest is resnet20: 1 tensor fits; * 92 more): it has other widths: name an ONNX file of it " +
+			"with arch, or train resnet20 from what fits with init; .pth and .safetensors are written without an architecture"},
+		{func(name string, shape []int) (string, []int) {
+			if strings.Contains(name, ".running_") {
+				return "", nil
+			}
+			return name, shape
+		}, "more): all but the running statistics is there: doctor with repair estimates them over data"},
+		{func(name string, shape []int) (string, []int) {
+			if rest, ok := strings.CutPrefix(name, "bn1."); ok {
+				return "conv1.bn." + rest, shape
+			}
+			return name, shape
+		}, "): quantisation was simulated in training (torch.ao), with batch norms inside of convolutions: " +
+			"save the float model from before prepare_qat, or name an ONNX file of it with arch"},
+	} {
+		f := &File{Format: "pytorch zip", Tensors: []Tensor{torn(t, "conv1.weight_fake_quant.scale", 1)}}
+		for _, x := range stateOf(t, "resnet20", "", 10) {
+			if name, shape := c.change(x.Name, slices.Clone(x.Shape)); name != "" {
+				f.Tensors = append(f.Tensors, torn(t, name, shape...))
+			}
+		}
+		leaveRemoved(f)
+		_, err := Identify(f)
+		before, after, _ := strings.Cut(c.want, "*")
+		if err == nil || !strings.Contains(err.Error(), before) || !strings.HasSuffix(err.Error(), after) {
+			t.Errorf("got %v\nwant %s", err, c.want)
+		}
+	}
+}

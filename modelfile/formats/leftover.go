@@ -65,10 +65,22 @@ func leaveRemoved(f *File) {
 	for _, k := range removed {
 		leave(f, k.text, k.has)
 	}
-	if slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text }) {
+	if simulated(f) {
 		f.Find("", "quantisation was prepared, or simulated in training (torch.ao): the weights here are the "+
 			"floats from before it", "")
 	}
+}
+
+// simulated reports whether ranges of torch.ao's quantisation stood beside the weights.
+func simulated(f *File) bool {
+	return slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text })
+}
+
+// fused reports whether they did, and torch.ao's batch norms are in convolutions.
+func fused(f *File) bool {
+	return simulated(f) && slices.ContainsFunc(f.Tensors, func(t Tensor) bool {
+		return strings.HasSuffix(t.Name, ".bn.running_mean")
+	})
 }
 
 // has reports whether t is called so.

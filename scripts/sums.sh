@@ -177,7 +177,6 @@ for entry in "${recipes[@]}"; do
 	case $recipe in *folder:photos*) [ -d photos ] || photos ;; esac
 	first= same=
 	for on in "${devices[@]}"; do
-		case $on$recipe in arm64:*.onnx*) continue ;; esac # qemu needs hours for it
 		began=$SECONDS label=${recipe//$data\//}
 		label=${label//${networks:-$root}\//} label=${label//$root\//}
 		label="$label --steps $steps" sum=$(kept "$label" "$on")

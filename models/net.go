@@ -107,8 +107,8 @@ func (n *net) head(name string, x graph.Value, out int) graph.Value {
 	return n.dense(name, x, out, "uniform", bound, bound)
 }
 
-// fanOut is the number of classes that rules by the outputs of a head take, at least ImageNet's, for which they
-// are made: a head of ten by them is so wide that the first losses are 5 to 14.
+// fanOut is the number of classes that rules by the outputs of a head take, at least ImageNet's, for which
+// they are made: a head of ten by them is so wide that the first losses are 5 to 14.
 func fanOut(classes int) float64 { return max(float64(classes), 1000) }
 
 // headNormal is head with a normal weight.

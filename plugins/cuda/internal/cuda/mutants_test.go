@@ -74,8 +74,14 @@ func (p planted) instruction(s string) (all []mutant) {
 
 // store is a store of what differs in a bit.
 func (p planted) store(head, width, to, from string, bit int) mutant {
-	r := p.free(map[string]string{"8": "%rs", "32": "%r", "64": "%rd"}[width])
-	of := map[string]string{"8": "16", "32": "32", "64": "64"}[width] // bits of a register
+	of, kind := width, map[string]string{"32": "%r", "64": "%rd"}[width] // bits of a register
+	if width == "8" {
+		of, kind = "32", "%r"
+		if strings.HasPrefix(from, "%rs") {
+			of, kind = "16", "%rs"
+		}
+	}
+	r := p.free(kind)
 	return p.with("a value", fmt.Sprintf("\tmov.b%s %s, %s;", of, r[0], from),
 		fmt.Sprintf("\txor.b%s %s, %s, %d;", of, r[1], r[0], 1<<bit), head+"u"+width+to+r[1]+";")
 }

@@ -148,8 +148,13 @@ func emptyPipeline(p *graph.Program) *Pipeline {
 	return l
 }
 
-// add adds a stage, which runs f.
+// add adds a stage, which runs f; nil: it does not predict, for it has nothing but an auxiliary head.
 func (p *Pipeline) add(d *Driver, f *graph.Function) {
+	if f == nil {
+		p.stages, p.inputs, p.yields = append(p.stages, d), append(p.inputs, nil), append(p.yields, nil)
+		p.shared = append(p.shared, nil)
+		return
+	}
 	var inputs, yields []string
 	for _, v := range f.Inputs {
 		inputs = append(inputs, f.Values[v].Name)
@@ -192,6 +197,9 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 	})
 	last := first
 	for s := range p.stages {
+		if p.inputs[s] == nil {
+			continue
+		}
 		in, out := last, make(chan *wave)
 		all.Go(func() {
 			defer close(out)

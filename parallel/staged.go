@@ -195,16 +195,12 @@ func (s *Staged) open(ctx context.Context, p *graph.Program, state map[string]te
 				"%s", m.Name, device.Slots), "train on it without {stages}, or take another device")
 		}
 	}
-	f := p.Function(graph.Predict)
-	if f == nil {
-		return problem.New("stages", "", "it has no layer that predicts", "begin it with an earlier layer")
-	}
 	d, err := Open(ctx, p, stateIn(p, state), devices, c)
 	if err != nil {
 		return err
 	}
 	d.config.Reopen = nil // the ledger is that of all stages
-	s.pipeline.add(d, f)
+	s.pipeline.add(d, p.Function(graph.Predict))
 	return nil
 }
 

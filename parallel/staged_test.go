@@ -62,11 +62,23 @@ func main(x rows f32[2,5,5]) {
 }
 `
 
+// headBehind is stagedText with its auxiliary head behind all that predicts.
+var headBehind = func() string {
+	from, to := strings.Index(stagedText, "  side.pool ="), strings.Index(stagedText, "  b = conv")
+	end := strings.Index(stagedText, "  return probabilities")
+	return stagedText[:from] + stagedText[to:end] + stagedText[from:to] + stagedText[end:]
+}()
+
 // stagedModel returns a network, and the program of a recipe that uses all that stages share: clipping
 // by global norm, averages, an auxiliary loss.
 func stagedModel(t *testing.T, mode bn.Mode) (*models.Model, *graph.Program) {
 	t.Helper()
-	g, err := graph.ParseGraph([]byte(stagedText))
+	return trainedModel(t, stagedText, mode)
+}
+
+func trainedModel(t *testing.T, text string, mode bn.Mode) (*models.Model, *graph.Program) {
+	t.Helper()
+	g, err := graph.ParseGraph([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,6 +169,31 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 			}
 			if err := d.Close(); err != nil {
 				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestStageOfTheAuxiliaryHead: a stage that has nothing but the auxiliary head trains it, and sits out predictions.
+func TestStageOfTheAuxiliaryHead(t *testing.T) {
+	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
+		m, p := trainedModel(t, headBehind, mode)
+		config := parallel.Config{Replicas: 4, Batch: 8}
+		one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		want := fingerprint(t, one, p)
+		d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Layers: []string{"b", "side"}}, m.State,
+			refs(3), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		for name, v := range fingerprint(t, d, p) {
+			if !bytes.Equal(v, want[name]) {
+				t.Errorf("%s: %s has other bits than on one device", mode, name)
 			}
 		}
 	}

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # sweepstages.sh [BNCTL [RECIPES [SEED]]]: trains random recipes on one device and over random cuts, on one
-# or two columns, resumes them with other stages, and predicts with both. Prints a line per recipe and
-# fails unless all templates of a recipe, and all predictions with it, have the same bytes.
+# or two columns, one with every device killed in turn and one stopped and resumed with other stages, and
+# predicts with all. Prints a line per recipe and fails unless all templates of a recipe, and all predictions
+# with it, have the same bytes. JSON=FILE keeps the sums for docs/results.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}")
+[ -z "${JSON:-}" ] || JSON=$(realpath "$JSON")
 recipes=${2:-10}
 RANDOM=${3:-1}
 work=$(mktemp -d)
@@ -16,15 +18,23 @@ one() {
 	echo "$1"
 }
 
-# drawn fills recipe, data and model.
+# drawn fills recipe, data and model. Tails and batch norms come by turns, so that each is there.
 drawn() {
+	local tails=(keep pad repeat drop) norms=(sync replica frozen replica)
 	model=$(one lenet-bn resnet20 unet-bn mobilenetv2)
 	data=glyphs:45 batch=16
 	[ "$model" = unet-bn ] && data=shapes:20 batch=8
-	recipe=(--model "$model" --epochs 1 --batch $batch --replicas "$(one 4 5 8)" --lr 0.0005 --seed $((RANDOM % 9)))
+	recipe=(--model "$model" --epochs 2 --batch $batch --replicas "$(one 4 5 8)" --lr 0.0005 --seed $((RANDOM % 9)))
 	[ "$model" = mobilenetv2 ] && recipe+=(--size 64x64)
-	recipe+=(--data "$data" --tail "$(one keep pad repeat drop)" --bn "$(one sync replica replica)")
-	[[ "${recipe[*]}" = *"--bn replica"* ]] && recipe+=(--bn-min running)
+	recipe+=(--data "$data" --tail "${tails[$1 % 4]}" --bn "${norms[($1 + $1 / 4) % 4]}")
+	case "${recipe[*]}" in
+	*"--bn replica"*) recipe+=(--bn-min running) ;;
+	*"--bn frozen"*)
+		"$bnctl" train --model "$model" --data "$data" --batch $batch --steps 2 --quiet --overwrite -o first.bnm \
+			$([ "$model" = mobilenetv2 ] && echo --size 64x64) >out 2>err || { cat err >&2; exit 1; }
+		recipe+=(--init first.bnm)
+		;;
+	esac
 	case $((RANDOM % 8)) in
 	0) recipe+=(--clip-norm 0.5) ;;
 	1) recipe+=(--optimizer adamw --clip-norm 1) ;;
@@ -51,11 +61,35 @@ cut() {
 }
 
 train() { "$bnctl" train "${recipe[@]}" --quiet --overwrite "$@" >out 2>err || { cat err >&2; return 1; }; }
+
+# watched trains in the background and calls a function with the number of every step that is done.
+watched() { # FUNCTION FLAGS
+	local then=$1 at=0 done
+	shift
+	"$bnctl" train "${recipe[@]}" --overwrite --log-every 1 "$@" >out 2>err &
+	pid=$! devices=()
+	while kill -0 "$pid" 2>/dev/null; do
+		done=$(grep -c '^epoch [0-9]*  step ' err || true)
+		if [ "$done" -gt "$at" ]; then
+			[ ${#devices[@]} -gt 0 ] || mapfile -t devices < <(pgrep -P "$pid" | sort -n)
+			at=$done
+			"$then" "$at"
+		fi
+		sleep 0.02
+	done
+	wait "$pid"
+}
+# killing kills another device after every step, until each was killed.
+killing() { kill -9 "${devices[$1 - 1]:-}" 2>/dev/null && kills=$((kills + 1)) || true; }
+stopping() { [ "$1" -gt 2 ] || kill -INT "$pid" 2>/dev/null || true; }
+
 predict() { "$bnctl" predict one.bnm "$data" --logits --format npy "$@" 2>err | sha256sum || { cat err >&2; return 1; }; }
 stages=$("$bnctl" train --help | grep -c -- --stages || true)
 
+rows=()
 for i in $(seq "$recipes"); do
-	drawn
+	drawn $((i - 1))
+	kills=0
 	train --devices cpu --checkpoint one.bnc -o one.bnm
 	sha256sum <one.bnm >templates
 	predict >predictions
@@ -68,7 +102,30 @@ for i in $(seq "$recipes"); do
 		train $cut --checkpoint c.bnc -o m.bnm
 		sha256sum <m.bnm >>templates
 	done
+	if [ "$stages" != 0 ]; then
+		cut=$(cut)
+		cuts+=("killed: $cut")
+		watched killing $cut --checkpoint k.bnc -o k.bnm || { cat err >&2; exit 1; }
+		sha256sum <k.bnm >>templates
+		cut=$(cut)
+		cuts+=("stopped: $cut")
+		if ! watched stopping $cut --checkpoint s.bnc -o s.bnm; then
+			cut=$(cut)
+			cuts+=("resumed: $cut")
+			"$bnctl" train --resume s.bnc $cut -o s.bnm --quiet >out 2>err || { cat err >&2; exit 1; }
+		fi
+		sha256sum <s.bnm >>templates
+	fi
 	[ "$(sort -u templates | wc -l)" = 1 ] || { echo "${recipe[*]}: templates differ: ${cuts[*]}" >&2; cat templates >&2; exit 1; }
 	[ "$(sort -u predictions | wc -l)" = 1 ] || { echo "${recipe[*]}: predictions differ: ${cuts[*]}" >&2; exit 1; }
-	echo "$(wc -l <templates) templates, $(wc -l <predictions) predictions  $(head -c 12 templates)  ${recipe[*]}"
+	echo "$(wc -l <templates) templates, $kills kills, $(wc -l <predictions) predictions  $(head -c 16 templates)  ${recipe[*]}"
+	printf '%s\n' "${cuts[@]}" | sed 's/^/    /'
+	number=$(grep -o 'stages [^ ]*' <<<"${cuts[*]}" | awk -F'[ ,]' '{ n = $2 ~ /^[0-9]+$/ ? $2 : NF; print n }' | sort -un | paste -sd, | sed 's/,/, /g')
+	rows+=("  [\"\`${recipe[*]}\`\", \"$number\", \"$kills\", \"$(head -c 16 templates)\"]")
 done
+[ -z "${JSON:-}" ] || {
+	printf '{\n "processor": "%s, %s cores",\n "command": "make sweep-stages",\n "measured": "%s",\n' \
+		"$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$(nproc)" "$(date +%F)"
+	printf ' "conditions": "each recipe on one device, over three random cuts on one or two columns, over one with its devices killed, and stopped and resumed with other stages: one template, and one prediction",\n'
+	printf ' "columns": ["recipe", "stages", "devices killed", "sha256"],\n "rows": [\n%s\n ]\n}\n' "$(printf '%s,\n' "${rows[@]}" | sed '$ s/,$//')"
+} >"$JSON"

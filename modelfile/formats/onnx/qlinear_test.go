@@ -76,7 +76,7 @@ func TestIntegerOperators(t *testing.T) {
 	}{
 		{"QLinearAdd", row, 1, 10, nodes{ms("QLinearAdd", "q s z q s z ys yz", "r")}, []float64{0, 2, 2, 0, -3, 245}, ""},
 		{"QLinearAdd of a constant", row, 1, 10, nodes{wholes("k", u8, []int64{6}, 5, 5, 5, 5, 5, 5),
-			ms("QLinearAdd", "q s z k s z ys yz", "r")}, []float64{1, 2, 2, 1, -0.0, 127}, "add_int8"},
+			ms("QLinearAdd", "q s z k s z ys yz", "r")}, []float64{1, 2, 2, 1, 0, 127}, "add_int8"},
 		{"QLinearMul", row, 0.5, 0, nodes{ms("QLinearMul", "q s z q s z ys yz", "r")}, []float64{0, 1, 1, 0, 2, 127.5}, ""},
 		{"QLinearConcat", row, 0.25, 6, nodes{ms("QLinearConcat", "ys yz q s z q s z", "r", intAttr("axis", 1))},
 			[]float64{0, 1, 1, 0, -1.5, 62.25, 0, 1, 1, 0, -1.5, 62.25}, ""},

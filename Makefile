@@ -43,7 +43,7 @@ test-activations: ## exp, log, sigmoid, tanh, erf and the activations of all 2^3
 	BNCTL_ACTIVATIONS=$(or $(ACTIVATIONS),all) $(GO) test -timeout 24h -count=1 -v -run 'ActivationsOfAllNumbers/$(ONLY)' ./plugins/cpu/internal/kernel
 
 .PHONY: sums-activations
-sums-activations: build ## EfficientNet-B0, MobileNetV3-large and a network of all other activations, trained 10 steps: one sum on every device (an hour; PyTorch, PoCL, qemu-user)
+sums-activations: build ## EfficientNet-B0, MobileNetV3-large and a network of all other activations, trained 10 steps: one sum on every device (minutes; PyTorch, PoCL, qemu-user)
 	mkdir -p bin/networks && python3 -W ignore scripts/peers/networks.py bin/networks 32 efficientnet-b0 mobilenetv3-large
 	ONLY='activations|train.onnx' NETWORKS=bin/networks bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu purego:cpu arm64:cpu \
 		threads1:cpu 2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0

@@ -162,17 +162,24 @@ def percent(values):
     return " ".join("diverged" if v is None else f"{100 * v:.1f}" for v in values)
 
 
-def table(folder, seeds, path):
+def compared(right):
+    """The difference of the two sides' means, with its standard error by what the seeds scatter."""
+    if any(len(side) < 2 for side in right):
+        return ""
+    (ours, theirs), error = map(statistics.mean, right), sum(statistics.variance(s) / len(s) for s in right) ** 0.5
+    return f"{100 * (ours - theirs):+.1f} ± {100 * error:.1f}"
+
+
+def table(folder, path):
     lines, rows = known(folder), []
     for network in NETWORKS:
         for way in WAYS:
-            for side in ("bnctl", "PyTorch"):
-                got = [r["accuracy"] for r in lines if (r["network"], r["way"], r["side"]) == (network, way, side)]
-                if got:
-                    right = [v for v in got if v is not None]
-                    spread = statistics.stdev(right) if len(right) > 1 else 0
-                    mean = f"{percent([statistics.mean(right)])} ± {percent([spread])}" if right else ""
-                    rows.append([network, WAYS[way], side, percent(got), mean])
+            got = [[r["accuracy"] for r in lines if (r["network"], r["way"], r["side"]) == (network, way, side)]
+                   for side in ("bnctl", "PyTorch")]
+            right = [[v for v in side if v is not None] for side in got]
+            if got[0]:
+                rows.append([network, WAYS[way]] + [f"{percent([statistics.mean(r)])} ({percent(g)})" if r else percent(g)
+                                                    for g, r in zip(got, right)] + [compared(right)])
     processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     first = {r["network"]: r["accuracy"] for r in lines if r["way"] == "first"}
     with open(path, "w") as f:
@@ -182,8 +189,8 @@ def table(folder, seeds, path):
                    f"vehicles, SGD with a rate of {RATES['sync']}, of {RATES['frozen']} with frozen statistics, and a cosine, "
                    f"batch {BATCH}, shifted and mirrored; the accuracy on "
                    f"{4 * HELD} vehicles that no side has seen (its standard error by their number alone is at most "
-                   f"{50 / (4 * HELD) ** 0.5:.1f} %); PyTorch {torch.__version__}",
-                   "columns": ["network", "way", "side", f"accuracy, % (seeds 1 to {seeds})", "mean"], "rows": rows}, f, indent=1,
+                   f"{50 / (4 * HELD) ** 0.5:.1f} %), the mean and that of each seed; PyTorch {torch.__version__}",
+                   "columns": ["network", "way", "bnctl, %", "PyTorch, %", "difference"], "rows": rows}, f, indent=1,
                   ensure_ascii=False)
 
 
@@ -208,7 +215,7 @@ def main(program, archive, folder, seeds=3):
                 for side, run in sides.items():
                     if (network, way, side, seed) not in done:
                         add(folder, network=network, way=way, side=side, seed=seed, accuracy=accuracy_of(run))
-    table(folder, seeds, os.environ.get("JSON", folder + "/finetune.json"))
+    table(folder, os.environ.get("JSON", folder + "/finetune.json"))
 
 
 main(*sys.argv[1:])

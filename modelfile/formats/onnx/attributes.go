@@ -195,7 +195,6 @@ var refusedValues = map[string]string{
 	"QuantizeLinear":                       "block_size",
 	"DequantizeLinear":                     "block_size",
 	"QLinearMatMul":                        "a scale for each row",
-	"DynamicQuantizeLinear":                "all: its scale is of the whole batch",
 	microsoft + "QLinearAveragePool":       "channels_last; what AveragePool refuses",
 	microsoft + "QLinearGlobalAveragePool": "channels_last",
 	microsoft + "QLinearSoftmax":           "opset below 13 in a file of 13, and the other way round",

@@ -4,11 +4,14 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // A file may take integers and make floats of them itself. They are f32 here, as arrays
 // of integers become f32 where that is exact. Up to the cast nodes may only move
 // them: arithmetic of integers wraps around, and rounds towards zero.
+
+// A bias of integers may be added to sums of products, which are f32 like it.
 
 // moving are the operators that compute nothing.
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
@@ -23,7 +26,9 @@ func (c *call) make(op string) []value {
 	integer := slices.ContainsFunc(c.in, func(x value) bool { return x.integer })
 	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
 	compares := slices.Contains(comparing, op)
-	if integer && !casts && !compares && !slices.Contains(moving, op) {
+	isSum := func(x value) bool { return x.integer && x.kind == tensor.I32 }
+	sums := op == "Add" && slices.ContainsFunc(c.in, isSum)
+	if integer && !casts && !compares && !sums && !slices.Contains(moving, op) {
 		c.fail("of integers that come from the input is not supported, only their moves, comparisons and casts " +
 			"to floats")
 		return nil
@@ -33,6 +38,9 @@ func (c *call) make(op string) []value {
 		if integer && !casts && !out[i].bytes {
 			if out[i].integer = !compares; out[i].integer {
 				out[i].kind, out[i].bytes = c.in[0].kind, c.in[0].bytes
+				if sums {
+					out[i].kind = tensor.I32
+				}
 			}
 		}
 	}

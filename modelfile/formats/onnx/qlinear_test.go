@@ -138,13 +138,70 @@ func TestIntegerOperators(t *testing.T) {
 	elements(t, "i8", m, x, []float64{0, 2, 2, 0, -3, 245})
 }
 
+// TestDynamicRanges: each row is quantised by its own range. By hand: -51 to 204 are 255 steps of 1, and 51
+// the zero point; a row of 0 has a scale of 1.
+func TestDynamicRanges(t *testing.T) {
+	list := nodes{op("DynamicQuantizeLinear", "x", "q s z"), floats("ws", nil, 0.5),
+		wholes("w", i8, []int64{6, 2}, 1, 2, 1, -1, 1, 0, 1, 0, 1, 1, 1, 0), op("MatMulInteger", "q w z", "i"),
+		op("Cast", "i", "f", intAttr("to", 1)), op("Mul", "s ws", "by"), op("Mul", "f by", "y")}
+	m := modelOf(13, 0, []int64{6}, nil, list...)
+	elements(t, "a range", m, []float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{81, -148})
+	elements(t, "zeros", m, make([]float64, 6), []float64{0, 0})
+	note := "each row has its own"
+	if f := readModel(t, m); len(f.Findings) != 1 || !strings.Contains(f.Findings[0].Text, note) {
+		t.Errorf("notes are %v", f.Findings)
+	}
+	m = modelOf(13, 1, []int64{6}, nil, list...)
+	if f := readModel(t, m); f.NoModel != nil || len(f.Findings) != 0 {
+		t.Errorf("a batch of 1: %v, %v", f.NoModel, f.Findings)
+	}
+	picture := modelOf(13, 0, []int64{1, 2, 3}, nil, op("DynamicQuantizeLinear", "x", "q s z"),
+		wholes("w", u8, []int64{1, 1, 1, 2}, 130, 127), wholes("wz", u8, nil, 128),
+		op("ConvInteger", "q w z wz", "i", list64("pads", 0, 1, 0, 0)), op("Cast", "i", "y", intAttr("to", 1)))
+	elements(t, "a picture", picture, []float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{51, -306, 408, -2, -6, 23})
+}
+
+// TestSaturation: a layer is named if two weights of a channel are more than 128 together, with u8 maps.
+func TestSaturation(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		kind    onnxpb.TensorProto_DataType
+		weights []int32 // of two channels
+		want    string
+	}{
+		{"apart", u8, []int32{64, 64, 1, 127, -127, 1}, ""},
+		{"together", u8, []int32{64, 64, 1, 127, 0, 2}, "1 of 1 layer (r)"},
+		{"below", u8, []int32{-64, 1, -65, 1, 1, 1}, "1 of 1 layer (r)"},
+		{"i8", i8, []int32{127, 127, 127, 127, 127, 127}, ""},
+	} {
+		weight := nodes{wholes("w", i8, []int64{2, 3}, c.weights...), floats("ws", nil, 0.5), wholes("wz", i8, nil, 0)}
+		zero := map[onnxpb.TensorProto_DataType]int32{u8: 3, i8: -125}[c.kind]
+		sum := ms("QGemm", "q s z w ws wz - ys yz", "r", intAttr("transB", 1))
+		qdq := append(slices.Clone(weight), op("DequantizeLinear", "q s z", "a"), op("DequantizeLinear", "w ws wz", "b"),
+			op("Gemm", "a b", "r", intAttr("transB", 1)), op("QuantizeLinear", "r ys yz", "g"))
+		for form, m := range map[string]*onnxpb.ModelProto{
+			"QGemm": modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, append(weight, sum)...)...),
+			"QDQ":   modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, qdq...)[:12]...),
+		} {
+			got := ""
+			for _, k := range readModel(t, m).Counters {
+				if k.Name == "saturates elsewhere" {
+					got = k.Value
+				}
+			}
+			if (c.want == "") != (got == "") || !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s, %s: got %q, want %q", c.name, form, got, c.want)
+			}
+		}
+	}
+}
+
 // TestIntegerRefusals: what has no answer of its own is named.
 func TestIntegerRefusals(t *testing.T) {
 	for _, c := range []struct {
 		want  string
 		nodes nodes
 	}{
-		{"from the numbers of the whole batch", nodes{op("DynamicQuantizeLinear", "x", "y s z")}},
 		{"with channels_last", ofIntegers(u8, 3, 1, 0, ms("QLinearGlobalAveragePool", "q s z ys yz", "r",
 			intAttr("channels_last", 1)))},
 		{"of operator set 11 in a file of 13", ofIntegers(u8, 3, 1, 0, ms("QLinearSoftmax", "q s z ys yz", "r",

@@ -72,6 +72,12 @@ func (p *expansion) numbers(x, scale, zero int) string {
 
 // wholes is operand x less its zero point, in f32; several zero points are along an axis.
 func (p *expansion) wholes(x, zero, axis int) string {
+	if p.has(x) && !p.in[x].isConstant() && !p.in[x].integer { // of a range that is measured when it runs
+		if !p.has(zero) {
+			return p.operandName(x)
+		}
+		return p.node("Sub", []string{p.operandName(x), p.operandName(zero)})
+	}
 	one := p.constant(tensor.Scalar(float32(1)))
 	if p.has(zero) && p.in[zero].isConstant() && p.in[zero].c.Count() > 1 {
 		n := p.in[zero].c.Count()
@@ -216,9 +222,3 @@ func (p *expansion) qLinearSoftmax() {
 
 // standard is an operator that the standard has, too.
 func (p *expansion) standard() { p.result(p.n.OpType, p.n.Input, p.n.Attribute...) }
-
-// dynamic refuses what would be quantised by the range of the whole batch.
-func (p *expansion) dynamic() {
-	p.fail("takes its scale from the numbers of the whole batch, so that an answer would depend on the rows " +
-		"beside it; quantise the model with calibration (quantize_static of ONNX Runtime)")
-}

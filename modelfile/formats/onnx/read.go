@@ -118,6 +118,7 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 	if err := r.constants(d, ext); err != nil {
 		return nil, false, err
 	}
+	r.countSaturating()
 	if !o.TensorsOnly {
 		file.Model, file.NoModel = r.model()
 	}

@@ -85,7 +85,7 @@ func (p *productInt8) prepare(f *run.Frame) error {
 			if p.depthwise != nil {
 				p.depthwise.Set(s.Requantise, c, start, factor)
 			} else {
-				s.Start[c], s.By[c] = start, factor
+				s.Start[c], s.By[c] = f.Kernels.StartInt8(start, sum), factor
 			}
 		}
 		if p.depthwise != nil {

@@ -96,8 +96,17 @@ func (s *Set) int8Column(width, c int) (first, lanes int) {
 	return first, min(most, width-first)
 }
 
-// Requantise is what sums begin with and what makes bytes of them: class.Int8.Requantise with the factor
-// of the channel. Factors are finite.
+// StartInt8 returns what sums begin with in Requantise: start, and what kernels take off every byte
+// times the sum of the channel's weights.
+func (s *Set) StartInt8(start, weights int32) int32 {
+	if s.int8 != nil {
+		start += s.int8.less * weights
+	}
+	return start
+}
+
+// Requantise is what sums begin with (StartInt8) and what makes bytes of them: class.Int8.Requantise with
+// the factor of the channel. Factors are finite.
 type Requantise struct {
 	class.Int8
 	Start []int32   // what the sums of each channel begin with, BiasLen of them

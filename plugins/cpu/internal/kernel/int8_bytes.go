@@ -73,7 +73,7 @@ func (s *Set) SumInt8(sums []int32, x []uint8, pixels int) {
 	const words = 256 // bytes whose sum a word holds
 	clear(sums)
 	channels, n := len(sums), 0
-	if k := s.int8; k != nil && channels >= k.lanes/2 {
+	if k := s.int8; k != nil && k.sum != nil && channels >= k.lanes/2 {
 		n = channels / (k.lanes / 2) * (k.lanes / 2)
 		for p := 0; p < pixels; p += words {
 			k.sum(&sums[0], &x[p*channels], channels, min(words, pixels-p), n/(k.lanes/2))
@@ -94,7 +94,7 @@ func (s *Set) SumInt8(sums []int32, x []uint8, pixels int) {
 func (s *Set) GateInt8(y, a []uint8, gate []float32, by float32, aZero int32, q class.Int8) {
 	a, gate = a[:len(y)], gate[:len(y)]
 	n := 0
-	if k := s.int8; k != nil && len(y) >= k.lanes {
+	if k := s.int8; k != nil && k.gate != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
 		k.gate(&y[0], &a[0], &gate[0], by, most(q), int(aZero), int(q.Zero), int(q.Min), n/k.lanes)
 	}

@@ -31,7 +31,7 @@ const (
 // NewDepthwiseInt8 returns the products over a window of whole pixels of bytes, with that byte as padding.
 func (s *Set) NewDepthwiseInt8(w *Window, pad uint8) *DepthwiseInt8 {
 	d := &DepthwiseInt8{Int8: NewInt8(w, pad), pixels: 1}
-	if s.int8 == nil || w.Taps == 0 || d.tapQuads()*quadLen > mostTapsInt8 {
+	if s.int8 == nil || s.int8.depthwise == nil || w.Taps == 0 || d.tapQuads()*quadLen > mostTapsInt8 {
 		return d
 	}
 	d.lanes, d.words = s.int8.lanes, s.int8.words

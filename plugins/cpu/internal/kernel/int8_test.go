@@ -73,9 +73,18 @@ func (c *int8Case) run(s *Set, spare *Int8Workspace, cuts ...int) []uint8 {
 	for panel := range c.Panels() {
 		s.PackInt8(c.Int8, panel, packed, c.weights, at, len(at))
 	}
+	rounded := c.Requantise
+	rounded.Start = slices.Clone(c.Start)
+	for o := range c.Width {
+		sum := int32(0)
+		for _, w := range c.weights[o*len(at) : (o+1)*len(at)] {
+			sum += int32(w)
+		}
+		rounded.Start[o] = s.StartInt8(c.Start[o], sum)
+	}
 	from := 0
 	for _, to := range append(cuts, c.Positions()) {
-		s.Int8(c.Int8, 0, c.Panels(), out, c.in, packed, c.Requantise, from, to, spare)
+		s.Int8(c.Int8, 0, c.Panels(), out, c.in, packed, rounded, from, to, spare)
 		from = to
 	}
 	return out

@@ -4,7 +4,8 @@ import "unsafe"
 
 // int8Kernels is the assembly of Int8.
 type int8Kernels struct {
-	column int // channels that lie side by side in packed weights
+	column int   // channels that lie side by side in packed weights
+	less   int32 // is taken off every byte before it is multiplied
 	tiles  []int8Tiles
 	matrix *int8Matrix // nil: tiles compute everything
 	// store makes bytes of sums [positions][PanelLanes].

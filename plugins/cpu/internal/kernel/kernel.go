@@ -44,6 +44,7 @@ import (
 //go:generate go run -C _asm ./neon activation
 //go:generate go run -C _asm ./neon channels
 //go:generate go run -C _asm ./neon pooling
+//go:generate go run -C _asm ./neon int8
 //go:generate go run -C _asm ./neon winograd
 //go:generate go run -C _asm ./neon winogradgradient
 

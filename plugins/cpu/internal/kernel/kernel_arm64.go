@@ -9,5 +9,6 @@ func native() []*Set {
 		depthwise: depthwiseNEON, depthwiseGradients: depthwiseGradientsNEON,
 		elements: &elementsNEON, activations: &activationsNEON, directs: &directsNEON,
 		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON,
-		winograd: &winogradNEON, winogradGradients: winogradGradientsNEON}}
+		winograd: &winogradNEON, winogradGradients: winogradGradientsNEON,
+		int8: int8OfARM64()}}
 }

@@ -22,6 +22,7 @@ var families = map[string]func(*file){
 	"elementwise":      elementwise,
 	"activation":       activation,
 	"channels":         channels,
+	"int8":             int8Products,
 	"pooling":          pooling,
 	"winograd":         winograd,
 	"winogradgradient": winogradgradient,

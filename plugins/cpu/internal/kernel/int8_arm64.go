@@ -1,0 +1,54 @@
+//go:build !purego
+
+package kernel
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// Tiles have 16 channels. A tile of the products by pairs has registers for two positions.
+var (
+	int8NEONDot = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, int8Bytes: int8BytesNEON,
+		tiles: []int8Tiles{{16, []sizedInt8{{6, int8NEONDotp6}, {3, int8NEONDotp3}, {1, int8NEONDotp1}}}}}
+	int8NEON = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, int8Bytes: int8BytesNEON,
+		tiles: []int8Tiles{{16, []sizedInt8{{2, int8NEONp2}, {1, int8NEONp1}}}}}
+
+	int8BytesNEON = int8Bytes{
+		add: func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int) {
+			addInt8NEON(y, a, b, aBy, bBy, int(most)+zero, aZero, bZero, zero, least, vectors)
+		},
+		quantize: func(y *byte, x *float32, scale, most float32, zero, vectors int) {
+			quantizeInt8NEON(y, x, scale, int(most)+zero, zero, 0, vectors)
+		},
+		maxPool: maxPoolInt8NEON}
+)
+
+// int8OfARM64 returns what this processor has: dot products of bytes, or products.
+func int8OfARM64() *int8Kernels {
+	if cpu.ARM64.HasASIMDDP {
+		return &int8NEONDot
+	}
+	return &int8NEON
+}
+
+// storeInt8NEON makes bytes of sums, 16 at a time: rows of sums and factors are filled up to that.
+func storeInt8NEON(out *byte, outs, sums *int32, by *float32, most float32, zero, least, channels,
+	positions int) {
+	const vector = 16
+	blocks, rest := channels/vector, channels%vector
+	for p, at := range unsafe.Slice(outs, positions) {
+		y := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(out), int(at)/4)), channels)
+		row := unsafe.Slice(sums, (p+1)*PanelLanes)[p*PanelLanes:]
+		if blocks > 0 {
+			requantiseNEON(&y[0], &row[0], by, int(most)+zero, zero, least, blocks)
+		}
+		if rest > 0 {
+			var last [vector]byte
+			factors := unsafe.Slice(by, (blocks+1)*vector)
+			requantiseNEON(&last[0], &row[blocks*vector], &factors[blocks*vector], int(most)+zero, zero, least, 1)
+			copy(y[blocks*vector:], last[:])
+		}
+	}
+}

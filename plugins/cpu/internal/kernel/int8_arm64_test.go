@@ -1,0 +1,14 @@
+//go:build !purego
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// int8Native returns what of this machine multiplies bytes, by name.
+func int8Native() map[string]*int8Kernels {
+	all := map[string]*int8Kernels{"neon": &int8NEON}
+	if cpu.ARM64.HasASIMDDP {
+		all["neon dot"] = &int8NEONDot
+	}
+	return all
+}

@@ -64,6 +64,10 @@ sums-feed: build ## augmentation, mixing, class weights and the losses of severa
 sums-zoo: build ## every network of the zoo, trained 3 steps: one sum with AVX-512, AVX2 and two devices (half an hour; goes on where it was ended)
 	COMMAND="make sums-zoo" ZOO=1 SUMS=$(or $(SUMS),bin/sums-zoo) bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu 2xcpu
 
+.PHONY: sums-int8
+sums-int8: build ## the logits of 1,000 pictures by a small int8 template: one sum with every kernel and device (PoCL, qemu-user; the interpreter of PTX takes minutes)
+	PATH="$(CURDIR)/bin:$$PATH" bash scripts/int8sums.sh bin/bnctl $(WAYS)
+
 .PHONY: test-steps
 test-steps: build ## one training step of every network beside PyTorch, which it installs (half an hour; goes on where it was ended)
 	sh scripts/peers.sh >/dev/null && mkdir -p bin/steps && /usr/bin/python3 -W ignore scripts/peers/steps.py bin/steps bin/bnctl

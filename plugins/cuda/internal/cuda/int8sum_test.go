@@ -1,0 +1,61 @@
+package cuda
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestInt8Sum predicts the pictures of scripts/int8sums.sh on the machine: of the folder BNCTL_INT8_SUM it reads
+// q.bnm and x.npy, and writes logits.npy there, without a head.
+func TestInt8Sum(t *testing.T) {
+	folder, ctx := os.Getenv("BNCTL_INT8_SUM"), t.Context()
+	if folder == "" {
+		t.Skip("make sums-int8 runs it; the operations alone are among the cases")
+	}
+	opened, err := modelfile.Open(filepath.Join(folder, "q.bnm"), modelfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := opened.Model
+	fn, err := parallel.PredictFunction(m.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, pictures, bytes = 100, 1000, 16 * 16 * 3
+	x, err := openMachine(t).Load(ctx, &graph.Program{Name: "int8", State: m.Graph.State,
+		Functions: []*graph.Function{fn}}, device.Capacity{Rows: rows, Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for name, v := range m.State {
+		if err := x.Write(ctx, name, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	npy, err := os.ReadFile(filepath.Join(folder, "x.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	npy = npy[len(npy)-pictures*bytes:]
+	var logits []byte
+	for i := 0; i < pictures; i += rows {
+		in := tensor.New(tensor.U8, rows, 16, 16, 3)
+		copy(in.Bytes, npy[i*bytes:])
+		out, err := x.Run(ctx, device.Step{Function: fn.Name, Rows: []int{rows}, Inputs: []tensor.Tensor{in}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits = append(logits, out.Outputs[0].Bytes...)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "logits.npy"), logits, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

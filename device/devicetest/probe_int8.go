@@ -109,6 +109,8 @@ func int8Probes() []probe {
 			[]operand{u8(77), u8(77)}, bits},
 		{"gate of a channel", graph.MulInt8, []any{"by", 0.0043, "a_zero", 9, "b_zero", 1, "zero", 8},
 			[]operand{u8(19, 4, 5), u8(19, 1, 1)}, bits},
+		{"gate of 24 channels", graph.MulInt8, []any{"by", 0.0021, "a_zero", 200, "b_zero", 3, "zero", 99, "min",
+			5}, []operand{u8(24, 7, 5), u8(24, 1, 1)}, bits},
 		{"one shape", graph.MulInt8, []any{"by", 1.0 / 128, "max", 200}, []operand{u8(6, 4, 5), u8(6, 4, 5)},
 			bits},
 		{"map", graph.TableInt8, nil, []operand{u8(17, 3, 5), whole(256).of(tensor.U8).with(bytes)}, bits},

@@ -89,8 +89,22 @@ func (s *Set) SumInt8(sums []int32, x []uint8, pixels int) {
 	}
 }
 
-// GateInt8 sets y, one pixel, to the bytes of a, above their zero, times gate, which holds whole numbers
-// of at most 255, times by.
+// GatePixels returns how many pixels GateInt8 should be given at once, so that their channels fill whole
+// registers.
+func (s *Set) GatePixels(channels int) int {
+	if s.int8 == nil {
+		return 1
+	}
+	for n := 1; n*channels <= mostChunkInt8; n++ {
+		if n*channels%s.int8.lanes == 0 {
+			return n
+		}
+	}
+	return 1
+}
+
+// GateInt8 sets y, some pixels, to the bytes of a, above their zero, times gate, which holds whole numbers
+// of at most 255 for as many bytes, times by.
 func (s *Set) GateInt8(y, a []uint8, gate []float32, by float32, aZero int32, q class.Int8) {
 	a, gate = a[:len(y)], gate[:len(y)]
 	n := 0

@@ -99,16 +99,17 @@ func buildMulInt8(c *plan.Compiler) run.Action {
 		})
 	}
 	channels := y.Channels
+	chunk := c.Kernels().GatePixels(channels) * channels
 	return run.BySpan(&run.ByRows{Work: y.Count / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
 		Width: bytesWidth(channels), Pointwise: true,
 		Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
 			u, v, product := f.Unit(a, w, y.Kind, i), f.Unit(b, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
-			gate := w.Floats(channels)
-			for ch, g := range v[:channels] {
-				gate[ch] = float32(int32(g) - bZero)
+			gate := w.Floats(chunk)
+			for i := range gate {
+				gate[i] = float32(int32(v[i%channels]) - bZero)
 			}
-			for p := from * channels; p < to*channels; p += channels {
-				f.Kernels.GateInt8(product[p:p+channels], u[p:], gate, by, aZero, q)
+			for at, end := from*channels, to*channels; at < end; at += chunk {
+				f.Kernels.GateInt8(product[at:min(at+chunk, end)], u[at:], gate, by, aZero, q)
 			}
 		}}})
 }

@@ -181,7 +181,7 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 		return false, nil
 	case b.takesProduct(n):
 		return true, b.product(n)
-	case !b.areBytes(n):
+	case !b.areBytes(n), !b.hasRange(n):
 		return false, nil
 	}
 	switch n.Op {
@@ -190,10 +190,8 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 			return true, b.add(n)
 		}
 	case graph.Mul:
-		if gate := f.Values[n.In[1]].Type.Shape; shapeOf(f, n.In[0]) == shapeOf(f, n.In[1]) ||
-			len(gate) == len(f.Values[n.In[0]].Type.Shape) && tensor.Count(gate) == gate[0] &&
-				gate[0] == f.Values[n.In[0]].Type.Shape[0] {
-			return true, b.mul(n)
+		if a, gate, ok := factors(f, n); ok {
+			return true, b.mul(n, a, gate)
 		}
 	case graph.MaxPool:
 		return true, b.moved(n, graph.MaxPoolInt8)
@@ -216,6 +214,16 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 		return true, b.lookUp(n, act)
 	}
 	return false, nil
+}
+
+// hasRange reports whether the range of a result that is rounded anew is known, or needs not be.
+func (b *builder) hasRange(n *graph.Node) bool {
+	v := n.Out[0]
+	if i, ok := bounded(b.From, b.users, v); ok && !b.remains(b.From.NodeName(&b.From.Nodes[i])) {
+		v = b.From.Nodes[i].Out[0]
+	}
+	_, ok := b.ranges[v]
+	return ok || onlyMoves(n.Op)
 }
 
 func shapeOf(f *graph.Function, v graph.Value) string { return fmt.Sprint(f.Values[v].Type.Shape) }

@@ -100,8 +100,20 @@ func (b *builder) add(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-func (b *builder) mul(n *graph.Node) error {
-	x, y := b.bytes[n.In[0]], b.bytes[n.In[1]]
+// factors returns the operands of a product of two maps, of which the second may be a number for each
+// channel; ok is false if bytes have no form for it.
+func factors(f *graph.Function, n *graph.Node) (a, gate graph.Value, ok bool) {
+	for _, in := range [][2]graph.Value{{n.In[0], n.In[1]}, {n.In[1], n.In[0]}} {
+		x, y := f.Values[in[0]].Type.Shape, f.Values[in[1]].Type.Shape
+		if slices.Equal(x, y) || len(x) == len(y) && y[0] == x[0] && tensor.Count(y) == y[0] {
+			return in[0], in[1], true
+		}
+	}
+	return 0, 0, false
+}
+
+func (b *builder) mul(n *graph.Node, a, gate graph.Value) error {
+	x, y := b.bytes[a], b.bytes[gate]
 	v, bounds := b.result(n)
 	s, err := b.scale(v)
 	if err != nil {

@@ -1,6 +1,7 @@
 package quantize
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/graph"
@@ -76,6 +77,90 @@ func main(x rows f32[4,4,4]) {
 			t.Errorf("%s stays: %v", keep, err)
 		} else if len(b.State) != 4 { // the weight as it is; weight, bias and factors of bytes
 			t.Errorf("%s stays: %d state tensors, want 4", keep, len(b.State))
+		}
+	}
+}
+
+// A sum of which nothing is known without data stays float32: that of a map and of numbers for each position.
+func TestSumOfNoRange(t *testing.T) {
+	g, err := graph.ParseGraph([]byte(`bnctl graph 1
+graph "sum"
+
+state c.weight f32[4,3,3,3] weight he_normal(0)
+state b.weight f32[4] gamma ones
+state b.bias f32[4] beta zeros
+state b.running_mean f32[4] mean zeros
+state b.running_var f32[4] variance ones
+state prior f32[4,5,5] constant ones
+
+func main(pixels rows u8[5,5,3]) {
+  x = image(pixels)
+  c = conv(x, @c.weight, pad=[1,1,1,1])
+  b = batch_norm(c, @b.weight, @b.bias, @b.running_mean, @b.running_var)
+  s = add(b, @prior)
+  return y rows = s
+}
+`))
+	m := &models.Model{Architecture: "sum", Graph: g}
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := prepare(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := p.byNorms(); err != nil || b.layers[0].Float {
+		t.Errorf("%v, want the layer as bytes", err)
+	}
+}
+
+// A gate may be either operand of a product: PyTorch's exporter writes it first.
+func TestGateFirst(t *testing.T) {
+	for _, operands := range []string{"gate, b", "b, gate"} {
+		g, err := graph.ParseGraph([]byte(`bnctl graph 1
+graph "gated"
+
+state c.weight f32[4,3,3,3] weight he_normal(0)
+state b.weight f32[4] gamma ones
+state b.bias f32[4] beta zeros
+state b.running_mean f32[4] mean zeros
+state b.running_var f32[4] variance ones
+state fc.weight f32[4,4,1,1] weight he_normal(0)
+
+func main(pixels rows u8[5,5,3]) {
+  x = image(pixels)
+  c = conv(x, @c.weight, pad=[1,1,1,1])
+  b = batch_norm(c, @b.weight, @b.bias, @b.running_mean, @b.running_var)
+  mean = global_avg_pool(b)
+  fc = conv(mean, @fc.weight)
+  gate = sigmoid(fc)
+  y = mul(` + operands + `)
+  last = conv(y, @fc.weight)
+  return logits rows = last
+}
+`))
+		m := &models.Model{Architecture: "gated", Graph: g}
+		if err == nil {
+			err = models.Init(m, 1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := prepare(m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := p.byNorms()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := slices.ContainsFunc(b.Graph.Main.Nodes, func(n graph.Node) bool {
+			return n.Op == graph.MulInt8
+		}); !found {
+			t.Errorf("%s: no product of bytes", operands)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 type byteMap struct {
 	value graph.Value
 	scale scale
+	per   []float64 // what the channels are divided by before they are bytes; nil: 1 each
 }
 
 // builder makes the function of an int8 template, node by node: a product becomes one on bytes, and
@@ -21,17 +22,16 @@ type byteMap struct {
 // is copied, with conversions at the borders.
 type builder struct {
 	graph.Copier
-	model   *models.Model // without batch norms, as far as they fold
-	ranges  map[graph.Value]Range
-	means   map[graph.Value][]float64
-	remains func(name string) bool // float32
-	table   []graph.State
-	state   map[string]tensor.Tensor
-	bytes   map[graph.Value]byteMap // by value of From
-	users   [][]int
-	done    map[int]bool // nodes that are part of one before them
-	layers  []Layer
-	index   int // of the node
+	model *models.Model // without batch norms, as far as they fold
+	knowledge
+	stays
+	table  []graph.State
+	state  map[string]tensor.Tensor
+	bytes  map[graph.Value]byteMap // by value of From
+	users  [][]int
+	done   map[int]bool // nodes that are part of one before them
+	layers []Layer
+	index  int // of the node
 }
 
 // built is an int8 template, and what became of layers and values.
@@ -42,10 +42,9 @@ type built struct {
 }
 
 // build returns the int8 template of m.
-func build(m *models.Model, ranges map[graph.Value]Range, means map[graph.Value][]float64,
-	remains func(string) bool) (*built, error) {
+func build(m *models.Model, known knowledge, float stays) (*built, error) {
 	f := m.Graph.Main
-	b := &builder{model: m, ranges: ranges, means: means, remains: remains, state: map[string]tensor.Tensor{},
+	b := &builder{model: m, knowledge: known, stays: float, state: map[string]tensor.Tensor{},
 		bytes: map[graph.Value]byteMap{}, users: f.Users(), done: map[int]bool{}}
 	b.Copier = graph.NewCopier(f, graph.NewBuilder(f.Name, &b.table))
 	b.Inputs()
@@ -93,7 +92,9 @@ func (b *builder) copied(n *graph.Node) error {
 	}
 	b.Copy(n)
 	if isProduct(n.Op) {
-		b.layers = append(b.layers, Layer{Name: b.From.NodeName(n), Float: true})
+		l := b.layerOf(n)
+		l.Float, l.Why, l.Bytes = true, b.whyFloat(n), l.Before
+		b.layers = append(b.layers, l)
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 	}
 	name := b.Builder.UniqueName(b.From.Values[v].Name + ".int8")
 	to := b.Builder.Op(graph.Quantize, name, []graph.Value{b.Value(v)}, "scale", s.of, "zero", s.zero)
-	q := byteMap{to, s}
+	q := byteMap{value: to, scale: s}
 	b.bytes[v] = q
 	return q, nil
 }
@@ -216,7 +217,7 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 	return false, nil
 }
 
-// hasRange reports whether the range of a result that is rounded anew is known, or needs not be.
+// hasRange reports whether the range of a result that is rounded again is known, or needs not be.
 func (b *builder) hasRange(n *graph.Node) bool {
 	v := n.Out[0]
 	if i, ok := bounded(b.From, b.users, v); ok && !b.remains(b.From.NodeName(&b.From.Nodes[i])) {
@@ -255,7 +256,7 @@ func (b *builder) store(op graph.Op, v graph.Value, s scale, in []graph.Value, a
 	if len(q) == 0 {
 		return
 	}
-	b.bytes[v] = byteMap{q[0], s}
+	b.bytes[v] = byteMap{value: q[0], scale: s}
 }
 
 // attrsOf returns attributes of the node, and zero, min and max of a scale with these bounds.

@@ -24,9 +24,15 @@ func methods() []string { return []string{leastSquares, percentile, minMax} }
 // histogram counts the numbers of a value.
 type histogram struct {
 	Range
-	sums  []float64 // of the channels
-	count int       // of numbers
-	bins  [2048]int
+	channels []channel
+	count    int // of numbers
+	bins     [2048]int
+}
+
+// channel is what is counted of a channel.
+type channel struct {
+	Range
+	sum, squares float64
 }
 
 // wanted returns the values of p whose ranges are measured: all that may be bytes, without those that only a
@@ -66,8 +72,7 @@ func (p *prepared) measure(ctx context.Context, s *samples, values []graph.Value
 	}
 	all, first := map[graph.Value]*histogram{}, len(p.Graph.Main.Outputs)
 	for _, v := range values {
-		all[v] = &histogram{Range: Range{math.Inf(1), math.Inf(-1)},
-			sums: make([]float64, p.Graph.Main.Values[v].Type.Shape[0])}
+		all[v] = newHistogram(p.Graph.Main.Values[v].Type.Shape[0])
 	}
 	for _, pass := range []func(*histogram, tensor.Tensor) error{(*histogram).reach, (*histogram).fill} {
 		err := s.each(ctx, func(outputs [][]tensor.Tensor) error {
@@ -85,19 +90,28 @@ func (p *prepared) measure(ctx context.Context, s *samples, values []graph.Value
 	return all, nil
 }
 
+// newHistogram returns that of so many channels, which has counted nothing.
+func newHistogram(channels int) *histogram {
+	none := Range{math.Inf(1), math.Inf(-1)}
+	return &histogram{Range: none, channels: slices.Repeat([]channel{{Range: none}}, channels)}
+}
+
 // reach takes in the ends of some rows, and the sums of channels.
 func (h *histogram) reach(t tensor.Tensor) error {
 	x, line := t.F32(), tensor.Count(t.Shape[2:])
 	for i := 0; i < len(x); i += line {
-		sum := 0.0
+		sum, squares, r := 0.0, 0.0, Range{math.Inf(1), math.Inf(-1)}
 		for _, v := range x[i : i+line] {
 			if !tensor.IsFinite(v) {
 				return problem.Advise("look at the model with {doctor}", "it is %g for a sample", v)
 			}
-			h.Low, h.High = min(h.Low, float64(v)), max(h.High, float64(v))
+			r = r.with(Range{float64(v), float64(v)})
 			sum += float64(v)
+			squares += float64(float64(v) * float64(v))
 		}
-		h.sums[i/line%len(h.sums)] += sum
+		c := &h.channels[i/line%len(h.channels)]
+		c.sum, c.squares, c.Range = c.sum+sum, c.squares+squares, c.with(r)
+		h.Range = h.with(r)
 	}
 	h.count += len(x)
 	return nil
@@ -119,11 +133,13 @@ func (h *histogram) fill(t tensor.Tensor) error {
 // width returns that of a bin.
 func (h *histogram) width() float64 { return (h.High - h.Low) / float64(len(h.bins)) }
 
-// means returns those of the channels.
-func (h *histogram) means() []float64 {
-	out := slices.Clone(h.sums)
-	for c := range out {
-		out[c] /= float64(h.count / len(out))
+// moments returns those of the channels, whose bounds are the ranges that they have.
+func (h *histogram) moments() []moments {
+	out := make([]moments, len(h.channels))
+	n := float64(h.count / len(out))
+	for c, of := range h.channels {
+		mean := of.sum / n
+		out[c] = moments{mean, max(of.squares/n-float64(mean*mean), 0), of.Range}
 	}
 	return out
 }
@@ -176,137 +192,4 @@ func (h *histogram) loss(r Range) float64 {
 		sum += float64(float64(n) * (float64(off*off) + rounding))
 	}
 	return sum
-}
-
-// bySamples builds the template with ranges that are measured: by a method, or "" by that of which the
-// model's first output loses least.
-func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (best *built, by string,
-	err error) {
-	values := p.wanted()
-	all, err := p.measure(ctx, s, values)
-	if err != nil {
-		return nil, "", err
-	}
-	ways := methods()
-	if method != "" {
-		ways = []string{method}
-	}
-	means := map[graph.Value][]float64{}
-	for v, h := range all {
-		means[v] = h.means()
-	}
-	least := math.Inf(1)
-	for _, m := range ways {
-		ranges := map[graph.Value]Range{}
-		for v, h := range all {
-			ranges[v] = h.rangeBy(m)
-		}
-		p.spreadRanges(ranges)
-		b, err := build(p.Model, ranges, p.spreadMeans(means), p.remains)
-		if err != nil {
-			return nil, "", err
-		}
-		loss, err := p.compare(ctx, s, b)
-		if err != nil {
-			return nil, "", err
-		}
-		if loss < least || best == nil {
-			best, by, least = b, m, loss
-		}
-	}
-	for i := range best.layers {
-		if best.layers[i].Range != nil {
-			best.layers[i].From = by
-		}
-	}
-	return best, by, nil
-}
-
-// spreadRanges adds those of values that are moved before they become bytes.
-func (p *prepared) spreadRanges(ranges map[graph.Value]Range) {
-	f := p.Graph.Main
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		r, ok := ranges[n.In[0]]
-		if ok && onlyMoves(n.Op) && (n.Op != graph.Pad || n.Float("value") == 0) {
-			ranges[n.Out[0]] = r
-		}
-	}
-}
-
-// spreadMeans adds the means of values that only have another shape.
-func (p *prepared) spreadMeans(means map[graph.Value][]float64) map[graph.Value][]float64 {
-	f := p.Graph.Main
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		m := means[n.In[0]]
-		if n.Op != graph.Reshape || m == nil {
-			continue
-		}
-		list := make([]moments, len(m))
-		for c, v := range m {
-			list[c].mean = v
-		}
-		var out []float64
-		for _, c := range repeated(list, f.Values[n.In[0]].Type.Shape, f.Values[n.Out[0]].Type.Shape) {
-			out = append(out, c.mean)
-		}
-		means[n.Out[0]] = out
-	}
-	return means
-}
-
-// compare runs p and the template that was made of it, sets the signal to noise of its layers, and returns
-// how far the first outputs are apart: the sum of squares over that of p's.
-func (p *prepared) compare(ctx context.Context, s *samples, b *built) (float64, error) {
-	var mine, its []graph.Value
-	table := append([]graph.State{}, b.Graph.State...)
-	more := graph.Extend(b.Graph.Main, &table)
-	for _, l := range b.layers {
-		if q, ok := b.bytes[l.value]; ok && l.Range != nil {
-			mine = append(mine, l.value)
-			name := more.UniqueName(b.Graph.Main.Values[q.value].Name + ".measured")
-			its = append(its, more.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.of, "zero",
-				q.scale.zero))
-		}
-	}
-	main, err := more.Function()
-	if err != nil {
-		return 0, err
-	}
-	bytes := *b.Model
-	bytes.Graph = &graph.Graph{Name: b.Graph.Name, State: table, Main: main}
-	numbers, err := withOutputs(p.Model, mine)
-	if err != nil {
-		return 0, err
-	}
-	measured, err := withOutputs(&bytes, its)
-	if err != nil {
-		return 0, err
-	}
-	signal, noise := make([]float64, len(mine)+1), make([]float64, len(mine)+1)
-	first := len(p.Graph.Main.Outputs)
-	err = s.each(ctx, func(outputs [][]tensor.Tensor) error {
-		for i := range signal {
-			at := max(first+i-1, 0)
-			if i == 0 {
-				at = 0
-			}
-			got := outputs[1][at].F32()
-			for k, w := range outputs[0][at].F32() {
-				off := float64(w) - float64(got[k])
-				signal[i] += float64(w) * float64(w)
-				noise[i] += off * off
-			}
-		}
-		return nil
-	}, numbers, measured)
-	i := 0
-	for k := range b.layers {
-		if l := &b.layers[k]; l.Range != nil {
-			i++
-			l.Noise = decibels(signal[i], noise[i])
-		}
-	}
-	return noise[0] / max(signal[0], 1e-300), err
 }

@@ -103,19 +103,17 @@ func (r *Report) Lines() []string {
 	for _, l := range r.Layers {
 		width = max(width, len(l.Name))
 	}
-	lines := []string{fmt.Sprintf("%-*s  %9s  %23s  %-12s  %9s  %9s", width, "layer", "bytes", "range", "from",
-		"weights", "result")}
+	lines := []string{fmt.Sprintf("%-*s  %9s  %9s  %23s  %-22s  %9s  %9s", width, "layer", "products", "bytes",
+		"range", "from", "weights", "result")}
 	for _, l := range r.Layers {
-		line := fmt.Sprintf("%-*s  float32", width, l.Name)
-		if !l.Float {
-			span, from := "float32", ""
-			if l.Range != nil {
-				span, from = fmt.Sprintf("%.4g to %.4g", l.Range.Low, l.Range.High), l.From
-			}
-			line = fmt.Sprintf("%-*s  %9d  %23s  %-12s  %6.1f dB", width, l.Name, l.Bytes, span, from, l.WeightNoise)
-			if l.Noise != 0 {
-				line += fmt.Sprintf("  %6.1f dB", l.Noise)
-			}
+		line := fmt.Sprintf("%-*s  %7.2f M  %9d  ", width, l.Name, float64(l.Products)/1e6, l.Bytes)
+		if l.Float {
+			lines = append(lines, line+"float32: "+l.Why)
+			continue
+		}
+		line += fmt.Sprintf("%23s  %-22s  %6.1f dB", l.span(), l.from(), l.WeightNoise)
+		if noise := cmp.Or(l.Noise, l.Expected); noise != 0 {
+			line += fmt.Sprintf("  %6.1f dB", noise)
 		}
 		lines = append(lines, line)
 	}

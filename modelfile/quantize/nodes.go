@@ -52,8 +52,8 @@ func (b *builder) product(n *graph.Node) error {
 	}
 	name := b.From.Values[n.In[1]].State
 	bias := (&statistics{model: b.model}).bias(b.From, n)
-	q, err := quantizeWeights(b.model.State[name], bias, groups(n), layerInput{x.scale, b.means[n.In[0]]},
-		float64(s.of))
+	from := layerInput{x.scale, b.channels[n.In[0]], x.per}
+	q, err := quantizeWeights(b.model.State[name], bias, groups(n), from, byteMap{scale: s, per: b.per[v]})
 	if err != nil {
 		return err
 	}
@@ -65,14 +65,17 @@ func (b *builder) product(n *graph.Node) error {
 		op = graph.DenseInt8
 	}
 	attrs := attrsOf(n, s, bounds, "stride", "pad", "dilation", "groups").With("x_zero", x.scale.zero)
-	layer := Layer{Name: b.From.NodeName(n), Bytes: q.weight.Count() + 8*q.bias.Count(), WeightNoise: q.noise}
+	layer := b.layerOf(n)
+	layer.Bytes, layer.WeightNoise = q.weight.Count()+8*q.bias.Count(), q.noise
+	layer.Expected, layer.expected = b.ownNoise(n, x, s, float)
 	if float {
 		b.To[v] = b.Builder.Op(op, b.From.Values[v].Name, in, pairs(attrs.With("zero", 0).With("min", 0).
 			With("max", steps).With("float", true))...)
 	} else {
 		r := b.ranges[v]
-		layer.Range, layer.value = &r, v
+		layer.Range, layer.value, layer.Equalised = &r, v, b.per[v] != nil
 		b.store(op, v, s, in, attrs)
+		b.bytes[v] = byteMap{b.bytes[v].value, s, b.per[v]}
 	}
 	b.layers = append(b.layers, layer)
 	return b.Builder.Err()
@@ -192,7 +195,7 @@ func (b *builder) through(name string, x byteMap, s scale, f func(float64) float
 	}
 	table := b.declare(name+".table", t, graph.Constant)
 	name = b.Builder.UniqueName(name)
-	return byteMap{b.Builder.Op(graph.TableInt8, name, []graph.Value{x.value, table}), s}
+	return byteMap{value: b.Builder.Op(graph.TableInt8, name, []graph.Value{x.value, table}), scale: s}
 }
 
 // lookUp makes an activation a table.

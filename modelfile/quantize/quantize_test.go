@@ -46,8 +46,8 @@ func made(t *testing.T, name string) (*models.Model, string) {
 func TestWeights(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 2)
 	copy(w.F32(), []float32{-2.54, 0.306, 1.27, 0.005})
-	x := layerInput{scale{0.5, 3}, []float64{0, 3}}
-	q, err := quantizeWeights(w, []float32{1, -2}, 1, x, 0.25)
+	x := layerInput{scale: scale{0.5, 3}, channels: []moments{{}, {mean: 3}}}
+	q, err := quantizeWeights(w, []float32{1, -2}, 1, x, byteMap{scale: scale{of: 0.25}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,8 @@ func TestWeights(t *testing.T) {
 func TestWeightsThatAreNothing(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	w.F32()[1] = 1e-30
-	q, err := quantizeWeights(w, []float32{7, -5}, 1, layerInput{scale: scale{of: 0.1}}, 0.05)
+	x, y := layerInput{scale: scale{of: 0.1}}, byteMap{scale: scale{of: 0.05}}
+	q, err := quantizeWeights(w, []float32{7, -5}, 1, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestWeightsThatAreNothing(t *testing.T) {
 		}
 	}
 	w.F32()[0] = float32(math.NaN())
-	if _, err := quantizeWeights(w, nil, 1, layerInput{scale: scale{of: 0.1}}, 1); err == nil ||
+	if _, err := quantizeWeights(w, nil, 1, x, y); err == nil ||
 		!strings.Contains(err.Error(), "channel 0: a weight is NaN") {
 		t.Errorf("a weight that is NaN: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +20,7 @@ import (
 // Numbers of which no bytes can be made are counted without harm, and refused where bytes are wanted.
 func TestRangesOfNoScale(t *testing.T) {
 	for _, x := range [][]float32{{-3e38, 3e38}, {1e-44, 3e-44}, {-1e-38, 1e-38}, {0, 1e-30}, {3e38, 3e38}} {
-		h := &histogram{Range: Range{math.Inf(1), math.Inf(-1)}, sums: make([]float64, 1)}
+		h := newHistogram(1)
 		v := tensor.New(tensor.F32, 2, 1)
 		copy(v.F32(), x)
 		if err := h.reach(v); err != nil {

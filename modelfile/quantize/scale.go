@@ -11,6 +11,14 @@ import (
 // Range is that of the numbers of a map.
 type Range struct{ Low, High float64 }
 
+// with returns the range that has r and s within.
+func (r Range) with(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
+
+// cut returns what of s lies within r.
+func (r Range) cut(s Range) Range {
+	return Range{min(max(s.Low, r.Low), r.High), max(min(s.High, r.High), r.Low)}
+}
+
 // scale is what a byte stands for: of*(q - zero).
 type scale struct {
 	of   float32

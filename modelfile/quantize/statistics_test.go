@@ -72,7 +72,7 @@ func main(x rows f32[4,4,4]) {
 		ranges[graph.Value(v)] = Range{-1, 1}
 	}
 	for _, keep := range []string{"c1", "c2"} {
-		b, err := build(m, ranges, nil, func(name string) bool { return name == keep })
+		b, err := build(m, knowledge{ranges: ranges}, stays{keep: "it is named"})
 		if err != nil {
 			t.Errorf("%s stays: %v", keep, err)
 		} else if len(b.State) != 4 { // the weight as it is; weight, bias and factors of bytes

@@ -21,14 +21,23 @@ type weights struct {
 
 // layerInput is what a product reads.
 type layerInput struct {
-	scale scale
-	means []float64 // of its channels; nil: not known
+	scale    scale
+	channels []moments // nil: not known
+	per      []float64 // what its channels are divided by; nil: 1 each
+}
+
+// divisor returns what channel c of a map is divided by.
+func divisor(per []float64, c int) float64 {
+	if per == nil {
+		return 1
+	}
+	return per[c]
 }
 
 // quantizeWeights returns weight [O,...] and bias of a layer on bytes. result is the scale of its
 // result, or 1 where that is float32. Where the means of the input's channels are known, the bias takes in
 // what rounding the weights changes in the mean.
-func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerInput, result float64) (
+func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerInput, y byteMap) (
 	*weights, error) {
 	out := weight.Shape[0]
 	q := &weights{weight: tensor.New(tensor.I8, weight.Shape...), bias: tensor.New(tensor.I32, out),
@@ -36,7 +45,11 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 	per, taps := weight.Count()/out, tensor.Count(weight.Shape[2:])
 	signal, noise := 0.0, 0.0
 	for o := range out {
-		line := weight.F32()[o*per : (o+1)*per]
+		first := o / (out / groups) * (per / taps)
+		line := make([]float64, per)
+		for k, w := range weight.F32()[o*per : (o+1)*per] {
+			line[k] = float64(w) * divisor(x.per, first+k/taps)
+		}
 		b := 0.0
 		if bias != nil {
 			b = float64(bias[o])
@@ -45,19 +58,20 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 		if err != nil {
 			return nil, fmt.Errorf("channel %d: %w", o, err)
 		}
-		first := o / (out / groups) * (per / taps)
 		for k, w := range line {
-			n := math.RoundToEven(float64(w) / float64(step))
+			n := math.RoundToEven(w / float64(step))
 			tensor.View[int8](q.weight)[o*per+k] = int8(min(max(n, -mostWeight), mostWeight))
-			wrong := float64(n*float64(step)) - float64(w)
-			signal += float64(float64(w) * float64(w))
+			wrong := float64(n*float64(step)) - w
+			signal += float64(w * w)
 			noise += float64(wrong * wrong)
-			if x.means != nil {
-				b -= float64(wrong * x.means[first+k/taps])
+			if x.channels != nil {
+				mean := x.channels[first+k/taps].mean / divisor(x.per, first+k/taps)
+				b -= float64(wrong * mean)
 			}
 		}
 		q.bias.I32()[o] = int32(min(max(math.RoundToEven(b/(float64(x.scale.of)*float64(step))), -graph.MostBias),
 			graph.MostBias))
+		result := float64(y.scale.of) * divisor(y.per, o)
 		q.by.F32()[o] = float32(float64(x.scale.of) * float64(step) / result)
 		if !(q.by.F32()[o] >= 0x1p-126 && q.by.F32()[o] <= math.MaxFloat32) {
 			return nil, fmt.Errorf("channel %d: a step of its sums would be %g steps of its result", o,
@@ -70,13 +84,13 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 
 // stepOf returns the scale of the weights of a channel: their largest is 127 steps, unless the bias would be
 // more steps of a sum than it may.
-func stepOf(line []float32, bias, input float64) (float32, error) {
+func stepOf(line []float64, bias, input float64) (float32, error) {
 	largest := 0.0
 	for _, w := range line {
 		if !tensor.IsFinite(w) {
 			return 0, problem.Advise("take an earlier checkpoint", "a weight is %g", w)
 		}
-		largest = max(largest, math.Abs(float64(w)))
+		largest = max(largest, math.Abs(w))
 	}
 	if !tensor.IsFinite(bias) {
 		return 0, problem.Advise("take an earlier checkpoint", "its bias is %g", bias)

@@ -1,0 +1,102 @@
+package quantize
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// losses returns how far the outputs of templates that were made of p are from its own: the sum of squares
+// over that of p's, for all outputs.
+func (p *prepared) losses(ctx context.Context, s *samples, of []*built) ([]float64, error) {
+	models := []*models.Model{p.Model}
+	for _, b := range of {
+		models = append(models, b.Model)
+	}
+	n := len(p.Graph.Main.Outputs)
+	signal, noise := make([]float64, n), make([]float64, n*len(of))
+	err := s.each(ctx, func(outputs [][]tensor.Tensor) error {
+		for o := range n {
+			for i := range of {
+				x, y := apart(outputs[0][o], outputs[1+i][o], nil)
+				noise[i*n+o] += y
+				if i == 0 {
+					signal[o] += x
+				}
+			}
+		}
+		return nil
+	}, models...)
+	losses := make([]float64, len(of))
+	for i := range noise {
+		losses[i/n] += noise[i] / max(signal[i%n], 1e-300)
+	}
+	return losses, err
+}
+
+// apart returns the sum of the squares of x, and of how far y is from it, whose channels are divided by per.
+func apart(x, y tensor.Tensor, per []float64) (signal, noise float64) {
+	if x.DType != tensor.F32 || y.DType != tensor.F32 {
+		return 0, 0
+	}
+	line, got := tensor.Count(x.Shape[min(2, len(x.Shape)):]), y.F32()
+	for i, w := range x.F32() {
+		v := float64(got[i])
+		if per != nil {
+			v *= per[i/line%len(per)]
+		}
+		off := float64(w) - v
+		signal += float64(float64(w) * float64(w))
+		noise += float64(off * off)
+	}
+	return signal, noise
+}
+
+// compare runs p and the template that was made of it, and sets the signal to noise of its layers.
+func (p *prepared) compare(ctx context.Context, s *samples, b *built) error {
+	var mine, its []graph.Value
+	var per [][]float64
+	table := append([]graph.State{}, b.Graph.State...)
+	more := graph.Extend(b.Graph.Main, &table)
+	for _, l := range b.layers {
+		if q, ok := b.bytes[l.value]; ok && l.Range != nil {
+			mine, per = append(mine, l.value), append(per, q.per)
+			name := more.UniqueName(b.Graph.Main.Values[q.value].Name + ".measured")
+			its = append(its, more.Op(graph.Dequantize, name, []graph.Value{q.value}, "scale", q.scale.of, "zero",
+				q.scale.zero))
+		}
+	}
+	main, err := more.Function()
+	if err != nil {
+		return err
+	}
+	bytes := *b.Model
+	bytes.Graph = &graph.Graph{Name: b.Graph.Name, State: table, Main: main}
+	numbers, err := withOutputs(p.Model, mine)
+	if err != nil {
+		return err
+	}
+	measured, err := withOutputs(&bytes, its)
+	if err != nil {
+		return err
+	}
+	signal, noise := make([]float64, len(mine)), make([]float64, len(mine))
+	first := len(p.Graph.Main.Outputs)
+	err = s.each(ctx, func(outputs [][]tensor.Tensor) error {
+		for i := range mine {
+			x, y := apart(outputs[0][first+i], outputs[1][first+i], per[i])
+			signal[i], noise[i] = signal[i]+x, noise[i]+y
+		}
+		return nil
+	}, numbers, measured)
+	i := 0
+	for k := range b.layers {
+		if l := &b.layers[k]; l.Range != nil {
+			l.Noise = decibels(signal[i], noise[i])
+			i++
+		}
+	}
+	return err
+}

@@ -1,0 +1,39 @@
+package quantize
+
+// It is said of the first and the last layer that they lose most. They stay float32 where that halves the
+// noise, and the noise matters.
+
+// matters is the noise, in parts of the signal, that is worth a layer in float32.
+const matters = 0.01
+
+// ends returns the names of the first and the last layer, if they are of bytes and others are.
+func (p *prepared) ends(b *built) (names []string) {
+	of := 0
+	for _, l := range b.layers {
+		if !l.Float {
+			of++
+		}
+	}
+	for _, i := range []int{0, len(b.layers) - 1} {
+		if l := b.layers[i]; !l.Float && of > 2 {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// noisyEnds returns those of the ends of which more than half of the noise is expected, of what the rounding
+// of each layer makes alone.
+func (p *prepared) noisyEnds(b *built) (names []string) {
+	all, of := 0.0, map[string]float64{}
+	for _, l := range b.layers {
+		all += l.expected
+		of[l.Name] = l.expected
+	}
+	for _, name := range p.ends(b) {
+		if of[name] > all/2 && of[name] > matters {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,73 @@
+package quantize
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Layer is what became of a layer.
+type Layer struct {
+	Name      string `json:"name"`
+	Float     bool   `json:"float32,omitempty"` // it stays float32
+	Why       string `json:"why,omitempty"`     // it stays so
+	Bytes     int    `json:"bytes"`             // of its weights
+	Before    int    `json:"bytes_before"`
+	Products  int    `json:"products"`            // for a sample
+	Range     *Range `json:"range,omitempty"`     // of its result; nil: float32
+	From      string `json:"from,omitempty"`      // where the range comes from
+	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have ranges of their own
+	// WeightNoise, Expected and Noise are signal to noise in decibels: of the weights; of the result, by the
+	// rounding of operand and weights, as is expected of what is known of the operand (0: nothing is); of the
+	// result, by all that was rounded so far, measured on samples (0: without).
+	WeightNoise float64 `json:"weight_snr_db,omitempty"`
+	Expected    float64 `json:"expected_snr_db,omitempty"`
+	Noise       float64 `json:"snr_db,omitempty"`
+
+	value    graph.Value
+	expected float64 // noise to signal, as Expected has it
+}
+
+// layerOf returns that of a product, with what it takes.
+func (b *builder) layerOf(n *graph.Node) Layer {
+	l := Layer{Name: b.From.NodeName(n)}
+	w, y := b.From.Values[n.In[1]].Type, b.From.Values[n.Out[0]].Type.Shape
+	l.Before = w.DType.Size() * tensor.Count(w.Shape)
+	if bias := (&statistics{model: b.model}).bias(b.From, n); bias != nil {
+		l.Before += 4 * len(bias)
+	}
+	l.Products = tensor.Count(y) * tensor.Count(w.Shape[1:])
+	return l
+}
+
+// whyFloat says why a product is not one of bytes.
+func (b *builder) whyFloat(n *graph.Node) string {
+	name := b.From.NodeName(n)
+	shape := b.From.Values[n.In[1]].Type.Shape
+	switch {
+	case b.remains(name):
+		return b.stays[name]
+	case b.From.Values[n.In[1]].State == "":
+		return "its weights are computed"
+	case n.Op == graph.Dense && n.Int("leading") > 0:
+		return "it has several rows to a sample"
+	}
+	return fmt.Sprintf("its sums have %d products, more than %d could leave 32 bits", tensor.Count(shape[1:]),
+		graph.MostTerms)
+}
+
+// span and from return the range, and where it comes from, for people.
+func (l *Layer) span() string {
+	if l.Range == nil {
+		return "float32"
+	}
+	return fmt.Sprintf("%.4g to %.4g", l.Range.Low, l.Range.High)
+}
+
+func (l *Layer) from() string {
+	if l.Equalised {
+		return l.From + ", equalised"
+	}
+	return l.From
+}

@@ -1,0 +1,51 @@
+package quantize
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// noise returns what rounding a map on a scale, its channels divided by per, and the weights that read it
+// add to the product's results on average: the sum of squares over its channels. Rounding to whole steps is
+// off by 1/12 of a step's square on average.
+func (b *builder) noise(n *graph.Node, s scale, per []float64, channels []moments) (sum float64) {
+	w := b.model.State[b.From.Values[n.In[1]].State]
+	each, taps, out := w.Count()/w.Shape[0], tensor.Count(w.Shape[2:]), w.Shape[0]
+	step := float64(s.of)
+	for o := range out {
+		first, largest, squares, weighed := o/(out/groups(n))*(each/taps), 0.0, 0.0, 0.0
+		for k, v := range w.F32()[o*each : (o+1)*each] {
+			c := first + k/taps
+			by := divisor(per, c)
+			scaled := float64(v) * by
+			largest = max(largest, math.Abs(scaled))
+			squares += float64(scaled * scaled)
+			weighed += channels[c].square() / float64(by*by)
+		}
+		rounding := largest / mostWeight
+		sum += (float64(squares*float64(step*step)) + float64(weighed*float64(rounding*rounding))) / 12
+	}
+	return sum
+}
+
+// ownNoise returns the signal to noise of a product's result by the rounding of operand, weights and
+// result, in decibels and as noise to signal; 0 where the moments of operand or result are not known.
+func (b *builder) ownNoise(n *graph.Node, x byteMap, y scale, float bool) (decibel, ratio float64) {
+	channels, results := b.channels[n.In[0]], b.channels[n.Out[0]]
+	if channels == nil || results == nil {
+		return 0, 0
+	}
+	signal, noise := 0.0, b.noise(n, x.scale, x.per, channels)
+	for _, m := range results {
+		signal += m.square()
+	}
+	if !float {
+		noise += float64(float64(y.of)*float64(y.of)) / 12 * float64(len(results))
+	}
+	return decibels(signal, noise), noise / max(signal, 1e-300)
+}
+
+// square returns the mean of the squares.
+func (m moments) square() float64 { return m.variance + float64(m.mean*m.mean) }

@@ -1,0 +1,117 @@
+package quantize
+
+import (
+	"context"
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// bySamples builds the template with ranges that are measured: by a method, or "" by that of which the
+// model's outputs lose least. Channels are equalised where they lose less by that.
+func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (best *built, by string,
+	err error) {
+	all, err := p.measure(ctx, s, p.wanted())
+	if err != nil {
+		return nil, "", err
+	}
+	ways := methods()
+	if method != "" {
+		ways = []string{method}
+	}
+	known := make([]knowledge, len(ways))
+	plain := make([]*built, len(ways))
+	for i, m := range ways {
+		known[i] = p.knownBy(all, m)
+		if plain[i], err = build(p.Model, known[i], p.stays); err != nil {
+			return nil, "", err
+		}
+	}
+	losses, err := p.losses(ctx, s, plain)
+	if err != nil {
+		return nil, "", err
+	}
+	least := leastOf(losses)
+	if best, err = p.better(ctx, s, known[least], plain[least]); err != nil {
+		return nil, "", err
+	}
+	for i := range best.layers {
+		if best.layers[i].Range != nil {
+			best.layers[i].From = ways[least]
+		}
+	}
+	return best, ways[least], p.compare(ctx, s, best)
+}
+
+// leastOf returns where the least number is.
+func leastOf(list []float64) (at int) {
+	least := math.Inf(1)
+	for i, v := range list {
+		if v < least {
+			at, least = i, v
+		}
+	}
+	return at
+}
+
+// knownBy returns what samples say, with the ranges of a method.
+func (p *prepared) knownBy(all map[graph.Value]*histogram, method string) knowledge {
+	k := knowledge{ranges: map[graph.Value]Range{}, channels: map[graph.Value][]moments{}}
+	for v, h := range all {
+		k.ranges[v], k.channels[v] = h.rangeBy(method), h.moments()
+	}
+	p.spread(&k)
+	return k
+}
+
+// better returns plain with channels equalised and with the first and the last layer float32, of these
+// what makes the outputs better: the former if they lose less, the latter if they lose half at most.
+func (p *prepared) better(ctx context.Context, s *samples, known knowledge, plain *built) (*built, error) {
+	equal, err := p.equalise(known, p.stays)
+	if err != nil {
+		return nil, err
+	}
+	one, err := build(p.Model, equal, p.stays)
+	if err != nil {
+		return nil, err
+	}
+	tried, ends := []*built{plain, one}, p.ends(plain)
+	for _, name := range ends {
+		b, err := build(p.Model, known, p.stays.and(name, "tried"))
+		if err != nil {
+			return nil, err
+		}
+		tried = append(tried, b)
+	}
+	losses, err := p.losses(ctx, s, tried)
+	if err != nil {
+		return nil, err
+	}
+	float := p.stays
+	for i, name := range ends {
+		if losses[0] > matters && losses[2+i] <= losses[0]/2 {
+			float = float.and(name, "half of the noise of the outputs was its")
+		}
+	}
+	if losses[1] < losses[0] {
+		if known, err = p.equalise(known, float); err != nil {
+			return nil, err
+		}
+	}
+	return build(p.Model, known, float)
+}
+
+// spread gives what is only moved the range and the channels of what it was moved from.
+func (p *prepared) spread(k *knowledge) {
+	f := p.Graph.Main
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		r, ok := k.ranges[n.In[0]]
+		if ok && onlyMoves(n.Op) && (n.Op != graph.Pad || n.Float("value") == 0) {
+			k.ranges[n.Out[0]] = r
+		}
+		if m := k.channels[n.In[0]]; n.Op == graph.Reshape && m != nil {
+			k.channels[n.Out[0]] = repeated(m, f.Values[n.In[0]].Type.Shape, f.Values[n.Out[0]].Type.Shape)
+		}
+	}
+}

@@ -176,7 +176,7 @@ func checkStaged(c Config) error {
 	case c.Local:
 		return problem.New("weight-sync", "", "replicas with weights of their own have all layers on one device",
 			"use {weight-sync} allreduce")
-	case c.Placement != nil:
+	case c.Placement != nil || c.BySpeed:
 		return problem.New("placement", "", "the replicas of stages are dealt to their devices alike",
 			"leave it out")
 	case c.Template:

@@ -14,11 +14,13 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -355,61 +357,66 @@ func gone(context.Context, string) (device.Device, error) { return nil, errors.N
 // whichever run it dies, and no bit changes.
 func TestStagesGoToOtherDevices(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
-		m, p := stagedModel(t, mode)
-		config := parallel.Config{Replicas: 4, Batch: 8, Timeout: 20 * time.Millisecond}
-		one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer one.Close()
-		want := fingerprint(t, one, p)
-		config.Reopen = gone
-		for _, c := range []struct {
-			devices int
-			dying   []int
-			runs    []int32
-		}{{3, []int{0}, []int32{0, 2, 9}}, {3, []int{1}, []int32{1, 9}}, {3, []int{2}, []int32{3, 7}},
-			{3, []int{0, 2}, []int32{4, 9}}, {6, []int{2, 3}, []int32{6}}} {
-			for _, after := range c.runs {
-				var moved []parallel.MovedStage
-				config.Moved = func(e parallel.MovedStage) { moved = append(moved, e) }
-				members := refs(c.devices)
-				for _, i := range c.dying {
-					runs := new(atomic.Int32)
-					runs.Store(after)
-					members[i].Device = mortal{members[i].Device, runs}
+		synctest.Test(t, func(t *testing.T) { stagesGoToOtherDevices(t, mode) })
+	}
+}
+
+func stagesGoToOtherDevices(t *testing.T, mode bn.Mode) {
+	m, p := stagedModel(t, mode)
+	config := parallel.Config{Replicas: 4, Batch: 8}
+	one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	want := fingerprint(t, one, p)
+	config.Reopen = gone
+	for _, c := range []struct {
+		devices int
+		dying   []int
+		runs    []int32
+	}{{3, []int{0}, []int32{0, 2, 9}}, {3, []int{1}, []int32{1, 9}}, {3, []int{2}, []int32{3, 7}},
+		{3, []int{0, 2}, []int32{4, 9}}, {6, []int{2, 3}, []int32{6}}} {
+		for _, after := range c.runs {
+			var moved []parallel.MovedStage
+			config.Moved = func(e parallel.MovedStage) { moved = append(moved, e) }
+			members := refs(c.devices)
+			for _, i := range c.dying {
+				runs := new(atomic.Int32)
+				runs.Store(after)
+				members[i].Device = mortal{members[i].Device, runs}
+			}
+			d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 3}, m.State, members, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, v := range fingerprint(t, d, p) {
+				if !bytes.Equal(v, want[name]) {
+					t.Errorf("%s: devices %v of %d die after %d runs: %s has other bits", mode, c.dying, c.devices, after,
+						name)
 				}
-				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 3}, m.State, members, config)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for name, v := range fingerprint(t, d, p) {
-					if !bytes.Equal(v, want[name]) {
-						t.Errorf("%s: devices %v of %d die after %d runs: %s has other bits", mode, c.dying, c.devices, after,
-							name)
-					}
-				}
-				if len(moved) == 0 || len(moved[0].To) != c.devices/3 || moved[0].First == "" {
-					t.Errorf("%s: devices %v of %d die after %d runs: moved %+v", mode, c.dying, c.devices, after, moved)
-				}
-				if err := d.Close(); err != nil {
-					t.Error(err)
-				}
+			}
+			if len(moved) == 0 || len(moved[0].To) != c.devices/3 || moved[0].First == "" {
+				t.Errorf("%s: devices %v of %d die after %d runs: moved %+v", mode, c.dying, c.devices, after, moved)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
 			}
 		}
 	}
 }
 
 // TestStagesThatFitNowhereElse: the device that is left has no memory for the layers of both stages.
-func TestStagesThatFitNowhereElse(t *testing.T) {
+func TestStagesThatFitNowhereElse(t *testing.T) { synctest.Test(t, stagesThatFitNowhereElse) }
+
+func stagesThatFitNowhereElse(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	members := narrows(2, 0, func(q *graph.Program) bool { return len(q.State) == len(p.State) })
 	runs := new(atomic.Int32)
 	runs.Store(5)
 	members[0].Device = mortal{members[0].Device, runs}
 	d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 2}, m.State, members,
-		parallel.Config{Replicas: 4, Batch: 8, Timeout: 20 * time.Millisecond,
-			Reopen: gone})
+		parallel.Config{Replicas: 4, Batch: 8, Reopen: gone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,5 +430,26 @@ func TestStagesThatFitNowhereElse(t *testing.T) {
 	if !errors.Is(err, parallel.NoDevices) || !errors.Is(err, device.OutOfMemory) ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v: want %q, and that there is too little memory", err, want)
+	}
+}
+
+// TestTrainingThatStagesRefuse: what is asked for and not done gets a sentence.
+func TestTrainingThatStagesRefuse(t *testing.T) {
+	m, p := stagedModel(t, bn.Replica)
+	for _, c := range []struct {
+		config parallel.Config
+		want   string
+	}{
+		{parallel.Config{Peers: &fabric.Peers{}}, "stages: they lie on the devices of one process"},
+		{parallel.Config{Local: true}, "weight-sync: replicas with weights of their own have all layers on one device"},
+		{parallel.Config{Template: true}, "weight-sync: each stage updates its own layers"},
+		{parallel.Config{Placement: []int{2, 2}}, "placement: the replicas of stages are dealt to their devices alike"},
+		{parallel.Config{BySpeed: true}, "placement: the replicas of stages are dealt to their devices alike"},
+	} {
+		c.config.Replicas, c.config.Batch = 4, 8
+		_, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 2}, m.State, refs(2), c.config)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !problem.IsMisuse(err) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
 	}
 }

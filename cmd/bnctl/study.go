@@ -47,7 +47,8 @@ const measureNothing = "nothing"
 var decided = []string{"seed", "replicas", "bn", "bn-stats", "bn-update", "bn-min", "bn-precise",
 	"bn-precise-plain", "ema",
 	"save", "patience", "output", "checkpoint", "checkpoint-every", "resume", "recipe", "placement", "log-every",
-	"log-dir", "overwrite", "device-timeout", "recompute", "tail", "weight-sync", "task"}
+	"log-dir", "overwrite", "device-timeout", "recompute", "tail", "weight-sync", "task",
+	"stages", "plan"}
 
 func studyFlags() []cli.Flag {
 	flags := slices.DeleteFunc(trainFlags(),

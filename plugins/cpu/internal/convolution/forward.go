@@ -84,7 +84,7 @@ func buildNarrow(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.
 	if ring >= g.paddedHeight() {
 		some, ring = g.oh, 0
 	}
-	c.OnLayout(func() { p.wrapBytes(ring*4*g.paddedWidth()*g.c, y) })
+	c.OnLayout(func() { p.locateBytes(ring*4*g.paddedWidth()*g.c, y) })
 	row := rowOf(c, x, y)
 	return run.BySpan(&run.ByRows{Prepare: p.prepare, Work: p.work(), Spans: run.Spans{Positions: y.Positions,
 		Step: g.ow, Width: y.Channels, Needs: g.Needs, Rings: true,

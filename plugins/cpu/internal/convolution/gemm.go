@@ -31,7 +31,7 @@ type product struct {
 	bias     []float32
 	biasFrom []int // per section: where its channels begin in the bias
 	units    []unit
-	rings    *kernel.Window // the window of all sections where operands are rings; nil: their own
+	placed   *kernel.Window // the window of all sections where operands do not lie as usual; nil: their own
 	weights  int            // bytes of all packed weights
 	matrix   *matrixPack    // nil: windows compute everything
 	atOnce   int            // panels of a unit of matrix units
@@ -129,7 +129,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 	for _, u := range p.units {
 		n := p.size(u)
 		if from, to := p.reach(u, first, n), p.reach(u, last, n); from < to {
-			p.do(f, w, u, p.packed.sections[u.section].window, o, from, to)
+			p.do(f, w, u, p.window(u), o, from, to)
 		}
 		first, last = first-n, last-n
 	}
@@ -168,24 +168,33 @@ func (p *product) alike() bool {
 	return true
 }
 
-// wrap prepares span for the rings among x and y.
-func (p *product) wrap(x, y *run.Value) { p.wrapBytes(x.Ring()*4*x.Channels, y) }
+// window returns the window of a unit.
+func (p *product) window(u unit) *kernel.Window {
+	if p.placed != nil {
+		return p.placed
+	}
+	return p.packed.sections[u.section].window
+}
 
-// wrapBytes is wrap for an input in a ring of that number of bytes.
-func (p *product) wrapBytes(in int, y *run.Value) {
+// locate prepares for operands in rings, and a result among the channels of a wider value.
+func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring()*4*x.Channels, y) }
+
+// locateBytes is locate for an input in a ring of that number of bytes.
+func (p *product) locateBytes(in int, y *run.Value) {
+	window := p.packed.sections[0].window
+	if y.Inserted() {
+		p.placed = window.Among(y.Channels, y.Step())
+		window = p.placed
+	}
 	if out := y.Ring() * 4 * y.Channels; in > 0 || out > 0 {
-		p.rings = p.packed.sections[0].window.InRings(in, out)
+		p.placed = window.InRings(in, out)
 	}
 }
 
 // span computes positions [from, to) of one row.
 func (p *product) span(f *run.Frame, w *run.Worker, o operands, from, to int) {
 	for _, u := range p.units {
-		win := p.rings
-		if win == nil {
-			win = p.packed.sections[u.section].window
-		}
-		p.do(f, w, u, win, o, from, to)
+		p.do(f, w, u, p.window(u), o, from, to)
 	}
 }
 
@@ -222,7 +231,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	blocks := (rows + chunk - 1) / chunk
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
-		win := p.packed.sections[u.section].window
+		win := p.window(u)
 		if blocks == 1 { // else most tasks go on with the weights of the one before
 			w.Tile.Next = p.weightsOf(task + f.Threads())
 		}
@@ -250,9 +259,10 @@ func (p *product) step() int {
 	return positionStep
 }
 
-// row returns the operands of row r of several.
+// row returns the operands of row r of several. That of a result among other channels ends where these do.
 func (o *operands) row(r, inCount, outCount int) operands {
-	return operands{out: o.out[r*outCount : (r+1)*outCount], in: o.in[r*inCount : (r+1)*inCount],
+	end := min((r+1)*outCount, len(o.out))
+	return operands{out: o.out[r*outCount : end], in: o.in[r*inCount : (r+1)*inCount],
 		end: o.end.From(r * outCount)}
 }
 
@@ -278,16 +288,20 @@ func rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame) operands {
 
 // productAction packs the weights, if they have changed, and computes y.
 func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) run.Action {
+	inserts := p.matrix == nil && p.alike() && c.Epilogue().Plus == nil
+	if p.alike() {
+		c.OnLayout(func() { p.locate(x, y) })
+	}
 	if p.weights > c.Schedule().Weights {
 		rows := rowsOf(c, x, y)
 		p.alone = true
 		c.WantPassing(p.weights / 4)
 		a := run.Whole(func(f *run.Frame) error {
-			p.apply(f, rows(f), x.Count, y.Count)
+			p.apply(f, rows(f), x.Count, y.RowStep())
 			p.packed.pass()
 			return nil
 		}).After(p.prepare)
-		a.Weights = p.weights
+		a.Weights, a.Inserts = p.weights, inserts
 		return a
 	}
 	row := rowOf(c, x, y)
@@ -295,11 +309,11 @@ func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) r
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			p.row(f, w, row(f, w, i), piece, pieces)
 		}}
+	a.Inserts = inserts
 	if p.alike() {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { p.span(f, w, row(f, w, i), from, to) }
 		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, p.step(), y.Channels, g.pointwise()
 		a.Rings = p.matrix == nil
-		c.OnLayout(func() { p.wrap(x, y) })
 	}
 	return a
 }

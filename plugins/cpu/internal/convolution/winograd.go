@@ -37,6 +37,7 @@ type winograd struct {
 	phases
 	weights *winogradPack
 	direct  *product
+	result  *run.Value
 	kernels *kernel.Set
 	bias    []float32 // zeros where the filter adds nothing
 	alone   bool      // no other node runs between the transform of the weights and the end of apply
@@ -51,14 +52,16 @@ func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 // computes the same by windows, is that of the convolution whose gradient it is.
 func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
 	back bool) run.Action {
-	k := &winograd{g: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, kernels: c.Kernels(),
-		bias: make([]float32, g.o)}
+	k := &winograd{g: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, result: y,
+		kernels: c.Kernels(), bias: make([]float32, g.o)}
 	what := "winograd"
 	if back {
 		what = "winograd back"
 	}
 	k.weights = shared(c, direct.filter, g.key(what),
 		func() *winogradPack { return newWinogradPack(c, t, back) })
+	inserts := c.Epilogue().Plus == nil
+	c.OnLayout(func() { direct.locate(x, y) })
 	rows := t.Side * g.ow // positions of a row of tiles
 	row := tileOperandsOf(c, x, y)
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
@@ -79,10 +82,11 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 			k.weights.pass()
 			return nil
 		}).After(k.prepare)
-		a.AsHalves, a.Weights = imageAndResult(c, x, y), int(k.weights.Bytes())
+		a.AsHalves, a.Weights, a.Inserts = imageAndResult(c, x, y), int(k.weights.Bytes()), inserts
 		return a
 	}
-	a := &run.ByRows{Prepare: k.prepare, Work: work, Storage: run.Storage{AsHalves: imageAndResult(c, x, y)}}
+	a := &run.ByRows{Prepare: k.prepare, Work: work, Storage: run.Storage{AsHalves: imageAndResult(c, x, y),
+		Inserts: inserts}}
 	switch {
 	case k.rowsOfAll()*k.columns <= c.Schedule().FewTiles:
 		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -99,6 +103,9 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 		Block: k.lightRows(c.Schedule().LightTiles, c.Schedule().Tiles) * rows}
 	return run.BySpan(a)
 }
+
+// step returns the values from one position of the result to the next.
+func (k *winograd) step() int { return k.result.Step() }
 
 // imageAndResult returns the image and the result of the current node, each of
 // which it takes as a half, but an image that is added to the result as well.

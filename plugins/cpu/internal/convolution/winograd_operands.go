@@ -26,7 +26,7 @@ func tileOperandsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Frame, w *run
 
 // image returns the operands of image i of several.
 func (o tileOperands) image(k *winograd, i int) tileOperands {
-	in, out := i*k.g.c*k.g.h*k.g.w, i*k.g.o*k.g.oh*k.g.ow
+	in, out := i*k.g.c*k.g.h*k.g.w, i*k.result.RowStep()
 	return tileOperands{o.in.from(in), o.out.from(out), o.end.From(out)}
 }
 
@@ -37,7 +37,7 @@ func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
 	unpacked, workspace := operands{end: o.end}, w.Floats(in+out)
 	unpacked.in, unpacked.out = o.in.floats(k.kernels, workspace[:in]), workspace[in:]
 	if o.out.half == nil {
-		unpacked.out = o.out.float[:out]
+		unpacked.out = o.out.float
 	}
 	return unpacked
 }

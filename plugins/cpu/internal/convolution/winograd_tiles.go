@@ -142,13 +142,14 @@ func (t *tiles) output(p, q, y, first int) {
 	case height < t.k.Side:
 		inside = 0
 	}
-	at := t.k.position(q, y*t.k.Side, 0)*t.k.g.o + channel
+	step := t.k.step()
+	at := t.k.position(q, y*t.k.Side, 0)*step + channel
 	end := o.end.From(at)
 	result := t.resultAt(o, at, first/t.k.columns*t.k.lineLen()+channel)
 	if inside > 0 {
-		row := kernel.Row{Step: t.k.every * t.k.g.ow * t.k.g.o, Count: inside}
+		row := kernel.Row{Step: t.k.every * t.k.g.ow * step, Count: inside}
 		kernels.WinogradOutput(t.k.Winograd, p, result, row,
-			t.k.every*t.k.g.o, t.m, first, t.count(), bias, end)
+			t.k.every*step, t.m, first, t.count(), bias, end)
 	}
 	if inside == t.k.columns {
 		return
@@ -173,7 +174,7 @@ type edges struct{ inside, width, height int }
 func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	for dy := range e.height {
 		for x := e.inside; x < e.width; x++ {
-			do(dy*t.k.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.k.g.ow+x)*t.k.every*t.k.g.o)
+			do(dy*t.k.edgeStep()+(x-e.inside)*kernel.WinogradLanes, (dy*t.k.g.ow+x)*t.k.every*t.k.step())
 		}
 	}
 }
@@ -219,7 +220,7 @@ func (t *tiles) window(tile, p0, p1 int) {
 			for _, u := range t.k.direct.units {
 				first := u.panel * kernel.PanelLanes
 				if first < p1*kernel.WinogradLanes && first+kernel.PanelLanes > p0*kernel.WinogradLanes {
-					t.k.direct.do(t.frame, t.worker, u, t.k.direct.packed.sections[0].window, o, from, to)
+					t.k.direct.do(t.frame, t.worker, u, t.k.direct.window(u), o, from, to)
 				}
 			}
 			if t.out.half != nil {

@@ -45,6 +45,7 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	}
 	for i, n := range u.fn.Nodes {
 		if n.Op == graph.Concat && !u.gone[i] {
+			u.flatten(i)
 			u.regions(i)
 		}
 	}

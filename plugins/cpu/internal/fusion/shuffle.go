@@ -44,6 +44,24 @@ func (u *fuser) shuffle(i int) {
 	u.gone[u.made[from]], u.gone[i] = true, true
 }
 
+// flatten makes a concatenation, node i, put together what its operands do, if these are concatenations along
+// the same axis that nothing else reads: every part then has one place to go to.
+func (u *fuser) flatten(i int) {
+	n := u.fn.Nodes[i]
+	var in []graph.Value
+	for _, v := range n.In {
+		inner, whole := u.made[v], !u.rows(v) || !u.alone(v, graph.Concat)
+		if whole || u.fn.Nodes[inner].Int("axis") != n.Int("axis") || u.fused[v].Groups > 0 ||
+			u.fused[v].Regions != nil || u.fused[n.Out[0]].Groups > 0 {
+			in = append(in, v)
+			continue
+		}
+		in = append(in, u.fn.Nodes[inner].In...)
+		u.gone[inner] = true
+	}
+	u.fn.Nodes[i].In = in
+}
+
 // swapped returns the permutation of that many axes that exchanges the first two.
 func swapped(axes int) (perm []int) {
 	for i := range axes {

@@ -56,6 +56,15 @@ func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }
 
+// Among returns the same geometry for results that lie step values apart instead of of.
+func (w *Window) Among(of, step int) *Window {
+	out := slices.Clone(w.Out)
+	for i, o := range out {
+		out[i] = o / int32(4*of) * int32(4*step)
+	}
+	return NewWindow(w.In, out, w.Taps, w.Run, w.Width)
+}
+
 // modulo returns the offsets that are not negative modulo ring, all of them if that is 0.
 func modulo(offsets []int32, ring int) []int32 {
 	if ring == 0 {

@@ -68,6 +68,10 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	}}
 	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
+			if y.Inserted() {
+				among(f, w, i, y, in, from, to, do)
+				return
+			}
 			for n := 0; from < to; from += n {
 				p, contiguousIn := contiguous(in[0], from, to-from)
 				q, contiguousOut := contiguous(y, from, to-from)
@@ -77,8 +81,41 @@ func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 		}
 		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, 1, y.Channels, true
 		a.Rings, a.Over = y.Last && len(in) == 1, in
+		inserting(c, a, y)
 	}
 	return run.ByUnit(y.Kind, a)
+}
+
+// inserting lets the result of an action by spans lie among the channels of a wider value.
+func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
+	a.Inserts = true
+	c.OnLayout(func() {
+		if y.Inserted() {
+			run.BySpan(a)
+		}
+	})
+}
+
+// among computes positions [from, to) of row i of y, which lies among the channels of a wider value: some
+// that stay in L1, from where they are copied.
+func among(f *run.Frame, w *run.Worker, i int, y *run.Value, in []*run.Value, from, to int,
+	do func(y []float32, x [][]float32)) {
+	const some = 2048 // elements
+	var of [5][]float32
+	for k, v := range in {
+		of[k] = f.At(v, w, i)
+	}
+	out, positions := run.View[uint32](f.Unit(y, w, y.Kind, i)), max(1, some/y.Channels)
+	chunk, x := w.Bytes(4*positions*y.Channels), w.Views[:len(in)]
+	for n := 0; from < to; from += n {
+		p, some := contiguous(in[0], from, min(positions, to-from))
+		n = some
+		for k := range in {
+			x[k] = of[k][p*y.Channels:][:n*y.Channels]
+		}
+		do(run.View[float32](chunk)[:n*y.Channels], x)
+		kernel.CopyRuns(out[from*y.Step():], run.View[uint32](chunk), y.Channels, n, y.Step(), y.Channels)
+	}
 }
 
 // contiguous returns where position p of v lies, and how many of n positions from there on lie

@@ -67,11 +67,11 @@ func buildMaxPool(c *plan.Compiler) run.Action {
 	span := func(f *run.Frame, w *run.Worker, i, from, to int) {
 		image, pooled := f.At(x, w, i), f.At(y, w, i)
 		for p := from; p < to; p++ {
-			f.Kernels.MaxPool(pooled[p%ring*n:][:n], image, seen[p])
+			f.Kernels.MaxPool(pooled[p%ring*y.Step():][:n], image, seen[p])
 		}
 	}
-	return run.BySpan(&run.ByRows{Work: x.Count / 4, Spans: run.Spans{Span: span, Positions: y.Positions,
-		Step: 1, Width: n, Needs: geometry(c, x, y).Needs, Rings: true}})
+	return run.BySpan(&run.ByRows{Work: x.Count / 4, Storage: run.Storage{Inserts: true}, Spans: run.Spans{
+		Span: span, Positions: y.Positions, Step: 1, Width: n, Needs: geometry(c, x, y).Needs, Rings: true}})
 }
 
 // buildMaxPoolGrad finds the maximum of every window again.

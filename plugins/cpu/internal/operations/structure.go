@@ -29,18 +29,59 @@ func buildConcat(c *plan.Compiler) run.Action {
 		return shuffled(c)
 	}
 	var moves []run.Action
-	begin := 0
+	begin, joins := 0, map[*run.Value]int{}
 	for i := range c.Node().In {
 		x, dst := c.In(i), all(y)
 		shape, src := x.Shape, all(x)
-		if p, ok := c.Region(i); ok {
+		p, sliced := c.Region(i)
+		if sliced {
 			shape, src = p.Shape, src.slice(p.Begin, p.Step)
 		}
 		dst.from = begin * dst.strides[axis]
-		moves = append(moves, (&move{x: x, y: y, shape: shape, src: src, dst: dst}).action())
+		m := (&move{x: x, y: y, shape: shape, src: src, dst: dst}).action()
+		if rows, ok := m.(*run.ByRows); ok && !sliced && axis == 0 && x.Last && y.Last {
+			joins[x], m = begin, unlessInserted(c, x, rows)
+		}
+		moves = append(moves, m)
 		begin += shape[axis]
 	}
-	return sequence(moves)
+	a := sequence(moves)
+	if rows, ok := a.(*run.ByRows); ok && len(joins) > 0 {
+		rows.Joins = joins
+		c.OnLayout(func() { rows.Work = workOf(moves) })
+	}
+	return a
+}
+
+// unlessInserted returns the action that copies x only if that was not made where it comes to lie.
+func unlessInserted(c *plan.Compiler, x *run.Value, copies *run.ByRows) *run.ByRows {
+	a := *copies
+	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		if !x.Inserted() {
+			copies.Row(f, w, i, piece, pieces)
+		}
+	}
+	if copies.Span != nil {
+		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
+			if !x.Inserted() {
+				copies.Span(f, w, i, from, to)
+			}
+		}
+	}
+	c.OnLayout(func() {
+		if x.Inserted() {
+			a.Work = 0
+		}
+	})
+	return &a
+}
+
+// workOf returns the work of actions by rows.
+func workOf(actions []run.Action) (n int) {
+	for _, a := range actions {
+		n += a.(*run.ByRows).Work
+	}
+	return n
 }
 
 // sequence returns the action that does several, all by rows or none.

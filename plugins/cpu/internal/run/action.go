@@ -24,6 +24,9 @@ type Storage struct {
 	// action reads and writes them as they are. One that is not by rows takes each
 	// alone.
 	AsHalves [][]*Value
+	// Inserts says that the action can write its only result, of float32, among the channels of a wider value:
+	// its positions are then Value.Step apart. See Joins.
+	Inserts bool
 }
 
 // Stores returns s: it makes what has a Storage an Action.
@@ -89,6 +92,9 @@ type ByRows struct {
 	Spans
 	// Finish comes after the rows. Results that are not rows are its work.
 	Finish func(f *Frame)
+	// Joins are operands that need not be copied if they are made where they come to lie in the result, with
+	// their first channel there (insert.go).
+	Joins  map[*Value]int
 	widens *widened // what an action that belongs to no node makes
 }
 

@@ -96,6 +96,8 @@ func (f *Frame) Units(k graph.Kind) int {
 // Bytes returns the memory of a value, all its units.
 func (f *Frame) Bytes(v *Value) []byte {
 	switch {
+	case v.joined != nil:
+		return f.Bytes(v.joined)[v.first*v.width():]
 	case v.state != nil:
 		return v.state.Value.Bytes
 	case v.slot == nil:
@@ -116,6 +118,8 @@ func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 // place returns the unit of v that goes with unit i of kind k as it is stored.
 func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	switch {
+	case v.joined != nil:
+		return f.unitOf(v.joined, w, k, i)[v.first*v.width():]
 	case v.Kind == graph.Whole:
 		return f.Bytes(v)
 	case v.local:

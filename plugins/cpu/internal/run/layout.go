@@ -32,6 +32,7 @@ func lay(linker *Linker) {
 		}
 	}
 	l.wides()
+	l.insert()
 	l.bringIn()
 	l.updateInPlace()
 	for i := range fn.graph.Nodes {
@@ -76,16 +77,19 @@ func (l *layout) wides() {
 // result gives result v of node i its slot.
 func (l *layout) result(i int, v graph.Value) {
 	x := l.fn.values[v]
+	if x.joined != nil {
+		return
+	}
 	last, chainIndex := l.lastUse(v, i)
-	g := l.groupOf[i]
-	if x.Kind == graph.Rows && l.fn.groups[g-1].byRows() && last == g {
+	g, began := l.groupOf[i], l.begins(i, x)
+	if x.Kind == graph.Rows && l.fn.groups[g-1].byRows() && last == g && began.group == g {
 		x.local = true
 		if x.over != nil && x.over.local {
 			x.slot = x.over.slot
 			x.slot.to = max(x.slot.to, chainIndex)
 			return
 		}
-		x.slot = &Slot{fixed: x.storedBytes(), from: l.chainOf[i], to: chainIndex}
+		x.slot = &Slot{fixed: x.storedBytes(), from: began.chain, to: chainIndex}
 		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
 		return
 	}
@@ -94,7 +98,7 @@ func (l *layout) result(i int, v graph.Value) {
 		x.slot.to = max(x.slot.to, last)
 		return
 	}
-	l.slot(x, g, last)
+	l.slot(x, began.group, last)
 	if x.over != nil && x.over.local {
 		l.move(l.fn.groups[g-1], x.over.slot, x.slot)
 	}

@@ -36,6 +36,8 @@ type Value struct {
 	half    bool   // its elements are bfloat16 of two bytes
 	float   *Value // of a half: its float32 in a lane, while a group runs that needs it
 	over    *Value // a value of the group in whose memory it lies, if both are local
+	joined  *Value // the wider value among whose channels it lies; nil: it has memory of its own
+	first   int    // its first channel there
 	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
 	slack   bool   // an input that has to be copied, for kernels read what lies behind it
 	adds    bool   // its action adds it with Frame.Add where it can
@@ -137,6 +139,25 @@ func (v *Value) IsHalf() bool { return v.half }
 
 // LiesOver reports whether it lies where an operand of what makes it lay.
 func (v *Value) LiesOver() bool { return v.over != nil && v.slot == v.over.slot }
+
+// Inserted reports whether it lies among the channels of a wider value.
+func (v *Value) Inserted() bool { return v.joined != nil }
+
+// Step returns how many elements lie between the beginnings of two positions.
+func (v *Value) Step() int {
+	if v.joined != nil {
+		return v.joined.Channels
+	}
+	return v.Channels
+}
+
+// RowStep returns how many elements lie between the beginnings of two rows.
+func (v *Value) RowStep() int {
+	if v.joined != nil {
+		return v.joined.Count
+	}
+	return v.Count
+}
 
 // IsState reports whether it is a state tensor.
 func (v *Value) IsState() bool { return v.state != nil }

@@ -11,6 +11,8 @@ type resampleKernel struct {
 	minChannels int
 	run         func(y *float32, x *float32, ends *int32, first int, pixels *int32, weights *float64, count int,
 		channels int)
+	average func(y *float32, x *float32, ends *int32, first int, pixels *int32, divisors *float64, count int,
+		channels int)
 }
 
 // Resampling says which pixels of an image each pixel of another one is a weighted sum of: the
@@ -25,14 +27,21 @@ type Resampling struct {
 // NewResampling checks and completes lists: ends never fall, and the last is the number of pixels
 // and of weights.
 func NewResampling(ends, pixels []int32, weights []float64) *Resampling {
-	all := 0
+	if len(weights) != len(pixels) {
+		panic(fmt.Sprintf("kernel.NewResampling: %d weights for %d pixels", len(weights), len(pixels)))
+	}
+	return completed(&Resampling{ends, pixels, weights, -1})
+}
+
+// completed checks and completes the lists.
+func completed(m *Resampling) *Resampling {
+	all, ends, pixels := 0, m.ends, m.pixels
 	if len(ends) > 0 {
 		all = int(ends[len(ends)-1])
 	}
-	if len(pixels) != all || len(weights) != all || !slices.IsSorted(ends) || all > 0 && slices.Min(pixels) < 0 {
-		panic(fmt.Sprintf("kernel.NewResampling: %d pixels and %d weights for %d", len(pixels), len(weights), all))
+	if len(pixels) != all || !slices.IsSorted(ends) || all > 0 && slices.Min(pixels) < 0 {
+		panic(fmt.Sprintf("kernel.Resampling: %d pixels for %d", len(pixels), all))
 	}
-	m := &Resampling{ends, pixels, weights, -1}
 	for _, at := range pixels {
 		m.last = max(m.last, int(at))
 	}
@@ -71,6 +80,45 @@ func (s *Set) Resample(y, x []float32, channels int, m *Resampling, from, to int
 				sum += float64(m.weights[i] * float64(x[int(m.pixels[i])/4+c]))
 			}
 			y[(p-from)*channels+c] = float32(sum)
+		}
+	}
+}
+
+// Averages says which pixels of an image each pixel of another one is the average of, and what their sum is
+// divided by.
+type Averages struct {
+	terms    *Resampling
+	divisors []float64
+}
+
+// NewAverages checks and completes lists: see NewResampling. There is a divisor for each pixel.
+func NewAverages(ends, pixels []int32, divisors []float64) *Averages {
+	if len(divisors) != len(ends) {
+		panic(fmt.Sprintf("kernel.NewAverages: %d divisors for %d pixels", len(divisors), len(ends)))
+	}
+	return &Averages{completed(&Resampling{ends, pixels, nil, -1}), divisors}
+}
+
+// Average sets the pixels [from, to) of an image of that number of channels, which y begins with, per
+// channel, to the sums over pixels of the image x, from 0 on in their order, in float64, divided and then
+// rounded.
+func (s *Set) Average(y, x []float32, channels int, a *Averages, from, to int) {
+	m := a.terms
+	if from < 0 || to > len(m.ends) || len(y) < (to-from)*channels || m.last >= 0 && len(x) < m.last/4+channels {
+		panic(fmt.Sprintf("kernel.Average: pixels [%d, %d) of %d, of %d channels: %d values of %d", from, to,
+			len(m.ends), channels, len(y), len(x)))
+	}
+	if k := s.resample; k != nil && channels >= k.minChannels && from < to && len(m.pixels) > 0 {
+		k.average(&y[0], &x[0], &m.ends[from], m.begin(from), &m.pixels[0], &a.divisors[from], to-from, channels)
+		return
+	}
+	for p := from; p < to; p++ {
+		for c := range channels {
+			sum := 0.0
+			for _, at := range m.pixels[m.begin(p):m.ends[p]] {
+				sum += float64(x[int(at)/4+c])
+			}
+			y[(p-from)*channels+c] = float32(sum / a.divisors[p])
 		}
 	}
 }

@@ -2,4 +2,4 @@
 
 package kernel
 
-var resampleKernelAVX2 = resampleKernel{4, resampleAVX2}
+var resampleKernelAVX2 = resampleKernel{4, resampleAVX2, averageAVX2}

@@ -175,3 +175,176 @@ done:
 	JNE  pixel
 	VZEROUPPER
 	RET
+
+// func averageAVX2(y *float32, x *float32, ends *int32, first int, pixels *int32, divisors *float64, count int, channels int)
+// Requires: AVX
+TEXT ·averageAVX2(SB), NOSPLIT, $0-64
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ ends+16(FP), DX
+	MOVQ first+24(FP), DI
+	MOVQ pixels+32(FP), SI
+	MOVQ divisors+40(FP), CX
+
+pixel:
+	MOVLQSX (DX), R11
+	MOVQ    channels+56(FP), R8
+	XORQ    R12, R12
+
+blocks8:
+	CMPQ   R8, $0x20
+	JLT    blocks8End
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   DI, R9
+	CMPQ   R9, R11
+	JGE    blocks8Store
+
+blocks8Part:
+	MOVLQSX   (SI)(R9*4), R10
+	ADDQ      R12, R10
+	VCVTPS2PD (BX)(R10*1), Y8
+	VADDPD    Y8, Y0, Y0
+	VCVTPS2PD 16(BX)(R10*1), Y9
+	VADDPD    Y9, Y1, Y1
+	VCVTPS2PD 32(BX)(R10*1), Y10
+	VADDPD    Y10, Y2, Y2
+	VCVTPS2PD 48(BX)(R10*1), Y11
+	VADDPD    Y11, Y3, Y3
+	VCVTPS2PD 64(BX)(R10*1), Y12
+	VADDPD    Y12, Y4, Y4
+	VCVTPS2PD 80(BX)(R10*1), Y13
+	VADDPD    Y13, Y5, Y5
+	VCVTPS2PD 96(BX)(R10*1), Y14
+	VADDPD    Y14, Y6, Y6
+	VCVTPS2PD 112(BX)(R10*1), Y8
+	VADDPD    Y8, Y7, Y7
+	INCQ      R9
+	CMPQ      R9, R11
+	JLT       blocks8Part
+
+blocks8Store:
+	VBROADCASTSD (CX), Y15
+	VDIVPD       Y15, Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(R12*1)
+	VDIVPD       Y15, Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VMOVUPS      X1, 16(AX)(R12*1)
+	VDIVPD       Y15, Y2, Y2
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, 32(AX)(R12*1)
+	VDIVPD       Y15, Y3, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 48(AX)(R12*1)
+	VDIVPD       Y15, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, 64(AX)(R12*1)
+	VDIVPD       Y15, Y5, Y5
+	VCVTPD2PSY   Y5, X5
+	VMOVUPS      X5, 80(AX)(R12*1)
+	VDIVPD       Y15, Y6, Y6
+	VCVTPD2PSY   Y6, X6
+	VMOVUPS      X6, 96(AX)(R12*1)
+	VDIVPD       Y15, Y7, Y7
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, 112(AX)(R12*1)
+	ADDQ         $0x80, R12
+	SUBQ         $0x20, R8
+	JMP          blocks8
+
+blocks8End:
+blocks4:
+	CMPQ   R8, $0x10
+	JLT    blocks4End
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   DI, R9
+	CMPQ   R9, R11
+	JGE    blocks4Store
+
+blocks4Part:
+	MOVLQSX   (SI)(R9*4), R10
+	ADDQ      R12, R10
+	VCVTPS2PD (BX)(R10*1), Y8
+	VADDPD    Y8, Y0, Y0
+	VCVTPS2PD 16(BX)(R10*1), Y9
+	VADDPD    Y9, Y1, Y1
+	VCVTPS2PD 32(BX)(R10*1), Y10
+	VADDPD    Y10, Y2, Y2
+	VCVTPS2PD 48(BX)(R10*1), Y11
+	VADDPD    Y11, Y3, Y3
+	INCQ      R9
+	CMPQ      R9, R11
+	JLT       blocks4Part
+
+blocks4Store:
+	VBROADCASTSD (CX), Y15
+	VDIVPD       Y15, Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(R12*1)
+	VDIVPD       Y15, Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VMOVUPS      X1, 16(AX)(R12*1)
+	VDIVPD       Y15, Y2, Y2
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, 32(AX)(R12*1)
+	VDIVPD       Y15, Y3, Y3
+	VCVTPD2PSY   Y3, X3
+	VMOVUPS      X3, 48(AX)(R12*1)
+	ADDQ         $0x40, R12
+	SUBQ         $0x10, R8
+	JMP          blocks4
+
+blocks4End:
+blocks1:
+	CMPQ   R8, $0x04
+	JLT    blocks1End
+	VXORPS Y0, Y0, Y0
+	MOVQ   DI, R9
+	CMPQ   R9, R11
+	JGE    blocks1Store
+
+blocks1Part:
+	MOVLQSX   (SI)(R9*4), R10
+	ADDQ      R12, R10
+	VCVTPS2PD (BX)(R10*1), Y8
+	VADDPD    Y8, Y0, Y0
+	INCQ      R9
+	CMPQ      R9, R11
+	JLT       blocks1Part
+
+blocks1Store:
+	VBROADCASTSD (CX), Y15
+	VDIVPD       Y15, Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMOVUPS      X0, (AX)(R12*1)
+	ADDQ         $0x10, R12
+	SUBQ         $0x04, R8
+	JMP          blocks1
+
+blocks1End:
+	// the last block begins where it ends with the last channel
+	TESTQ R8, R8
+	JE    done
+	LEAQ  -16(R12)(R8*4), R12
+	MOVQ  $0x00000004, R8
+	JMP   blocks1
+
+done:
+	ADDQ R12, AX
+	MOVQ R11, DI
+	ADDQ $0x04, DX
+	ADDQ $0x08, CX
+	DECQ count+48(FP)
+	JNE  pixel
+	VZEROUPPER
+	RET

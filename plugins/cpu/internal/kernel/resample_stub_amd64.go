@@ -6,3 +6,6 @@ package kernel
 
 //go:noescape
 func resampleAVX2(y *float32, x *float32, ends *int32, first int, pixels *int32, weights *float64, count int, channels int)
+
+//go:noescape
+func averageAVX2(y *float32, x *float32, ends *int32, first int, pixels *int32, divisors *float64, count int, channels int)

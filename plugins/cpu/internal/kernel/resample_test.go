@@ -72,3 +72,24 @@ func BenchmarkMix(b *testing.B) {
 		}
 	}
 }
+
+func TestAverage(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 13))
+	for channels := 1; channels < 70; channels++ {
+		m, x := someMixes(r, channels, 9, 5), guarded(r, 12*channels)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		a := NewAverages(m.ends, m.pixels, []float64{1, 2, 9, 9, 4})
+		want := make([]float32, 5*channels)
+		Generic.Average(want, x, channels, a, 0, 5)
+		for _, s := range vectorSets() {
+			from := r.IntN(3)
+			to := from + r.IntN(4)
+			got := guarded(r, (to-from)*channels)
+			if s.Average(got, x, channels, a, from, to); !sameBits(got, want[from*channels:to*channels]) {
+				t.Fatalf("%s: %d channels: differs from the definition", s.Name, channels)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/convolution"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -126,17 +127,17 @@ func divisors(c *plan.Compiler, seen windows) []float32 {
 func buildAvgPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
-	divide := divisors(c, seen)
-	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		image, pooled, sum := f.At(x, w, i), f.At(y, w, i), w.Doubles(n)
-		for p, pixels := range seen {
-			clear(sum)
-			for _, at := range pixels {
-				addTo(sum, image[int(at)/4:][:n])
-			}
-			divideInto(pooled[p*n:], sum, float64(divide[p]))
-		}
-	}}
+	var ends, pixels []int32
+	var by []float64
+	for p, divisor := range divisors(c, seen) {
+		pixels = append(pixels, seen[p]...)
+		ends, by = append(ends, int32(len(pixels))), append(by, float64(divisor))
+	}
+	a := kernel.NewAverages(ends, pixels, by)
+	return run.BySpan(&run.ByRows{Work: len(pixels) * n / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,
+		Width: n, Needs: geometry(c, x, y).Needs, Span: func(f *run.Frame, w *run.Worker, i, from, to int) {
+			f.Kernels.Average(f.At(y, w, i)[from*n:], f.At(x, w, i), n, a, from, to)
+		}}})
 }
 
 func buildAvgPoolGrad(c *plan.Compiler) run.Action {

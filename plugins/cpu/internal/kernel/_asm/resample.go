@@ -8,20 +8,28 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// resample writes sums of pixels with weights in float64, pixel after pixel. The
+// resample writes sums of pixels in float64, pixel after pixel: with a weight for each, and averages. The
 // registers of AVX2 suffice: it is bound by the conversions.
 func resample() {
-	TEXT("resampleAVX2", NOSPLIT, "func(y *float32, x *float32, ends *int32, first int, pixels *int32, "+
-		"weights *float64, count int, channels int)")
+	resampled("resampleAVX2", "weights", false)
+	resampled("averageAVX2", "divisors", true)
+}
+
+// resampled writes one of them. numbers are the weights of the terms, or what the sums of the pixels are
+// divided by.
+func resampled(name, numbers string, average bool) {
+	TEXT(name, NOSPLIT, "func(y *float32, x *float32, ends *int32, first int, pixels *int32, "+
+		numbers+" *float64, count int, channels int)")
 	Pragma("noescape")
-	m := &resampler{y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, ends: reg.RDX, first: reg.RDI,
+	m := &resampler{average: average,
+		y: reg.RAX, x: reg.RBX, pixels: reg.RSI, weights: reg.RCX, ends: reg.RDX, first: reg.RDI,
 		end: reg.R11, left: reg.R8, number: reg.R9, at: reg.R10, channel: reg.R12}
 	MOVQ(param("y"), m.y)
 	MOVQ(param("x"), m.x)
 	MOVQ(param("ends"), m.ends)
 	MOVQ(param("first"), m.first)
 	MOVQ(param("pixels"), m.pixels)
-	MOVQ(param("weights"), m.weights)
+	MOVQ(param(numbers), m.weights)
 	Label("pixel")
 	MOVLQSX(operand.Mem{Base: m.ends}, m.end)
 	MOVQ(param("channels"), m.left)
@@ -39,6 +47,9 @@ func resample() {
 	ADDQ(m.channel, m.y)
 	MOVQ(m.end, m.first)
 	ADDQ(operand.Imm(4), m.ends)
+	if average {
+		ADDQ(operand.Imm(8), m.weights)
+	}
 	DECQ(param("count"))
 	JNE(operand.LabelRef("pixel"))
 	VZEROUPPER()
@@ -49,6 +60,7 @@ func resample() {
 // the parts of a pixel. channel is where a block begins, in bytes; left counts
 // channels.
 type resampler struct {
+	average                                                            bool
 	y, x, pixels, weights, ends, first, end, left, number, at, channel reg.GPPhysical
 }
 
@@ -58,6 +70,7 @@ func (m *resampler) blocks(n int) {
 	Label(name)
 	CMPQ(m.left, operand.Imm(uint64(4*n)))
 	JLT(operand.LabelRef(name + "End"))
+	weight, v := reg.Y15, []reg.VecPhysical{reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14}
 	avx2.clear(n)
 	MOVQ(m.first, m.number)
 	CMPQ(m.number, m.end)
@@ -65,19 +78,28 @@ func (m *resampler) blocks(n int) {
 	Label(name + "Part")
 	MOVLQSX(operand.Mem{Base: m.pixels, Index: m.number, Scale: 4}, m.at)
 	ADDQ(m.channel, m.at)
-	weight, v := reg.Y15, []reg.VecPhysical{reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14}
-	VBROADCASTSD(operand.Mem{Base: m.weights, Index: m.number, Scale: 8}, weight)
+	if !m.average {
+		VBROADCASTSD(operand.Mem{Base: m.weights, Index: m.number, Scale: 8}, weight)
+	}
 	for i := range n {
 		p := v[i%len(v)]
 		VCVTPS2PD(operand.Mem{Base: m.x, Index: m.at, Scale: 1, Disp: 16 * i}, p)
-		VMULPD(weight, p, p)
+		if !m.average {
+			VMULPD(weight, p, p)
+		}
 		VADDPD(p, ymm[i], ymm[i])
 	}
 	INCQ(m.number)
 	CMPQ(m.number, m.end)
 	JLT(operand.LabelRef(name + "Part"))
 	Label(name + "Store")
+	if m.average {
+		VBROADCASTSD(operand.Mem{Base: m.weights}, weight)
+	}
 	for i := range n {
+		if m.average {
+			VDIVPD(weight, ymm[i], ymm[i])
+		}
 		x := ymm[i].(reg.Vec).AsX()
 		VCVTPD2PSY(ymm[i], x)
 		VMOVUPS(x, operand.Mem{Base: m.y, Index: m.channel, Scale: 1, Disp: 16 * i})

@@ -13,8 +13,8 @@ import (
 // any other way is put to its thread again by the scheduler, which takes
 // longer than many a layer.
 type bell struct {
-	sleepers atomic.Int32  // workers that sleep or are about to
-	rung     atomic.Uint32 // how often while somebody slept
+	asleep atomic.Bool   // somebody sleeps, or is about to, whom nobody has woken yet
+	rung   atomic.Uint32 // how often while somebody slept
 }
 
 // The operations of futex(2) on memory of one process.
@@ -23,9 +23,10 @@ const (
 	futexWake = 1 | 128
 )
 
-// ring wakes all sleepers. Without any it costs nothing.
+// ring wakes all sleepers. Without any it costs nothing, nor while those that were woken come: the call takes
+// as long as many a task.
 func (b *bell) ring() {
-	if b.sleepers.Load() != 0 {
+	if b.asleep.Load() && b.asleep.Swap(false) {
 		b.rung.Add(1)
 		b.futex(futexWake, 1<<30, nil)
 	}
@@ -37,11 +38,13 @@ func (b *bell) ring() {
 // that then looks every 20 microseconds, on a core where somebody computes.
 func (b *bell) sleep(over func() bool) {
 	const short, naps = 8 * time.Millisecond, 64
-	b.sleepers.Add(1)
-	defer b.sleepers.Add(-1)
 	limit := unix.NsecToTimespec(int64(short))
 	rung := b.rung.Load()
-	for n := 0; !over() && b.rung.Load() == rung; n++ {
+	for n := 0; ; n++ {
+		b.asleep.Store(true)
+		if over() || b.rung.Load() != rung {
+			return
+		}
 		if n > 0 {
 			runtime.Gosched() // to the monitor this is a sign of life
 		}

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,12 @@ import (
 // A job is given away by one atomic word: a worker takes a task by making it
 // smaller. The caller never waits for a helper that has taken none: one that
 // sleeps, or has lost its core, costs nothing.
+//
+// Of a job with a task for each worker everybody takes his own first, and then what others have not begun:
+// so the worker that has written a part of an image reads the same part in the next job, from its own cache.
+//
+//	open, tasks in order    job | number that is not taken
+//	open, a task each       job | exclusive | bits of those that are not taken
 type Pool struct {
 	Workers []*Worker
 	running sync.WaitGroup
@@ -23,7 +30,7 @@ type Pool struct {
 	tasks int
 
 	_      [cacheLine]byte
-	open   atomic.Uint64 // number of the job << 32 | its tasks that are not taken
+	open   atomic.Uint64 // number of the job << 32 | its tasks that are not taken; these 0 without any
 	_      [cacheLine]byte
 	undone atomic.Int64 // tasks of the job
 	_      [cacheLine]byte
@@ -34,6 +41,9 @@ type Pool struct {
 }
 
 const cacheLine = 64
+
+// exclusive says that there is a task for each worker, as many as there are bits below it at most.
+const exclusive = 1 << 31
 
 // NewPool starts a pool of that number of workers.
 func NewPool(threads int) *Pool {
@@ -67,7 +77,11 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	}
 	p.do, p.tasks = do, tasks
 	p.undone.Store(int64(tasks))
-	p.open.Store((p.open.Load()>>32+1)<<32 | uint64(tasks))
+	open := uint64(tasks)
+	if tasks == len(p.Workers) && tasks < 31 {
+		open = exclusive | 1<<tasks - 1
+	}
+	p.open.Store((p.open.Load()>>32+1)<<32 | open)
 	p.work.ring()
 	p.take(p.Workers[0])
 	for s := (spin{}); p.undone.Load() != 0; {
@@ -82,12 +96,18 @@ func (p *Pool) take(w *Worker) bool {
 	took := int64(0)
 	for {
 		open := p.open.Load()
-		left := int(uint32(open))
-		if left == 0 {
+		if uint32(open) == 0 {
 			break
 		}
-		if p.open.CompareAndSwap(open, open-1) {
-			p.do(w, p.tasks-left)
+		task, next := -1, open-1
+		if open&exclusive != 0 {
+			task, next = ofOwn(open, w.Index)
+		}
+		if p.open.CompareAndSwap(open, next) {
+			if task < 0 {
+				task = p.tasks - int(uint32(open))
+			}
+			p.do(w, task)
 			took++
 		}
 	}
@@ -95,6 +115,18 @@ func (p *Pool) take(w *Worker) bool {
 		p.done.ring()
 	}
 	return took > 0
+}
+
+// ofOwn returns the task that a worker takes, where there is one for each, and what is open then.
+func ofOwn(open uint64, worker int) (task int, next uint64) {
+	left := uint32(open) &^ exclusive
+	if task = worker; left>>task&1 == 0 {
+		task = bits.TrailingZeros32(left)
+	}
+	if next = open &^ (1 << task); left == 1<<task {
+		next &^= exclusive
+	}
+	return task, next
 }
 
 // How long a waiting worker stays awake: a helper between runs, and everybody while a

@@ -184,7 +184,7 @@ for entry in "${recipes[@]}"; do
 			sum=$(train "$on")
 			case $on in accumulate*) [ "$(weights)" != "$same" ] || sum=$first ;; esac
 			printf '%s\t%s\t%s\t%s\n' "$label" "$on" "$sum" "$build" >>"$SUMS"
-			[ -n "$first" ] || same=$(weights)
+			case "${devices[*]}" in *accumulate*) [ -n "$first" ] || same=$(weights) ;; esac
 		fi
 		[ -n "$first" ] || first=$sum
 		printf '%s  %-18s %5d s  %s\n' "$sum" "$on" $((SECONDS - began)) "$label"

@@ -198,6 +198,10 @@ finetune: build ## resnet18 and efficientnet-b0, trained on with weights of othe
 	sh scripts/peers.sh >/dev/null && mkdir -p bin/finetune && $(or $(PYTHON),/usr/bin/python3) -W ignore scripts/peers/finetune.py bin/bnctl \
 		$(or $(CIFAR),../shared/data/cifar10/cifar10-jpg.tar.gz) bin/finetune $(SEEDS)
 
+.PHONY: int8-accuracy
+int8-accuracy: build ## three published networks in int8 beside float32 on the 10,000 test pictures of CIFAR-10 (JSON=FILE)
+	sh scripts/int8accuracy.sh bin/bnctl $(or $(DATA),../shared/data) $(JSON)
+
 .PHONY: results
 results: ## the tables of docs/results and README.md, from docs/results/*.json
 	$(GO) run ./scripts/results

@@ -92,7 +92,11 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 			if err := l.Close(); err != nil {
 				return nil, 0, err
 			}
-			if l, err = newPipeline(ctx, better, p, state, devices, c); err != nil {
+			l, err = newPipeline(ctx, better, p, state, devices, c)
+			if errors.Is(err, device.OutOfMemory) { // it would be faster, and asks one of them for too much
+				l, err = newPipeline(ctx, d, p, state, devices, c)
+			}
+			if err != nil {
 				return nil, d.Stages(), err
 			}
 		}

@@ -64,11 +64,12 @@ func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, erro
 // begin makes all stages ready for the next run. again: they went back, and have to be made ready once more.
 func (s *Staged) begin(ctx context.Context) (again bool, err error) {
 	for _, d := range s.pipeline.stages {
-		if err := d.begin(ctx); err != nil {
-			if err := s.resolve(ctx, err); err != nil {
+		if err := d.begin(ctx); err != nil { // a device was lost while another came back
+			if err := s.resolve(ctx, d.recovery.after(ctx, err)); err != nil {
 				return false, err
 			}
-			break
+			_, err := s.rollBack(ctx)
+			return true, err
 		}
 	}
 	return s.rollBack(ctx)

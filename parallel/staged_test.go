@@ -453,3 +453,60 @@ func TestTrainingThatStagesRefuse(t *testing.T) {
 		}
 	}
 }
+
+// growing is a device that is lost at some growth of its capacity.
+type growing struct {
+	device.Device
+	left *atomic.Int32
+}
+
+func (d growing) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	return growingExecutable{x, d}, err
+}
+
+type growingExecutable struct {
+	device.Executable
+	d growing
+}
+
+func (x growingExecutable) Grow(ctx context.Context, c device.Capacity) error {
+	if x.d.left.Add(-1) == 0 {
+		return device.Errorf(x.d.Info().Name, "Grow", device.Lost, "it has died")
+	}
+	return x.Executable.Grow(ctx, c)
+}
+
+// TestStagedLosesADeviceWhileAnotherComesBack: of two columns one is lost, and the other while the group of
+// the stage forms again with the one that is back, before a run.
+func TestStagedLosesADeviceWhileAnotherComesBack(t *testing.T) {
+	m, p := stagedModel(t, bn.Replica)
+	config := parallel.Config{Replicas: 4, Batch: 8}
+	one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	want := fingerprint(t, one, p)
+	config.Reopen = func(_ context.Context, name string) (device.Device, error) { return ref.New(name), nil }
+	for at := range int32(4) {
+		synctest.Test(t, func(t *testing.T) {
+			members, runs, left := refs(4), new(atomic.Int32), new(atomic.Int32)
+			runs.Store(5)
+			left.Store(at)
+			members[0].Device, members[1].Device = mortal{members[0].Device, runs}, growing{members[1].Device, left}
+			d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: 2}, m.State, members, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, v := range fingerprint(t, d, p) {
+				if !bytes.Equal(v, want[name]) {
+					t.Errorf("lost at growth %d: %s has other bits", at, name)
+				}
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

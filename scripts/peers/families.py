@@ -2,8 +2,9 @@
 
 families.py run FOLDER BNCTL [NAME...]
     Exports the smallest member of every family, with random weights and with statistics of random pictures, at
-    operator sets 11, 13 and 17, one file in FOLDER at a time; predicts 2 samples with both programs, and prints a
-    JSON line for each. ONNX Runtime is Python's where it is installed, else Node's, which NODE_PATH finds.
+    operator sets 11, 13 and 17, and by the exporter of torch.export where onnxscript is installed, one file in
+    FOLDER at a time; predicts 2 samples with both programs, and prints a JSON line for each. ONNX Runtime is
+    Python's where it is installed, else Node's, which NODE_PATH finds.
 families.py table FILE...
     Prints the table of docs/networks.md of such lines.
 """
@@ -19,10 +20,13 @@ CLASSIFIERS = [
     "maxvit_t", "mnasnet0_5", "mobilenet_v2", "mobilenet_v3_small", "regnet_x_400mf", "regnet_y_400mf", "resnet18",
     "resnext50_32x4d", "wide_resnet50_2", "shufflenet_v2_x0_5", "squeezenet1_1", "swin_t", "swin_v2_t", "vgg11",
     "vgg11_bn", "vit_b_32"]
-SEGMENTERS = ["deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large"]
-LARGER = ["convnext_small", "densenet169", "efficientnet_b1", "mobilenet_v3_large", "regnet_y_800mf", "resnet50",
-          "swin_s", "vit_b_16"]  # members of families that are measured where they are named
+SEGMENTERS = ["deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large", "deeplabv3_resnet50",
+              "fcn_resnet101"]
+LARGER = ["convnext_small", "densenet169", "efficientnet_b1", "efficientnet_v2_m", "mnasnet1_0", "mobilenet_v3_large",
+          "regnet_x_800mf", "regnet_y_800mf", "resnet50", "resnext101_32x8d", "shufflenet_v2_x1_0", "squeezenet1_0",
+          "swin_s", "swin_v2_s", "vgg13", "vgg13_bn", "vit_b_16", "wide_resnet101_2"]  # measured where they are named
 OPSETS = [11, 13, 17]
+DYNAMO = "dynamo"  # in the place of an operator set: PyTorch's exporter of torch.export, which takes its own
 SIZES = {"inception_v3": 299, "swin_v2_t": 256}
 
 
@@ -80,19 +84,36 @@ class Flat:
         return Module().eval()
 
 
+def forms():
+    """The operator sets, and the second exporter where it is there."""
+    try:
+        import onnxscript  # noqa: F401
+    except ImportError:
+        return OPSETS
+    return OPSETS + [DYNAMO]
+
+
 def export(net, x, path, opset):
     import torch
+    if opset == DYNAMO:
+        batch = torch.export.Dim("batch")
+        program = torch.onnx.export(Flat(net), (x,), dynamo=True, input_names=["x"],
+                                    dynamic_shapes=({0: batch},), verbose=False)
+        program.save(path, external_data=False)
+        return
     torch.onnx.export(Flat(net), x, path, opset_version=opset, input_names=["x"],
                       dynamic_axes={"x": {0: "batch"}})
 
 
-def computed64(net, x):
-    """The outputs in float64, of which both programs keep a distance."""
+def computed(net, x):
+    """The outputs in float64, of which all programs keep a distance, and PyTorch's own in float32."""
     import torch
-    with torch.no_grad():
-        y = Flat(net.double())(x.double())
-    net.float()
-    return [v.numpy() for v in (y if isinstance(y, tuple) else (y,))]
+    answers = []
+    for kind in (torch.float64, torch.float32):
+        with torch.no_grad():
+            y = Flat(net.to(kind))(x.to(kind))
+        answers.append([v.numpy() for v in (y if isinstance(y, tuple) else (y,))])
+    return answers
 
 
 class Reference:
@@ -155,11 +176,12 @@ def difference(got, want):
 
 def run(folder, bnctl, names):
     import torch
+    exports = forms()  # onnxscript has to be there before ONNX Runtime is
     reference = Reference()
     for name in names or CLASSIFIERS + SEGMENTERS:
         net, x = build(name)
-        exact = computed64(net, x)
-        for opset in OPSETS:
+        exact, own = computed(net, x)
+        for opset in exports:
             path = os.path.join(folder, name + ".onnx")
             row = {"network": name, "torch": torch.__version__.split("+")[0], "reference": reference.version,
                    "opset": opset, "size": x.shape[-1]}
@@ -169,7 +191,7 @@ def run(folder, bnctl, names):
                 got, row["refused"] = predicted(bnctl, path, x.numpy())
                 if got is not None:
                     row["difference"] = difference(got, want)
-                    row["from_float64"] = [difference(got, exact), difference(want, exact)]
+                    row["from_float64"] = [difference(v, exact) for v in (got, want, own)]
             except Exception as e:  # what the exporter or ONNX Runtime cannot do
                 row["not_exported"] = str(e).strip().splitlines()[0][:300]
             print(json.dumps(row), flush=True)
@@ -190,8 +212,8 @@ def cell(row):
 
 def table(files):
     rows = [json.loads(line) for f in files for line in open(f)]
-    columns = sorted({(r["torch"], r["opset"]) for r in rows})
-    print("| network | input | " + " | ".join(f"{t}, {o}" for t, o in columns) + " | bnctl, ONNX Runtime from float64 |")
+    columns = sorted({(r["torch"], r["opset"]) for r in rows}, key=str)
+    print("| network | input | " + " | ".join(f"{t}, {o}" for t, o in columns) + " | bnctl, ONNX Runtime, PyTorch from float64 |")
     print("|" + "---|" * (len(columns) + 3))
     for name in CLASSIFIERS + SEGMENTERS + LARGER:  # later lines replace earlier ones
         own = {(r["torch"], r["opset"]): r for r in rows if r["network"] == name}

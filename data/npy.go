@@ -20,6 +20,12 @@ type npyType struct {
 	dtype tensor.DType
 }
 
+// npyWritten are further types that models answer with, and no reader of data takes.
+var npyWritten = []npyType{
+	{"|b1", tensor.Bool}, {"|i1", tensor.I8}, {"<i2", tensor.I16}, {"<u2", tensor.U16}, {"<u4", tensor.U32},
+	{"<u8", tensor.U64},
+}
+
 // npyTypes are the element types that ReadNPY and WriteNPY know.
 var npyTypes = []npyType{
 	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
@@ -58,7 +64,8 @@ func WriteNPY(w io.Writer, t tensor.Tensor) error {
 // WriteNPYHeader writes the header of an array in NumPy's format. The elements follow
 // it, row-major and little-endian.
 func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
-	i := slices.IndexFunc(npyTypes, func(n npyType) bool { return n.dtype == d })
+	known := slices.Concat(npyTypes, npyWritten)
+	i := slices.IndexFunc(known, func(n npyType) bool { return n.dtype == d })
 	if i < 0 {
 		return problem.Advise("convert it to f32", "npy: a %v array cannot be written", d)
 	}
@@ -66,7 +73,7 @@ func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 	for _, n := range shape {
 		fmt.Fprintf(&axes, "%d,", n)
 	}
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", npyTypes[i].descr,
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", known[i].descr,
 		axes.String())
 	// Magic, version, length and text, with the line feed, fill a multiple of 64.
 	const before = len(npyMagic) + 4

@@ -95,8 +95,7 @@ func (m *Model) Scores(output int) bool {
 }
 
 func (m *Model) outputType(output int) graph.Type {
-	f := m.Graph.Main
-	return f.Values[f.Outputs[output].Value].Type
+	return m.Outputs()[output].Type
 }
 
 func (m *Model) outputElements(output int) int { return tensor.Count(m.outputType(output).Shape) }

@@ -31,6 +31,8 @@ type Model struct {
 	Best *BestEpoch
 	// Quantised says of what an int8 template was made; nil for others.
 	Quantised *Quantised
+	// FileTypes are the types of outputs in the file of another program, where they are not f32.
+	FileTypes []FileType
 }
 
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.

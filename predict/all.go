@@ -22,8 +22,8 @@ type Reading struct {
 }
 
 // All predicts every sample of src, in order. It calls each with the sample's
-// number and the outputs of the model for it, without the axis of rows; each must
-// not keep them. An error of each ends the reading. All returns the errors of
+// number and the outputs of the model for it, as models.Model.Outputs has them, without the axis of rows;
+// each must not keep them. An error of each ends the reading. All returns the errors of
 // samples that were left out. With several ranks every rank reads and predicts
 // its share of every batch, and each is called on rank 0 alone, for all samples.
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
@@ -65,6 +65,7 @@ func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform
 		}
 		outs, err := p.Predict(ctx, b.X)
 		if err == nil {
+			outs = p.Model.InFileTypes(outs)
 			err = r.Verify()
 		}
 		if err != nil {

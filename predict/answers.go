@@ -53,7 +53,7 @@ func NewAnswers(m *models.Model, o AnswerOptions) (*Answers, error) {
 // chosen returns the outputs of those names, by number; all without names.
 func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
 	var names []string
-	for i, o := range m.Graph.Main.Outputs {
+	for i, o := range m.Outputs() {
 		names, outputs = append(names, o.Name), append(outputs, i)
 	}
 	if wanted == nil {
@@ -77,7 +77,10 @@ func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
 // decide finds whether there are classes: models.Model.Answer, unless the
 // options say it.
 func (a *Answers) decide(o AnswerOptions) error {
-	a.Answer, a.Scores = a.Model.Answer(a.Chosen...)
+	a.Scores = a.Chosen[0]
+	if own := a.Own(); len(own) > 0 {
+		a.Answer, a.Scores = a.Model.Answer(own...)
+	}
 	switch {
 	case o.Task == "":
 	case o.Task != "classify":
@@ -88,7 +91,7 @@ func (a *Answers) decide(o AnswerOptions) error {
 		return a.classify()
 	}
 	a.Raw = o.Logits || a.Answer == models.Values
-	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Chosen) == 1 &&
+	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Own()) == 1 &&
 		a.Model.Scores(a.Scores) && a.Model.EndsWithProduct(a.Scores)
 	return nil
 }
@@ -98,11 +101,11 @@ func (a *Answers) classify() error {
 	f := a.Model.Graph.Main
 	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
 	switch {
-	case len(a.Chosen) > 1:
-		return refuse("the model has "+problem.Plural(len(a.Chosen), "output"),
+	case len(a.Own()) > 1:
+		return refuse("the model has "+problem.Plural(len(a.Own()), "output"),
 			"name that of the classes with {only}")
 	case !a.Model.Scores(a.Scores):
-		t := f.Values[f.Outputs[a.Scores].Value].Type
+		t := a.Type(a.Scores)
 		return refuse(fmt.Sprintf("output %s is %s for each sample, not one number for each class",
 			a.Name(a.Scores), tensor.Describe(t.DType, t.Shape)), "")
 	}
@@ -124,7 +127,21 @@ func (a *Answers) KeepLogits() bool {
 }
 
 // Name returns the name of output k of the model.
-func (a *Answers) Name(k int) string { return a.Model.Graph.Main.Outputs[k].Name }
+func (a *Answers) Name(k int) string { return a.Model.Outputs()[k].Name }
+
+// Type returns the type of output k of the model, for a sample, in its file.
+func (a *Answers) Type(k int) graph.Type { return a.Model.Outputs()[k].Type }
+
+// Own returns the outputs that are given without those that are the place of the largest of another one.
+func (a *Answers) Own() (own []int) {
+	outputs := a.Model.Outputs()
+	for _, k := range a.Chosen {
+		if !outputs[k].Picked() {
+			own = append(own, k)
+		}
+	}
+	return own
+}
 
 // Names returns the names of outputs of the model, given by number.
 func (a *Answers) Names(outputs []int) (names []string) {
@@ -230,7 +247,6 @@ func Label(m *models.Model, i int) string {
 
 // Classifies reports whether the first output of m is one score for each class.
 func Classifies(m *models.Model) bool {
-	f := m.Graph.Main
-	t := f.Values[f.Outputs[0].Value].Type
+	t := m.Outputs()[0].Type
 	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) == 1
 }

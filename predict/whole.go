@@ -78,10 +78,10 @@ func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Re
 
 // check refuses an output that is no class for each pixel.
 func (w Whole) check(p *Predictor) error {
-	f := p.Model.Graph.Main
-	if t := f.Values[f.Outputs[w.Output].Value].Type; t.DType != tensor.F32 || len(t.Shape) != 3 {
+	o := p.Model.Outputs()[w.Output]
+	if t := o.Type; t.DType != tensor.F32 || len(t.Shape) != 3 {
 		return problem.New("fit", string(w.Fit), fmt.Sprintf("output %s is %s for each sample, not classes of "+
-			"pixels f32[C,H,W]", f.Outputs[w.Output].Name, tensor.Describe(t.DType, t.Shape)), "")
+			"pixels f32[C,H,W]", o.Name, tensor.Describe(t.DType, t.Shape)), "")
 	}
 	return nil
 }

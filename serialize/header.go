@@ -22,6 +22,7 @@ type header struct {
 	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
 	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates of it, beside the set of it
 	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
+	Types        list[outputType]  `msgpack:"types,omitempty"`    // of outputs in another program's file
 }
 
 // training is the part of a header that only checkpoints have.

@@ -39,7 +39,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
 		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
-		Int8: m.Quantised}
+		Int8: m.Quantised, Types: outputTypes(m.FileTypes)}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -73,6 +73,10 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	types, err := h.fileTypes()
+	if err != nil {
+		return nil, err
+	}
 	sets, err := bySet(tensors)
 	if err != nil {
 		return nil, err
@@ -81,7 +85,8 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 		return nil, fmt.Errorf("a template has sets of tensors beside its state")
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
-		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8}
+		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8,
+		FileTypes: types}
 	return m, checkTemplate(m)
 }
 
@@ -97,6 +102,11 @@ func checkTemplate(m *models.Model) error {
 	}
 	if m.Quantised != nil {
 		if err := m.Quantised.Check(); err != nil {
+			return err
+		}
+	}
+	for _, t := range m.FileTypes {
+		if err := t.Check(); err != nil {
 			return err
 		}
 	}

@@ -25,8 +25,11 @@ func TestModelRoundTrip(t *testing.T) {
 	bare.Labels, bare.Recipe, bare.Preprocess = nil, nil, models.Preprocess{}
 	best := tinyModel(t)
 	best.Best = &models.BestEpoch{Epoch: 3, Figure: "accuracy", Value: 0.25}
+	typed := tinyModel(t)
+	typed.FileTypes = []models.FileType{{Output: "y", DType: tensor.I64},
+		{Output: "class", DType: tensor.I32, Picks: "y", Shape: []int{1}}}
 	for name, m := range map[string]*models.Model{"tiny": tinyModel(t), "bare": bare, "lenet-bn": zoo,
-		"best": best} {
+		"best": best, "typed": typed} {
 		path := filepath.Join(t.TempDir(), "m.bnm")
 		sum, err := WriteModel(path, m)
 		if err != nil {

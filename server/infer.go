@@ -77,8 +77,9 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	rec.rows, rec.queued, rec.computed = x.Shape[0], got.Queued, got.Computed
 	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
 		Parameters: map[string]string{"sha256": s.sha256}}
+	outs := s.model.InFileTypes(got.Outputs)
 	for _, w := range wanted {
-		t, err := s.output(w, got.Outputs, r.Binary)
+		t, err := s.output(w, outs, r.Binary)
 		if err != nil {
 			return nil, err
 		}
@@ -95,8 +96,8 @@ const jsonNumberBytes = 40
 // them, and text for those in JSON.
 func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []requestedOutput) (n int64) {
 	elements := func(o signature) int64 { return int64(rows) * int64(tensor.Count(o.Shape[1:])) }
-	for i, t := range s.model.Graph.Main.Outputs {
-		n += elements(s.outputs[i]) * int64(s.model.Graph.Main.Values[t.Value].Type.DType.Size())
+	for i, o := range s.model.Outputs() {
+		n += elements(s.outputs[i]) * int64(max(o.Type.DType.Size(), tensor.F32.Size()))
 	}
 	for _, w := range wanted {
 		if binary := w.Binary; binary == nil && !r.Binary || binary != nil && !*binary {

@@ -154,9 +154,8 @@ func (s *modelVersion) describe() {
 	f := s.model.Graph.Main
 	in := f.Values[f.Inputs[0]]
 	s.input = signatureOf(in.Name, in.Type.DType, in.Type.Shape)
-	for _, out := range f.Outputs {
-		t := f.Values[out.Value].Type
-		s.outputs = append(s.outputs, signatureOf(out.Name, t.DType, t.Shape))
+	for _, out := range s.model.Outputs() {
+		s.outputs = append(s.outputs, signatureOf(out.Name, out.Type.DType, out.Type.Shape))
 	}
 }
 

@@ -46,7 +46,7 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 
 // fitTo settles how samples become inputs, and which output has the classes of pixels.
 func (p *prediction) fitTo(a *predict.Answers, src data.Source) (err error) {
-	p.whole.Output = a.Chosen[0]
+	p.whole.Output = a.Scores
 	p.whole.Fit, err = format.Fit(p.format, a, p.fit, src.Info())
 	return err
 }

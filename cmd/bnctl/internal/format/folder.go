@@ -62,15 +62,14 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if format == pageFormat {
 		return emptyFolder(folder)
 	}
-	f := a.Model.Graph.Main
-	t := f.Values[f.Outputs[a.Chosen[0]].Value].Type
+	t := a.Type(a.Scores)
 	switch {
-	case len(a.Chosen) > 1:
-		return problem.New("format", format, "the model has "+problem.Plural(len(a.Chosen), "output"),
+	case len(a.Own()) > 1:
+		return problem.New("format", format, "the model has "+problem.Plural(len(a.Own()), "output"),
 			"name that of the classes with {only}")
 	case t.DType != tensor.F32 || len(t.Shape) != 3 || t.Shape[0] < 2 || t.Shape[0] > data.MaskClasses:
 		return problem.New("format", format, fmt.Sprintf("output %s is %s for each input, not 2 to %d classes "+
-			"for each pixel", a.Name(a.Chosen[0]), tensor.Describe(t.DType, t.Shape), data.MaskClasses), "")
+			"for each pixel", a.Name(a.Scores), tensor.Describe(t.DType, t.Shape), data.MaskClasses), "")
 	}
 	return emptyFolder(folder)
 }

@@ -50,6 +50,16 @@ func numbers(t tensor.Tensor) []string {
 			s[i] = strconv.Itoa(int(t.I32()[i]))
 		case tensor.I64:
 			s[i] = strconv.FormatInt(t.I64()[i], 10)
+		case tensor.I8:
+			s[i] = strconv.Itoa(int(int8(t.Bytes[i])))
+		case tensor.I16:
+			s[i] = strconv.Itoa(int(tensor.View[int16](t)[i]))
+		case tensor.U16:
+			s[i] = strconv.Itoa(int(tensor.View[uint16](t)[i]))
+		case tensor.U32:
+			s[i] = strconv.FormatUint(uint64(tensor.View[uint32](t)[i]), 10)
+		case tensor.U64:
+			s[i] = strconv.FormatUint(tensor.View[uint64](t)[i], 10)
 		default:
 			s[i] = strconv.Itoa(int(t.Bytes[i]))
 		}

@@ -100,9 +100,8 @@ func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source
 
 // givesPixels reports whether answers are a class for each pixel, of one output.
 func givesPixels(a *predict.Answers) bool {
-	f := a.Model.Graph.Main
-	t := f.Values[f.Outputs[a.Chosen[0]].Value].Type
-	return a.Raw && len(a.Chosen) == 1 && t.DType == tensor.F32 && len(t.Shape) == 3 && t.Shape[0] >= 2 &&
+	t := a.Type(a.Scores)
+	return a.Raw && len(a.Own()) == 1 && t.DType == tensor.F32 && len(t.Shape) == 3 && t.Shape[0] >= 2 &&
 		t.Shape[0] <= data.MaskClasses
 }
 

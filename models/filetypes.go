@@ -1,0 +1,160 @@
+package models
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// FileType says in which type the file of another program has an output. The graph computes it in f32.
+type FileType struct {
+	Output string       // its name
+	DType  tensor.DType // of fileDTypes
+	// Picks names the output of the graph of whose largest, along its first axis, this one is the place; "" of
+	// an output of the graph.
+	Picks string
+	Shape []int // of a place, for a sample
+}
+
+// fileDTypes are those in which files have outputs.
+var fileDTypes = []tensor.DType{tensor.F32, tensor.I8, tensor.I16, tensor.I32, tensor.I64, tensor.U8,
+	tensor.U16, tensor.U32, tensor.U64, tensor.Bool}
+
+// Check refuses what no file has.
+func (t FileType) Check() error {
+	if t.Output == "" || !slices.Contains(fileDTypes, t.DType) {
+		return fmt.Errorf("output %.80q has type %v in its file: want one of %v", t.Output, t.DType, fileDTypes)
+	}
+	if err := tensor.CheckShape(t.DType, t.Shape); err != nil {
+		return fmt.Errorf("output %.80q in its file: %w", t.Output, err)
+	}
+	return nil
+}
+
+// OutputInfo is an output of a model for a sample, as the file of the model has it.
+type OutputInfo struct {
+	Name  string
+	Type  graph.Type // its DType is the file's
+	picks int        // the output of the graph of whose largest it is the place; -1 of an output of the graph
+}
+
+// Picked reports whether the output is the place of the largest of another one.
+func (o OutputInfo) Picked() bool { return o.picks >= 0 }
+
+// Outputs returns the outputs of m: those of the graph in its order, and behind them the places of their
+// largest that the file of another program has.
+func (m *Model) Outputs() (all []OutputInfo) {
+	f := m.Graph.Main
+	for _, o := range f.Outputs {
+		t := f.Values[o.Value].Type
+		for _, file := range m.FileTypes {
+			if file.Output == o.Name && file.Picks == "" && t.DType == tensor.F32 {
+				t.DType = file.DType
+			}
+		}
+		all = append(all, OutputInfo{o.Name, t, -1})
+	}
+	for _, file := range m.FileTypes {
+		k := slices.IndexFunc(f.Outputs, func(o graph.Output) bool {
+			return file.Picks != "" && o.Name == file.Picks
+		})
+		taken := slices.ContainsFunc(all, func(o OutputInfo) bool { return o.Name == file.Output })
+		if k < 0 || taken {
+			continue
+		}
+		of := f.Values[f.Outputs[k].Value].Type
+		if of.DType == tensor.F32 && len(of.Shape) > 0 && tensor.Count(of.Shape[1:]) == tensor.Count(file.Shape) {
+			t := graph.Type{Kind: of.Kind, DType: file.DType, Shape: file.Shape}
+			all = append(all, OutputInfo{file.Output, t, k})
+		}
+	}
+	return all
+}
+
+// InFileTypes returns the outputs of m, as Outputs has them, of those of its graph: each with the axis of
+// rows.
+func (m *Model) InFileTypes(outs []tensor.Tensor) []tensor.Tensor {
+	if len(m.FileTypes) == 0 {
+		return outs
+	}
+	var all []tensor.Tensor
+	for k, o := range m.Outputs() {
+		if o.picks < 0 {
+			all = append(all, converted(outs[k], o.Type.DType))
+			continue
+		}
+		of := outs[o.picks]
+		at := places(of.F32(), of.Shape[1], tensor.Count(of.Shape[2:]))
+		all = append(all, converted(tensor.Of(at, append([]int{of.Shape[0]}, o.Type.Shape...)...), o.Type.DType))
+	}
+	return all
+}
+
+// places returns where the largest of each class is: the first of equal ones.
+func places(scores []float32, classes, inner int) []float32 {
+	at := make([]float32, len(scores)/classes)
+	for i := range at {
+		first := i/inner*classes*inner + i%inner
+		best := 0
+		for k := 1; k < classes; k++ {
+			if scores[first+k*inner] > scores[first+best*inner] {
+				best = k
+			}
+		}
+		at[i] = float32(best)
+	}
+	return at
+}
+
+// converted returns the numbers of f32 in another type. What is outside of a type of integers, or no number,
+// is its least, as processors have it.
+func converted(t tensor.Tensor, d tensor.DType) tensor.Tensor {
+	if d == t.DType {
+		return t
+	}
+	x, out := t.F32(), tensor.New(d, t.Shape...)
+	switch d {
+	case tensor.I64:
+		fill(out.I64(), x, math.MinInt64, -math.MinInt64)
+	case tensor.I32:
+		fill(out.I32(), x, math.MinInt32, -math.MinInt32)
+	case tensor.I16:
+		fill(tensor.View[int16](out), x, math.MinInt16, -math.MinInt16)
+	case tensor.I8:
+		fill(tensor.View[int8](out), x, math.MinInt8, -math.MinInt8)
+	case tensor.U64:
+		fill(tensor.View[uint64](out), x, 0, 1<<64)
+	case tensor.U32:
+		fill(tensor.View[uint32](out), x, 0, 1<<32)
+	case tensor.U16:
+		fill(tensor.View[uint16](out), x, 0, 1<<16)
+	case tensor.U8:
+		fill(out.U8(), x, 0, 1<<8)
+	case tensor.Bool:
+		for i, v := range x {
+			if v != 0 {
+				out.Bytes[i] = 1
+			}
+		}
+	}
+	return out
+}
+
+// integer is a type of integers.
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+// fill converts numbers; those below least, from above on, or NaN are least.
+func fill[T integer](to []T, from []float32, least, above float64) {
+	for i, v := range from {
+		if v := float64(v); v >= least && v < above {
+			to[i] = T(v)
+		} else {
+			to[i] = T(least)
+		}
+	}
+}

@@ -87,14 +87,14 @@ func (m *Model) InFileTypes(outs []tensor.Tensor) []tensor.Tensor {
 			continue
 		}
 		of := outs[o.picks]
-		at := places(of.F32(), of.Shape[1], tensor.Count(of.Shape[2:]))
+		at := argmaxes(of.F32(), of.Shape[1], tensor.Count(of.Shape[2:]))
 		all = append(all, converted(tensor.Of(at, append([]int{of.Shape[0]}, o.Type.Shape...)...), o.Type.DType))
 	}
 	return all
 }
 
-// places returns where the largest of each class is: the first of equal ones.
-func places(scores []float32, classes, inner int) []float32 {
+// argmaxes returns where the largest of each class is: the first of equal ones.
+func argmaxes(scores []float32, classes, inner int) []float32 {
 	at := make([]float32, len(scores)/classes)
 	for i := range at {
 		first := i/inner*classes*inner + i%inner

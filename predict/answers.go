@@ -78,8 +78,8 @@ func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
 // options say it.
 func (a *Answers) decide(o AnswerOptions) error {
 	a.Scores = a.Chosen[0]
-	if own := a.Own(); len(own) > 0 {
-		a.Answer, a.Scores = a.Model.Answer(own...)
+	if computed := a.Computed(); len(computed) > 0 {
+		a.Answer, a.Scores = a.Model.Answer(computed...)
 	}
 	switch {
 	case o.Task == "":
@@ -91,7 +91,7 @@ func (a *Answers) decide(o AnswerOptions) error {
 		return a.classify()
 	}
 	a.Raw = o.Logits || a.Answer == models.Values
-	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Own()) == 1 &&
+	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Computed()) == 1 &&
 		a.Model.Scores(a.Scores) && a.Model.EndsWithProduct(a.Scores)
 	return nil
 }
@@ -101,8 +101,8 @@ func (a *Answers) classify() error {
 	f := a.Model.Graph.Main
 	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
 	switch {
-	case len(a.Own()) > 1:
-		return refuse("the model has "+problem.Plural(len(a.Own()), "output"),
+	case len(a.Computed()) > 1:
+		return refuse("the model has "+problem.Plural(len(a.Computed()), "output"),
 			"name that of the classes with {only}")
 	case !a.Model.Scores(a.Scores):
 		t := a.Type(a.Scores)
@@ -132,15 +132,15 @@ func (a *Answers) Name(k int) string { return a.Model.Outputs()[k].Name }
 // Type returns the type of output k of the model, for a sample, in its file.
 func (a *Answers) Type(k int) graph.Type { return a.Model.Outputs()[k].Type }
 
-// Own returns the outputs that are given without those that are the place of the largest of another one.
-func (a *Answers) Own() (own []int) {
+// Computed returns the outputs that are given without those that are the place of the largest of another one.
+func (a *Answers) Computed() (computed []int) {
 	outputs := a.Model.Outputs()
 	for _, k := range a.Chosen {
 		if !outputs[k].Picked() {
-			own = append(own, k)
+			computed = append(computed, k)
 		}
 	}
-	return own
+	return computed
 }
 
 // Names returns the names of outputs of the model, given by number.

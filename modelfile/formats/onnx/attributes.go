@@ -30,6 +30,12 @@ var attributes = map[string]attributeSpec{
 	"Conv":          {3, windowAttributes + " group", ""},
 	"ConvTranspose": {3, windowAttributes + " group output_padding output_shape", ""},
 	// storage_order orders the indices, which are refused.
+	// Sequences and loops are gone when the file is read: see sequence.go.
+	"SequenceEmpty": {0, "", "dtype"}, "SequenceConstruct": {manyOperands, "", ""},
+	"SequenceInsert": {3, "", ""},
+	"SequenceAt":     {2, "", ""}, "SequenceLength": {1, "", ""}, "SplitToSequence": {2, "axis keepdims", ""},
+	"ConcatFromSequence": {1, "axis new_axis", ""}, "Loop": {manyOperands, "body", ""},
+	"If":                {1, "else_branch then_branch", ""},
 	"MaxPool":           {1, windowAttributes + " ceil_mode", "storage_order"},
 	"AveragePool":       {1, windowAttributes + " ceil_mode count_include_pad", ""},
 	"LpPool":            {1, windowAttributes + " ceil_mode p", ""},
@@ -158,7 +164,7 @@ func listed(names, name string) bool {
 var refusedValues = map[string]string{
 	"Conv":               "volumes",
 	"ConvTranspose":      "volumes",
-	"MaxPool":            "the second result, indices",
+	"MaxPool":            "the second result, indices, where something takes it",
 	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p below 1",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
 	"Gemm":               "transA or a matrix that is computed, unless the file fixes the batch to 1",
@@ -188,9 +194,16 @@ var refusedValues = map[string]string{
 	"Flatten":         "axes other than 1, unless the file fixes the batch to 1",
 	"Resize": "antialias of nearest; " +
 		"volumes; axes other than those behind the channels",
-	"Upsample":                             "volumes; axes other than those behind the channels",
-	"Cast":                                 "to integers other than int32 and int64",
-	"Dropout":                              "training mode, but in train",
+	"If":             "a condition that is not constant",
+	"SequenceAt":     "a place that is not constant",
+	"SequenceInsert": "a place that is not constant",
+	"Loop": "a number of rounds that is not constant; " +
+		"results that are collected, one of each round",
+	"SplitToSequence": "the batch axis; sizes that are not constant",
+	"Upsample":        "volumes; axes other than those behind the channels",
+	"Cast":            "to integers other than int32 and int64",
+	"Dropout": "training mode, but in train; " +
+		"a mask that is taken, before operator set 12",
 	"Constant":                             "sparse_value; text",
 	"QuantizeLinear":                       "block_size",
 	"DequantizeLinear":                     "block_size",

@@ -25,6 +25,9 @@ func TestAttributes(t *testing.T) {
 	for op := range integerOps {
 		operators[op] = true
 	}
+	for _, op := range structural {
+		operators[op] = true
+	}
 	page, err := os.ReadFile("../../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +40,8 @@ func TestAttributes(t *testing.T) {
 		}
 		refused := refusedValues[op]
 		_, integer := integerOps[op]
-		if always := []string{"Constant", "ConstantOfShape", "Shape", "Size"}; makers[op] == nil && !integer &&
-			!slices.Contains(always, op) {
+		anywhere := append([]string{"Constant", "ConstantOfShape", "Shape", "Size"}, structural...)
+		if makers[op] == nil && !integer && !slices.Contains(anywhere, op) {
 			refused = strings.TrimPrefix(refused+"; "+ofConstants, "; ")
 		}
 		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |\n", op, k.honoured, refused, k.irrelevant))

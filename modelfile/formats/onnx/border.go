@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
@@ -84,42 +85,54 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 // logits.
 func (r *reader) outputs() error {
 	var names foreign.Names
+	var picks []pick
+	named := map[graph.Value]string{}
+	output := func(name string, v graph.Value) string {
+		name = names.Free(name)
+		r.g.Output(name, v, false)
+		named[v] = cmp.Or(named[v], name)
+		return name
+	}
 	count := r.countOutputs()
 	for _, o := range r.src.Output {
 		x, ok := r.values[o.Name]
 		switch {
 		case !ok:
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
+		case x.sequence:
+			return fmt.Errorf("output %.80q is a sequence, which is not supported", o.Name)
 		case x.isConstant():
 			v, err := r.constantOutput(o.Name)
 			if err != nil {
 				return fmt.Errorf("output %.80q: %w", o.Name, err)
 			}
-			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), v, false)
+			r.hasType(output(foreign.Clean(o.Name, "output"), v), o, r.values[o.Name])
 			continue
 		case x.unbatched && r.tracked():
 			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
-		case x.fromArgMax && r.isDuplicateOutput(o.Name, x):
-			continue // the scores are there already
 		case x.fromArgMax:
-			r.g.Output(names.Free("scores"), x.v, false)
+			picks = append(picks, pick{o, x})
+			if r.isDuplicateOutput(o.Name, x) {
+				continue // the scores are there already
+			}
+			output("scores", x.v)
 		default:
 			if x.bytes {
 				c := &call{reader: r, name: foreign.Clean(o.Name, "output")}
 				x = c.unpacked(x, ".integers")
 			}
-			if x.integer {
-				r.file.Find(o.Name, "the file gives integers; here they are the same numbers as f32", "")
-			}
 			if s := r.shapeOf(x); x.unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])
 			}
-			r.g.Output(names.Free(foreign.Clean(o.Name, "output")), x.v, false)
+			r.hasType(output(foreign.Clean(o.Name, "output"), x.v), o, x)
 		}
 		if count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None {
-			r.g.Output(names.Free("logits"), x.logits, false)
+			output("logits", x.logits)
 		}
+	}
+	for _, p := range picks {
+		r.hasPick(names.Free(foreign.Clean(p.output.Name, "output")), named[p.x.v], p)
 	}
 	return r.g.Err()
 }
@@ -131,7 +144,7 @@ func (r *reader) countOutputs() int {
 	for _, o := range r.src.Output {
 		x := r.values[o.Name]
 		if x.fromArgMax {
-			r.file.Find(o.Name, "the file picks the largest by ArgMax; here the output is what it picks from", "")
+			r.file.Find(o.Name, "the file picks the largest by ArgMax; what it picks from is an output, too", "")
 		}
 		if !x.fromArgMax || !r.isDuplicateOutput(o.Name, x) {
 			count++

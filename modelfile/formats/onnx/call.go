@@ -38,14 +38,17 @@ func one(f func(*call) graph.Value) maker {
 // node reads one node: it is computed if all operands are constants, and
 // becomes nodes of the graph otherwise.
 func (r *reader) node(n *onnxpb.NodeProto) error {
-	if n.OpType == "If" && operator(n) == "If" {
-		return r.branch(n)
+	if slices.Contains(structural, operator(n)) {
+		return r.structure(n)
 	}
 	c, err := r.call(n)
 	if err != nil {
 		return err
 	}
 	op := operator(n)
+	if slices.ContainsFunc(c.in, func(x value) bool { return x.sequence }) {
+		return fmt.Errorf("takes a sequence, of which only parts and joins are supported")
+	}
 	if _, ok := integerOps[op]; ok {
 		return c.integerNode(op)
 	}

@@ -142,8 +142,11 @@ func castLike(c *call) []value {
 // dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.
 func dropouts(c *call) []value {
 	out := rows(dropout(c))
-	if len(c.n.Output) < 2 || c.err != nil || c.forTraining && len(c.readersOf(c.n.Output[1])) == 0 {
+	if len(c.n.Output) < 2 || c.err != nil || len(c.readersOf(c.n.Output[1])) == 0 {
 		return []value{out} // PyTorch names a mask that nobody takes; it would be a tensor of the model
+	}
+	if c.opset < 12 {
+		c.fail("before operator set 12 says not what its mask is in prediction: nothing may take it")
 	}
 	s := c.shape(0)
 	mask := rows(c.everyRow(c.dynamic(0), c.number("all", 1), s))

@@ -43,7 +43,7 @@ func (c *call) poolWindow(s []int) (w window, count bool) {
 	if c.attribute("kernel_shape") == nil {
 		c.fail("without kernel_shape is not supported")
 	}
-	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && c.n.Output[1] != "" {
+	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && len(c.readersOf(c.n.Output[1])) > 0 {
 		c.fail("with indices is not supported")
 	}
 	count = c.n.OpType != "MaxPool" && c.int("count_include_pad", 0) != 0

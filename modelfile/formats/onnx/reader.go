@@ -35,7 +35,10 @@ type reader struct {
 	foldBudget  int                    // bytes that constants may still take that are computed
 	fills       int64                  // bytes of large constants that are filled with one number
 	filled      map[string]bool        // those
+	types       []models.FileType      // of outputs
 	made        int                    // nodes of the graph so far
+	loops       int                    // that were read
+	unrolled    int                    // nodes in rounds of loops
 	placed      map[string]graph.Value // the places of axes, by shape and axis
 	rowsInput   graph.Value            // the input as floats; graph.None before it is there
 	pixels      bool                   // the input is u8, of which the graph itself makes floats
@@ -62,7 +65,10 @@ type value struct {
 	op         string          // the operator that made v
 	unbatched  bool            // the rows have the whole shape of the file, the batch being 1
 	batchAxis  batchAxis       // where the batch is in an unbatched value, unless it is 1
-	fromArgMax bool            // v are the scores that an ArgMax picks from
+	fromArgMax bool            // v are the scores that an ArgMax picks from, along their first axis
+	sequence   bool            // it is a list of values, items
+	items      []value         // of a sequence
+	picked     []int           // the shape of what it picks, for a sample
 	integer    bool            // v are integers in the file
 	kind       tensor.DType    // of the integers, where a QuantizeLinear made them
 	bytes      bool            // v are bytes of the graph: see quantise.go
@@ -171,7 +177,7 @@ func (r *reader) model() (*models.Model, error) {
 	r.normRoles(main)
 	name := foreign.Clean(r.src.Name, "onnx")
 	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
-		State: r.state}
+		State: r.state, FileTypes: r.types}
 	if err := m.JoinActivations(); err != nil {
 		return nil, err
 	}
@@ -219,8 +225,8 @@ func (r *reader) nodes(need []bool) error {
 // checkOperator refuses a node whose operands are not known.
 func checkOperator(n *onnxpb.NodeProto) error {
 	op := operator(n)
-	if op == "If" {
-		return nil // its condition would say which nodes run
+	if slices.Contains(structural, op) {
+		return nil // what they take would say which nodes run
 	}
 	if _, ok := integerOps[op]; !ok && makers[op] == nil && folds[op] == nil {
 		return unknown(op)

@@ -130,12 +130,27 @@ func argMax(c *call) []value {
 	if c.err != nil {
 		return nil
 	}
-	if len(s) == 0 || axis != 0 && tensor.Count(s) != s[len(s)-1] || c.int("select_last_index", 0) != 0 ||
-		len(c.n.Output) != 1 || !c.endsIn(c.n.Output[0], afterArgMax, 8) {
+	picked, from := slices.Clone(s), s
+	if picked[axis] = 1; c.int("keepdims", 1) == 0 {
+		picked = slices.Delete(picked, axis, axis+1)
+	}
+	lead := 0 // axes in front of the classes, which are the batch of 1
+	if c.unbatched && !c.tracked() && s[0] == 1 && axis > 0 {
+		from, picked, lead = s[1:], picked[1:], 1
+	}
+	if tensor.Count(from) == s[axis] {
+		from, lead = []int{s[axis]}, axis
+	}
+	if axis != lead || s[axis] < 2 || c.unbatched && (c.tracked() || s[0] != 1) ||
+		c.int("select_last_index", 0) != 0 || len(c.n.Output) != 1 || !c.endsIn(c.n.Output[0], afterArgMax, 8) {
 		return argExtreme(c)
 	}
 	out := c.in[0]
-	out.fromArgMax = true
+	if !slices.Equal(from, s) {
+		out.v = c.node(graph.Reshape, ".scores", []graph.Value{out.v}, "shape", from)
+	}
+	c.unbatched = false
+	out.fromArgMax, out.picked = true, picked
 	return []value{out}
 }
 

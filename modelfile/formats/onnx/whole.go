@@ -1,10 +1,9 @@
 package onnx
 
 import (
-	"fmt"
-
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // A file may compute along the first axis of its input, which is no batch then: a vector of features, a
@@ -39,8 +38,8 @@ func (r *reader) constantOutput(name string) (graph.Value, error) {
 	}
 	n := &onnxpb.NodeProto{OpType: "Identity", Input: []string{name}, Output: []string{name}}
 	c := &call{reader: r, n: n, name: nodeName(n), in: []value{x}}
-	if !isFloat(x.c.DType) {
-		return graph.None, fmt.Errorf("is a constant of %v; one of floats is supported", x.c.DType)
+	if x.c.DType == tensor.Bool {
+		x.c = c.cast(x.c, tensor.F32)
 	}
 	shape := x.c.Shape
 	if r.batch == 1 && len(shape) > 0 && shape[0] == 1 {

@@ -101,7 +101,7 @@ func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source
 // givesPixels reports whether answers are a class for each pixel, of one output.
 func givesPixels(a *predict.Answers) bool {
 	t := a.Type(a.Scores)
-	return a.Raw && len(a.Own()) == 1 && t.DType == tensor.F32 && len(t.Shape) == 3 && t.Shape[0] >= 2 &&
+	return a.Raw && len(a.Computed()) == 1 && t.DType == tensor.F32 && len(t.Shape) == 3 && t.Shape[0] >= 2 &&
 		t.Shape[0] <= data.MaskClasses
 }
 

@@ -121,7 +121,7 @@ put("external-nowhere", "without a location", external(""))
 # What an operator is not known to have, and what of Resize has no counterpart.
 put("attribute", 'attribute "gap", which is not known', model([node("Conv", ["x", "w"], ["y"], gap=2)], [kernel]))
 put("operands", "4 operands; 3 are known", model([node("Conv", ["x", "w", "", "w"], ["y"])], [kernel]))
-put("pool-indices", "with indices", model([node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2])]))
+put("pool-indices", "with indices", model([node("MaxPool", ["x"], ["m", "y"], kernel_shape=[2, 2])]))
 put("kernel-shape", "kernel_shape is", model([node("Conv", ["x", "w"], ["y"], kernel_shape=[2, 2])], [kernel]))
 scales = [tensor("s", np.array([1, 1, 1.5, 1.5], np.float32)), tensor("r", np.array([0, 0, 0, 0, 1, 1, 1, 1], np.float32))]
 put("resize-antialias", "antialias of mode nearest", model([node("Resize", ["x", "", "s"], ["y"], antialias=1)], scales, opset=18))

@@ -1,0 +1,58 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pick is an output of the file that is the place of the largest of scores.
+type pick struct {
+	output *onnxpb.ValueInfoProto
+	x      value // the scores
+}
+
+// hasType notes in which type the file has an output of the graph, which computes in f32.
+func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
+	d := tensor.F32
+	switch {
+	case x.isConstant() && !isFloat(x.c.DType):
+		d = x.c.DType
+	case x.truth:
+		d = tensor.Bool
+	case x.integer:
+		d = declaredInteger(o)
+	}
+	if d != tensor.F32 {
+		r.types = append(r.types, models.FileType{Output: name, DType: d})
+	}
+}
+
+// hasPick notes an output that is where the largest of the scores of an output is.
+func (r *reader) hasPick(name, of string, p pick) {
+	d, err := dtype(p.output.GetType().GetTensorType().GetElemType())
+	if err != nil {
+		d = tensor.I64
+	} else if isFloat(d) {
+		d = tensor.F32
+	}
+	shape := p.x.picked
+	if dims := p.output.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 {
+		declared := lengthsOf(dims[1:])
+		if tensor.Count(declared) == tensor.Count(shape) && !slices.Contains(declared, 0) {
+			shape = declared // what stands behind the ArgMax may have moved its axes
+		}
+	}
+	r.types = append(r.types, models.FileType{Output: name, DType: d, Picks: of, Shape: shape})
+}
+
+// declaredInteger is the type of integers that the file gives an output; what nodes make is i64.
+func declaredInteger(o *onnxpb.ValueInfoProto) tensor.DType {
+	d, err := dtype(o.GetType().GetTensorType().GetElemType())
+	if err != nil || isFloat(d) {
+		return tensor.I64
+	}
+	return d
+}

@@ -1,0 +1,103 @@
+package onnx
+
+import (
+	"fmt"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestOutputTypes: outputs of integers and truth values have the types and names of the file. The numbers are
+// NumPy's of x = 0 1 2 ... turned round by Neg or taken as they are.
+func TestOutputTypes(t *testing.T) {
+	of := func(name string, d onnxpb.TensorProto_DataType, dims ...int64) *onnxpb.ValueInfoProto {
+		shape := &onnxpb.TensorShapeProto{}
+		for _, n := range dims {
+			shape.Dim = append(shape.Dim, &onnxpb.TensorShapeProto_Dimension{DimValue: proto.Int64(n)})
+		}
+		return &onnxpb.ValueInfoProto{Name: name, Type: &onnxpb.TypeProto{
+			TensorType: &onnxpb.TypeProto_Tensor{ElemType: int32(d), Shape: shape}}}
+	}
+	axis := func(n int) *onnxpb.AttributeProto { return intAttr("axis", n) }
+	gone := intAttr("keepdims", 0)
+	for _, c := range []struct {
+		name    string
+		shape   []int64
+		nodes   nodes
+		outputs []*onnxpb.ValueInfoProto
+		want    string
+	}{
+		{"top 2", []int64{4}, nodes{ints("k", 2), op("TopK", "x k", "v i")},
+			[]*onnxpb.ValueInfoProto{of("i", onnxpb.TensorProto_INT64, 0, 2), of("v", onnxpb.TensorProto_FLOAT, 0, 2)},
+			"i i64[1,2] [3 2], v f32[1,2] [3 2]"},
+		{"a class", []int64{3}, nodes{op("Neg", "x", "n"), op("ArgMax", "n", "y", axis(1), gone)},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT64, 0)},
+			"scores f32[1,3] [-0 -1 -2], y i64[1] [0]"},
+		{"a class, cast", []int64{3}, nodes{op("ArgMax", "x", "a", axis(1)),
+			op("Cast", "a", "y", intAttr("to", 6))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT32, 0, 1)},
+			"scores f32[1,3] [0 1 2], y i32[1,1] [2]"},
+		{"the scores first", []int64{3}, nodes{op("Neg", "x", "n"), op("ArgMax", "n", "y", axis(1), gone)},
+			[]*onnxpb.ValueInfoProto{of("n", onnxpb.TensorProto_FLOAT, 0, 3), of("y", onnxpb.TensorProto_INT64, 0)},
+			"n f32[1,3] [-0 -1 -2], y i64[1] [0]"},
+		{"classes of pixels", []int64{2, 1, 2}, nodes{op("Mul", "x turn", "n"),
+			op("ArgMax", "n", "y", axis(1), gone)},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT64, 0, 1, 2)},
+			"scores f32[1,2,1,2] [0 1 2 -3], y i64[1,1,2] [1 0]"},
+		{"an axis of one element", []int64{1, 2}, nodes{op("ArgMax", "x", "y", axis(1))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT64, 0, 1, 2)}, "y i64[1,1,2] [0 0]"},
+		{"truth", []int64{3}, nodes{op("Greater", "x one", "y")},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_BOOL, 0, 3)}, "y bool[1,3] [0 0 1]"},
+		{"whole numbers, of no type", []int64{3}, nodes{op("Mul", "x large", "n"),
+			op("Cast", "n", "y", intAttr("to", 7))},
+			[]*onnxpb.ValueInfoProto{{Name: "y"}}, fmt.Sprintf("y i64[1,3] [0 %d %d]", int64(-1)<<63, int64(-1)<<63)},
+	} {
+		m := modelOf(17, 0, c.shape, map[string][]float32{"one": {1}, "turn": {1, 1, 1, -1},
+			"large": {1e30}}, c.nodes...)
+		for _, p := range m.Graph.Initializer {
+			if p.Name == "turn" {
+				p.Dims = []int64{2, 1, 2}
+			}
+		}
+		m.Graph.Output = c.outputs
+		f := readModel(t, m)
+		if f.NoModel != nil {
+			t.Errorf("%s: %v", c.name, f.NoModel)
+			continue
+		}
+		x := tensor.New(tensor.F32, append([]int{1}, f.Model.Input().Shape...)...)
+		for i := range x.F32() {
+			x.F32()[i] = float32(i)
+		}
+		outs, err := eval(f.Model, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range outs {
+			outs[k] = narrow(outs[k])
+		}
+		got, infos := "", f.Model.Outputs()
+		for k, o := range f.Model.InFileTypes(outs) {
+			if k > 0 {
+				got += ", "
+			}
+			got += infos[k].Name + " " + tensor.Describe(o.DType, o.Shape) + " "
+			switch o.DType {
+			case tensor.I64:
+				got += fmt.Sprint(o.I64())
+			case tensor.I32:
+				got += fmt.Sprint(o.I32())
+			case tensor.Bool:
+				got += fmt.Sprint(o.Bytes)
+			default:
+				got += fmt.Sprint(o.F32())
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

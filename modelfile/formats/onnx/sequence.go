@@ -1,0 +1,215 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A sequence is a list of values while the file is read: what is put together and taken apart again at places
+// that are known then. PyTorch's second exporter writes chunk and split so.
+
+// structural are the operators that make no nodes of their own.
+var structural = []string{"If", "Loop", "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceAt",
+	"SequenceLength", "SplitToSequence", "ConcatFromSequence"}
+
+// structure reads a node of structural.
+func (r *reader) structure(n *onnxpb.NodeProto) error {
+	switch n.OpType {
+	case "If":
+		return r.branch(n)
+	case "Loop":
+		return r.loop(n)
+	}
+	if len(n.Output) != 1 {
+		return fmt.Errorf("has %d results, want 1", len(n.Output))
+	}
+	c, err := r.call(n)
+	if err != nil {
+		return err
+	}
+	if err := attributes[n.OpType].check(c); err != nil {
+		return err
+	}
+	x := value{v: graph.None, logits: graph.None, sequence: true}
+	switch n.OpType {
+	case "SequenceEmpty":
+	case "SequenceConstruct":
+		x.items = slices.Clone(c.in)
+	case "SequenceInsert":
+		x.items = c.inserted()
+	case "SplitToSequence":
+		x.items = c.splitItems()
+	case "SequenceAt":
+		if items, at := c.sequence(), c.position(1, len(c.in[0].items)-1); c.err == nil {
+			x = items[at]
+		}
+	case "SequenceLength":
+		x = constant(tensor.Of([]int64{int64(len(c.sequence()))}))
+	case "ConcatFromSequence":
+		return c.concatSequence()
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return r.define(n.Output[0], x)
+}
+
+// sequence returns the values of operand 0.
+func (c *call) sequence() []value {
+	if len(c.in) == 0 || !c.in[0].sequence {
+		c.fail("operand 0 is no sequence that the file puts together at known places")
+		return nil
+	}
+	return c.in[0].items
+}
+
+// position returns operand i, a place from 0 to last, or counted from behind it.
+func (c *call) position(i, last int) int {
+	if _, ok := c.constant(i); !ok {
+		c.fail("operand %d is computed from the input; a constant is supported", i)
+		return 0
+	}
+	t, at := c.integers(i)
+	if c.err != nil || t.Count() != 1 {
+		c.fail("operand %d is %v, want one place", i, t)
+		return 0
+	}
+	k := at(0)
+	if k < 0 {
+		k += int64(last) + 1
+	}
+	if k < 0 || k > int64(last) {
+		c.fail("place %d of a sequence of %d", at(0), last+1)
+		return 0
+	}
+	return int(k)
+}
+
+func (c *call) inserted() []value {
+	items := c.sequence()
+	at := len(items)
+	if c.has(2) {
+		at = c.position(2, len(items))
+	}
+	if c.err != nil || !c.has(1) {
+		c.fail("operand 1 is absent")
+		return nil
+	}
+	return slices.Insert(slices.Clone(items), at, c.in[1])
+}
+
+// splitItems are the results of a Split.
+func (c *call) splitItems() (items []value) {
+	dims := c.dims()
+	axis := c.foldAxis(int64(c.int("axis", 0)), len(dims))
+	if c.err != nil {
+		return nil
+	}
+	if dims[axis] < 1 || dims[axis] > maxIndices {
+		c.failAcrossBatch("works along the batch axis")
+		return nil
+	}
+	sizes := c.chunkSizes(dims[axis])
+	if c.err != nil {
+		return nil
+	}
+	split := &onnxpb.NodeProto{OpType: "Split", Input: []string{c.n.Input[0], c.temporary("sizes")},
+		Attribute: []*onnxpb.AttributeProto{integerOf("axis", axis)}}
+	c.values[split.Input[1]] = constant(tensor.Of(sizes, len(sizes)))
+	for i := range sizes {
+		split.Output = append(split.Output, c.temporary(fmt.Sprint("part.", i)))
+	}
+	c.err = c.reader.node(split)
+	for _, name := range split.Output {
+		if c.err == nil && !c.has(1) && c.int("keepdims", 1) == 0 {
+			name = c.reshaped("Squeeze", name, axis)
+		}
+		items = append(items, c.values[name])
+	}
+	return items
+}
+
+// chunkSizes returns the lengths of the parts of an axis: one for all but the last, a list, or 1.
+func (c *call) chunkSizes(length int64) []int64 {
+	each := int64(1)
+	if c.has(1) {
+		if _, ok := c.constant(1); !ok {
+			return nil
+		}
+		t, at := c.integers(1)
+		if c.err != nil {
+			return nil
+		}
+		var sizes []int64
+		for i := range t.Count() {
+			sizes = append(sizes, at(i))
+		}
+		if len(t.Shape) > 0 {
+			return sizes
+		}
+		each = sizes[0]
+	}
+	if each < 1 || length/each > maxItems {
+		c.fail("into parts of %d of an axis of %d", each, length)
+		return nil
+	}
+	var sizes []int64
+	for ; length > 0; length -= each {
+		sizes = append(sizes, min(each, length))
+	}
+	return sizes
+}
+
+const maxItems = 4096 // of a sequence
+
+// concatSequence joins the values of a sequence along an axis, or along a new one.
+func (c *call) concatSequence() error {
+	items := c.sequence()
+	if len(items) == 0 {
+		c.fail("of an empty sequence is not supported")
+	}
+	axis := c.int("axis", 0)
+	concat := &onnxpb.NodeProto{OpType: "Concat", Output: c.n.Output,
+		Attribute: []*onnxpb.AttributeProto{integerOf("axis", axis)}}
+	for i, x := range items {
+		name := c.temporary(fmt.Sprint("item.", i))
+		if c.values[name] = x; c.int("new_axis", 0) != 0 {
+			name = c.reshaped("Unsqueeze", name, axis)
+		}
+		concat.Input = append(concat.Input, name)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return c.reader.node(concat)
+}
+
+// reshaped is a value without an axis, or with a new one, under a name of its own.
+func (c *call) reshaped(op, name string, axis int) string {
+	if c.err != nil {
+		return name
+	}
+	n := &onnxpb.NodeProto{OpType: op, Input: []string{name}, Output: []string{name + "." + op}}
+	if c.opset < 13 {
+		list := integerOf("axes", 0)
+		list.I, list.Type, list.Ints = nil, onnxpb.AttributeProto_INTS, []int64{int64(axis)}
+		n.Attribute = append(n.Attribute, list)
+	} else {
+		n.Input = append(n.Input, c.temporary(name+".axes"))
+		c.values[n.Input[1]] = constant(tensor.Of([]int64{int64(axis)}, 1))
+	}
+	c.err = c.reader.node(n)
+	return n.Output[0]
+}
+
+// temporary is a name that no file has.
+func (c *call) temporary(what string) string { return c.n.Output[0] + "\x00" + what }
+
+func integerOf(name string, v int) *onnxpb.AttributeProto {
+	i := int64(v)
+	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_INT, I: &i}
+}

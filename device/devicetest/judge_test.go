@@ -428,3 +428,45 @@ func TestEveryCaseAdvises(t *testing.T) {
 		t.Errorf("the longest beginning does not count: %q", got)
 	}
 }
+
+// oneStepOff is a device whose results of bytes have a last one that is a step off; met says that it had one.
+func oneStepOff(met *bool) device.Device {
+	return &sick{Device: ref.New("sick"), x: sickExecutable{run: func(ctx context.Context, x device.Executable,
+		s device.Step) (device.Outcome, error) {
+		o, err := x.Run(ctx, s)
+		for _, y := range o.Outputs {
+			if y.DType == tensor.U8 && y.Count() > 0 {
+				y.Bytes[len(y.Bytes)-1] ^= 1
+				*met = true
+			}
+		}
+		return o, err
+	}}}
+}
+
+// TestJudgeFindsSteps: a byte that is one step off fails every case of int8, and all operations of int8 with
+// bytes for a result have one.
+func TestJudgeFindsSteps(t *testing.T) {
+	found := map[string]int{}
+	for _, c := range devicetest.Cases() {
+		name, _, _ := strings.Cut(c.Name, ":")
+		if !slices.ContainsFunc(graph.Ops(), func(o graph.Op) bool { return o.Int8() && o.String() == name }) {
+			continue
+		}
+		met := false
+		r := c.Judge(t.Context(), func(context.Context, string) (device.Device, error) {
+			return oneStepOff(&met), nil
+		}, device.F32)
+		if met && r.Err == nil {
+			t.Errorf("%s: a step is not found", c.Name)
+		}
+		if met {
+			found[name]++
+		}
+	}
+	for _, op := range graph.Ops() {
+		if op.Int8() && op != graph.Dequantize && found[op.String()] == 0 {
+			t.Errorf("no case of %v has bytes for a result", op)
+		}
+	}
+}

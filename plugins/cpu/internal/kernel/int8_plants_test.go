@@ -1,0 +1,106 @@
+package kernel
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"unsafe"
+)
+
+// Int8Plant is a device's assembly for bytes with one step planted in what it rounds.
+type Int8Plant struct {
+	Name, Op string // and the operation that has to be found wrong
+	Do       func() // plants it in the set that Pick takes
+	Undo     func()
+}
+
+// Int8Plants returns one for everything that rounds, of each way of multiplying bytes that this machine has.
+func Int8Plants() (all []Int8Plant) {
+	var used *int8Kernels
+	for _, s := range Sets() {
+		used = cmp.Or(used, s.int8)
+	}
+	native := int8Native()
+	for _, name := range slices.Sorted(maps.Keys(native)) {
+		k := *native[name]
+		for _, r := range k.rounding() {
+			if r.missing {
+				continue
+			}
+			all = append(all, Int8Plant{name + ", " + r.name, r.op, func() {
+				*used = k
+				r.plant(used)
+			}, nil})
+		}
+	}
+	if used == nil {
+		return nil
+	}
+	as := *used
+	for i := range all {
+		all[i].Undo = func() { *used = as }
+	}
+	return all
+}
+
+// rounding is one of the functions that make bytes of sums.
+type rounding struct {
+	name, op string
+	missing  bool
+	plant    func(k *int8Kernels)
+}
+
+// rounding returns those of k, each with a way to turn the last bit of the first byte that it stores.
+func (k int8Kernels) rounding() []rounding {
+	return []rounding{
+		{"store", "conv_int8", k.store == nil, func(to *int8Kernels) {
+			to.store = func(out *byte, outs, sums *int32, by *float32, most float32, zero, least, channels,
+				positions int) {
+				k.store(out, outs, sums, by, most, zero, least, channels, positions)
+				turn(out, *outs/4)
+			}
+		}},
+		{"depthwise", "conv_int8", k.depthwise == nil, func(to *int8Kernels) {
+			to.depthwise = func(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps, quads int,
+				w *int8, start *int32, by *float32, most float32, zero, least, width, chunk, advance int, runs *int32,
+				positions int, at *[mostTapsInt8]uintptr, spare *byte) {
+				k.depthwise(out, outs, in, pad, offs, offStep, taps, quads, w, start, by, most, zero, least, width,
+					chunk, advance, runs, positions, at, spare)
+				turn(out, *outs/4)
+			}
+		}},
+		{"add", "add_int8", k.add == nil, func(to *int8Kernels) {
+			to.add = func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int) {
+				k.add(y, a, b, aBy, bBy, most, aZero, bZero, zero, least, vectors)
+				turn(y, 0)
+			}
+		}},
+		{"quantize", "quantize", k.quantize == nil, func(to *int8Kernels) {
+			to.quantize = func(y *byte, x *float32, scale, most float32, zero, vectors int) {
+				k.quantize(y, x, scale, most, zero, vectors)
+				turn(y, 0)
+			}
+		}},
+		{"gate", "mul_int8", k.gate == nil, func(to *int8Kernels) {
+			to.gate = func(y, a *byte, gate *float32, by, most float32, aZero, zero, least, vectors int) {
+				k.gate(y, a, gate, by, most, aZero, zero, least, vectors)
+				turn(y, 0)
+			}
+		}},
+		{"max pool", "max_pool_int8", k.maxPool == nil, func(to *int8Kernels) {
+			to.maxPool = func(y, x *byte, pixels *int32, taps, vectors int) {
+				k.maxPool(y, x, pixels, taps, vectors)
+				turn(y, 0)
+			}
+		}},
+		{"sum", "avg_pool_int8", k.sum == nil, func(to *int8Kernels) {
+			to.sum = func(sums *int32, x *byte, step, pixels, vectors int) {
+				k.sum(sums, x, step, pixels, vectors)
+				*sums += int32(pixels)
+			}
+		}},
+	}
+}
+
+// turn turns the last bit of a byte: one step.
+func turn(y *byte, at int32) { *(*byte)(unsafe.Add(unsafe.Pointer(y), int(at))) ^= 1 }

@@ -40,7 +40,7 @@ plugin() {
 	# The kernel of this machine starts no process of another, but a script that does.
 	printf '#!/bin/sh\nexec %s %s/%s "$@"\n' "${EMULATOR:-}" "$work" "$name" >"bnctl-device-$name"
 	chmod +x "bnctl-device-$name"
-	options=(--devices "$name" --device-plugin "$work/bnctl-device-$name" --allow-unlocked --device-timeout 36000)
+	options=(--devices "$name" --device-plugin "$work/bnctl-device-$name" --allow-unlocked)
 }
 
 # logits WAY: the sum of the logits, 40,000 bytes at the end of the file.
@@ -62,7 +62,8 @@ logits() {
 	ptx)
 		(cd "$root" && BNCTL_INT8_SUM=$work ${GO:-go} test -count=1 -timeout 10h -run TestInt8Sum \
 			./plugins/cuda/internal/cuda) >log 2>&1 || { cat log >&2; return 1; } ;;
-	*) options=(--devices "${way#kill:}") ;;
+	kill:*) options=(--devices "${way#kill:}" --batch 1) ;;
+	*) options=(--devices "$way") ;;
 	esac
 	if [ "$way" != ptx ]; then
 		rm -f logits.npy
@@ -71,7 +72,7 @@ logits() {
 		case $way in kill:*)
 			until process=$(pgrep -P $host -f bnctl-device); do sleep 0.1; done
 			sleep "${BEFORE_KILL:-1}"
-			kill -9 $process ;;
+			kill -9 $process || true ;; # or it had come to its end, and none was lost
 		esac
 		wait $host || { cat log >&2; return 1; }
 		case $way in kill:*) grep -q 'is lost' log || { cat log >&2; echo "$way: none was lost" >&2; return 1; } ;; esac
@@ -91,7 +92,7 @@ done
 import json, re, sys, time
 name = next(re.sub(r".*:\s*", "", line).strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
 json.dump({"processor": name, "command": "make sums-int8", "measured": time.strftime("%Y-%m-%d"),
-    "conditions": "1,000 pictures of noise, the first digits of the sha256 of all logits",
+    "conditions": "1,000 pictures of noise; the first digits of the sha256 of all logits",
     "columns": ["ways", "sha256"], "rows": [[", ".join(f"`{w}`" for w in sys.argv[3:]), sys.argv[2][:16]]]},
     open(sys.argv[1], "w"), indent=1, ensure_ascii=False)
 END

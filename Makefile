@@ -226,6 +226,11 @@ sweep: build ## one template per recipe in every mode and placement (minutes)
 sweep-stages: build ## ten random recipes over random cuts, by bytes (RECIPES=, SEED=; minutes)
 	bash scripts/sweepstages.sh bin/bnctl $(or $(RECIPES),10) $(or $(SEED),1)
 
+.PHONY: stages-memory
+stages-memory: build ## a batch that a device with a limit of memory refuses, trained by two as stages (Linux, root; NETWORK=, BATCH=, MIB=)
+	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cpu ./plugins/cpu/bnctl-device-cpu
+	bash scripts/stagesmemory.sh bin/bnctl bin/bnctl-device-cpu $(or $(NETWORK),resnet50) $(or $(BATCH),32) $(or $(MIB),2000)
+
 .PHONY: chaos
 chaos: ## 100 devices and 10 hosts killed, the same template (minutes)
 	BNCTL_CHAOS=full $(GO) test -count=1 -run TestKilledAtEveryCall -v $(PATIENT) ./train

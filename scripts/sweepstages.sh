@@ -81,7 +81,8 @@ watched() { # FUNCTION FLAGS
 }
 # killing kills another device after every step, until each was killed.
 killing() { kill -9 "${devices[$1 - 1]:-}" 2>/dev/null && kills=$((kills + 1)) || true; }
-stopping() { [ "$1" -gt 2 ] || kill -INT "$pid" 2>/dev/null || true; }
+# stopping stops the run once: a second signal would end it without a checkpoint.
+stopping() { [ "$1" -gt "${stopped:=$1}" ] || kill -INT "$pid" 2>/dev/null || true; }
 
 predict() { "$bnctl" predict one.bnm "$data" --logits --format npy "$@" 2>err | sha256sum || { cat err >&2; return 1; }; }
 stages=$("$bnctl" train --help | grep -c -- --stages || true)
@@ -109,6 +110,8 @@ for i in $(seq "$recipes"); do
 		sha256sum <k.bnm >>templates
 		cut=$(cut)
 		cuts+=("stopped: $cut")
+		stopped=
+		rm -f s.bnc s.bnm
 		if ! watched stopping $cut --checkpoint s.bnc -o s.bnm; then
 			cut=$(cut)
 			cuts+=("resumed: $cut")

@@ -150,7 +150,7 @@ func readState(path string, o Options, m *models.Model) (initial, error) {
 		}
 		m, err := serialize.ReadModel(path)
 		if err == nil {
-			err = m.Trainable()
+			err = m.Trainable("init", path)
 		}
 		if err != nil {
 			return initial{}, err

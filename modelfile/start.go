@@ -228,7 +228,7 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := was.Trainable(); err != nil {
+	if err := was.Trainable("model", path); err != nil {
 		return nil, err
 	}
 	model, err := models.Uncalibrated(was.Model) // a temperature is for the weights that it was found for

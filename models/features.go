@@ -22,7 +22,7 @@ func WithFeatures(m *Model, layers []string) (*Model, error) {
 			return nil, noFeature(f, name)
 		}
 		if t := f.Values[v].Type; t.DType != tensor.F32 {
-			return nil, problem.New("features", name, fmt.Sprintf("it is %v: pictures, not numbers", t), "")
+			return nil, notNumbers(m, name, t)
 		}
 		out := outputName(name)
 		if slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Name == out }) {
@@ -41,6 +41,15 @@ func WithFeatures(m *Model, layers []string) (*Model, error) {
 		out.State[s.Name] = m.State[s.Name]
 	}
 	return &out, out.Check()
+}
+
+// notNumbers refuses a layer of bytes.
+func notNumbers(m *Model, name string, t graph.Type) error {
+	if m.Int8() {
+		return problem.New("features", name, fmt.Sprintf("it is %v: bytes of an int8 template, which has no scale "+
+			"for them", t), "take a layer of f32, or the float32 model that the template was made of")
+	}
+	return problem.New("features", name, fmt.Sprintf("it is %v: pictures, not numbers", t), "")
 }
 
 // outputName is what the output of a value is called: files are named by it.

@@ -31,8 +31,8 @@ func (m *Model) Int8() bool {
 	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op.Int8() })
 }
 
-// Trainable refuses a template that no training goes on from.
-func (m *Model) Trainable() error {
+// Trainable refuses a template that no training goes on from; option and value are how it was asked for.
+func (m *Model) Trainable(option, value string) error {
 	if !m.Int8() {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (m *Model) Trainable() error {
 	if m.Quantised != nil {
 		advice += ", sha256 " + m.Quantised.From
 	}
-	return problem.New("model", m.Architecture, "it is an int8 template: weights of bytes have no gradients",
+	return problem.New(option, value, "it is an int8 template: weights of bytes have no gradients",
 		advice+", and quantise the result")
 }
 

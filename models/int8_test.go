@@ -45,7 +45,7 @@ func TestInt8Numbers(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("bias %d, by %g: %v, want %q", c.bias, c.by, err, c.want)
 		}
-		if !m.Int8() || m.Trainable() == nil {
+		if !m.Int8() || m.Trainable("model", "q.bnm") == nil {
 			t.Error("it is no int8 template, or can be trained")
 		}
 	}

@@ -184,10 +184,11 @@ type Terms struct {
 }
 
 // TrainedOn returns the terms of the recipe of m, on which training evaluated
-// it; "" for what is not known, as in models of other programs.
+// it; "" for what is not known, as in models of other programs, and for int8 templates, which
+// training never evaluated.
 func TrainedOn(m *models.Model) Terms {
 	var t Terms
-	if json.Unmarshal(m.Recipe, &t) != nil {
+	if m.Int8() || json.Unmarshal(m.Recipe, &t) != nil {
 		return Terms{}
 	}
 	return t

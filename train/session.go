@@ -58,7 +58,7 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 	if m == nil {
 		return nil, problem.New("model", "", "there is no model to train", "make one with modelfile.Start")
 	}
-	if err := m.Trainable(); err != nil {
+	if err := m.Trainable("model", m.Architecture); err != nil {
 		return nil, err
 	}
 	s, err := newSession(r, m, m.State, c)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/data"
@@ -25,6 +26,7 @@ type evaluation struct {
 	mistakes  string // folder for a page of mistakes; ""
 	calibrate string // file for the calibrated model; ""
 	against   string // another model; ""
+	other     *modelfile.ReadOnly
 	wish      *predict.Wish
 }
 
@@ -54,6 +56,12 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	}
 	if err := e.check(m, src); err != nil {
 		return err
+	}
+	if e.against != "" { // what does not fit is told before anything is evaluated
+		if e.other, err = e.openOther(o, src); err != nil {
+			return err
+		}
+		defer e.other.Close()
 	}
 	p, err := openPredictor(ctx, o, m, e.on, e.whole.Rows(src.Info().Len))
 	if err != nil {
@@ -87,4 +95,17 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		err = e.writeCalibrated(o, v.Model, details)
 	}
 	return err
+}
+
+// openOther opens the model that is evaluated beside this one, on the same samples.
+func (e *evaluation) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
+	v, err := viewModel(o, e.against, e.file)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err = predict.Evaluable(v.Model, src, nil); err != nil {
+		v.Close()
+		return nil, fmt.Errorf("--against %s: %w", e.against, err)
+	}
+	return v, nil
 }

@@ -35,12 +35,7 @@ func (e *evaluation) check(m *models.Model, src data.Source) error {
 
 // compare evaluates another model on the same samples.
 func (e *evaluation) compare(ctx context.Context, o *output, src data.Source, d *predict.Details) error {
-	v, err := viewModel(o, e.against, e.file)
-	if err != nil {
-		return err
-	}
-	defer v.Close()
-	c, err := d.Against(ctx, v.Model, src, e.on, e.whole, e.workers)
+	c, err := d.Against(ctx, e.other.Model, src, e.on, e.whole, e.workers)
 	if err != nil {
 		return err
 	}

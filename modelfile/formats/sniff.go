@@ -48,7 +48,8 @@ const (
 		"or convert with onnx's torch7 converters"
 	adviceMindSpore = "in Python: safetensors.numpy.save_file({k: v.asnumpy() for k, v in " +
 		"mindspore.load_checkpoint('FILE').items()}, 'model.safetensors')"
-	adviceTFLite  = "use the Keras model that it was made from: quantised and folded models are not read"
+	adviceTFLite = "convert it to ONNX with tf2onnx, which takes .tflite files, quantised or not, or use the " +
+		"Keras model that it was made from"
 	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
 		"dcp_to_torch_save('DIR', 'weights.pth')"
 	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"

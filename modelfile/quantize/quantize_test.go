@@ -186,7 +186,7 @@ func TestFile(t *testing.T) {
 		}
 		want = y[0].Bytes
 	}
-	if err := m.Trainable(); err == nil || !strings.Contains(err.Error(), "int8 template") ||
+	if err := m.Trainable("init", "q.bnm"); err == nil || !strings.Contains(err.Error(), "int8 template") ||
 		!strings.Contains(err.Error(), m.Quantised.From) {
 		t.Errorf("training: %v", err)
 	}

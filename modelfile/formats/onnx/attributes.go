@@ -201,7 +201,7 @@ var refusedValues = map[string]string{
 		"results that are collected, one of each round",
 	"SplitToSequence": "the batch axis; sizes that are not constant",
 	"Upsample":        "volumes; axes other than those behind the channels",
-	"Cast":            "to integers other than int32 and int64",
+	"Cast":            "to integers other than int32 and int64, but of such integers",
 	"Dropout": "training mode, but in train; " +
 		"a mask that is taken, before operator set 12",
 	"Constant":                             "sparse_value; text",

@@ -9,9 +9,15 @@ func (p *expansion) dynamic() {
 		p.fail("has %d results, want 3", len(p.n.Output))
 		return
 	}
+	if p.batch > 1 {
+		p.fail("takes its scale from the numbers of all %d rows, so that an answer would depend on the rows "+
+			"beside it", p.batch)
+		return
+	}
 	x, axes := p.n.Input[0], []int{}
+	p.unbatched = p.in[0].unbatched
 	for a := range p.rank(0) {
-		if a > 0 || p.in[0].unbatched {
+		if a > 0 || p.unbatched {
 			axes = append(axes, a)
 		}
 	}

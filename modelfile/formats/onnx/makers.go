@@ -84,6 +84,9 @@ func cast(c *call) []value {
 	if err == nil && (d == tensor.I32 || d == tensor.I64) {
 		return c.truncated()
 	}
+	if x := c.in[0]; err == nil && x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
+		return same(c)
+	}
 	if err != nil || !isFloat(d) {
 		c.fail("of values to %v is not supported", d)
 	}

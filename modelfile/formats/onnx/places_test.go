@@ -127,7 +127,8 @@ func TestOutputShape(t *testing.T) {
 	}
 }
 
-// TestWrapHasASet: before operator set 19 the standard has no mode wrap, and ONNX Runtime returns other numbers.
+// TestWrapHasASet: before operator set 19 the standard has no mode wrap, and ONNX Runtime returns other
+// numbers.
 func TestWrapHasASet(t *testing.T) {
 	got := became(readModel(t, modelOf(18, 0, []int64{5}, nil, ints("p", 0, 2, 0, 3),
 		op("Pad", "x p", "y", textAttr("mode", "wrap")))))

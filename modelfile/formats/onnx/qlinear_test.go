@@ -113,6 +113,8 @@ func TestIntegerOperators(t *testing.T) {
 			[]float64{1.25, -1.625}, ""},
 		{"QuantizeLinear of com.microsoft", row, 0.5, 3, nodes{ms("DequantizeLinear", "q s z", "f"),
 			ms("QuantizeLinear", "f ys yz", "r")}, []float64{0, 1, 1, 0, -1.5, 126}, ""},
+		{"cast as it is", row, 0.5, 3, nodes{op("Cast", "q", "r", intAttr("to", int(u8)))}, []float64{0, 1, 1, 0, -1.5, 126},
+			""},
 		{"padded", row, 0.5, 3, nodes{ints("p", 0, 1, 0, 1), wholes("pv", u8, nil, 5), op("Pad", "q p pv", "r")},
 			[]float64{1, 0, 1, 1, 0, -1.5, 126, 1}, ""},
 		{"looked up", row, 0.5, 3, nodes{wholes("table", u8, []int64{256}, slices.Repeat([]int32{7, 9, 11, 13}, 64)...),
@@ -154,6 +156,10 @@ func TestDynamicRanges(t *testing.T) {
 	m = modelOf(13, 1, []int64{6}, nil, list...)
 	if f := readModel(t, m); f.NoModel != nil || len(f.Findings) != 0 {
 		t.Errorf("a batch of 1: %v, %v", f.NoModel, f.Findings)
+	}
+	two := readModel(t, modelOf(13, 2, []int64{6}, nil, list...))
+	if two.NoModel != nil || len(two.Model.Input().Shape) != 2 {
+		t.Errorf("a batch of 2 is no sample of its own: %v", two.NoModel)
 	}
 	picture := modelOf(13, 0, []int64{1, 2, 3}, nil, op("DynamicQuantizeLinear", "x", "q s z"),
 		wholes("w", u8, []int64{1, 1, 1, 2}, 130, 127), wholes("wz", u8, nil, 128),

@@ -40,7 +40,8 @@ func (c *call) staysBytes(op string) bool {
 		return !c.scalesAxis()
 	case "Cast": // the same numbers, whatever their type
 		d, err := dtype(int32(c.int("to", 0)))
-		return err == nil && (d == tensor.I32 || d == tensor.I64) && c.in[0].kind == tensor.U8
+		wider := c.in[0].kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
+		return err == nil && (wider || d == c.in[0].kind)
 	case "Gather":
 		return c.in[0].bytes || c.looksUp()
 	case "MaxPool": // one with dilations is made of other operations

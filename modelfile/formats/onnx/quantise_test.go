@@ -35,8 +35,8 @@ func between(kind onnxpb.TensorProto_DataType, scale float32, zero int32, more .
 	return append(append(list, more...), op("DequantizeLinear", "r s z", "y"))
 }
 
-// TestQuantisedValues: x/scale is rounded in f32, halves to the even number, moved and cut off; what comes back
-// is scale*(q - zero). The numbers are by hand.
+// TestQuantisedValues: x/scale is rounded in f32, halves to the even number, moved and cut off; what comes
+// back is scale*(q - zero). The numbers are by hand.
 func TestQuantisedValues(t *testing.T) {
 	x := []float64{0.25, 0.75, 1.25, -0.25, -1000, 1000}
 	for _, c := range []struct {
@@ -122,8 +122,8 @@ func TestQuantisedRefusals(t *testing.T) {
 	}
 }
 
-// quantisedNetwork is a convolution with a relu, a residual sum, a pool and a dense layer in QDQ form: maps of
-// a type, weights i8 with a scale for each channel, biases i32.
+// quantisedNetwork is a convolution with a relu, a residual sum, a pool and a dense layer in QDQ form: maps
+// of a type, weights i8 with a scale for each channel, biases i32.
 func quantisedNetwork(kind onnxpb.TensorProto_DataType, zero int32) *onnxpb.ModelProto {
 	var list nodes
 	steps := func(n int) (v []int32) {

@@ -14,7 +14,8 @@ const (
 		"torch.save(model.state_dict(), 'weights.pth')"
 	adviceScript    = "in Python: torch.save(torch.jit.load('FILE').state_dict(), 'weights.pth')"
 	adviceQuantised = "save the float model from before torch.quantization.convert, " +
-		"or its dequantised tensors (t.dequantize())"
+		"or its dequantised tensors (t.dequantize()); or export it with torch.onnx.export: " +
+		"ONNX files with integers are read"
 	adviceSharded = "in Python: torch.distributed.checkpoint.format_utils." +
 		"dcp_to_torch_save('DIR', 'weights.pth')"
 	adviceTensors = "save the tensors without it, in Python: " +

@@ -117,6 +117,9 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	class, _ := train.KernelClass(f.Members)
 	row = &Row{Model: m.Architecture, Device: o.Fleet.Devices, Mode: o.Mode, Batch: o.Batch,
 		Threads: f.Threads(), Precision: f.Precision(), Kernels: class, devices: len(f.Members)}
+	if m.Int8() { // what is left in float32 says nothing of the template
+		row.Precision = "int8"
+	}
 	members, watch := f.Members, newProfiler()
 	if o.Profile {
 		members = watch.members(f.Members)

@@ -184,8 +184,8 @@ func (l *layout) slot(v *Value, from, to int) {
 func (l *layout) keep(name string, v *Value) {
 	m := l.linker.memory
 	l.fn.retained[name] = v
-	if v.slot == nil || m.keeps(v.slot) {
-		return
+	if v.slot == nil || m.keeps(v.slot) || l.fn.graph.Name == graph.Backward && v.Kind != graph.Replica {
+		return // what is no leaf is copied, for it would hold a region until there is another
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
 	if v.slot.area = areaOf(l.fn.graph.Name); v.slot.area != inArena {

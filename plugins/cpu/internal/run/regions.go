@@ -131,6 +131,8 @@ func (f *Frame) Release(fn *Function, slot int, ok bool) {
 		delete(r.slots, slot)
 		if rest := f.heldBytes(fn); rest > 0 {
 			r.leaves = append(r.leaves, lent{f.areas[a], rest})
+		} else { // all of them were added
+			r.give(a, f.areas[a])
 		}
 	}
 }

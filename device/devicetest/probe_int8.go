@@ -88,7 +88,7 @@ var convInt8Probes = []probe{
 	{"float, 40 channels", graph.ConvInt8, []any{"x_zero", 30, "float", true},
 		sums(u8(6, 4, 5), weights, 5000, 40, 6, 3, 3), bits},
 	{"float, 153 positions", graph.ConvInt8, []any{"x_zero", 7, "float", true},
-		sums(u8(5, 9, 17), weights, 5000, 6, 5, 1, 1), bits},
+		sums(u8(5, 9, 17), weights, 5000, 9, 5, 1, 1), bits},
 	{"float", graph.ConvInt8, []any{"pad", []int{1, 1, 1, 1}, "x_zero", 30, "float", true},
 		sums(u8(16, 4, 5), weights, 5000, 21, 16, 3, 3), bits},
 	{"sums that saturate in 16 bits", graph.ConvInt8, []any{"pad", []int{1, 1, 1, 1}, "zero", 120},

@@ -25,3 +25,8 @@ func Source() string {
 //
 //go:embed kernels.ptx
 var PTX string
+
+// DotPTX has, for sm_61, those of them that multiply bytes: with dot products.
+//
+//go:embed dot.ptx
+var DotPTX string

@@ -23,9 +23,28 @@ KERNEL start_int8(int first, IN char *w, IN int *bias, OUT int *start, int n, in
 	start[e] = bias[e] - x_zero * sum;
 }
 
+// dot8 adds the products of a quad of weights with those of eight columns.
+#if defined(DOT)
+FUNCTION int dot4(uint w, uint x, int s) {
+	int d;
+	__asm__("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(x), "r"(w), "r"(s));
+	return d;
+}
+
+FUNCTION int8 dot8(uint w, uint8 x, int8 s) {
+	s.s0 = dot4(w, x.s0, s.s0);
+	s.s1 = dot4(w, x.s1, s.s1);
+	s.s2 = dot4(w, x.s2, s.s2);
+	s.s3 = dot4(w, x.s3, s.s3);
+	s.s4 = dot4(w, x.s4, s.s4);
+	s.s5 = dot4(w, x.s5, s.s5);
+	s.s6 = dot4(w, x.s6, s.s6);
+	s.s7 = dot4(w, x.s7, s.s7);
+	return s;
+}
+#else
 #define WEIGHT(quad, j) ((int)(quad) << (24 - 8 * (j)) >> 24)
 
-// dot8 adds the products of a quad of weights with those of eight columns.
 FUNCTION int8 dot8(uint w, uint8 x, int8 s) {
 	s += as_int8(x & 255u) * WEIGHT(w, 0);
 	s += as_int8(x >> 8u & 255u) * WEIGHT(w, 1);
@@ -33,6 +52,7 @@ FUNCTION int8 dot8(uint w, uint8 x, int8 s) {
 	s += as_int8(x >> 24u) * WEIGHT(w, 3);
 	return s;
 }
+#endif
 
 // window_column is a column that a thread fetches and stores.
 typedef struct window_column {

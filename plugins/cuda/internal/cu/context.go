@@ -14,7 +14,7 @@ import (
 type Context struct {
 	c       *CUDA
 	context uintptr
-	module  uintptr
+	modules []module // a kernel is that of the first module that has it
 	stream  uintptr
 	kernels map[string]uintptr
 	pinned  pinned
@@ -22,12 +22,18 @@ type Context struct {
 	args    [mostArgs]unsafe.Pointer
 }
 
+// module is PTX that was loaded.
+type module struct {
+	text   string
+	handle uintptr
+}
+
 // mostArgs is how many arguments a kernel has at most.
 const mostArgs = 32
 
 // Open creates a context on the GPU with a UUID and loads PTX, which the driver
 // compiles for it. Where it does not, the error has the compiler's words.
-func (c *CUDA) Open(uuid, ptx string) (*Context, error) {
+func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 	device, err := c.find(uuid)
 	if err == nil {
 		err = c.suits(device)
@@ -47,6 +53,9 @@ func (c *CUDA) Open(uuid, ptx string) (*Context, error) {
 		}
 		if err := x.pinned.take(c); err != nil {
 			return err
+		}
+		if c.dots(device) {
+			_ = x.load(dot) // a driver that does not compile it has the others
 		}
 		return x.load(ptx)
 	})
@@ -73,7 +82,11 @@ func (x *Context) load(ptx string) error {
 	image, log := append([]byte(ptx), 0), make([]byte, 1<<14)
 	options := [2]int32{errorLog, errorLogSize}
 	values := [2]uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
-	err := x.c.check("cuModuleLoadDataEx", x.c.loadModule(&x.module, &image[0], 2, &options[0], &values[0]))
+	m := module{text: ptx}
+	err := x.c.check("cuModuleLoadDataEx", x.c.loadModule(&m.handle, &image[0], 2, &options[0], &values[0]))
+	if err == nil {
+		x.modules = append(x.modules, m)
+	}
 	runtime.KeepAlive(log)
 	var e *Error
 	if !errors.As(err, &e) {

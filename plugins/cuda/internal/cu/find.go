@@ -87,6 +87,15 @@ func (c *CUDA) find(uuid string) (int32, error) {
 	return 0, fmt.Errorf("libcuda sees %d GPUs, and %s is none of them", n, uuid)
 }
 
+// dots reports whether a device has dot products of bytes: sm_61 and later.
+func (c *CUDA) dots(device int32) bool {
+	var major, minor int32
+	if c.attribute(&major, capabilityMajor, device) != 0 || c.attribute(&minor, capabilityMinor, device) != 0 {
+		return false
+	}
+	return major > leastMajor || major == leastMajor && minor > 0
+}
+
 // unavailable says why no context can be created.
 func (c *CUDA) unavailable(device int32, err error) error {
 	var mode int32

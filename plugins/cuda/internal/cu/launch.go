@@ -2,17 +2,25 @@ package cu
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 	"unsafe"
 )
 
-// kernel returns a kernel of the module.
+// kernel returns a kernel of the modules.
 func (x *Context) kernel(name string) (uintptr, error) {
 	if k, ok := x.kernels[name]; ok {
 		return k, nil
 	}
 	var k uintptr
-	err := x.c.check("cuModuleGetFunction", x.c.function(&k, x.module, &append([]byte(name), 0)[0]))
+	of := x.modules[len(x.modules)-1]
+	for _, m := range slices.Backward(x.modules) {
+		if strings.Contains(m.text, ".entry "+name+"(") {
+			of = m
+		}
+	}
+	err := x.c.check("cuModuleGetFunction", x.c.function(&k, of.handle, &append([]byte(name), 0)[0]))
 	if err != nil {
 		return 0, err
 	}

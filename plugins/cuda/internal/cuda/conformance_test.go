@@ -8,7 +8,20 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/plugins/gpu"
 )
+
+// TestWithoutDots: products of bytes have the bits of others where a GPU has no dot products, too.
+func TestWithoutDots(t *testing.T) {
+	for _, c := range devicetest.Cases() {
+		if c.Name != "conv_int8: 3x3, padding, zero of x" && c.Name != "dense_int8: long sums" {
+			continue
+		}
+		if fails(t, c, gpu.PTX) {
+			t.Errorf("%s fails", c.Name)
+		}
+	}
+}
 
 // TestConformance: the device keeps the contract, and the bits of the class that it
 // claims. All cases take minutes on the machine: BNCTL_PTX=full runs them, make test

@@ -25,7 +25,7 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.Open(uuid, gpu.PTX)
+	x, err := c.Open(uuid, gpu.PTX, gpu.DotPTX)
 	if err != nil {
 		return nil, err
 	}

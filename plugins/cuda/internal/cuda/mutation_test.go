@@ -107,7 +107,7 @@ func fails(t *testing.T, c devicetest.Case, kernels string) bool {
 		t.Fatal(err)
 	}
 	open := func(context.Context, string) (device.Device, error) {
-		return gpu.New(anyGPU, machine{m, module}), nil
+		return gpu.New(anyGPU, machine{m, module, nil}), nil
 	}
 	return c.Judge(t.Context(), open, device.F32).Err != nil
 }

@@ -15,6 +15,7 @@ import (
 type machine struct {
 	*ptx.Machine
 	module *ptx.Module
+	dots   *ptx.Module // kernels to be taken before; nil: none
 }
 
 func (m machine) Alloc(bytes int) (gpu.Buffer, error) {
@@ -39,7 +40,11 @@ func (m machine) Copy(to, from gpu.Buffer, n int) error {
 }
 
 func (m machine) Launch(kernel string, groups [2]int, args []any) error {
-	return m.Machine.Launch(m.module.Entries[kernel], [3]int{groups[0], groups[1], 1}, [3]int{gpu.Threads, 1, 1},
+	entry := m.module.Entries[kernel]
+	if m.dots != nil && m.dots.Entries[kernel] != nil {
+		entry = m.dots.Entries[kernel]
+	}
+	return m.Machine.Launch(entry, [3]int{groups[0], groups[1], 1}, [3]int{gpu.Threads, 1, 1},
 		words(args)...)
 }
 
@@ -61,7 +66,11 @@ func onMachine(t *testing.T) Provider {
 	return Provider{Library: fake(t, ""), open: func(string) (gpu.Driver, error) {
 		m := ptx.New()
 		module, err := m.Load(gpu.PTX)
-		return machine{m, module}, err
+		if err != nil {
+			return nil, err
+		}
+		dots, err := m.Load(gpu.DotPTX)
+		return machine{m, module, dots}, err
 	}}
 }
 

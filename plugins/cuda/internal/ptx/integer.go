@@ -26,6 +26,15 @@ func init() {
 	add("mov.pred", form{out: 1, in: []int{1}, one: func(x uint64) uint64 { return x }})
 	addCounts()
 	addFields()
+	add("dp4a.u32.s32", form{out: 32, in: []int{32, 32, 32}, three: dot})
+}
+
+// dot adds the products of four bytes without a sign and four with one.
+func dot(x, y, z uint64) uint64 {
+	for i := 0; i < 32; i += 8 {
+		z += uint64(int64(x>>i&255) * signed(y>>i&255, 8))
+	}
+	return low(z, 32)
 }
 
 func two(w int, f func(x, y uint64) uint64) form { return form{out: w, in: []int{w, w}, two: f} }

@@ -209,3 +209,16 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// TestDot: products of bytes without a sign and with one, of the least and the largest.
+func TestDot(t *testing.T) {
+	const first, second, third = -5 + 255*127 + 1*-128, 255 * -128 * 4, 4*200*-1 - 1
+	for _, c := range []struct{ x, y, z uint32 }{{0x01ff0000, 0x807f0000, 0xfffffffb},
+		{0xffffffff, 0x80808080, 0}, {0xc8c8c8c8, 0xffffffff, 0xffffffff}} {
+		got := int32(forms["dp4a.u32.s32"].three(uint64(c.x), uint64(c.y), uint64(c.z)))
+		want := map[uint32]int32{0x01ff0000: first, 0xffffffff: second, 0xc8c8c8c8: third}[c.x]
+		if got != want {
+			t.Errorf("%#x by %#x and %d: %d, want %d", c.x, c.y, int32(c.z), got, want)
+		}
+	}
+}

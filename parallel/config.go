@@ -52,7 +52,8 @@ type Config struct {
 	// after growing pauses, or says FleetClosed. nil: what is lost stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
 	// Timeout is how long a device may keep others waiting before it counts as
-	// lost, and how long a run without any device waits for one. 0 is 30 s.
+	// lost, and how long a run without any device waits for one. 0 is 30 s, and ten minutes for
+	// a device that is the only one.
 	Timeout time.Duration
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.

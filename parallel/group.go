@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
@@ -47,6 +48,9 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 		return nil, err
 	}
 	t := &timeouts{timeout: c.timeout()}
+	if c.Timeout == 0 {
+		t.only = onlyTimeout
+	}
 	g := &Group{placement: placement.New(ranks, c.Placement, c.Batch, c.Replicas),
 		comm: newCommunicator(c, ranks, t), timeouts: t,
 		bySpeed: c.BySpeed, flows: c.flows}
@@ -173,8 +177,12 @@ func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 
 // eachAfter is eachAlone where the members have that many calls to end before.
 func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
+	least := time.Duration(0)
+	if len(g.members) == 1 {
+		least = g.timeouts.only
+	}
 	return g.members.each(func(rank int, m *member) error {
-		return g.timeouts.behind(m, calls, func() error { return f(rank, m) })
+		return g.timeouts.behind(m, calls, least, func() error { return f(rank, m) })
 	})
 }
 

@@ -167,7 +167,7 @@ func (d *Driver) profile(ctx context.Context, in []tensor.Tensor) (o device.Outc
 	}
 	m := d.group.members[0]
 	d.group.runs++
-	err = d.group.timeouts.call(m, func() (err error) {
+	err = d.group.timeouts.behind(m, 0, d.group.timeouts.only, func() (err error) {
 		o, err = m.exe.Run(ctx, device.Step{Function: graph.Predict, Number: d.group.runs,
 			Rows: []int{in[0].Shape[0]}, Inputs: in, Profile: true})
 		return err

@@ -15,6 +15,8 @@ import (
 //	waited for by others    Timeout
 //	alone                   Timeout + 10 x longest step, for every call before it too
 //	the first load          a minute at least: a device may compile
+//	the only device         ten minutes at least, where Config.Timeout is not given: no other one
+//	                        waits or could go on, and a slow machine takes its time for a large network
 
 // timeoutFactor is how many times the longest step so far a run may take, beyond
 // the time-out, if no other device is there to wait for it.
@@ -29,18 +31,22 @@ const loadTimeout = time.Minute
 type timeouts struct {
 	timeout time.Duration // Config.Timeout
 	longest time.Duration // of the steps so far
+	only    time.Duration // that a device may take at least where it is the only one
 }
+
+// onlyTimeout is timeouts.only where Config.Timeout is not given.
+const onlyTimeout = 10 * time.Minute
 
 // took notes how long a step took.
 func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
 
 // call calls f, which waits for no other device, and gives m up if that takes
 // much longer than a step.
-func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, f) }
+func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, 0, f) }
 
-// behind is call where the device has that many calls to end before.
-func (l *timeouts) behind(m *member, calls int, f func() error) error {
-	t := awake.AfterFunc(time.Duration(1+calls)*(l.timeout+timeoutFactor*l.longest), m.giveUp)
+// behind is call where the device has that many calls to end before, and may take least at least.
+func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() error) error {
+	t := awake.AfterFunc(time.Duration(1+calls)*max(l.timeout+timeoutFactor*l.longest, least), m.giveUp)
 	defer t.Stop()
 	return l.mark(m, f())
 }

@@ -1,0 +1,28 @@
+package parallel
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestOnlyDeviceMayBeSlow: the only device of a run is not given up after the time that others would wait for it.
+func TestOnlyDeviceMayBeSlow(t *testing.T) {
+	g := opened(t, refs(t, 1), Config{}).group
+	if g.timeouts.only != onlyTimeout {
+		t.Errorf("the only device may take %v, want %v", g.timeouts.only, onlyTimeout)
+	}
+	g.timeouts.timeout = 20 * time.Millisecond
+	slow := func(_ int, m *member) error {
+		time.Sleep(300 * time.Millisecond)
+		return context.Cause(t.Context())
+	}
+	if err := g.eachAlone(slow); err != nil || g.members[0].hung.Load() {
+		t.Errorf("%v, given up: %v", err, g.members[0].hung.Load())
+	}
+	given := opened(t, refs(t, 1), Config{Timeout: time.Minute}).group
+	if given.timeouts.only != 0 {
+		t.Errorf("with a time-out that is given the only device may take %v, want no more than that",
+			given.timeouts.only)
+	}
+}

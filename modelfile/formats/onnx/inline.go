@@ -167,6 +167,9 @@ func (c *functionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProt
 	a = proto.Clone(a).(*onnxpb.AttributeProto)
 	if a.G != nil {
 		inner := functionCall{c.attributes, maps.Clone(c.names), c.prefix}
+		for _, in := range a.G.Input { // of a loop's body
+			in.Name = inner.name(in.Name)
+		}
 		a.G.Node = inner.copies(a.G.Node)
 		for _, t := range a.G.Initializer {
 			t.Name = inner.name(t.Name)

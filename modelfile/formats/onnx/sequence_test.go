@@ -119,3 +119,20 @@ func TestUnreadIndices(t *testing.T) {
 		t.Errorf("%v, want 3", got)
 	}
 }
+
+// TestLoopInFunction: the names of a loop's body are those of the function's call.
+func TestLoopInFunction(t *testing.T) {
+	value := func(name string) *onnxpb.ValueInfoProto { return &onnxpb.ValueInfoProto{Name: name} }
+	body := &onnxpb.GraphProto{Node: nodes{op("Cast", "i", "f", intAttr("to", 1)), op("Add", "v f", "w")},
+		Input:  []*onnxpb.ValueInfoProto{value("i"), value("c"), value("v")},
+		Output: []*onnxpb.ValueInfoProto{value("c"), value("w")}}
+	loop := op("Loop", "n  a", "b", &onnxpb.AttributeProto{Name: "body", Type: onnxpb.AttributeProto_GRAPH, G: body})
+	m := modelOf(17, 0, []int64{2}, nil, scalarInt("four", 4),
+		&onnxpb.NodeProto{OpType: "Sum4", Domain: "own", Input: []string{"x", "four"}, Output: []string{"z"}},
+		&onnxpb.NodeProto{OpType: "Sum4", Domain: "own", Input: []string{"z", "four"}, Output: []string{"y"}})
+	m.Functions = []*onnxpb.FunctionProto{{Name: "Sum4", Domain: "own", Input: []string{"a", "n"}, Output: []string{"b"},
+		Node: nodes{loop}, OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: 17}}}}
+	if got := evalCounting(t, m); !slices.Equal(got, []float64{12, 13}) {
+		t.Errorf("%v, want 12 and 13", got)
+	}
+}

@@ -66,7 +66,8 @@ train() { "$bnctl" train "${recipe[@]}" --quiet --overwrite "$@" >out 2>err || {
 watched() { # FUNCTION FLAGS
 	local then=$1 at=0 done
 	shift
-	"$bnctl" train "${recipe[@]}" --overwrite --log-every 1 "$@" >out 2>err &
+	: >err # of a run before
+	"$bnctl" train "${recipe[@]}" --overwrite --log-every 1 "$@" >out 2>>err &
 	pid=$! devices=()
 	while kill -0 "$pid" 2>/dev/null; do
 		done=$(grep -c '^epoch [0-9]*  step ' err || true)
@@ -113,6 +114,7 @@ for i in $(seq "$recipes"); do
 		stopped=
 		rm -f s.bnc s.bnm
 		if ! watched stopping $cut --checkpoint s.bnc -o s.bnm; then
+			[ -f s.bnc ] || { echo "${recipe[*]} ${cuts[*]}" && cat err; } >&2
 			cut=$(cut)
 			cuts+=("resumed: $cut")
 			"$bnctl" train --resume s.bnc $cut -o s.bnm --quiet >out 2>err || { cat err >&2; exit 1; }
@@ -123,12 +125,11 @@ for i in $(seq "$recipes"); do
 	[ "$(sort -u predictions | wc -l)" = 1 ] || { echo "${recipe[*]}: predictions differ: ${cuts[*]}" >&2; exit 1; }
 	echo "$(wc -l <templates) templates, $kills kills, $(wc -l <predictions) predictions  $(head -c 16 templates)  ${recipe[*]}"
 	printf '%s\n' "${cuts[@]}" | sed 's/^/    /'
-	number=$(grep -o 'stages [^ ]*' <<<"${cuts[*]}" | awk -F'[ ,]' '{ n = $2 ~ /^[0-9]+$/ ? $2 : NF; print n }' | sort -un | paste -sd, | sed 's/,/, /g')
-	rows+=("  [\"\`${recipe[*]}\`\", \"$number\", \"$kills\", \"$(head -c 16 templates)\"]")
+	rows+=("  [\"\`${recipe[*]}\`\", \"$kills\", \"$(head -c 16 templates)\"]")
 done
 [ -z "${JSON:-}" ] || {
 	printf '{\n "processor": "%s, %s cores",\n "command": "make sweep-stages",\n "measured": "%s",\n' \
 		"$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$(nproc)" "$(date +%F)"
 	printf ' "conditions": "each recipe on one device, over three random cuts on one or two columns, over one with its devices killed, and stopped and resumed with other stages: one template, and one prediction",\n'
-	printf ' "columns": ["recipe", "stages", "devices killed", "sha256"],\n "rows": [\n%s\n ]\n}\n' "$(printf '%s,\n' "${rows[@]}" | sed '$ s/,$//')"
+	printf ' "columns": ["recipe", "devices killed", "sha256"],\n "rows": [\n%s\n ]\n}\n' "$(printf '%s,\n' "${rows[@]}" | sed '$ s/,$//')"
 } >"$JSON"

@@ -112,7 +112,7 @@ func (s Spec) Fits(programs []*graph.Program, rows int, free []int64) error {
 	stages := len(programs)
 	columns := len(free) / stages
 	for i, program := range programs {
-		want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, stages-i))
+		want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, stages-i), s.Waves)
 		for _, has := range free[i*columns : (i+1)*columns] {
 			if has > 0 && want > has {
 				const mib = 1 << 20
@@ -145,15 +145,15 @@ func (s Spec) rowsOfWave(rows, stages, columns int) int {
 	return (rows + columns*waves - 1) / (columns * waves)
 }
 
-// bytesOf estimates the memory that a program takes on a device: its state, the gradients that are
-// added up, and the values of a number of rows in so many waves.
-func bytesOf(p *graph.Program, rows, waves int) int64 {
+// bytesOf estimates the memory that a program takes on a device: its state, the gradients of all waves that
+// are added up, and the values of a number of rows in so many waves that are under way.
+func bytesOf(p *graph.Program, rows, waves, all int) int64 {
 	bytes := int64(0)
 	for _, s := range p.State {
 		size := int64(tensor.Count(s.Shape) * s.DType.Size())
 		bytes += size
 		if p.Function(graph.Reduce) != nil && s.Role.Trained() {
-			bytes += size * int64(1+bits.Len(uint(waves))) // a sum for each level of the tree
+			bytes += size * int64(1+bits.Len(uint(all))) // a sum for each level of the tree
 		}
 	}
 	return bytes + activations(p, rows, waves)

@@ -37,8 +37,11 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 		return lifecycle.Errorf(device.OutOfMemory, "%d rows in %d replicas want %.3g bytes", c.Rows, c.Replicas,
 			need)
 	}
-	size := r.layOut(c)
-	if err := checkMemory(float64(size - r.memory.ArenaBytes())); err != nil {
+	size, further := r.layOut(c), 0
+	if !r.allocated { // state and regions come with the first run, and are there before later growths
+		further = r.memory.StateBytes() + run.HeldBytes(r.functions, c)
+	}
+	if err := checkMemory(float64(size - r.memory.ArenaBytes() + further)); err != nil {
 		r.layOut(r.capacity)
 		return err
 	}

@@ -32,17 +32,17 @@ const steps = 255
 func (r Range) scaleOf() (scale, error) {
 	low, high := min(r.Low, 0), max(r.High, 0)
 	if !tensor.IsFinite(low) || !tensor.IsFinite(high) {
-		return scale{}, problem.Advise("look at the model with {doctor}", "its range is %g to %g, which is not finite",
-			r.Low, r.High)
+		return scale{}, problem.Advise("look at the model with {doctor}",
+			"its range is %g to %g, which is not finite", r.Low, r.High)
 	}
 	s := float32((high - low) / steps)
 	switch {
 	case low == high: // a dead map: all of it is 0
 		return scale{of: 1}, nil
 	case s < leastScale || s > mostScale:
-		return scale{}, problem.Advise("look at the model with {doctor}, or leave the layers beside it float32 with {keep}",
-			"its range is %g to %g: a step would be %g, want %g to %g", r.Low, r.High, (high-low)/steps, leastScale,
-			mostScale)
+		advice := "look at the model with {doctor}, or leave the layers beside it float32 with {keep}"
+		return scale{}, problem.Advise(advice, "its range is %g to %g: a step would be %g, want %g to %g",
+			r.Low, r.High, (high-low)/steps, leastScale, mostScale)
 	}
 	return scale{s, int(min(math.RoundToEven(-low/float64(s)), steps))}, nil
 }

@@ -61,12 +61,24 @@ func (m *move) action() run.Action {
 
 // moveUnit moves one unit; elements are words of their size.
 func moveUnit[T uint8 | uint16 | uint64](m *move, to, from []byte) {
-	src, dst := run.View[T](from)[m.src.from:], run.View[T](to)[m.dst.from:]
-	run.Walk(m.shape, m.dst.strides, m.src.strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
-		for k := range n {
-			dst[to+k*toStep] = src[from+k*fromStep]
+	copyElements(m.loops(), run.View[T](to)[m.dst.from:], run.View[T](from)[m.src.from:])
+}
+
+// copyElements copies what loops go over, runs of elements at once.
+func copyElements[T uint8 | uint16 | uint64](loops []axis, dst, src []T) {
+	first := loops[0]
+	switch {
+	case len(loops) > 1:
+		for k := range first.n {
+			copyElements(loops[1:], dst[k*first.to:], src[k*first.from:])
 		}
-	})
+	case first.to == 1 && first.from == 1:
+		copy(dst[:first.n], src)
+	default:
+		for k := range first.n {
+			dst[k*first.to] = src[k*first.from]
+		}
+	}
 }
 
 // setAll sets all elements of a unit of y.

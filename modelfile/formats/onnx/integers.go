@@ -33,10 +33,12 @@ func (c *call) make(op string) []value {
 			"to floats")
 		return nil
 	}
+	truth := slices.ContainsFunc(c.in, func(x value) bool { return x.truth }) && slices.Contains(moving, op)
 	out := makers[op](c)
 	for i := range out {
+		out[i].truth = out[i].truth || truth
 		if integer && !casts && !out[i].bytes {
-			if out[i].integer = !compares; out[i].integer {
+			if out[i].integer = out[i].integer || !compares; out[i].integer {
 				out[i].kind, out[i].bytes = c.in[0].kind, c.in[0].bytes
 				if sums {
 					out[i].kind = tensor.I32

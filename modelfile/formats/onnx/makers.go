@@ -52,7 +52,7 @@ func init() { // the makers refer to the table's users
 		"Resize": one(resize), "Upsample": one(resize),
 
 		"Sin": one(sineCosine), "Cos": one(sineCosine), "Tan": one(tangent), "Asin": one(arc), "Acos": one(arc),
-		"Atan": one(arc), "TopK": topK, "ArgMin": argExtreme, "OneHot": one(oneHot), "Compress": one(compress),
+		"Atan": one(arc), "TopK": topK, "ArgMin": argExtreme, "OneHot": oneHots, "Compress": one(compress),
 		"CenterCropPad": one(centerCropPad), "Col2Im": one(col2Im), "AffineGrid": one(affineGrid),
 		"MeanVarianceNormalization": one(meanVariance),
 

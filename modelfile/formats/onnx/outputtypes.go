@@ -23,7 +23,7 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
 	case x.truth:
 		d = tensor.Bool
 	case x.integer:
-		d = declaredInteger(o)
+		d = declaredInteger(o, x)
 	}
 	if d != tensor.F32 {
 		r.types = append(r.types, models.FileType{Output: name, DType: d})
@@ -48,11 +48,14 @@ func (r *reader) hasPick(name, of string, p pick) {
 	r.types = append(r.types, models.FileType{Output: name, DType: d, Picks: of, Shape: shape})
 }
 
-// declaredInteger is the type of integers that the file gives an output; what nodes make is i64.
-func declaredInteger(o *onnxpb.ValueInfoProto) tensor.DType {
+// declaredInteger is the type of integers that the file gives an output; without one what nodes make is i64.
+func declaredInteger(o *onnxpb.ValueInfoProto, x value) tensor.DType {
 	d, err := dtype(o.GetType().GetTensorType().GetElemType())
-	if err != nil || isFloat(d) {
-		return tensor.I64
+	switch {
+	case err == nil && !isFloat(d):
+		return d
+	case x.kind != 0:
+		return x.kind
 	}
-	return d
+	return tensor.I64
 }

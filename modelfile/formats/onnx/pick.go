@@ -141,6 +141,16 @@ func topK(c *call) []value {
 	return append([]value{rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
 }
 
+// oneHots is oneHot, with the type of its two numbers.
+func oneHots(c *call) []value {
+	out := rows(oneHot(c))
+	if c.err == nil {
+		out.truth, out.integer = c.in[2].c.DType == tensor.Bool, !isFloat(c.in[2].c.DType)
+		out.integer = out.integer && !out.truth
+	}
+	return []value{out}
+}
+
 // oneHot compares numbers with the places of a new axis; those below 0 count from its end.
 func oneHot(c *call) graph.Value {
 	s := c.shape(0)

@@ -91,6 +91,10 @@ func (t *Tensor) elements() (any, error) {
 			whole[i] = int(b)
 		}
 		return whole, nil
+	case tensor.Bool:
+		return tensor.View[bool](v), nil
+	case tensor.I8:
+		return tensor.View[int8](v), nil
 	}
 	return nil, invalid("output %q is %s, which JSON does not have; ask for binary_data", t.Name, t.Datatype)
 }

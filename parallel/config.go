@@ -67,6 +67,9 @@ type Config struct {
 	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when these are
 	// closed, with the time that they have waited.
 	Divided func(*stage.Plan)
+	// Measure: OpenStaged measures how long layers take, in a step of two replicas of which nothing is left, and
+	// divides the network by that, unless layers are named.
+	Measure bool
 	Slower  func(why error)      // called if devices that could exchange directly do not
 	Lost    func(LostDevice)     // called for every lost device
 	Back    func(RejoinedDevice) // called for every device that takes part again

@@ -31,6 +31,7 @@ type flow struct {
 	worked  map[*member]time.Duration // that it did not wait for others
 	took    time.Duration             // all of it
 	failed  *stageError
+	profile map[*member]map[string][]device.Outcome // of the runs of each function; nil: nobody asked
 }
 
 // crossing is a value that crosses, of one replica.
@@ -218,11 +219,13 @@ func (f *flow) one(ctx context.Context, d *Driver, m *member, fn *graph.Function
 	for _, v := range p.Given(fn) {
 		step.Inputs = append(step.Inputs, f.input(fn.Values[v], replicas))
 	}
+	step.Profile = f.profile != nil
 	out, err := m.exe.Run(ctx, step)
 	if err != nil {
 		return err
 	}
 	f.add(m, out)
+	f.note(m, fn, out)
 	at := 0
 	for _, o := range fn.Outputs {
 		if o.Keep {

@@ -83,12 +83,12 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	if err != nil {
 		return nil, d.Stages(), err
 	}
-	times := n.Times(p)
+	times := n.Times(p, l.rows, 0)
 	if c.Samples == 0 || c.Samples > streamsWorth*c.Batch || c.Divided != nil {
 		if times, err = l.measure(ctx, times); err != nil {
 			return nil, d.Stages(), errors.Join(err, l.Close())
 		}
-		if better, ok := n.Again(d, times); ok && len(asked.Layers) == 0 {
+		if better, ok := d.Again(times); ok && len(asked.Layers) == 0 {
 			if err := l.Close(); err != nil {
 				return nil, 0, err
 			}
@@ -352,7 +352,7 @@ func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, err
 			}
 		}
 		f := d.program.current.Function(graph.Predict)
-		times = p.division.Measured(times, s, f, o.Nodes, o.Took, rows)
+		times = p.division.Measured(times, s, rows, stage.Ran{Function: f, Nodes: o.Nodes, Took: o.Took})
 		for i, name := range p.yields[s] {
 			values[name] = o.Outputs[i]
 		}

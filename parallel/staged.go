@@ -37,17 +37,20 @@ type Plan = stage.Plan
 type Staged struct {
 	pipeline *Pipeline // of the stages, which predicts
 	config   Config
-	program  *graph.Program // of all layers
-	together bool           // all replicas of a member are one run
-	group    *Group         // of all devices, for those who ask
+	program  *graph.Program   // of all layers
+	programs []*graph.Program // of the stages
+	rows     int              // of a wave, at most
+	waves    int              // of a step
+	together bool             // all replicas of a member are one run
+	group    *Group           // of all devices, for those who ask
 	version  device.Version
 	stepped  bool
 	ledger   *ledger
 	rest     map[string]tensor.Tensor // state that no stage has
 	err      error                    // of a Commit that was not finite: there is no state any more
 	ofStage  Config                   // of each stage
-	network  *stage.Network
 	division *stage.Division
+	times    []float64 // of the layers, as they should be or were measured
 	plan     *stage.Plan
 	worked   []time.Duration // of each stage: the mean of its devices, in all steps
 	stepping time.Duration   // and how long these took
@@ -92,12 +95,34 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err != nil {
 		return nil, 0, err
 	}
+	full := withZeros(p, state)
+	load := func(d *stage.Division) (*Staged, error) { return newStaged(ctx, d, p, full, devices, c, of, free) }
+	s, err := load(d)
+	if err != nil {
+		return nil, d.Stages(), err
+	}
+	s.times = n.Times(p, s.rows, s.waves)
+	if c.Measure && !s.together {
+		if s, err = s.remeasured(ctx, full, len(of.Layers) == 0, load); err != nil {
+			return nil, d.Stages(), err
+		}
+	}
+	s.planned()
+	s.keepRest(full)
+	s.ledger.begin(0, full)
+	s.refreshGroup()
+	return s, d.Stages(), nil
+}
+
+// newStaged loads the stages of d, and writes a state that is whole. free is what the devices have of memory.
+func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
+	devices []Member, c Config, of stage.Spec, free []int64) (*Staged, error) {
 	programs, err := d.Programs(p)
 	if err == nil && c.Recomputing != nil {
 		err = of.Fits(programs, c.Batch, free)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	columns, err := stage.Columns(len(devices), len(programs))
 	if err == nil && columns > c.Replicas {
@@ -106,44 +131,38 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 			fmt.Sprintf("use {replicas} %d or fewer devices", columns))
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	c = oneByOne(c)
-	s := &Staged{config: c, program: p, ledger: &ledger{}, pipeline: emptyPipeline(p), network: n, division: d,
-		rest: map[string]tensor.Tensor{}}
+	s := &Staged{config: c, program: p, programs: programs, ledger: &ledger{}, pipeline: emptyPipeline(p),
+		division: d, rest: map[string]tensor.Tensor{}, waves: 1}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
 			f := program.Function(name)
 			s.together = s.together || f != nil && f.Reduces()
 		}
 	}
+	if !s.together {
+		s.waves = max(c.Replicas/columns, 1)
+	}
+	s.rows = (c.Batch + columns*s.waves - 1) / (columns * s.waves)
 	c.flows, c.Referee = !s.together, nil
 	s.ofStage = c
-	full := withZeros(p, state)
 	for i, program := range programs {
 		c.stage = i + 1
-		if err := s.open(ctx, program, full, devices[i*columns:(i+1)*columns], c); err != nil {
-			return nil, len(programs), errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
+		if err := s.open(ctx, program, state, devices[i*columns:(i+1)*columns], c); err != nil {
+			return nil, errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
 		}
 	}
-	s.planned(programs)
-	s.keepRest(full)
-	s.ledger.begin(0, full)
-	s.refreshGroup()
-	return s, len(programs), nil
+	return s, nil
 }
 
-// planned makes the plan of the stages, of which programs are those, and begins to count how long they wait.
-func (s *Staged) planned(programs []*graph.Program) {
-	c, waves, columns := s.config, 1, len(s.pipeline.stages[0].group.members)
-	if !s.together {
-		waves = max(c.Replicas/columns, 1)
-	}
-	rows := (c.Batch + columns*waves - 1) / (columns * waves)
-	s.plan = s.division.Plan(programs, s.network.Times(s.program), s.pipeline.columns(), rows, waves)
-	s.worked, s.stepping = make([]time.Duration, len(programs)), 0
-	if c.Divided != nil {
-		c.Divided(s.plan)
+// planned makes the plan of the stages, and begins to count how long they wait.
+func (s *Staged) planned() {
+	s.plan = s.division.Plan(s.programs, s.times, s.pipeline.columns(), s.rows, s.waves)
+	s.worked, s.stepping = make([]time.Duration, len(s.programs)), 0
+	if s.config.Divided != nil {
+		s.config.Divided(s.plan)
 	}
 }
 

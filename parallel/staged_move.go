@@ -105,14 +105,14 @@ func (s *Staged) join(i, other int, d *stage.Division, programs []*graph.Program
 		return err
 	}
 	drivers := append(append([]*Driver(nil), s.pipeline.stages[:i]...), s.pipeline.stages[i+1:]...)
-	s.pipeline, s.division = emptyPipeline(s.program), d
+	s.pipeline, s.division, s.programs = emptyPipeline(s.program), d, programs
 	for at, driver := range drivers {
 		s.pipeline.add(driver, driver.program.current.Function(graph.Predict))
 		for _, m := range driver.group.members {
 			m.stage = at + 1
 		}
 	}
-	s.planned(programs)
+	s.planned()
 	s.refreshGroup()
 	if s.config.Moved != nil {
 		s.config.Moved(MovedStage{Stage: i + 1, First: was.First, Last: was.Last, Step: uint64(s.version),

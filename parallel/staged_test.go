@@ -156,6 +156,7 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 				t.Fatal(err)
 			}
 			planned := 0
+			config.Measure = c.devices < 4
 			config.Divided = func(plan *stage.Plan) { planned = len(plan.Stages) }
 			d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c.devices), config)
 			if err != nil {

@@ -171,6 +171,9 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	return nil
 }
 
+// longRun is from how many steps on it is worth to measure where to divide a network.
+const longRun = 32
+
 // driverConfig says what the driver does.
 func (s *Session) driverConfig() parallel.Config {
 	c, r := &s.plan.config, s.plan.recipe
@@ -178,7 +181,8 @@ func (s *Session) driverConfig() parallel.Config {
 		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
 		Template: r.WeightSync == parallel.Template, Local: r.local(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
-		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved}
+		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved,
+		Measure: c.Divided != nil || r.TotalSteps() >= longRun}
 }
 
 // withAverages returns a state with averages, which begin at the weights unless a checkpoint brought

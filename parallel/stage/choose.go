@@ -18,32 +18,55 @@ import (
 // alike is by how much more time the slowest stage may take for fewer bytes across.
 const alike = 1.03
 
-// Rates of a core, which weigh work and memory traffic where nothing was measured.
+// Rates of a core with vectors of 512 bits, which weigh work and memory traffic where nothing was measured.
 const (
-	flopsPerSecond = 5e10
+	flopsPerSecond = 1.2e11
 	bytesPerSecond = 1e10
 )
 
-// Times estimates how long the nodes of the template take for a row, in seconds, by counting
-// what is done for them in p: in training, or where p does not train in prediction.
-func (n *Network) Times(p *graph.Program) []float64 {
-	times := make([]float64, len(n.main.Nodes))
-	for _, name := range []string{graph.Train, graph.Predict} {
-		if f := p.Function(name); f != nil {
-			n.account(f, times, func(i int) float64 {
-				c := f.Cost(&f.Nodes[i])
-				return c.RowFlops/flopsPerSecond + c.RowBytes/bytesPerSecond
-			})
-			break
-		}
+// sumTraffic is how often the bytes of a gradient cross for a replica: it is written, or added to a sum that
+// is read and written, and half of the time to another. updateTraffic is that for those of an update, whose
+// weights are laid out for the kernels again.
+const (
+	sumTraffic    = 2.5
+	updateTraffic = 2
+)
+
+// Times estimates how long the nodes of the template take for a row, in seconds, by counting what is done for
+// them in p: in training, or where p does not train in prediction. Every run reads all weights and makes all
+// gradients for its rows, of which it has that many; a step of training has so many waves of them.
+func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
+	times, each := make([]float64, len(n.main.Nodes)), float64(max(rows, 1))
+	f := p.Function(graph.Train)
+	if f == nil {
+		f = p.Function(graph.Predict)
+	}
+	if f != nil {
+		n.account(f, times, func(i int) float64 {
+			c := f.Cost(&f.Nodes[i])
+			for _, v := range f.Nodes[i].Out {
+				if t := f.Values[v].Type; t.Kind == graph.Replica {
+					c.Bytes += (sumTraffic - 1) * float64(tensor.Count(t.Shape)*t.DType.Size())
+				}
+			}
+			if f.Nodes[i].Op == graph.AllReduce { // it was added
+				c.Bytes = 0
+			}
+			return c.RowFlops/flopsPerSecond + (c.RowBytes+c.Bytes/each)/bytesPerSecond
+		})
+	}
+	if f := p.Function(graph.Commit); f != nil {
+		n.account(f, times, func(i int) float64 {
+			return updateTraffic * f.Cost(&f.Nodes[i]).Bytes / (each * float64(max(waves, 1))) / bytesPerSecond
+		})
 	}
 	return times
 }
 
 // Again returns the division into as many stages as d has that is best by times which were
 // measured, and whether it is worth to load it in place of d.
-func (n *Network) Again(d *Division, times []float64) (*Division, bool) {
-	better, err := n.Choose(Spec{Number: d.stages}, times)
+func (d *Division) Again(times []float64) (*Division, bool) {
+	better, err := d.network.Choose(Spec{Number: d.stages}, times)
 	return better, err == nil && better.slowest(times)*worthwhile < d.slowest(times)
 }
 

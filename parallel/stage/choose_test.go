@@ -65,7 +65,8 @@ func TestChosenCuts(t *testing.T) {
 }
 
 // TestPlannedWaits are those of a pipeline by arithmetic: stages of 1 and 3 seconds have, in 4 waves,
-// 1 + 3 + 3*3 = 13 seconds in all.
+// 1 + 3 + 3*3 = 13 seconds in all. If the first is the slower one it never waits: until a wave comes back it has
+// another to begin.
 func TestPlannedWaits(t *testing.T) {
 	g := parse(t, narrow)
 	n, err := stage.New(g)
@@ -92,6 +93,38 @@ func TestPlannedWaits(t *testing.T) {
 				t.Errorf("%d waves: stage %d waits %g, want %g", waves, s+1, q.Idle, want[s])
 			}
 		}
+	}
+	plan := d.Plan(programs, []float64{3, 0, 1, 0}, [][]string{{"a"}, {"b"}}, 1, 4)
+	if a, b := plan.Stages[0].Idle, plan.Stages[1].Idle; math.Abs(a) > 1e-12 || math.Abs(b-2./3) > 1e-12 ||
+		math.Abs(plan.Step-12) > 1e-9 {
+		t.Errorf("of 4 waves of 3 and 1 seconds stages wait %g and %g of %g seconds", a, b, plan.Step)
+	}
+}
+
+// TestTimesCountWeights: a run reads the weights once for all of its rows, so that with few rows a layer takes
+// longer for each.
+func TestTimesCountWeights(t *testing.T) {
+	g := parse(t, narrow)
+	n, err := stage.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parallel.PredictProgram(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []int{1, 8} { // 2*64*64 operations; 64 numbers and 64; 64*64 weights
+		want := 8192/1.2e11 + (512+16384/float64(rows))/1e10
+		if got := n.Times(p, rows, 0)[0]; math.Abs(got-want) > 1e-15 {
+			t.Errorf("%d rows: %g seconds a row, want %g", rows, got, want)
+		}
+	}
+	r := recipe(bn.Replica)
+	r.AuxWeight = 0
+	training, _ := programOf(t, g, r)
+	few, many := n.Times(training, 1, 4), n.Times(training, 64, 4)
+	if few[0] < 10*many[0] {
+		t.Errorf("a row takes %g seconds in a run of 1, and %g in one of 64", few[0], many[0])
 	}
 }
 

@@ -15,6 +15,8 @@ type Plan struct {
 	Rows   int  // of a wave: at once in a stage
 	waves  int  // of a step of training; 0: there is a stream of them
 	Ran    bool // Planned.Waited is known
+	// Step is how many seconds a step of training should take, without the update; 0: there is a stream.
+	Step float64
 }
 
 // Planned is a stage of a plan. Seconds are those of one device that has no others to share
@@ -67,17 +69,16 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 	return p
 }
 
-// wait computes how long stages will wait: in a stream for the slowest of them, in a step of training
-// for the first wave too, until it has come to the last stage and back.
+// wait computes how long stages will wait: in a stream for the slowest of them, in a step of training for
+// what others have not done yet.
 func (p *Plan) wait() {
-	slowest, once := 0.0, 0.0
+	all, waves := 0.0, 1.0
 	for _, q := range p.Stages {
-		slowest, once = max(slowest, q.Seconds), once+q.Seconds
+		all = max(all, q.Seconds)
 	}
-	all, waves := slowest, 1.0
 	if p.waves > 0 {
-		waves = float64(p.waves)
-		all = once + (waves-1)*slowest
+		all, waves = p.step(), float64(p.waves)
+		p.Step = float64(p.Rows) * all
 	}
 	for s := range p.Stages {
 		if q := &p.Stages[s]; all > 0 {
@@ -85,6 +86,10 @@ func (p *Plan) wait() {
 		}
 	}
 }
+
+// forwardShare is how much of the time of a wave its forward pass takes: the way back has two products for
+// each of it.
+const forwardShare = 1. / 3
 
 // activations estimates the bytes of values of that number of rows on a device, where that many waves
 // are between their forward and their backward pass.
@@ -136,14 +141,23 @@ func (p *Plan) Lines() []string {
 			float64(q.Activations)/mib, float64(q.Across)/mib, problem.Plural(p.Rows, "row"), 1e3*q.Seconds,
 			100*q.Idle))
 	}
+	if p.Step > 0 {
+		lines = append(lines, fmt.Sprintf("a step of %s should take %.2f s and the update of the weights",
+			problem.Plural(p.Rows*p.waves, "row"), p.Step))
+	}
 	return lines
 }
 
-// Measured returns times with those of a stage replaced by what a run of its function f took
-// for a number of rows: by node, or, where the device told no nodes, by the share that the
-// nodes of the stage had of times.
-func (d *Division) Measured(times []float64, stage int, f *graph.Function, nodes []time.Duration,
-	took time.Duration, rows int) []float64 {
+// Ran is a run of a function: what it took, and what its nodes did, if the device told that.
+type Ran struct {
+	Function *graph.Function
+	Nodes    []time.Duration
+	Took     time.Duration
+}
+
+// Measured returns times with those of a stage replaced by what runs of its functions took for a number of
+// rows: by node, or, where the device told no nodes, by the share that the nodes of the stage had of times.
+func (d *Division) Measured(times []float64, stage int, rows int, runs ...Ran) []float64 {
 	measured, whole := append([]float64(nil), times...), 0.0
 	for i := range times {
 		if d.node[i] == stage {
@@ -151,15 +165,23 @@ func (d *Division) Measured(times []float64, stage int, f *graph.Function, nodes
 			measured[i] = 0
 		}
 	}
-	if len(nodes) != len(f.Nodes) {
+	for _, r := range runs {
+		took, sum := r.Took.Seconds()/float64(rows), time.Duration(0)
+		for _, t := range r.Nodes {
+			sum += t
+		}
+		if len(r.Nodes) == len(r.Function.Nodes) && sum > 0 {
+			d.network.account(r.Function, measured, func(i int) float64 {
+				return took * r.Nodes[i].Seconds() / sum.Seconds()
+			})
+			continue
+		}
 		for i, t := range times {
 			if d.node[i] == stage && whole > 0 {
-				measured[i] = t / whole * took.Seconds() / float64(rows)
+				measured[i] += t / whole * took
 			}
 		}
-		return measured
 	}
-	d.network.account(f, measured, func(i int) float64 { return nodes[i].Seconds() / float64(rows) })
 	return measured
 }
 

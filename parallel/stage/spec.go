@@ -61,7 +61,7 @@ func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*
 	if n.rounds = s.BF16; s.Auto {
 		return n.fitting(s, p, rows, free)
 	}
-	d, err := n.Choose(s, n.Times(p))
+	d, err := n.Choose(s, n.Times(p, s.rowsOf(rows, len(free)), s.Waves))
 	if err == nil {
 		_, err = Columns(len(free), d.stages)
 	}
@@ -84,10 +84,11 @@ func valueOf(err error) string {
 func (n *Network) fitting(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	var lacking error
 	for stages := max(s.Least, 1); stages <= len(free); stages++ {
-		if _, err := Columns(len(free), stages); err != nil {
+		columns, err := Columns(len(free), stages)
+		if err != nil {
 			continue
 		}
-		d, err := n.Choose(Spec{Number: stages}, n.Times(p))
+		d, err := n.Choose(Spec{Number: stages}, n.Times(p, s.rowsOfWave(rows, stages, columns), s.Waves))
 		if err != nil {
 			return nil, cmp.Or(lacking, err)
 		}
@@ -134,6 +135,12 @@ func (s Spec) String() string {
 		return strings.Join(s.Layers, ",")
 	}
 	return strconv.Itoa(max(s.Number, 1))
+}
+
+// rowsOf returns how many of some rows are at once on one of so many devices.
+func (s Spec) rowsOf(rows, devices int) int {
+	stages := max(s.Number, len(s.Layers)+1)
+	return s.rowsOfWave(rows, stages, max(devices/stages, 1))
 }
 
 // rowsOfWave returns how many of some rows are at once on a device.

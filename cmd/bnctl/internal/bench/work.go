@@ -119,7 +119,8 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 	if err != nil {
 		return nil, err
 	}
-	c := parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}, Divided: divided}
+	c := parallel.Config{Replicas: r.Replicas, Batch: r.Batch, Rendezvous: remote.Rendezvous{}, Divided: divided,
+		Measure: true}
 	d, err := openTraining(ctx, m, program, members, s, c)
 	if err != nil {
 		return nil, err

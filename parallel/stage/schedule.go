@@ -1,0 +1,74 @@
+package stage
+
+import "math"
+
+// clock is a stage in a step that is thought through.
+type clock struct {
+	seconds       float64   // of a wave
+	most          int       // waves that may be under way
+	free          float64   // when it has done all that it has begun
+	forward, back []float64 // when waves were done, both ways
+}
+
+// step returns how long all waves take on their way forward and back, one forward one backward: a stage takes
+// what can begin first, rather a wave on its way back, and has at most as many under way as there are stages
+// from it to the last.
+func (p *Plan) step() (ends float64) {
+	stages := make([]clock, len(p.Stages))
+	for s, q := range p.Stages {
+		stages[s] = clock{seconds: q.Seconds, most: len(stages) - s}
+	}
+	for range 2 * len(stages) * p.waves {
+		at, begins, back := 0, math.Inf(1), false
+		for s := range stages {
+			if t := nextBack(stages, s); t < begins {
+				at, begins, back = s, t, true
+			}
+			if t := nextForward(stages, s, p.waves); t < begins {
+				at, begins, back = s, t, false
+			}
+		}
+		ends = max(ends, stages[at].run(begins, back))
+	}
+	return ends
+}
+
+// nextBack returns when stage s can begin the way back of its next wave, as far as is known yet.
+func nextBack(stages []clock, s int) float64 {
+	c := &stages[s]
+	n, done := len(c.back), c.forward
+	if s+1 < len(stages) {
+		done = stages[s+1].back
+	}
+	if n >= len(c.forward) || n >= len(done) {
+		return math.Inf(1)
+	}
+	return max(done[n], c.free)
+}
+
+// nextForward returns when stage s can begin its next wave.
+func nextForward(stages []clock, s, waves int) float64 {
+	c := &stages[s]
+	n := len(c.forward)
+	switch {
+	case n == waves || n-len(c.back) == c.most:
+		return math.Inf(1)
+	case s == 0:
+		return c.free
+	case n >= len(stages[s-1].forward):
+		return math.Inf(1)
+	}
+	return max(stages[s-1].forward[n], c.free)
+}
+
+// run has a stage make a pass of its next wave, and returns when it ends.
+func (c *clock) run(begins float64, back bool) float64 {
+	if back {
+		c.free = begins + float64(c.seconds*(1-forwardShare))
+		c.back = append(c.back, c.free)
+	} else {
+		c.free = begins + float64(c.seconds*forwardShare)
+		c.forward = append(c.forward, c.free)
+	}
+	return c.free
+}

@@ -1,0 +1,150 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// How long layers take depends on more than on what they compute: on how many rows a replica has, on the
+// weights that are read for each, on the device. So it is measured, in steps that are not committed.
+
+// measure puts what the stages take for a replica in the place of what their layers should take. Every step
+// begins with other weights, which the first replica has laid out for the kernels. A device that fails is
+// none of its concern: the first step finds that out, and can do without.
+func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) error {
+	best := make([]map[string]stage.Ran, len(s.pipeline.stages))
+	for pass := range 3 { // what is run for the first time takes longer, in every slot
+		err := s.each(func(d *Driver) error {
+			if err := d.Write(ctx, stateIn(d.program.current, state)); err != nil {
+				return err
+			}
+			return d.begin(ctx)
+		})
+		if err != nil {
+			return context.Cause(ctx)
+		}
+		f := newFlow(s, s.trial(), passes{graph.Forward, graph.Backward, graph.Reduce})
+		f.profile = map[*member]map[string][]device.Outcome{}
+		if _, err := f.run(ctx); err != nil {
+			return context.Cause(ctx)
+		}
+		for i, driver := range s.pipeline.stages {
+			if best[i] == nil || pass == 1 {
+				best[i] = map[string]stage.Ran{}
+			}
+			for name, all := range f.profile[driver.group.members[0]] {
+				r := meanRun(driver.program.current.Function(name), all, s.waves)
+				if was, ok := best[i][name]; !ok || r.Took < was.Took { // less of it was of others on the machine
+					best[i][name] = r
+				}
+			}
+		}
+	}
+	for i := range best {
+		var runs []stage.Ran
+		for _, name := range []string{graph.Forward, graph.Backward} {
+			if r, ok := best[i][name]; ok {
+				runs = append(runs, r)
+			}
+		}
+		if len(runs) > 0 {
+			s.times = s.division.Measured(s.times, i, s.rows, runs...)
+		}
+	}
+	return nil
+}
+
+// meanRun returns the mean of the runs of a step, of which the first is told and one of the others.
+func meanRun(fn *graph.Function, all []device.Outcome, runs int) stage.Ran {
+	first, other := all[0], all[len(all)-1]
+	mean := func(first, other time.Duration) time.Duration {
+		return (first + time.Duration(runs-1)*other) / time.Duration(runs)
+	}
+	r := stage.Ran{Function: fn, Took: mean(first.Took, other.Took)}
+	if len(first.Nodes) == len(other.Nodes) {
+		for i := range first.Nodes {
+			r.Nodes = append(r.Nodes, mean(first.Nodes[i], other.Nodes[i]))
+		}
+	}
+	return r
+}
+
+// remeasured measures the stages, and loads those of a better division in their place, if it may and there is
+// one. It returns what is loaded.
+func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor, may bool,
+	load func(*stage.Division) (*Staged, error)) (*Staged, error) {
+	if err := s.measure(ctx, state); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	better, ok := s.division.Again(s.times)
+	if !may || !ok {
+		return s, nil
+	}
+	was, times := s.division, s.times
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	s, err := load(better)
+	if errors.Is(err, device.OutOfMemory) { // it was faster
+		s, err = load(was)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.times = times; s.division == better {
+		if err := s.measure(ctx, state); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// trial returns a batch of numbers of which the first two replicas of every member have rows.
+func (s *Staged) trial() Batch {
+	b, total := Batch{Rows: map[string]tensor.Tensor{}, Sizes: make([]int, s.config.Replicas)}, 0
+	for _, m := range s.pipeline.stages[0].group.members {
+		for _, r := range m.replicas[:min(2, len(m.replicas))] {
+			b.Sizes[r] = s.rows
+			total += s.rows
+		}
+	}
+	b.Inverse = 1 / float32(max(total, 1))
+	draw, template := rand.New(rand.NewPCG(1, 1)), s.pipeline.external.Name
+	for _, v := range s.program.Function(graph.Train).Inputs {
+		v := s.program.Function(graph.Train).Values[v]
+		if v.Name == InputInverse {
+			continue
+		}
+		t := tensor.New(v.Type.DType, v.Type.Sized(total, s.config.Replicas)...)
+		if v.Type.DType == tensor.F32 {
+			x := t.F32()
+			for i := range x {
+				if x[i] = 1; v.Name == template {
+					x[i] = 2*draw.Float32() - 1
+				}
+			}
+		}
+		b.Rows[v.Name] = t
+	}
+	return b
+}
+
+// note keeps what a run tells of its nodes, if that was asked for.
+func (f *flow) note(m *member, fn *graph.Function, o device.Outcome) {
+	if f.profile == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.profile[m] == nil {
+		f.profile[m] = map[string][]device.Outcome{}
+	}
+	f.profile[m][fn.Name] = append(f.profile[m][fn.Name], device.Outcome{Nodes: o.Nodes, Took: o.Took})
+}

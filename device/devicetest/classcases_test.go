@@ -59,9 +59,13 @@ func (x offByOneProgram) Run(ctx context.Context, s device.Step) (device.Outcome
 		case n == 0:
 		case out.DType == tensor.F32:
 			v := &out.F32()[n-1]
-			*v = math.Nextafter32(*v, 1)
-			if *v != *v { // a NaN has no neighbours
+			switch {
+			case *v == 1:
+				*v = math.Nextafter32(1, 0)
+			case *v != *v: // a NaN has no neighbours
 				*v = 0
+			default:
+				*v = math.Nextafter32(*v, 1)
 			}
 		case out.DType == tensor.F64:
 			v := &out.F64()[n-1]

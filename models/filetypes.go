@@ -44,6 +44,9 @@ type OutputInfo struct {
 // Picked reports whether the output is the place of the largest of another one.
 func (o OutputInfo) Picked() bool { return o.picks >= 0 }
 
+// Of is the output of the graph of whose largest o is the place; -1 of an output of the graph.
+func (o OutputInfo) Of() int { return o.picks }
+
 // Outputs returns the outputs of m: those of the graph in its order, and behind them the places of their
 // largest that the file of another program has.
 func (m *Model) Outputs() (all []OutputInfo) {

@@ -18,6 +18,7 @@ type Checkpoint struct {
 	Graph        *graph.Graph // wrapped: with replica connections
 	Preprocess   models.Preprocess
 	Labels       []string
+	FileTypes    []models.FileType // of models.Model
 	Recipe       json.RawMessage
 	Progress     json.RawMessage // position in the data, sums of the epoch, figures; defined by package train
 
@@ -70,6 +71,11 @@ func (c *Checkpoint) Check() error {
 			return fmt.Errorf("checkpoint: set %s is empty", s.Name)
 		}
 	}
+	for _, t := range c.FileTypes {
+		if err := t.Check(); err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+	}
 	if c.Best != nil {
 		return c.Best.Check()
 	}
@@ -87,7 +93,7 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 	}
 	h := &header{Architecture: c.Architecture, Graph: string(c.Graph.Text()), Preprocess: c.Preprocess,
 		Labels: some(c.Labels), Recipe: string(c.Recipe), Best: c.Best,
-		Training: &training{Progress: string(c.Progress)}}
+		Training: &training{Progress: string(c.Progress)}, Types: outputTypes(c.FileTypes)}
 	tensors := declaredTensors(slices.Concat(c.Graph.State, c.Training), c.State)
 	for _, s := range c.Training {
 		h.Training.State = append(h.Training.State, declared{s.Name, string(s.Role)})
@@ -153,6 +159,9 @@ func (h *header) checkpoint(tensors []named) (*Checkpoint, error) {
 	c := &Checkpoint{Architecture: h.Architecture, Graph: g, Preprocess: h.Preprocess, Labels: h.Labels,
 		Best: h.Best}
 	if c.Recipe, err = toJSON(h.Recipe, "recipe"); err != nil {
+		return nil, err
+	}
+	if c.FileTypes, err = h.fileTypes(); err != nil {
 		return nil, err
 	}
 	if c.Progress, err = toJSON(h.Training.Progress, "progress"); err != nil {

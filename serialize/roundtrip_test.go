@@ -76,6 +76,7 @@ func TestReadModelOwnsItsTensors(t *testing.T) {
 
 func TestCheckpointRoundTrip(t *testing.T) {
 	want := tinyCheckpoint(t)
+	want.FileTypes = []models.FileType{{Output: "class", DType: tensor.I32, Picks: "y", Shape: []int{1}}}
 	path := filepath.Join(t.TempDir(), "c.bnc")
 	if err := WriteCheckpoint(path, want); err != nil {
 		t.Fatal(err)
@@ -90,6 +91,14 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	got.Graph = want.Graph
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, wrote %+v", got, want)
+	}
+	m, err := Unwrap(got)
+	if err != nil || !reflect.DeepEqual(m.FileTypes, want.FileTypes) {
+		t.Errorf("the model has types %+v, error %v", m, err)
+	}
+	got.FileTypes[0].DType = tensor.F16
+	if err := got.Check(); err == nil {
+		t.Error("a type that no output of a file has is fine")
 	}
 	if s := got.Set("first"); s == nil || s.Updates[0] != 3 || got.Set("none") != nil {
 		t.Errorf("Set: %+v", s)

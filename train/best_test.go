@@ -74,6 +74,35 @@ func TestTemplateIsTheBest(t *testing.T) {
 	}
 }
 
+// A network of another program's file that is trained on has its outputs in the types of the file.
+func TestTemplateHasTheTypesOfTheFile(t *testing.T) {
+	b := newBench(t, 42)
+	m := b.model()
+	want := []models.FileType{{Output: "class", DType: tensor.I64, Picks: m.Graph.Main.Outputs[0].Name}}
+	m.FileTypes = want
+	s, err := New(context.Background(), &b.recipe, m, b.config(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Run(context.Background())
+	if err != nil || !slices.Equal(typesOf(got), typesOf(m)) {
+		t.Errorf("%v, error %v, want %v", typesOf(got), err, want)
+	}
+	more, err := models.WithClasses(m, 3)
+	if err != nil || !slices.Equal(typesOf(more), typesOf(m)) {
+		t.Errorf("with another head: %v, error %v", typesOf(more), err)
+	}
+}
+
+// typesOf are the outputs of m by name and type.
+func typesOf(m *models.Model) (all []string) {
+	for _, o := range m.Outputs() {
+		all = append(all, o.Name+" "+o.Type.DType.String())
+	}
+	return all
+}
+
 // What served best so far goes with a checkpoint: a run that stops in an epoch after it, and goes
 // on, has the template of one that did not stop.
 func TestBestGoesWithTheCheckpoint(t *testing.T) {

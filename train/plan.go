@@ -177,8 +177,8 @@ func classesOf(g *graph.Graph) int {
 // pack makes a checkpoint of a state.
 func (p *plan) pack(state map[string]tensor.Tensor) *serialize.Checkpoint {
 	return &serialize.Checkpoint{Architecture: p.template.Architecture, Graph: p.wrapped,
-		Preprocess: p.template.Preprocess, Labels: p.template.Labels, Recipe: p.recipe.JSON(),
-		State: state, Training: p.trainingState()}
+		Preprocess: p.template.Preprocess, Labels: p.template.Labels, FileTypes: p.template.FileTypes,
+		Recipe: p.recipe.JSON(), State: state, Training: p.trainingState()}
 }
 
 // trainingState declares what only training needs.

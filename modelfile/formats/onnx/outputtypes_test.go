@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -54,6 +55,12 @@ func TestOutputTypes(t *testing.T) {
 		{"truth that is moved", []int64{2, 2}, nodes{op("Greater", "x one", "b"), op("Transpose", "b", "y",
 			list64("perm", 0, 2, 1))}, []*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_BOOL, 0, 2, 2)},
 			"y bool[1,2,2] [0 1 0 1]"},
+		{"classes, moved", []int64{2, 1, 2}, nodes{op("ArgMax", "x", "a", axis(1), gone),
+			ints("two", 0, 2), op("Reshape", "a two", "y")},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT64, 0, 2)},
+			"scores f32[1,2,1,2] [0 1 2 3], y i64[1,2] [1 1]"},
+		{"bytes", []int64{3}, nodes{wholes("byte", onnxpb.TensorProto_UINT8, nil, 0), op("QuantizeLinear", "x one byte", "y")},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT8, 0, 3)}, "y u8[1,3] [0 1 2]"},
 		{"whole numbers, of no type", []int64{3}, nodes{op("Mul", "x large", "n"),
 			op("Cast", "n", "y", intAttr("to", 7))},
 			[]*onnxpb.ValueInfoProto{{Name: "y"}}, fmt.Sprintf("y i64[1,3] [0 %d %d]", int64(-1)<<63, int64(-1)<<63)},
@@ -75,32 +82,40 @@ func TestOutputTypes(t *testing.T) {
 		for i := range x.F32() {
 			x.F32()[i] = float32(i)
 		}
-		outs, err := eval(f.Model, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k := range outs {
-			outs[k] = narrow(outs[k])
-		}
-		got, infos := "", f.Model.Outputs()
-		for k, o := range f.Model.InFileTypes(outs) {
-			if k > 0 {
-				got += ", "
+		for what, m := range map[string]*models.Model{"read": f.Model, "written": back(t, f.Model).Model} {
+			if got := typedOutputs(t, m, x); got != c.want {
+				t.Errorf("%s, %s: %s, want %s", c.name, what, got, c.want)
 			}
-			got += infos[k].Name + " " + tensor.Describe(o.DType, o.Shape) + " "
-			switch o.DType {
-			case tensor.I64:
-				got += fmt.Sprint(o.I64())
-			case tensor.I32:
-				got += fmt.Sprint(o.I32())
-			case tensor.Bool:
-				got += fmt.Sprint(o.Bytes)
-			default:
-				got += fmt.Sprint(o.F32())
-			}
-		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
+}
+
+// typedOutputs are the outputs of m for x, by name and type.
+func typedOutputs(t *testing.T, m *models.Model, x tensor.Tensor) (all string) {
+	t.Helper()
+	outs, err := eval(m, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range outs {
+		outs[k] = narrow(outs[k])
+	}
+	infos := m.Outputs()
+	for k, o := range m.InFileTypes(outs) {
+		if k > 0 {
+			all += ", "
+		}
+		all += infos[k].Name + " " + tensor.Describe(o.DType, o.Shape) + " "
+		switch o.DType {
+		case tensor.I64:
+			all += fmt.Sprint(o.I64())
+		case tensor.I32:
+			all += fmt.Sprint(o.I32())
+		case tensor.Bool, tensor.U8:
+			all += fmt.Sprint(o.Bytes)
+		default:
+			all += fmt.Sprint(o.F32())
+		}
+	}
+	return all
 }

@@ -77,7 +77,7 @@ func encode(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	for _, s := range m.Graph.State {
 		w.takenNames.Free(s.Name)
 	}
-	for _, o := range w.f.Outputs {
+	for _, o := range m.Outputs() {
 		if w.takenNames.Free(o.Name) != o.Name {
 			w.fail("output %s is called like a tensor or another output", o.Name)
 		}
@@ -151,16 +151,5 @@ func (w *writer) name(v graph.Value) string {
 func (w *writer) inputs() {
 	for _, v := range w.f.Inputs {
 		w.g.Input = append(w.g.Input, w.info(w.name(v), w.f.Values[v].Type))
-	}
-}
-
-// outputs gives the results their names: an Identity each, so that values keep theirs.
-func (w *writer) outputs() {
-	for _, o := range w.f.Outputs {
-		if t := w.f.Values[o.Value].Type; t.Kind != graph.Rows {
-			w.fail("output %s is %v, want rows", o.Name, t)
-		}
-		w.add("Identity", []string{w.name(o.Value)}, o.Name)
-		w.g.Output = append(w.g.Output, w.info(o.Name, w.f.Values[o.Value].Type))
 	}
 }

@@ -26,9 +26,10 @@ type member struct {
 	exe      device.Executable
 	capacity device.Capacity
 	replicas []int
-	hung     atomic.Bool   // the host gave it up
-	pause    time.Duration // before it was opened the last time
-	again    time.Duration // before it is opened once more, for it was lost before
+	hung     atomic.Bool           // the host gave it up
+	silent   atomic.Pointer[error] // why it was given up
+	pause    time.Duration         // before it was opened the last time
+	again    time.Duration         // before it is opened once more, for it was lost before
 
 	// The stepper's:
 	base     device.Version // of the stepper when the program was loaded
@@ -53,8 +54,9 @@ func (m *member) named(err error) error {
 	return fmt.Errorf("%s: %w", m.Name, err)
 }
 
-// giveUp declares a device lost that does not answer.
-func (m *member) giveUp() {
+// giveUp declares a device lost that does not answer, and why.
+func (m *member) giveUp(why error) {
+	m.silent.Store(&why)
 	m.hung.Store(true)
 	_ = m.Device.Close() // ends the call that hangs
 }

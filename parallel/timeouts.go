@@ -2,10 +2,12 @@ package parallel
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/internal/awake"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Two limits decide that a device hangs. Where others wait for it, Config.Timeout without
@@ -46,14 +48,21 @@ func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0,
 
 // behind is call where the device has that many calls to end before, and may take least at least.
 func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() error) error {
-	t := awake.AfterFunc(time.Duration(1+calls)*max(l.timeout+timeoutFactor*l.longest, least), m.giveUp)
+	limit := time.Duration(1+calls) * max(l.timeout+timeoutFactor*l.longest, least)
+	silent := fmt.Errorf("did not answer within %v", limit)
+	if least > 0 {
+		silent = problem.Advise("try again when the machine has less to do, or take smaller batches, a smaller "+
+			"model, or other {devices}", "the only device did not answer within %v", limit)
+	}
+	t := awake.AfterFunc(limit, func() { m.giveUp(silent) })
 	defer t.Stop()
 	return l.mark(m, f())
 }
 
 // load calls f, which loads a program on m, and gives m up if that takes too long.
 func (l *timeouts) load(m *member, f func() error) error {
-	t := awake.AfterFunc(max(l.timeout, loadTimeout), m.giveUp)
+	limit := max(l.timeout, loadTimeout)
+	t := awake.AfterFunc(limit, func() { m.giveUp(fmt.Errorf("did not load the model within %v", limit)) })
 	defer t.Stop()
 	return l.markGone(m, f())
 }
@@ -83,8 +92,7 @@ func (l *timeouts) markGone(m *member, err error) error {
 	case err == nil:
 		return nil
 	case m.hung.Load():
-		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "kept the others waiting for %v",
-			l.timeout)}
+		return &lost{m, device.Errorf(m.Name, "Run", device.Lost, "%w", *m.silent.Load())}
 	case errors.Is(err, device.Lost):
 		return &lost{m, err}
 	}

@@ -2,8 +2,11 @@ package parallel
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // TestOnlyDeviceMayBeSlow: the only device of a run is not given up after the time that others would wait for it.
@@ -19,6 +22,16 @@ func TestOnlyDeviceMayBeSlow(t *testing.T) {
 	}
 	if err := g.eachAlone(slow); err != nil || g.members[0].hung.Load() {
 		t.Errorf("%v, given up: %v", err, g.members[0].hung.Load())
+	}
+	g.timeouts.only = 20 * time.Millisecond
+	_, advice := problem.Split(g.eachAlone(func(_ int, m *member) error {
+		time.Sleep(time.Second)
+		return errPlanted
+	}))
+	const text = "ref0: Run: lost: the only device did not answer within 20ms"
+	if err := g.eachAlone(func(int, *member) error { return errPlanted }); err == nil ||
+		!strings.HasPrefix(err.Error(), text) || !strings.Contains(advice, "{devices}") {
+		t.Errorf("%v, advice %q, want %s", err, advice, text)
 	}
 	given := opened(t, refs(t, 1), Config{Timeout: time.Minute}).group
 	if given.timeouts.only != 0 {

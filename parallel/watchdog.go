@@ -88,7 +88,7 @@ func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 // giveUp ends the calls of members that hang.
 func (w *watchdog) giveUp(ranks []int) {
 	for _, rank := range ranks {
-		w.members[rank].giveUp()
+		w.members[rank].giveUp(fmt.Errorf("kept the others waiting for %v", w.timeout))
 	}
 }
 

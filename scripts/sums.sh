@@ -177,8 +177,8 @@ for entry in "${recipes[@]}"; do
 	case $recipe in *folder:photos*) [ -d photos ] || photos ;; esac
 	first= same=
 	for on in "${devices[@]}"; do
-		began=$SECONDS label=${recipe//$data\//}
-		label=${label//${networks:-$root}\//} label=${label//$root\//}
+		began=$SECONDS label=${recipe//${networks:-$root}\//}
+		label=${label//$data\//} label=${label//$root\//}
 		label="$label --steps $steps" sum=$(kept "$label" "$on")
 		if [ -z "$sum" ]; then
 			sum=$(train "$on")

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -44,10 +45,11 @@ func (l *layout) action(i int) Action {
 	return g.actions[slices.Index(g.nodes, i)]
 }
 
-// joins reports whether others may lie among the channels of v: it has all its positions in one place.
+// joins reports whether others may lie among the channels of v: it has all its positions in one place, and
+// kernels, whose offsets are bytes in 32 bits (kernel.Window), reach the last of them.
 func (l *layout) joins(id graph.Value) bool {
 	v := l.fn.values[id]
-	return l.ordinary(id) && !l.linker.machine.Reduced && v.Last && v.over == nil
+	return l.ordinary(id) && !l.linker.machine.Reduced && v.Last && v.over == nil && v.size() <= math.MaxInt32
 }
 
 // ordinary reports whether v is float32 of rows that lie in memory of their own.

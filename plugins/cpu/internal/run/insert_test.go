@@ -1,0 +1,22 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Values lie among the channels of a wider one only as far as offsets of 32 bits reach: from 2 GiB on results
+// were written before the beginning of their row.
+func TestJoinedUpTo2GiB(t *testing.T) {
+	for channels, want := range map[int]bool{8191: true, 8192: false, 16385: false} {
+		v := NewValue(graph.Variable{Type: graph.Type{Kind: graph.Rows, DType: tensor.F32,
+			Shape: []int{channels, 256, 256}}})
+		l := &layout{linker: &Linker{machine: &Machine{}},
+			fn: &Function{graph: &graph.Function{}, values: []*Value{v}}}
+		if got := l.joins(0); got != want {
+			t.Errorf("a row of %d bytes joins others: %v, want %v", v.size(), got, want)
+		}
+	}
+}

@@ -36,12 +36,17 @@ func (m *Model) Trainable(option, value string) error {
 	if !m.Int8() {
 		return nil
 	}
-	advice := "train the float32 model that it was made of"
-	if m.Quantised != nil {
-		advice += ", sha256 " + m.Quantised.From
-	}
 	return problem.New(option, value, "it is an int8 template: weights of bytes have no gradients",
-		advice+", and quantise the result")
+		m.Quantised.Instead())
+}
+
+// Instead says what to train in place of an int8 template; q is nil where nothing says of what it was made.
+func (q *Quantised) Instead() string {
+	advice := "train the float32 model that it was made of"
+	if q != nil {
+		advice += ", sha256 " + q.From
+	}
+	return advice + ", and quantise the result"
 }
 
 // checkInt8 checks the numbers that sums of int8 begin with and are multiplied by.

@@ -131,8 +131,11 @@ func (f *File) Model() (*models.Model, error) {
 // Checkpoint returns the checkpoint that the file holds.
 func (f *File) Checkpoint() (*Checkpoint, error) {
 	if f.Kind != Training {
-		return nil, problem.Advise("to train on with its weights, name it as the model",
-			"%s is a template: it has nothing that only training needs", f.path)
+		kind, advice := "a template", "to train on with its weights, name it as the model"
+		if f.header.Int8 != nil { // whose weights no training takes either
+			kind, advice = "an int8 template", f.header.Int8.Instead()
+		}
+		return nil, problem.Advise(advice, "%s is %s: it has nothing that only training needs", f.path, kind)
 	}
 	c, err := f.header.checkpoint(f.tensors)
 	if err != nil {

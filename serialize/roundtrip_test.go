@@ -3,6 +3,7 @@ package serialize
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -186,6 +188,18 @@ func TestInMemory(t *testing.T) {
 	_, err = ParseCheckpoint("it", file.Bytes())
 	if err == nil || !strings.HasPrefix(err.Error(), "it is a template") {
 		t.Errorf("a template as a checkpoint: %v", err)
+	}
+	m.Quantised = &models.Quantised{From: strings.Repeat("a", 64), By: "batch norm"}
+	var int8 bytes.Buffer
+	if err := EncodeModel(&int8, m); err != nil {
+		t.Fatal(err)
+	}
+	_, err = ParseCheckpoint("it", int8.Bytes())
+	var told *problem.Error
+	if !errors.As(err, &told) || !strings.HasPrefix(err.Error(), "it is an int8 template") ||
+		told.Advice != "train the float32 model that it was made of, sha256 "+m.Quantised.From+
+			", and quantise the result" {
+		t.Errorf("an int8 template as a checkpoint: %v; want the model that it was made of", err)
 	}
 	file.Bytes()[file.Len()-1] ^= 1
 	if _, err := ParseModel("it", file.Bytes()); err == nil || !strings.HasPrefix(err.Error(), "it: ") {

@@ -2,6 +2,7 @@ package quantize
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -221,5 +222,13 @@ func TestRefused(t *testing.T) {
 	}
 	if err != nil || !b.layers[0].Float || b.layers[len(b.layers)-1].Float {
 		t.Errorf("kept: %v, %v", b.layers, err)
+	}
+}
+
+// Keys of --json are small letters, those of a range too.
+func TestLayerAsJSON(t *testing.T) {
+	b, err := json.Marshal(Layer{Name: "conv1", Range: &Range{Low: -1, High: 2.5}})
+	if err != nil || !strings.Contains(string(b), `"range":{"low":-1,"high":2.5}`) {
+		t.Errorf("%s, %v", b, err)
 	}
 }

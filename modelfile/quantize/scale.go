@@ -9,7 +9,10 @@ import (
 )
 
 // Range is that of the numbers of a map.
-type Range struct{ Low, High float64 }
+type Range struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
 
 // with returns the range that has r and s within.
 func (r Range) with(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }

@@ -178,6 +178,7 @@ var refusedValues = map[string]string{
 	"ReduceMin":       "axis 0",
 	"ReduceProd":      "axis 0",
 	"TopK":            "k that is not constant, or above 256",
+	"Mod":             "values, other than constants, and but places by one positive constant",
 	"OneHot":          "depth and values that are not constant",
 	"Compress":        "a condition that is not constant",
 	"CenterCropPad":   "a shape that is not constant",

@@ -62,7 +62,7 @@ func init() { // the rules refer to the table's users
 		axisRules[op] = func(c *call) (batchAxis, error) { return c.in[0].batchAxis, nil }
 	}
 	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Sum", "Mean", "Max", "Min", "Where", "Pow", "Equal",
-		"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"} {
+		"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Mod"} {
 		axisRules[op] = (*call).alignedAxis
 	}
 }

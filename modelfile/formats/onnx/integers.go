@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bnctl/bnctl/models"
@@ -28,9 +29,16 @@ func (c *call) make(op string) []value {
 	compares := slices.Contains(comparing, op)
 	isSum := func(x value) bool { return x.integer && x.kind == tensor.I32 }
 	sums := op == "Add" && slices.ContainsFunc(c.in, isSum)
+	if integer {
+		if out := c.wholes(op); out != nil {
+			out[0].kind = cmp.Or(c.in[0].kind, c.in[1].kind)
+			return out
+		}
+	}
 	if integer && !casts && !compares && !sums && !slices.Contains(moving, op) {
 		c.fail("of integers that come from the input is not supported, only their moves, comparisons and casts " +
-			"to floats")
+			"to floats, and of places that ArgMax or TopK make sums, products, and quotients and remainders by one " +
+			"positive constant, below 2^24; compute with floats in the file, or end it before this node")
 		return nil
 	}
 	truth := slices.ContainsFunc(c.in, func(x value) bool { return x.truth }) && slices.Contains(moving, op)
@@ -40,6 +48,7 @@ func (c *call) make(op string) []value {
 		if integer && !casts && !out[i].bytes {
 			if out[i].integer = out[i].integer || !compares; out[i].integer {
 				out[i].kind, out[i].bytes = c.in[0].kind, c.in[0].bytes
+				out[i].within = cmp.Or(out[i].within, c.movedExtent(op))
 				if sums {
 					out[i].kind = tensor.I32
 				}

@@ -52,7 +52,8 @@ func init() { // the makers refer to the table's users
 		"Resize": one(resize), "Upsample": one(resize),
 
 		"Sin": one(sineCosine), "Cos": one(sineCosine), "Tan": one(tangent), "Asin": one(arc), "Acos": one(arc),
-		"Atan": one(arc), "TopK": topK, "ArgMin": argExtreme, "OneHot": oneHots, "Compress": one(compress),
+		"Atan": one(arc), "Mod": remainder, "TopK": topK,
+		"ArgMin": argExtreme, "OneHot": oneHots, "Compress": one(compress),
 		"CenterCropPad": one(centerCropPad), "Col2Im": one(col2Im), "AffineGrid": one(affineGrid),
 		"MeanVarianceNormalization": one(meanVariance),
 
@@ -100,6 +101,9 @@ func (c *call) truncated() []value {
 	if c.dynamic(0); c.err != nil || c.in[0].integer || c.in[0].truth {
 		out := same(c)
 		out[0].integer, out[0].truth = true, false
+		if c.err == nil && c.in[0].truth {
+			out[0].within = &extent{0, 1}
+		}
 		return out
 	}
 	x := c.dynamic(0)

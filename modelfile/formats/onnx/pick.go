@@ -89,7 +89,9 @@ func (c *call) argOf(x graph.Value, axis int, keep bool) []value {
 	if shape[axis] = 1; !keep {
 		shape = slices.Delete(shape, axis, axis+1)
 	}
-	return c.integerRows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))
+	out := c.integerRows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))
+	out[0].within = &extent{0, float64(s[axis] - 1)}
+	return out
 }
 
 // integerRows marks values that are integers in the file.
@@ -138,7 +140,9 @@ func topK(c *call) []value {
 		}
 		return c.joined(suffix, in, axis)
 	}
-	return append([]value{rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
+	out := append([]value{rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
+	out[1].within = &extent{0, float64(s[axis] - 1)}
+	return out
 }
 
 // oneHots is oneHot, with the type of its two numbers.

@@ -72,6 +72,7 @@ type value struct {
 	integer    bool            // v are integers in the file
 	kind       tensor.DType    // of the integers, where a QuantizeLinear made them
 	bytes      bool            // v are bytes of the graph: see quantise.go
+	within     *extent         // of the integers, where it is known
 	truth      bool            // v is 0 and 1, where the file has truth values
 	added      string          // the constant that is a part of v already, which its only reader adds
 }

@@ -129,6 +129,11 @@ func (l *chainer) ahead(k int) int {
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
 		return k
 	}
+	for i := maker + 1; i < k; i++ { // a step computes as much of what others read as of the last
+		if l.ends[i] > k && l.group.actions[i].Positions != l.group.actions[k].Positions {
+			return k
+		}
+	}
 	best, least := k, l.schedule.Tiling
 	inside := func(i int) bool { return l.ends[i] <= k && l.group.actions[i].Block == 0 }
 	for first := maker; first >= l.last().first && inside(first); first-- {

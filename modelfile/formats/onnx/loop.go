@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -71,7 +72,7 @@ func (c *call) rounds() (int, error) {
 	if c.has(0) {
 		t := c.in[0]
 		if !t.isConstant() || t.sequence {
-			return 0, fmt.Errorf(refused)
+			return 0, errors.New(refused)
 		}
 		at, err := integers(t.c)
 		if err != nil || t.c.Count() != 1 {

@@ -73,7 +73,8 @@ func build(m *models.Model, known knowledge, float stays) (*built, error) {
 	out.Graph = &graph.Graph{Name: m.Graph.Name, State: b.table, Main: main}
 	out.State = b.state
 	if !out.Int8() {
-		return nil, problem.Advise("name fewer with {keep}", "no layer becomes bytes: all of them stay float32")
+		return nil, problem.Advise("name fewer with {keep}, or take a model that has convolutions or dense "+
+			"layers, which alone become bytes", "no layer becomes bytes: all of them stay float32")
 	}
 	return &built{&out, b.layers, b.bytes}, out.Check()
 }

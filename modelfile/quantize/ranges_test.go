@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,4 +114,29 @@ func TestInputOfNumbers(t *testing.T) {
 		}
 	}
 	t.Errorf("no node lays the input on steps of 16/255: %v", r.Model.Graph.Main.Nodes)
+}
+
+// What is padded with a number reaches to it, and has a range if what is padded has one.
+func TestPaddedWithANumber(t *testing.T) {
+	m := numbers(t)
+	text := strings.Replace(string(m.Graph.Text()), "p = max_pool(x, kernel=[2,2])",
+		"q = max_pool(x, kernel=[3,3])\n  p = pad(q, before=[0,0,0], after=[0,1,1], value=11)", 1)
+	g, err := graph.ParseGraph([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Graph = g
+	p, err := prepare(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := p.Graph.Main.Inputs[0]
+	k := knowledge{ranges: map[graph.Value]Range{x: {-8, 8}}, channels: map[graph.Value][]moments{}}
+	p.spread(&k)
+	for v, want := range map[string]Range{"q": {-8, 8}, "p": {-8, 11}} {
+		i := slices.IndexFunc(p.Graph.Main.Values, func(t graph.Variable) bool { return t.Name == v })
+		if got := k.ranges[graph.Value(i)]; got != want {
+			t.Errorf("%s has %v, want %v", v, got, want)
+		}
+	}
 }

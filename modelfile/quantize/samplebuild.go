@@ -107,7 +107,10 @@ func (p *prepared) spread(k *knowledge) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		r, ok := k.ranges[n.In[0]]
-		if ok && onlyMoves(n.Op) && (n.Op != graph.Pad || n.Float("value") == 0) {
+		if n.Op == graph.Pad && n.Float("value") != 0 {
+			r = r.with(Range{n.Float("value"), n.Float("value")})
+		}
+		if ok && onlyMoves(n.Op) {
 			k.ranges[n.Out[0]] = r
 		}
 		if m := k.channels[n.In[0]]; n.Op == graph.Reshape && m != nil {

@@ -245,7 +245,7 @@ func TestInferErrors(t *testing.T) {
 		{"r = sum_rows(q)", "want rows"},
 		{"r = concat(x, y)", "operand 1 is rows f32[8], operand 0 rows f32[2,7,6]"},
 		{"r = concat(x, col, axis=1)", "they differ on axis 2"},
-		{"r = slice(x, begin=[0,0,0], end=[2,7,7])", "slice [0, 7) of an axis of 6"},
+		{"r = slice(x, begin=[0,0,0], end=[2,7,7])", "slice [0, 7) of an axis of 6: want one element"},
 		{"r = slice(x, begin=[0,0,0], end=[2,7,6], step=[1,1])", "attribute step"},
 		{"r = reshape(x, shape=[5])", "does not hold the 84 elements"},
 		{"r = reshape(x, shape=[4294967296,4294967296])", "is too large"},

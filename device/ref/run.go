@@ -39,6 +39,9 @@ func (b backend) load(p *graph.Program) (*Program, error) {
 func (x *Program) Run(ctx context.Context, s lifecycle.Step, state map[string]tensor.Tensor) (
 	lifecycle.Result, error) {
 	f := x.frame(s, state)
+	if err := f.checkMemory(); err != nil {
+		return lifecycle.Result{}, err
+	}
 	if err := f.run(ctx); err != nil {
 		return lifecycle.Result{}, invalid(err)
 	}

@@ -42,7 +42,7 @@ device/fabric/mailbox:
 device/fabric/launcher:
 
 device/lifecycle: device device/collective graph problem tensor
-device/ref: device/collective device device/class device/lifecycle graph tensor
+device/ref: device/collective device device/class device/lifecycle graph internal/memory tensor
 device/class: device/collective device graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
 device/conformance: device device/devicetest device/remote graph problem

@@ -9,6 +9,11 @@ import (
 
 // gather selects the indices of an axis that constants name; a scalar index drops the axis.
 func gather(c *call) graph.Value {
+	if c.has(1) && len(c.in) > 1 && !c.in[1].isConstant() {
+		c.fail("takes what places say that come from the input, which is not supported: end the file at the " +
+			"places and at what they are of, and take it behind it")
+		return graph.None
+	}
 	s := c.shape(0)
 	axis := c.axis(int64(c.int("axis", 0)), len(s))
 	if c.err != nil {

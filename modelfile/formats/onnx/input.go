@@ -32,6 +32,11 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	r.batch = declared.Dim[0].GetDimValue()
 	dims := declared.Dim[1:]
 	lengths := lengthsOf(dims)
+	for _, d := range dims {
+		if n := d.GetDimValue(); n > maxLength {
+			return nil, fmt.Errorf("a length of %d, want at most %d", n, maxLength)
+		}
+	}
 	switch {
 	case r.inputShape != nil:
 		return r.closed(dims, lengths)
@@ -42,11 +47,14 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	return lengths, nil
 }
 
+// maxLength is the length that an axis may have.
+const maxLength = 1 << 30
+
 // lengthsOf returns lengths, 0 where one is open.
 func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
 	lengths := make([]int, len(dims))
 	for i, d := range dims {
-		if n := d.GetDimValue(); n >= 1 && n <= 1<<30 {
+		if n := d.GetDimValue(); n >= 1 && n <= maxLength {
 			lengths[i] = int(n)
 		}
 	}

@@ -114,7 +114,8 @@ func topK(c *call) []value {
 	}
 	axis := c.axis(int64(c.int("axis", -1)), len(s))
 	if c.err == nil && (len(l) != 1 || l[0] < 1 || l[0] > int64(min(s[axis], maxPicks))) {
-		c.fail("of %v elements of an axis of %d is not supported, only of 1 to %d", l, s[axis], maxPicks)
+		c.fail("of %v elements of an axis of %d is not supported, only of 1 to %d", l, s[axis],
+			min(s[axis], maxPicks))
 	}
 	if c.err != nil {
 		return nil

@@ -97,10 +97,13 @@ func TestNoPlaces(t *testing.T) {
 		{"cut to nothing", pad("constant", 0, -5, 0, 0), "slice [5, 5) of an axis of 5"},
 		{"gathered out of range", nodes{ints("i", 5), op("Gather", "x i", "y", intAttr("axis", 1))},
 			"index 5 of an axis of 5"},
+		{"gathered by what is computed", nodes{ints("k", 2), op("TopK", "x k", "v i"),
+			op("Gather", "x i", "y", intAttr("axis", 1))}, "takes what places say that come from the input"},
+		{"more than there are", nodes{ints("k", 6), op("TopK", "x k", "y i")}, "only of 1 to 5"},
 		{"an empty list", nodes{ints("i"), op("Gather", "x i", "y", intAttr("axis", 1))}, "of no place of axis"},
 		{"tiled hugely", nodes{ints("k", 1, 1<<40), op("Tile", "x k", "y")}, "at most 1048576 elements of an axis"},
 		{"a slice of nothing", nodes{ints("b", 3), ints("e", 3), ints("a", 1), op("Slice", "x b e a", "y")},
-			"slice [3, 3) of an axis of 5"},
+			"slice [3, 3) of an axis of 5: want one element of it at least"},
 		{"a slice of nothing, backwards", nodes{ints("b", 1), ints("e", 3), ints("a", 1), ints("s", -1),
 			op("Slice", "x b e a s", "y")}, "of no place"},
 		{"elements of other rows", nodes{ints("i", 4), ints("s", 1, 1), op("Reshape", "i s", "j"),
@@ -145,5 +148,14 @@ func TestPadOfNothing(t *testing.T) {
 		if want := "of mode " + mode + " of an axis of no element"; !strings.Contains(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestLongInput: a length that no axis may have is no open one.
+func TestLongInput(t *testing.T) {
+	m := modelOf(17, 0, []int64{2, 1 << 31}, nil, op("Relu", "x", "y"))
+	if got, want := became(readModel(t, m)), "a length of 2147483648, want at most 1073741824"; !strings.Contains(got,
+		want) {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

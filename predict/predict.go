@@ -34,7 +34,8 @@ type Options struct {
 	// Reopen says that lost devices are opened again, and take part once they
 	// are open. Otherwise they stay lost.
 	Reopen bool
-	// Lost is called when a device is lost, Back when it takes part again. Each may be nil.
+	// Lost is called when a device is lost, Back when it takes part again. Each may be nil. The loss of
+	// the last one, where it is not opened again, is the error of what was asked for, and that alone.
 	Lost func(device string, reason error)
 	Back func(device string)
 	// Divided is called with the stages of the network, if there are several. It may be nil.
@@ -165,7 +166,11 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 		c.Reopen = f.Reopen
 	}
 	if o.Lost != nil {
-		c.Lost = func(e parallel.LostDevice) { o.Lost(e.Device, e.Reason) }
+		c.Lost = func(e parallel.LostDevice) {
+			if o.Reopen || len(e.MovedTo) > 0 {
+				o.Lost(e.Device, e.Reason)
+			}
+		}
 	}
 	if o.Back != nil {
 		c.Back = func(e parallel.RejoinedDevice) { o.Back(e.Device) }

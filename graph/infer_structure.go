@@ -55,8 +55,8 @@ func (c *inference) sliceShape(from []int) ([]int, error) {
 	shape := make([]int, len(from))
 	for i := range from {
 		if begin[i] >= end[i] || end[i] > from[i] {
-			return nil, fmt.Errorf("slice [%d, %d) of an axis of %d: want one element of it at least", begin[i], end[i],
-				from[i])
+			return nil, fmt.Errorf("slice [%d, %d) of an axis of %d: want one element of it at least", begin[i],
+				end[i], from[i])
 		}
 		shape[i] = (end[i] - begin[i] + step[i] - 1) / step[i]
 	}

@@ -82,7 +82,7 @@ func (p *Plan) wait() {
 	}
 	for s := range p.Stages {
 		if q := &p.Stages[s]; all > 0 {
-			q.Idle = 1 - float64(waves*q.Seconds)/all
+			q.Idle = max(0, 1-float64(waves*q.Seconds)/all) // what rounding leaves of a stage that never waits
 		}
 	}
 }

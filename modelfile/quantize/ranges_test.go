@@ -139,4 +139,14 @@ func TestPaddedWithANumber(t *testing.T) {
 			t.Errorf("%s has %v, want %v", v, got, want)
 		}
 	}
+	pad := graph.Node{Op: graph.Pad, Attrs: graph.Attrs{}.With("before", []int{0, 1, 1}).
+		With("after", []int{0, 0, 0}).With("value", 11.0)}
+	known := []moments{{mean: 1, variance: 1, bounds: Range{0, 6}}}
+	if got := picked(&pad, known); got != nil {
+		t.Errorf("without samples a map that is padded with 11 has %v, want nothing known of it", got)
+	}
+	pad.Attrs = pad.Attrs.With("value", 0.0)
+	if got := picked(&pad, known); !slices.Equal(got, known) {
+		t.Errorf("a map that is padded with 0 has %v, want %v", got, known)
+	}
 }

@@ -188,7 +188,7 @@ func (s *statistics) pair(n *graph.Node, x []moments) []moments {
 }
 
 // picked returns the moments of the channels that a node takes, leaves or adds; nil where channels come
-// to lie on another axis.
+// to lie on another axis, or have a number around them that is not theirs.
 func picked(n *graph.Node, x []moments) []moments {
 	switch n.Op {
 	case graph.Slice:
@@ -207,6 +207,9 @@ func picked(n *graph.Node, x []moments) []moments {
 		}
 		return out
 	case graph.Pad:
+		if n.Float("value") != 0 {
+			return nil // it may lie beyond what the moments of the rest say
+		}
 		none := []moments{{}}
 		before, after := n.Ints("before")[0], n.Ints("after")[0]
 		return slices.Concat(slices.Repeat(none, before), x, slices.Repeat(none, after))

@@ -127,7 +127,7 @@ func (s *Staged) trial() Batch {
 			x := t.F32()
 			for i := range x {
 				if x[i] = 1; v.Name == template {
-					x[i] = 2*draw.Float32() - 1
+					x[i] = float32(draw.NormFloat64())
 				}
 			}
 		}

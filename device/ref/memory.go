@@ -42,5 +42,5 @@ func (f *frame) needs() float64 {
 // bytes returns the bytes of a value, whose elements are float64.
 func (f *frame) bytes(v graph.Value) float64 {
 	t := f.fn.Values[v].Type
-	return 8 * float64(f.lead(t.Kind)) * float64(tensor.Count(t.Shape))
+	return float64(8 * float64(f.lead(t.Kind)) * float64(tensor.Count(t.Shape)))
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // What goes from stage to stage lies here, replica by replica, until all that read it have it.
-// Each member takes what is next of its own work: backward before forward, for that frees memory, and
-// replicas in their order. So the lowest replica that is under way can always go on.
+// Each member takes what is next of its own work (turns), replicas in their order. So the lowest replica that
+// is under way can always go on.
 
 // flow is one pass of a batch through the stages, and back.
 type flow struct {
@@ -133,53 +133,20 @@ func (f *flow) add(m *member, o device.Outcome) {
 // work runs the replicas of a member.
 func (f *flow) work(ctx context.Context, i int, m *member) error {
 	d := f.staged.pipeline.stages[i]
-	p := d.program.current
-	var replicas []int
-	for _, r := range m.replicas {
-		if f.batch.Sizes[r] > 0 {
-			replicas = append(replicas, r)
-		}
-	}
-	forward, backward := p.Function(f.passes.forward), p.Function(f.passes.backward)
-	done, back, most := 0, 0, len(f.staged.pipeline.stages)-i
-	if forward == nil {
-		done = len(replicas)
-	}
-	if backward == nil {
-		back, most = len(replicas), len(replicas)
-	}
-	for done < len(replicas) || back < len(replicas) {
-		next := func() (*graph.Function, int) {
-			if back < len(replicas) && (back < done || forward == nil) && f.ready(p, backward, replicas[back]) {
-				return backward, back
-			}
-			if done < len(replicas) && done-back < most && f.ready(p, forward, replicas[done]) {
-				return forward, done
-			}
-			return nil, 0
-		}
-		if backward == nil {
-			next = func() (*graph.Function, int) {
-				if f.ready(p, forward, replicas[done]) {
-					return forward, done
-				}
-				return nil, 0
-			}
-		}
-		fn, at := f.await(next)
+	t := newTurns(f, i, m)
+	for t.left() {
+		fn, at := f.await(t.next)
 		if fn == nil {
 			return nil
 		}
 		err := d.group.timeouts.call(m, func() error {
-			return f.one(ctx, d, m, fn, replicas[at:at+1], at%max(most, 1), d.group.runs)
+			if at < 0 {
+				return f.prepare(ctx, d, m, t)
+			}
+			return f.one(ctx, d, m, fn, t.replicas[at:at+1], at%t.most, d.group.runs)
 		})
 		if err != nil {
 			return m.named(err)
-		}
-		if fn == forward {
-			done++
-		} else {
-			back++
 		}
 	}
 	return nil

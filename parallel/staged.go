@@ -19,9 +19,9 @@ import (
 
 // A stage is a Driver whose members, its columns, have some of the replicas each. Replicas flow
 // through the stages and back, one forward one backward (PipeDream-Flush; Narayanan et al. 2021),
-// and a member has at most as many of them under way as there are stages behind it and its own:
+// and a member has at most as many of them under way as stage.UnderWay says:
 //
-//	stage 1   F0 F1       B0 F2 B1 F3 B2    B3   sum
+//	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum
 //	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
 //
 // Where batch norm is synchronised all replicas of a member are one run.

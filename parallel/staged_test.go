@@ -301,7 +301,7 @@ type slowExecutable struct {
 
 func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	out, err := x.Executable.Run(ctx, s)
-	if s.Function == graph.Forward || s.Function == graph.Backward {
+	if (s.Function == graph.Forward || s.Function == graph.Backward) && s.Rows[0] > 0 {
 		time.Sleep(x.takes)
 		out.Took += x.takes
 	}
@@ -310,7 +310,7 @@ func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome,
 
 // TestStagesTellHowLongTheyWaited: two stages whose passes take 10 ms each make a step of four replicas in
 // five times 20 ms, of which each has four to do. If those of the second take 4 ms, the first never waits: while
-// it makes the second replica's pass forward the first is on its way back. Then a step takes 80 ms, and
+// it makes another replica's pass forward the first is on its way back. Then a step takes 80 ms, and
 // the second works for four times 8.
 func TestStagesTellHowLongTheyWaited(t *testing.T) {
 	for _, c := range []struct {

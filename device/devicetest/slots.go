@@ -77,6 +77,7 @@ func slotCases() []Case {
 	return []Case{
 		one("slots: runs in between", reads, slotsApart),
 		one("slots: leaves in any order", leaves, leavesInAnyOrder),
+		one("slots: runs without rows", leaves, slotsWithoutRows),
 		one("slots: mistakes", reads, slotMistakes),
 		newCase("slots: columns", leaves, stageProgram, stageColumns),
 	}
@@ -200,6 +201,39 @@ func leavesInAnyOrder(ctx context.Context, s *stageRun) error {
 			return err
 		}
 		if err := s.backward(ctx, 5, r); err != nil {
+			return err
+		}
+	}
+	return s.commit(ctx)
+}
+
+// slotsWithoutRows has runs without rows of a replica that has some, which change nothing: before all others,
+// and in another slot while the first replica is between its two passes.
+func slotsWithoutRows(ctx context.Context, s *stageRun) error {
+	nothing := tensor.New(tensor.F32, 0, 3)
+	for _, at := range []string{"before all others", "in between"} {
+		if at == "in between" {
+			if err := s.forward(ctx, 0, 0); err != nil {
+				return err
+			}
+		}
+		for _, of := range []device.Step{{Function: graph.Forward, Inputs: []tensor.Tensor{nothing}},
+			{Function: graph.Backward, Inputs: []tensor.Tensor{nothing, nothing}}} {
+			of.Slot, of.Replicas, of.Rows = 3, []int{0}, []int{0}
+			o, err := s.exe.Run(ctx, of)
+			if err := numbersAre(err, o, of.Function+" without rows "+at, nil); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.backward(ctx, 0, 0); err != nil {
+		return err
+	}
+	for _, r := range []int{1, 3} {
+		if err := s.forward(ctx, 0, r); err != nil {
+			return err
+		}
+		if err := s.backward(ctx, 0, r); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 				q.Parameters += tensor.Count(st.Shape)
 			}
 		}
-		q.Activations = activations(program, rows, min(waves, len(programs)-s))
+		q.Activations = activations(program, rows, min(waves, UnderWay(len(programs), s)))
 		for _, f := range program.Functions {
 			if f.Name == graph.Predict || f.Name == graph.Forward || f.Name == graph.Backward {
 				q.Across = max(q.Across, int64(rows*acrossBytes(f)))

@@ -2,6 +2,19 @@ package stage
 
 import "math"
 
+// UnderWay returns how many waves stage s of some, counted from 0, may have between their way forward and
+// back: one for each stage from it to the last, and one more, so that no stage waits while what it has made
+// is on its way to the next, or what it needs on the way to it.
+//
+//	stage 1   F0 F1 F2    B0 F3 B1    B2    B3
+//	stage 2      F0 B0 F1 B1 F2 B2 F3 B3
+func UnderWay(stages, s int) int {
+	if s == stages-1 {
+		return 1
+	}
+	return stages - s + 1
+}
+
 // clock is a stage in a step that is thought through.
 type clock struct {
 	seconds       float64   // of a wave
@@ -11,21 +24,20 @@ type clock struct {
 }
 
 // step returns how long all waves take on their way forward and back, one forward one backward: a stage takes
-// what can begin first, rather a wave on its way back, and has at most as many under way as there are stages
-// from it to the last.
+// what can begin first, rather a wave on its way forward, as long as UnderWay lets it.
 func (p *Plan) step() (ends float64) {
 	stages := make([]clock, len(p.Stages))
 	for s, q := range p.Stages {
-		stages[s] = clock{seconds: q.Seconds, most: len(stages) - s}
+		stages[s] = clock{seconds: q.Seconds, most: UnderWay(len(stages), s)}
 	}
 	for range 2 * len(stages) * p.waves {
 		at, begins, back := 0, math.Inf(1), false
 		for s := range stages {
-			if t := nextBack(stages, s); t < begins {
-				at, begins, back = s, t, true
-			}
 			if t := nextForward(stages, s, p.waves); t < begins {
 				at, begins, back = s, t, false
+			}
+			if t := nextBack(stages, s); t < begins {
+				at, begins, back = s, t, true
 			}
 		}
 		ends = max(ends, stages[at].run(begins, back))

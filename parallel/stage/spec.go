@@ -113,7 +113,7 @@ func (s Spec) Fits(programs []*graph.Program, rows int, free []int64) error {
 	stages := len(programs)
 	columns := len(free) / stages
 	for i, program := range programs {
-		want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, stages-i), s.Waves)
+		want := bytesOf(program, s.rowsOfWave(rows, stages, columns), min(s.Waves, UnderWay(stages, i)), s.Waves)
 		for _, has := range free[i*columns : (i+1)*columns] {
 			if has > 0 && want > has {
 				const mib = 1 << 20

@@ -1,0 +1,102 @@
+package parallel
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A member goes forward as long as it may have one more replica under way, for the stages behind it wait for
+// that, and else back. What has to wait all the same makes itself ready for its next function: a device lays
+// out new weights for its kernels in the first run that reads them, and a run of no rows is such a one.
+
+// turns is the order of the runs of a member in a flow.
+type turns struct {
+	flow              *flow
+	program           *graph.Program
+	forward, backward *graph.Function // nil: it has none
+	replicas          []int           // that have rows
+	done, back        int             // of them that have begun their way forward, and back
+	most              int             // that may be between the two
+	prepared          bool
+}
+
+// newTurns returns the turns of a member of stage i.
+func newTurns(f *flow, i int, m *member) *turns {
+	p := f.staged.pipeline.stages[i].program.current
+	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.staged.pipeline.stages), i)}
+	t.forward, t.backward = p.Function(f.passes.forward), p.Function(f.passes.backward)
+	for _, r := range m.replicas {
+		if f.batch.Sizes[r] > 0 {
+			t.replicas = append(t.replicas, r)
+		}
+	}
+	if t.forward == nil {
+		t.done = len(t.replicas)
+	}
+	if t.backward == nil {
+		t.back, t.most = len(t.replicas), max(len(t.replicas), 1)
+	}
+	t.prepared = t.forward == nil || t.backward == nil || len(t.replicas) == 0
+	return t
+}
+
+// left reports whether there are runs left.
+func (t *turns) left() bool { return t.done < len(t.replicas) || t.back < len(t.replicas) }
+
+// next returns the function to run now, and for which of the replicas: -1 to prepare the next one; nil if
+// there is nothing to do yet. The lock of the flow is held.
+func (t *turns) next() (*graph.Function, int) {
+	switch {
+	case t.done < len(t.replicas) && t.done-t.back < t.most && t.ready(t.forward, t.done):
+		t.done++
+		return t.forward, t.done - 1
+	case t.back < len(t.replicas) && (t.back < t.done || t.forward == nil) && t.ready(t.backward, t.back):
+		t.back++
+		return t.backward, t.back - 1
+	case !t.prepared && t.back == 0:
+		t.prepared = true
+		return t.forward, -1
+	}
+	return nil, 0
+}
+
+func (t *turns) ready(fn *graph.Function, at int) bool {
+	return t.flow.ready(t.program, fn, t.replicas[at])
+}
+
+// prepare runs the functions of a member without rows, in a slot of their own: the way back only if the way
+// forward has been prepared by its replicas, or there is still nothing to do.
+func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) error {
+	for _, fn := range []*graph.Function{t.forward, t.backward} {
+		if fn == t.backward && t.done == 0 && !f.idle(t) {
+			return nil
+		}
+		step := device.Step{Function: fn.Name, Number: d.group.runs, Slot: t.most, Replicas: t.replicas[:1],
+			Rows: []int{0}}
+		for _, v := range t.program.Given(fn) {
+			in := fn.Values[v]
+			if in.Name == InputInverse {
+				step.Inputs = append(step.Inputs, tensor.Scalar(f.batch.Inverse))
+			} else {
+				step.Inputs = append(step.Inputs, tensor.New(in.Type.DType, in.Type.Sized(0, 1)...))
+			}
+		}
+		out, err := m.exe.Run(ctx, step)
+		if err != nil {
+			return err
+		}
+		f.add(m, out)
+	}
+	return nil
+}
+
+// idle reports whether a member has still nothing to do.
+func (f *flow) idle(t *turns) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !t.ready(t.forward, 0)
+}

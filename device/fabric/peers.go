@@ -71,6 +71,7 @@ const (
 	results              // of an exchange: what the sender has combined
 	callOff              // of the round
 	taken                // of an exchange: the results that were lent are read
+	direct               // of Send
 )
 
 // headerBytes is those before the content of a message: its kind, three zeros, the
@@ -92,7 +93,7 @@ func (h header) append(b []byte) []byte {
 }
 
 func parse(message []byte) (header, error) {
-	if len(message) < headerBytes || binary.LittleEndian.Uint32(message) > uint32(taken) {
+	if len(message) < headerBytes || binary.LittleEndian.Uint32(message) > uint32(direct) {
 		return header{}, fmt.Errorf("a message of %d bytes is none of bnctl", len(message))
 	}
 	return header{kind(message[0]), binary.LittleEndian.Uint64(message[8:]),

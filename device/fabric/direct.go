@@ -1,0 +1,31 @@
+package fabric
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/device/collective"
+)
+
+// Messages of one rank to another belong to the present round, as exchanges do: they are numbered from
+// 0 between these two, and the next AllGather drops what nobody has received.
+
+// Send sends the concatenation of pieces to one other rank, for its Receive of that number. It does not wait
+// for that. One goroutine at a time sends to a rank, in the order of the numbers. The caller may change the
+// pieces when it returns.
+func (p *Peers) Send(ctx context.Context, to int, number uint32, pieces ...[]byte) error {
+	h := header{kind: direct, round: p.round.Load(), sequence: number}
+	return p.send(ctx, to, collective.Gradients, append([][]byte{h.append(nil)}, pieces...)...)
+}
+
+// Receive returns what another rank sends in this round with that number. It belongs to the caller, and
+// begins at a multiple of 8. One goroutine at a time receives from a rank, in the order of the numbers, and
+// meanwhile nothing is exchanged. The error wraps collective.Aborted if a rank has called the round off, and
+// Ended if the other one is gone.
+func (p *Peers) Receive(ctx context.Context, from int, number uint32) ([]byte, error) {
+	h := header{kind: direct, round: p.round.Load(), sequence: number}
+	m, err := p.receive(ctx, from, collective.Gradients, h)
+	if err != nil {
+		return nil, err
+	}
+	return m.content(), nil
+}

@@ -35,7 +35,8 @@ type Config struct {
 	Placement []int
 	// Peers is the processes of a run, of which each has devices of its own for a
 	// range of the replicas: see Ranks. nil: this one holds all replicas. Then all
-	// ranks make the same calls of a Driver in the same order.
+	// ranks make the same calls of a Driver in the same order. To OpenStaged it is the ranks on which
+	// stages lie, each with all replicas of its layers.
 	Peers *fabric.Peers
 	// BySpeed: Balance moves replicas between devices of several kernel classes
 	// too, though results depend on where these are.

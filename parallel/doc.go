@@ -49,5 +49,6 @@
 // With Config.Peers a run has several processes, each with devices for a range
 // of the replicas (placement.Ranks). All make the same calls in the same order; after
 // every run each reports how it fared, and none returns a result before all have
-// one (rankGroup).
+// one (rankGroup). Where layers lie on several devices a rank has some stages with all
+// their columns, and what crosses is sent (stageRanks, post).
 package parallel

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -25,12 +26,13 @@ type flow struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	values  map[crossing]tensor.Tensor
-	readers map[string]int   // of a value, by name: how many functions
+	readers map[string]int   // of a value, by name: how many functions of this process
 	left    map[crossing]int // that have not read it
 	results map[string]tensor.Tensor
 	worked  map[*member]time.Duration // that it did not wait for others
 	took    time.Duration             // all of it
 	failed  *stageError
+	post    *post                                   // between ranks; nil: there are none
 	profile map[*member]map[string][]device.Outcome // of the runs of each function; nil: nobody asked
 }
 
@@ -77,15 +79,19 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	began := time.Now()
 	stop := context.AfterFunc(ctx, func() { f.fail(0, context.Cause(ctx)) })
 	defer stop()
+	f.openPost(ctx)
 	if f.staged.together {
 		f.runTogether(ctx)
 	} else {
 		f.runOneByOne(ctx)
 	}
-	if f.failed == nil && f.passes.reduce != "" {
+	if f.post != nil {
+		f.post.end(f.ended())
+	}
+	if !f.ended() && f.passes.reduce != "" {
 		f.reduce(ctx)
 	}
-	if f.failed != nil {
+	if f.ended() {
 		return f.failed.stage, f.failed.err
 	}
 	for _, d := range f.staged.pipeline.stages {
@@ -106,6 +112,51 @@ func (f *flow) fail(of int, err error) {
 		f.failed = &stageError{of, err}
 	}
 	f.changed.Broadcast()
+}
+
+// ended reports whether the flow has failed.
+func (f *flow) ended() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed != nil
+}
+
+// openPost begins to send and to receive what crosses between ranks.
+func (f *flow) openPost(ctx context.Context) {
+	r := f.staged.ranks
+	if r == nil {
+		return
+	}
+	way, ok := f.staged.routes[f.passes]
+	if !ok {
+		way = r.routesOf(f.staged.programs, f.passes.forward, f.passes.backward)
+		f.staged.routes[f.passes] = way
+	}
+	times := 0
+	for _, n := range f.batch.Sizes {
+		if n > 0 || f.staged.together {
+			times++
+		}
+	}
+	f.post = r.openPost(ctx, way, times, func(m parcel) error { return f.arrived(way, m) },
+		func(err error) { f.fail(0, err) })
+}
+
+// arrived takes a value of another rank.
+func (f *flow) arrived(way *routes, m parcel) error {
+	if m.number >= len(f.batch.Sizes) {
+		return fmt.Errorf("it has sent replica %d of %d", m.number, len(f.batch.Sizes))
+	}
+	t, err := m.tensor(way.types, f.batch.Sizes[m.number])
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := crossing{m.name, m.number}
+	f.values[c], f.left[c] = t, f.readers[m.name]
+	f.changed.Broadcast()
+	return nil
 }
 
 // runOneByOne has all members work at once.
@@ -244,7 +295,12 @@ func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) 
 		case graph.Replica:
 			slice = t.Rows(i, i+1)
 		}
-		f.values[c], f.left[c] = slice, f.readers[name]
+		if f.readers[name] > 0 {
+			f.values[c], f.left[c] = slice, f.readers[name]
+		}
+		if f.post != nil {
+			f.post.give(name, r, slice)
+		}
 	}
 	f.changed.Broadcast()
 }
@@ -283,16 +339,30 @@ func (f *flow) runTogether(ctx context.Context) {
 // all runs a function on all members of a stage, which may wait for each other. pass numbers
 // their exchanges.
 func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) {
-	if fn == nil || f.failed != nil {
+	d := f.staged.pipeline.stages[i]
+	if fn == nil || f.post == nil && f.ended() || f.post != nil && !f.awaitAll(d, fn) {
 		return
 	}
-	d := f.staged.pipeline.stages[i]
 	err := d.group.runTogether(func(_ int, m *member, _ *watchdog) error {
 		return f.one(ctx, d, m, fn, m.replicas, 0, passesOfRun*d.group.runs+pass)
 	})
 	if err != nil {
 		f.fail(i, err)
 	}
+}
+
+// awaitAll waits until all that a function reads of other ranks is there, for all replicas. It reports
+// whether it is.
+func (f *flow) awaitAll(d *Driver, fn *graph.Function) bool {
+	there, _ := f.await(func() (*graph.Function, int) {
+		for r := range f.batch.Sizes {
+			if !f.ready(d.program.current, fn, r) {
+				return nil, 0
+			}
+		}
+		return fn, 0
+	})
+	return there != nil
 }
 
 // passesOfRun is how many exchanging functions a step has, each with a number of its own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,9 @@ type Pipeline struct {
 	rows     int            // of a wave
 
 	plan *stage.Plan // nil unless it is asked for
+
+	ranks  *stageRanks // nil: all stages are of this process
+	routes *routes     // between ranks
 
 	began  sync.Once
 	from   time.Time     // when the first wave began
@@ -174,8 +178,44 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 	}
 }
 
+// overRanks says that the stages are those of one rank, of these programs.
+func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
+	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
+}
+
+// named returns outputs by name: over ranks those that the stages of this one make.
+func (p *Pipeline) named(outs []tensor.Tensor) map[string]tensor.Tensor {
+	all := map[string]tensor.Tensor{}
+	for i, name := range p.made() {
+		if outs != nil {
+			all[name] = outs[i]
+		}
+	}
+	return all
+}
+
+// made returns the outputs that the stages of this process make, in their order.
+func (p *Pipeline) made() []string {
+	if p.ranks == nil {
+		return p.outputs
+	}
+	return slices.DeleteFunc(slices.Clone(p.outputs), func(name string) bool {
+		return !slices.ContainsFunc(p.yields, func(all []string) bool { return slices.Contains(all, name) })
+	})
+}
+
+// inOrder is the inverse of named.
+func (p *Pipeline) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor) {
+	for _, name := range p.outputs {
+		outs = append(outs, all[name])
+	}
+	return outs
+}
+
 // wave is rows on their way through the stages.
 type wave struct {
+	number int
+	far    *letters                 // of other ranks; nil: there are none
 	values map[string]tensor.Tensor // by name: what stages have made, and others will read
 	left   map[string]int           // how many will
 	err    error
@@ -186,12 +226,19 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
+	var far *letters
+	if rows := x.Shape[0]; p.ranks != nil {
+		far = p.ranks.openLetters(ctx, p.routes, (rows+p.rows-1)/p.rows, func(wave int) int {
+			return min(p.rows, rows-wave*p.rows)
+		})
+	}
 	first := make(chan *wave)
 	all.Go(func() {
 		defer close(first)
 		for from := 0; from < x.Shape[0]; {
 			to := min(from+p.rows, x.Shape[0])
-			w := &wave{values: map[string]tensor.Tensor{p.external.Name: x.Rows(from, to)}, left: map[string]int{}}
+			w := &wave{number: from / p.rows, far: far, left: map[string]int{},
+				values: map[string]tensor.Tensor{p.external.Name: x.Rows(from, to)}}
 			for name, n := range p.uses {
 				w.left[name] = n
 			}
@@ -223,9 +270,12 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 			err = w.err
 			stop() // the waves behind it
 		}
-		chunks = append(chunks, w.outputs(p.outputs))
+		chunks = append(chunks, w.outputs(p.made()))
 	}
 	all.Wait()
+	if far != nil {
+		err = cmp.Or(err, far.close(err != nil))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +289,13 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 	}
 	var in []tensor.Tensor
 	for _, name := range p.inputs[s] {
+		if _, here := w.values[name]; !here && w.far != nil {
+			t, err := w.far.take(name, w.number)
+			if err != nil {
+				return err
+			}
+			w.values[name] = t
+		}
 		in = append(in, w.values[name])
 		if w.left[name]--; w.left[name] == 0 {
 			delete(w.values, name)
@@ -251,6 +308,9 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 	for i, name := range p.yields[s] {
 		if w.left[name] > 0 {
 			w.values[name] = outs[i]
+		}
+		if w.far != nil {
+			w.far.post.give(name, w.number, outs[i])
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/internal/placement"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -49,6 +50,11 @@ type Staged struct {
 	rest     map[string]tensor.Tensor // state that no stage has
 	err      error                    // of a Commit that was not finite: there is no state any more
 	ofStage  Config                   // of each stage
+	ranks    *stageRanks              // nil: all stages are of this process
+	first    int                      // of the stages of this rank, which are those of pipeline
+	routes   map[passes]*routes       // between ranks
+	gone     bool                     // a stage, on some rank, is at the snapshot of the ledger
+	lacking  bool                     // or lacks the gradients of the last step
 	division *stage.Division
 	times    []float64 // of the layers, as they should be or were measured
 	plan     *stage.Plan
@@ -63,8 +69,15 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err := checkStaged(c); err != nil {
 		return nil, err
 	}
+	ranks, err := newStageRanks(ctx, c.Peers, devices)
+	if err != nil {
+		return nil, err
+	}
+	if ranks != nil {
+		of.Least = max(of.Least, c.Peers.Size())
+	}
 	open := func(of stage.Spec) (stages int, err error) {
-		s, stages, err = openStaged(ctx, template, p, of, state, devices, c)
+		s, stages, err = openStaged(ctx, template, p, of, state, devices, c, ranks)
 		return stages, err
 	}
 	if err = withMoreStages(of, open); c.Recomputing == nil || !errors.Is(err, device.OutOfMemory) {
@@ -79,30 +92,35 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 
 // openStaged is OpenStaged with that number of stages at least. It returns how many there are.
 func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config) (*Staged, int, error) {
+	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Staged, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
 	}
-	of.Waves = max(c.Replicas/len(devices), 1)
+	free := memoryOf(devices)
+	if ranks != nil {
+		free = ranks.free()
+	}
+	of.Waves = max(c.Replicas/len(free), 1)
 	if f := p.Function(graph.Train); f != nil && slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
 		return n.Op == graph.AllReduce && n.Text("of") == "moments"
 	}) {
 		of.Waves = 1
 	}
-	free := memoryOf(devices)
 	d, err := n.DivideFor(of, p, c.Batch, free)
 	if err != nil {
 		return nil, 0, err
 	}
 	full := withZeros(p, state)
-	load := func(d *stage.Division) (*Staged, error) { return newStaged(ctx, d, p, full, devices, c, of, free) }
+	load := func(d *stage.Division) (*Staged, error) {
+		return newStaged(ctx, d, p, full, devices, c, of, free, ranks)
+	}
 	s, err := load(d)
 	if err != nil {
 		return nil, d.Stages(), err
 	}
 	s.times = n.Times(p, s.rows, s.waves)
-	if c.Measure && !s.together {
+	if c.Measure && !s.together && ranks == nil {
 		if s, err = s.remeasured(ctx, full, len(of.Layers) == 0, load); err != nil {
 			return nil, d.Stages(), err
 		}
@@ -116,7 +134,7 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 
 // newStaged loads the stages of d, and writes a state that is whole. free is what the devices have of memory.
 func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
-	devices []Member, c Config, of stage.Spec, free []int64) (*Staged, error) {
+	devices []Member, c Config, of stage.Spec, free []int64, ranks *stageRanks) (*Staged, error) {
 	programs, err := d.Programs(p)
 	if err == nil && c.Recomputing != nil {
 		err = of.Fits(programs, c.Batch, free)
@@ -124,9 +142,12 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 	if err != nil {
 		return nil, err
 	}
-	columns, err := stage.Columns(len(devices), len(programs))
+	columns, err := stage.Columns(len(free), len(programs))
+	if err == nil && ranks != nil {
+		err = ranks.deal(len(programs))
+	}
 	if err == nil && columns > c.Replicas {
-		err = problem.New("devices", strconv.Itoa(len(devices)), fmt.Sprintf("the %s of a stage are more than the "+
+		err = problem.New("devices", strconv.Itoa(len(free)), fmt.Sprintf("the %s of a stage are more than the "+
 			"%s that they share", problem.Plural(columns, "device"), problem.Plural(c.Replicas, "replica")),
 			fmt.Sprintf("use {replicas} %d or fewer devices", columns))
 	}
@@ -135,7 +156,7 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 	}
 	c = oneByOne(c)
 	s := &Staged{config: c, program: p, programs: programs, ledger: &ledger{}, pipeline: emptyPipeline(p),
-		division: d, rest: map[string]tensor.Tensor{}, waves: 1}
+		division: d, rest: map[string]tensor.Tensor{}, waves: 1, ranks: ranks, routes: map[passes]*routes{}}
 	for _, program := range programs {
 		for _, name := range []string{graph.Forward, graph.Backward} {
 			f := program.Function(name)
@@ -146,20 +167,52 @@ func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state m
 		s.waves = max(c.Replicas/columns, 1)
 	}
 	s.rows = (c.Batch + columns*s.waves - 1) / (columns * s.waves)
-	c.flows, c.Referee = !s.together, nil
+	c.flows, c.Referee, c.Peers = !s.together, nil, nil
 	s.ofStage = c
-	for i, program := range programs {
-		c.stage = i + 1
-		if err := s.open(ctx, program, state, devices[i*columns:(i+1)*columns], c); err != nil {
-			return nil, errors.Join(fmt.Errorf("stage %d: %w", i+1, err), s.Close())
-		}
+	err = s.openLocal(ctx, state, devices, columns)
+	if ranks != nil {
+		_, err = ranks.agree(ctx, stageReport{verdict: verdict{Of: "loading stages"}}, err, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
+// openLocal opens the stages of this process.
+func (s *Staged) openLocal(ctx context.Context, state map[string]tensor.Tensor, devices []Member,
+	columns int) error {
+	programs, c := s.programs, s.ofStage
+	if s.ranks != nil {
+		from, to := s.ranks.local()
+		s.first, programs = from, s.programs[from:to]
+	}
+	for i, program := range programs {
+		c.stage = s.number(i)
+		if err := s.open(ctx, program, state, devices[i*columns:(i+1)*columns], c); err != nil {
+			return fmt.Errorf("stage %d: %w", s.number(i), err)
+		}
+	}
+	if s.ranks != nil {
+		s.pipeline.overRanks(s.ranks, s.programs)
+	}
+	return nil
+}
+
+// number returns the number, from 1, of stage i of those of this process.
+func (s *Staged) number(i int) int { return s.first + i + 1 }
+
+// columns returns the names of the devices of each stage.
+func (s *Staged) columns() [][]string {
+	if s.ranks != nil {
+		return s.ranks.columns()
+	}
+	return s.pipeline.columns()
+}
+
 // planned makes the plan of the stages, and begins to count how long they wait.
 func (s *Staged) planned() {
-	s.plan = s.division.Plan(s.programs, s.times, s.pipeline.columns(), s.rows, s.waves)
+	s.plan = s.division.Plan(s.programs, s.times, s.columns(), s.rows, s.waves)
 	s.worked, s.stepping = make([]time.Duration, len(s.programs)), 0
 	if s.config.Divided != nil {
 		s.config.Divided(s.plan)
@@ -189,9 +242,6 @@ func oneByOne(c Config) Config {
 // checkStaged refuses what stages do not do.
 func checkStaged(c Config) error {
 	switch {
-	case c.Peers != nil:
-		return problem.New("stages", "", "they lie on the devices of one process, and this run has several",
-			"leave {stages} out, or start one process")
 	case c.Local:
 		return problem.New("weight-sync", "", "replicas with weights of their own have all layers on one device",
 			"use {weight-sync} allreduce")
@@ -237,38 +287,64 @@ func stateIn(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor
 // keepRest keeps the state that no stage has.
 func (s *Staged) keepRest(state map[string]tensor.Tensor) {
 	for name, t := range state {
-		if !slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool { return d.has(name) }) {
+		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return hasState(p, name) }) {
 			s.rest[name] = t
 		}
 	}
 }
 
-// has reports whether the program has a state tensor.
-func (d *Driver) has(name string) bool {
-	return slices.ContainsFunc(d.program.current.State, func(t graph.State) bool { return t.Name == name })
+// hasState reports whether a program has a state tensor.
+func hasState(p *graph.Program, name string) bool {
+	return slices.ContainsFunc(p.State, func(t graph.State) bool { return t.Name == name })
 }
 
 // refreshGroup brings the group of all devices up to date.
 func (s *Staged) refreshGroup() {
 	g := &Group{placement: s.pipeline.stages[0].group.placement, fixed: true}
+	if !s.reads() {
+		g.placement = placement.Placement{}
+	}
 	for _, d := range s.pipeline.stages {
 		g.members = append(g.members, d.group.members...)
 	}
 	s.group = g
 }
 
-// Group returns the devices that take part, those of the first stage first.
+// reads reports whether the stages of this process read the input of the network.
+func (s *Staged) reads() bool {
+	return s.ranks == nil || slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool {
+		return slices.ContainsFunc(d.program.current.Functions, func(f *graph.Function) bool {
+			return slices.ContainsFunc(f.Inputs, func(v graph.Value) bool {
+				return f.Values[v].Name == s.pipeline.external.Name
+			})
+		})
+	})
+}
+
+// Group returns the devices of this process that take part, those of the first stage first.
 func (s *Staged) Group() *Group { return s.group }
 
 // Predict is Driver.Predict.
 func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	if s.ranks != nil {
+		ctx = context.WithoutCancel(ctx) // all ranks or none
+	}
 	for {
 		out, err := s.pipeline.Predict(ctx, x)
-		err = s.resolve(ctx, err)
-		if again, lost := s.rollBack(ctx); lost != nil {
-			return nil, lost
-		} else if !again {
-			return out, err
+		yields, retry := s.pipeline.named(out), isElsewhere(err)
+		if s.ranks != nil && err != nil {
+			off := s.ranks.callOff(ctx, err)
+			if retry {
+				err = nil
+			}
+			err = errors.Join(err, off)
+		}
+		_, again, err := s.conclude(ctx, s.reportOf("a prediction", retry), err, yields)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return s.pipeline.inOrder(yields), nil
 		}
 	}
 }
@@ -276,8 +352,13 @@ func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 // Rows is Driver.Rows.
 func (s *Staged) Rows() int { return s.pipeline.Rows() }
 
-// OwnRows is Driver.OwnRows.
-func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
+// OwnRows is Driver.OwnRows: a rank of which no stage reads the input of the network has none.
+func (s *Staged) OwnRows(rows int) (from, to int) {
+	if !s.reads() {
+		return 0, 0
+	}
+	return 0, rows
+}
 
 // Close frees what OpenStaged has loaded.
 func (s *Staged) Close() error {
@@ -296,9 +377,7 @@ func (s *Staged) Write(ctx context.Context, state map[string]tensor.Tensor) erro
 	s.ledger.write(state)
 	s.keepRest(state)
 	err := s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, state)) })
-	if err = s.resolve(ctx, err); err == nil {
-		_, err = s.rollBack(ctx)
-	}
+	_, _, err = s.conclude(ctx, s.reportOf("a write", false), err, nil)
 	return err
 }
 
@@ -326,22 +405,22 @@ func (s *Staged) read(ctx context.Context,
 		return nil, s.err
 	}
 	for {
-		all := maps.Clone(s.rest)
+		all, err := maps.Clone(s.rest), error(nil)
+		has := map[string]tensor.Tensor{}
 		for i, d := range s.pipeline.stages {
-			state, err := of(d, ctx)
-			if err == nil {
-				maps.Copy(all, state)
-			} else if err := s.resolve(ctx, fmt.Errorf("stage %d: %w", i+1, err)); err != nil {
-				return nil, err
-			} else {
+			var state map[string]tensor.Tensor
+			if state, err = of(d, ctx); err != nil {
+				err = fmt.Errorf("stage %d: %w", s.number(i), err)
 				break
 			}
+			maps.Copy(has, state)
 		}
-		again, err := s.rollBack(ctx)
+		_, again, err := s.conclude(ctx, s.reportOf("the state", false), err, has)
 		if err != nil {
 			return nil, err
 		}
 		if !again {
+			maps.Copy(all, has)
 			return all, nil
 		}
 	}
@@ -362,7 +441,7 @@ func (s *Staged) each(f func(d *Driver) error) error {
 	}
 	for i, err := range errs {
 		if err != nil {
-			return fmt.Errorf("stage %d: %w", i+1, err)
+			return fmt.Errorf("stage %d: %w", s.number(i), err)
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ type MovedStage struct {
 // resolve returns nil if err was the loss of all devices of a stage, and its layers have gone to others: then
 // rollBack is next. Else it returns err.
 func (s *Staged) resolve(ctx context.Context, err error) error {
-	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil {
+	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil ||
+		s.ranks != nil { // the layers of a rank stay there
 		return err
 	}
 	for i := 0; i < len(s.pipeline.stages); {

@@ -1,7 +1,11 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +19,7 @@ func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) {
 	if s.config.Reopen != nil {
 		b = b.Clone()
 	}
-	s.ledger.batch = b
+	s.stepped, s.lacking, s.ledger.batch = false, false, b
 	r, err := s.step(ctx, b)
 	s.stepped = err == nil
 	return r, err
@@ -27,6 +31,7 @@ func (s *Staged) step(ctx context.Context, b Batch) (Result, error) {
 		for _, d := range s.pipeline.stages {
 			d.retained = true
 		}
+		s.lacking = false
 	}
 	return r, err
 }
@@ -41,44 +46,113 @@ type passes struct{ forward, backward, reduce string }
 
 // untilDone runs a batch, again and again without the devices that are lost.
 func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, error) {
+	stop := ctx.Err() != nil
+	if s.ranks != nil {
+		ctx = context.WithoutCancel(ctx) // all ranks or none
+	}
 	for {
-		if again, err := s.begin(ctx); err != nil {
-			return Result{}, err
-		} else if again {
-			continue
+		f, err := s.attempt(ctx, b, p)
+		mine := s.reportOf(p.forward, f == nil)
+		outputs := map[string]tensor.Tensor{}
+		if f != nil {
+			outputs = f.results
 		}
-		f := newFlow(s, b, p)
-		of, err := f.run(ctx)
+		if mine.Stop = stop; f != nil && s.ranks != nil {
+			mine.Worked, mine.RankStats = s.workedIn(f), s.ranks.statsOf(b, f.timing())
+		}
+		all, again, err := s.conclude(ctx, mine, err, outputs)
 		s.refreshGroup()
-		if err == nil {
-			s.account(f)
-			return f.result(), nil
-		}
-		if err := s.resolve(ctx, s.pipeline.stages[of].recovery.after(ctx, err)); err != nil {
+		if err != nil {
 			return Result{}, err
 		}
-		s.refreshGroup()
+		if !again {
+			s.account(f, all)
+			return f.result(all), nil
+		}
 	}
 }
 
-// begin makes all stages ready for the next run. again: they went back, and have to be made ready once more.
-func (s *Staged) begin(ctx context.Context) (again bool, err error) {
-	for _, d := range s.pipeline.stages {
-		if err := d.begin(ctx); err != nil { // a device was lost while another came back
-			if err := s.resolve(ctx, d.recovery.after(ctx, err)); err != nil {
-				return false, err
-			}
-			_, err := s.rollBack(ctx)
-			return true, err
+// attempt runs a batch once; the flow is nil where that was not to its end. Then the stages of this rank are
+// ready to run again, unless there is an error.
+func (s *Staged) attempt(ctx context.Context, b Batch, p passes) (*flow, error) {
+	of, err := 0, error(nil)
+	for i, d := range s.pipeline.stages {
+		if of, err = i, d.begin(ctx); err != nil { // a device was lost while another came back
+			break
 		}
 	}
-	return s.rollBack(ctx)
+	if err == nil && !s.restarted() {
+		f := newFlow(s, b, p)
+		if of, err = f.run(ctx); err == nil {
+			return f, nil
+		}
+		s.refreshGroup()
+	}
+	if s.ranks != nil {
+		if off := s.ranks.callOff(ctx, cmp.Or(err, errWentBack)); off != nil {
+			return nil, errors.Join(err, off)
+		}
+	}
+	if err == nil || isElsewhere(err) {
+		return nil, nil
+	}
+	return nil, s.pipeline.stages[of].recovery.after(ctx, err)
+}
+
+// errWentBack is why other ranks have to run once more.
+var errWentBack = errors.New("a stage went back")
+
+// restarted reports whether a stage of this process is at the snapshot of the ledger.
+func (s *Staged) restarted() bool {
+	return slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool { return d.recovery.restarted })
+}
+
+// lacks reports whether a stage of this process lacks the gradients of the last step: a member has come.
+func (s *Staged) lacks() bool {
+	return slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool {
+		return d.version == s.version && !d.retained
+	})
+}
+
+// reportOf begins the report of a call. retry: it has to be made again.
+func (s *Staged) reportOf(call string, retry bool) stageReport {
+	return stageReport{verdict: verdict{Of: fmt.Sprintf("%s of version %d", call, s.version), Retry: retry}}
+}
+
+// conclude makes the stages of all ranks ready for the next call, after one that has ended with err here.
+// again: it has to be made once more, for a rank says so, or stages went back to the snapshot of the ledger
+// and from there to the present. outputs, what the call has yielded here, become those of all ranks, whose
+// reports it returns.
+func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
+	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
+	err = s.resolve(ctx, err)
+	again, s.gone = mine.Retry, s.restarted()
+	if s.gone && !errors.Is(err, NoDevices) {
+		err = nil // of what is repeated
+	}
+	if s.ranks != nil {
+		mine.Restarted, mine.Lacking = s.gone, s.stepped && s.lacks()
+		if all, err = s.ranks.agree(ctx, mine, err, outputs); err != nil {
+			return nil, false, err
+		}
+		for _, r := range all {
+			again, s.gone, s.lacking = again || r.Retry, s.gone || r.Restarted, s.lacking || r.Lacking
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	went, err := s.rollBack(ctx)
+	return all, again || went, err
 }
 
 // result puts together what the stages have yielded, moments in the order of the whole
 // function.
-func (f *flow) result() Result {
+func (f *flow) result(all []stageReport) Result {
 	r := Result{Timing: f.timing()}
+	for _, rank := range all {
+		r.Stop, r.Ranks = r.Stop || rank.Stop, append(r.Ranks, rank.RankStats)
+	}
 	whole := f.staged.program.Function(graph.Train)
 	if f.passes.backward == "" {
 		whole = f.staged.program.Function(f.passes.forward)
@@ -102,19 +176,40 @@ func (f *flow) result() Result {
 
 // account counts where the time of a step went, by device and by stage: what a device did not compute
 // it has waited for others, or for what crosses.
-func (s *Staged) account(f *flow) {
+func (s *Staged) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
 	}
 	s.stepping += f.took
-	for i, d := range s.pipeline.stages {
+	for _, d := range s.pipeline.stages {
 		for _, m := range d.group.members {
 			worked := f.worked[m]
 			m.pace.took, m.pace.blocked = m.pace.took+f.took, m.pace.blocked+f.took-worked
-			s.worked[i] += worked / time.Duration(len(d.group.members))
 		}
+	}
+	worked := s.workedIn(f)
+	if s.ranks != nil {
+		worked = nil
+		for _, rank := range all {
+			worked = append(worked, rank.Worked...)
+		}
+	}
+	for i := range min(len(worked), len(s.worked)) {
+		s.worked[i] += worked[i]
 		s.plan.Stages[i].Waited = 1 - s.worked[i].Seconds()/s.stepping.Seconds()
 	}
+}
+
+// workedIn returns how long the devices of each stage of this process worked, the mean.
+func (s *Staged) workedIn(f *flow) (all []time.Duration) {
+	for _, d := range s.pipeline.stages {
+		worked := time.Duration(0)
+		for _, m := range d.group.members {
+			worked += f.worked[m] / time.Duration(len(d.group.members))
+		}
+		all = append(all, worked)
+	}
+	return all
 }
 
 // timing returns the mean over the devices.
@@ -148,21 +243,19 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	for {
-		err := s.resolve(ctx, s.commit(ctx, h))
-		again, lost := s.rollBack(ctx)
-		if lost != nil {
-			return lost
-		}
-		if again {
-			continue
+		again, err := s.commit(ctx, h)
+		if !again {
+			_, again, err = s.conclude(ctx, s.reportOf("a commit", false), err, nil)
 		}
 		if err != nil {
-			if device.KindOf(err) == device.NonFinite {
+			if errors.Is(err, device.NonFinite) {
 				s.err = err
 			}
 			return err
 		}
-		break
+		if !again {
+			break
+		}
 	}
 	s.version++
 	s.stepped = false
@@ -173,20 +266,18 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	return nil
 }
 
-func (s *Staged) commit(ctx context.Context, h device.Hyper) error {
-	for _, d := range s.pipeline.stages {
-		if d.version == s.version && !d.retained { // a member has come that lacks the gradients
-			if _, err := s.step(ctx, s.ledger.batch); err != nil {
-				return err
-			}
-			break
+// commit is Commit up to the agreement of ranks. again: the stages went back meanwhile.
+func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ error) {
+	if s.lacking || s.ranks == nil && s.lacks() { // a member has come that lacks the gradients
+		if _, err := s.step(ctx, s.ledger.batch); err != nil {
+			return false, err
 		}
 	}
-	h, err := s.clipped(ctx, h)
-	if err != nil {
-		return err
+	h, again, err := s.clipped(ctx, h)
+	if err != nil || again {
+		return again, err
 	}
-	return s.each(func(d *Driver) error {
+	return false, s.each(func(d *Driver) error {
 		if d.version != s.version {
 			return nil // it has committed
 		}
@@ -200,17 +291,24 @@ func (s *Staged) commit(ctx context.Context, h device.Hyper) error {
 
 // clipped adds to the hyper-parameters the factor of gradient clipping: of the sum of the squares of
 // all stages, in the order of one device.
-func (s *Staged) clipped(ctx context.Context, h device.Hyper) (device.Hyper, error) {
+func (s *Staged) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, err error) {
 	values := map[string]tensor.Tensor{}
 	for _, name := range []string{graph.Squares, graph.Factor} {
+		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return p.Function(name) != nil }) {
+			continue
+		}
 		for _, d := range s.pipeline.stages {
 			f := d.program.current.Function(name)
-			if f == nil || d.version != s.version {
+			if f == nil || d.version != s.version || err != nil {
 				continue
 			}
-			if err := d.evaluate(ctx, f, values); err != nil {
-				return nil, err
-			}
+			err = d.evaluate(ctx, f, values)
+		}
+		if s.ranks != nil {
+			_, again, err = s.conclude(ctx, s.reportOf(name, false), err, values)
+		}
+		if err != nil || again {
+			return nil, again, err
 		}
 	}
 	all := device.Hyper{}
@@ -222,7 +320,7 @@ func (s *Staged) clipped(ctx context.Context, h device.Hyper) (device.Hyper, err
 			all[name] = t.F32()[0]
 		}
 	}
-	return all, nil
+	return all, false, nil
 }
 
 // evaluate runs a function of whole values on the first member, and adds its outputs to values.
@@ -253,11 +351,7 @@ func (d *Driver) evaluate(ctx context.Context, f *graph.Function, values map[str
 // rollBack brings all stages back to the snapshot of the ledger, and from there to the present, if one of
 // them has lost all of its devices: what another one has now is that snapshot.
 func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
-	lost := false
-	for _, d := range s.pipeline.stages {
-		lost = lost || d.recovery.restarted
-	}
-	if !lost {
+	if !s.gone {
 		return false, nil
 	}
 	v, present := s.ledger.version, s.version
@@ -269,12 +363,10 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 			m.written, m.verified = 0, v
 		}
 		d.recovery.restarted, d.version, d.stepped, d.retained = false, v, false, false
-		if err := d.Write(ctx, stateIn(d.program.current, s.ledger.state)); err != nil {
-			if err := s.resolve(ctx, err); err != nil {
-				return true, err
-			}
-			return s.rollBack(ctx)
-		}
+	}
+	err = s.each(func(d *Driver) error { return d.Write(ctx, stateIn(d.program.current, s.ledger.state)) })
+	if _, again, err := s.conclude(ctx, s.reportOf("the way back", false), err, nil); again || err != nil {
+		return true, err
 	}
 	s.version = v
 	entries, writes, batch, stepped := s.ledger.entries, s.ledger.writes, s.ledger.batch, s.stepped
@@ -297,7 +389,7 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	}
 	s.ledger.writes = nil
 	err = s.Write(ctx, writes)
-	s.ledger.batch, s.stepped = batch, stepped
+	s.ledger.batch, s.stepped, s.lacking = batch, stepped, stepped
 	if err == nil && s.version != present {
 		err = NoDevices
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -177,7 +176,8 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 	}
 }
 
-// TestStageOfTheAuxiliaryHead: a stage that has nothing but the auxiliary head trains it, and sits out predictions.
+// TestStageOfTheAuxiliaryHead: a stage that has nothing but the auxiliary head trains it, and sits out
+// predictions.
 func TestStageOfTheAuxiliaryHead(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
 		m, p := trainedModel(t, headBehind, mode)
@@ -206,7 +206,16 @@ func TestStageOfTheAuxiliaryHead(t *testing.T) {
 // that a run shows.
 func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]byte {
 	t.Helper()
-	ctx, all := t.Context(), map[string][]byte{}
+	all, err := shown(t.Context(), d, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// shown is fingerprint, for any goroutine.
+func shown(ctx context.Context, d train.Driver, p *graph.Program) (map[string][]byte, error) {
+	all := map[string][]byte{}
 	for i, sizes := range [][]int{{2, 2, 2, 2}, {2, 2, 2, 1}, {2, 2, 1, 0}} {
 		b := stagedBatch(p, sizes, uint64(i))
 		r, err := d.Step(ctx, b)
@@ -214,7 +223,7 @@ func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]by
 			err = d.Commit(ctx, device.Hyper{"lr": 0.1})
 		}
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all[fmt.Sprintf("loss of step %d", i)] = fmt.Append(nil, r.Loss, r.Correct, r.Counted)
 		for k, v := range r.Moments {
@@ -223,24 +232,24 @@ func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]by
 	}
 	r, err := d.Moments(ctx, stagedBatch(p, []int{2, 2, 2, 2}, 9))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for k, v := range r.Moments {
 		all[fmt.Sprintf("estimated moments %d", k)] = v.Bytes
 	}
 	out, err := d.Predict(ctx, stagedBatch(p, []int{7}, 11).Rows["x"])
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	all["prediction"] = out[0].Bytes
 	state, err := d.State(ctx)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for name, v := range state {
 		all["state "+name] = v.Bytes
 	}
-	return all
+	return all, nil
 }
 
 // TestStagedLosesDevices: whichever device dies, and at whichever of its runs, all bits are those of one
@@ -441,7 +450,6 @@ func TestTrainingThatStagesRefuse(t *testing.T) {
 		config parallel.Config
 		want   string
 	}{
-		{parallel.Config{Peers: &fabric.Peers{}}, "stages: they lie on the devices of one process"},
 		{parallel.Config{Local: true}, "weight-sync: replicas with weights of their own have all layers on one device"},
 		{parallel.Config{Template: true}, "weight-sync: each stage updates its own layers"},
 		{parallel.Config{Placement: []int{2, 2}}, "placement: the replicas of stages are dealt to their devices alike"},

@@ -27,7 +27,7 @@ type turns struct {
 // newTurns returns the turns of a member of stage i.
 func newTurns(f *flow, i int, m *member) *turns {
 	p := f.staged.pipeline.stages[i].program.current
-	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.staged.pipeline.stages), i)}
+	t := &turns{flow: f, program: p, most: stage.UnderWay(len(f.staged.programs), f.staged.first+i)}
 	t.forward, t.backward = p.Function(f.passes.forward), p.Function(f.passes.backward)
 	for _, r := range m.replicas {
 		if f.batch.Sizes[r] > 0 {

@@ -52,6 +52,15 @@ ranks() {
 	fi
 }
 
+# staged LIBRARY RANKS DEVICES OPTIONS...: trains with the layers divided over the ranks, and compares.
+staged() {
+	rm -f r.bnm r.bnc
+	mpirun "$1" "$2" "$bnctl" "${cmd[@]}" --devices "$3xcpu" --fabric mpi "${@:4}" -o r.bnm >log 2>&1 || fail "$recipe: $* failed"
+	[ "$(sum r.bnm)" = "$want" ] || fail "$recipe: $* has another template"
+	[ "$(grep -o 'stage [0-9]* on [^ ]* of rank [0-9]*' log | wc -l)" -ge "$2" ] || fail "$recipe: $*: no stage on each rank"
+	runs=$((runs + 1))
+}
+
 # resumed LIBRARY RANKS OTHER RANKS: a rank is killed when there is a checkpoint; the others go on.
 resumed() {
 	rm -f r.bnm r.bnc
@@ -98,6 +107,8 @@ badinput() {
 	bad "belongs to another launcher" openmpi 2 "${b[@]}" --fabric mpi:libmpich.so.12
 	bad "9 ranks for 8 replicas" openmpi 9 "${b[@]}"
 	bad "not there over several ranks" mpich 2 "${b[@]}" --bn replica --weight-sync periodic:2
+	bad "rank 0 has 1 device, and a stage 2, which lie on one rank; give all ranks as many devices, and use --stages 4" openmpi 4 "${b[@]}" --stages 2
+	bad "rank 1: its --stages is 3, on rank 0 2" openmpi 1 "${b[@]}" --stages 2 : -np 2 "${b[@]}" --stages 3
 	bad "rank 1: its recipe is another: seed is 5, on rank 0 0" openmpi 1 "${b[@]}" : -np 1 "${b[@]}" --seed 5
 	bad "rank 1: its recipe is another: .*precision is bf16" openmpi 1 "${b[@]}" : -np 1 "${b[@]}" --precision bf16
 	bad "rank 1: .*no-such-folder" openmpi 1 "${b[@]}" : -np 1 "${b[@]/glyphs:133/folder:/no-such-folder}"
@@ -167,6 +178,20 @@ for recipe in "${recipes[@]}"; do
 		n=$((n + 1))
 	fi
 	echo "$want  $runs runs  $recipe"
+done
+# Layers over ranks: the template of one device, and a rank that is killed.
+for recipe in "--bn replica --clip-norm 1 --ema 0.9" "--tail repeat"; do
+	words "$recipe"
+	runs=0
+	"$bnctl" "${cmd[@]}" -o one.bnm --overwrite >log 2>&1 || fail "$recipe: one machine"
+	want=$(sum one.bnm)
+	staged openmpi 2 2 --stages 4 --plan
+	staged mpich 3 1 --stages relu2,fc1 --plan
+	if [[ $recipe = *replica* ]]; then
+		cmd+=(--stages 2)
+		resumed openmpi 2 mpich 2
+	fi
+	echo "$want  $runs runs  $recipe, over stages"
 done
 predicted
 [ "$mode" = sweep ] || badinput

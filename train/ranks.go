@@ -36,7 +36,7 @@ func (p *plan) takeRank() error {
 	}
 	if p.config.Peers.Rank() > 0 {
 		p.config.Checkpoint, p.config.Events, p.config.Watch = "", nil, nil
-		p.config.Observe, p.config.Evaluated = nil, nil
+		p.config.Observe, p.config.Evaluated, p.config.Divided = nil, nil, nil
 	}
 	return nil
 }
@@ -50,6 +50,7 @@ type agreement struct {
 	Tight  bool            `json:"tight"` // of memory, which may differ
 
 	Recompute string `json:"recompute"` // Config.Recompute
+	Stages    string `json:"stages"`    // Config.Stages; "" if there is one
 }
 
 // agree returns an error unless all ranks begin the same run at the same step
@@ -63,7 +64,10 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 		return tight, nil
 	}
 	mine := agreement{s.plan.recipe.JSON(), s.trainer.progress.Step, s.checkpointer.every,
-		digest(state, from), tight, s.plan.config.Recompute}
+		digest(state, from), tight, s.plan.config.Recompute, ""}
+	if stages := s.plan.config.Stages; !stages.One() {
+		mine.Stages = stages.String()
+	}
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return tight, err
@@ -111,7 +115,10 @@ func (a agreement) differs(first agreement, tight bool) string {
 		return fmt.Sprintf("it begins at step %d, rank 0 at %d", a.Step, first.Step)
 	case a.State != first.State:
 		return "it begins with other weights than rank 0"
-	case recomputes(a.Recompute, tight) != recomputes(first.Recompute, tight):
+	case a.Stages != first.Stages:
+		return fmt.Sprintf("its {stages} is %s, on rank 0 %s", cmp.Or(a.Stages, "1"), cmp.Or(first.Stages, "1"))
+	case recomputes(a.Recompute, tight) != recomputes(first.Recompute, tight),
+		a.Stages != "" && recomputes(a.Recompute, true) != recomputes(first.Recompute, true):
 		return fmt.Sprintf("its {recompute} is %s, on rank 0 %s", cmp.Or(a.Recompute, autoRecompute),
 			cmp.Or(first.Recompute, autoRecompute))
 	}

@@ -1,0 +1,309 @@
+package parallel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Stages may lie on the devices of several ranks: each rank has some that follow each other, a stage with
+// all its columns, and opens the devices of these alone. What crosses from rank to rank is sent (post);
+// after every call each rank reports how it fared, and what its stages have yielded becomes that of all:
+//
+//	rank 0   stages 1, 2   forward --across:--> backward <--+   report: moments of its layers
+//	rank 1   stage 3                forward, backward ------+   report: moments, loss
+
+// stageRanks is the processes of a run over stages, as one of them sees them.
+type stageRanks struct {
+	peers   *fabric.Peers
+	devices []rankDevices // by rank
+	owners  []int         // by stage: the rank that has it
+	sent    int64         // bytes to other ranks, up to the last report
+}
+
+// rankDevices is what a rank says of its devices.
+type rankDevices struct {
+	Names []string `json:"names"`
+	Free  []int64  `json:"free"` // bytes of memory
+}
+
+// newStageRanks returns the ranks of a run, each of which tells the others of its devices; nil for a run of
+// one process.
+func newStageRanks(ctx context.Context, p *fabric.Peers, devices []Member) (*stageRanks, error) {
+	if p == nil {
+		return nil, nil
+	}
+	mine := rankDevices{Free: memoryOf(devices)}
+	for _, m := range devices {
+		mine.Names = append(mine.Names, m.Name)
+	}
+	b, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.AllGather(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	r := &stageRanks{peers: p, devices: make([]rankDevices, len(all))}
+	for rank, record := range all {
+		d := &r.devices[rank]
+		if err := json.Unmarshal(record, d); err != nil || len(d.Names) == 0 || len(d.Free) != len(d.Names) {
+			return nil, &RankError{rank, fmt.Sprintf("what it says of its devices is none of bnctl: %q", record), ""}
+		}
+	}
+	return r, nil
+}
+
+// free returns how much memory the devices of all ranks have.
+func (r *stageRanks) free() (all []int64) {
+	for _, d := range r.devices {
+		all = append(all, d.Free...)
+	}
+	return all
+}
+
+// deal deals stages to ranks: each has those that its devices are the columns of.
+func (r *stageRanks) deal(stages int) error {
+	columns, err := stage.Columns(len(r.free()), stages)
+	if err != nil {
+		return err
+	}
+	r.owners = nil
+	for rank, d := range r.devices {
+		if n := len(d.Names); n%columns != 0 {
+			return problem.New("stages", strconv.Itoa(stages), fmt.Sprintf("rank %d has %s, and a stage %d, which "+
+				"lie on one rank", rank, problem.Plural(n, "device"), columns),
+				fmt.Sprintf("give all ranks as many devices, and use {stages} %d", len(r.devices)))
+		}
+		r.owners = append(r.owners, slices.Repeat([]int{rank}, len(d.Names)/columns)...)
+	}
+	return nil
+}
+
+// local returns the range of the stages of this rank.
+func (r *stageRanks) local() (from, to int) {
+	from = slices.Index(r.owners, r.peers.Rank())
+	to = from
+	for to < len(r.owners) && r.owners[to] == r.peers.Rank() {
+		to++
+	}
+	return from, to
+}
+
+// columns returns the devices of each stage, by names that say of which rank they are.
+func (r *stageRanks) columns() (names [][]string) {
+	at := 0
+	for s, rank := range r.owners {
+		if s > 0 && r.owners[s-1] != rank {
+			at = 0
+		}
+		d := r.devices[rank].Names
+		each := len(d) / len(slices.DeleteFunc(slices.Clone(r.owners), func(o int) bool { return o != rank }))
+		var column []string
+		for _, name := range d[at : at+each] {
+			column = append(column, fmt.Sprintf("%s of rank %d", name, rank))
+		}
+		names, at = append(names, column), at+each
+	}
+	return names
+}
+
+// stageReport is how a call has ended on a rank.
+type stageReport struct {
+	verdict
+	Restarted bool            `json:"restarted,omitempty"` // one of its stages is at the snapshot of the ledger
+	Lacking   bool            `json:"lacking,omitempty"`   // or lacks the gradients of the last step
+	Cause     int             `json:"cause,omitempty"`     // of Fatal: in rankCauses, from 1
+	Worked    []time.Duration `json:"worked,omitempty"`    // of its stages: the mean of their devices
+	Outputs   []outputHead    `json:"outputs,omitempty"`   // whose bytes follow
+}
+
+// outputHead says what an output is.
+type outputHead struct {
+	Name  string
+	DType tensor.DType
+	Shape []int
+}
+
+// rankCauses are kinds of errors that callers act on, whichever rank has them.
+var rankCauses = []error{device.OutOfMemory, device.NonFinite, NoDevices}
+
+// agree exchanges the reports of all ranks. failed is why this one cannot go on. The outputs of all ranks
+// are added to outputs, which are those of this one. The error is that of the first rank that cannot go on,
+// or why the fabric has ended.
+func (r *stageRanks) agree(ctx context.Context, mine stageReport, failed error,
+	outputs map[string]tensor.Tensor) ([]stageReport, error) {
+	if err := r.peers.Ended(); err != nil {
+		return nil, errors.Join(failed, err)
+	}
+	if failed != nil {
+		mine.Fatal, mine.Advice = problem.Split(failed)
+		mine.Cause = 1 + slices.IndexFunc(rankCauses, func(c error) bool { return errors.Is(failed, c) })
+	}
+	records, err := r.peers.AllGather(ctx, mine.pack(outputs))
+	if err != nil {
+		return nil, errors.Join(failed, err)
+	}
+	all := make([]stageReport, len(records))
+	for rank, record := range records {
+		if rank == r.peers.Rank() {
+			if all[rank] = mine; failed != nil {
+				return nil, failed
+			}
+			continue
+		}
+		if err := all[rank].unpack(record, outputs); err != nil {
+			return nil, &RankError{rank, err.Error(), ""}
+		}
+		if err := all[rank].fatal(rank); err != nil {
+			return nil, err
+		}
+		if all[rank].Of != mine.Of {
+			return nil, &RankError{rank, fmt.Sprintf("it is at %s, rank %d at %s", all[rank].Of, r.peers.Rank(),
+				mine.Of), ""}
+		}
+	}
+	return all, nil
+}
+
+// fatal returns why a rank cannot go on; nil if it can.
+func (v *stageReport) fatal(rank int) error {
+	if v.Fatal == "" {
+		return nil
+	}
+	err := &RankError{rank, v.Fatal, v.Advice}
+	var e *problem.Error
+	if v.Cause < 1 || v.Cause > len(rankCauses) || !errors.As(err.Unwrap(), &e) {
+		return err
+	}
+	return e.Because(rankCauses[v.Cause-1])
+}
+
+// pack returns a report, a zero byte, and the bytes of outputs.
+func (v stageReport) pack(outputs map[string]tensor.Tensor) []byte {
+	for name, t := range outputs {
+		v.Outputs = append(v.Outputs, outputHead{name, t.DType, t.Shape})
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // of numbers and strings
+	}
+	b = append(b, 0)
+	for _, o := range v.Outputs {
+		b = append(b, outputs[o.Name].Bytes...)
+	}
+	return b
+}
+
+// unpack reads what pack returns, and adds the outputs to others.
+func (v *stageReport) unpack(record []byte, outputs map[string]tensor.Tensor) error {
+	end := slices.Index(record, 0)
+	if end < 0 {
+		return fmt.Errorf("a report of %d bytes has no end", len(record))
+	}
+	if err := json.Unmarshal(record[:end], v); err != nil {
+		return fmt.Errorf("a report: %w", err)
+	}
+	rest := record[end+1:]
+	for _, o := range v.Outputs {
+		size, err := tensor.Size(o.DType, o.Shape)
+		if err != nil || size > len(rest) {
+			return fmt.Errorf("a report of %d bytes ends in %s", len(record), o.Name)
+		}
+		t := tensor.New(o.DType, o.Shape...)
+		rest = rest[copy(t.Bytes, rest[:size]):]
+		if outputs != nil {
+			outputs[o.Name] = t
+		}
+	}
+	return nil
+}
+
+// callOff ends what the other ranks wait for, since this one cannot do its part of it.
+func (r *stageRanks) callOff(ctx context.Context, why error) error {
+	if r.peers.Ended() != nil {
+		return nil // the report says so
+	}
+	return r.peers.CallOff(ctx, why.Error())
+}
+
+// statsOf returns what this rank has done.
+func (r *stageRanks) statsOf(b Batch, t Timing) RankStats {
+	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
+	s := RankStats{Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
+	for _, n := range b.Sizes {
+		s.Rows += n
+	}
+	r.sent = sent
+	return s
+}
+
+// elsewhere is the error of what another rank has ended: it is no fault of this one's devices.
+type elsewhere struct{ error }
+
+func (e *elsewhere) Unwrap() error { return e.error }
+
+func isElsewhere(err error) bool {
+	var e *elsewhere
+	return errors.As(err, &e)
+}
+
+// routes are the values that cross between ranks in some functions, as one rank sees them.
+type routes struct {
+	to    map[string][]int      // of what a stage here makes: the ranks that read it
+	out   map[int]int           // how many of these go to each rank
+	in    map[int]int           // and how many come from it
+	types map[string]graph.Type // of all that cross
+}
+
+// routesOf returns what crosses between ranks in the functions of these names.
+func (r *stageRanks) routesOf(programs []*graph.Program, names ...string) *routes {
+	makers, readers := map[string]int{}, map[string][]int{}
+	way := &routes{map[string][]int{}, map[int]int{}, map[int]int{}, map[string]graph.Type{}}
+	for s, p := range programs {
+		for _, name := range names {
+			f := p.Function(name)
+			if f == nil {
+				continue
+			}
+			for _, o := range f.Outputs {
+				if !o.Keep && stage.Across(o.Name) {
+					makers[o.Name] = r.owners[s]
+				}
+			}
+			for _, v := range p.Given(f) {
+				if in := f.Values[v]; stage.Across(in.Name) && !slices.Contains(readers[in.Name], r.owners[s]) {
+					readers[in.Name] = append(readers[in.Name], r.owners[s])
+					way.types[in.Name] = in.Type
+				}
+			}
+		}
+	}
+	me := r.peers.Rank()
+	for name, from := range makers {
+		for _, to := range readers[name] {
+			switch {
+			case from == to:
+			case from == me:
+				way.to[name] = append(way.to[name], to)
+				way.out[to]++
+			case to == me:
+				way.in[from]++
+			}
+		}
+	}
+	return way
+}

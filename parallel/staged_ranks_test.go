@@ -1,0 +1,82 @@
+package parallel_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/parallel/stage"
+)
+
+// overRanks calls f for every rank of a run and returns its errors.
+func overRanks(size int, f func(p *fabric.Peers) error) []error {
+	errs := make([]error, size)
+	var wait sync.WaitGroup
+	for i, r := range inprocess.New(size) {
+		wait.Go(func() {
+			p := fabric.New(r, 20*time.Second)
+			errs[i] = errors.Join(f(p), p.Close())
+		})
+	}
+	wait.Wait()
+	return errs
+}
+
+// TestStagesOverRanks: whatever ranks have which stages, all of them have what one device has.
+func TestStagesOverRanks(t *testing.T) {
+	for _, mode := range []bn.Mode{bn.Replica, bn.Sync, bn.Frozen} {
+		m, p := stagedModel(t, mode)
+		config := parallel.Config{Replicas: 4, Batch: 8}
+		one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		want := fingerprint(t, one, p)
+		for _, c := range []struct {
+			stages  string
+			devices []int // of each rank
+		}{{"2", []int{1, 1}}, {"3", []int{1, 1, 1}}, {"2", []int{2, 2}}, {"4", []int{2, 2}}, {"3", []int{1, 2}},
+			{"3", []int{4, 2}}, {"a.relu,side.pool", []int{1, 1, 1}}, {"pool,drop,softmax", []int{1, 3}}} {
+			s, err := stage.Parse(c.stages)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rank, err := range overRanks(len(c.devices), func(peers *fabric.Peers) error {
+				c, config := c.devices[peers.Rank()], config
+				config.Peers = peers
+				planned := 0
+				config.Divided = func(plan *stage.Plan) { planned = len(plan.Stages) }
+				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c), config)
+				if err != nil {
+					return err
+				}
+				defer d.Close()
+				if planned != max(s.Number, len(s.Layers)+1) {
+					return fmt.Errorf("a plan of %d stages", planned)
+				}
+				got, err := shown(t.Context(), d, p)
+				if len(got) != len(want) && err == nil {
+					err = fmt.Errorf("%d things are shown, want %d", len(got), len(want))
+				}
+				for name, v := range got {
+					if !bytes.Equal(v, want[name]) {
+						t.Errorf("%s, %v, rank %d: %s has other bits than on one device", mode, s, peers.Rank(), name)
+					}
+				}
+				return err
+			}) {
+				if err != nil {
+					t.Fatalf("%s, %v, rank %d: %v", mode, c, rank, err)
+				}
+			}
+		}
+	}
+}

@@ -17,16 +17,19 @@ const (
 const (
 	// shortSpin is how long a reader that may spin looks before anything else.
 	shortSpin = 20 * time.Microsecond
-	// early is how much before the usual time a reader wants to be awake: to be
-	// woken up from a core that has gone to sleep takes up to 100 microseconds,
-	// a timer 50.
-	early = 200 * time.Microsecond
+	// early is how much before the usual time a reader wants to be awake: a slice of Linux's scheduler (1.4
+	// milliseconds on two cores). To be woken up from a core that has gone to sleep takes up to 100
+	// microseconds, a timer 50; but who has got the core meanwhile, whatever its priority, may finish its slice
+	// first.
+	early = 1500 * time.Microsecond
+	// late is how long after the usual time it still spins, at least.
+	overdue = 200 * time.Microsecond
 	// shared is how long it takes to let others have the core if one of them
 	// computes. The system itself takes it for up to 100 microseconds, a timer's
 	// tick for 30 to 60 on a virtual machine.
 	shared = 300 * time.Microsecond
 	// maxEarly and maxOverdue bound the time that a reader spins before and after the usual.
-	maxEarly   = time.Millisecond
+	maxEarly   = 2 * time.Millisecond
 	maxOverdue = 2 * time.Millisecond
 )
 
@@ -47,19 +50,27 @@ func (r *ring) await() error {
 	if poll(ready, began.Add(shortSpin)) {
 		return nil
 	}
-	before, after := min(early+r.usual/16, maxEarly), min(early+r.usual/4, maxOverdue)
-	if r.usual > 2*before && (r.bellRead != nil || r.usual > maxOverdue) {
-		soon := began.Add(r.usual - before)
-		if err := r.doze(ready, soon); err != nil {
+	asleep, until := awakeFor(r.usual)
+	if asleep > 0 && (r.bellRead != nil || r.usual > maxOverdue) {
+		if err := r.doze(ready, began.Add(asleep)); err != nil {
 			return err
 		}
 	}
 	var err error
-	if !poll(ready, began.Add(r.usual+after)) {
+	if !poll(ready, began.Add(until)) {
 		err = r.sleep(&r.data, ready)
 	}
 	r.learn(time.Since(began))
 	return err
+}
+
+// awakeFor returns how long a reader that waits as usual sleeps at first, 0 if it is not worth it, and up to
+// when it spins then.
+func awakeFor(usual time.Duration) (asleep, until time.Duration) {
+	if before := min(early+usual/16, maxEarly); usual > 2*before {
+		asleep = usual - before
+	}
+	return asleep, usual + min(overdue+usual/4, maxOverdue)
 }
 
 // peek reports whether there are bytes, after at most d.

@@ -48,11 +48,16 @@ type Finding struct {
 // norms was ever trained: they are what goes with such weights.
 func Examine(norms []Norm) []Finding {
 	var found []Finding
-	trained := slices.ContainsFunc(norms, func(n Norm) bool { return !n.initial() })
+	trained := !Initial(norms)
 	for _, n := range norms {
 		found = append(found, n.examine(trained)...)
 	}
 	return append(found, counters(norms)...)
+}
+
+// Initial reports whether all norms are as new layers have them: the model was never trained.
+func Initial(norms []Norm) bool {
+	return !slices.ContainsFunc(norms, func(n Norm) bool { return !n.initial() })
 }
 
 // initial reports whether everything of n is as a new layer has it.

@@ -83,7 +83,7 @@ cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fl
 cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train
 modelfile/draft: modelfile/formats problem tensor
 modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
-modelfile/quantize: data device/class fleet graph modelfile modelfile/formats models models/fit predict
+modelfile/quantize: bn data device/class fleet graph modelfile modelfile/formats models models/fit predict
 modelfile/quantize: problem internal/regular serialize tensor train
 modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
 modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models problem serialize tensor

@@ -85,6 +85,9 @@ func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*bui
 		return nil, err
 	}
 	if o.Data == "" {
+		if err := trusts(m, o.Note); err != nil {
+			return nil, err
+		}
 		return p.byNorms()
 	}
 	s, err := readSamples(ctx, m, o)

@@ -117,9 +117,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	class, _ := train.KernelClass(f.Members)
 	row = &Row{Model: m.Architecture, Device: o.Fleet.Devices, Mode: o.Mode, Batch: o.Batch,
 		Threads: f.Threads(), Precision: f.Precision(), Kernels: class, devices: len(f.Members)}
-	if m.Int8() { // what is left in float32 says nothing of the template
-		row.Precision = "int8"
-	}
+	row.Precision = precisionOf(m.Graph.Main, row.Precision)
 	members, watch := f.Members, newProfiler()
 	if o.Profile {
 		members = watch.members(f.Members)

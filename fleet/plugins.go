@@ -26,6 +26,8 @@ type Plugins struct {
 	// Log is called with the lines that a plugin writes to its log. It may be
 	// nil.
 	Log func(plugin, line string)
+	// Slow is called with a sentence when a plugin is slow to start. It may be nil.
+	Slow func(text string)
 }
 
 // Find lists the plugins that lie in p.Paths and in the usual places, without
@@ -140,7 +142,7 @@ func (p Plugins) adorn(cmd remote.Command) remote.Command {
 	if len(p.Levels) > 0 {
 		cmd.Levels = p.Levels
 	}
-	cmd.Timeout = p.Timeout
+	cmd.Timeout, cmd.Slow = p.Timeout, p.Slow
 	if p.Timeout > time.Minute {
 		cmd.OpenTimeout = p.Timeout
 	}

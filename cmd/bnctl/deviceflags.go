@@ -42,7 +42,7 @@ const leastGreeting = 3 * time.Second
 // pluginsOf returns what the flags say of plugins.
 func pluginsOf(c *cli.Context) fleet.Plugins {
 	p := fleet.Plugins{Paths: c.StringSlice("device-plugin"), Unlocked: c.Bool("allow-unlocked"),
-		Levels: c.StringSlice("level")}
+		Levels: c.StringSlice("level"), Slow: func(text string) { outputOf(c).note("%s", text) }}
 	if c.IsSet("device-timeout") {
 		seconds := max(c.Float64("device-timeout"), leastGreeting.Seconds())
 		p.Timeout = time.Duration(seconds * float64(time.Second))

@@ -2,10 +2,12 @@ package remote
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/internal/awake"
 )
 
 // Command says how a plugin is started.
@@ -24,9 +26,11 @@ type Command struct {
 	// Levels are the permitted levels (transports) of sessions; nil permits
 	// all.
 	Levels []string
-	// Timeout bounds the start, until the plugin has described itself. 0 is 10
-	// s.
+	// Timeout bounds the start, until the plugin has described itself. 0 is a minute: on
+	// a busy machine a program is slow to load.
 	Timeout time.Duration
+	// Slow is called with a sentence once a sixth of Timeout is over. It may be nil.
+	Slow func(text string)
 	// OpenTimeout bounds Open, in which a device may have to be initialised or its
 	// kernels compiled. 0 is a minute.
 	OpenTimeout time.Duration
@@ -42,7 +46,7 @@ type Command struct {
 
 const (
 	// startTimeout bounds the start of a plugin.
-	startTimeout = 10 * time.Second
+	startTimeout = time.Minute
 	// answerTimeout bounds calls that touch no device.
 	answerTimeout = 10 * time.Second
 	// openTimeout bounds Open, in which a driver may compile its kernels.
@@ -54,6 +58,18 @@ const (
 
 // timeout is Timeout or what it is by default.
 func (c *Command) timeout() time.Duration { return cmp.Or(c.Timeout, startTimeout) }
+
+// watch calls Slow when a start takes long, until what it returns is called.
+func (c *Command) watch() (stop func()) {
+	if c.Slow == nil {
+		return func() {}
+	}
+	after := c.timeout() / 6
+	return awake.AfterFunc(after, func() {
+		c.Slow(fmt.Sprintf("plugin %s: %s is slow to start: no answer for %v, waiting for up to %v", c.Name, c.Path,
+			after, c.timeout()))
+	}).Stop
+}
 
 // opening is OpenTimeout or what it is by default.
 func (c *Command) opening() time.Duration { return cmp.Or(c.OpenTimeout, openTimeout) }

@@ -60,6 +60,7 @@ const exitTimeout = 100 * time.Millisecond
 func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	ctx, cancel := awake.WithTimeout(caller, c.timeout())
 	defer cancel()
+	defer c.watch()()
 	p := &peer{command: c}
 	if err := p.prepare(b); err != nil {
 		p.end()

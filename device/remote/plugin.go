@@ -63,12 +63,12 @@ func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
 		return nil, "", err
 	}
 	defer p.put(peer)
-	ctx, cancel := awake.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := awake.WithTimeout(ctx, p.command.timeout())
 	defer cancel()
 	out, err := peer.rpc.List(ctx, &pb.ListRequest{})
 	if err != nil {
 		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			err = fmt.Errorf("no answer within %v: %w", answerTimeout, err)
+			err = fmt.Errorf("no answer within %v: %w", p.command.timeout(), err)
 		}
 		return nil, "", peer.broken("plugin "+p.command.Name, "List", err)
 	}

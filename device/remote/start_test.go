@@ -75,6 +75,25 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestSlowStart: a start that takes long is told while it goes on, once.
+func TestSlowStart(t *testing.T) {
+	c, said := plugin("silent"), make(chan string, 9)
+	c.Timeout, c.Slow = 3*time.Second, func(text string) { said <- text }
+	began := time.Now()
+	stopped := make(chan error, 1)
+	go func() {
+		_, err := remote.Start(t.Context(), c)
+		stopped <- err
+	}()
+	const want = "is slow to start: no answer for 500ms, waiting for up to 3s"
+	if text := <-said; !strings.Contains(text, want) || time.Since(began) < c.Timeout/6 {
+		t.Errorf("after %v: %q, want %q", time.Since(began), text, want)
+	}
+	if err := <-stopped; !errors.Is(err, device.Unavailable) || len(said) > 0 {
+		t.Errorf("%v, and %d more messages", err, len(said))
+	}
+}
+
 // TestOpenTakesTooLong: a device that does not open is unavailable, and the error says
 // what to do; a caller that has enough gets a call that was canceled.
 func TestOpenTakesTooLong(t *testing.T) {

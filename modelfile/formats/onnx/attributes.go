@@ -135,6 +135,10 @@ var attributes = map[string]attributeSpec{
 	microsoft + "QLinearLeakyRelu":         {5, "alpha", ""},
 	microsoft + "QLinearSigmoid":           {5, "", ""},
 	microsoft + "QLinearSoftmax":           {5, "axis opset", ""},
+	microsoft + "QLinearReduceMean":        {5, "axes keepdims", ""},
+	microsoft + "QLinearWhere":             {9, "", ""},
+	microsoft + "MatMulIntegerToFloat":     {7, "", ""},
+	microsoft + "DynamicQuantizeMatMul":    {5, "", ""},
 	microsoft + "QuantizeLinear":           {3, "axis", ""},
 	microsoft + "DequantizeLinear":         {3, "axis", ""},
 
@@ -202,7 +206,8 @@ var refusedValues = map[string]string{
 		"results that are collected, one of each round",
 	"SplitToSequence": "the batch axis; sizes that are not constant",
 	"Upsample":        "volumes; axes other than those behind the channels",
-	"Cast":            "to integers other than int32 and int64, but of such integers",
+	"Cast": "of floats to integers other than int32 and int64; " +
+		"to integers that may not have the number",
 	"Dropout": "training mode, but in train; " +
 		"a mask that is taken, before operator set 12",
 	"Constant":                             "sparse_value; text",

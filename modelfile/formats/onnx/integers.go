@@ -17,7 +17,7 @@ import (
 // moving are the operators that compute nothing.
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
 	"Concat", "MaxPool", "Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace",
-	"SpaceToDepth", "Pad"}
+	"SpaceToDepth", "Pad", "Resize", "Upsample"}
 
 // comparing are the operators that tell integers apart.
 var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
@@ -35,13 +35,11 @@ func (c *call) make(op string) []value {
 			return out
 		}
 	}
-	if integer && !casts && !compares && !sums && !slices.Contains(moving, op) {
-		c.fail("of integers that come from the input is not supported, only their moves, comparisons and casts " +
-			"to floats, and of places that ArgMax or TopK make sums, products, and quotients and remainders by one " +
-			"positive constant, below 2^24; compute with floats in the file, or end it before this node")
+	if integer && !casts && !compares && !sums && !c.moves(op) {
+		c.failOfIntegers()
 		return nil
 	}
-	truth := slices.ContainsFunc(c.in, func(x value) bool { return x.truth }) && slices.Contains(moving, op)
+	truth := slices.ContainsFunc(c.in, func(x value) bool { return x.truth }) && c.moves(op)
 	out := makers[op](c)
 	for i := range out {
 		out[i].truth = out[i].truth || truth
@@ -56,6 +54,26 @@ func (c *call) make(op string) []value {
 		}
 	}
 	return out
+}
+
+// moves reports whether a node moves its operands, and computes nothing.
+func (c *call) moves(op string) bool {
+	resizes := op == "Resize" || op == "Upsample"
+	return slices.Contains(moving, op) && !(resizes && c.text("mode", "nearest") != "nearest")
+}
+
+// failOfIntegers refuses a node of integers. Bytes with scales can be had as floats: by the other form in
+// which files are quantised.
+func (c *call) failOfIntegers() {
+	const what = "of integers that come from the input is not supported, "
+	if shift[c.in[0].kind] > 0 || c.in[0].kind == tensor.U8 {
+		c.fail(what + "only their moves, nearest pixels among them, comparisons and casts; quantise the file in " +
+			"QDQ form (quant_format=QDQ), in which this node is one of floats")
+		return
+	}
+	c.fail(what + "only their moves, comparisons and casts " +
+		"to floats, and of places that ArgMax or TopK make sums, products, and quotients and remainders by one " +
+		"positive constant, below 2^24; compute with floats in the file, or end it before this node")
 }
 
 // ofPixels returns m, which takes the pixels of images as f32, with images as its input.

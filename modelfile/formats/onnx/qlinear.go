@@ -46,6 +46,10 @@ func init() { // they refer to the table's users
 		microsoft + "QLinearLeakyRelu":         {lookUpBytes, (*expansion).qLinearActivation, nil},
 		microsoft + "QLinearSigmoid":           {lookUpBytes, (*expansion).qLinearActivation, nil},
 		microsoft + "QLinearSoftmax":           {nil, (*expansion).qLinearSoftmax, nil},
+		microsoft + "QLinearReduceMean":        {nil, (*expansion).qLinearMean, nil},
+		microsoft + "QLinearWhere":             {nil, (*expansion).qLinearWhere, nil},
+		microsoft + "MatMulIntegerToFloat":     {nil, (*expansion).matMulToFloat, []int{1}},
+		microsoft + "DynamicQuantizeMatMul":    {nil, (*expansion).dynamicMatMul, []int{1}},
 		microsoft + "QuantizeLinear":           {nil, (*expansion).standard, nil},
 		microsoft + "DequantizeLinear":         {nil, (*expansion).standard, nil},
 

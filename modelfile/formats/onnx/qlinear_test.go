@@ -108,6 +108,15 @@ func TestIntegerOperators(t *testing.T) {
 			op("Cast", "i", "f", intAttr("to", 1)), op("QuantizeLinear", "f ys yz", "r")), []float64{250, -5}, ""},
 		{"QGemm", row, 1, 10, with(weight(i8, 0, []int64{2, 6}, 1, 1, 1, 1, 1, 1, 2, -1, 0, 0, 1, 0), bias,
 			ms("QGemm", "q s z w ws wz b ys yz", "r", intAttr("transB", 1))), []float64{64, -2}, ""},
+		{"QLinearReduceMean", image, 0.25, 6, nodes{ms("QLinearReduceMean", "q s z ys yz", "r", list64("axes", 2, 3))},
+			[]float64{21}, "avg_pool_int8"},
+		{"QLinearWhere", row, 1, 10, nodes{floats("k", []int64{6}, 1, 1, 1, 1, -5, 1), op("Less", "x k", "less"),
+			wholes("k8", u8, nil, 9), ms("QLinearWhere", "less q s z k8 s z ys yz", "r")},
+			[]float64{0, 1, 3, 0, -2, 3}, "table_int8"},
+		{"nearest pixels", image, 0.5, 3, nodes{floats("by", []int64{4}, 1, 1, 2, 0.67), op("Resize", "q  by", "r")},
+			[]float64{0, 1, 0, 1, 0, 126, 0, 126}, ""},
+		{"nearest pixels, half-way", image, 0.5, 3, nodes{floats("by", []int64{4}, 1, 1, 1, 2), op("Resize", "q  by", "r",
+			textAttr("nearest_mode", "floor"))}, []float64{0, 0, 0, 1, 1, 1, 0, 0, 0, -1.5, -1.5, 126}, ""},
 		{"QGemm of floats", row, 0.125, 100, with(weight(i8, 0, []int64{2, 6}, 0, 1, 1, 1, 1, 0, 2, -1, 0, 0, 1, 0), bias,
 			ms("QGemm", "q s z w ws wz b", "f", intAttr("transB", 1)), op("QuantizeLinear", "f ys yz", "r")),
 			[]float64{1.25, -1.625}, ""},
@@ -149,6 +158,15 @@ func TestDynamicRanges(t *testing.T) {
 	m := modelOf(13, 0, []int64{6}, nil, list...)
 	elements(t, "a range", m, []float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{81, -148})
 	elements(t, "zeros", m, make([]float64, 6), []float64{0, 0})
+	fused := func(op *onnxpb.NodeProto) *onnxpb.ModelProto {
+		return modelOf(13, 0, []int64{6}, nil, append(slices.Clone(list[:3]), floats("wq", []int64{2}, 0.5, 0.25), floats("wb", []int64{2}, 1, -2),
+			op)...)
+	}
+	elements(t, "fused", fused(ms("MatMulIntegerToFloat", "q w s ws z - wb", "y")),
+		[]float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{82, -150})
+	elements(t, "fused with the range", modelOf(13, 0, []int64{6}, nil, append(slices.Clone(list[2:3]),
+		floats("wq", []int64{2}, 0.5, 0.25), floats("wb", []int64{2}, 1, -2), ms("DynamicQuantizeMatMul", "x w wq - wb", "y"))...),
+		[]float64{-51, 204, 0.4, 1.6, 10, -3.2}, []float64{82, -76})
 	note := "each row has its own"
 	if f := readModel(t, m); len(f.Findings) != 1 || !strings.Contains(f.Findings[0].Text, note) {
 		t.Errorf("notes are %v", f.Findings)
@@ -216,7 +234,9 @@ func TestIntegerRefusals(t *testing.T) {
 			ms("QLinearAdd", "q s n q s z ys yz", "r"))},
 		{"with a scale of 0;", ofIntegers(u8, 3, 0, 0, ms("QLinearAdd", "q s z q s z ys yz", "r"))},
 		{"operands, want a scale", ofIntegers(u8, 3, 1, 0, ms("QLinearConcat", "ys yz q s", "r"))},
-		{"com.microsoft.QLinearReduceMean", ofIntegers(u8, 3, 1, 0, ms("QLinearReduceMean", "q s z ys yz", "r"))},
+		{"com.microsoft.QMoE (1) (quantise the file in QDQ form", ofIntegers(u8, 3, 1, 0, ms("QMoE", "q s z ys yz", "r"))},
+		{"quantise the file in QDQ form", ofIntegers(u8, 3, 1, 0, floats("two", []int64{4}, 1, 1, 1, 2),
+			op("Resize", "q  two", "r", textAttr("mode", "linear")))},
 	} {
 		f := readModel(t, modelOf(13, 0, []int64{1, 2, 3}, nil, c.nodes...))
 		if f.NoModel == nil || !strings.Contains(f.NoModel.Error(), c.want) {

@@ -19,7 +19,8 @@ var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
 // takesBytes are the operators that take bytes of the graph as they are: what moves with them stays bytes.
 var takesBytes = []string{"DequantizeLinear", "Identity", "MaxPool", "Concat", "Reshape", "Flatten",
 	"Squeeze", "Unsqueeze", "Transpose",
-	"Slice", "Split", "Gather", "DepthToSpace", "SpaceToDepth", "Pad", "Cast"}
+	"Slice", "Split", "Gather", "DepthToSpace", "SpaceToDepth", "Pad", "Cast",
+	"Resize", "Upsample"}
 
 // unpackBytes makes f32 of operands that are bytes of the graph, for an operator that takes none.
 func (c *call) unpackBytes(op string) {
@@ -42,6 +43,8 @@ func (c *call) staysBytes(op string) bool {
 		d, err := dtype(int32(c.int("to", 0)))
 		wider := c.in[0].kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
 		return err == nil && (wider || d == c.in[0].kind)
+	case "Resize", "Upsample": // cropping takes pixels from outside, of a number
+		return c.moves(op) && c.text("coordinate_transformation_mode", "half_pixel") != cropping
 	case "Gather":
 		return c.in[0].bytes || c.looksUp()
 	case "MaxPool": // one with dilations is made of other operations

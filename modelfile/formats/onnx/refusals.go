@@ -54,7 +54,11 @@ func (r *refusals) error() error {
 			l = append(l, fmt.Sprintf("%.80s (%d)", op, n))
 		}
 		slices.Sort(l)
-		all = append(all, fmt.Errorf("operators that are not supported: %.800s", strings.Join(l, ", ")))
+		advice := ""
+		if slices.ContainsFunc(l, func(op string) bool { return strings.HasPrefix(op, microsoft+"Q") }) {
+			advice = " (quantise the file in QDQ form, quant_format=QDQ, which has the operators of floats)"
+		}
+		all = append(all, fmt.Errorf("operators that are not supported: %.800s%s", strings.Join(l, ", "), advice))
 	}
 	for i, x := range r.all {
 		if i == maxRefusals {

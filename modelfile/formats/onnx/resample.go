@@ -102,6 +102,15 @@ func (r *resampling) pixel(i int) int {
 	return int(min(max(x, 0), float64(r.from-1)))
 }
 
+// pixels returns the operand's pixel that each result is.
+func (r *resampling) pixels() []int {
+	at := indicesTo(r.to)
+	for i := range at {
+		at[i] = r.pixel(i)
+	}
+	return at
+}
+
 // weights returns the matrix [to, from] that makes results of pixels.
 func (r *resampling) weights() []float32 {
 	m := make([]float32, r.to*r.from)

@@ -26,6 +26,12 @@ func resize(c *call) graph.Value {
 	if len(axes) == 1 {
 		axes = []resampling{axes[0].identity(), axes[0]}
 	}
+	if c.in[0].bytes {
+		for a := range axes {
+			x = c.gatherAxis(x, a+1, axes[a].pixels(), ".pixels")
+		}
+		return c.fromImage(x, len(s)-1)
+	}
 	if mode, align, ok := asUpsample(axes); ok {
 		return c.fromImage(c.node(graph.Upsample, "", []graph.Value{x}, "size", []int{axes[0].to, axes[1].to},
 			"mode", mode, "align_corners", align), len(s)-1)

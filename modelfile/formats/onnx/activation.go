@@ -80,8 +80,8 @@ func (c *call) repeated(i, n int) graph.Value {
 	return c.declare(c.n.Input[i], graph.Weight, tensor.Of(slices.Repeat(f.F32(), n), n))
 }
 
-// clip bounds by attributes up to operator set 10, by operands after.
-func clip(c *call) graph.Value {
+// clips bounds by attributes up to operator set 10, by operands after.
+func clips(c *call) []value {
 	low, hasLow := c.scalar("min", 1)
 	high, hasHigh := c.scalar("max", 2)
 	if !hasLow {
@@ -90,10 +90,13 @@ func clip(c *call) graph.Value {
 	if !hasHigh {
 		high = math.Inf(1)
 	}
+	out := value{logits: graph.None, within: &extent{min(low, high), high}}
 	if low == 0 && high == 6 {
-		return c.node(graph.Relu6, "", []graph.Value{c.dynamic(0)})
+		out.v = c.node(graph.Relu6, "", []graph.Value{c.dynamic(0)})
+	} else {
+		out.v = c.node(graph.Clip, "", []graph.Value{c.dynamic(0)}, "min", shortest(low), "max", shortest(high))
 	}
-	return c.node(graph.Clip, "", []graph.Value{c.dynamic(0)}, "min", shortest(low), "max", shortest(high))
+	return []value{out}
 }
 
 func negate(c *call) graph.Value {

@@ -116,6 +116,7 @@ func (c *call) run(op string) []value {
 		c.fail("of constants is not supported")
 		return nil
 	case c.in[0].fromArgMax:
+		c.placesFit(op)
 		return []value{c.in[0]}
 	case c.unbatched && c.tracked():
 		p, err := c.batchAxisAfter(op)

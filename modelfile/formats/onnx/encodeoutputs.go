@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -38,8 +39,13 @@ func (w *writer) picked(o models.OutputInfo) {
 	w.typed(at, o.Name, tensor.I64, o.Type.DType)
 }
 
+// castBounds are the least and the greatest float32 that a Cast makes the same number of on all processors,
+// by way of i64.
+var castBounds = map[tensor.DType][2]float32{tensor.I16: {math.MinInt16, math.MaxInt16},
+	tensor.U16: {0, math.MaxUint16}, tensor.U32: {0, 0xffffff00}, tensor.U64: {0, 0x7fffff8000000000}}
+
 // typed writes x as an output of another type. Whole numbers of a byte are quantised by 1, which is read
-// back: a Cast of what a byte does not hold differs between processors.
+// back: a Cast of what a type does not hold differs between processors, so that others are cut off before.
 func (w *writer) typed(x, name string, is, want tensor.DType) {
 	switch {
 	case is == want:
@@ -48,6 +54,13 @@ func (w *writer) typed(x, name string, is, want tensor.DType) {
 		zero := w.initializer(w.takenNames.Free(name+".zero"), tensor.New(want))
 		w.add("QuantizeLinear", []string{x, w.scalar(name+".scale", 1), zero}, name)
 	default:
+		if bounds, ok := castBounds[want]; ok && is == tensor.F32 {
+			least := w.scalar(name+".min", float64(bounds[0]))
+			most := w.scalar(name+".max", float64(bounds[1]))
+			x = w.add("Clip", []string{x, least, most}, w.takenNames.Free(name+".cut"))
+			i64 := intAttr("to", int(number(tensor.I64)))
+			x = w.add("Cast", []string{x}, w.takenNames.Free(name+".whole"), i64)
+		}
 		w.add("Cast", []string{x}, name, intAttr("to", int(number(want))))
 	}
 }

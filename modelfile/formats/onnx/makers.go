@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"math"
+
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -23,7 +25,7 @@ func init() { // the makers refer to the table's users
 		"LeakyRelu": one(leakyRelu), "Elu": one(elu), "Selu": one(selu), "HardSigmoid": one(hardSigmoid),
 		"Celu": one(celu), "Mish": one(simple(graph.Mish)), "Erf": one(simple(graph.Erf)), "Gelu": one(gelu),
 		"Reciprocal": one(reciprocal), "Pow": one(pow),
-		"PRelu": one(prelu), "Clip": one(clip), "Neg": one(negate), "Abs": one(abs), "Softsign": one(softsign),
+		"PRelu": one(prelu), "Clip": clips, "Neg": one(negate), "Abs": one(abs), "Softsign": one(softsign),
 		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
 
 		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
@@ -88,6 +90,11 @@ func cast(c *call) []value {
 	if x := c.in[0]; err == nil && x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
 		return same(c)
 	}
+	if within := c.known(c.in[0]); err == nil && within.fits(d) { // the same numbers in another type
+		out := same(c)
+		out[0].integer, out[0].truth, out[0].kind, out[0].within = true, false, d, within
+		return out
+	}
 	if err != nil || !isFloat(d) {
 		c.fail("of values to %v is not supported", d)
 	}
@@ -106,11 +113,15 @@ func (c *call) truncated() []value {
 		}
 		return out
 	}
-	x := c.dynamic(0)
+	x, of := c.dynamic(0), c.in[0].within
 	up := c.node(graph.Round, ".up", []graph.Value{x}, "mode", "ceil")
 	down := c.node(graph.Round, ".down", []graph.Value{x}, "mode", "floor")
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
-	return c.integerRows(c.node(graph.Where, "", []graph.Value{negative, up, down}))
+	out := c.integerRows(c.node(graph.Where, "", []graph.Value{negative, up, down}))
+	if of != nil {
+		out[0].within = &extent{math.Trunc(of.least), math.Trunc(of.most)}
+	}
+	return out
 }
 
 // truth is operand 0 as truth values.

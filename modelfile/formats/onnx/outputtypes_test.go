@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -61,6 +62,23 @@ func TestOutputTypes(t *testing.T) {
 			"scores f32[1,2,1,2] [0 1 2 3], y i64[1,2] [1 1]"},
 		{"bytes", []int64{3}, nodes{wholes("byte", onnxpb.TensorProto_UINT8, nil, 0), op("QuantizeLinear", "x one byte", "y")},
 			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT8, 0, 3)}, "y u8[1,3] [0 1 2]"},
+		{"u16", []int64{3}, nodes{wholes("zero", onnxpb.TensorProto_UINT16, nil, 7), op("QuantizeLinear", "x one zero", "y")},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT16, 0, 3)}, "y u16[1,3] [7 8 9]"},
+		{"i16", []int64{3}, nodes{wholes("zero", onnxpb.TensorProto_INT16, nil, -9), op("QuantizeLinear", "x one zero", "y")},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT16, 0, 3)}, "y i16[1,3] [-9 -8 -7]"},
+		{"i16 of places", []int64{4}, nodes{ints("k", 2), op("TopK", "x k", "v i"), op("Cast", "i", "y", intAttr("to", 5))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT16, 0, 2)}, "y i16[1,2] [3 2]"},
+		{"u16 of a class", []int64{3}, nodes{op("ArgMax", "x", "a", axis(1)), op("Cast", "a", "y", intAttr("to", 4))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT16, 0, 1)},
+			"scores f32[1,3] [0 1 2], y u16[1,1] [2]"},
+		{"u32 of truth", []int64{3}, nodes{op("Greater", "x one", "b"), op("Cast", "b", "y", intAttr("to", 12))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT32, 0, 3)}, "y u32[1,3] [0 0 1]"},
+		{"u64 of cut numbers", []int64{3}, nodes{op("Mul", "x large", "n"), floats("low", nil, -0.5), floats("high", nil, 9.75),
+			op("Clip", "n low high", "c"), op("Cast", "c", "i", intAttr("to", 7)), op("Cast", "i", "y", intAttr("to", 13))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT64, 0, 3)}, "y u64[1,3] [0 9 9]"},
+		{"a byte, wider", []int64{3}, nodes{wholes("byte", onnxpb.TensorProto_INT8, nil, -3), op("QuantizeLinear", "x one byte", "q"),
+			op("Cast", "q", "y", intAttr("to", 5))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT16, 0, 3)}, "y i16[1,3] [-3 -2 -1]"},
 		{"whole numbers, of no type", []int64{3}, nodes{op("Mul", "x large", "n"),
 			op("Cast", "n", "y", intAttr("to", 7))},
 			[]*onnxpb.ValueInfoProto{{Name: "y"}}, fmt.Sprintf("y i64[1,3] [0 %d %d]", int64(-1)<<63, int64(-1)<<63)},
@@ -113,9 +131,41 @@ func typedOutputs(t *testing.T, m *models.Model, x tensor.Tensor) (all string) {
 			all += fmt.Sprint(o.I32())
 		case tensor.Bool, tensor.U8:
 			all += fmt.Sprint(o.Bytes)
+		case tensor.I16:
+			all += fmt.Sprint(tensor.View[int16](o))
+		case tensor.U16:
+			all += fmt.Sprint(tensor.View[uint16](o))
+		case tensor.U32:
+			all += fmt.Sprint(tensor.View[uint32](o))
+		case tensor.U64:
+			all += fmt.Sprint(tensor.View[uint64](o))
 		default:
 			all += fmt.Sprint(o.F32())
 		}
 	}
 	return all
+}
+
+// TestTypesThatEndBefore: integers that do not have all numbers would wrap around.
+func TestTypesThatEndBefore(t *testing.T) {
+	for _, c := range []struct {
+		shape []int64
+		nodes nodes
+		want  string
+	}{
+		{[]int64{300}, nodes{op("ArgMax", "x", "a", intAttr("axis", 1)), op("Cast", "a", "y", intAttr("to", 2))},
+			"of places up to 299 to u8"},
+		{[]int64{300}, nodes{ints("k", 2), op("TopK", "x k", "v i"), op("Cast", "i", "y", intAttr("to", 3))},
+			"of values to i8 is not supported"},
+		{[]int64{3}, nodes{op("Cast", "x", "y", intAttr("to", 4))}, "of values to u16 is not supported"},
+		{[]int64{3}, nodes{op("Cast", "x", "i", intAttr("to", 7)), op("Cast", "i", "y", intAttr("to", 4))},
+			"of values to u16 is not supported"},
+		{[]int64{3}, nodes{wholes("byte", onnxpb.TensorProto_INT8, nil, 0), op("QuantizeLinear", "x one byte", "q"),
+			op("Cast", "q", "y", intAttr("to", 2))}, "of values to u8 is not supported"},
+	} {
+		f := readModel(t, modelOf(17, 0, c.shape, map[string][]float32{"one": {1}}, c.nodes...))
+		if f.NoModel == nil || !strings.Contains(f.NoModel.Error(), c.want) {
+			t.Errorf("%v, want %q", f.NoModel, c.want)
+		}
+	}
 }

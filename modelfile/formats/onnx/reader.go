@@ -70,9 +70,9 @@ type value struct {
 	items      []value         // of a sequence
 	picked     []int           // the shape of what it picks, for a sample
 	integer    bool            // v are integers in the file
-	kind       tensor.DType    // of the integers, where a QuantizeLinear made them
+	kind       tensor.DType    // of the integers, where it is known
 	bytes      bool            // v are bytes of the graph: see quantise.go
-	within     *extent         // of the integers, where it is known
+	within     *extent         // that the numbers do not leave, where it is known
 	truth      bool            // v is 0 and 1, where the file has truth values
 	added      string          // the constant that is a part of v already, which its only reader adds
 }

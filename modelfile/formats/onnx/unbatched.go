@@ -25,6 +25,17 @@ func acceptsUnbatched(op string) bool { return !slices.Contains(batchedOps, op) 
 // afterArgMax are the operators that may stand between an ArgMax and the output.
 var afterArgMax = []string{"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten"}
 
+// placesFit refuses a Cast behind an ArgMax to integers that do not have all places: they would wrap around.
+func (c *call) placesFit(op string) {
+	if op != "Cast" {
+		return
+	}
+	d, err := dtype(int32(c.int("to", 0)))
+	if within := c.known(c.in[0]); err == nil && !isFloat(d) && d != tensor.Bool && !within.fits(d) {
+		c.fail("of places up to %g to %v is not supported: such integers end before", within.most, d)
+	}
+}
+
 // unifyBatch brings the operands from the input into one form: with their batch
 // axis, or all of them unbatched.
 func (c *call) unifyBatch(op string) error {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -44,6 +45,30 @@ func (x value) extent() *extent {
 // isExact reports whether f32 has all integers within e.
 func (e *extent) isExact() bool { return e != nil && e.least > -maxPlaces && e.most < maxPlaces }
 
+// fits reports whether all integers within e are of a type.
+func (e *extent) fits(d tensor.DType) bool {
+	if d == tensor.U64 {
+		return e != nil && e.least >= 0 && e.most < 1<<64
+	}
+	limits, ok := integerLimits[d]
+	return ok && e != nil && e.least >= float64(limits[0]) && e.most <= float64(limits[1])
+}
+
+// known returns the bounds of integers or truth values that are computed, by their type where nothing else
+// is known; nil of others.
+func (c *call) known(x value) *extent {
+	limits, ok := integerLimits[x.kind]
+	switch {
+	case x.truth:
+		return &extent{0, 1}
+	case x.fromArgMax && len(c.shapeOf(x)) > 0:
+		return &extent{0, float64(c.shapeOf(x)[0] - 1)}
+	case x.extent() != nil || !ok:
+		return x.extent()
+	}
+	return &extent{float64(limits[0]), float64(limits[1])}
+}
+
 // movedExtent returns the bounds of what a node takes out of its operands, without adding any.
 func (c *call) movedExtent(op string) *extent {
 	if !slices.Contains(keepExtents, op) {
@@ -74,7 +99,8 @@ func (c *call) wholes(op string) []value {
 		return nil
 	}
 	within := c.extentOf(op, a, b)
-	if !within.isExact() {
+	kind := cmp.Or(c.in[0].kind, c.in[1].kind, tensor.I64)
+	if !within.isExact() || !within.fits(kind) { // what leaves the type wraps around
 		return nil
 	}
 	var v graph.Value

@@ -52,7 +52,7 @@ sums-activations: build ## EfficientNet-B0, MobileNetV3-large and a network of a
 sums-attention: build ## ConvNeXt-tiny, a ViT of 4 blocks and a network of group, layer and instance norm, trained 10 steps: one sum on every device (an hour; PyTorch, PoCL, qemu-user)
 	mkdir -p bin/sequences && python3 -W ignore scripts/peers/networks.py bin/sequences 32 convnext-tiny vit-4
 	ONLY='norms.graph|train.onnx' NETWORKS=bin/sequences bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu purego:cpu arm64:cpu \
-		threads1:cpu 2xcpu 3xcpu 4xcpu opencl:0 kill:cpu,opencl:0
+		threads1:cpu 2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0
 
 # DATA has cifar10/.
 .PHONY: sums-feed

@@ -23,7 +23,7 @@ from torch import nn
 
 from forwards import HALVES, NETWORKS, normalised, pixels, rows, torchvision_name
 
-SIDES = {"inception-v3": 96, "vgg11-bn": 32, "vgg13-bn": 32, "vgg16-bn": 32, "vgg19-bn": 32}
+SIDES = {"inception-v3": 96, "vgg11-bn": 32, "vgg13-bn": 32, "vgg16-bn": 32, "vgg19-bn": 32, "vit-b-16": 224}
 BATCH, RATE, BATCHES = 8, 0.01, 5
 SMALL = 1e-3  # what a tensor is at least taken for: biases begin with zeros, and some stay there but for rounding
 

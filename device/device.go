@@ -86,6 +86,13 @@ type Reuser interface {
 	Reuse(outputs []tensor.Tensor)
 }
 
+// Viewer is an Executable that shows its state where it lies: a copy of the weights of a large layer may be
+// more than a device has left.
+type Viewer interface {
+	// View is Read of a tensor that is valid until the next call.
+	View(ctx context.Context, name string) (tensor.Tensor, error)
+}
+
 // WriteEach implements WriteAll by Write, one tensor after the other.
 func WriteEach(ctx context.Context, x Executable, names []string, state map[string]tensor.Tensor) error {
 	for _, name := range names {
@@ -103,6 +110,12 @@ type Version uint64
 type Capacity struct {
 	Rows     int // in all replicas together
 	Replicas int
+	// Slots is how many slots of a stage are taken at a time, each by a run of that size; 0 counts as 1. A run
+	// may name more: they are memory that nobody has counted.
+	Slots int
+	// Leaves is how many replicas a step of a stage has on this device in all, in several runs; 0: Replicas. So
+	// a device knows how many sums of gradients wait for others.
+	Leaves int
 }
 
 // Needs is the memory that an executable takes, in bytes.

@@ -74,6 +74,12 @@ type Runner interface {
 	Close()
 }
 
+// ViewRunner is a Runner whose state need not be copied to be read.
+type ViewRunner interface {
+	// View is Read of a tensor that is valid until the next call.
+	View(name string) (tensor.Tensor, error)
+}
+
 // Step is one run of a function, with what a device knows of it.
 type Step struct {
 	device.Step

@@ -47,7 +47,8 @@ func (x *Executable) begin(ctx context.Context, call string) (context.Context, f
 	return ctx, done, err
 }
 
-// Needs implements device.Executable. Slots that are not kept by the Runner are counted, too.
+// Needs implements device.Executable. Slots that are not kept by the Runner are counted, too, as many as are
+// taken at a time.
 func (x *Executable) Needs() device.Needs {
 	n := x.runner.Needs()
 	if x.stage == nil || x.stage.runner != nil {
@@ -59,7 +60,7 @@ func (x *Executable) Needs() device.Needs {
 	}
 	for _, o := range f.Outputs {
 		t := f.Values[o.Value].Type
-		size := int64(tensor.Count(t.Shape) * t.DType.Size())
+		size := int64(max(x.capacity.Slots, 1) * tensor.Count(t.Shape) * t.DType.Size())
 		switch {
 		case !o.Keep:
 		case t.Kind == graph.Rows:
@@ -117,6 +118,19 @@ func (x *Executable) WriteAll(ctx context.Context, names []string, state map[str
 
 // Read implements device.Executable.
 func (x *Executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
+	return x.read(ctx, name, x.runner.Read)
+}
+
+// View implements device.Viewer.
+func (x *Executable) View(ctx context.Context, name string) (tensor.Tensor, error) {
+	if v, ok := x.runner.(ViewRunner); ok {
+		return x.read(ctx, name, v.View)
+	}
+	return x.read(ctx, name, x.runner.Read)
+}
+
+func (x *Executable) read(ctx context.Context, name string, read func(string) (tensor.Tensor, error)) (
+	tensor.Tensor, error) {
 	const call = "Read"
 	_, done, err := x.begin(ctx, call)
 	if err != nil {
@@ -126,7 +140,7 @@ func (x *Executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 	if _, err := x.declared(name); err != nil {
 		return tensor.Tensor{}, x.device.invalid(call, err)
 	}
-	t, err := x.runner.Read(name)
+	t, err := read(name)
 	return t, device.Wrap(x.device.name, call, err)
 }
 

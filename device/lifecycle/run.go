@@ -58,6 +58,7 @@ func (x *Executable) run(ctx context.Context, s device.Step) (device.Outcome, er
 		step.Group = nil
 	}
 	if s.Function == graph.Backward {
+		x.stage.again()
 		step.Onto = x.stage.onto(numbered(s, x.device.group), s.Rows)
 	}
 	out, err := x.runner.Run(ctx, step)

@@ -28,6 +28,7 @@ type stage struct {
 	leaves  map[string]*collective.Growing // by the name of the output of Backward
 	ops     map[string]collective.Op       // that reduce them
 	sums    map[string]tensor.Tensor       // for Commit, by name
+	reduced bool                           // Reduce has made them, and nothing has run since
 }
 
 // slot is what a run of Forward has kept.
@@ -66,7 +67,7 @@ func reduction(n *graph.Node) collective.Op {
 
 // forget drops all that is retained.
 func (s *stage) forget() {
-	s.slots, s.sums = map[int]slot{}, map[string]tensor.Tensor{}
+	s.slots, s.sums, s.reduced = map[int]slot{}, map[string]tensor.Tensor{}, false
 	s.dropLeaves()
 	if s.runner != nil {
 		s.runner.Forget()
@@ -82,10 +83,22 @@ func (s *stage) spent(values ...tensor.Tensor) {
 
 // drop drops leaves and sums.
 func (s *stage) drop() {
+	s.reduced = false
 	s.dropLeaves()
 	clear(s.sums)
 	if s.runner != nil {
 		s.runner.Drop()
+	}
+}
+
+// again gives back the sums of a step that was not committed: another one begins.
+func (s *stage) again() {
+	if s.reduced {
+		for _, t := range s.sums {
+			s.spent(t)
+		}
+		clear(s.sums)
+		s.reduced = false
 	}
 }
 
@@ -237,7 +250,7 @@ func local(g *device.Group, count int) []int {
 // onto returns the sums to which a SlotRunner may add what a run of Backward of these replicas keeps: where
 // there is one of them, which comes for the first time.
 func (s *stage) onto(replicas, rows []int) map[string][]tensor.Tensor {
-	if s.runner == nil || len(replicas) != 1 || len(rows) != 1 || rows[0] == 0 || s.again(replicas) {
+	if s.runner == nil || len(replicas) != 1 || len(rows) != 1 || rows[0] == 0 || s.hasAny(replicas) {
 		return nil
 	}
 	sums := map[string][]tensor.Tensor{}
@@ -261,7 +274,7 @@ func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas []int, ste
 	if len(replicas) != len(rows) {
 		return Errorf(device.Invalid, "rows for %d replicas, which are %v", len(rows), replicas)
 	}
-	if s.again(replicas) {
+	if s.hasAny(replicas) {
 		for _, tree := range s.leaves {
 			s.spent(tree.Drop()...)
 		}
@@ -288,7 +301,7 @@ func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas []int, ste
 	return nil
 }
 
-func (s *stage) again(replicas []int) bool {
+func (s *stage) hasAny(replicas []int) bool {
 	for _, tree := range s.leaves {
 		return slices.ContainsFunc(replicas, tree.Has)
 	}
@@ -352,6 +365,7 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 		}
 	}
 	s.dropLeaves()
+	s.reduced = true
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
@@ -45,6 +46,9 @@ func (s *session) grow(ctx context.Context, in *pb.Grow) (*pb.Loaded, error) {
 	return needs(in.GetExecutable(), e), nil
 }
 
+// muchMemory is from how many bytes on it is worth a collection of garbage to give them back.
+const muchMemory = 16 << 20
+
 func (s *session) unload(in *pb.Unload) error {
 	e := s.executables[in.GetExecutable()]
 	if e == nil {
@@ -52,7 +56,12 @@ func (s *session) unload(in *pb.Unload) error {
 	}
 	delete(s.executables, in.GetExecutable())
 	delete(s.schedules, in.GetExecutable())
-	return e.Close()
+	size := e.Needs().Fixed
+	err := e.Close()
+	if size > muchMemory { // the next program may need it, and asks the system how much is free
+		debug.FreeOSMemory()
+	}
+	return err
 }
 
 func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) error {
@@ -85,7 +94,11 @@ func (s *session) read(ctx context.Context, in *pb.Read) (*pb.Message, []tensor.
 	if err != nil {
 		return done(err), nil
 	}
-	t, err := e.Read(ctx, in.GetState())
+	read := e.Read
+	if v, ok := e.(device.Viewer); ok { // it is sent before the next call
+		read = v.View
+	}
+	t, err := read(ctx, in.GetState())
 	if err != nil {
 		return done(err), nil
 	}

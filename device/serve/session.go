@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
@@ -58,7 +59,9 @@ func (s *session) serve() error {
 		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
 			x.Reuse(out)
 		}
-		if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
+		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // state is written once, and is there twice now
+			debug.FreeOSMemory()
+		} else if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)
 		}
 	}

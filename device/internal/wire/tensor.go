@@ -72,6 +72,15 @@ func (a *Arena) Allocate(heads []tensor.Tensor) []tensor.Tensor {
 	return heads
 }
 
+// Trim lets go of the memory if it is more than that many bytes, and reports whether it was.
+func (a *Arena) Trim(most int) bool {
+	if len(a.memory) <= most {
+		return false
+	}
+	a.memory = nil
+	return true
+}
+
 // Span returns the bytes that tensors take one behind the other, each at a multiple of
 // the alignment of tensors.
 func Span(heads []tensor.Tensor) int {

@@ -13,10 +13,10 @@ func (r *runner) Run(ctx context.Context, s lifecycle.Step) (device.Outcome, err
 	fn := r.functions[s.Function]
 	r.backend.machine.Group = s.Group
 	f := r.memory.Start(ctx, &r.backend.machine, s.Step)
+	f.Onto(fn, s.Onto)
 	if !f.Hold(fn, s.Slot) {
 		return device.Outcome{}, lifecycle.Errorf(device.Invalid, "slot %d is empty", s.Slot)
 	}
-	f.Onto(fn, s.Onto)
 	err := f.Run(fn)
 	f.Release(fn, s.Slot, err == nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -70,6 +71,15 @@ func (r *runner) Read(name string) (tensor.Tensor, error) {
 	s.Bytes()
 	return s.Value.Clone(), nil
 }
+
+// View implements lifecycle.ViewRunner.
+func (r *runner) View(name string) (tensor.Tensor, error) {
+	s := r.memory.States[name]
+	s.Bytes()
+	return s.Value, nil
+}
+
+var _ lifecycle.ViewRunner = (*runner)(nil)
 
 // Reuse implements device.Reuser.
 func (r *runner) Reuse(outputs []tensor.Tensor) { r.memory.Reuse(outputs) }

@@ -26,8 +26,8 @@ type Frame struct {
 	memory  *Memory
 	ctx     context.Context
 	inputs  []tensor.Tensor
-	areas   [inLeaves + 1][]byte // the arena, and regions of what is kept
-	profile profile              // nil unless it was asked for
+	areas   [areas][]byte // the arena, and regions of what is kept
+	profile profile       // nil unless it was asked for
 
 	onto  map[*Value][]tensor.Tensor // sums to which gradients are added
 	added map[*Value]bool            // of these: they have been, or are being

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -188,13 +187,8 @@ func (l *layout) keep(name string, v *Value) {
 		return // what is no leaf is copied, for it would hold a region until there is another
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
-	if v.slot.area = areaOf(l.fn.graph.Name); v.slot.area != inArena {
-		v.slot.adds = v.adds
-		// Large ones first: those of which a run stores nothing then take no memory.
-		at, _ := slices.BinarySearchFunc(l.fn.reserved, v.slot, func(a, b *Slot) int {
-			return cmp.Or(b.perReplica-a.perReplica, -1)
-		})
-		l.fn.reserved = slices.Insert(l.fn.reserved, at, v.slot)
+	if v.slot.area = areaOf(l.fn.graph.Name, v); v.slot.area != inArena {
+		l.fn.reserved = append(l.fn.reserved, v.slot)
 		return
 	}
 	m.retained = append(m.retained, v.slot)

@@ -11,12 +11,14 @@ import (
 )
 
 // What the functions of a stage keep lies in regions beside the arena, for several runs at once: one
-// for each slot of train.forward, as its actions have left it, and one for the leaves of each run of
-// train.backward, which are yielded where they lie.
+// for each slot of train.forward, as its actions have left it, and two for the leaves of each run of
+// train.backward, which are yielded where they lie: the small ones, and gradients that a later run adds to
+// sums where it makes them. Such a run stores none of these, and has a region for them that is not held.
 //
 //	train.forward, slot 0    arena | region of slot 0
 //	train.forward, slot 1    arena | region of slot 1
-//	train.backward, slot 0   arena | region of slot 0, free then | region of its leaves, until all are spent
+//	train.backward, slot 0   arena | region of slot 0, free then | regions of its leaves, until all are spent
+//	train.backward, slot 1   arena | region of slot 1, free then | region of its leaves | passing region
 
 // area is where a piece of memory is.
 type area int
@@ -25,28 +27,45 @@ const (
 	inArena  area = iota
 	inSlot        // the region of a slot: see device.Step.Slot
 	inLeaves      // the region of the leaves of a run
+	inSums        // the region of those that may be added to sums instead: Value.IsAdded
+	areas         // how many there are
 )
 
-// areaOf returns where a function keeps values.
-func areaOf(function string) area {
-	switch function {
-	case graph.Forward:
+// areaOf returns where a function keeps v.
+func areaOf(function string, v *Value) area {
+	switch {
+	case function == graph.Forward:
 		return inSlot
-	case graph.Backward:
+	case function == graph.Backward && v.adds:
+		return inSums
+	case function == graph.Backward:
 		return inLeaves
 	}
 	return inArena
 }
 
+// keepsIn returns the areas in which a function keeps values.
+func (fn *Function) keepsIn() []area {
+	switch fn.graph.Name {
+	case graph.Forward:
+		return []area{inSlot}
+	case graph.Backward:
+		return []area{inLeaves, inSums}
+	}
+	return nil
+}
+
 // regions is the memory of slots and leaves.
 type regions struct {
-	free   [inLeaves + 1][][]byte // by area
-	slots  map[int][]byte
-	leaves []lent
+	free    [areas][][]byte
+	slots   map[int][]byte
+	leaves  []lent
+	passing []byte // of gradients that are added; beside the heap, so that what is not touched takes no memory
 }
 
 // lent is a region of leaves that are read elsewhere.
 type lent struct {
+	area  area
 	bytes []byte
 	rest  int // bytes of them that were not given back
 }
@@ -63,37 +82,56 @@ func (r *regions) take(a area, n int) []byte {
 	return newArena(n)
 }
 
+// pass returns the region of n bytes that runs have one after the other.
+func (r *regions) pass(n int) []byte {
+	if len(r.passing) < n {
+		r.forgetPassing()
+		r.passing = newPages(n)
+	}
+	return r.passing[:n]
+}
+
+func (r *regions) forgetPassing() {
+	if r.passing != nil {
+		freePages(r.passing)
+	}
+	r.passing = nil
+}
+
 // give gives a region back.
 func (r *regions) give(a area, b []byte) {
-	if b != nil {
+	if b != nil && !within(r.passing, b) {
 		r.free[a] = append(r.free[a], b)
 	}
 }
 
-// setOffsets gives slots their offsets for a number of units, and returns the bytes of their region.
-func setOffsets(reserved []*Slot, c device.Capacity) (n int) {
+// setOffsets gives the slots of an area their offsets for a number of units, and returns the bytes of the
+// region.
+func setOffsets(reserved []*Slot, a area, c device.Capacity) (n int) {
 	for _, s := range reserved {
-		s.offset = n
-		n += s.bytes(c)
+		if s.area == a {
+			s.offset = n
+			n += s.bytes(c)
+		}
 	}
 	return n
 }
 
-// HeldBytes returns the memory of regions: of slots, those of all rows, and of leaves those of a run for each
-// value of their tree that may wait for another. What is not added where it is made takes one more.
+// HeldBytes returns the memory of regions: of slots, as many as are taken at a time, and of leaves those of a
+// run for each value of their tree that may wait for another. What is not added where it is made takes one
+// more.
 func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
+	wait := max(1, bits.Len(uint(max(c.Leaves, c.Replicas, 1)-1)))
+	replica := device.Capacity{Replicas: 1}
 	for _, fn := range functions {
-		switch areaOf(fn.graph.Name) {
-		case inSlot:
-			n += setOffsets(fn.reserved, c)
-		case inLeaves:
-			wait := max(1, bits.Len(uint(max(c.Replicas, 1)-1)))
-			for _, s := range fn.reserved {
-				if each := s.bytes(device.Capacity{Replicas: 1}); s.adds {
-					n += each * wait
-				} else {
-					n += each * (wait + 1)
-				}
+		for _, a := range fn.keepsIn() {
+			switch a {
+			case inSlot:
+				n += max(c.Slots, 1) * setOffsets(fn.reserved, a, c)
+			case inLeaves:
+				n += (wait + 1) * setOffsets(fn.reserved, a, replica)
+			case inSums:
+				n += wait * setOffsets(fn.reserved, a, replica)
 			}
 		}
 	}
@@ -105,13 +143,29 @@ func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
 func (f *Frame) Hold(fn *Function, slot int) bool {
 	c, r := device.Capacity{Rows: f.Total(), Replicas: len(f.Rows)}, &f.memory.regions
 	if e := fn.earlier; e != nil && len(e.reserved) > 0 {
-		setOffsets(e.reserved, c)
+		setOffsets(e.reserved, inSlot, c)
 		if f.areas[inSlot] = r.slots[slot]; f.areas[inSlot] == nil {
 			return false
 		}
 	}
-	if a := areaOf(fn.graph.Name); a != inArena && len(fn.reserved) > 0 {
-		f.areas[a] = r.take(a, setOffsets(fn.reserved, c))
+	for _, a := range fn.keepsIn() {
+		switch n := setOffsets(fn.reserved, a, c); {
+		case n == 0:
+		case a == inSums && f.addsAll(fn):
+			f.areas[a] = r.pass(n)
+		default:
+			f.areas[a] = r.take(a, n)
+		}
+	}
+	return true
+}
+
+// addsAll reports whether all that fn may add to sums is going to be added.
+func (f *Frame) addsAll(fn *Function) bool {
+	for _, v := range fn.retained {
+		if _, ok := f.onto[v]; !ok && v.slot != nil && v.slot.area == inSums {
+			return false
+		}
 	}
 	return true
 }
@@ -119,28 +173,31 @@ func (f *Frame) Hold(fn *Function, slot int) bool {
 // Release ends what Hold has begun: the run has succeeded, or it has not.
 func (f *Frame) Release(fn *Function, slot int, ok bool) {
 	r := &f.memory.regions
-	switch a := areaOf(fn.graph.Name); {
-	case a == inArena:
-	case !ok:
-		r.give(a, f.areas[a])
-	case a == inSlot:
-		r.give(a, r.slots[slot])
-		r.slots[slot] = f.areas[a]
-	default:
+	for _, a := range fn.keepsIn() {
+		switch {
+		case !ok:
+			r.give(a, f.areas[a])
+		case a == inSlot:
+			r.give(a, r.slots[slot])
+			r.slots[slot] = f.areas[a]
+		default:
+			if rest := f.heldBytes(fn, a); rest > 0 {
+				r.leaves = append(r.leaves, lent{a, f.areas[a], rest})
+			} else { // all of them were added
+				r.give(a, f.areas[a])
+			}
+		}
+	}
+	if ok && fn.graph.Name == graph.Backward {
 		r.give(inSlot, r.slots[slot])
 		delete(r.slots, slot)
-		if rest := f.heldBytes(fn); rest > 0 {
-			r.leaves = append(r.leaves, lent{f.areas[a], rest})
-		} else { // all of them were added
-			r.give(a, f.areas[a])
-		}
 	}
 }
 
-// heldBytes returns how many bytes of leaves are yielded where they lie.
-func (f *Frame) heldBytes(fn *Function) (n int) {
+// heldBytes returns how many bytes of leaves are yielded where they lie in an area.
+func (f *Frame) heldBytes(fn *Function, a area) (n int) {
 	for _, o := range fn.graph.Outputs {
-		if v := fn.values[o.Value]; o.Keep && v.inLeaves() && !f.added[v] {
+		if v := fn.values[o.Value]; o.Keep && v.inLeaves() && v.slot.area == a && !f.added[v] {
 			n += v.size() * f.Units(v.Kind)
 		}
 	}
@@ -149,7 +206,7 @@ func (f *Frame) heldBytes(fn *Function) (n int) {
 
 // inLeaves reports whether v may be yielded where it lies.
 func (v *Value) inLeaves() bool {
-	return v.slot != nil && v.slot.area == inLeaves && !v.Last && !v.half
+	return v.slot != nil && v.slot.area >= inLeaves && !v.Last && !v.half
 }
 
 // Yield returns output v, which lies in the memory of leaves until Spent if it can, or where it was added.
@@ -173,7 +230,7 @@ func (m *Memory) Spent(outputs []tensor.Tensor) {
 			continue
 		}
 		if r.leaves[i].rest -= len(t.Bytes); r.leaves[i].rest <= 0 {
-			r.give(inLeaves, r.leaves[i].bytes)
+			r.give(r.leaves[i].area, r.leaves[i].bytes)
 			r.leaves = slices.Delete(r.leaves, i, i+1)
 		}
 	}
@@ -182,13 +239,16 @@ func (m *Memory) Spent(outputs []tensor.Tensor) {
 // Drop takes all leaves back.
 func (m *Memory) Drop() {
 	for _, l := range m.regions.leaves {
-		m.regions.give(inLeaves, l.bytes)
+		m.regions.give(l.area, l.bytes)
 	}
 	m.regions.leaves = nil
 }
 
 // Forget frees all slots and leaves.
-func (m *Memory) Forget() { m.regions = regions{slots: map[int][]byte{}} }
+func (m *Memory) Forget() {
+	m.regions.forgetPassing()
+	m.regions = regions{slots: map[int][]byte{}}
+}
 
 // within reports whether some bytes are of a region.
 func within(region, b []byte) bool {

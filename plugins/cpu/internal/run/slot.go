@@ -14,7 +14,6 @@ type Slot struct {
 	from, to                  int // times, both included
 	offset                    int
 	area                      area
-	adds                      bool // in memory of leaves: only the first of them are stored
 }
 
 const (

@@ -75,12 +75,16 @@ func (c Capacity) Check() error {
 	if c.Rows < 0 || c.Replicas < 0 {
 		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
 	}
+	if c.Slots < 0 || c.Leaves < 0 {
+		return fmt.Errorf("capacity of %d slots and %d leaves", c.Slots, c.Leaves)
+	}
 	return nil
 }
 
 // With returns the capacity that Grow(more) makes of c: the larger number of each.
 func (c Capacity) With(more Capacity) Capacity {
-	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas)}
+	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas),
+		Slots: max(c.Slots, more.Slots), Leaves: max(c.Leaves, more.Leaves)}
 }
 
 // fits reports whether t has a type and a shape, and all of its bytes.

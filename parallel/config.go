@@ -49,6 +49,7 @@ type Config struct {
 	// flows: replicas run one after the other, so that a run is of one of them: see Staged.
 	flows bool
 	stage int // DeviceTime.Stage
+	slots int // of replicas that a stage has under way at once; 0: it is none, or they are one run
 	// Reopen opens a lost device again, by its name. It is called until it succeeds,
 	// after growing pauses, or says FleetClosed. nil: what is lost stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)

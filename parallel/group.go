@@ -38,6 +38,7 @@ type Group struct {
 	bySpeed   bool   // Config.BySpeed
 	fixed     bool   // replicas stay where they are
 	flows     bool   // runs are of single replicas: Config.flows
+	slots     int    // Config.slots
 }
 
 // newGroup returns the group of some devices, each with its replicas, on which
@@ -53,7 +54,7 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 	}
 	g := &Group{placement: placement.New(ranks, c.Placement, c.Batch, c.Replicas),
 		comm: newCommunicator(c, ranks, t), timeouts: t,
-		bySpeed: c.BySpeed, flows: c.flows}
+		bySpeed: c.BySpeed, flows: c.flows, slots: c.slots}
 	for i, m := range devices {
 		g.members = append(g.members, &member{Member: m, order: i, stage: c.stage})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels
@@ -84,6 +85,7 @@ func (g *Group) assign() error {
 	for i, c := range g.placement.Capacities(ranges) {
 		if g.flows {
 			c = g.placement.OfReplica()
+			c.Slots, c.Leaves = min(g.slots, len(ranges[i])), len(ranges[i])
 		}
 		g.members[i].replicas, g.members[i].capacity = ranges[i], c
 	}

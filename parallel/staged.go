@@ -188,7 +188,7 @@ func (s *Staged) openLocal(ctx context.Context, state map[string]tensor.Tensor, 
 		s.first, programs = from, s.programs[from:to]
 	}
 	for i, program := range programs {
-		c.stage = s.number(i)
+		c.stage, c.slots = s.number(i), stage.UnderWay(len(s.programs), s.first+i)
 		if err := s.open(ctx, program, state, devices[i*columns:(i+1)*columns], c); err != nil {
 			return fmt.Errorf("stage %d: %w", s.number(i), err)
 		}

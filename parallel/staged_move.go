@@ -81,7 +81,7 @@ func (s *Staged) load(ctx context.Context, at int, p *graph.Program) (bool, erro
 	if err := was.Close(); err != nil {
 		return false, err
 	}
-	c.stage = at + 1
+	c.stage, c.slots = at+1, stage.UnderWay(len(s.pipeline.stages), at)
 	state := stateIn(p, s.ledger.state)
 	d, err := Open(ctx, p, state, devices, c)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -172,6 +173,56 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 			if err := d.Close(); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// asked is a device that says for which capacity its last program was loaded.
+type asked struct {
+	device.Device
+	capacity *device.Capacity
+}
+
+func (d asked) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	*d.capacity = c
+	return d.Device.Load(ctx, p, c)
+}
+
+// TestCapacityOfStages: each device hears how many slots are taken at a time, which is no more than it has
+// replicas, and how many replicas it has in all; where batch norm is synchronised they are one run.
+func TestCapacityOfStages(t *testing.T) {
+	flowing := func(slots, leaves int) device.Capacity {
+		return device.Capacity{Rows: 2, Replicas: 1, Slots: slots, Leaves: leaves}
+	}
+	together := device.Capacity{Rows: 8, Replicas: 4}
+	for _, c := range []struct {
+		mode    bn.Mode
+		stages  int
+		devices int
+		want    []device.Capacity
+	}{
+		{bn.Replica, 3, 3, []device.Capacity{flowing(4, 4), flowing(3, 4), flowing(1, 4)}},
+		{bn.Frozen, 2, 4, []device.Capacity{flowing(2, 2), flowing(2, 2), flowing(1, 2), flowing(1, 2)}},
+		{bn.Replica, 2, 6, []device.Capacity{flowing(2, 2), flowing(1, 1), flowing(1, 1), flowing(1, 2),
+			flowing(1, 1), flowing(1, 1)}},
+		{bn.Sync, 2, 2, []device.Capacity{together, together}},
+	} {
+		m, p := stagedModel(t, c.mode)
+		members, got := refs(c.devices), make([]device.Capacity, c.devices)
+		for i := range members {
+			members[i].Device = asked{members[i].Device, &got[i]}
+		}
+		d, err := parallel.OpenStaged(t.Context(), m.Graph, p, stage.Spec{Number: c.stages}, m.State, members,
+			parallel.Config{Replicas: 4, Batch: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s, %d stages on %d devices: loaded for %+v, want %+v", c.mode, c.stages, c.devices, got,
+				c.want)
 		}
 	}
 }

@@ -53,6 +53,7 @@ func stageProgram() (*graph.Program, error) { return graph.ParseProgram([]byte(s
 func slotCases() []Case {
 	const reads = "A run of train.backward takes what its slot keeps, and frees it; other runs may come between."
 	const leaves = "train.reduce sums the leaves along the canonical tree, in whatever order they came."
+	const counts = "The memory that an executable says it takes counts the slots of its capacity."
 	one := func(name, rule string, run func(ctx context.Context, x *stageRun) error) Case {
 		return newCase(name, rule, stageProgram, func(ctx context.Context, open Opener) error {
 			d, err := open.device(ctx)
@@ -79,6 +80,7 @@ func slotCases() []Case {
 		one("slots: leaves in any order", leaves, leavesInAnyOrder),
 		one("slots: runs without rows", leaves, slotsWithoutRows),
 		one("slots: mistakes", reads, slotMistakes),
+		one("slots: memory", counts, slotsCounted),
 		newCase("slots: columns", leaves, stageProgram, stageColumns),
 	}
 }
@@ -267,6 +269,20 @@ func slotMistakes(ctx context.Context, s *stageRun) error {
 	}
 	again := run(s.step(graph.Backward, 0, 0, x, dy))
 	return allFail([]attempt{{"a slot that was freed", device.Invalid, again}})
+}
+
+// slotsCounted has an executable grow by slots, each of which keeps three values of float32 for a row.
+func slotsCounted(ctx context.Context, s *stageRun) error {
+	before := s.exe.Needs()
+	if err := s.exe.Grow(ctx, device.Capacity{Slots: 4, Leaves: 8}); err != nil {
+		return err
+	}
+	const further = 3 * 3 * 4
+	if after := s.exe.Needs(); after.PerRow < before.PerRow+further || after.Fixed < before.Fixed {
+		return fmt.Errorf("it takes %+v with 4 slots, and %+v with 1; want %d bytes more for each row at least",
+			after, before, further)
+	}
+	return slotsApart(ctx, s)
 }
 
 // stageColumns has two devices, each with some of the replicas of a stage.

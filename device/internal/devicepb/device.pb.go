@@ -2510,13 +2510,22 @@ func (x *Load) GetCapacity() *Capacity {
 	return nil
 }
 
-// Capacity bounds what an executable can be asked to run at once.
+// Capacity bounds what an executable can be asked to run at once, and says what
+// a stage will hold between its runs, so that a device can tell before it is
+// trained whether it has the memory. Loaded counts slots; a run may name others,
+// and then takes more.
 type Capacity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Rows in all replicas together.
 	Rows int64 `protobuf:"varint,1,opt,name=rows,proto3" json:"rows,omitempty"`
 	// Replicas.
-	Replicas      int64 `protobuf:"varint,2,opt,name=replicas,proto3" json:"replicas,omitempty"`
+	Replicas int64 `protobuf:"varint,2,opt,name=replicas,proto3" json:"replicas,omitempty"`
+	// How many slots of a stage are taken at a time, each by a run of that size.
+	// 0 counts as 1.
+	Slots int64 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
+	// How many replicas a step of a stage has on this device in all, in several
+	// runs: sums of their gradients wait for others. 0: as many as replicas.
+	Leaves        int64 `protobuf:"varint,4,opt,name=leaves,proto3" json:"leaves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2561,6 +2570,20 @@ func (x *Capacity) GetRows() int64 {
 func (x *Capacity) GetReplicas() int64 {
 	if x != nil {
 		return x.Replicas
+	}
+	return 0
+}
+
+func (x *Capacity) GetSlots() int64 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+func (x *Capacity) GetLeaves() int64 {
+	if x != nil {
+		return x.Leaves
 	}
 	return 0
 }
@@ -4714,10 +4737,12 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x05dtype\x18\x01 \x01(\x0e2\x16.bnctl.device.v1.DTypeR\x05dtype\x12\x14\n" +
 	"\x05shape\x18\x02 \x03(\x03R\x05shape\"=\n" +
 	"\x04Load\x125\n" +
-	"\bcapacity\x18\x01 \x01(\v2\x19.bnctl.device.v1.CapacityR\bcapacity\":\n" +
+	"\bcapacity\x18\x01 \x01(\v2\x19.bnctl.device.v1.CapacityR\bcapacity\"h\n" +
 	"\bCapacity\x12\x12\n" +
 	"\x04rows\x18\x01 \x01(\x03R\x04rows\x12\x1a\n" +
-	"\breplicas\x18\x02 \x01(\x03R\breplicas\"]\n" +
+	"\breplicas\x18\x02 \x01(\x03R\breplicas\x12\x14\n" +
+	"\x05slots\x18\x03 \x01(\x03R\x05slots\x12\x16\n" +
+	"\x06leaves\x18\x04 \x01(\x03R\x06leaves\"]\n" +
 	"\x04Grow\x12\x1e\n" +
 	"\n" +
 	"executable\x18\x01 \x01(\rR\n" +

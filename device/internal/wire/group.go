@@ -29,10 +29,12 @@ func DecodeGroup(in *pb.Join) device.Group {
 
 // EncodeCapacity writes a capacity.
 func EncodeCapacity(c device.Capacity) *pb.Capacity {
-	return &pb.Capacity{Rows: int64(c.Rows), Replicas: int64(c.Replicas)}
+	return &pb.Capacity{Rows: int64(c.Rows), Replicas: int64(c.Replicas), Slots: int64(c.Slots),
+		Leaves: int64(c.Leaves)}
 }
 
 // DecodeCapacity reads a capacity.
 func DecodeCapacity(in *pb.Capacity) device.Capacity {
-	return device.Capacity{Rows: int(in.GetRows()), Replicas: int(in.GetReplicas())}
+	return device.Capacity{Rows: int(in.GetRows()), Replicas: int(in.GetReplicas()), Slots: int(in.GetSlots()),
+		Leaves: int(in.GetLeaves())}
 }

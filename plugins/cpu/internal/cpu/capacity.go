@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
@@ -13,9 +14,9 @@ import (
 func (r *runner) Needs() device.Needs {
 	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
 	const many = 1 << 20 // rows, so that what does not grow with them vanishes
-	replicas := max(r.capacity.Replicas, 1)
 	needed := func(rows int) int {
-		c := device.Capacity{Rows: rows, Replicas: replicas}
+		c := r.capacity
+		c.Rows, c.Replicas = rows, max(c.Replicas, 1)
 		return r.layOut(c) + run.HeldBytes(r.functions, c)
 	}
 	none, some := needed(0), needed(many)
@@ -37,9 +38,12 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 		return lifecycle.Errorf(device.OutOfMemory, "%d rows in %d replicas want %.3g bytes", c.Rows, c.Replicas,
 			need)
 	}
-	size, further := r.layOut(c), 0
-	if !r.allocated { // state and regions come with the first run, and are there before later growths
-		further = r.memory.StateBytes() + run.HeldBytes(r.functions, c)
+	size := r.layOut(c)
+	further := run.HeldBytes(r.functions, c)
+	if r.allocated {
+		further = max(0, further-run.HeldBytes(r.functions, r.capacity))
+	} else { // state and packed weights come with the first run, and are there before later growths
+		further += r.memory.StateBytes() + r.packedBytes()
 	}
 	if err := checkMemory(float64(size - r.memory.ArenaBytes() + further)); err != nil {
 		r.layOut(r.capacity)
@@ -48,6 +52,17 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	r.memory.Allocate(size, retained, r.capacity)
 	r.allocated, r.capacity = true, c
 	return nil
+}
+
+// packedBytes returns the memory of packed weights that lasts: in a stream of predictions the heavy ones pass
+// through memory that they have one after the other.
+func (r *runner) packedBytes() int {
+	for name := range r.functions {
+		if name == graph.Train || name == graph.Backward {
+			return int(r.memory.PackedBytes())
+		}
+	}
+	return 0
 }
 
 func (r *runner) threads() int { return len(r.backend.machine.Pool.Workers) }

@@ -14,6 +14,49 @@ import (
 // What a slot keeps has the values that it was made with, however both functions want it to lie and
 // whatever runs in between.
 func TestSlotsInAnyOrder(t *testing.T) {
+	p := ordersProgram(t)
+	ctx := context.Background()
+	var want []tensor.Tensor
+	for i, d := range []device.Device{ref.New("ref"), openSet(t, "generic", 1), openSet(t, "generic", 3)} {
+		got := slotOutputs(ctx, t, d, p)
+		if i == 0 {
+			want = got
+		}
+		for k := range got {
+			if !tensor.Equal(got[k], want[k]) {
+				t.Errorf("device %d, output %d: %v, want %v", i, k, got[k].F32(), want[k].F32())
+			}
+		}
+	}
+}
+
+// What an executable says it takes counts the slots that are taken at a time, each with 75 values for a row, and
+// the leaves that wait for others: of eight replicas those of three levels, and one that is not added yet.
+func TestSlotsAndLeavesAreCounted(t *testing.T) {
+	x, err := openSet(t, "generic", 1).Load(t.Context(), ordersProgram(t), device.Capacity{Rows: 2, Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := func(c device.Capacity) device.Needs {
+		if err := x.Grow(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		return x.Needs()
+	}
+	const slot, leaf = 75 * 4, 128 // bytes of a row, and of three values with what may be read behind them
+	one := needs(device.Capacity{Slots: 1, Leaves: 1})
+	three := needs(device.Capacity{Slots: 3})
+	if got := three.PerRow - one.PerRow; got != 2*slot {
+		t.Errorf("two further slots take %d bytes a row, want %d", got, 2*slot)
+	}
+	if got := needs(device.Capacity{Leaves: 8}).Fixed - three.Fixed; got != 2*leaf {
+		t.Errorf("the leaves of eight replicas take %d bytes more than that of one, want %d", got, 2*leaf)
+	}
+}
+
+// ordersProgram is a stage that keeps a and b, 75 values for a row, and a leaf of three.
+func ordersProgram(t *testing.T) *graph.Program {
+	t.Helper()
 	const text = `bnctl program 1
 program "orders"
 
@@ -48,19 +91,7 @@ func commit(grad:s whole f32[3], lr whole f32[]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := context.Background()
-	var want []tensor.Tensor
-	for i, d := range []device.Device{ref.New("ref"), openSet(t, "generic", 1), openSet(t, "generic", 3)} {
-		got := slotOutputs(ctx, t, d, p)
-		if i == 0 {
-			want = got
-		}
-		for k := range got {
-			if !tensor.Equal(got[k], want[k]) {
-				t.Errorf("device %d, output %d: %v, want %v", i, k, got[k].F32(), want[k].F32())
-			}
-		}
-	}
+	return p
 }
 
 // slotOutputs returns what three replicas yield, of which two are under way at a time.

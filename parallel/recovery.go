@@ -58,6 +58,7 @@ type recovery struct {
 	config      Config
 	reopener    reopener
 	losses      lossCount
+	starved     lossCount // of last devices that were ended for want of memory
 	lossHistory lossHistory
 	restarted   bool // the last member was lost, and another one has what the ledger says
 }
@@ -120,7 +121,7 @@ func (r *recovery) drop(err error) error {
 	r.reopener.forget(l.member.Device)
 	excluded := ""
 	if r.config.Reopen != nil {
-		excluded = r.excluded(l.member)
+		excluded = r.excluded(l.member, starved(l.err))
 	}
 	if r.config.Lost != nil {
 		r.config.Lost(LostDevice{Device: l.member.Name, Step: uint64(r.stepper.Version()), Reason: l.err,

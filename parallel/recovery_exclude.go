@@ -6,14 +6,14 @@ import (
 )
 
 // Losses are counted over the last 50 runs; a hang counts three, for it costs the others the
-// time-out:
+// time-out, and so does an end for want of memory:
 //
 //	runs     1 ....... 12 ...... 30 ...... 47          counts
 //	lost          x         x          h               1 + 1 + 3 = 5 of 9
 
 // A device that is lost again and again within some runs of the group is not opened any more,
 // while there are others: one that hangs costs them Config.Timeout every time, and counts more
-// than one that dies.
+// than one that dies. So does one that is ended for want of memory: it will be asked for as much again.
 const (
 	tallyRuns  = 50
 	mostTally  = 9
@@ -31,9 +31,9 @@ type loss struct {
 
 // add notes a loss at a run. It returns how many there were in the runs that count, and how
 // much they count together.
-func (t lossHistory) add(name string, run uint64, hung bool) (times, counts int) {
+func (t lossHistory) add(name string, run uint64, costly bool) (times, counts int) {
 	l := loss{run, 1}
-	if hung {
+	if costly {
 		l.counts = hangCounts
 	}
 	var recent []loss
@@ -50,13 +50,16 @@ func (t lossHistory) add(name string, run uint64, hung bool) (times, counts int)
 // excluded says why a device that was lost is not opened any more; "" if it is. One without
 // others beside it is opened in any case, and so is one that has not taken part yet: lossCount
 // has those. Pauses are shorter than a run without devices waits.
-func (r *recovery) excluded(m *member) string {
+func (r *recovery) excluded(m *member, starved bool) string {
+	if starved {
+		m.again = r.config.timeout() / 4
+	}
 	if len(r.group.members) == 0 || r.group.runs == 0 {
 		return ""
 	}
-	times, counts := r.lossHistory.add(m.Name, r.group.runs, m.hung.Load())
+	times, counts := r.lossHistory.add(m.Name, r.group.runs, m.hung.Load() || starved)
 	if times > 1 {
-		m.again = min(firstPause<<min(times-2, 10), lastPause, r.config.timeout()/4)
+		m.again = max(m.again, min(firstPause<<min(times-2, 10), lastPause, r.config.timeout()/4))
 	}
 	if counts < mostTally {
 		return ""

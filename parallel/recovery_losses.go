@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/device"
@@ -12,6 +13,11 @@ import (
 // maxLastLosses is how many devices, with none beside them, may be lost without
 // getting any further.
 const maxLastLosses = 10
+
+// maxStarved is how many of them may be lost at the same step for want of memory: what they are asked for
+// does not change. Others may give back what they have, so that each is opened after a quarter of
+// Config.Timeout.
+const maxStarved = 3
 
 // lossCount counts the losses of last devices since the run got on: by a step, a
 // part of an evaluation, or a replay that brought it closer.
@@ -34,6 +40,12 @@ func (c *lossCount) tooMany() bool { return c.count > maxLastLosses }
 // the snapshot on the way: a device that always dies soon after a replay, or in
 // it, gets on all the same.
 func (r *recovery) countLastLoss(cause error) error {
+	if starved(cause) {
+		if r.starved.add(r.stepper.Version()); r.starved.count >= maxStarved {
+			return fmt.Errorf("%w: %d devices were lost one after the other for want of memory, at step %d: %w",
+				NoDevices, r.starved.count, r.stepper.Version(), cause)
+		}
+	}
 	if r.losses.add(r.reached()); r.losses.count > 1 {
 		r.ledger.renewOften()
 	}
@@ -43,6 +55,9 @@ func (r *recovery) countLastLoss(cause error) error {
 	}
 	return nil
 }
+
+// starved reports whether a device was lost for want of memory: it said so, or the system has ended it.
+func starved(err error) bool { return errors.Is(err, device.OutOfMemory) }
 
 // progressed notes that the run got on by something else than a step.
 func (r *recovery) progressed() { r.losses.count = 0 }

@@ -138,9 +138,10 @@ func (e *allergicExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 func TestAStepThatEndsEveryDevice(t *testing.T) { synctest.Test(t, aStepThatEndsEveryDevice) }
 
 func aStepThatEndsEveryDevice(t *testing.T) {
+	count, began := 0, time.Now()
 	open := func(context.Context, string) (device.Device, error) {
-		return &allergic{refs(t, 1)[0].Device, 13},
-			nil
+		count++
+		return &allergic{refs(t, 1)[0].Device, 13}, nil
 	}
 	first, _ := open(context.Background(), "")
 	d := opened(t, []Member{{Name: "allergic", Device: first}}, Config{Reopen: open, Timeout: time.Hour})
@@ -149,8 +150,12 @@ func aStepThatEndsEveryDevice(t *testing.T) {
 	}
 	_, err := d.Step(context.Background(), batchOf(13, 5, Keep, 20))
 	if !errors.Is(err, NoDevices) || !errors.Is(err, device.OutOfMemory) || !strings.Contains(err.Error(),
-		"13 rows") || !strings.Contains(err.Error(), "11 devices were lost one after the other") {
+		"13 rows") || !strings.Contains(err.Error(),
+		"3 devices were lost one after the other for want of memory, at step 3") {
 		t.Errorf("err = %v, want NoDevices because of 13 rows", err)
+	}
+	if waited := time.Since(began); count != 3 || waited < time.Hour/2 || waited > time.Hour {
+		t.Errorf("opened %d times within %v, want 3 within twice a quarter of the time-out", count, waited)
 	}
 	if v := d.Version(); v != 3 {
 		t.Errorf("version %d, want 3", v)

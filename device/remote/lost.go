@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // A device is lost in one of three ways, and the error says which: its process has died (how it
@@ -29,11 +30,22 @@ func (p *peer) broken(name, call string, err error) error {
 		p.process.kill()
 		return device.Errorf(name, call, device.Lost, "the plugin, which bnctl did not start, is gone: %w", err)
 	}
-	if p.process.within(time.Second) {
+	if p.process.within(time.Second) && p.process.starved {
+		return device.Errorf(name, call, device.Lost, "%w", starved(p.process.howItEnded()))
+	}
+	if p.process.within(0) {
 		return device.Errorf(name, call, device.Lost, "the plugin process died: %s", p.process.howItEnded())
 	}
 	p.process.kill()
 	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", err)
+}
+
+// starved is the end of a process that the system has ended for want of memory: of the kind OutOfMemory too,
+// since a device that is opened again will end so again if it is asked for as much.
+func starved(how string) error {
+	return &device.Error{Kind: device.OutOfMemory, Err: problem.Advise(
+		"use a smaller batch, or more devices with {stages} auto",
+		"the system ended the plugin process for want of memory: %s", how)}
 }
 
 // silent explains that a call is not answered, neither with a result nor, after Cancel, with an

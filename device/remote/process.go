@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 
 	"github.com/bnctl/bnctl/internal/awake"
+	"github.com/bnctl/bnctl/internal/memory"
 )
 
 // process is a plugin process, in the form in which go-plugin runs one. Its
@@ -66,6 +67,8 @@ type process struct {
 	exited     chan struct{} // closed after Wait
 	reaped     chan struct{} // closed when what it left is killed too
 	state      string        // how it exited; valid then
+	starved    bool          // the system has ended it for want of memory; valid then
+	killed     int64         // memory.Killed before it started
 	outputOnce sync.Once
 }
 
@@ -143,6 +146,7 @@ func (p *process) live(started chan<- error) {
 	}
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
+	p.starved = p.endedForMemory()
 	end() // nobody waits for the rest to learn of a death
 	if p.family != "" {
 		endFamily(p.family)
@@ -160,6 +164,7 @@ func (p *process) begin() error {
 	if p.attachment != nil {
 		_, err = fmt.Fprintln(p.child[1], p.greeting)
 	} else {
+		p.killed = memory.Killed()
 		err = p.cmd.Start()
 		if err != nil {
 			err = whyNot(err, p.file)
@@ -224,6 +229,15 @@ func (p *process) killedByOther() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.signalled && p.begun && p.attachment == nil && endedBySignal(p.cmd.ProcessState)
+}
+
+// endedForMemory reports whether the system has killed the process, which has ended, for want of memory: it
+// was killed, not by this program, and the system has ended some process so since this one was started.
+func (p *process) endedForMemory() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.signalled && p.attachment == nil && killed(p.cmd.ProcessState) && p.killed >= 0 &&
+		memory.Killed() > p.killed
 }
 
 // end ends the process in three steps, a second apart: its standard input ends, SIGTERM, SIGKILL.

@@ -30,6 +30,13 @@ func signalAll(p *os.Process, s os.Signal) {
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }
 
+// killed reports whether a process that has ended was ended by SIGKILL, as the system does for want of
+// memory.
+func killed(s *os.ProcessState) bool {
+	w, ok := s.Sys().(syscall.WaitStatus)
+	return ok && w.Signaled() && w.Signal() == syscall.SIGKILL
+}
+
 // endedBySignal reports whether a process that has ended was ended by a signal.
 func endedBySignal(s *os.ProcessState) bool {
 	w, ok := s.Sys().(syscall.WaitStatus)

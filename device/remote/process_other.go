@@ -22,5 +22,8 @@ const (
 // signalAll signals a process.
 func signalAll(p *os.Process, s os.Signal) { _ = p.Signal(s) }
 
+// killed is not known here.
+func killed(*os.ProcessState) bool { return false }
+
 // endedBySignal is not known here.
 func endedBySignal(*os.ProcessState) bool { return false }

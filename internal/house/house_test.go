@@ -56,7 +56,7 @@ device/serve: device/collective device device/internal/devicepb device/internal/
 device/serve: device/internal/fabricpb graph tensor problem
 device/remote: device/collective device device/internal/devicepb device/internal/shm device/internal/wire
 device/remote: internal/awake device/internal/fabricpb device/fabric device/fabric/launcher
-device/remote: device/fabric/mailbox graph tensor problem internal/regular
+device/remote: device/fabric/mailbox graph tensor problem internal/memory internal/regular
 
 bn: device/collective graph problem tensor
 models: graph problem tensor

@@ -41,6 +41,22 @@ func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
 // 0 where the system does not say, or if there is no such process.
 func Peak(process int) int64 { return field(read(fmt.Sprintf("/proc/%d/status", process)), "VmHWM") }
 
+// Killed returns how many processes the system has ended for want of memory since it was started, in the
+// limits of a cgroup or without one; -1 where it does not say.
+func Killed() int64 { return killedIn(read("/proc/vmstat")) }
+
+// killedIn is Killed of a text with a line such as "oom_kill 23".
+func killedIn(text string) int64 {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "oom_kill "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
 func read(path string) string {
 	text, _ := os.ReadFile(path) // "": the system does not say
 	return string(text)

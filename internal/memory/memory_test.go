@@ -42,6 +42,15 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+func TestKilled(t *testing.T) {
+	for text, want := range map[string]int64{"": -1, "pgfault 7\noom_kill 23\noom_kill_disable 0\n": 23,
+		"oom_kill 0\n": 0, "oom_kill many\n": -1} {
+		if got := killedIn(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestThisMachine(t *testing.T) {
 	total, available := Machine()
 	peak := Peak(os.Getpid())

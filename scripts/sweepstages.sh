@@ -12,19 +12,21 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# one prints one of its arguments.
-one() {
-	shift $((RANDOM % $#))
-	echo "$1"
+# one gives a variable one of the values behind its name. A subshell would draw from a series of its own, which no
+# SEED repeats: what draws must not run in one.
+one() { # NAME VALUE...
+	local at=$((2 + RANDOM % ($# - 1)))
+	printf -v "$1" %s "${!at}"
 }
 
 # drawn fills recipe, data and model. Tails and batch norms come by turns, so that each is there.
 drawn() {
 	local tails=(keep pad repeat drop) norms=(sync replica frozen replica)
-	model=$(one lenet-bn resnet20 unet-bn mobilenetv2)
+	one model lenet-bn resnet20 unet-bn mobilenetv2
+	one replicas 4 5 8
 	data=glyphs:45 batch=16
 	[ "$model" = unet-bn ] && data=shapes:20 batch=8
-	recipe=(--model "$model" --epochs 2 --batch $batch --replicas "$(one 4 5 8)" --lr 0.0005 --seed $((RANDOM % 9)))
+	recipe=(--model "$model" --epochs 2 --batch $batch --replicas "$replicas" --lr 0.0005 --seed $((RANDOM % 9)))
 	[ "$model" = mobilenetv2 ] && recipe+=(--size 64x64)
 	recipe+=(--data "$data" --tail "${tails[$1 % 4]}" --bn "${norms[($1 + $1 / 4) % 4]}")
 	case "${recipe[*]}" in
@@ -46,18 +48,18 @@ drawn() {
 	esac
 }
 
-# cut prints --stages and --devices: a number, or layers of the template one.bnm in their order.
+# cut sets cut to --stages and --devices: a number, or layers of the template one.bnm in their order.
 cut() {
-	local stages columns number
+	local stages columns number seed=$RANDOM
 	number=$((2 + RANDOM % 3))
-	columns=$(one 1 1 2)
+	one columns 1 1 2
 	stages=$number
 	if ((RANDOM % 2)); then
-		stages=$("$bnctl" inspect one.bnm --text | grep -v ' = batch_norm(\| = dropout(' | sed -n 's/^  \([^ ]*\) = .*/\1/p' | tail -n +2 | awk -v n=$((number - 1)) -v seed=$RANDOM '
+		stages=$("$bnctl" inspect one.bnm --text | grep -v ' = batch_norm(\| = dropout(' | sed -n 's/^  \([^ ]*\) = .*/\1/p' | tail -n +2 | awk -v n=$((number - 1)) -v seed=$seed '
 			BEGIN { srand(seed) } { name[NR] = $0 }
 			END { for (i = 1; i <= NR; i++) if (rand() * (NR - i + 1) < n - got) { printf "%s%s", got++ ? "," : "", name[i] } }')
 	fi
-	echo "--stages $stages --devices $((number * columns))xcpu --threads 1"
+	cut="--stages $stages --devices $((number * columns))xcpu --threads 1"
 }
 
 train() { "$bnctl" train "${recipe[@]}" --quiet --overwrite "$@" >out 2>err || { cat err >&2; return 1; }; }
@@ -97,25 +99,27 @@ for i in $(seq "$recipes"); do
 	predict >predictions
 	cuts=()
 	for _ in 1 2 3; do
-		cut=$(cut)
+		cut
+		one rows 3 16 64
 		cuts+=("$cut")
-		predict $cut --batch "$(one 3 16 64)" >>predictions
+		predict $cut --batch "$rows" >>predictions
 		[ "$stages" = 0 ] && continue
 		train $cut --checkpoint c.bnc -o m.bnm
 		sha256sum <m.bnm >>templates
 	done
 	if [ "$stages" != 0 ]; then
-		cut=$(cut)
+		cut
 		cuts+=("killed: $cut")
 		watched killing $cut --checkpoint k.bnc -o k.bnm || { cat err >&2; exit 1; }
 		sha256sum <k.bnm >>templates
-		cut=$(cut)
+		cut
 		cuts+=("stopped: $cut")
 		stopped=
 		rm -f s.bnc s.bnm
-		if ! watched stopping $cut --checkpoint s.bnc -o s.bnm; then
+		stopped_on=$cut
+		cut # one more whether the run is over before it is stopped or not
+		if ! watched stopping $stopped_on --checkpoint s.bnc -o s.bnm; then
 			[ -f s.bnc ] || { echo "${recipe[*]} ${cuts[*]}" && cat err; } >&2
-			cut=$(cut)
 			cuts+=("resumed: $cut")
 			"$bnctl" train --resume s.bnc $cut -o s.bnm --quiet >out 2>err || { cat err >&2; exit 1; }
 		fi

@@ -28,14 +28,19 @@ const (
 func (b *bell) ring() {
 	if b.asleep.Load() && b.asleep.Swap(false) {
 		b.rung.Add(1)
-		b.futex(futexWake, 1<<30, nil)
+		b.futexUnseen(futexWake, 1<<30, nil)
 	}
 }
 
 // sleep returns when the bell has been rung, at once if there is no reason to
-// sleep any more, and sometimes for none. It begins with short sleeps: a worker that stays
-// longer than 10 milliseconds in the system calls Go's monitor to the scene, and
-// that then looks every 20 microseconds, on a core where somebody computes.
+// sleep any more, and sometimes for none.
+//
+// Go's monitor takes the P of a goroutine that is in a system call when it sees it there twice and
+// no other P is free, as where every core has a worker. Having taken one it looks every 20
+// microseconds for more, for 4 milliseconds, and each look interrupts somebody who computes: two
+// workers that wait once in a millisecond lost a tenth of a core to it. So the first sleep is
+// a raw system call, of which Go does not know: it keeps the P, which a signal frees if all are to stop.
+// Those behind it are short: a worker that stays longer than 10 milliseconds calls the monitor, too.
 func (b *bell) sleep(over func() bool) {
 	const short, naps = 8 * time.Millisecond, 64
 	limit := unix.NsecToTimespec(int64(short))
@@ -48,9 +53,12 @@ func (b *bell) sleep(over func() bool) {
 		if n > 0 {
 			runtime.Gosched() // to the monitor this is a sign of life
 		}
-		if n < naps {
+		switch {
+		case n == 0:
+			b.futexUnseen(futexWait, rung, &limit)
+		case n < naps:
 			b.futex(futexWait, rung, &limit)
-		} else {
+		default:
 			b.futex(futexWait, rung, nil)
 		}
 	}
@@ -60,5 +68,11 @@ func (b *bell) sleep(over func() bool) {
 // that a signal came: a sleeper looks again in each case.
 func (b *bell) futex(op int, value uint32, limit *unix.Timespec) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
+		uintptr(unsafe.Pointer(limit)), 0, 0)
+}
+
+// futexUnseen is futex in a raw system call.
+func (b *bell) futexUnseen(op int, value uint32, limit *unix.Timespec) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
 		uintptr(unsafe.Pointer(limit)), 0, 0)
 }

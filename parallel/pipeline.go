@@ -42,6 +42,7 @@ type Pipeline struct {
 	plan *stage.Plan // nil unless it is asked for
 
 	ranks  *stageRanks // nil: all stages are of this process
+	first  int         // of those of this one: stages
 	routes *routes     // between ranks
 
 	began  sync.Once
@@ -61,12 +62,15 @@ const wavesOfStage = 4
 // is how many rows there are at once in all stages.
 func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (l *Pipeline, err error) {
-	if c.Peers != nil {
-		return nil, problem.New("stages", "", "they lie on the devices of one process, and this run has several",
-			"leave {stages} out, or start one process")
+	ranks, err := newStageRanks(ctx, c, devices)
+	if err != nil {
+		return nil, err
+	}
+	if c.Peers = nil; ranks != nil {
+		asked.Least = max(asked.Least, len(ranks.devices))
 	}
 	err = withMoreStages(asked, func(s stage.Spec) (stages int, err error) {
-		l, stages, err = openPipeline(ctx, template, p, s, state, devices, c)
+		l, stages, err = openPipeline(ctx, template, p, s, state, devices, c, ranks)
 		return stages, err
 	})
 	return l, err
@@ -74,21 +78,21 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 
 // openPipeline is OpenPipeline with that number of stages at least. It returns how many there are.
 func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
-	state map[string]tensor.Tensor, devices []Member, c Config) (*Pipeline, int, error) {
+	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Pipeline, int, error) {
 	n, err := stage.New(template)
 	if err != nil {
 		return nil, 0, err
 	}
-	d, err := n.DivideFor(asked, p, c.Batch, memoryOf(devices))
+	d, err := n.DivideFor(asked, p, c.Batch, ranks.free(devices))
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := newPipeline(ctx, d, p, state, devices, c)
+	l, err := newPipeline(ctx, d, p, state, devices, c, ranks)
 	if err != nil {
 		return nil, d.Stages(), err
 	}
 	times := n.Times(p, l.rows, 0)
-	if c.Samples == 0 || c.Samples > streamsWorth*c.Batch || c.Divided != nil {
+	if ranks == nil && (c.Samples == 0 || c.Samples > streamsWorth*c.Batch || c.Divided != nil) {
 		if times, err = l.measure(ctx, times); err != nil {
 			return nil, d.Stages(), errors.Join(err, l.Close())
 		}
@@ -96,9 +100,9 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 			if err := l.Close(); err != nil {
 				return nil, 0, err
 			}
-			l, err = newPipeline(ctx, better, p, state, devices, c)
+			l, err = newPipeline(ctx, better, p, state, devices, c, nil)
 			if errors.Is(err, device.OutOfMemory) { // it would be faster, and asks one of them for too much
-				l, err = newPipeline(ctx, d, p, state, devices, c)
+				l, err = newPipeline(ctx, d, p, state, devices, c, nil)
 			}
 			if err != nil {
 				return nil, d.Stages(), err
@@ -106,7 +110,11 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 		}
 	}
 	if c.Divided != nil {
-		l.plan = l.division.Plan(l.programs, times, l.columns(), l.rows, 0)
+		columns := l.columns()
+		if ranks != nil {
+			columns = ranks.columns()
+		}
+		l.plan = l.division.Plan(l.programs, times, columns, l.rows, 0)
 		c.Divided(l.plan)
 	}
 	return l, d.Stages(), nil
@@ -117,32 +125,54 @@ const streamsWorth = 32
 
 // newPipeline loads the stages of d.
 func newPipeline(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
-	devices []Member, c Config) (*Pipeline, error) {
+	devices []Member, c Config, ranks *stageRanks) (*Pipeline, error) {
 	programs, err := d.Programs(p)
 	if err != nil {
 		return nil, err
 	}
 	n := len(programs)
-	columns, err := stage.Columns(len(devices), n)
+	columns, err := stage.Columns(len(ranks.free(devices)), n)
+	if err == nil && ranks != nil {
+		err = ranks.deal(n)
+	}
 	if err != nil {
 		return nil, err
+	}
+	for s, program := range programs {
+		if program.Function(graph.Predict) == nil {
+			return nil, problem.New("stages", "", fmt.Sprintf("stage %d has no layer that predicts: %v", s+1,
+				d.Layers(s)), "begin it with an earlier layer")
+		}
 	}
 	c.Replicas, c.Batch, c.Referee = columns, max((c.Batch+n-1)/n, columns), nil
 	l := emptyPipeline(p)
 	l.division, l.programs, l.state, l.config = d, programs, state, c
-	for s, program := range programs {
-		f := program.Function(graph.Predict)
-		if f == nil {
-			return nil, errors.Join(problem.New("stages", "", fmt.Sprintf("stage %d has no layer that predicts: %v",
-				s+1, d.Layers(s)), "begin it with an earlier layer"), l.Close())
-		}
-		opened, err := Open(ctx, program, state, devices[s*columns:(s+1)*columns], c)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("stage %d: %w", s+1, err), l.Close())
-		}
-		l.add(opened, f)
+	err = l.open(ctx, devices, columns, ranks)
+	if ranks != nil {
+		_, err = ranks.agree(ctx, stageReport{verdict: verdict{Of: "loading stages"}}, err, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// open opens the stages of this process.
+func (p *Pipeline) open(ctx context.Context, devices []Member, columns int, ranks *stageRanks) error {
+	programs := p.programs
+	if ranks != nil {
+		from, to := ranks.local()
+		p.first, programs = from, programs[from:to]
+		p.overRanks(ranks, p.programs)
+	}
+	for i, program := range programs {
+		opened, err := Open(ctx, program, p.state, devices[i*columns:(i+1)*columns], p.config)
+		if err != nil {
+			return fmt.Errorf("stage %d: %w", p.first+i+1, err)
+		}
+		p.add(opened, program.Function(graph.Predict))
+	}
+	return nil
 }
 
 // emptyPipeline returns a pipeline of p that has no stages yet.
@@ -221,8 +251,28 @@ type wave struct {
 	err    error
 }
 
-// Predict is Driver.Predict. Several goroutines may call it at once.
+// Predict is Driver.Predict. Without peers several goroutines may call it at once.
 func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
+	if p.ranks == nil {
+		return p.stream(ctx, x)
+	}
+	for {
+		outs, err := p.stream(ctx, x)
+		yields := p.named(outs)
+		retry, err := p.ranks.failed(ctx, err)
+		mine := stageReport{verdict: verdict{Of: fmt.Sprintf("predict %d rows", x.Shape[0]), Retry: retry}}
+		all, err := p.ranks.agree(ctx, mine, err, yields)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(r stageReport) bool { return r.Retry }) {
+			return p.inOrder(yields), nil
+		}
+	}
+}
+
+// stream predicts with the stages of this process. Over ranks it returns the outputs that these make.
+func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all sync.WaitGroup
@@ -303,7 +353,7 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 	}
 	outs, err := p.predict(ctx, s, in)
 	if err != nil {
-		return fmt.Errorf("stage %d: %w", s+1, err)
+		return fmt.Errorf("stage %d: %w", p.first+s+1, err)
 	}
 	for i, name := range p.yields[s] {
 		if w.left[name] > 0 {
@@ -372,7 +422,7 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 		c.Replicas, c.Reopen = len(devices), nil
 		c.Batch = max(c.Batch, c.Replicas)
 		var opened *Driver
-		if opened, err = Open(ctx, p.programs[s], p.state, devices, c); err != nil {
+		if opened, err = Open(ctx, p.programs[p.first+s], p.state, devices, c); err != nil {
 			continue
 		}
 		opened.computed = lost.computed
@@ -430,18 +480,36 @@ func (w *wave) outputs(names []string) (list []tensor.Tensor) {
 
 // Rows returns how many rows a call of Predict should have at most: as many waves as keep
 // all stages at work.
-func (p *Pipeline) Rows() int { return p.rows * len(p.stages) * wavesOfStage }
+func (p *Pipeline) Rows() int { return p.rows * max(len(p.programs), len(p.stages)) * wavesOfStage }
 
-// Ahead reports that a second call of Predict finds stages which the first has left.
-func (p *Pipeline) Ahead() bool { return true }
+// Ahead reports whether a second call of Predict finds stages which the first has left: not over ranks,
+// which make one call after the other.
+func (p *Pipeline) Ahead() bool { return p.ranks == nil }
 
-// OwnRows returns all rows: a pipeline has no peers.
-func (p *Pipeline) OwnRows(rows int) (from, to int) { return 0, rows }
+// OwnRows returns which rows this process reads: all, or none if no stage of it reads the input of the
+// network.
+func (p *Pipeline) OwnRows(rows int) (from, to int) {
+	if !p.reads() {
+		return 0, 0
+	}
+	return 0, rows
+}
+
+// reads reports whether the stages of this process read the input of the network.
+func (p *Pipeline) reads() bool {
+	return p.ranks == nil || slices.ContainsFunc(p.stages, func(d *Driver) bool {
+		return slices.ContainsFunc(d.program.current.Functions, func(f *graph.Function) bool {
+			return slices.ContainsFunc(f.Inputs, func(v graph.Value) bool {
+				return f.Values[v].Name == p.external.Name
+			})
+		})
+	})
+}
 
 // Close frees what OpenPipeline has loaded.
 func (p *Pipeline) Close() error {
 	var errs []error
-	if all := time.Duration(p.until.Load()); p.plan != nil && all > 0 {
+	if all := time.Duration(p.until.Load()); p.plan != nil && all > 0 && p.ranks == nil {
 		for s, d := range p.stages {
 			p.plan.Stages[s].Waited = max(0, 1-d.computed.Seconds()/all.Seconds())
 		}

@@ -69,12 +69,12 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err := checkStaged(c); err != nil {
 		return nil, err
 	}
-	ranks, err := newStageRanks(ctx, c.Peers, devices)
+	ranks, err := newStageRanks(ctx, c, devices)
 	if err != nil {
 		return nil, err
 	}
 	if ranks != nil {
-		of.Least = max(of.Least, c.Peers.Size())
+		of.Least, c.Measure = max(of.Least, len(ranks.devices)), ranks.measure
 	}
 	open := func(of stage.Spec) (stages int, err error) {
 		s, stages, err = openStaged(ctx, template, p, of, state, devices, c, ranks)
@@ -97,10 +97,7 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err != nil {
 		return nil, 0, err
 	}
-	free := memoryOf(devices)
-	if ranks != nil {
-		free = ranks.free()
-	}
+	free := ranks.free(devices)
 	of.Waves = max(c.Replicas/len(free), 1)
 	if f := p.Function(graph.Train); f != nil && slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
 		return n.Op == graph.AllReduce && n.Text("of") == "moments"
@@ -120,7 +117,7 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 		return nil, d.Stages(), err
 	}
 	s.times = n.Times(p, s.rows, s.waves)
-	if c.Measure && !s.together && ranks == nil {
+	if c.Measure && !s.together {
 		if s, err = s.remeasured(ctx, full, len(of.Layers) == 0, load); err != nil {
 			return nil, d.Stages(), err
 		}
@@ -301,24 +298,13 @@ func hasState(p *graph.Program, name string) bool {
 // refreshGroup brings the group of all devices up to date.
 func (s *Staged) refreshGroup() {
 	g := &Group{placement: s.pipeline.stages[0].group.placement, fixed: true}
-	if !s.reads() {
+	if !s.pipeline.reads() {
 		g.placement = placement.Placement{}
 	}
 	for _, d := range s.pipeline.stages {
 		g.members = append(g.members, d.group.members...)
 	}
 	s.group = g
-}
-
-// reads reports whether the stages of this process read the input of the network.
-func (s *Staged) reads() bool {
-	return s.ranks == nil || slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool {
-		return slices.ContainsFunc(d.program.current.Functions, func(f *graph.Function) bool {
-			return slices.ContainsFunc(f.Inputs, func(v graph.Value) bool {
-				return f.Values[v].Name == s.pipeline.external.Name
-			})
-		})
-	})
 }
 
 // Group returns the devices of this process that take part, those of the first stage first.
@@ -330,15 +316,9 @@ func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 		ctx = context.WithoutCancel(ctx) // all ranks or none
 	}
 	for {
-		out, err := s.pipeline.Predict(ctx, x)
-		yields, retry := s.pipeline.named(out), isElsewhere(err)
-		if s.ranks != nil && err != nil {
-			off := s.ranks.callOff(ctx, err)
-			if retry {
-				err = nil
-			}
-			err = errors.Join(err, off)
-		}
+		out, err := s.pipeline.stream(ctx, x)
+		yields := s.pipeline.named(out)
+		retry, err := s.ranks.failed(ctx, err)
 		_, again, err := s.conclude(ctx, s.reportOf("a prediction", retry), err, yields)
 		if err != nil {
 			return nil, err
@@ -352,13 +332,8 @@ func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 // Rows is Driver.Rows.
 func (s *Staged) Rows() int { return s.pipeline.Rows() }
 
-// OwnRows is Driver.OwnRows: a rank of which no stage reads the input of the network has none.
-func (s *Staged) OwnRows(rows int) (from, to int) {
-	if !s.reads() {
-		return 0, 0
-	}
-	return 0, rows
-}
+// OwnRows is Pipeline.OwnRows.
+func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
 
 // Close frees what OpenStaged has loaded.
 func (s *Staged) Close() error {

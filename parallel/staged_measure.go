@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -21,18 +22,19 @@ import (
 func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) error {
 	best := make([]map[string]stage.Ran, len(s.pipeline.stages))
 	for pass := range 3 { // what is run for the first time takes longer, in every slot
-		err := s.each(func(d *Driver) error {
-			if err := d.Write(ctx, stateIn(d.program.current, state)); err != nil {
-				return err
+		f, err := s.tried(ctx, state)
+		if s.ranks != nil {
+			retry, off := s.ranks.failed(ctx, err)
+			mine := s.reportOf("a trial", retry || off != nil)
+			all, failed := s.ranks.agree(ctx, mine, nil, nil)
+			if failed != nil {
+				return failed
 			}
-			return d.begin(ctx)
-		})
-		if err != nil {
-			return context.Cause(ctx)
+			if slices.ContainsFunc(all, func(r stageReport) bool { return r.Retry }) {
+				return context.Cause(ctx)
+			}
 		}
-		f := newFlow(s, s.trial(), passes{graph.Forward, graph.Backward, graph.Reduce})
-		f.profile = map[*member]map[string][]device.Outcome{}
-		if _, err := f.run(ctx); err != nil {
+		if err != nil {
 			return context.Cause(ctx)
 		}
 		for i, driver := range s.pipeline.stages {
@@ -55,10 +57,32 @@ func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) er
 			}
 		}
 		if len(runs) > 0 {
-			s.times = s.division.Measured(s.times, i, s.rows, runs...)
+			s.times = s.division.Measured(s.times, s.first+i, s.rows, runs...)
 		}
 	}
-	return nil
+	if s.ranks == nil {
+		return nil
+	}
+	var err error
+	s.times, err = s.ranks.joinTimes(ctx, s.division, s.times)
+	return err
+}
+
+// tried makes a step that is not committed.
+func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*flow, error) {
+	err := s.each(func(d *Driver) error {
+		if err := d.Write(ctx, stateIn(d.program.current, state)); err != nil {
+			return err
+		}
+		return d.begin(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := newFlow(s, s.trial(), passes{graph.Forward, graph.Backward, graph.Reduce})
+	f.profile = map[*member]map[string][]device.Outcome{}
+	_, err = f.run(ctx)
+	return f, err
 }
 
 // meanRun returns the mean of the runs of a step, of which the first is told and one of the others.

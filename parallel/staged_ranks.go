@@ -31,21 +31,25 @@ type stageRanks struct {
 	devices []rankDevices // by rank
 	owners  []int         // by stage: the rank that has it
 	sent    int64         // bytes to other ranks, up to the last report
+	measure bool          // some rank wants Config.Measure
 }
 
 // rankDevices is what a rank says of its devices.
 type rankDevices struct {
 	Names []string `json:"names"`
 	Free  []int64  `json:"free"` // bytes of memory
+
+	Measure bool `json:"measure,omitempty"`
 }
 
 // newStageRanks returns the ranks of a run, each of which tells the others of its devices; nil for a run of
 // one process.
-func newStageRanks(ctx context.Context, p *fabric.Peers, devices []Member) (*stageRanks, error) {
+func newStageRanks(ctx context.Context, c Config, devices []Member) (*stageRanks, error) {
+	p := c.Peers
 	if p == nil {
 		return nil, nil
 	}
-	mine := rankDevices{Free: memoryOf(devices)}
+	mine := rankDevices{Free: memoryOf(devices), Measure: c.Measure}
 	for _, m := range devices {
 		mine.Names = append(mine.Names, m.Name)
 	}
@@ -60,6 +64,7 @@ func newStageRanks(ctx context.Context, p *fabric.Peers, devices []Member) (*sta
 	r := &stageRanks{peers: p, devices: make([]rankDevices, len(all))}
 	for rank, record := range all {
 		d := &r.devices[rank]
+		r.measure = r.measure || d.Measure
 		if err := json.Unmarshal(record, d); err != nil || len(d.Names) == 0 || len(d.Free) != len(d.Names) {
 			return nil, &RankError{rank, fmt.Sprintf("what it says of its devices is none of bnctl: %q", record), ""}
 		}
@@ -67,8 +72,11 @@ func newStageRanks(ctx context.Context, p *fabric.Peers, devices []Member) (*sta
 	return r, nil
 }
 
-// free returns how much memory the devices of all ranks have.
-func (r *stageRanks) free() (all []int64) {
+// free returns how much memory the devices of all ranks have; without ranks that of devices.
+func (r *stageRanks) free(devices []Member) (all []int64) {
+	if r == nil {
+		return memoryOf(devices)
+	}
 	for _, d := range r.devices {
 		all = append(all, d.Free...)
 	}
@@ -77,7 +85,7 @@ func (r *stageRanks) free() (all []int64) {
 
 // deal deals stages to ranks: each has those that its devices are the columns of.
 func (r *stageRanks) deal(stages int) error {
-	columns, err := stage.Columns(len(r.free()), stages)
+	columns, err := stage.Columns(len(r.free(nil)), stages)
 	if err != nil {
 		return err
 	}
@@ -238,6 +246,37 @@ func (r *stageRanks) callOff(ctx context.Context, why error) error {
 		return nil // the report says so
 	}
 	return r.peers.CallOff(ctx, why.Error())
+}
+
+// failed calls off, after an error, what the other ranks wait for. It returns the error if it is of this
+// rank; else the call has to be made again. Without ranks it returns err.
+func (r *stageRanks) failed(ctx context.Context, err error) (retry bool, _ error) {
+	if r == nil || err == nil {
+		return false, err
+	}
+	off := r.callOff(ctx, err)
+	if isElsewhere(err) {
+		return true, off
+	}
+	return false, errors.Join(err, off)
+}
+
+// joinTimes returns how long layers take of which each rank has measured those of its stages.
+func (r *stageRanks) joinTimes(ctx context.Context, d *stage.Division, times []float64) ([]float64, error) {
+	t := tensor.Of(times, len(times))
+	all, err := r.peers.AllGather(ctx, t.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	joined := slices.Clone(times)
+	for s, rank := range r.owners {
+		theirs, err := tensor.FromBytes(tensor.F64, t.Shape, all[rank])
+		if err != nil {
+			return nil, &RankError{rank, err.Error(), ""}
+		}
+		joined = d.TimesOf(s, theirs.Clone().F64(), joined)
+	}
+	return joined, nil
 }
 
 // statsOf returns what this rank has done.

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // overRanks calls f for every rank of a run and returns its errors.
@@ -53,6 +57,7 @@ func TestStagesOverRanks(t *testing.T) {
 				c, config := c.devices[peers.Rank()], config
 				config.Peers = peers
 				planned := 0
+				config.Measure = peers.Rank() == 1 // all do
 				config.Divided = func(plan *stage.Plan) { planned = len(plan.Stages) }
 				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c), config)
 				if err != nil {
@@ -76,6 +81,67 @@ func TestStagesOverRanks(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %v, rank %d: %v", mode, c, rank, err)
 				}
+			}
+		}
+	}
+}
+
+// TestPipelineOverRanks: the predictions of stages on several ranks are those of one device, on all ranks, and where
+// a device is lost, others of that rank have its layers.
+func TestPipelineOverRanks(t *testing.T) {
+	m, program := smallModel(t)
+	x, err := models.RandomInput(m, 23)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := parallel.Open(t.Context(), program, m.State, refs(1), parallel.Config{Replicas: 1, Batch: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	want, err := one.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		stages  int
+		devices []int
+		dies    int32 // runs of the last device of the last rank until then; -1: none
+		fails   string
+	}{{2, []int{1, 1}, -1, ""}, {3, []int{1, 2}, -1, ""}, {2, []int{2, 2}, 3, ""}, {4, []int{2, 2}, 3, ""},
+		{2, []int{1, 1}, 3, "no device is left"}} {
+		for rank, err := range overRanks(len(c.devices), func(peers *fabric.Peers) error {
+			members := refs(c.devices[peers.Rank()])
+			if peers.Rank() == len(c.devices)-1 && c.dies >= 0 {
+				left := new(atomic.Int32)
+				left.Store(c.dies)
+				last := &members[len(members)-1]
+				last.Device = mortal{last.Device, left}
+			}
+			p, err := parallel.OpenPipeline(t.Context(), m.Graph, program, stage.Spec{Number: c.stages}, m.State,
+				members, parallel.Config{Batch: 8, Peers: peers, Lost: func(parallel.LostDevice) {}})
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			if from, to := p.OwnRows(23); (to-from == 23) != (peers.Rank() == 0) {
+				return fmt.Errorf("it reads rows %d to %d", from, to)
+			}
+			for range 2 {
+				got, err := p.Predict(t.Context(), x)
+				if err != nil {
+					return err
+				}
+				for i := range want {
+					if !tensor.Equal(got[i], want[i]) {
+						return fmt.Errorf("output %d has other bits", i)
+					}
+				}
+			}
+			return nil
+		}) {
+			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%v, rank %d: %v", c, rank, err)
 			}
 		}
 	}

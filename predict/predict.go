@@ -51,7 +51,8 @@ type Predictor struct {
 
 	driver driver // of which it predicts and nothing else
 	peers  *fabric.Peers
-	batch  int // of all ranks
+	batch  int  // of all ranks
+	staged bool // layers lie on several devices
 }
 
 // driver is a parallel.Driver, or a parallel.Pipeline of several.
@@ -79,7 +80,7 @@ func (p *Predictor) Ahead() bool { return p.driver.Ahead() }
 
 // Rows returns how many rows Predict runs at once at most.
 func (p *Predictor) Rows() int {
-	if p.peers != nil {
+	if p.peers != nil && !p.staged {
 		return p.batch
 	}
 	return p.driver.Rows()
@@ -126,7 +127,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	case o.Fleet.Precision == "":
 		o.Fleet.Precision = TrainedOn(m).Precision
 	}
-	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch}
+	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch, staged: !o.Stages.One()}
 	o.Fleet.Peers = o.Peers
 	if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ type agreement struct {
 	Samples int    `json:"samples"`
 	Batch   int    `json:"batch"`
 	Devices int    `json:"devices"`
+	Stages  string `json:"stages"`
 }
 
 // agree returns an error unless all ranks have the same model and as many
@@ -30,7 +31,7 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 	if p == nil {
 		return nil
 	}
-	mine, err := json.Marshal(agreement{digest(m), o.Samples, o.Batch, c.Replicas})
+	mine, err := json.Marshal(agreement{digest(m), o.Samples, o.Batch, c.Replicas, o.Stages.String()})
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,8 @@ func (s agreement) differs(first agreement) string {
 		return fmt.Sprintf("its inputs are %d, rank 0's %d", s.Samples, first.Samples)
 	case s.Batch != first.Batch:
 		return fmt.Sprintf("its batch is %d, rank 0's %d", s.Batch, first.Batch)
+	case s.Stages != first.Stages:
+		return fmt.Sprintf("its {stages} is %s, rank 0's %s", s.Stages, first.Stages)
 	}
 	return ""
 }

@@ -153,7 +153,11 @@ predicted() {
 	"$bnctl" eval first.bnm --data glyphs:150 --quiet 2>log | sed 's/  (.*//' >one.txt || fail "eval on one machine"
 	mpirun mpich 2 "$bnctl" eval first.bnm --data glyphs:150 --batch 64 --quiet 2>log | sed 's/  (.*//' >r.txt || fail "eval"
 	cmp one.txt r.txt || fail "eval on two ranks says something else"
-	echo "predict on 3 ranks, eval on 2: the same"
+	mpirun openmpi 2 "$bnctl" eval first.bnm --data glyphs:150 --batch 64 --stages 2 --quiet 2>log | sed 's/  (.*//' >r.txt || fail "eval, stages"
+	cmp one.txt r.txt || fail "eval over two stages on two ranks says something else"
+	mpirun mpich 2 "$bnctl" predict first.bnm glyphs:77 --logits --format csv --batch 10 --stages relu2 --quiet >r.csv 2>log || fail "predict, stages"
+	cmp one.csv r.csv || fail "predict over two stages on two ranks says something else"
+	echo "predict on 3 ranks, eval on 2, both over stages on 2: the same"
 }
 
 recipe="" want="" runs=0

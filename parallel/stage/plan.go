@@ -185,6 +185,17 @@ func (d *Division) Measured(times []float64, stage int, rows int, runs ...Ran) [
 	return measured
 }
 
+// TimesOf returns times with those of a stage taken from others.
+func (d *Division) TimesOf(stage int, others, times []float64) []float64 {
+	taken := append([]float64(nil), times...)
+	for i := range taken {
+		if d.node[i] == stage {
+			taken[i] = others[i]
+		}
+	}
+	return taken
+}
+
 // account adds what the nodes of f took to the nodes of the template for which they were made.
 func (n *Network) account(f *graph.Function, times []float64, took func(node int) float64) {
 	last := 0 // what has no name of the template goes with the node before it

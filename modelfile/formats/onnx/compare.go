@@ -100,6 +100,23 @@ func isInf(c *call) graph.Value {
 	return c.node(graph.Max, "", found)
 }
 
+// choices is a choice. Of integers it makes integers, which f32 has to have.
+func choices(c *call) []value {
+	out := rows(choice(c))
+	if c.err != nil {
+		return nil
+	}
+	if d := c.in[1].dtype(); !isFloat(d) && d != tensor.Bool {
+		for _, x := range c.in[1:] {
+			if x.isConstant() && !x.extent().isExact() {
+				c.fail("of integers of 2^24 and more is not supported")
+			}
+		}
+		out.integer, out.kind = true, d
+	}
+	return []value{out}
+}
+
 // choice picks one of two operands; one that a constant picks everywhere is passed on.
 func choice(c *call) graph.Value {
 	if len(c.in) != 3 {

@@ -17,7 +17,7 @@ import (
 // moving are the operators that compute nothing.
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
 	"Concat", "MaxPool", "Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace",
-	"SpaceToDepth", "Pad", "Resize", "Upsample"}
+	"SpaceToDepth", "Pad", "Resize", "Upsample", "Compress", "CenterCropPad", "ReduceMax", "ReduceMin", "Where"}
 
 // comparing are the operators that tell integers apart.
 var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
@@ -39,13 +39,13 @@ func (c *call) make(op string) []value {
 		c.failOfIntegers()
 		return nil
 	}
-	truth := slices.ContainsFunc(c.in, func(x value) bool { return x.truth }) && c.moves(op)
+	of := c.typeOfMoved(op)
 	out := makers[op](c)
 	for i := range out {
-		out[i].truth = out[i].truth || truth
+		out[i].truth = out[i].truth || of == tensor.Bool
 		if integer && !casts && !out[i].bytes {
 			if out[i].integer = out[i].integer || !compares; out[i].integer {
-				out[i].kind, out[i].bytes = c.in[0].kind, c.in[0].bytes
+				out[i].kind, out[i].bytes = cmp.Or(c.in[0].kind, of), c.in[0].bytes
 				out[i].within = cmp.Or(out[i].within, c.movedExtent(op))
 				if sums {
 					out[i].kind = tensor.I32
@@ -54,6 +54,18 @@ func (c *call) make(op string) []value {
 		}
 	}
 	return out
+}
+
+// typeOfMoved returns the type in the file of what a node only moves; 0 of others, and of floats.
+func (c *call) typeOfMoved(op string) tensor.DType {
+	from := 0
+	if op == "Where" {
+		from = 1
+	}
+	if !c.moves(op) || len(c.in) <= from || isFloat(c.in[from].dtype()) {
+		return 0
+	}
+	return c.in[from].dtype()
 }
 
 // moves reports whether a node moves its operands, and computes nothing.

@@ -29,7 +29,7 @@ func init() { // the makers refer to the table's users
 		"Softmax": softmax, "LogSoftmax": one(logSoftmax),
 
 		"Add": one(binary), "Sub": one(binary), "Mul": one(binary), "Div": one(binary), "Sum": one(sum),
-		"Mean": one(mean), "Max": one(maximum), "Min": one(minimum), "Where": one(choice),
+		"Mean": one(mean), "Max": one(maximum), "Min": one(minimum), "Where": choices,
 		"Equal": tells(compared), "Greater": tells(compared), "GreaterOrEqual": tells(compared),
 		"Less": tells(compared), "LessOrEqual": tells(compared), "IsNaN": tells(isNaN), "IsInf": tells(isInf),
 		"And": tells(logical), "Or": tells(logical), "Xor": tells(logical), "Not": tells(not),
@@ -81,21 +81,29 @@ func same(c *call) []value {
 // truth values they are 1 where they are not 0, as integers what stands before the point.
 func cast(c *call) []value {
 	d, err := dtype(int32(c.int("to", 0)))
-	if err == nil && d == tensor.Bool {
-		return c.truth()
+	if err != nil {
+		c.fail("%w", err)
+		return nil
 	}
-	if err == nil && (d == tensor.I32 || d == tensor.I64) {
+	return c.castTo(d)
+}
+
+func (c *call) castTo(d tensor.DType) []value {
+	switch {
+	case d == tensor.Bool:
+		return c.truth()
+	case d == tensor.I32 || d == tensor.I64:
 		return c.truncated()
 	}
-	if x := c.in[0]; err == nil && x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
+	if x := c.in[0]; x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
 		return same(c)
 	}
-	if within := c.known(c.in[0]); err == nil && within.fits(d) { // the same numbers in another type
+	if within := c.known(c.in[0]); within.fits(d) { // the same numbers in another type
 		out := same(c)
 		out[0].integer, out[0].truth, out[0].kind, out[0].within = true, false, d, within
 		return out
 	}
-	if err != nil || !isFloat(d) {
+	if !isFloat(d) {
 		c.fail("of values to %v is not supported", d)
 	}
 	out := same(c)
@@ -140,21 +148,9 @@ func castLike(c *call) []value {
 	case !c.has(1):
 		c.fail("operand 1 is absent")
 	case c.in[0].isConstant() && c.has(0): // beside a value, whose type it takes
-		d := tensor.F32
-		if c.in[1].truth {
-			d = tensor.Bool
-		} else if c.in[1].integer {
-			d = tensor.I64
-		}
-		return []value{constant(c.cast(c.in[0].c, d))}
-	case c.in[1].isConstant() && c.in[1].c.DType == tensor.Bool || c.in[1].truth:
-		return c.truth()
-	case c.in[1].isConstant() && !isFloat(c.in[1].c.DType):
-		c.fail("of values to %v is not supported", c.in[1].c.DType)
+		return []value{constant(c.cast(c.in[0].c, c.in[1].dtype()))}
 	}
-	out := same(c)
-	out[0].truth = false
-	return out
+	return c.castTo(c.in[1].dtype())
 }
 
 // dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.

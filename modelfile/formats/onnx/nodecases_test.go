@@ -145,7 +145,7 @@ func nodeCase(dir string) (ran bool, err error) {
 		if err != nil || !linear && kind(o) != float {
 			return true, err
 		}
-		if err := agrees(got[k], want.Shape, "float32", want.Bytes, false, 1e-5); err != nil {
+		if err := agrees(got[k], want.Shape, "float32", want.Bytes, false, 1e-5, 0); err != nil {
 			return true, fmt.Errorf("output %d: %w", i, err)
 		}
 		k++

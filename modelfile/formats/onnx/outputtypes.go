@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
@@ -16,18 +17,26 @@ type pick struct {
 
 // hasType notes in which type the file has an output of the graph, which computes in f32.
 func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
-	d := tensor.F32
-	switch {
-	case x.isConstant() && !isFloat(x.c.DType):
-		d = x.c.DType
-	case x.truth:
-		d = tensor.Bool
-	case x.integer:
+	d := x.dtype()
+	if x.integer {
 		d = declaredInteger(o, x)
 	}
-	if d != tensor.F32 {
+	if !isFloat(d) {
 		r.types = append(r.types, models.FileType{Output: name, DType: d})
 	}
+}
+
+// dtype is the type that a value has in the file; all floats that are computed are f32.
+func (x value) dtype() tensor.DType {
+	switch {
+	case x.isConstant():
+		return x.c.DType
+	case x.truth:
+		return tensor.Bool
+	case x.integer:
+		return cmp.Or(x.kind, tensor.I64)
+	}
+	return tensor.F32
 }
 
 // hasPick notes an output that is where the largest of the scores of an output is.

@@ -206,6 +206,14 @@ func (p *product) work() (ns int) {
 	return ns
 }
 
+// stepsOf returns the tiles of a row: of all positions of all units.
+func (p *product) stepsOf() (n int) {
+	for _, u := range p.units {
+		n += (p.packed.sections[u.section].window.Positions() + p.step() - 1) / p.step()
+	}
+	return n
+}
+
 // Where weights are heavy the loops are turned round: a task is one unit for some rows, so
 // that a worker reads a panel once for all of them.
 //
@@ -221,7 +229,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	}
 	rows := f.Total()
 	if f.Few() {
-		pieces := f.Threads() / run.GCD(f.Threads(), rows)
+		pieces := f.HeavyPieces(p.work(), p.stepsOf())
 		f.Each(rows*pieces, func(w *run.Worker, task int) {
 			p.row(f, w, o.row(task/pieces, inCount, outCount), task%pieces, pieces)
 		})

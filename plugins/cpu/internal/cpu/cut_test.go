@@ -8,7 +8,7 @@ import (
 )
 
 // A row that is cut for several workers has every value, with the bits of one worker:
-// where panels differ in width, the last tile has one position, and a gradient is of an
+// where pieces are smaller than what a worker gets, panels differ in width, the last tile has one position, and a gradient is of an
 // image of one line.
 func TestCutRows(t *testing.T) {
 	for _, c := range []opCase{
@@ -16,6 +16,10 @@ func TestCutRows(t *testing.T) {
 			"  y = conv(x, @w)\n"},
 		{"light panels of 64 and 16 channels", "state w f32[80,128,1,1] constant\n", "x rows f32[128,7,7]",
 			"  y = conv(x, @w)\n"},
+		{"more pieces than workers, heavy", "state w f32[512,264,1,1] constant\n", "x rows f32[264,20,20]",
+			"  y = conv(x, @w)\n"},
+		{"more pieces than workers, light, in a chain", "state w f32[256,264,1,1] constant\n",
+			"x rows f32[264,20,20]", "  a = conv(x, @w)\n  y = silu(a)\n"},
 		{"groups", "state w f32[48,80,3,3] constant\n", "x rows f32[160,7,9]",
 			"  y = conv(x, @w, pad=[1,1,1,1], groups=2)\n"},
 		{"a gradient of one line, heavy", "state w f32[256,256,3,3] constant\n", "x rows f32[256,1,9]",

@@ -1,5 +1,7 @@
 package run
 
+import "github.com/bnctl/bnctl/plugins/cpu/internal/workers"
+
 // A group is what runs between two barriers: one action, or several that work
 // row by row. Of those every row passes through all before its worker takes the
 // next, so that what one action writes of a row is still in the cache when the
@@ -86,10 +88,9 @@ func (f *Frame) Turn(i, n int) int {
 
 // cut runs the chains one after the other, each row cut such that all workers
 // get as much; where a row has too few steps for that, the actions one after the
-// other. Smaller pieces would let a worker help one that is slow, but every cut
-// costs: the edges of tiles, and what neighbours both need.
+// other.
 func (g *group) cut(f *Frame) {
-	most := f.Threads() / GCD(f.Threads(), f.Total())
+	most := f.mostPieces()
 	for _, c := range g.chains {
 		a := g.actions[c.first:c.last]
 		if c.tiling != nil || len(a) > 1 && a[0].steps() >= 2*most {
@@ -110,16 +111,43 @@ func GCD(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows, each divided into at most that number of pieces,
-// through a chain.
+// eachPiece passes all rows, each divided into at most that number of pieces, or into
+// smaller ones of those, through a chain.
 func (g *group) eachPiece(f *Frame, c chain, most int) {
-	work := 0
+	work, smaller := 0, c.tiling == nil
 	for _, a := range g.actions[c.first:c.last] {
 		work += a.Work
+		smaller = smaller && a.Span != nil && a.Block == 0
 	}
 	pieces := piecesOf(work, most)
+	if smaller {
+		pieces = f.smaller(pieces, work, g.actions[c.first].steps())
+	}
 	f.Each(f.Total()*pieces, func(w *Worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
+
+// mostPieces is into how many pieces each of few rows is cut so that all workers get as much.
+func (f *Frame) mostPieces() int { return f.Threads() / GCD(f.Threads(), f.Total()) }
+
+// smaller returns in how many pieces to cut a row of so much work and so many steps, instead of in pieces: a
+// worker that is done takes some of what one has not begun whose core does something else meanwhile. But
+// every cut costs, the edges of tiles and what neighbours both need.
+func (f *Frame) smaller(pieces, work, steps int) int {
+	const (
+		least      = 50000 // nanoseconds of a piece
+		each       = 4     // pieces for a worker
+		leastSteps = 2     // steps of a piece
+	)
+	if pieces < f.mostPieces() {
+		return pieces
+	}
+	most := workers.MostOwn / (max(f.Total(), 1) * pieces)
+	return pieces * max(1, min(each, work/(pieces*least), steps/(pieces*leastSteps), most))
+}
+
+// HeavyPieces returns in how many pieces to cut each of few rows, with so much work in so many steps, of an
+// action that is not by rows.
+func (f *Frame) HeavyPieces(work, steps int) int { return f.smaller(f.mostPieces(), work, steps) }
 
 // Few reports whether there are so few rows that each is cut for all workers.
 func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < fewRows*f.Threads() }

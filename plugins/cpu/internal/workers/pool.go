@@ -15,11 +15,12 @@ import (
 // smaller. The caller never waits for a helper that has taken none: one that
 // sleeps, or has lost its core, costs nothing.
 //
-// Of a job with a task for each worker everybody takes his own first, and then what others have not begun:
-// so the worker that has written a part of an image reads the same part in the next job, from its own cache.
+// Of a job with as many tasks for each worker everybody takes his own first, and then what others have not
+// begun: so the worker that has written a part of an image reads the same part in the next job, from its own
+// cache. The tasks of a worker follow each other; their bits lie as many apart as there are workers.
 //
 //	open, tasks in order    job | number that is not taken
-//	open, a task each       job | exclusive | bits of those that are not taken
+//	open, as many each      job | exclusive | bits of those that are not taken
 type Pool struct {
 	Workers []*Worker
 	running sync.WaitGroup
@@ -42,8 +43,11 @@ type Pool struct {
 
 const cacheLine = 64
 
-// exclusive says that there is a task for each worker, as many as there are bits below it at most.
+// exclusive says that there are as many tasks for each worker, MostOwn in all at most: bits below it.
 const exclusive = 1 << 31
+
+// MostOwn is up to how many tasks each worker takes those that are its own first.
+const MostOwn = 30
 
 // NewPool starts a pool of that number of workers.
 func NewPool(threads int) *Pool {
@@ -78,7 +82,7 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	p.do, p.tasks = do, tasks
 	p.undone.Store(int64(tasks))
 	open := uint64(tasks)
-	if tasks == len(p.Workers) && tasks < 31 {
+	if tasks%len(p.Workers) == 0 && tasks <= MostOwn {
 		open = exclusive | 1<<tasks - 1
 	}
 	p.open.Store((p.open.Load()>>32+1)<<32 | open)
@@ -101,11 +105,13 @@ func (p *Pool) take(w *Worker) bool {
 		}
 		task, next := -1, open-1
 		if open&exclusive != 0 {
-			task, next = ofOwn(open, w.Index)
+			task, next = ofOwn(open, w.Index, len(p.Workers))
 		}
 		if p.open.CompareAndSwap(open, next) {
 			if task < 0 {
 				task = p.tasks - int(uint32(open))
+			} else {
+				task = ownTask(task, len(p.Workers), p.tasks)
 			}
 			p.do(w, task)
 			took++
@@ -117,17 +123,25 @@ func (p *Pool) take(w *Worker) bool {
 	return took > 0
 }
 
-// ofOwn returns the task that a worker takes, where there is one for each, and what is open then.
-func ofOwn(open uint64, worker int) (task int, next uint64) {
+// ofOwn returns the bit of the task that a worker of several takes, where there are as many for each, and
+// what is open then: the first of its own, or the last of another.
+func ofOwn(open uint64, worker, of int) (task int, next uint64) {
 	left := uint32(open) &^ exclusive
-	if task = worker; left>>task&1 == 0 {
-		task = bits.TrailingZeros32(left)
+	task = bits.Len32(left) - 1
+	for bit := worker; bit <= task; bit += of {
+		if left>>bit&1 != 0 {
+			task = bit
+			break
+		}
 	}
 	if next = open &^ (1 << task); left == 1<<task {
 		next &^= exclusive
 	}
 	return task, next
 }
+
+// ownTask returns the task of a bit: those of a worker of several follow each other.
+func ownTask(bit, of, tasks int) int { return bit%of*(tasks/of) + bit/of }
 
 // How long a waiting worker stays awake: a helper between runs, and everybody while a
 // run is under way. To be woken up takes some ten microseconds; a longer wait

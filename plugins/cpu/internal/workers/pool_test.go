@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 )
@@ -9,7 +10,7 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		p := NewPool(threads)
 		for round := range 300 {
-			tasks := round % 7 * (round % 3) // as many as there are threads among them
+			tasks := round % 7 * (round % 3) // as many as there are threads, and twice, among them
 			ran, busy := make([]atomic.Int32, tasks), make([]atomic.Int32, threads)
 			p.Each(tasks, func(w *Worker, i int) {
 				if busy[w.Index].Add(1) != 1 {
@@ -28,23 +29,44 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	}
 }
 
-// Of a task for each, everybody takes his own, unless another has been quicker.
+// Of as many tasks for each, everybody takes his own in order, unless others have been quicker, who begin at
+// the end.
 func TestOwnTasks(t *testing.T) {
 	const job = 7 << 32
 	for _, c := range []struct {
 		left   uint64
 		worker int
+		of     int
 		task   int
 		next   uint64
 	}{
-		{exclusive | 0b111, 0, 0, exclusive | 0b110},
-		{exclusive | 0b111, 2, 2, exclusive | 0b011},
-		{exclusive | 0b101, 1, 0, exclusive | 0b100},
-		{exclusive | 0b100, 0, 2, 0},
-		{exclusive | 0b100, 2, 2, 0},
+		{exclusive | 0b111, 0, 3, 0, exclusive | 0b110},
+		{exclusive | 0b111, 2, 3, 2, exclusive | 0b011},
+		{exclusive | 0b101, 1, 3, 2, exclusive | 0b001},
+		{exclusive | 0b100, 0, 3, 2, 0},
+		{exclusive | 0b100, 2, 3, 2, 0},
+		{exclusive | 0b11111111, 1, 2, 1, exclusive | 0b11111101},
+		{exclusive | 0b11101001, 0, 2, 0, exclusive | 0b11101000},
+		{exclusive | 0b11101000, 0, 2, 6, exclusive | 0b10101000},
+		{exclusive | 0b10101000, 0, 2, 7, exclusive | 0b00101000},
+		{exclusive | 0b00000010, 0, 2, 1, 0},
 	} {
-		if task, next := ofOwn(job|c.left, c.worker); task != c.task || next != job|c.next {
-			t.Errorf("worker %d of %b: task %d, then %b; want %d, %b", c.worker, c.left, task, next, c.task, c.next)
+		if task, next := ofOwn(job|c.left, c.worker, c.of); task != c.task || next != job|c.next {
+			t.Errorf("worker %d of %d, %b left: task %d, then %b; want %d, %b", c.worker, c.of, c.left, task, next,
+				c.task, c.next)
 		}
+	}
+}
+
+// The tasks of a worker follow each other.
+func TestOwnTasksFollow(t *testing.T) {
+	var got []int
+	for worker := range 3 {
+		for bit := worker; bit < 12; bit += 3 {
+			got = append(got, ownTask(bit, 3, 12))
+		}
+	}
+	if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; !slices.Equal(got, want) {
+		t.Errorf("the tasks of three workers, one after the other, are %v, want %v", got, want)
 	}
 }

@@ -84,6 +84,9 @@ test-opencl: ## the OpenCL device on PoCL, which it installs (Debian)
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends clinfo pocl-opencl-icd ocl-icd-libopencl1; }
 	$(GO) vet -tags opencl ./plugins/opencl/...
 	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
+	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o bin/bnctl ./cmd/bnctl
+	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-opencl ./plugins/opencl/bnctl-device-opencl
+	bash scripts/stagesopencl.sh bin/bnctl
 
 .PHONY: bench-opencl
 bench-opencl: ## networks on the OpenCL device beside the CPU device (minutes)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # stagesmemory.sh [BNCTL [DEVICE [NETWORK [BATCH [MIB]]]]]: trains a network on CPU devices (DEVICE is the executable
 # of the plugin) to which the kernel gives that memory: one of them refuses before it trains, two have the
-# layers as stages, and make the template of a device without a limit. Wants Linux, and the right to make cgroups.
+# layers as stages (STAGES, 2 and auto), and make the template of a device without a limit. Wants Linux, and the right
+# to make cgroups.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}")
 device=$(realpath "${2:-bin/bnctl-device-cpu}")
@@ -48,7 +49,7 @@ if train small refused.bnm; then
 	exit 1
 fi
 echo "one device of $mib MiB: $(grep '^bnctl: ' "$work/out")"
-for stages in 2 auto; do
+for stages in ${STAGES:-2 auto}; do
 	train 2xsmall two.bnm --stages $stages --plan || { cat "$work/out" >&2; exit 1; }
 	grep '^stages\? [1-9w]' "$work/out"
 	echo "two devices of $mib MiB, --stages $stages: $(peaks) MiB"

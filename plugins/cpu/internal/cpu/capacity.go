@@ -43,7 +43,7 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	if r.allocated {
 		further = max(0, further-run.HeldBytes(r.functions, r.capacity))
 	} else { // state and packed weights come with the first run, and are there before later growths
-		further += r.memory.StateBytes() + r.packedBytes()
+		further += r.memory.StateBytes() + r.trainingBytes(c)
 	}
 	if err := checkMemory(float64(size - r.memory.ArenaBytes() + further)); err != nil {
 		r.layOut(r.capacity)
@@ -54,15 +54,18 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	return nil
 }
 
-// packedBytes returns the memory of packed weights that lasts: in a stream of predictions the heavy ones pass
-// through memory that they have one after the other.
-func (r *runner) packedBytes() int {
-	for name := range r.functions {
-		if name == graph.Train || name == graph.Backward {
-			return int(r.memory.PackedBytes())
-		}
+// trainingBytes returns what training takes beside state, arena and regions: packed weights, which last, and
+// what passes through the heap. In a stream of predictions heavy weights pass through memory that they have
+// one after the other. What the arena has and nobody touches is taken off.
+func (r *runner) trainingBytes(c device.Capacity) int {
+	if r.functions[graph.Train] == nil && r.functions[graph.Backward] == nil {
+		return 0
 	}
-	return 0
+	packed := int(r.memory.PackedBytes())
+	return packed + min(packed, heapBytes) - run.SummedBytes(r.functions, c)
 }
+
+// heapBytes is what inputs, results and garbage of a large network take.
+const heapBytes = 64 << 20
 
 func (r *runner) threads() int { return len(r.backend.machine.Pool.Workers) }

@@ -127,7 +127,10 @@ func (c *Compiler) OnlySummed() bool {
 
 // ComesSummed says that a gradient comes summed over the replicas that this device
 // holds, so that an all-reduce need not add them.
-func (c *Compiler) ComesSummed(v *run.Value) { c.summed[v] = true }
+func (c *Compiler) ComesSummed(v *run.Value) {
+	c.summed[v] = true
+	v.IsSummed()
+}
 
 // Temp reserves memory for the node while it runs: bytes in all, per replica, per
 // row.

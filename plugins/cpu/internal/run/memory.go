@@ -71,6 +71,19 @@ func (m *Memory) PackedBytes() (n int64) {
 	return n
 }
 
+// SummedBytes returns what gradients that come summed leave of their slots: nobody writes there, unless
+// another value lies there at another time.
+func SummedBytes(functions map[string]*Function, c device.Capacity) (n int) {
+	for _, fn := range functions {
+		for _, v := range fn.values {
+			if v != nil && v.summed && v.slot != nil {
+				n += v.slot.perReplica * max(c.Replicas-1, 0)
+			}
+		}
+	}
+	return n
+}
+
 // Packed returns what SetPacked has stored under a key; nil if there is nothing.
 func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 

@@ -41,6 +41,7 @@ type Value struct {
 	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
 	slack   bool   // an input that has to be copied, for kernels read what lies behind it
 	adds    bool   // its action adds it with Frame.Add where it can
+	summed  bool   // its action writes one replica of it, the sum of all
 	state   *State // the state tensor that it reads, or becomes in place
 	from    *Value // what the earlier function keeps in another order, and this one gets a copy of
 	input   int    // the input that it is, -1 for none
@@ -70,6 +71,9 @@ func (v *Value) NeedSlack() { v.slack = true }
 
 // IsAdded says that its action adds it to sums, if it is to be added, and does not store it.
 func (v *Value) IsAdded() { v.adds = true }
+
+// IsSummed says that its action sums it over the replicas, and writes but one of them.
+func (v *Value) IsSummed() { v.summed = true }
 
 // LieChannelsLast says that the bytes of a map, which has two axes or more, lie as its float32 would.
 func (v *Value) LieChannelsLast() { v.Last = true }

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# chaosmpi.sh [BNCTL [DEVICES [RANKS]]]: three "machines" that share nothing but a link (namespaces of network, processes,
+# chaosmpi.sh [BNCTL [DEVICES [RANKS [LAYERS]]]]: three "machines" that share nothing but a link (namespaces of network, processes,
 # mounts and names, each with its own /tmp and /dev/shm), with a rank each under Open MPI. DEVICES (20) devices are
 # killed or stopped on random machines during one run of two devices per rank, and during one of one device per rank.
 # Then RANKS (10) times a rank is killed, or at every third time its interface goes down: all others have to be gone
 # within the time-out plus 2 s, with exit code 1 and the name of the rank, and the run is resumed on another number of
-# machines. Every run has to end with the template of an undisturbed one. DEVICES or RANKS of 0 leaves that part out.
+# machines. LAYERS (3) devices are killed, and as many ranks, where each machine has other layers (--stages). Every run
+# has to end with the template of an undisturbed one. DEVICES, RANKS or LAYERS of 0 leaves that part out.
 # PATIENCE (3600) is how many seconds a run may take: a busy machine is no fault. Needs root, iproute2 and openmpi-bin.
 set -euo pipefail
-bnctl=$(realpath "${1:-bin/bnctl}") devices=${2:-20} ranks=${3:-10}
+bnctl=$(realpath "${1:-bin/bnctl}") devices=${2:-20} ranks=${3:-10} layers=${4:-3}
+staged=() # options of runs on machines
 timeout=8 # --device-timeout, in seconds
 work=$(mktemp -d -t bnctl-chaos.XXXX)
 trap down EXIT
@@ -56,7 +58,7 @@ on() {
 		--mca plm_rsh_agent "$work/agent" --mca btl_tcp_if_include 10.78.0.0/24 --mca oob_tcp_if_include 10.78.0.0/24 \
 		--mca mpi_yield_when_idle 1 --mca odls_base_sigkill_timeout 15 --bind-to none --host "${hosts%,}" -np "$m" \
 		sh "$work/rank" \
-		"$bnctl" train "${recipe[@]}" --threads 1 --device-timeout $timeout --checkpoint-every 5 "$@"
+		"$bnctl" train "${recipe[@]}" --threads 1 --device-timeout $timeout --checkpoint-every 5 "$@" "${staged[@]}"
 }
 # none reports whether no machine has a process of bnctl.
 none() {
@@ -143,5 +145,12 @@ if [ "$devices" -gt 0 ]; then
 	hurt "$devices" "${length[@]}" --devices cpu
 fi
 length=(--steps 400)
-undisturbed "${length[@]}"
+[ "$ranks" = 0 ] || undisturbed "${length[@]}"
 for k in $(seq "$ranks"); do lose "$k"; done
+if [ "$layers" -gt 0 ]; then
+	staged=(--stages auto) length=(--steps $((30 * layers + 100)) --bn replica --clip-norm 1)
+	undisturbed "${length[@]}"
+	hurt "$layers" "${length[@]}" --devices 2xcpu
+	hurt "$layers" "${length[@]}" --devices cpu
+	for k in $(seq "$layers"); do lose "$k"; done
+fi

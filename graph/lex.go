@@ -134,6 +134,9 @@ func (l *lexer) punctuation(c byte) {
 	case ')', ']':
 		l.depth--
 	case '{', '}', ',', '=':
+	case '?': // of a draft
+		l.fail(l.token, "a ? stands where the name of a value is to be filled in")
+		return
 	default:
 		l.fail(l.token, "character %q has no meaning here", c)
 		return

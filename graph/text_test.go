@@ -107,6 +107,7 @@ func TestParseErrors(t *testing.T) {
 		{"string", "bnctl graph 1\ngraph \"m\nx", "line 2, column 7: a string does not end on its line"},
 		{"character", head + "func main(x rows f32[4]) {\n  é",
 			`line 4, column 3: character 'Ã' has no meaning here`},
+		{"to be filled in", x + "  y = relu(?)\n}", "line 4, column 12: a ? stands where the name of a value is to be filled in"},
 		{"operation", x + "  y = relux(x)\n}", `line 4, column 7: unknown operation "relux"`},
 		{"value", x + "  y = relu(z)\n}", `line 4, column 12: no value is called "z" up to here`},
 		{"state", x + "  y = relu(@z)\n}", `line 4, column 12: function main: state z is not declared`},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 // Helpers that sleep between runs do not call Go's monitor, which would interrupt workers every 20
 // microseconds from then on: threads of the process go to sleep about once in a run, the helper.
 func TestMonitorSleeps(t *testing.T) {
+	const pause = 400 * time.Microsecond            // longer than a helper is awake
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // no P is free
 	p := NewPool(2)
 	defer p.Close()
@@ -20,19 +22,29 @@ func TestMonitorSleeps(t *testing.T) {
 		p.KeepAwake()
 		p.Each(2, func(*Worker, int) {})
 		p.LetSleep()
-		for began := time.Now(); time.Since(began) < 400*time.Microsecond; { // longer than a helper is awake
+		for began := time.Now(); time.Since(began) < pause; {
 		}
 	}
-	for range 50 { // what has called it before is over
+	for range 50 { // the monitor is awake, or what had called it is over
 		run()
 	}
-	const runs = 500
-	before := sleeps(t)
-	for range runs {
-		run()
+	const runs, tries, enough = 20, 30, 9
+	var all []int // of tries in which nobody took a core from the workers
+	for n := 0; n < tries && len(all) < enough; n++ {
+		before, began := sleeps(t), time.Now()
+		for range runs {
+			run()
+		}
+		if time.Since(began) < runs*pause*5/4 {
+			all = append(all, sleeps(t)-before)
+		}
 	}
-	if n := sleeps(t) - before; n > 2*runs {
-		t.Errorf("threads went to sleep %d times in %d runs, want about one each", n, runs)
+	if len(all) < enough {
+		t.Skip("others want the cores")
+	}
+	slices.Sort(all)
+	if n := all[enough/2]; n > 3*runs {
+		t.Errorf("threads went to sleep %d times in %d runs, in the median, want about one each", n, runs)
 	}
 }
 

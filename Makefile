@@ -226,13 +226,14 @@ sweep: build ## one template per recipe in every mode and placement (minutes)
 	bash scripts/sweep.sh bin/bnctl
 
 .PHONY: sweep-stages
-sweep-stages: build ## ten random recipes over random cuts, by bytes (RECIPES=, SEED=; minutes)
+sweep-stages: build ## ten random recipes over random cuts, by bytes (RECIPES=, SEED=, MODELS=; minutes)
 	bash scripts/sweepstages.sh bin/bnctl $(or $(RECIPES),10) $(or $(SEED),1)
 
 .PHONY: stages-memory
 stages-memory: build ## a batch that a device with a limit of memory refuses, trained by two as stages (Linux, root; NETWORK=, BATCH=, MIB=)
 	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-cpu ./plugins/cpu/bnctl-device-cpu
 	bash scripts/stagesmemory.sh bin/bnctl bin/bnctl-device-cpu $(or $(NETWORK),resnet50) $(or $(BATCH),32) $(or $(MIB),2000)
+	$(if $(NETWORK),,STAGES=2 bash scripts/stagesmemory.sh bin/bnctl bin/bnctl-device-cpu vgg16-bn 32 5200)
 
 .PHONY: chaos
 chaos: ## 100 devices and 10 hosts killed, the same template (minutes)

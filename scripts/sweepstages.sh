@@ -2,7 +2,7 @@
 # sweepstages.sh [BNCTL [RECIPES [SEED]]]: trains random recipes on one device and over random cuts, on one
 # or two columns, one with every device killed in turn and one stopped and resumed with other stages, and
 # predicts with all. Prints a line per recipe and fails unless all templates of a recipe, and all predictions
-# with it, have the same bytes. JSON=FILE keeps the sums for docs/results.
+# with it, have the same bytes. MODELS are the networks to draw from. JSON=FILE keeps the sums for docs/results.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}")
 [ -z "${JSON:-}" ] || JSON=$(realpath "$JSON")
@@ -22,18 +22,23 @@ one() { # NAME VALUE...
 # drawn fills recipe, data and model. Tails and batch norms come by turns, so that each is there.
 drawn() {
 	local tails=(keep pad repeat drop) norms=(sync replica frozen replica)
-	one model lenet-bn resnet20 unet-bn mobilenetv2
+	one model ${MODELS:-lenet-bn resnet20 unet-bn mobilenetv2}
 	one replicas 4 5 8
 	data=glyphs:45 batch=16
-	[ "$model" = unet-bn ] && data=shapes:20 batch=8
+	extra=
+	case $model in
+	unet-bn) data=shapes:20 batch=8 ;;
+	deeplabv3-*) data=shapes:12 batch=8 extra="--size 32x32 --aux-weight 0.4" ;;
+	mobilenetv2) extra="--size 64x64" ;;
+	esac
 	recipe=(--model "$model" --epochs 2 --batch $batch --replicas "$replicas" --lr 0.0005 --seed $((RANDOM % 9)))
-	[ "$model" = mobilenetv2 ] && recipe+=(--size 64x64)
+	recipe+=($extra)
 	recipe+=(--data "$data" --tail "${tails[$1 % 4]}" --bn "${norms[($1 + $1 / 4) % 4]}")
 	case "${recipe[*]}" in
 	*"--bn replica"*) recipe+=(--bn-min running) ;;
 	*"--bn frozen"*)
-		"$bnctl" train --model "$model" --data "$data" --batch $batch --steps 2 --quiet --overwrite -o first.bnm \
-			$([ "$model" = mobilenetv2 ] && echo --size 64x64) >out 2>err || { cat err >&2; exit 1; }
+		"$bnctl" train --model "$model" --data "$data" --batch $batch --steps 2 --quiet --overwrite -o first.bnm $extra \
+			>out 2>err || { cat err >&2; exit 1; }
 		recipe+=(--init first.bnm)
 		;;
 	esac

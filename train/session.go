@@ -204,7 +204,10 @@ func (s *Session) lost(e parallel.LostDevice) {
 	}
 	l := &s.losses[i]
 	l.Times++
-	reason := e.Reason.Error()
+	reason, advice := problem.Split(e.Reason)
+	if advice != "" {
+		reason += "; " + s.plan.config.withOptionNames(advice)
+	}
 	if e.Excluded != "" {
 		l.Excluded, reason = e.Excluded, reason+"; "+e.Excluded
 	}

@@ -39,13 +39,13 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 			need)
 	}
 	size := r.layOut(c)
-	further := run.HeldBytes(r.functions, c)
+	want := run.HeldBytes(r.functions, c)
 	if r.allocated {
-		further = max(0, further-run.HeldBytes(r.functions, r.capacity))
+		want += size - r.memory.ArenaBytes() - run.HeldBytes(r.functions, r.capacity)
 	} else { // state and packed weights come with the first run, and are there before later growths
-		further += r.memory.StateBytes() + r.trainingBytes(c)
+		want += r.memory.TouchedBytes(r.functions, c, size) + r.memory.StateBytes() + r.trainingBytes()
 	}
-	if err := checkMemory(float64(size - r.memory.ArenaBytes() + further)); err != nil {
+	if err := checkMemory(float64(want)); err != nil {
 		r.layOut(r.capacity)
 		return err
 	}
@@ -56,13 +56,13 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 
 // trainingBytes returns what training takes beside state, arena and regions: packed weights, which last, and
 // what passes through the heap. In a stream of predictions heavy weights pass through memory that they have
-// one after the other. What the arena has and nobody touches is taken off.
-func (r *runner) trainingBytes(c device.Capacity) int {
+// one after the other.
+func (r *runner) trainingBytes() int {
 	if r.functions[graph.Train] == nil && r.functions[graph.Backward] == nil {
 		return 0
 	}
 	packed := int(r.memory.PackedBytes())
-	return packed + min(packed, heapBytes) - run.SummedBytes(r.functions, c)
+	return packed + min(packed, heapBytes)
 }
 
 // heapBytes is what inputs, results and garbage of a large network take.

@@ -167,7 +167,7 @@ func (l *layout) lastUse(v graph.Value, i int) (group, chainIndex int) {
 
 // slot gives v a slot in the arena from one group to another.
 func (l *layout) slot(v *Value, from, to int) {
-	v.slot = &Slot{from: from, to: to}
+	v.slot = &Slot{from: from, to: to, summed: v.summed}
 	switch v.Kind {
 	case graph.Rows:
 		v.slot.perRow = v.size()

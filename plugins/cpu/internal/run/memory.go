@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/bnctl/bnctl/device"
@@ -71,15 +72,30 @@ func (m *Memory) PackedBytes() (n int64) {
 	return n
 }
 
-// SummedBytes returns what gradients that come summed leave of their slots: nobody writes there, unless
-// another value lies there at another time.
-func SummedBytes(functions map[string]*Function, c device.Capacity) (n int) {
-	for _, fn := range functions {
-		for _, v := range fn.values {
-			if v != nil && v.summed && v.slot != nil {
-				n += v.slot.perReplica * max(c.Replicas-1, 0)
-			}
+// TouchedBytes returns what is touched of an arena of that size, for a capacity for which it was laid out: of
+// a gradient that comes summed nobody writes more than a replica for each node of the tree that is held.
+func (m *Memory) TouchedBytes(functions map[string]*Function, c device.Capacity, size int) (n int) {
+	spans := [][2]int{{m.lanes, size}}
+	add := func(s *Slot) {
+		written := c
+		if s.summed {
+			written.Replicas = bits.OnesCount(uint(c.Replicas))
 		}
+		spans = append(spans, [2]int{s.offset, s.offset + s.bytes(written)})
+	}
+	for _, s := range m.retained {
+		add(s)
+	}
+	for _, fn := range functions {
+		for _, s := range fn.slots {
+			add(s)
+		}
+	}
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	end := 0
+	for _, s := range spans {
+		n += max(0, s[1]-max(s[0], end))
+		end = max(end, s[1])
 	}
 	return n
 }

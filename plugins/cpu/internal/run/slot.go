@@ -14,6 +14,7 @@ type Slot struct {
 	from, to                  int // times, both included
 	offset                    int
 	area                      area
+	summed                    bool // of a value that comes summed: see Value.IsSummed
 }
 
 const (

@@ -41,3 +41,30 @@ func TestPlaceSharesMemory(t *testing.T) {
 		t.Errorf("a chain of ten values takes %d bytes, want those of two, %d", got, want)
 	}
 }
+
+// Of a gradient that comes summed over eight replicas one is written, over five two: those of four, and the
+// last. What lies there at another time is written all the same, and so are lanes.
+func TestTouchedBytes(t *testing.T) {
+	m := &Memory{}
+	summed := &Slot{perReplica: 1000, from: 1, to: 2, summed: true}
+	other := &Slot{fixed: 3000, from: 3, to: 3}
+	for _, c := range []struct {
+		slots          []*Slot
+		replicas, want int
+	}{
+		{[]*Slot{summed}, 8, 1088}, // with what may be read behind it, in whole lines
+		{[]*Slot{summed}, 5, 2112},
+		{[]*Slot{other}, 8, 3072},
+		{[]*Slot{summed, other}, 8, 3072},
+	} {
+		functions := map[string]*Function{"train": {slots: c.slots}}
+		capacity := device.Capacity{Rows: c.replicas, Replicas: c.replicas}
+		size := m.Lay(functions, capacity, 1)
+		if got := m.TouchedBytes(functions, capacity, size); got != c.want {
+			t.Errorf("%d replicas: %d of %d bytes are touched, want %d", c.replicas, got, size, c.want)
+		}
+		if got := m.TouchedBytes(functions, capacity, size+100); got != c.want+100 {
+			t.Errorf("%d replicas, 100 bytes of lanes: %d bytes, want %d", c.replicas, got, c.want+100)
+		}
+	}
+}

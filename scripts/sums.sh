@@ -176,7 +176,9 @@ for entry in "${recipes[@]}"; do
 	[ "$steps" -ge 3 ] || steps=3
 	case $recipe in *folder:photos*) [ -d photos ] || photos ;; esac
 	first= same=
+	replicas=${recipe##*--replicas } replicas=${replicas%% *}
 	for on in "${devices[@]}"; do
+		case $on in [0-9]*xcpu) [ "${on%%x*}" -le "$replicas" ] || continue ;; esac # each has a replica at least
 		began=$SECONDS label=${recipe//${networks:-$root}\//}
 		label=${label//$data\//} label=${label//$root\//}
 		label="$label --steps $steps" sum=$(kept "$label" "$on")

@@ -112,7 +112,7 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	if c.Divided != nil {
 		columns := l.columns()
 		if ranks != nil {
-			columns = ranks.columns()
+			columns = ranks.columns
 		}
 		l.plan = l.division.Plan(l.programs, times, columns, l.rows, 0)
 		c.Divided(l.plan)
@@ -203,7 +203,7 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 	}
 	p.stages, p.inputs, p.yields = append(p.stages, d), append(p.inputs, inputs), append(p.yields, yields)
 	p.shared = append(p.shared, nil)
-	if p.rows == 0 || d.Rows() < p.rows {
+	if len(d.group.members) > 0 && (p.rows == 0 || d.Rows() < p.rows) {
 		p.rows = d.Rows()
 	}
 }
@@ -498,11 +498,14 @@ func (p *Pipeline) OwnRows(rows int) (from, to int) {
 // reads reports whether the stages of this process read the input of the network.
 func (p *Pipeline) reads() bool {
 	return p.ranks == nil || slices.ContainsFunc(p.stages, func(d *Driver) bool {
-		return slices.ContainsFunc(d.program.current.Functions, func(f *graph.Function) bool {
-			return slices.ContainsFunc(f.Inputs, func(v graph.Value) bool {
-				return f.Values[v].Name == p.external.Name
-			})
-		})
+		return readsInput(d.program.current, p.external.Name)
+	})
+}
+
+// readsInput reports whether a function of a program has an input of that name.
+func readsInput(p *graph.Program, name string) bool {
+	return slices.ContainsFunc(p.Functions, func(f *graph.Function) bool {
+		return slices.ContainsFunc(f.Inputs, func(v graph.Value) bool { return f.Values[v].Name == name })
 	})
 }
 

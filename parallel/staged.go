@@ -202,7 +202,7 @@ func (s *Staged) number(i int) int { return s.first + i + 1 }
 // columns returns the names of the devices of each stage.
 func (s *Staged) columns() [][]string {
 	if s.ranks != nil {
-		return s.ranks.columns()
+		return s.ranks.columns
 	}
 	return s.pipeline.columns()
 }
@@ -297,9 +297,9 @@ func hasState(p *graph.Program, name string) bool {
 
 // refreshGroup brings the group of all devices up to date.
 func (s *Staged) refreshGroup() {
-	g := &Group{placement: s.pipeline.stages[0].group.placement, fixed: true}
-	if !s.pipeline.reads() {
-		g.placement = placement.Placement{}
+	g := &Group{placement: placement.Placement{}, fixed: true}
+	if s.pipeline.reads() {
+		g.placement = s.pipeline.stages[0].group.placement
 	}
 	for _, d := range s.pipeline.stages {
 		g.members = append(g.members, d.group.members...)

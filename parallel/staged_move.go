@@ -29,7 +29,7 @@ type MovedStage struct {
 // rollBack is next. Else it returns err.
 func (s *Staged) resolve(ctx context.Context, err error) error {
 	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil ||
-		s.ranks != nil { // the layers of a rank stay there
+		s.ranks != nil { // all ranks see to that
 		return err
 	}
 	for i := 0; i < len(s.pipeline.stages); {
@@ -81,7 +81,7 @@ func (s *Staged) load(ctx context.Context, at int, p *graph.Program) (bool, erro
 	if err := was.Close(); err != nil {
 		return false, err
 	}
-	c.stage, c.slots = at+1, stage.UnderWay(len(s.pipeline.stages), at)
+	c.stage, c.slots = s.number(at), stage.UnderWay(len(s.programs), s.first+at)
 	state := stateIn(p, s.ledger.state)
 	d, err := Open(ctx, p, state, devices, c)
 	if err != nil {

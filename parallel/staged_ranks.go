@@ -30,6 +30,7 @@ type stageRanks struct {
 	peers   *fabric.Peers
 	devices []rankDevices // by rank
 	owners  []int         // by stage: the rank that has it
+	columns [][]string    // by stage: its devices
 	sent    int64         // bytes to other ranks, up to the last report
 	measure bool          // some rank wants Config.Measure
 }
@@ -89,14 +90,21 @@ func (r *stageRanks) deal(stages int) error {
 	if err != nil {
 		return err
 	}
-	r.owners = nil
+	r.owners, r.columns = nil, nil
 	for rank, d := range r.devices {
 		if n := len(d.Names); n%columns != 0 {
 			return problem.New("stages", strconv.Itoa(stages), fmt.Sprintf("rank %d has %s, and a stage %d, which "+
 				"lie on one rank", rank, problem.Plural(n, "device"), columns),
 				fmt.Sprintf("give all ranks as many devices, and use {stages} %d", len(r.devices)))
 		}
-		r.owners = append(r.owners, slices.Repeat([]int{rank}, len(d.Names)/columns)...)
+		for names := range slices.Chunk(d.Names, columns) {
+			r.owners = append(r.owners, rank)
+			var of []string
+			for _, name := range names {
+				of = append(of, fmt.Sprintf("%s of rank %d", name, rank))
+			}
+			r.columns = append(r.columns, of)
+		}
 	}
 	return nil
 }
@@ -111,29 +119,13 @@ func (r *stageRanks) local() (from, to int) {
 	return from, to
 }
 
-// columns returns the devices of each stage, by names that say of which rank they are.
-func (r *stageRanks) columns() (names [][]string) {
-	at := 0
-	for s, rank := range r.owners {
-		if s > 0 && r.owners[s-1] != rank {
-			at = 0
-		}
-		d := r.devices[rank].Names
-		each := len(d) / len(slices.DeleteFunc(slices.Clone(r.owners), func(o int) bool { return o != rank }))
-		var column []string
-		for _, name := range d[at : at+each] {
-			column = append(column, fmt.Sprintf("%s of rank %d", name, rank))
-		}
-		names, at = append(names, column), at+each
-	}
-	return names
-}
-
 // stageReport is how a call has ended on a rank.
 type stageReport struct {
 	verdict
 	Restarted bool            `json:"restarted,omitempty"` // one of its stages is at the snapshot of the ledger
 	Lacking   bool            `json:"lacking,omitempty"`   // or lacks the gradients of the last step
+	Orphan    int             `json:"orphan,omitempty"`    // a stage, from 1, that has lost all of its devices
+	Why       string          `json:"why,omitempty"`       // it has, or a device does not take other layers
 	Cause     int             `json:"cause,omitempty"`     // of Fatal: in rankCauses, from 1
 	Worked    []time.Duration `json:"worked,omitempty"`    // of its stages: the mean of their devices
 	Outputs   []outputHead    `json:"outputs,omitempty"`   // whose bytes follow

@@ -98,14 +98,64 @@ func TestStagesOverRanksLoseDevices(t *testing.T) {
 	}
 }
 
-// TestStagesOverRanksEnd: where the last device of a stage does not come back all ranks end, and say which lacks it.
+// TestStagesOverRanksGoToOtherDevices: where the last device of a stage does not come back its layers go to the stage
+// beside it, on this rank or on another, which may leave a rank without any; no bit changes.
+func TestStagesOverRanksGoToOtherDevices(t *testing.T) {
+	m, p := stagedModel(t, bn.Replica)
+	config := parallel.Config{Replicas: 4, Batch: 8, Timeout: 20 * time.Second}
+	one, err := parallel.Open(t.Context(), p, m.State, refs(1), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	want := fingerprint(t, one, p)
+	config.Reopen = gone
+	for _, c := range []struct {
+		stages, devices int
+		dying           [2][]int // devices of each rank
+		after           int32
+		fails           string
+	}{{2, 1, [2][]int{{}, {0}}, 9, ""}, {4, 2, [2][]int{{0}, {}}, 9, ""}, {4, 2, [2][]int{{1}, {0}}, 9, ""},
+		{4, 2, [2][]int{{}, {0, 1}}, 4, ""}, {2, 2, [2][]int{{}, {0, 1}}, 14, ""},
+		{2, 1, [2][]int{{0}, {}}, 14,
+			"no other device takes the layers of stage 1: rank 1 has not read the samples"}} {
+		synctest.Test(t, func(t *testing.T) {
+			var moved atomic.Int32
+			config.Moved = func(e parallel.MovedStage) {
+				if moved.Add(1); len(e.To) == 0 || e.First == "" {
+					t.Errorf("%+v", e)
+				}
+			}
+			r := stagedRanks{model: m, program: p, stages: c.stages, config: config, want: want}
+			r.members = func(rank int) []parallel.Member {
+				members := refs(c.devices)
+				for _, i := range c.dying[rank] {
+					runs := new(atomic.Int32)
+					runs.Store(c.after)
+					members[i].Device = mortal{members[i].Device, runs}
+				}
+				return members
+			}
+			for rank, err := range r.run(t) {
+				if c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) ||
+					c.fails == "" && (err != nil || moved.Load() == 0) {
+					t.Errorf("%v, rank %d: %d moved, %v", c, rank, moved.Load(), err)
+				}
+			}
+		})
+	}
+}
+
+// TestStagesOverRanksEnd: where the last device of a stage does not come back, and the other has too little memory for
+// its layers, all ranks end, and say which lacks it.
 func TestStagesOverRanksEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, p := stagedModel(t, bn.Replica)
 		r := stagedRanks{model: m, program: p, stages: 2, config: parallel.Config{Replicas: 4, Batch: 8,
 			Reopen: gone, Timeout: 20 * time.Second}}
 		r.members = func(rank int) []parallel.Member {
-			members, runs := refs(1), new(atomic.Int32)
+			members, runs := narrows(1, 0, func(q *graph.Program) bool { return len(q.State) == len(p.State) }),
+				new(atomic.Int32)
 			if runs.Store(9); rank == 1 {
 				members[0].Device = mortal{members[0].Device, runs}
 			}
@@ -113,7 +163,8 @@ func TestStagesOverRanksEnd(t *testing.T) {
 		}
 		for rank, err := range r.run(t) {
 			if !errors.Is(err, parallel.NoDevices) || !strings.Contains(err.Error(), "none came back within 20s") ||
-				strings.Contains(err.Error(), "rank 1: ") != (rank == 0) {
+				strings.Contains(err.Error(), "rank 1: ") != (rank == 0) ||
+				!strings.Contains(err.Error(), "no other device takes the layers of stage 2: ") {
 				t.Errorf("rank %d: %v", rank, err)
 			}
 		}

@@ -132,7 +132,7 @@ func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
 	}
 	if s.ranks != nil {
 		mine.Restarted, mine.Lacking = s.gone, s.stepped && s.lacks()
-		if all, err = s.ranks.agree(ctx, mine, err, outputs); err != nil {
+		if all, err = s.agree(ctx, mine, err, outputs); err != nil {
 			return nil, false, err
 		}
 		for _, r := range all {

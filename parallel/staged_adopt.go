@@ -1,0 +1,149 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Over ranks the layers of a stage that has lost all of its devices go to the stage before it or behind it,
+// too, whichever rank that is on: all ranks have the snapshot of the whole state. A rank that has no stage
+// any more goes on without: it reads, reports and has the state as all others do.
+
+// agree is stageRanks.agree. A stage without devices, of any rank, becomes part of another; then all go back.
+func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
+	outputs map[string]tensor.Tensor) ([]stageReport, error) {
+	mine.Orphan, mine.Why = s.orphan(ctx, failed)
+	why := failed
+	if mine.Orphan > 0 {
+		failed = nil
+	}
+	all, err := s.ranks.agree(ctx, mine, failed, outputs)
+	for found := all; err == nil; {
+		at := slices.IndexFunc(found, func(r stageReport) bool { return r.Orphan > 0 })
+		if at < 0 {
+			break
+		}
+		if err = s.adopt(ctx, found[at].Orphan-1, found[at].Why, why); err == nil {
+			all[0].Restarted = true
+			next := s.reportOf("a look for devices", false)
+			next.Orphan, next.Why = s.orphan(ctx, why)
+			found, err = s.ranks.agree(ctx, next, nil, nil)
+		}
+	}
+	return all, err
+}
+
+// orphan returns the first stage of this rank, from 1, that has lost all devices; 0: none, or the run is to
+// end.
+func (s *Staged) orphan(ctx context.Context, err error) (number int, why string) {
+	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil {
+		return 0, ""
+	}
+	i := slices.IndexFunc(s.pipeline.stages, func(d *Driver) bool { return len(d.group.members) == 0 })
+	if i < 0 {
+		return 0, ""
+	}
+	return s.number(i), err.Error()
+}
+
+// adopt gives the layers of stage i to a stage beside it. why is how its rank has lost the devices, and
+// cause the error of this rank, if it is that one.
+func (s *Staged) adopt(ctx context.Context, i int, why string, cause error) error {
+	if i >= len(s.programs) {
+		return fmt.Errorf("rank of stage %d of %d: %s", i+1, len(s.programs), why)
+	}
+	refused := "there is none"
+	for _, other := range []int{i - 1, i + 1} {
+		if other < 0 || other >= len(s.programs) {
+			continue
+		}
+		first := min(i, other)
+		division := s.division.Joined(first)
+		programs, err := division.Programs(s.program)
+		if err != nil {
+			return err
+		}
+		mine := s.reportOf("a stage that moves", false)
+		var failed error
+		if s.ranks.owners[other] == s.ranks.peers.Rank() {
+			mine.Why, failed = s.takeOver(ctx, other-s.first, programs[first])
+			mine.Retry = mine.Why != ""
+		}
+		all, err := s.ranks.agree(ctx, mine, failed, nil)
+		if err != nil {
+			return err
+		}
+		if r := all[s.ranks.owners[other]]; r.Retry {
+			refused = r.Why
+			continue
+		}
+		return s.joinOverRanks(i, other, division, programs)
+	}
+	rank := s.ranks.owners[i]
+	text := fmt.Sprintf("%s; no other device takes the layers of stage %d: %s", why, i+1, refused)
+	if rank == s.ranks.peers.Rank() {
+		return fmt.Errorf("%w; no other device takes the layers of stage %d: %s", cause, i+1, refused)
+	}
+	return problem.Failure("", fmt.Sprintf("rank %d: %s", rank, text), "").Because(NoDevices)
+}
+
+// takeOver loads another program on the devices of a stage of this rank, or says why not: then they have
+// what they had.
+func (s *Staged) takeOver(ctx context.Context, at int, p *graph.Program) (refused string, _ error) {
+	d := s.pipeline.stages[at]
+	if len(d.group.members) == 0 {
+		return "the devices beside it are lost, too", nil
+	}
+	if readsInput(p, s.pipeline.external.Name) && !s.pipeline.reads() {
+		return fmt.Sprintf("rank %d has not read the samples", s.ranks.peers.Rank()), nil
+	}
+	before := d.program.current
+	took, err := s.load(ctx, at, p)
+	if took {
+		return "", nil
+	}
+	if _, again := s.load(ctx, at, before); again != nil {
+		return "", errors.Join(err, again)
+	}
+	return err.Error(), nil
+}
+
+// joinOverRanks makes one stage of i, which has no devices, and of another, which has loaded the layers of
+// both.
+func (s *Staged) joinOverRanks(i, other int, d *stage.Division, programs []*graph.Program) error {
+	r, was, rows := s.ranks, s.plan.Stages[i], s.pipeline.rows
+	moved := MovedStage{Stage: i + 1, First: was.First, Last: was.Last, Step: uint64(s.version),
+		To: r.columns[other]}
+	drivers := slices.Clone(s.pipeline.stages)
+	if me := r.peers.Rank(); r.owners[i] == me {
+		if err := drivers[i-s.first].Close(); err != nil {
+			return err
+		}
+		drivers = slices.Delete(drivers, i-s.first, i-s.first+1)
+	}
+	r.owners, r.columns = slices.Delete(r.owners, i, i+1), slices.Delete(r.columns, i, i+1)
+	s.first = max(slices.Index(r.owners, r.peers.Rank()), 0)
+	s.pipeline, s.division, s.programs = emptyPipeline(s.program), d, programs
+	s.routes = map[passes]*routes{}
+	for at, driver := range drivers {
+		s.pipeline.add(driver, driver.program.current.Function(graph.Predict))
+		for _, m := range driver.group.members {
+			m.stage = s.number(at)
+		}
+	}
+	s.pipeline.rows = rows // as on all ranks
+	s.pipeline.overRanks(r, programs)
+	s.planned()
+	s.refreshGroup()
+	if s.config.Moved != nil {
+		s.config.Moved(moved)
+	}
+	return nil
+}

@@ -167,7 +167,7 @@ func listed(names, name string) bool {
 // operands have no counterpart; each is refused by a sentence that names it.
 var refusedValues = map[string]string{
 	"Conv":               "volumes",
-	"ConvTranspose":      "volumes",
+	"ConvTranspose":      "volumes; auto_pad SAME of a kernel that reaches less than its stride",
 	"MaxPool":            "the second result, indices, where something takes it",
 	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p below 1",
 	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",

@@ -82,6 +82,10 @@ func (c *call) transposedWindow(kernel, size []int) (w window, more []int) {
 	}
 	for a, n := range want {
 		total := w.stride[a]*(size[a]-1) + more[a] + w.span(a) - n
+		if total < 0 && c.attribute("output_shape") == nil {
+			c.fail("with auto_pad %s and a kernel that reaches %d, less than its stride of %d, is not supported: the "+
+				"standard gives it a length of %d, ONNX Runtime of %d", auto, w.span(a), w.stride[a], n, n+total)
+		}
 		if total < 0 {
 			more[a], total = more[a]-total, 0
 		}

@@ -60,6 +60,9 @@ type Staged struct {
 	plan     *stage.Plan
 	worked   []time.Duration // of each stage: the mean of its devices, in all steps
 	stepping time.Duration   // and how long these took
+	updating time.Duration   // and their updates
+	steps    int             // that are in these figures
+	cold     bool            // nothing but the first step is in them
 }
 
 // OpenStaged loads the stages of p, a training program, on devices, which are dealt to
@@ -210,10 +213,16 @@ func (s *Staged) columns() [][]string {
 // planned makes the plan of the stages, and begins to count how long they wait.
 func (s *Staged) planned() {
 	s.plan = s.division.Plan(s.programs, s.times, s.columns(), s.rows, s.waves)
-	s.worked, s.stepping = make([]time.Duration, len(s.programs)), 0
+	s.forgetTimes()
+	s.cold = true
 	if s.config.Divided != nil {
 		s.config.Divided(s.plan)
 	}
+}
+
+// forgetTimes begins to count anew how long steps take, and stages wait.
+func (s *Staged) forgetTimes() {
+	s.worked, s.stepping, s.updating, s.steps = make([]time.Duration, len(s.programs)), 0, 0, 0
 }
 
 // oneByOne returns a config whose callers hear of one device at a time, though stages recover at once.

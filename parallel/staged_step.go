@@ -175,12 +175,17 @@ func (f *flow) result(all []stageReport) Result {
 }
 
 // account counts where the time of a step went, by device and by stage: what a device did not compute
-// it has waited for others, or for what crosses.
+// it has waited for others, or for what crosses. The first step takes longer, since devices take their memory
+// in it, and does not count if there are others.
 func (s *Staged) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
 	}
-	s.stepping += f.took
+	if s.steps > 0 && s.cold {
+		s.forgetTimes()
+		s.cold = false
+	}
+	s.stepping, s.steps = s.stepping+f.took, s.steps+1
 	for _, d := range s.pipeline.stages {
 		for _, m := range d.group.members {
 			worked := f.worked[m]
@@ -242,6 +247,7 @@ func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []in
 // Commit is Driver.Commit.
 func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
+	began := time.Now()
 	for {
 		again, err := s.commit(ctx, h)
 		if !again {
@@ -257,6 +263,8 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 			break
 		}
 	}
+	s.updating += time.Since(began)
+	s.plan.Took = (s.stepping + s.updating).Seconds() / float64(max(s.steps, 1))
 	s.version++
 	s.stepped = false
 	if s.config.Reopen != nil {

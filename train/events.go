@@ -78,6 +78,13 @@ type StageShare struct {
 	Waited   float64  `json:"wait"`          // 0 before the first step
 }
 
+// StagedStep is how long a step over stages took in the mean, with the update: all but the first, in which
+// devices take their memory.
+type StagedStep struct {
+	Seconds  float64 `json:"seconds"`
+	Expected float64 `json:"expected"` // by the plan
+}
+
 // RankShare has the figures of a rank since the last event.
 type RankShare struct {
 	Rows       int     `json:"rows"`
@@ -216,6 +223,7 @@ type Finished struct {
 
 	Lost   []Losses     `json:"devices_lost,omitempty"` // of the devices that were lost in the run
 	Stages []StageShare `json:"stages,omitempty"`       // of Started, with the time that they waited
+	Step   *StagedStep  `json:"staged_step,omitempty"`
 
 	// What evaluation found best, which is the template if Save is not last; BestEpoch is 0 without evaluation.
 	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1

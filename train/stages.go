@@ -33,8 +33,16 @@ func (s *Session) stageShares() []StageShare {
 	return all
 }
 
-// StagesLine returns a line of text that says how long stages have waited; "" if there are none.
-func StagesLine(stages []StageShare) string {
+// stagedStep returns how long a step over stages has taken, and should take.
+func (s *Session) stagedStep() *StagedStep {
+	if s.divided == nil || s.divided.Took == 0 {
+		return nil
+	}
+	return &StagedStep{Seconds: s.divided.Took, Expected: s.divided.Step}
+}
+
+// StagesLine returns a line of text that says how long stages have waited, and a step took; "" if there are none.
+func StagesLine(stages []StageShare, step *StagedStep) string {
 	var waited, expected []string
 	for _, s := range stages {
 		waited = append(waited, fmt.Sprintf("%.0f %%", 100*s.Waited))
@@ -43,8 +51,17 @@ func StagesLine(stages []StageShare) string {
 	if len(waited) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("stages waited %s of the time of steps; %s were expected", listed(waited),
-		listed(expected))
+	line := fmt.Sprintf("stages waited %s of the time of steps; %s were expected", listed(waited), listed(expected))
+	if step != nil {
+		line += "; " + step.String()
+	}
+	return line
+}
+
+// String says how long a step took.
+func (s *StagedStep) String() string {
+	p := parallel.Plan{Took: s.Seconds, Step: s.Expected}
+	return p.StepLine()
 }
 
 // listed writes words as a list: "1 %, 2 % and 3 %".

@@ -62,7 +62,8 @@ const averageSamples = 8192
 // path, with the SHA-256 sum of the file.
 func (s *Session) Finished(path, sum string) Finished {
 	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
-		Seconds: time.Since(s.began).Seconds(), Lost: s.losses, Stages: s.stageShares()}
+		Seconds: time.Since(s.began).Seconds(), Lost: s.losses, Stages: s.stageShares(),
+		Step: s.stagedStep()}
 	if b := s.trainer.progress.bestEpoch(s.plan.recipe); b != nil {
 		done.BestEpoch, done.Best, done.Figure, done.Save = b.Epoch, b.Value, b.Figure, s.plan.recipe.Save
 		done.OfBest = done.Save != "last" || s.trainer.progress.BestStep == done.Steps

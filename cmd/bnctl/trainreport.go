@@ -24,7 +24,7 @@ func reportTrained(o *output, done train.Finished) {
 	for _, l := range done.Lost {
 		o.note("device %s was lost %s  %s", l.Device, plural(l.Times, "time"), l.Excluded)
 	}
-	if line := train.StagesLine(done.Stages); line != "" {
+	if line := train.StagesLine(done.Stages, done.Step); line != "" {
 		o.note("%s", line)
 	}
 	o.result("wrote %s  sha256 %s  (%s, %.1f s)", done.Model, done.SHA256, plural(done.Steps, "step"),

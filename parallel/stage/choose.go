@@ -25,12 +25,9 @@ const (
 )
 
 // sumTraffic is how often the bytes of a gradient cross for a replica: it is written, or added to a sum that
-// is read and written, and half of the time to another. updateTraffic is that for those of an update, whose
-// weights are laid out for the kernels again.
-const (
-	sumTraffic    = 2.5
-	updateTraffic = 2
-)
+// is read and written, and half of the time to another. What a device lays out of new weights for its kernels
+// is about as much as an update reads and writes.
+const sumTraffic = 2.5
 
 // Times estimates how long the nodes of the template take for a row, in seconds, by counting what is done for
 // them in p: in training, or where p does not train in prediction. Every run reads all weights and makes all
@@ -57,10 +54,20 @@ func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 	}
 	if f := p.Function(graph.Commit); f != nil {
 		n.account(f, times, func(i int) float64 {
-			return updateTraffic * f.Cost(&f.Nodes[i]).Bytes / (each * float64(max(waves, 1))) / bytesPerSecond
+			return f.Cost(&f.Nodes[i]).Bytes / (each * float64(max(waves, 1))) / bytesPerSecond
 		})
 	}
 	return times
+}
+
+// updateSeconds estimates how long the update of a stage takes.
+func updateSeconds(p *graph.Program) (seconds float64) {
+	if f := p.Function(graph.Commit); f != nil {
+		for i := range f.Nodes {
+			seconds += f.Cost(&f.Nodes[i]).Bytes / bytesPerSecond
+		}
+	}
+	return seconds
 }
 
 // Again returns the division into as many stages as d has that is best by times which were

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/bnctl/bnctl/graph"
@@ -12,11 +13,13 @@ import (
 // Plan says what each stage has, and how long it should take.
 type Plan struct {
 	Stages []Planned
-	Rows   int  // of a wave: at once in a stage
-	waves  int  // of a step of training; 0: there is a stream of them
-	Ran    bool // Planned.Waited is known
-	// Step is how many seconds a step of training should take, without the update; 0: there is a stream.
-	Step float64
+	Rows   int     // of a wave: at once in a stage
+	waves  int     // of a step of training; 0: there is a stream of them
+	update float64 // seconds, of the stage for which it takes longest
+	Ran    bool    // Planned.Waited is known
+	// Step is how many seconds a step of training should take, with the update, and Took what it has taken so
+	// far; 0: there is a stream.
+	Step, Took float64
 }
 
 // Planned is a stage of a plan. Seconds are those of one device that has no others to share
@@ -63,6 +66,7 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 				q.Seconds += t
 			}
 		}
+		p.update = max(p.update, updateSeconds(program))
 		p.Stages = append(p.Stages, q)
 	}
 	p.wait()
@@ -78,7 +82,7 @@ func (p *Plan) wait() {
 	}
 	if p.waves > 0 {
 		all, waves = p.step(), float64(p.waves)
-		p.Step = float64(p.Rows) * all
+		p.Step = float64(p.Rows)*all + p.update
 	}
 	for s := range p.Stages {
 		if q := &p.Stages[s]; all > 0 {
@@ -125,6 +129,9 @@ func (p *Plan) Lines() []string {
 			lines = append(lines, fmt.Sprintf("stage %d waited %.0f %% of the time, %.0f %% were expected", s+1,
 				100*q.Waited, 100*q.Idle))
 		}
+		if p.Took > 0 {
+			lines = append(lines, p.StepLine())
+		}
 		return lines
 	}
 	for s, q := range p.Stages {
@@ -142,11 +149,19 @@ func (p *Plan) Lines() []string {
 			100*q.Idle))
 	}
 	if p.Step > 0 {
-		lines = append(lines, fmt.Sprintf("a step of %s should take %.2f s and the update of the weights",
-			problem.Plural(p.Rows*p.waves, "row"), p.Step))
+		lines = append(lines, fmt.Sprintf("a step of %s should take %s", problem.Plural(p.Rows*p.waves, "row"),
+			seconds(p.Step)))
 	}
 	return lines
 }
+
+// StepLine says how long a step has taken.
+func (p *Plan) StepLine() string {
+	return fmt.Sprintf("a step took %s, and %s were expected", seconds(p.Took), seconds(p.Step))
+}
+
+// seconds writes a time with three digits that count.
+func seconds(t float64) string { return strconv.FormatFloat(t, 'g', 3, 64) + " s" }
 
 // Ran is a run of a function: what it took, and what its nodes did, if the device told that.
 type Ran struct {

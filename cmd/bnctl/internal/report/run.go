@@ -152,6 +152,7 @@ type finished struct {
 	Seconds   figure             `json:"seconds"`
 	Lost      []train.Losses     `json:"devices_lost"`
 	Stages    []train.StageShare `json:"stages"`
+	Step      *train.StagedStep  `json:"staged_step"`
 	BestEpoch int                `json:"best_epoch"`
 	Best      figure             `json:"best"`
 	Figure    string             `json:"figure"`

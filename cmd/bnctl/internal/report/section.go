@@ -90,6 +90,9 @@ func (r *Run) stages() (out []string) {
 		}
 		out = append(out, text)
 	}
+	if ended && r.done.Step != nil {
+		out = append(out, r.done.Step.String())
+	}
 	return out
 }
 

@@ -361,7 +361,7 @@ type slowExecutable struct {
 
 func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	out, err := x.Executable.Run(ctx, s)
-	if (s.Function == graph.Forward || s.Function == graph.Backward) && s.Rows[0] > 0 {
+	if (s.Function == graph.Forward || s.Function == graph.Backward) && len(s.Rows) > 0 {
 		time.Sleep(x.takes)
 		out.Took += x.takes
 	}

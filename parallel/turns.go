@@ -11,7 +11,7 @@ import (
 
 // A member goes forward as long as it may have one more replica under way, for the stages behind it wait for
 // that, and else back. What has to wait all the same makes itself ready for its next function: a device lays
-// out new weights for its kernels in the first run that reads them, and a run of no rows is such a one.
+// out new weights for its kernels in the first run that reads them, and a run of no replicas is such a one.
 
 // turns is the order of the runs of a member in a flow.
 type turns struct {
@@ -68,35 +68,36 @@ func (t *turns) ready(fn *graph.Function, at int) bool {
 	return t.flow.ready(t.program, fn, t.replicas[at])
 }
 
-// prepare runs the functions of a member without rows, in a slot of their own: the way back only if the way
-// forward has been prepared by its replicas, or there is still nothing to do.
+// prepare runs the functions of a member without replicas, in a slot of their own: the way back only if the way
+// forward has been prepared by some, or there is still nothing to do.
 func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) error {
 	for _, fn := range []*graph.Function{t.forward, t.backward} {
-		if fn == t.backward && t.done == 0 && !f.idle(t) {
+		if fn == t.backward && f.due(t) {
 			return nil
 		}
-		step := device.Step{Function: fn.Name, Number: d.group.runs, Slot: t.most, Replicas: t.replicas[:1],
-			Rows: []int{0}}
+		step := device.Step{Function: fn.Name, Number: d.group.runs, Slot: t.most, Rows: []int{}, Replicas: []int{}}
 		for _, v := range t.program.Given(fn) {
 			in := fn.Values[v]
 			if in.Name == InputInverse {
 				step.Inputs = append(step.Inputs, tensor.Scalar(f.batch.Inverse))
 			} else {
-				step.Inputs = append(step.Inputs, tensor.New(in.Type.DType, in.Type.Sized(0, 1)...))
+				step.Inputs = append(step.Inputs, tensor.New(in.Type.DType, in.Type.Sized(0, 0)...))
 			}
 		}
+		step.Profile = f.profile != nil
 		out, err := m.exe.Run(ctx, step)
 		if err != nil {
 			return err
 		}
 		f.add(m, out)
+		f.note(m, fn, out)
 	}
 	return nil
 }
 
-// idle reports whether a member has still nothing to do.
-func (f *flow) idle(t *turns) bool {
+// due reports whether the first replica of a member is there, and waits.
+func (f *flow) due(t *turns) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !t.ready(t.forward, 0)
+	return t.done == 0 && t.ready(t.forward, 0)
 }

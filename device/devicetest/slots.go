@@ -78,7 +78,7 @@ func slotCases() []Case {
 	return []Case{
 		one("slots: runs in between", reads, slotsApart),
 		one("slots: leaves in any order", leaves, leavesInAnyOrder),
-		one("slots: runs without rows", leaves, slotsWithoutRows),
+		one("slots: runs without replicas", leaves, slotsWithoutReplicas),
 		one("slots: mistakes", reads, slotMistakes),
 		one("slots: memory", counts, slotsCounted),
 		newCase("slots: columns", leaves, stageProgram, stageColumns),
@@ -209,9 +209,9 @@ func leavesInAnyOrder(ctx context.Context, s *stageRun) error {
 	return s.commit(ctx)
 }
 
-// slotsWithoutRows has runs without rows of a replica that has some, which change nothing: before all others,
-// and in another slot while the first replica is between its two passes.
-func slotsWithoutRows(ctx context.Context, s *stageRun) error {
+// slotsWithoutReplicas has runs of no replicas, which change nothing: before all others, and in another slot
+// while the first replica is between its two passes.
+func slotsWithoutReplicas(ctx context.Context, s *stageRun) error {
 	nothing := tensor.New(tensor.F32, 0, 3)
 	for _, at := range []string{"before all others", "in between"} {
 		if at == "in between" {
@@ -221,9 +221,9 @@ func slotsWithoutRows(ctx context.Context, s *stageRun) error {
 		}
 		for _, of := range []device.Step{{Function: graph.Forward, Inputs: []tensor.Tensor{nothing}},
 			{Function: graph.Backward, Inputs: []tensor.Tensor{nothing, nothing}}} {
-			of.Slot, of.Replicas, of.Rows = 3, []int{0}, []int{0}
+			of.Slot, of.Replicas, of.Rows = 3, []int{}, []int{}
 			o, err := s.exe.Run(ctx, of)
-			if err := numbersAre(err, o, of.Function+" without rows "+at, nil); err != nil {
+			if err := numbersAre(err, o, of.Function+" without replicas "+at, nil); err != nil {
 				return err
 			}
 		}

@@ -229,7 +229,7 @@ func (s *stage) keep(fn *graph.Function, step Step, g *device.Group, out *device
 
 // numbered returns the numbers of the replicas of a run.
 func numbered(step device.Step, g *device.Group) []int {
-	if step.Replicas != nil {
+	if step.Replicas != nil || len(step.Rows) == 0 {
 		return step.Replicas
 	}
 	return local(g, len(step.Rows))

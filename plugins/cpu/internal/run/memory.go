@@ -30,6 +30,7 @@ type Memory struct {
 	lanes    int             // where the memory of lanes begins in the arena
 	lane     int             // bytes of a lane
 	outputs  []tensor.Tensor // of a run, that nobody reads any more
+	older    []tensor.Tensor // and of the one before: the functions of a stage take turns
 }
 
 // Packed is weights in some order, made for one filter and shared by the nodes
@@ -175,14 +176,18 @@ func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threa
 }
 
 // Reuse lets later outputs lie where these lie.
-func (m *Memory) Reuse(outputs []tensor.Tensor) { m.outputs = slices.Clone(outputs) }
+func (m *Memory) Reuse(outputs []tensor.Tensor) {
+	m.outputs, m.older = slices.Clone(outputs), m.outputs
+}
 
 // newOutput returns a tensor whose elements may be anything.
 func (m *Memory) newOutput(d tensor.DType, shape []int) tensor.Tensor {
-	for i, t := range m.outputs {
-		if t.DType == d && slices.Equal(t.Shape, shape) {
-			m.outputs = slices.Delete(m.outputs, i, i+1)
-			return t
+	for _, from := range []*[]tensor.Tensor{&m.outputs, &m.older} {
+		for i, t := range *from {
+			if t.DType == d && slices.Equal(t.Shape, shape) {
+				*from = slices.Delete(*from, i, i+1)
+				return t
+			}
 		}
 	}
 	return tensor.New(d, shape...)
@@ -196,5 +201,5 @@ func (m *Memory) Free() {
 	m.reserve.free()
 	m.passing.free()
 	m.Forget()
-	m.arena, m.States, m.packs, m.outputs = nil, nil, nil, nil
+	m.arena, m.States, m.packs, m.outputs, m.older = nil, nil, nil, nil, nil
 }

@@ -17,11 +17,11 @@ import (
 // weights that are read for each, on the device. So it is measured, in steps that are not committed.
 
 // measure puts what the stages take for a replica in the place of what their layers should take. Every step
-// begins with other weights, which the first replica has laid out for the kernels. A device that fails is
+// begins with other weights, which the first run has laid out for the kernels. A device that fails is
 // none of its concern: the first step finds that out, and can do without.
 func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) error {
-	best := make([]map[string]stage.Ran, len(s.pipeline.stages))
-	for pass := range 3 { // what is run for the first time takes longer, in every slot
+	best, least := make([]map[string]stage.Ran, len(s.pipeline.stages)), time.Duration(0)
+	for pass := range trials {
 		f, err := s.tried(ctx, state)
 		if s.ranks != nil {
 			retry, off := s.ranks.failed(ctx, err)
@@ -37,15 +37,14 @@ func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) er
 		if err != nil {
 			return context.Cause(ctx)
 		}
+		if pass > 1 && f.took >= least {
+			continue
+		}
+		least = f.took
 		for i, driver := range s.pipeline.stages {
-			if best[i] == nil || pass == 1 {
-				best[i] = map[string]stage.Ran{}
-			}
-			for name, all := range f.profile[driver.group.members[0]] {
-				r := meanRun(driver.program.current.Function(name), all, s.waves)
-				if was, ok := best[i][name]; !ok || r.Took < was.Took { // less of it was of others on the machine
-					best[i][name] = r
-				}
+			best[i] = map[string]stage.Ran{}
+			for name, told := range f.profile[driver.group.members[0]] {
+				best[i][name] = s.meanRun(driver.program.current.Function(name), told)
 			}
 		}
 	}
@@ -85,16 +84,31 @@ func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*fl
 	return f, err
 }
 
-// meanRun returns the mean of the runs of a step, of which the first is told and one of the others.
-func meanRun(fn *graph.Function, all []device.Outcome, runs int) stage.Ran {
-	first, other := all[0], all[len(all)-1]
-	mean := func(first, other time.Duration) time.Duration {
-		return (first + time.Duration(runs-1)*other) / time.Duration(runs)
+// trials is how many steps are tried. The first does not count, since what is run for the first time takes
+// longer, and of the others the fastest, of which others on the machine took least.
+const trials = 4
+
+// trialReplicas is how many replicas of a member have rows in a trial: so many that all stages work at once.
+const trialReplicas = 4
+
+// meanRun returns the mean of the runs of a step. What is told of them is one of no replicas, if there was
+// one, and one for each replica of a trial: the first, and others, which are as all others of a step are.
+func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
+	r := stage.Ran{Function: fn}
+	if !slices.ContainsFunc(told, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {
+		r.Nodes = make([]time.Duration, len(fn.Nodes))
 	}
-	r := stage.Ran{Function: fn, Took: mean(first.Took, other.Took)}
-	if len(first.Nodes) == len(other.Nodes) {
-		for i := range first.Nodes {
-			r.Nodes = append(r.Nodes, mean(first.Nodes[i], other.Nodes[i]))
+	replicas := min(trialReplicas, s.waves)
+	first := max(len(told)-max(replicas-1, 1), 0) // of the others; a replica that is alone stands for them
+	for k, o := range told {
+		times := 1.
+		if k >= first {
+			times = float64(s.waves-replicas)/float64(len(told)-first) + 1
+		}
+		share := func(t time.Duration) time.Duration { return time.Duration(times * float64(t) / float64(s.waves)) }
+		r.Took += share(o.Took)
+		for i := range r.Nodes {
+			r.Nodes[i] += share(o.Nodes[i])
 		}
 	}
 	return r
@@ -130,11 +144,11 @@ func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor,
 	return s, nil
 }
 
-// trial returns a batch of numbers of which the first two replicas of every member have rows.
+// trial returns a batch of numbers of which the first replicas of every member have rows.
 func (s *Staged) trial() Batch {
 	b, total := Batch{Rows: map[string]tensor.Tensor{}, Sizes: make([]int, s.config.Replicas)}, 0
 	for _, m := range s.pipeline.stages[0].group.members {
-		for _, r := range m.replicas[:min(2, len(m.replicas))] {
+		for _, r := range m.replicas[:min(trialReplicas, len(m.replicas))] {
 			b.Sizes[r] = s.rows
 			total += s.rows
 		}

@@ -68,8 +68,8 @@ func (t *turns) ready(fn *graph.Function, at int) bool {
 	return t.flow.ready(t.program, fn, t.replicas[at])
 }
 
-// prepare runs the functions of a member without replicas, in a slot of their own: the way back only if the way
-// forward has been prepared by some, or there is still nothing to do.
+// prepare runs the functions of a member without replicas, in a slot of their own: the way back only if the
+// way forward has been prepared by some, or there is still nothing to do.
 func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) error {
 	for _, fn := range []*graph.Function{t.forward, t.backward} {
 		if fn == t.backward && f.due(t) {

@@ -41,7 +41,8 @@ func (s *Session) stagedStep() *StagedStep {
 	return &StagedStep{Seconds: s.divided.Took, Expected: s.divided.Step}
 }
 
-// StagesLine returns a line of text that says how long stages have waited, and a step took; "" if there are none.
+// StagesLine returns a line of text that says how long stages have waited, and a step took; "" if there are
+// none.
 func StagesLine(stages []StageShare, step *StagedStep) string {
 	var waited, expected []string
 	for _, s := range stages {
@@ -51,7 +52,8 @@ func StagesLine(stages []StageShare, step *StagedStep) string {
 	if len(waited) == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("stages waited %s of the time of steps; %s were expected", listed(waited), listed(expected))
+	line := fmt.Sprintf("stages waited %s of the time of steps; %s were expected", listed(waited),
+		listed(expected))
 	if step != nil {
 		line += "; " + step.String()
 	}

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
@@ -25,24 +24,24 @@ func (r *runner) Commit(ctx context.Context, s lifecycle.Step) error {
 		return err
 	}
 	f.Update(fn)
-	return r.checkUpdates(f, updates)
+	return r.checkUpdates(f, fn)
 }
 
 // checkUpdates returns an error that names a state tensor that commit has made
 // infinite or NaN somewhere.
-func (r *runner) checkUpdates(f *run.Frame, updates []graph.Update) error {
-	var bad atomic.Bool
+func (r *runner) checkUpdates(f *run.Frame, fn *run.Function) error {
+	updates := fn.Graph().Updates
 	for _, u := range updates {
-		if s := r.memory.States[u.State]; s.Value.DType == tensor.F32 {
+		if s := r.memory.States[u.State]; s.Value.DType == tensor.F32 && !fn.Value(u.Value).Judged() {
 			x := s.Value.F32()
 			f.EachSpan(len(x), func(_ *run.Worker, from, to int) {
 				if !f.Kernels.AllFinite(x[from:to]) {
-					bad.Store(true)
+					f.NotFinite()
 				}
 			})
 		}
 	}
-	for i := 0; i < len(updates) && bad.Load(); i++ {
+	for i := 0; i < len(updates) && !f.Finite(); i++ {
 		name := updates[i].State
 		if err := device.Finite(name, r.memory.States[name].Value); err != nil {
 			return lifecycle.Errorf(device.NonFinite, "%w", err)

@@ -45,15 +45,32 @@ func elements(f *run.Frame, values []*run.Value) [][]float32 {
 }
 
 // update returns an action that calls do for spans of the operands' and
-// results' elements; scalars are operands too.
+// results' elements; scalars are operands too. It looks whether the results are finite while they are in the
+// cache.
 func update(c *plan.Compiler, do func(in, out [][]float32, from, to int)) run.Action {
 	ins, outs := operands(c)
+	for _, v := range outs {
+		v.IsJudged()
+	}
 	return run.Whole(func(f *run.Frame) error {
 		in, out := elements(f, ins), elements(f, outs)
-		f.EachSpan(len(out[0]), func(_ *run.Worker, from, to int) { do(in, out, from, to) })
+		f.EachSpan(len(out[0]), func(_ *run.Worker, from, to int) {
+			for at := from; at < to; at += judgedAtOnce {
+				end := min(at+judgedAtOnce, to)
+				do(in, out, at, end)
+				for _, x := range out {
+					if !f.Kernels.AllFinite(x[at:end]) {
+						f.NotFinite()
+					}
+				}
+			}
+		})
 		return nil
 	})
 }
+
+// judgedAtOnce is how many elements are updated before they are judged: they stay in the nearest caches.
+const judgedAtOnce = 2048
 
 func buildSGD(c *plan.Compiler) run.Action {
 	o, kernels := kernel.SGD{Momentum: constant(c, "momentum"), Decay: constant(c, "weight_decay"),

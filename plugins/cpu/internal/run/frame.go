@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bnctl/bnctl/device"
@@ -39,6 +40,7 @@ type Frame struct {
 	blocked  time.Duration
 
 	backwards bool // the direction in which the next group goes through the rows
+	infinite  atomic.Bool
 
 	mu     sync.Mutex
 	err    error // of the first row that has one
@@ -53,6 +55,12 @@ func (f *Frame) FailRow(row int, err error) {
 		f.err, f.errRow = err, row
 	}
 }
+
+// NotFinite records that a value that is judged has an element that is infinite or NaN.
+func (f *Frame) NotFinite() { f.infinite.Store(true) }
+
+// Finite reports whether NotFinite was not called.
+func (f *Frame) Finite() bool { return !f.infinite.Load() }
 
 // Start prepares a frame for the rows and inputs of a step.
 func (m *Memory) Start(ctx context.Context, on *Machine, s device.Step) *Frame {

@@ -42,10 +42,17 @@ type Value struct {
 	slack   bool   // an input that has to be copied, for kernels read what lies behind it
 	adds    bool   // its action adds it with Frame.Add where it can
 	summed  bool   // its action writes one replica of it, the sum of all
+	judged  bool   // its action says with Frame.NotFinite if an element is infinite or NaN
 	state   *State // the state tensor that it reads, or becomes in place
 	from    *Value // what the earlier function keeps in another order, and this one gets a copy of
 	input   int    // the input that it is, -1 for none
 }
+
+// IsJudged says that the action that makes v looks whether its elements are finite: see Frame.NotFinite.
+func (v *Value) IsJudged() { v.judged = true }
+
+// Judged reports whether IsJudged was called.
+func (v *Value) Judged() bool { return v.judged }
 
 // NewValue returns the value of a variable, which has no place yet.
 func NewValue(v graph.Variable) *Value {

@@ -220,7 +220,7 @@ func (s *Staged) planned() {
 	}
 }
 
-// forgetTimes begins to count anew how long steps take, and stages wait.
+// forgetTimes begins again to count how long steps take, and stages wait.
 func (s *Staged) forgetTimes() {
 	s.worked, s.stepping, s.updating, s.steps = make([]time.Duration, len(s.programs)), 0, 0, 0
 }

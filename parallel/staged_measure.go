@@ -105,10 +105,11 @@ func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 		if k >= first {
 			times = float64(s.waves-replicas)/float64(len(told)-first) + 1
 		}
-		share := func(t time.Duration) time.Duration { return time.Duration(times * float64(t) / float64(s.waves)) }
-		r.Took += share(o.Took)
+		times /= float64(s.waves)
+		fraction := func(t time.Duration) time.Duration { return time.Duration(times * float64(t)) }
+		r.Took += fraction(o.Took)
 		for i := range r.Nodes {
-			r.Nodes[i] += share(o.Nodes[i])
+			r.Nodes[i] += fraction(o.Nodes[i])
 		}
 	}
 	return r

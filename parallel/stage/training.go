@@ -25,6 +25,7 @@ const (
 	forward phase = iota
 	backward
 	reduce
+	unread // of none: nobody reads what it computes
 )
 
 // training divides the training function.
@@ -32,6 +33,7 @@ func (w *work) training(f *graph.Function) error {
 	c := &trainingCut{cut: w.newCut(f), phase: make([]phase, len(f.Nodes))}
 	c.phases()
 	c.deal()
+	c.readAgain()
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (c *trainingCut) phases() {
 	together := false
 	for i := range c.fn.Nodes {
 		n := &c.fn.Nodes[i]
-		isJudged := strings.Contains(c.fn.NodeName(n)+".", ".again.") ||
+		isJudged := strings.Contains(c.fn.NodeName(n)+".", again+".") ||
 			slices.ContainsFunc(n.In, func(v graph.Value) bool { return v != graph.None && judged[v] })
 		isClosed := slices.ContainsFunc(n.In, func(v graph.Value) bool { return v != graph.None && closed[v] }) ||
 			isJudged && n.Op == graph.AllReduce
@@ -185,7 +187,7 @@ func (c *trainingCut) latest(n *graph.Node) int {
 func (c *trainingCut) check() error {
 	for i := range c.fn.Nodes {
 		for _, v := range c.fn.Nodes[i].In {
-			if v == graph.None || c.maker[v] < 0 {
+			if v == graph.None || c.maker[v] < 0 || c.phase[i] == unread {
 				continue
 			}
 			from, to := c.stage[c.maker[v]], c.stage[i]

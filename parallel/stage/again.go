@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// A value that is computed again for the backward pass is made in the stage of its layer. A later stage
+// cannot wait for it, since its own backward pass comes first; what crossed in the forward pass has the
+// same bits, and is kept:
+//
+//	forward    conv    ->  bn   --across:bn-->  relu
+//	backward           bn.again     kept:bn ->  relu.again  ->  ...
+
+// again is how the name of a value goes on that graph.Recompute computes again.
+const again = ".again"
+
+// readAgain has later stages read what crossed, and leaves out what nobody computes again for then.
+func (c *trainingCut) readAgain() {
+	f, first := *c.fn, map[string]graph.Value{}
+	f.Nodes = slices.Clone(f.Nodes)
+	c.fn = &f
+	for i := range f.Nodes {
+		for _, v := range f.Nodes[i].Out {
+			first[f.Values[v].Name] = v
+		}
+	}
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		n.In = slices.Clone(n.In)
+		for k, v := range n.In {
+			if v == graph.None || c.maker[v] < 0 || c.stage[c.maker[v]] >= c.stage[i] || c.phase[i] == forward {
+				continue
+			}
+			at := strings.LastIndex(f.Values[v].Name, again)
+			if o, ok := first[f.Values[v].Name[:max(at, 0)]]; ok && c.phase[c.maker[o]] == forward {
+				n.In[k] = o
+			}
+		}
+	}
+	c.leaveUnread()
+}
+
+// leaveUnread takes nodes that compute again out of their pass if nobody reads them.
+func (c *trainingCut) leaveUnread() {
+	read := make([]bool, len(c.fn.Values))
+	for _, o := range c.fn.Outputs {
+		read[o.Value] = true
+	}
+	for i, n := range slices.Backward(c.fn.Nodes) {
+		isRead := slices.ContainsFunc(n.Out, func(v graph.Value) bool { return read[v] })
+		if c.phase[i] != forward && !isRead && strings.Contains(c.fn.NodeName(&n)+".", again+".") {
+			c.phase[i] = unread
+			continue
+		}
+		for _, v := range n.In {
+			if v != graph.None {
+				read[v] = true
+			}
+		}
+	}
+}

@@ -365,8 +365,8 @@ func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	v, present := s.ledger.version, s.version
 	for _, d := range s.pipeline.stages {
 		for _, m := range d.group.members {
-			if !d.recovery.restarted {
-				m.base -= d.version - v
+			if m.base -= d.version - v; d.recovery.restarted { // it has not committed since it was loaded
+				m.base = v
 			}
 			m.written, m.verified = 0, v
 		}

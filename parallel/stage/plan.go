@@ -82,7 +82,7 @@ func (p *Plan) wait() {
 	}
 	if p.waves > 0 {
 		all, waves = p.step(), float64(p.waves)
-		p.Step = float64(p.Rows)*all + p.update
+		p.Step = float64(float64(p.Rows)*all) + p.update
 	}
 	for s := range p.Stages {
 		if q := &p.Stages[s]; all > 0 {

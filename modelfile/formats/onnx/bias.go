@@ -32,19 +32,26 @@ func (c *call) biasBehind(n int) graph.Value {
 	return c.declare(name, graph.Bias, c.toF32(x.c))
 }
 
-// endsIn reports whether a name becomes an output by nothing but some operators, a few of them.
+// endsIn reports whether a name becomes an output by nothing but some operators, a few of them. A Cast to
+// truth values is none of them, whatever stands behind it: it changes the numbers.
 func (r *reader) endsIn(name string, by []string, steps int) bool {
 	readers := r.readersOf(name)
 	if len(readers) > 0 && steps == 0 {
 		return false
 	}
 	for _, n := range readers {
-		ends := n.OpType == "" || len(n.Output) == 1 && slices.Contains(by, n.OpType)
+		ends := n.OpType == "" || len(n.Output) == 1 && slices.Contains(by, n.OpType) && !castsToTruth(n)
 		if !ends || n.OpType != "" && !r.endsIn(n.Output[0], by, steps-1) {
 			return false
 		}
 	}
 	return true
+}
+
+func castsToTruth(n *onnxpb.NodeProto) bool {
+	return n.OpType == "Cast" && slices.ContainsFunc(n.Attribute, func(a *onnxpb.AttributeProto) bool {
+		return a.Name == "to" && a.GetI() == int64(onnxpb.TensorProto_BOOL)
+	})
 }
 
 // readersOf returns the nodes that take a name. An output counts as a node without an operator; in

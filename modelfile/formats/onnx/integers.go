@@ -14,10 +14,13 @@ import (
 
 // A bias of integers may be added to sums of products, which are f32 like it.
 
-// moving are the operators that compute nothing.
+// moving are the operators that compute nothing: each element of a result is one of the operand.
 var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
 	"Concat", "MaxPool", "Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace",
-	"SpaceToDepth", "Pad", "Resize", "Upsample", "Compress", "CenterCropPad", "ReduceMax", "ReduceMin", "Where"}
+	"SpaceToDepth", "Pad", "Resize", "Upsample", "Compress", "CenterCropPad", "ReduceMax", "ReduceMin"}
+
+// movingNumbers are those of them that have no form for bytes of the graph.
+var movingNumbers = []string{"Compress", "CenterCropPad", "ReduceMax", "ReduceMin"}
 
 // comparing are the operators that tell integers apart.
 var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
@@ -34,6 +37,9 @@ func (c *call) make(op string) []value {
 			out[0].kind = cmp.Or(c.in[0].kind, c.in[1].kind)
 			return out
 		}
+	}
+	if op == "Where" {
+		return c.chosen()
 	}
 	if integer && !casts && !compares && !sums && !c.moves(op) {
 		c.failOfIntegers()
@@ -58,18 +64,17 @@ func (c *call) make(op string) []value {
 
 // typeOfMoved returns the type in the file of what a node only moves; 0 of others, and of floats.
 func (c *call) typeOfMoved(op string) tensor.DType {
-	from := 0
-	if op == "Where" {
-		from = 1
-	}
-	if !c.moves(op) || len(c.in) <= from || isFloat(c.in[from].dtype()) {
+	if !c.moves(op) || isFloat(c.in[0].dtype()) {
 		return 0
 	}
-	return c.in[from].dtype()
+	return c.in[0].dtype()
 }
 
 // moves reports whether a node moves its operands, and computes nothing.
 func (c *call) moves(op string) bool {
+	if c.in[0].bytes && slices.Contains(movingNumbers, op) {
+		return false
+	}
 	resizes := op == "Resize" || op == "Upsample"
 	return slices.Contains(moving, op) && !(resizes && c.text("mode", "nearest") != "nearest")
 }

@@ -22,7 +22,8 @@ var wholeOps = []string{"Add", "Sub", "Mul", "Div", "Mod"}
 
 // keepExtents are the operators that move integers, and add none.
 var keepExtents = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice",
-	"Split", "Gather", "GatherElements", "GatherND", "Concat", "Tile", "Expand"}
+	"Split", "Compress", "ReduceMax", "ReduceMin",
+	"Gather", "GatherElements", "GatherND", "Concat", "Tile", "Expand"}
 
 // extent returns the bounds of a value; nil if they are not known.
 func (x value) extent() *extent {

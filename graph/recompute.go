@@ -12,10 +12,12 @@ import (
 // operands, and sums over rows are never repeated. It tries segments of equal size,
 // takes those with the least ActivationBytes, and adds and removes single cuts
 // while that reduces them. It returns f itself if no segments need less. state is
-// the table of f.
-func Recompute(f *Function, state []State) (*Function, error) {
+// the table of f. rounded says which values a device rounds where it stores them and not where
+// it fuses them away; nil: none.
+func Recompute(f *Function, state []State, rounded func(Type) bool) (*Function, error) {
 	const most = 32
 	s := &search{f: f, state: state, back: f.backward(), best: f, least: f.ActivationBytes()}
+	s.fusions = newFusions(f, s.back, rounded)
 	stored := s.stored()
 	for segments := 1; segments <= most; segments++ {
 		s.try(s.even(segments, func(Value) bool { return true }))
@@ -41,6 +43,8 @@ type search struct {
 	cuts  []bool // of best; nil: it is f
 	least int    // ActivationBytes of best
 	err   error
+
+	fusions *fusions
 }
 
 // try makes the function with such cuts, and keeps it if it is the best so far.
@@ -48,7 +52,9 @@ func (s *search) try(cuts []bool) {
 	if s.err != nil {
 		return
 	}
-	g, err := s.f.recomputed(s.state, s.back, cuts)
+	again := s.f.between(s.back, cuts)
+	s.fusions.preserve(again)
+	g, err := s.f.recomputed(s.state, s.back, again)
 	if err != nil {
 		s.err = fmt.Errorf("recompute: %w", err)
 		return
@@ -188,9 +194,9 @@ func (f *Function) backward() []bool {
 	return nodes
 }
 
-// recomputed returns f with its forward pass cut.
-func (f *Function) recomputed(state []State, back, cuts []bool) (*Function, error) {
-	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: f.between(back, cuts)}
+// recomputed returns f with these nodes of its forward pass computed again, by result.
+func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node) (*Function, error) {
+	r := &recomputing{Copier: NewCopier(f, NewBuilder(f.Name, &state)), again: again}
 	r.Inputs()
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -232,19 +238,4 @@ func (f *Function) between(back, cuts []bool) map[Value]*Node {
 type recomputing struct {
 	Copier
 	again map[Value]*Node // by value, what is to be computed again and was not yet
-}
-
-// repeat computes v again, and before it what it is made of.
-func (r *recomputing) repeat(v Value) {
-	n := r.again[v]
-	if n == nil {
-		return
-	}
-	delete(r.again, v)
-	var in []Value
-	for _, o := range n.In {
-		r.repeat(o)
-		in = append(in, r.Value(o))
-	}
-	r.To[v] = r.Builder.Node(n.Op, r.Builder.UniqueName(r.From.Values[v].Name+".again"), n.Attrs, in...)[0]
 }

@@ -43,7 +43,8 @@ func (s *Session) drive(ctx context.Context, tight bool, state map[string]tensor
 		stages.BF16 = s.plan.recipe.Precision == device.BF16
 		c := s.driverConfig()
 		if recomputes(s.plan.config.Recompute, true) && program == s.plan.program {
-			c.Recomputing = func() (*graph.Program, error) { return recomputing(program) }
+			precision := s.plan.recipe.Precision
+			c.Recomputing = func() (*graph.Program, error) { return recomputing(program, precision) }
 		}
 		d, err := parallel.OpenStaged(ctx, s.plan.template.Graph, program, stages, state, s.devices.members, c)
 		if err == nil {

@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -47,8 +49,11 @@ type golden struct {
 	graph               string  // of a model that is not in the zoo
 	aux                 float64 // weight of the auxiliary loss
 	recompute           bool
-	mixed               bool // with the rows before, and label smoothing
-	whole               bool // labels are those of pictures, not of pixels
+	precision           string
+	mode                bn.Mode // bn.Sync if empty
+	replicas            int     // goldenReplicas if 0
+	mixed               bool    // with the rows before, and label smoothing
+	whole               bool    // labels are those of pictures, not of pixels
 }
 
 var (
@@ -183,7 +188,8 @@ func (g *golden) input(step int, p *plan) parallel.Batch {
 			y.I32()[i] = int32(word%uint32(g.classes+1)) - 1
 		}
 	}
-	rows := map[string]tensor.Tensor{"x": x, parallel.InputLabels: y}
+	rows := map[string]tensor.Tensor{"x": x, parallel.InputLabels: y,
+		parallel.InputIdent: tensor.New(tensor.I64, goldenBatch, 2)}
 	if g.mixed {
 		partners := tensor.New(tensor.I32, y.Shape...)
 		size := len(y.Bytes) / goldenBatch
@@ -193,13 +199,14 @@ func (g *golden) input(step int, p *plan) parallel.Batch {
 		withPartners(rows, &b, 0)
 	}
 	return parallel.Batch{Rows: rows, Inverse: inverse(p.weighed(rows)),
-		Sizes: parallel.Split(goldenBatch, goldenReplicas)}
+		Sizes: parallel.Split(goldenBatch, cmp.Or(g.replicas, goldenReplicas))}
 }
 
 // run trains three steps on two devices and returns losses and state.
 func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map[string]tensor.Tensor) {
 	ctx, m := context.Background(), g.build(t)
-	r := &Recipe{Batch: goldenBatch, Replicas: goldenReplicas, Accumulate: 1, BN: bn.Sync, BNStats: bn.Pooled,
+	mode, replicas := cmp.Or(g.mode, bn.Sync), cmp.Or(g.replicas, goldenReplicas)
+	r := &Recipe{Batch: goldenBatch, Replicas: replicas, Accumulate: 1, BN: mode, BNStats: bn.Pooled,
 		Optimizer: "sgd", LR: g.lr, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
 		LabelSmoothing: map[bool]float64{true: 0.1}[g.mixed], Augment: map[bool]string{true: "mixup"}[g.mixed],
 		ClassWeights: g.weights, AuxWeight: g.aux, Data: Data{Samples: goldenBatch, Classes: g.classes}}
@@ -209,14 +216,14 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 			t.Fatal(err)
 		}
 	}
-	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: goldenReplicas, BN: bn.Sync})
+	wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: replicas, BN: mode})
 	must(err)
 	trained, err := Trained(m.Graph, nil)
 	must(err)
 	program, err := Program(r, m.Graph, wrapped, trained)
 	must(err)
 	if g.recompute {
-		program, err = recomputing(program)
+		program, err = recomputing(program, g.precision)
 		must(err)
 	}
 	schedule, err := NewSchedule(r)
@@ -226,17 +233,20 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	loss := &plan{classWeights: weights}
 	layers, err := bn.Layers(wrapped.Main)
 	must(err)
-	statistics, err := bn.New(layers, m.State, bn.Sync, bn.Pooled)
-	must(err)
+	var statistics *bn.Statistics // frozen ones do not change
+	if mode != bn.Frozen {
+		statistics, err = bn.New(layers, m.State, mode, bn.Pooled)
+		must(err)
+	}
 	var devices []parallel.Member
 	for i := range 2 {
-		d, err := p.Open(ctx, device.DefaultID, device.Options{Threads: 1})
+		d, err := p.Open(ctx, device.DefaultID, device.Options{Threads: 1, Precision: g.precision})
 		must(err)
 		t.Cleanup(func() { d.Close() })
 		devices = append(devices, parallel.Member{Name: fmt.Sprint(i), Device: d})
 	}
 	driver, err := parallel.Open(ctx, program, m.State, devices,
-		parallel.Config{Replicas: goldenReplicas, Batch: goldenBatch})
+		parallel.Config{Replicas: replicas, Batch: goldenBatch})
 	must(err)
 	t.Cleanup(func() { driver.Close() })
 	var losses []float64
@@ -244,16 +254,20 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 		batch := g.input(step, loss)
 		result, err := driver.Step(ctx, batch)
 		must(err)
-		must(bn.Check(layers, result.Moments))
+		if statistics != nil {
+			must(bn.Check(layers, result.Moments))
+		}
 		must(driver.Commit(ctx, Hyper(r, schedule, step, 0)))
-		statistics, err = statistics.Next(result.Moments)
-		must(err)
+		if statistics != nil {
+			statistics, err = statistics.Next(result.Moments)
+			must(err)
+		}
 		losses = append(losses, ratio(loss.perLabel(batch, result).Loss, result.Counted))
 	}
 	state, err := driver.State(ctx)
 	must(err)
-	for name, v := range statistics.Tensors() {
-		state[name] = v
+	if statistics != nil {
+		maps.Copy(state, statistics.Tensors())
 	}
 	return losses, state
 }

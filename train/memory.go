@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -45,7 +46,7 @@ func MemoryOf(name string, size models.Size, batch int) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := recomputing(p)
+	again, err := recomputing(p, device.F32)
 	if err != nil {
 		return nil, err
 	}

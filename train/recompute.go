@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
@@ -22,7 +23,7 @@ const (
 func (p *plan) loaded(tight bool) (*graph.Program, error) {
 	switch want := p.config.Recompute; {
 	case recomputes(want, tight):
-		return recomputing(p.program)
+		return recomputing(p.program, p.recipe.Precision)
 	case want == "" || want == autoRecompute || want == noRecompute:
 		return p.program, nil
 	default:
@@ -37,15 +38,19 @@ func recomputes(way string, tight bool) bool {
 }
 
 // recomputing returns a program of Program whose training function keeps less of
-// the forward pass: graph.Recompute. Its results have the same bits.
-func recomputing(p *graph.Program) (*graph.Program, error) {
+// the forward pass: graph.Recompute. Its results have the same bits at this precision.
+func recomputing(p *graph.Program, precision string) (*graph.Program, error) {
+	var rounded func(graph.Type) bool
+	if precision == device.BF16 {
+		rounded = device.StoredBF16
+	}
 	out := &graph.Program{Name: p.Name, State: p.State, Functions: slices.Clone(p.Functions)}
 	for i, f := range out.Functions {
 		if f.Name != graph.Train {
 			continue
 		}
 		var err error
-		if out.Functions[i], err = graph.Recompute(f, p.State); err != nil {
+		if out.Functions[i], err = graph.Recompute(f, p.State, rounded); err != nil {
 			return nil, err
 		}
 	}

@@ -41,7 +41,7 @@ func TestRecomputeHalvesActivations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		less, err := recomputing(p)
+		less, err := recomputing(p, device.F32)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,7 +82,7 @@ func recomputed(t *testing.T, p *graph.Program) *graph.Program {
 		if f.Name != graph.Train {
 			continue
 		}
-		again, err := graph.Recompute(f, p.State)
+		again, err := graph.Recompute(f, p.State, nil)
 		if err != nil || len(computedAgain(again)) == 0 {
 			t.Fatal(err, "nothing is computed again")
 		}

@@ -65,10 +65,10 @@ func newStageRanks(ctx context.Context, c Config, devices []Member) (*stageRanks
 	r := &stageRanks{peers: p, devices: make([]rankDevices, len(all))}
 	for rank, record := range all {
 		d := &r.devices[rank]
-		r.measure = r.measure || d.Measure
 		if err := json.Unmarshal(record, d); err != nil || len(d.Names) == 0 || len(d.Free) != len(d.Names) {
 			return nil, &RankError{rank, fmt.Sprintf("what it says of its devices is none of bnctl: %q", record), ""}
 		}
+		r.measure = r.measure || d.Measure
 	}
 	return r, nil
 }

@@ -40,7 +40,7 @@ func TestMonitorSleeps(t *testing.T) {
 		}
 	}
 	if len(all) < enough {
-		t.Skip("others want the cores")
+		t.Skip("others want the cores: too few tries in which both workers had one, and only these say who sleeps")
 	}
 	slices.Sort(all)
 	if n := all[enough/2]; n > 3*runs {
@@ -53,7 +53,7 @@ func sleeps(t *testing.T) (total int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/self/task/*/status")
 	if err != nil || len(files) == 0 {
-		t.Skip("no /proc")
+		t.Skip("no /proc here, which counts how often threads sleep")
 	}
 	for _, f := range files {
 		b, _ := os.ReadFile(f) // a thread may be gone

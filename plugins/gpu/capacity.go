@@ -61,7 +61,7 @@ func (e *executable) Grow(c device.Capacity, retained bool) error {
 
 // move gives slots their new buffers, with the retained values copied if there are any.
 func (e *executable) move(made map[*slot]Buffer, c device.Capacity, retained bool) (err error) {
-	e.uploaded = nil
+	e.uploaded, e.nodes = nil, nil
 	for r, b := range made {
 		if r.buffer != 0 {
 			if retained { // it may lie in this one

@@ -71,7 +71,7 @@ func (e *executable) reserved(r *slot) bool {
 			return true
 		}
 	}
-	return r == e.owner || r == e.starts || r.kind == 0 || r.kind == chunks || e.isPartition(r)
+	return r == e.owner || r == e.starts || r == e.tree || r == e.partials || r.kind == 0 || r.kind == chunks || e.isPartition(r)
 }
 
 // isPartition reports whether a slot belongs to a partition.
@@ -132,6 +132,9 @@ func (c *compiler) build(i int) {
 		c.refuseNode("this device does not have the operation")
 	}
 	c.fn.ends[len(c.steps)] = c.node.Out[0]
+	if norm, ok := c.folded[c.node.Out[0]]; ok {
+		c.fn.ends[len(c.steps)] = norm.Product
+	}
 	c.exe.slots.free = append(c.exe.slots.free, c.temps...)
 	c.release(i)
 }

@@ -93,8 +93,8 @@ func buildBinary(c *compiler) {
 		op = comparisons + slices.Index(graph.Comparisons, c.node.Text("of"))
 	}
 	a, b := c.spread(0), c.spread(1)
-	t := c.table(y.Shape, a.strides, b.strides)
-	c.launch(kernel, y.Kind, y.count, a.from, b.from, y, c.exe.owner, t, y.count, len(y.Shape), op,
+	lists := merged(y.Shape, a.strides, b.strides)
+	c.launch(kernel, y.Kind, y.count, a.from, b.from, y, c.exe.owner, c.table(lists...), y.count, len(lists[0]), op,
 		a.units, a.count, b.units, b.count)
 }
 
@@ -104,8 +104,8 @@ func buildWhere(c *compiler) {
 		kernel = "where64"
 	}
 	test, x, z := c.spread(0), c.spread(1), c.spread(2)
-	t := c.table(y.Shape, test.strides, x.strides, z.strides)
-	c.launch(kernel, y.Kind, y.count, test.from, x.from, z.from, y, c.exe.owner, t, y.count, len(y.Shape),
+	lists := merged(y.Shape, test.strides, x.strides, z.strides)
+	c.launch(kernel, y.Kind, y.count, test.from, x.from, z.from, y, c.exe.owner, c.table(lists...), y.count, len(lists[0]),
 		test.units, test.count, x.units, x.count, z.units, z.count)
 }
 

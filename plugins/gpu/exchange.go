@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
@@ -23,14 +24,13 @@ func buildAllReduce(c *compiler) {
 			lane = collective.Gradients
 		}
 		a := &exchange{lane: lane}
+		most := 0
 		for i := x.From; i < x.To; i++ {
 			n := &c.fn.Nodes[i]
-			r := reduced{from: c.fn.values[n.In[0]], to: c.fn.values[n.Out[0]], op: collective.Sum}
-			if n.Text("of") == "moments" {
-				r.op = collective.MergeMoments
-			}
-			a.nodes = append(a.nodes, r)
+			r := newReduced(c.fn.values[n.In[0]], c.fn.values[n.Out[0]], n.Text("of") == "moments")
+			a.nodes, most = append(a.nodes, r), max(most, r.to.size())
 		}
+		c.exe.partials.bytes = max(c.exe.partials.bytes, most)
 		c.steps = append(c.steps, a)
 	}
 }
@@ -39,10 +39,23 @@ func buildAllReduce(c *compiler) {
 type reduced struct {
 	from, to *value
 	op       collective.Op
+	kernel   string
+	n        int // threads of a node of the tree
 }
 
-// exchange is a step on the host: it combines what the replicas of this device
-// have along the canonical tree, and then exchanges with the other members.
+func newReduced(from, to *value, moments bool) reduced {
+	r := reduced{from: from, to: to, op: collective.Sum, kernel: "tree_sum32", n: to.count}
+	switch {
+	case moments:
+		r.op, r.kernel, r.n = collective.MergeMoments, "tree_moments", to.count/2
+	case to.DType == tensor.F64:
+		r.kernel = "tree_sum64"
+	}
+	return r
+}
+
+// exchange combines on the device what its replicas have, along the canonical tree, and the results,
+// on the host, with those of the other members. A device that has all replicas has the result.
 type exchange struct {
 	nodes []reduced
 	lane  collective.Lane
@@ -50,13 +63,29 @@ type exchange struct {
 
 func (x *exchange) run(f *frame) error {
 	leaves, local := f.members()
+	cover := collective.Cover(leaves, local)
+	if err := f.uploadTree(cover, local); err != nil {
+		return err
+	}
+	if g := f.group; g == nil || g.Alone() {
+		return x.alone(f, len(cover))
+	}
 	values := make([]collective.Reduction, len(x.nodes))
 	for i, n := range x.nodes {
-		replicas, err := f.output(n.from)
-		if err != nil {
+		if err := n.combine(f, len(cover), f.exe.partials); err != nil {
 			return err
 		}
-		values[i] = n.reduction(f, replicas, leaves, local)
+		values[i] = collective.Reduction{Op: n.op, Result: tensor.New(n.to.DType, n.to.Shape...)}
+		for k, node := range cover {
+			p := collective.Partial{Node: node}
+			if f.rowsOf(node, local) > 0 {
+				p.Value = tensor.New(n.to.DType, n.to.Shape...)
+				if err := f.exe.backend.driver.Read(p.Value.Bytes, f.exe.partials.buffer, k*n.to.size()); err != nil {
+					return err
+				}
+			}
+			values[i].Partials = append(values[i].Partials, p)
+		}
 	}
 	if err := f.exchange(x, values); err != nil {
 		return err
@@ -69,22 +98,38 @@ func (x *exchange) run(f *frame) error {
 	return nil
 }
 
-// exchange brings the results of all members together, or of this one alone.
-func (f *frame) exchange(x *exchange, values []collective.Reduction) error {
-	g := f.group
-	if g != nil && !g.Alone() {
-		tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: x.lane,
-			Sequence: f.sequence[x.lane], Name: x.nodes[0].from.name}
-		f.sequence[x.lane]++
-		defer func(began time.Time) { f.blocked += time.Since(began) }(time.Now())
-		return g.Exchange.Start(f.ctx, tag, values)()
-	}
-	for _, v := range values {
-		if len(v.Partials) == 1 { // the root of the tree
-			copy(v.Result.Bytes, v.Partials[0].Value.Bytes)
+// alone leaves the results on the device: zeros if there is no replica.
+func (x *exchange) alone(f *frame, nodes int) (err error) {
+	for _, n := range x.nodes {
+		if nodes == 0 {
+			err = f.exe.backend.driver.Write(n.to.buffer(), 0, make([]byte, n.to.size()))
+		} else {
+			err = n.combine(f, nodes, n.to)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// combine launches the combination of a value over that number of nodes of the tree.
+func (r reduced) combine(f *frame, nodes int, to any) error {
+	if nodes == 0 || r.n == 0 {
+		return nil
+	}
+	l := &launch{kernel: r.kernel, args: []any{r.from, to, f.exe.tree, f.exe.starts, r.n}}
+	return f.launch(l, [2]int{(r.n + Threads - 1) / Threads, nodes}, int32(0))
+}
+
+// exchange brings the results of all members together.
+func (f *frame) exchange(x *exchange, values []collective.Reduction) error {
+	g := f.group
+	tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: x.lane,
+		Sequence: f.sequence[x.lane], Name: x.nodes[0].from.name}
+	f.sequence[x.lane]++
+	defer func(began time.Time) { f.blocked += time.Since(began) }(time.Now())
+	return g.Exchange.Start(f.ctx, tag, values)()
 }
 
 // members returns the number of replicas of the group and those of this device.
@@ -98,24 +143,29 @@ func (f *frame) members() (leaves int, local []int) {
 	return len(f.rows), local
 }
 
-// reduction combines the largest subtrees whose replicas this device has.
-func (n reduced) reduction(f *frame, replicas tensor.Tensor, leaves int, local []int) collective.Reduction {
-	out := collective.Reduction{Op: n.op, Result: tensor.New(n.to.DType, n.to.Shape...)}
-	at := map[int]int{}
-	for i, r := range local {
-		at[r] = i
+// uploadTree writes to the device which of its replicas each node of the tree has, unless it is there.
+func (f *frame) uploadTree(cover []collective.Node, local []int) error {
+	var nodes []int32
+	for _, n := range cover {
+		first, _ := slices.BinarySearch(local, n.From)
+		nodes = append(nodes, int32(first), int32(n.To-n.From))
 	}
-	for _, node := range collective.Cover(leaves, local) {
-		sum := collective.Reduce(n.op, node, func(r int) tensor.Tensor {
-			i := at[r]
-			if f.rows[i] == 0 {
-				return tensor.Tensor{}
-			}
-			replica := replicas.Rows(i, i+1)
-			replica.Shape = n.to.Shape
-			return replica
-		})
-		out.Partials = append(out.Partials, collective.Partial{Node: node, Value: sum})
+	if len(nodes) == 0 || slices.Equal(f.exe.nodes, nodes) {
+		return nil
 	}
-	return out
+	f.exe.nodes = nil
+	if err := f.exe.backend.driver.Write(f.exe.tree.buffer, 0, tensor.Of(nodes, len(nodes)).Bytes); err != nil {
+		return err
+	}
+	f.exe.nodes = nodes
+	return nil
+}
+
+// rowsOf returns how many rows the replicas of a node have, which are all on this device.
+func (f *frame) rowsOf(n collective.Node, local []int) (rows int) {
+	first, _ := slices.BinarySearch(local, n.From)
+	for i := range n.To - n.From {
+		rows += f.rows[first+i]
+	}
+	return rows
 }

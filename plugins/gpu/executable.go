@@ -17,7 +17,10 @@ type executable struct {
 	owner      *slot                 // for every row its replica
 	starts     *slot                 // for every replica its first row, and how many it has
 	partitions map[[2]int]*partition // by rows of a chunk, and positions of a row
+	tree       *slot                 // for every node of the tree over replicas its first one here, and how many it has
+	partials   *slot                 // a value of every such node, for those of other devices
 	uploaded   []int                 // rows of each replica, as they are on the device; nil: none are
+	nodes      []int32               // what tree has; nil: nothing
 	notFinite  *slot                 // a word: whether an update of commit is infinite or NaN; nil without one
 	capacity   device.Capacity
 }
@@ -36,6 +39,7 @@ func (e *executable) prepare(c device.Capacity) error {
 		return err
 	}
 	e.owner, e.starts = e.slots.reserve(graph.Rows, 4), e.slots.reserve(graph.Replica, 8)
+	e.tree, e.partials = e.slots.reserve(graph.Replica, 8), e.slots.reserve(graph.Replica, 0)
 	var refused device.Refused
 	for _, fn := range e.program.InOrder() {
 		refused.Nodes = append(refused.Nodes, e.lower(fn)...)

@@ -49,11 +49,36 @@ func broadcast(from, to []int) []int {
 	return out
 }
 
+// merged returns a shape and the strides of operands with fewer axes: two that every operand goes through as through
+// one are one, and those of length 1 are left out.
+func merged(shape []int, strides ...[]int) [][]int {
+	lists := make([][]int, 1+len(strides))
+	for i, n := range shape {
+		if n == 1 {
+			continue
+		}
+		last, joins := len(lists[0])-1, len(lists[0]) > 0
+		for k, s := range strides {
+			joins = joins && lists[1+k][last] == n*s[i]
+		}
+		if joins {
+			lists[0][last] *= n
+		} else {
+			lists[0], last = append(lists[0], n), last+1
+		}
+		for k, s := range strides {
+			lists[1+k] = append(lists[1+k][:last], s[i])
+		}
+	}
+	return lists
+}
+
 // move copies a region of x, of this shape, to one of y.
 func (c *compiler) move(x, y *value, shape []int, src, dst region) {
 	kernel := map[int]string{1: "move1", 4: "move4", 8: "move8"}[y.DType.Size()]
 	n := tensor.Count(shape)
-	c.launch(kernel, y.Kind, n, x, y, c.exe.owner, c.table(shape, src.strides, dst.strides), n, len(shape),
+	lists := merged(shape, src.strides, dst.strides)
+	c.launch(kernel, y.Kind, n, x, y, c.exe.owner, c.table(lists...), n, len(lists[0]),
 		src.from, dst.from, unitsOf(x, y.Kind), x.count, y.count)
 }
 

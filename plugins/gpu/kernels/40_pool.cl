@@ -38,6 +38,11 @@ FUNCTION int largest_of(IN float *x, IN int *g, int oy, int ox, int py, int px) 
 	return by == py && bx == px;
 }
 
+// first_window is the first window of a size and stride that sees coordinate p of the padded image.
+FUNCTION int first_window(int p, int size, int stride) {
+	return p < size ? 0 : (p - size) / stride + 1;
+}
+
 // pool_back adds up, in the order of the outputs, what the windows that see a
 // pixel give it: max_pool's gradient goes to the first maximum, that of an
 // average is divided.
@@ -48,14 +53,10 @@ KERNEL pool_back(int first, IN float *x, IN float *dy, OUT float *dx, IN int *ta
 	int c = e / (G_H * G_W), py = e % (G_H * G_W) / G_W, px = e % G_W;
 	dy += unit * count_dy + c * G_OH * G_OW;
 	float s = 0.0f;
-	for (int oy = 0; oy < G_OH; oy++) {
+	for (int oy = first_window(py + G_TOP, G_KH, G_SH); oy < G_OH && oy * G_SH <= py + G_TOP; oy++) {
 		int y0 = oy * G_SH - G_TOP;
-		if (py < y0 || py >= y0 + G_KH)
-			continue;
-		for (int ox = 0; ox < G_OW; ox++) {
+		for (int ox = first_window(px + G_LEFT, G_KW, G_SW); ox < G_OW && ox * G_SW <= px + G_LEFT; ox++) {
 			int x0 = ox * G_SW - G_LEFT;
-			if (px < x0 || px >= x0 + G_KW)
-				continue;
 			float v = dy[oy * G_OW + ox];
 			if (of_max) {
 				if (largest_of(x + unit * n + c * G_H * G_W, g, oy, ox, py, px))

@@ -23,26 +23,49 @@ FUNCTION moments merged(moments a, moments b) {
 	return m;
 }
 
-// place is where position p of a channel lies, seen from the first row of a part.
-FUNCTION long place(int p, int c, int channels, int positions) {
-	return ((long)(p / positions) * channels + c) * positions + p % positions;
+// walk goes through the positions of a channel of some rows: at is where one lies, seen from the first of them,
+// and left how many of its row come from there on.
+typedef struct walk {
+	long at;
+	int left;
+} walk;
+
+FUNCTION walk walk_from(int p, int c, int channels, int positions) {
+	walk w;
+	w.at = ((long)(p / positions) * channels + c) * positions + p % positions;
+	w.left = positions - p % positions;
+	return w;
+}
+
+FUNCTION walk next(walk w, int channels, int positions) {
+	w.at++;
+	if (--w.left == 0) {
+		w.at += (long)(channels - 1) * positions;
+		w.left = positions;
+	}
+	return w;
 }
 
 // span_moments are those of positions [from, to) of a channel. Blocks are shifted by
 // their own mean in float32.
 FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels, int positions) {
 	double k0 = 0.0, t1 = 0.0, t2 = 0.0;
+	walk start = walk_from(from, c, channels, positions);
 	for (int b = from; b < to; b += BLOCK) {
 		int end = b + BLOCK < to ? b + BLOCK : to;
 		double size = (double)(end - b);
 		float k = 0.0f, s = 0.0f, squares = 0.0f;
-		for (int p = b; p < end; p++)
-			k += x[place(p, c, channels, positions)];
+		walk w = start;
+		for (int p = b; p < end; p++) {
+			k += x[w.at];
+			w = next(w, channels, positions);
+		}
 		k *= (float)(1.0 / size);
 		for (int p = b; p < end; p++) {
-			float d = x[place(p, c, channels, positions)] - k;
+			float d = x[start.at] - k;
 			s += d;
 			squares += d * d;
+			start = next(start, channels, positions);
 		}
 		if (b == from)
 			k0 = (double)k;
@@ -117,14 +140,15 @@ FUNCTION double2 span_sums(IN float *x, IN float *dy, int from, int to, int c, i
 	double mean, int both) {
 	float k = (float)mean;
 	double s1 = 0.0, s2 = 0.0;
+	walk w = walk_from(from, c, channels, positions);
 	for (int b = from; b < to; b += BLOCK) {
 		int end = b + BLOCK < to ? b + BLOCK : to;
 		float p1 = 0.0f, p2 = 0.0f;
 		for (int p = b; p < end; p++) {
-			long i = place(p, c, channels, positions);
-			float g = dy[i];
+			float g = dy[w.at];
 			p1 += g;
-			p2 += both ? g * (x[i] - k) : 0.0f;
+			p2 += both ? g * (x[w.at] - k) : 0.0f;
+			w = next(w, channels, positions);
 		}
 		s1 += (double)p1;
 		s2 += (double)p2;

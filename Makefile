@@ -134,8 +134,9 @@ test-cuda: cuda-binary ## conformance, cases and training by bits, with an NVIDI
 	bin/cuda.test -test.run Hardware -test.v -test.timeout 60m
 
 .PHONY: bench-cuda
-bench-cuda: cuda-binary ## images/s and figures of kernels, with an NVIDIA GPU
-	bin/cuda.test -test.run '^$$' -test.bench Hardware -test.timeout 60m
+bench-cuda: build ## images/s of two networks, with an NVIDIA GPU
+	for mode in infer train; do for network in resnet50 mobilenetv2; do \
+		bin/bnctl bench $$network --mode $$mode --batch 64 --devices cuda:0 || exit 1; done; done
 
 .PHONY: chaos-mpi
 chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, root, half an hour)

@@ -71,7 +71,11 @@ func (e *executable) reserved(r *slot) bool {
 			return true
 		}
 	}
-	return r == e.owner || r == e.starts || r == e.tree || r == e.partials || r.kind == 0 || r.kind == chunks || e.isPartition(r)
+	switch r {
+	case e.owner, e.starts, e.tree, e.partials:
+		return true
+	}
+	return r.kind == 0 || r.kind == chunks || e.isPartition(r)
 }
 
 // isPartition reports whether a slot belongs to a partition.

@@ -94,7 +94,8 @@ func buildBinary(c *compiler) {
 	}
 	a, b := c.spread(0), c.spread(1)
 	lists := merged(y.Shape, a.strides, b.strides)
-	c.launch(kernel, y.Kind, y.count, a.from, b.from, y, c.exe.owner, c.table(lists...), y.count, len(lists[0]), op,
+	t, rank := c.table(lists...), len(lists[0])
+	c.launch(kernel, y.Kind, y.count, a.from, b.from, y, c.exe.owner, t, y.count, rank, op,
 		a.units, a.count, b.units, b.count)
 }
 
@@ -105,7 +106,8 @@ func buildWhere(c *compiler) {
 	}
 	test, x, z := c.spread(0), c.spread(1), c.spread(2)
 	lists := merged(y.Shape, test.strides, x.strides, z.strides)
-	c.launch(kernel, y.Kind, y.count, test.from, x.from, z.from, y, c.exe.owner, c.table(lists...), y.count, len(lists[0]),
+	t, rank := c.table(lists...), len(lists[0])
+	c.launch(kernel, y.Kind, y.count, test.from, x.from, z.from, y, c.exe.owner, t, y.count, rank,
 		test.units, test.count, x.units, x.count, z.units, z.count)
 }
 

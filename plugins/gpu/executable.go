@@ -17,7 +17,7 @@ type executable struct {
 	owner      *slot                 // for every row its replica
 	starts     *slot                 // for every replica its first row, and how many it has
 	partitions map[[2]int]*partition // by rows of a chunk, and positions of a row
-	tree       *slot                 // for every node of the tree over replicas its first one here, and how many it has
+	tree       *slot                 // for every node of the tree its first replica here, and how many it has
 	partials   *slot                 // a value of every such node, for those of other devices
 	uploaded   []int                 // rows of each replica, as they are on the device; nil: none are
 	nodes      []int32               // what tree has; nil: nothing

@@ -49,8 +49,8 @@ func broadcast(from, to []int) []int {
 	return out
 }
 
-// merged returns a shape and the strides of operands with fewer axes: two that every operand goes through as through
-// one are one, and those of length 1 are left out.
+// merged returns a shape and the strides of operands with fewer axes: two that every operand
+// goes through as through one are one, and those of length 1 are left out.
 func merged(shape []int, strides ...[]int) [][]int {
 	lists := make([][]int, 1+len(strides))
 	for i, n := range shape {

@@ -52,14 +52,14 @@ func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64)
 type Figures struct {
 	Registers int32 // of a thread
 	Shared    int32 // bytes of a block
-	Spilled   int32 // bytes of a thread, in memory
+	Local     int32 // bytes of a thread: its arrays, and what is spilled
 }
 
 // Figures returns those of a kernel.
 func (x *Context) Figures(name string) (f Figures, err error) {
 	err = x.do(func() error {
 		k, err := x.kernel(name)
-		for what, to := range map[int32]*int32{1: &f.Shared, 3: &f.Spilled, 4: &f.Registers} {
+		for what, to := range map[int32]*int32{1: &f.Shared, 3: &f.Local, 4: &f.Registers} {
 			if err == nil {
 				err = x.c.check("cuFuncGetAttribute", x.c.figure(to, what, k))
 			}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
@@ -17,6 +18,40 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
+// pool keeps the contexts of devices that were closed for the next: one takes a third of a second, and
+// conformance opens a device for every case.
+type pool struct {
+	mu   sync.Mutex
+	free []gpu.Driver
+}
+
+func (p *pool) open(uuid string) (gpu.Driver, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		d := p.free[n-1]
+		p.free = p.free[:n-1]
+		return pooled{d, p}, nil
+	}
+	d, err := openDriver(uuid)
+	return pooled{d, p}, err
+}
+
+// pooled is a driver that goes back to its pool.
+type pooled struct {
+	gpu.Driver
+	of *pool
+}
+
+func (d pooled) Close() error {
+	d.of.mu.Lock()
+	defer d.of.mu.Unlock()
+	d.of.free = append(d.of.free, d.Driver)
+	return nil
+}
+
+var contexts pool
+
 // opened opens the first GPU of this machine.
 func opened(ctx context.Context, precision string) (device.Device, error) {
 	list, reason, err := Provider{}.List(ctx)
@@ -26,11 +61,11 @@ func opened(ctx context.Context, precision string) (device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Provider{}.Open(ctx, list[0].ID, device.Options{Precision: precision})
+	return Provider{open: contexts.open}.Open(ctx, list[0].ID, device.Options{Precision: precision})
 }
 
-// openHardware opens it for a test of make test-cuda or bench-cuda.
-func openHardware(t testing.TB) device.Device {
+// openHardware opens it for a test of make test-cuda.
+func openHardware(t *testing.T) device.Device {
 	t.Helper()
 	d, err := opened(context.Background(), "")
 	if err != nil {
@@ -109,56 +144,22 @@ func TestHardwareTraining(t *testing.T) {
 	}
 }
 
-func BenchmarkHardware(b *testing.B) {
-	ctx := context.Background()
-	for name, side := range map[string]int{"resnet50": 224, "mobilenetv2": 224} {
-		d := openHardware(b)
-		b.Run(name+" infer", func(b *testing.B) {
-			const rows = 64
-			p, err := bitwise.Model(name, side)
-			if err != nil {
-				b.Fatal(err)
-			}
-			run, done, err := bitwise.Repeated(ctx, d, p, rows)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer done()
-			for b.Loop() {
-				if err := run(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "images/s")
-		})
-		b.Run(name+" train", func(b *testing.B) {
-			run := bitwise.Run{Model: name, Side: side, BN: bn.Sync, Batch: 64, Replicas: 8, Steps: 4}
-			for b.Loop() {
-				if _, err := run.Train(ctx, []parallel.Member{{Name: "cuda", Device: d}}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(run.Batch*run.Steps*b.N)/b.Elapsed().Seconds(), "images/s")
-		})
-	}
-}
-
-// BenchmarkHardwareKernels prints what the driver's compiler made of each kernel.
-func BenchmarkHardwareKernels(b *testing.B) {
+// TestHardwareKernels logs what the driver's compiler made of each kernel.
+func TestHardwareKernels(t *testing.T) {
 	list, reason, err := Provider{}.List(context.Background())
 	if err != nil || len(list) == 0 {
-		b.Fatal(reason, err)
+		t.Fatal(reason, err)
 	}
 	d, err := openDriver(list[0].ID)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	defer d.Close()
 	for _, m := range regexp.MustCompile(`\.entry (\w+)\(`).FindAllStringSubmatch(gpu.PTX, -1) {
 		f, err := d.(driver).x.Figures(m[1])
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
-		b.Logf("%s: %d registers, %d bytes shared, %d bytes spilled", m[1], f.Registers, f.Shared, f.Spilled)
+		t.Logf("%s: %d registers, %d bytes shared, %d bytes of local memory", m[1], f.Registers, f.Shared, f.Local)
 	}
 }

@@ -27,8 +27,7 @@ type Provider struct {
 
 // Describe implements device.Provider.
 func (Provider) Describe() device.Plugin {
-	return device.Plugin{Name: "cuda", Version: "1",
-		About: "NVIDIA GPUs, by the driver alone; not yet run on hardware"}
+	return device.Plugin{Name: "cuda", Version: "1", About: "NVIDIA GPUs, by the driver alone"}
 }
 
 // List implements device.Provider. No library, no driver and no GPU are no
@@ -65,7 +64,7 @@ func (p Provider) gpus() ([]cu.GPU, error) {
 func info(index int, g cu.GPU) device.Info {
 	return gpu.Describe(device.Info{
 		ID: g.UUID, Name: fmt.Sprintf("cuda:%d", index),
-		Description: fmt.Sprintf("%s, driver %s, not yet run on hardware", g.Name, g.Driver),
+		Description: fmt.Sprintf("%s, driver %s", g.Name, g.Driver),
 		MemoryTotal: g.Total, MemoryFree: g.Free,
 	})
 }

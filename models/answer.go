@@ -23,7 +23,7 @@ const (
 )
 
 // Answer returns what the given outputs of m mean together, and the number of the
-// output that has the answer. Outputs are given by their numbers. First the graph
+// output that has the answer. Outputs are given by their numbers in the graph. First the graph
 // decides:
 //
 //   - One output of C >= 2 numbers that ends in a softmax over all of them: Probabilities. The same
@@ -95,7 +95,7 @@ func (m *Model) Scores(output int) bool {
 }
 
 func (m *Model) outputType(output int) graph.Type {
-	return m.Outputs()[output].Type
+	return m.Computed(output).Type
 }
 
 func (m *Model) outputElements(output int) int { return tensor.Count(m.outputType(output).Shape) }

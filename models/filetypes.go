@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// FileType says in which type the file of another program has an output. The graph computes it in f32.
+// FileType says in which type the file of another program has an output. The graph computes it in f32. A
+// model of which one Picks has one for each output of the file, in its order.
 type FileType struct {
 	Output string       // its name
 	DType  tensor.DType // of fileDTypes
@@ -18,6 +19,7 @@ type FileType struct {
 	Picks string
 	Shape []int // of a place, for a sample
 }
+
 
 // fileDTypes are those in which files have outputs.
 var fileDTypes = []tensor.DType{tensor.F32, tensor.I8, tensor.I16, tensor.I32, tensor.I64, tensor.U8,
@@ -36,45 +38,69 @@ func (t FileType) Check() error {
 
 // OutputInfo is an output of a model for a sample, as the file of the model has it.
 type OutputInfo struct {
-	Name  string
-	Type  graph.Type // its DType is the file's
-	picks int        // the output of the graph of whose largest it is the place; -1 of an output of the graph
+	Name   string
+	Type   graph.Type // its DType is the file's
+	Of     int        // the output of the graph that it is or, if it is Picked, of whose largest it is the place
+	Picked bool
 }
 
-// Picked reports whether the output is the place of the largest of another one.
-func (o OutputInfo) Picked() bool { return o.picks >= 0 }
-
-// Of is the output of the graph of whose largest o is the place; -1 of an output of the graph.
-func (o OutputInfo) Of() int { return o.picks }
-
-// Outputs returns the outputs of m: those of the graph in its order, and behind them the places of their
-// largest that the file of another program has.
-func (m *Model) Outputs() (all []OutputInfo) {
+// Computed returns output k of the graph of m.
+func (m *Model) Computed(k int) OutputInfo {
 	f := m.Graph.Main
-	for _, o := range f.Outputs {
-		t := f.Values[o.Value].Type
-		for _, file := range m.FileTypes {
-			if file.Output == o.Name && file.Picks == "" && t.DType == tensor.F32 {
-				t.DType = file.DType
-			}
-		}
-		all = append(all, OutputInfo{o.Name, t, -1})
-	}
+	o := f.Outputs[k]
+	t := f.Values[o.Value].Type
 	for _, file := range m.FileTypes {
-		k := slices.IndexFunc(f.Outputs, func(o graph.Output) bool {
-			return file.Picks != "" && o.Name == file.Picks
-		})
-		taken := slices.ContainsFunc(all, func(o OutputInfo) bool { return o.Name == file.Output })
-		if k < 0 || taken {
-			continue
+		if file.Output == o.Name && file.Picks == "" && t.DType == tensor.F32 {
+			t.DType = file.DType
 		}
-		of := f.Values[f.Outputs[k].Value].Type
-		if of.DType == tensor.F32 && len(of.Shape) > 0 && tensor.Count(of.Shape[1:]) == tensor.Count(file.Shape) {
-			t := graph.Type{Kind: of.Kind, DType: file.DType, Shape: file.Shape}
-			all = append(all, OutputInfo{file.Output, t, k})
+	}
+	return OutputInfo{Name: o.Name, Type: t, Of: k}
+}
+
+// Outputs returns the outputs of m: those of the graph in its order. Where the file of another program has
+// places of their largest among its outputs, those of the file come first, in its order.
+func (m *Model) Outputs() (all []OutputInfo) {
+	for k := range m.Graph.Main.Outputs {
+		all = append(all, m.Computed(k))
+	}
+	behind := len(all)
+	for _, file := range m.FileTypes {
+		if o, ok := m.picked(file); ok && !slices.ContainsFunc(all, o.isNamesake) {
+			all = append(all, o)
 		}
+	}
+	if len(all) > behind {
+		slices.SortStableFunc(all, func(a, b OutputInfo) int { return m.filePlace(a) - m.filePlace(b) })
 	}
 	return all
+}
+
+// picked returns the output of the file that is the place of the largest of another one, if file is one.
+func (m *Model) picked(file FileType) (o OutputInfo, ok bool) {
+	f := m.Graph.Main
+	k := slices.IndexFunc(f.Outputs, func(o graph.Output) bool {
+		return file.Picks != "" && o.Name == file.Picks
+	})
+	if k < 0 {
+		return o, false
+	}
+	of := f.Values[f.Outputs[k].Value].Type
+	if of.DType != tensor.F32 || len(of.Shape) == 0 || tensor.Count(of.Shape[1:]) != tensor.Count(file.Shape) {
+		return o, false
+	}
+	return OutputInfo{Name: file.Output, Type: graph.Type{Kind: of.Kind, DType: file.DType, Shape: file.Shape},
+		Of: k, Picked: true}, true
+}
+
+func (o OutputInfo) isNamesake(other OutputInfo) bool { return o.Name == other.Name }
+
+// filePlace is the place of an output among those of the file; behind all of them if it is none.
+func (m *Model) filePlace(o OutputInfo) int {
+	k := slices.IndexFunc(m.FileTypes, func(t FileType) bool { return t.Output == o.Name })
+	if k < 0 {
+		return len(m.FileTypes)
+	}
+	return k
 }
 
 // InFileTypes returns the outputs of m, as Outputs has them, of those of its graph: each with the axis of
@@ -84,12 +110,12 @@ func (m *Model) InFileTypes(outs []tensor.Tensor) []tensor.Tensor {
 		return outs
 	}
 	var all []tensor.Tensor
-	for k, o := range m.Outputs() {
-		if o.picks < 0 {
-			all = append(all, converted(outs[k], o.Type.DType))
+	for _, o := range m.Outputs() {
+		of := outs[o.Of]
+		if !o.Picked {
+			all = append(all, converted(of, o.Type.DType))
 			continue
 		}
-		of := outs[o.picks]
 		at := argmaxes(of.F32(), of.Shape[1], tensor.Count(of.Shape[2:]))
 		all = append(all, converted(tensor.Of(at, append([]int{of.Shape[0]}, o.Type.Shape...)...), o.Type.DType))
 	}

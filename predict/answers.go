@@ -32,7 +32,7 @@ type Answers struct {
 	// is. AnswerOptions.Task or labels do.
 	AmbiguousLogits bool
 	Answer          models.Answer // what the numbers of the output are: logits, probabilities ...
-	Scores          int           // the output that Answer is about, if not Raw
+	Scores          int           // the output that Answer is about, by number, if not Raw
 	Top             int           // how many classes Best gives
 }
 
@@ -79,7 +79,12 @@ func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
 func (a *Answers) decide(o AnswerOptions) error {
 	a.Scores = a.Chosen[0]
 	if computed := a.Computed(); len(computed) > 0 {
-		a.Answer, a.Scores = a.Model.Answer(computed...)
+		var inGraph []int
+		for _, k := range computed {
+			inGraph = append(inGraph, a.inGraph(k))
+		}
+		answer, scores := a.Model.Answer(inGraph...)
+		a.Answer, a.Scores = answer, computed[slices.Index(inGraph, scores)]
 	}
 	switch {
 	case o.Task == "":
@@ -92,7 +97,7 @@ func (a *Answers) decide(o AnswerOptions) error {
 	}
 	a.Raw = o.Logits || a.Answer == models.Values
 	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Computed()) == 1 &&
-		a.Model.Scores(a.Scores) && a.Model.EndsWithProduct(a.Scores)
+		a.Model.Scores(a.inGraph(a.Scores)) && a.Model.EndsWithProduct(a.inGraph(a.Scores))
 	return nil
 }
 
@@ -104,12 +109,12 @@ func (a *Answers) classify() error {
 	case len(a.Computed()) > 1:
 		return refuse("the model has "+problem.Plural(len(a.Computed()), "output"),
 			"name that of the classes with {only}")
-	case !a.Model.Scores(a.Scores):
+	case !a.Model.Scores(a.inGraph(a.Scores)):
 		t := a.Type(a.Scores)
 		return refuse(fmt.Sprintf("output %s is %s for each sample, not one number for each class",
 			a.Name(a.Scores), tensor.Describe(t.DType, t.Shape)), "")
 	}
-	if op, _ := f.OutputOp(a.Scores); op != 0 {
+	if op, _ := f.OutputOp(a.inGraph(a.Scores)); op != 0 {
 		return refuse(fmt.Sprintf("output %s ends in %v, so its numbers are no logits", a.Name(a.Scores), op), "")
 	}
 	a.Answer = models.Logits
@@ -126,6 +131,9 @@ func (a *Answers) KeepLogits() bool {
 	return true
 }
 
+// inGraph returns which output of the graph output k of the model is.
+func (a *Answers) inGraph(k int) int { return a.Model.Outputs()[k].Of }
+
 // Name returns the name of output k of the model.
 func (a *Answers) Name(k int) string { return a.Model.Outputs()[k].Name }
 
@@ -136,7 +144,7 @@ func (a *Answers) Type(k int) graph.Type { return a.Model.Outputs()[k].Type }
 func (a *Answers) Computed() (computed []int) {
 	outputs := a.Model.Outputs()
 	for _, k := range a.Chosen {
-		if !outputs[k].Picked() {
+		if !outputs[k].Picked {
 			computed = append(computed, k)
 		}
 	}
@@ -245,8 +253,8 @@ func Label(m *models.Model, i int) string {
 	return fmt.Sprint(i)
 }
 
-// Classifies reports whether the first output of m is one score for each class.
+// Classifies reports whether the first output of the graph of m is one score for each class.
 func Classifies(m *models.Model) bool {
-	t := m.Outputs()[0].Type
+	t := m.Computed(0).Type
 	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) == 1
 }

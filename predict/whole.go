@@ -152,7 +152,7 @@ func (p *Predictor) Picture(ctx context.Context, src data.Source, w Whole, sampl
 // Scores: their softmax, computed in float64 and rounded once, or they themselves
 // where the model ends in a softmax.
 func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Tensor {
-	if op, _ := p.Model.Graph.Main.OutputOp(w.Output); op == graph.Softmax {
+	if op, _ := p.Model.Graph.Main.OutputOp(p.Model.Outputs()[w.Output].Of); op == graph.Softmax {
 		return scores
 	}
 	return softmaxOfPixels(scores)

@@ -3,10 +3,12 @@ package onnx
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -111,9 +113,10 @@ func (r *reader) outputs() error {
 		case x.unbatched && r.tracked():
 			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
 		case x.fromArgMax:
-			picks = append(picks, pick{o, x})
+			picks = append(picks, pick{o, x, len(r.types)})
+			r.types = append(r.types, models.FileType{})
 			if r.isDuplicateOutput(o.Name, x) {
-				continue // the scores are there already
+				continue // the scores are an output already
 			}
 			output("scores", x.v)
 		default:
@@ -132,7 +135,10 @@ func (r *reader) outputs() error {
 		}
 	}
 	for _, p := range picks {
-		r.hasPick(names.Free(foreign.Clean(p.output.Name, "output")), named[p.x.v], p)
+		r.types[p.place] = fileTypeOf(names.Free(foreign.Clean(p.output.Name, "output")), named[p.x.v], p)
+	}
+	if len(picks) == 0 { // the graph has the order of the file, and f32
+		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
 	}
 	return r.g.Err()
 }

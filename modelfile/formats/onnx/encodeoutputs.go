@@ -12,24 +12,24 @@ import (
 // outputs gives the results their names: an Identity each, so that values keep theirs, or what gives
 // them the types that they have in the file that the model is of.
 func (w *writer) outputs() {
-	infos := w.m.Outputs()
-	for k, o := range w.f.Outputs {
-		t := w.f.Values[o.Value].Type
+	for _, o := range w.m.Outputs() {
+		v := w.f.Outputs[o.Of].Value
+		t := w.f.Values[v].Type
 		if t.Kind != graph.Rows {
 			w.fail("output %s is %v, want rows", o.Name, t)
 		}
-		w.typed(w.name(o.Value), o.Name, t.DType, infos[k].Type.DType)
-		w.g.Output = append(w.g.Output, w.info(o.Name, infos[k].Type))
-	}
-	for _, o := range infos[len(w.f.Outputs):] {
-		w.picked(o)
+		if o.Picked {
+			w.picked(o)
+		} else {
+			w.typed(w.name(v), o.Name, t.DType, o.Type.DType)
+		}
 		w.g.Output = append(w.g.Output, w.info(o.Name, o.Type))
 	}
 }
 
 // picked writes an output that is the place of the largest of another one.
 func (w *writer) picked(o models.OutputInfo) {
-	of := w.f.Outputs[o.Of()].Value
+	of := w.f.Outputs[o.Of].Value
 	at := w.add("ArgMax", []string{w.name(of)}, w.takenNames.Free(o.Name+".place"), intAttr("axis", 1),
 		intAttr("keepdims", 0))
 	if !slices.Equal(w.f.Values[of].Type.Shape[1:], o.Type.Shape) {

@@ -13,6 +13,7 @@ import (
 type pick struct {
 	output *onnxpb.ValueInfoProto
 	x      value // the scores
+	place  int   // among the outputs of the file
 }
 
 // hasType notes in which type the file has an output of the graph, which computes in f32.
@@ -21,9 +22,10 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
 	if x.integer {
 		d = declaredInteger(o, x)
 	}
-	if !isFloat(d) {
-		r.types = append(r.types, models.FileType{Output: name, DType: d})
+	if isFloat(d) {
+		d = tensor.F32
 	}
+	r.types = append(r.types, models.FileType{Output: name, DType: d})
 }
 
 // dtype is the type that a value has in the file; all floats that are computed are f32.
@@ -39,8 +41,8 @@ func (x value) dtype() tensor.DType {
 	return tensor.F32
 }
 
-// hasPick notes an output that is where the largest of the scores of an output is.
-func (r *reader) hasPick(name, of string, p pick) {
+// fileTypeOf is the type of an output that is where the largest of the scores of an output is.
+func fileTypeOf(name, of string, p pick) models.FileType {
 	d, err := dtype(p.output.GetType().GetTensorType().GetElemType())
 	if err != nil {
 		d = tensor.I64
@@ -54,7 +56,7 @@ func (r *reader) hasPick(name, of string, p pick) {
 			shape = declared // what stands behind the ArgMax may have moved its axes
 		}
 	}
-	r.types = append(r.types, models.FileType{Output: name, DType: d, Picks: of, Shape: shape})
+	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}
 }
 
 // declaredInteger is the type of integers that the file gives an output; without one what nodes make is i64.

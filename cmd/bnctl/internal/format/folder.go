@@ -114,7 +114,7 @@ func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Sourc
 		return nil, problem.New("format", format, "it is for pictures; the samples are "+
 			tensor.Describe(info.DType, info.Shape), "")
 	}
-	to := &files{f.Path, p.Model.Graph.Main.Outputs[w.Output].Name, map[string]bool{}}
+	to := &files{f.Path, p.Model.Outputs()[w.Output].Name, map[string]bool{}}
 	write := func(i int, scores tensor.Tensor) error {
 		switch format {
 		case overlays:

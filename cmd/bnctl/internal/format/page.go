@@ -108,7 +108,7 @@ func givesPixels(a *predict.Answers) bool {
 // masks writes the masks of all inputs, and shows the first over their pictures.
 func (w *pageWriter) masks(ctx context.Context, p *predict.Predictor, whole predict.Whole,
 	r predict.Reading) (bad []error, err error) {
-	to := &files{w.folder, w.Model.Graph.Main.Outputs[whole.Output].Name, map[string]bool{"index": true}}
+	to := &files{w.folder, w.Name(whole.Output), map[string]bool{"index": true}}
 	w.page.Heads, w.page.Files = [2]string{"class", "share of the pixels"}, "The folder has the masks of all"
 	w.page.SummaryOf = "Pixels of the masks, by class"
 	var none classless

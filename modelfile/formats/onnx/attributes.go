@@ -206,7 +206,7 @@ var refusedValues = map[string]string{
 		"results that are collected, one of each round",
 	"SplitToSequence": "the batch axis; sizes that are not constant",
 	"Upsample":        "volumes; axes other than those behind the channels",
-	"Cast": "of floats to integers other than int32 and int64; " +
+	"Cast": "of floats to integers other than int32 and int64, unless a Clip keeps them within those; " +
 		"to integers that may not have the number",
 	"Dropout": "training mode, but in train; " +
 		"a mask that is taken, before operator set 12",

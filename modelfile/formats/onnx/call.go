@@ -69,7 +69,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		whole.unpackBytes(op)
 		whole.batchAsAxis = whole.batchAsAxis || r.batch == 1
 		whole.unbatch()
-		if out = whole.run(op); whole.err != nil {
+		if out = whole.run(op); whole.err != nil && r.batch != 1 {
 			whole.err = c.err
 		}
 		c = whole

@@ -19,8 +19,12 @@ func list64(name string, v ...int64) *onnxpb.AttributeProto {
 
 // ints returns a Constant of integers.
 func ints(name string, v ...int64) *onnxpb.NodeProto {
-	t := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_INT64), Dims: []int64{int64(len(v))},
-		Int64Data: v}
+	return whole64(name, []int64{int64(len(v))}, v...)
+}
+
+// whole64 returns a Constant of integers of a shape.
+func whole64(name string, dims []int64, v ...int64) *onnxpb.NodeProto {
+	t := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_INT64), Dims: dims, Int64Data: v}
 	return &onnxpb.NodeProto{OpType: "Constant", Output: []string{name},
 		Attribute: settings{{Name: "value", Type: onnxpb.AttributeProto_TENSOR, T: t}}}
 }

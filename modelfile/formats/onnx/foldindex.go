@@ -150,14 +150,21 @@ func (c *call) replaces() bool {
 	return c.err == nil
 }
 
+// blocksShape is the shape of what is set at operand 1, tuples of indices of a shape.
+func (c *call) blocksShape(shape []int) []int {
+	index := c.in[1].c.Shape
+	last := len(index) - 1
+	return slices.Concat(index[:last], shape[index[last]:])
+}
+
 func foldScatterND(c *call) tensor.Tensor {
 	t, updates := c.required(0), c.required(2)
 	begins, block := c.tuples(t.Shape, 0)
 	if !c.replaces() {
 		return nothing
 	}
-	if updates.DType != t.DType || updates.Count() != len(begins)*block {
-		c.fail("updates %v for %d places of %v", updates, len(begins), t)
+	if c.err == nil && (updates.DType != t.DType || !slices.Equal(updates.Shape, c.blocksShape(t.Shape))) {
+		c.fail("updates %v, want %v", updates, tensor.Describe(t.DType, c.blocksShape(t.Shape)))
 	}
 	out := c.newConstant(t.DType, t.Shape)
 	if c.err != nil {

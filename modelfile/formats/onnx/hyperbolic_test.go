@@ -44,11 +44,28 @@ func TestHyperbolic(t *testing.T) {
 	}
 }
 
-// TestScatterRefuses: rows of a batch that is open have no indices of their own.
+// TestScatterRefuses: rows of a batch that is open have no indices of their own, and updates of as many
+// elements in another shape are no updates.
 func TestScatterRefuses(t *testing.T) {
-	got := became(readModel(t, modelOf(13, 0, []int64{4}, nil, ints("i", 1), floats("u", []int64{1}, 2),
-		op("ScatterElements", "x i u", "y", intAttr("axis", 1)))))
-	if want := "sets elements of every row by constants of its own"; !strings.Contains(got, want) {
-		t.Errorf("%s, want %s", got, want)
+	for _, c := range []struct {
+		batch int64
+		nodes nodes
+		want  string
+	}{
+		{0, nodes{ints("i", 1), floats("u", []int64{1}, 2), op("ScatterElements", "x i u", "y", intAttr("axis", 1))},
+			"sets elements of every row by constants of its own"},
+		{1, nodes{ints("i", 0, 1), floats("u", []int64{1}, 2), op("ScatterND", "x i u", "y")},
+			"updates of the shape [1], want []"},
+		{1, nodes{whole64("i", []int64{2, 2}, 0, 1, 0, 2), floats("u", []int64{2, 1}, 2, 3), op("ScatterND", "x i u", "y")},
+			"updates of the shape [2 1], want [2]"},
+		{1, nodes{whole64("i", []int64{1, 2}, 0, 1), floats("u", []int64{2, 1}, 2, 3),
+			op("ScatterElements", "x i u", "y", intAttr("axis", 1))}, "updates of the shape [2 1], want [1 2]"},
+		{1, nodes{floats("k", []int64{3}, 1, 2, 3), whole64("i", []int64{1, 1}, 2), floats("u", []int64{1, 1}, 4),
+			op("ScatterND", "k i u", "r"), op("Add", "x r", "y")}, "updates f32[1,1], want f32[1]"},
+	} {
+		got := became(readModel(t, modelOf(13, c.batch, []int64{4}, nil, c.nodes...)))
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s, want %s", got, c.want)
+		}
 	}
 }

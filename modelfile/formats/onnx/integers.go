@@ -49,6 +49,9 @@ func (c *call) make(op string) []value {
 	out := makers[op](c)
 	for i := range out {
 		out[i].truth = out[i].truth || of == tensor.Bool
+		if !integer && !casts {
+			out[i].within = cmp.Or(out[i].within, c.extentOfFloats(op))
+		}
 		if integer && !casts && !out[i].bytes {
 			if out[i].integer = out[i].integer || !compares; out[i].integer {
 				out[i].kind, out[i].bytes = cmp.Or(c.in[0].kind, of), c.in[0].bytes

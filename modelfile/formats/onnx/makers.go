@@ -1,10 +1,7 @@
 package onnx
 
 import (
-	"math"
-
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // makers is the closed list of operators that become nodes of the graph.
@@ -77,61 +74,6 @@ func same(c *call) []value {
 	return []value{c.in[0]}
 }
 
-// cast passes floats on, whatever their width: values of the graph are f32. As
-// truth values they are 1 where they are not 0, as integers what stands before the point.
-func cast(c *call) []value {
-	d, err := dtype(int32(c.int("to", 0)))
-	if err != nil {
-		c.fail("%w", err)
-		return nil
-	}
-	return c.castTo(d)
-}
-
-func (c *call) castTo(d tensor.DType) []value {
-	switch {
-	case d == tensor.Bool:
-		return c.truth()
-	case d == tensor.I32 || d == tensor.I64:
-		return c.truncated()
-	}
-	if x := c.in[0]; x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
-		return same(c)
-	}
-	if within := c.known(c.in[0]); within.fits(d) { // the same numbers in another type
-		out := same(c)
-		out[0].integer, out[0].truth, out[0].kind, out[0].within = true, false, d, within
-		return out
-	}
-	if !isFloat(d) {
-		c.fail("of values to %v is not supported", d)
-	}
-	out := same(c)
-	out[0].truth, out[0].integer = false, false
-	return out
-}
-
-// truncated is operand 0 as integers.
-func (c *call) truncated() []value {
-	if c.dynamic(0); c.err != nil || c.in[0].integer || c.in[0].truth {
-		out := same(c)
-		out[0].integer, out[0].truth = true, false
-		if c.err == nil && c.in[0].truth {
-			out[0].within = &extent{0, 1}
-		}
-		return out
-	}
-	x, of := c.dynamic(0), c.in[0].within
-	up := c.node(graph.Round, ".up", []graph.Value{x}, "mode", "ceil")
-	down := c.node(graph.Round, ".down", []graph.Value{x}, "mode", "floor")
-	negative := c.compare(".negative", "less", x, c.number("zero", 0))
-	out := c.integerRows(c.node(graph.Where, "", []graph.Value{negative, up, down}))
-	if of != nil {
-		out[0].within = &extent{math.Trunc(of.least), math.Trunc(of.most)}
-	}
-	return out
-}
-
 // truth is operand 0 as truth values.
 func (c *call) truth() []value {
 	if c.dynamic(0); c.err != nil || c.in[0].truth {
@@ -150,7 +92,7 @@ func castLike(c *call) []value {
 	case c.in[0].isConstant() && c.has(0): // beside a value, whose type it takes
 		return []value{constant(c.cast(c.in[0].c, c.in[1].dtype()))}
 	}
-	return c.castTo(c.in[1].dtype())
+	return c.castTo(c.storedType(1))
 }
 
 // dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.

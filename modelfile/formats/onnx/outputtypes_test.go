@@ -78,8 +78,8 @@ func TestOutputTypes(t *testing.T) {
 			"y u16[1,1] [2], scores f32[1,3] [0 1 2]"},
 		{"u32 of truth", []int64{3}, nodes{op("Greater", "x one", "b"), op("Cast", "b", "y", intAttr("to", 12))},
 			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT32, 0, 3)}, "y u32[1,3] [0 0 1]"},
-		{"u64 of cut numbers", []int64{3}, nodes{op("Mul", "x large", "n"), floats("low", nil, -0.5), floats("high", nil, 9.75),
-			op("Clip", "n low high", "c"), op("Cast", "c", "i", intAttr("to", 7)), op("Cast", "i", "y", intAttr("to", 13))},
+		{"u64 of cut numbers", []int64{3}, nodes{op("Mul", "x large", "n"), floats("bottom", nil, -0.5), floats("top", nil, 9.75),
+			op("Clip", "n bottom top", "c"), op("Cast", "c", "i", intAttr("to", 7)), op("Cast", "i", "y", intAttr("to", 13))},
 			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT64, 0, 3)}, "y u64[1,3] [0 9 9]"},
 		{"a byte, wider", []int64{3}, nodes{wholes("byte", onnxpb.TensorProto_INT8, nil, -3), op("QuantizeLinear", "x one byte", "q"),
 			op("Cast", "q", "y", intAttr("to", 5))},
@@ -115,12 +115,18 @@ func TestOutputTypes(t *testing.T) {
 		{"the least place", []int64{4}, nodes{ints("k", 2), op("TopK", "x k", "v i"),
 			op("ReduceMin", "i", "y", list64("axes", 1))},
 			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT64, 0, 1)}, "y i64[1,1] [2]"},
+		{"bytes of a clip", []int64{4}, nodes{op("Mul", "x large", "n"), op("Clip", "n low high", "c"),
+			op("Unsqueeze", "c first", "u"), op("Cast", "u", "y", intAttr("to", 2))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_UINT8, 0, 1, 4)}, "y u8[1,1,4] [0 254 254 254]"},
+		{"i8 of a clip that is rounded", []int64{2}, nodes{op("Mul", "x large", "n"), op("Clip", "n low high", "c"),
+			op("Floor", "c", "f"), op("Cast", "f", "i", intAttr("to", 6)), op("Cast", "i", "y", intAttr("to", 7))},
+			[]*onnxpb.ValueInfoProto{of("y", onnxpb.TensorProto_INT64, 0, 2)}, "y i64[1,2] [0 254]"},
 		{"whole numbers, of no type", []int64{3}, nodes{op("Mul", "x large", "n"),
 			op("Cast", "n", "y", intAttr("to", 7))},
 			[]*onnxpb.ValueInfoProto{{Name: "y"}}, fmt.Sprintf("y i64[1,3] [0 %d %d]", int64(-1)<<63, int64(-1)<<63)},
 	} {
 		m := modelOf(17, 0, c.shape, map[string][]float32{"one": {1}, "turn": {1, 1, 1, -1},
-			"large": {1e30}}, c.nodes...)
+			"large": {1e30}, "low": {-0.9}, "high": {254.9}}, append(nodes{ints("first", 1)}, c.nodes...)...)
 		for _, p := range m.Graph.Initializer {
 			if p.Name == "turn" {
 				p.Dims = []int64{2, 1, 2}
@@ -207,7 +213,9 @@ func TestTypesThatEndBefore(t *testing.T) {
 			"of values to i8 is not supported"},
 		{[]int64{3}, nodes{op("Greater", "x one", "b"), ints("k", 1<<24), ints("l", 0), op("Where", "b k l", "y")},
 			"of integers of 2^24 and more is not supported"},
-		{[]int64{3}, nodes{op("Cast", "x", "y", intAttr("to", 4))}, "of values to u16 is not supported"},
+		{[]int64{3}, nodes{op("Cast", "x", "y", intAttr("to", 4))}, "of values to u16 is not supported, unless a Clip before"},
+		{[]int64{3}, nodes{op("Cast", "x", "i", intAttr("to", 7)), op("Cast", "i", "y", intAttr("to", 6))},
+			"of values to i32 is not supported"},
 		{[]int64{3}, nodes{op("Cast", "x", "i", intAttr("to", 7)), op("Cast", "i", "y", intAttr("to", 4))},
 			"of values to u16 is not supported"},
 		{[]int64{3}, nodes{wholes("byte", onnxpb.TensorProto_INT8, nil, 0), op("QuantizeLinear", "x one byte", "q"),

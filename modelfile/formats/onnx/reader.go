@@ -24,29 +24,30 @@ type reader struct {
 	g           *graph.Builder
 	table       []graph.State
 	state       map[string]tensor.Tensor
-	values      map[string]value       // by their names in ONNX
-	labels      map[string]string      // names in the graph of tensors of state, by their names in ONNX
-	origins     map[string]origin      // of constants that have but another shape than a tensor of the file
-	forTraining bool                   // the graph is read for training, whose form it may have
-	memory      *tensor.Region         // of large initializers; nil: the heap
-	inTraining  []string               // batch norms that are in the form of training
-	takenLabels foreign.Names          // labels that are taken
-	batch       int64                  // the length of the batch if the file fixes it, else 0
-	foldBudget  int                    // bytes that constants may still take that are computed
-	fills       int64                  // bytes of large constants that are filled with one number
-	filled      map[string]bool        // those
-	types       []models.FileType      // of outputs
-	made        int                    // nodes of the graph so far
-	loops       int                    // that were read
-	unrolled    int                    // nodes in rounds of loops
-	placed      map[string]graph.Value // the places of axes, by shape and axis
-	rowsInput   graph.Value            // the input as floats; graph.None before it is there
-	pixels      bool                   // the input is u8, of which the graph itself makes floats
-	inputShape  []int                  // the shape of a sample, from outside; nil if it is not given
-	whole       bool                   // a sample is the whole input, which has no axis for the batch
-	done        []bool                 // nodes that need no more than the constants
-	batchAsAxis bool                   // something takes the file's batch of 1 for an axis like any other
-	unavailable map[string]bool        // what nodes that were refused would have made
+	values      map[string]value          // by their names in ONNX
+	labels      map[string]string         // names in the graph of tensors of state, by their names in ONNX
+	origins     map[string]origin         // of constants that have but another shape than a tensor of the file
+	forTraining bool                      // the graph is read for training, whose form it may have
+	memory      *tensor.Region            // of large initializers; nil: the heap
+	inTraining  []string                  // batch norms that are in the form of training
+	takenLabels foreign.Names             // labels that are taken
+	batch       int64                     // the length of the batch if the file fixes it, else 0
+	foldBudget  int                       // bytes that constants may still take that are computed
+	fills       int64                     // bytes of large constants that are filled with one number
+	filled      map[string]bool           // those
+	types       []models.FileType         // of outputs
+	made        int                       // nodes of the graph so far
+	loops       int                       // that were read
+	unrolled    int                       // nodes in rounds of loops
+	placed      map[string]graph.Value    // the places of axes, by shape and axis
+	rowsInput   graph.Value               // the input as floats; graph.None before it is there
+	pixels      bool                      // the input is u8, of which the graph itself makes floats
+	otherFloats map[tensor.DType][]string // casts of values to other floats than f32, by their names
+	inputShape  []int                     // the shape of a sample, from outside; nil if it is not given
+	whole       bool                      // a sample is the whole input, which has no axis for the batch
+	done        []bool                    // nodes that need no more than the constants
+	batchAsAxis bool                      // something takes the file's batch of 1 for an axis like any other
+	unavailable map[string]bool           // what nodes that were refused would have made
 
 	decoder  *decoder // where the elements of tensors are
 	external *external
@@ -161,6 +162,7 @@ func (r *reader) model() (*models.Model, error) {
 	if err := r.outputs(); err != nil {
 		return nil, err
 	}
+	r.findOtherFloats()
 	if r.whole {
 		r.file.Find(r.src.Input[0].Name, "the file computes along the first axis; here a sample is the whole "+
 			"input, and the batch an axis before it", "")

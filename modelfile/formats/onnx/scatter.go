@@ -13,14 +13,14 @@ import (
 
 // scatter sets single elements.
 func scatter(c *call) graph.Value {
-	return c.scattered(func(s []int) []int {
+	return c.scattered(func(s []int) (at, updates []int) {
 		axis := c.foldAxis(int64(c.int("axis", 0)), len(s))
 		if c.err != nil {
-			return nil
+			return nil, nil
 		}
 		index, at := c.indices(1, s[axis])
 		if !c.within(index.Shape, s, axis) {
-			return nil
+			return nil, nil
 		}
 		step := strides(s)
 		each(index.Shape, func(k int, from []int) {
@@ -31,15 +31,17 @@ func scatter(c *call) graph.Value {
 				}
 			}
 		})
-		return at
+		return at, index.Shape
 	})
 }
 
 // scatterBlocks sets blocks.
 func scatterBlocks(c *call) graph.Value {
-	return c.scattered(func(s []int) []int {
+	return c.scattered(func(s []int) (at, updates []int) {
 		begins, block := c.tuples(s, 0)
-		var at []int
+		if c.err != nil {
+			return nil, nil
+		}
 		for _, begin := range begins {
 			if len(at) > maxIndices {
 				break
@@ -48,20 +50,23 @@ func scatterBlocks(c *call) graph.Value {
 				at = append(at, begin+i)
 			}
 		}
-		return at
+		return at, c.blocksShape(s)
 	})
 }
 
-// scattered sets elements at offsets.
-func (c *call) scattered(offsets func(shape []int) []int) graph.Value {
+// scattered sets elements at offsets by updates of a shape.
+func (c *call) scattered(offsets func(shape []int) (at, updates []int)) graph.Value {
 	if !c.unbatched {
 		c.failAcrossBatch("sets elements of every row by constants of its own")
 		return graph.None
 	}
 	s := c.shape(0)
-	at := offsets(s)
+	at, shape := offsets(s)
 	updates, _ := c.constant(2)
 	updates = c.toF32(updates)
+	if c.err == nil && !slices.Equal(updates.Shape, shape) {
+		c.fail("updates of the shape %v, want %v", updates.Shape, shape)
+	}
 	if c.err == nil && (len(at) > maxIndices || len(at) != updates.Count()) {
 		c.fail("of %d elements by %v is not supported", len(at), updates)
 	}

@@ -25,6 +25,19 @@ var keepExtents = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsquee
 	"Split", "Compress", "ReduceMax", "ReduceMin",
 	"Gather", "GatherElements", "GatherND", "Concat", "Tile", "Expand"}
 
+// extentOfFloats returns the bounds of what moves or rounds numbers within bounds.
+func (c *call) extentOfFloats(op string) *extent {
+	of := c.in[0].within
+	switch {
+	case of == nil:
+	case op == "Round" || op == "Floor" || op == "Ceil":
+		return &extent{math.Floor(of.least), math.Ceil(of.most)}
+	case slices.Contains(keepExtents, op) && op != "Concat":
+		return of
+	}
+	return nil
+}
+
 // extent returns the bounds of a value; nil if they are not known.
 func (x value) extent() *extent {
 	switch {
@@ -41,6 +54,14 @@ func (x value) extent() *extent {
 		return nil
 	}
 	return &extent{float64(slices.Min(all)), float64(slices.Max(all))}
+}
+
+// whole is what numbers within e may be when they are cut off behind the point.
+func (e *extent) whole() *extent {
+	if e == nil {
+		return nil
+	}
+	return &extent{math.Trunc(e.least), math.Trunc(e.most)}
 }
 
 // isExact reports whether f32 has all integers within e.

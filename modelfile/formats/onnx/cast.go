@@ -1,0 +1,124 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// cast passes floats on, whatever their width: values of the graph are f32. As
+// truth values they are 1 where they are not 0, as integers what stands before the point.
+func cast(c *call) []value {
+	d, err := dtype(int32(c.int("to", 0)))
+	if err != nil {
+		c.fail("%w", err)
+		return nil
+	}
+	return c.castTo(d)
+}
+
+func (c *call) castTo(d tensor.DType) []value {
+	switch {
+	case d == tensor.Bool:
+		return c.truth()
+	case d == tensor.I32 && c.in[0].integer && c.in[0].kind != d && !c.known(c.in[0]).fits(d):
+		c.failToType(d)
+		return nil
+	case d == tensor.I32 || d == tensor.I64:
+		return c.truncated(d)
+	}
+	if x := c.in[0]; x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
+		return same(c)
+	}
+	if within := c.known(c.in[0]); within.fits(d) { // the same numbers in another type
+		out := same(c)
+		out[0].integer, out[0].truth, out[0].kind, out[0].within = true, false, d, within
+		return out
+	}
+	if !isFloat(d) && !c.in[0].integer && c.in[0].within.whole().fits(d) {
+		return c.truncated(d)
+	}
+	if !isFloat(d) {
+		c.failToType(d)
+	}
+	c.noteNarrower(d)
+	out := same(c)
+	out[0].truth, out[0].integer = false, false
+	return out
+}
+
+// truncated is operand 0 as integers of a type.
+func (c *call) truncated(d tensor.DType) []value {
+	if c.dynamic(0); c.err != nil || c.in[0].integer || c.in[0].truth {
+		out := same(c)
+		if out[0].integer, out[0].truth = true, false; !out[0].bytes {
+			out[0].kind = d
+		}
+		if c.err == nil && c.in[0].truth {
+			out[0].within = &extent{0, 1}
+		}
+		return out
+	}
+	x, of := c.dynamic(0), c.in[0].within
+	up := c.node(graph.Round, ".up", []graph.Value{x}, "mode", "ceil")
+	down := c.node(graph.Round, ".down", []graph.Value{x}, "mode", "floor")
+	negative := c.compare(".negative", "less", x, c.number("zero", 0))
+	out := c.integerRows(c.node(graph.Where, "", []graph.Value{negative, up, down}))
+	out[0].kind, out[0].within = d, of.whole()
+	return out
+}
+
+// failToType refuses a cast to integers that do not have all numbers.
+func (c *call) failToType(d tensor.DType) {
+	c.fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
+}
+
+// noteNarrower notes a cast to another type of floats, which others compute in.
+func (c *call) noteNarrower(d tensor.DType) {
+	if d == tensor.F32 || c.known(c.in[0]) != nil {
+		return
+	}
+	if c.otherFloats == nil {
+		c.otherFloats = map[tensor.DType][]string{}
+	}
+	c.otherFloats[d] = append(c.otherFloats[d], c.n.Output[0])
+}
+
+// findOtherFloats reports the nodes that cast to other floats than f32.
+func (r *reader) findOtherFloats() {
+	for _, d := range slices.Sorted(maps.Keys(r.otherFloats)) {
+		nodes := r.otherFloats[d]
+		text := fmt.Sprintf("a Cast to %v; here what follows is computed in f32", d)
+		if n := len(nodes); n > 1 {
+			text = fmt.Sprintf("this and %s are a Cast to %v; here what follows is computed in f32",
+				problem.Plural(n-1, "other node"), d)
+		}
+		if d != tensor.F64 {
+			text += ", and not rounded"
+		}
+		r.file.Find(nodes[0], text, "")
+	}
+}
+
+// storedType is the type that operand i has in the file, where constant halves are halves yet.
+func (c *call) storedType(i int) tensor.DType {
+	for _, p := range c.src.Initializer {
+		if d, err := dtype(p.DataType); err == nil && p.Name == c.n.Input[i] {
+			return d
+		}
+	}
+	for _, n := range c.src.Node {
+		if n.OpType == "Constant" && n.Output[0] == c.n.Input[i] {
+			for _, a := range n.Attribute {
+				if d, err := dtype(a.GetT().GetDataType()); err == nil && a.Name == "value" {
+					return d
+				}
+			}
+		}
+	}
+	return c.in[i].dtype()
+}

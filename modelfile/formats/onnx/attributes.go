@@ -174,8 +174,8 @@ var refusedValues = map[string]string{
 	"Gemm":               "transA or a matrix that is computed, unless the file fixes the batch to 1",
 	"BatchNormalization": "training mode, but in train; spatial=0",
 	"MatMul":             "of computed values whose batch axes do not meet",
-	"Einsum": "of more than two operands that are not constant; ...; " +
-		"letters that one operand sums, or has twice",
+	"Einsum": "of more than two operands that are not constant; " +
+		"letters that a constant beside a value sums, or that an operand has twice",
 	"ReduceMean":      "axis 0",
 	"ReduceSum":       "axis 0",
 	"ReduceMax":       "axis 0",

@@ -279,8 +279,8 @@ func (c *call) gemmAxis() (batchAxis, error) {
 // einsumAxis: one letter stands for the batch's axis in all values, in the result, and in no constant
 // but as a length of 1.
 func (c *call) einsumAxis() (batchAxis, error) {
-	terms, result, ok := splitEquation(c.text("equation", ""))
-	if !ok || len(terms) != len(c.in) {
+	terms, result, ok := c.letters()
+	if !ok {
 		return batchAxis{}, errMixes
 	}
 	letter, p := byte(0), batchAxis{}

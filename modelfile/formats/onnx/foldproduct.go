@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -73,9 +72,9 @@ func foldGemm(c *call) tensor.Tensor {
 
 // foldEinsum sums products over the letters that the result lacks.
 func foldEinsum(c *call) tensor.Tensor {
-	terms, result, ok := splitEquation(c.text("equation", ""))
-	if !ok || len(terms) != len(c.in) {
-		c.fail("of the equation %.80q is not supported, only with -> and without ...", c.text("equation", ""))
+	terms, result, ok := c.letters()
+	if !ok {
+		c.failOfEquation()
 		return nothing
 	}
 	var all []tensor.Tensor
@@ -83,13 +82,6 @@ func foldEinsum(c *call) tensor.Tensor {
 		all = append(all, c.required(i))
 	}
 	return c.sumOf(terms, result, all)
-}
-
-// splitEquation returns the letters of the operands and of the result, which has to be written.
-func splitEquation(equation string) (terms []string, result string, ok bool) {
-	equation = strings.ReplaceAll(equation, " ", "")
-	left, result, explicit := strings.Cut(equation, "->")
-	return strings.Split(left, ","), result, explicit && !strings.Contains(equation, ".")
 }
 
 // lettered returns the length of each letter; a length of 1 broadcasts to any other.

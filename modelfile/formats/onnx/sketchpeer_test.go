@@ -272,7 +272,8 @@ func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bo
 // element, and its type. A batch of one that the file drops is an axis here.
 func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool, near, size float64) error {
 	d := map[string]tensor.DType{"float32": tensor.F32, "float64": tensor.F64, "bool": tensor.Bool,
-		"int64": tensor.I64, "int32": tensor.I32, "uint8": tensor.U8, "int8": tensor.I8}[kind]
+		"int64": tensor.I64, "int32": tensor.I32, "uint8": tensor.U8, "int8": tensor.I8, "int16": tensor.I16,
+		"uint16": tensor.U16}[kind]
 	undeclared := got.DType == tensor.I64 && d == tensor.I32 // a sketch says no types of outputs
 	if d != got.DType && !undeclared && (d != tensor.F64 || got.DType != tensor.F32) {
 		return fmt.Errorf("has the type %v, want %s", got.DType, kind)

@@ -1,0 +1,276 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Einsum of two operands is a product of matrices: the letters of both that the result keeps are
+// leading axes, those of both that it lacks are summed, and the others are those of one operand.
+//
+//	bqhd,bkhd->bhqk    leading b h, left q, right k, summed d
+
+// einsum is one on its way to nodes.
+type einsum struct {
+	*call
+	letters map[byte]int // the length of each axis
+	result  string
+}
+
+// letters returns a letter for each axis of the operands and of the result. What ... stands for gets letters
+// that the equation lacks, and a result that it does not name has those that are there once, in their order.
+func (c *call) letters() (terms []string, result string, ok bool) {
+	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
+	left, result, named := strings.Cut(equation, "->")
+	if terms = strings.Split(left, ","); len(terms) != len(c.in) {
+		return nil, "", false
+	}
+	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	unused := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(equation, r) {
+			return -1
+		}
+		return r
+	}, alphabet)
+	longest := 0
+	for i, term := range terms {
+		before, after, has := strings.Cut(term, ellipsis)
+		if n := c.fileRank(i) - len(before) - len(after); has {
+			if n < 0 || n > len(unused) {
+				return nil, "", false
+			}
+			longest = max(longest, n)
+		}
+	}
+	for i, term := range terms {
+		before, after, has := strings.Cut(term, ellipsis)
+		if has {
+			n := c.fileRank(i) - len(before) - len(after)
+			terms[i] = before + unused[longest-n:longest] + after
+		}
+	}
+	if !named {
+		result = ellipsis
+		for _, letter := range alphabet {
+			if strings.Count(left, string(letter)) == 1 {
+				result += string(letter)
+			}
+		}
+	}
+	if longest > 0 && !strings.Contains(result, ellipsis) {
+		return nil, "", false
+	}
+	result = strings.Replace(result, ellipsis, unused[:longest], 1)
+	for _, letter := range strings.Join(terms, "") + result {
+		if !strings.ContainsRune(alphabet, letter) {
+			return nil, "", false
+		}
+	}
+	return terms, result, true
+}
+
+const ellipsis = "..."
+
+// fileRank is the rank that operand i has in the file.
+func (c *call) fileRank(i int) int {
+	if c.in[i].isConstant() {
+		return len(c.in[i].c.Shape)
+	}
+	return c.rank(i)
+}
+
+// failOfEquation refuses an equation that does not fit its operands.
+func (c *call) failOfEquation() {
+	c.fail("of the equation %.80q does not fit %s", c.text("equation", ""), problem.Plural(len(c.in), "operand"))
+}
+
+func einsumOf(c *call) graph.Value {
+	e, terms := c.equation()
+	if e == nil {
+		return graph.None
+	}
+	in := make([]graph.Value, len(terms))
+	for i, term := range terms {
+		if in[i] = e.operand(i, term); c.err != nil {
+			return graph.None
+		}
+	}
+	for i := range terms {
+		if e.isDynamic(i) {
+			in[i], terms[i] = e.summed(i, in[i], terms)
+		}
+	}
+	if len(terms) == 1 {
+		return e.turn("", in[0], terms[0], e.result)
+	}
+	return e.product(in, terms)
+}
+
+// equation takes the equation apart, without the batch's letter, which is the first everywhere.
+func (c *call) equation() (e *einsum, terms []string) {
+	given := c.text("equation", "")
+	terms, result, ok := c.letters()
+	if !ok {
+		c.failOfEquation()
+		return nil, nil
+	}
+	if len(terms) > 2 {
+		c.fail("of the equation %.80q of %d operands is not supported, only of one or two", given, len(c.in))
+		return nil, nil
+	}
+	if !c.unbatched {
+		for i, term := range append(slices.Clone(terms), result) {
+			if i < len(terms) && c.in[i].isConstant() {
+				continue
+			}
+			if term == "" || result == "" || term[0] != result[0] {
+				c.failAcrossBatch("of the equation %.80q works along the batch axis", given)
+				return nil, nil
+			}
+			if i < len(terms) {
+				terms[i] = term[1:]
+			}
+		}
+		batch := result[0]
+		result = result[1:]
+		for i, term := range append(slices.Clone(terms), result) {
+			weight := i < len(terms) && c.in[i].isConstant()
+			if slices.Contains([]byte(term), batch) && !(weight && c.drops(i, &terms[i], batch)) {
+				c.failAcrossBatch("of the equation %.80q works along the batch axis", given)
+				return nil, nil
+			}
+		}
+	}
+	return &einsum{call: c, letters: map[byte]int{}, result: result}, terms
+}
+
+// drops takes the batch's letter from the term of a constant, whose axis has the length 1.
+func (c *call) drops(i int, term *string, batch byte) bool {
+	t := c.in[i].c
+	if (*term)[0] != batch || len(t.Shape) != len(*term) || t.Shape[0] != 1 {
+		return false
+	}
+	c.in[i].c = t.Reshape(t.Shape[1:]...)
+	*term = (*term)[1:]
+	return true
+}
+
+// operand returns operand i, whose axes have these letters.
+func (e *einsum) operand(i int, term string) graph.Value {
+	v := graph.None
+	if e.isDynamic(i) {
+		v = e.dynamic(i)
+	} else if t, ok := e.constant(i); ok {
+		v = e.state(i, graph.Weight, t.Shape...)
+	}
+	if e.err != nil || v == graph.None {
+		return graph.None
+	}
+	shape := e.g.Type(v).Shape
+	if len(shape) != len(term) {
+		e.fail("operand %d has the shape %v for the letters %q", i, shape, term)
+		return graph.None
+	}
+	for a := range term {
+		switch n, ok := e.letters[term[a]]; {
+		case slices.Contains([]byte(term[:a]), term[a]):
+			e.fail("operand %d has the letter %q twice, which is not supported", i, term[a])
+		case ok && n != shape[a]:
+			e.fail("the letter %q stands for lengths of %d and %d", term[a], n, shape[a])
+		}
+		e.letters[term[a]] = shape[a]
+	}
+	return v
+}
+
+// summed sums operand i over the letters that nothing else has, and returns the others too.
+func (e *einsum) summed(i int, v graph.Value, terms []string) (graph.Value, string) {
+	elsewhere := e.result
+	for k, term := range terms {
+		if k != i {
+			elsewhere += term
+		}
+	}
+	var axes []int
+	var left string
+	for a, letter := range terms[i] {
+		if strings.ContainsRune(elsewhere, letter) {
+			left += string(letter)
+		} else {
+			axes = append(axes, a)
+		}
+	}
+	if axes == nil {
+		return v, left
+	}
+	return e.node(graph.ReduceSum, fmt.Sprintf(".sum%d", i), []graph.Value{v}, "axes", axes), left
+}
+
+// product multiplies two operands.
+func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
+	var leading, left, right, summed string
+	has := func(term string, letter rune) bool { return slices.Contains([]rune(term), letter) }
+	for _, letter := range terms[0] {
+		switch stays := has(e.result, letter); {
+		case has(terms[1], letter) && stays:
+			leading += string(letter)
+		case has(terms[1], letter):
+			summed += string(letter)
+		case stays:
+			left += string(letter)
+		default:
+			e.fail("sums the letter %q of a constant, which is not supported", letter)
+		}
+	}
+	for _, letter := range terms[1] {
+		if has(terms[0], letter) {
+			continue
+		}
+		if right += string(letter); !has(e.result, letter) {
+			e.fail("sums the letter %q of a constant, which is not supported", letter)
+		}
+	}
+	a := e.grouped(".left", in[0], terms[0], leading, left, summed)
+	b := e.grouped(".right", in[1], terms[1], leading, right, summed)
+	v := e.node(graph.MatMul, ".matrix", []graph.Value{a, b}, "transpose_b", true)
+	v = e.node(graph.Reshape, ".axes", []graph.Value{v}, "shape", e.lengths(leading+left+right))
+	return e.turn("", v, leading+left+right, e.result)
+}
+
+// grouped turns an operand to [leading..., one axis for each group].
+func (e *einsum) grouped(suffix string, v graph.Value, term, leading string, groups ...string) graph.Value {
+	order, shape := leading, e.lengths(leading)
+	for _, g := range groups {
+		order, shape = order+g, append(shape, tensor.Count(e.lengths(g)))
+	}
+	return e.node(graph.Reshape, suffix, []graph.Value{e.turn(suffix+".turned", v, term, order)}, "shape", shape)
+}
+
+func (e *einsum) lengths(letters string) (shape []int) {
+	for i := range letters {
+		shape = append(shape, e.letters[letters[i]])
+	}
+	return shape
+}
+
+// turn orders the axes of a value.
+func (e *einsum) turn(suffix string, v graph.Value, from, to string) graph.Value {
+	var perm []int
+	for i := range to {
+		at := slices.Index([]byte(from), to[i])
+		if at < 0 || slices.Contains(perm, at) {
+			e.fail("makes the letter %q, which no operand has, or twice", to[i])
+			return graph.None
+		}
+		perm = append(perm, at)
+	}
+	if slices.IsSorted(perm) && suffix != "" {
+		return v
+	}
+	return e.node(graph.Transpose, suffix, []graph.Value{v}, "perm", perm)
+}

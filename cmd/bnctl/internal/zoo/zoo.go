@@ -74,14 +74,19 @@ func Paper(d models.Description) []string {
 	return append(lines, wrapped(flags)...)
 }
 
+// wrapped breaks text into lines of at most 110 columns; all but the first are indented.
 func wrapped(text string) (lines []string) {
-	const width = 110
+	const width, indent = 110, "   "
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines, line = append(lines, line), "   "
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > width:
+			lines, line = append(lines, line), indent+word
+		default:
+			line += " " + word
 		}
-		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	return append(lines, line)
 }

@@ -26,6 +26,7 @@ func ignorable(name string) bool {
 type fit struct {
 	taken   int
 	left    []Tensor // that fit nothing
+	alike   int      // of left: those whose names differ from a parameter's by numbers alone
 	missing []string // parameters that got none
 	renamed bool     // the tensors are called as timm calls them
 }
@@ -57,9 +58,9 @@ func fitting(n int) string {
 
 // compare matches tensors with the state of a model, by name and shape.
 func compare(tensors []Tensor, m *models.Model) fit {
-	want := make(map[string][]int, len(m.Graph.State))
+	want, kinds := make(map[string][]int, len(m.Graph.State)), map[string]bool{}
 	for _, s := range m.Graph.State {
-		want[s.Name] = s.Shape
+		want[s.Name], kinds[unnumbered(s.Name)] = s.Shape, true
 	}
 	var f fit
 	for _, t := range tensors {
@@ -78,7 +79,22 @@ func compare(tensors []Tensor, m *models.Model) fit {
 	if len(f.missing) == 0 { // else it does not fit, whatever is left
 		f.left = slices.DeleteFunc(f.left, func(t Tensor) bool { return looseBeside(t, m) != "" })
 	}
+	for _, t := range f.left {
+		if kinds[unnumbered(t.Name)] {
+			f.alike++
+		}
+	}
 	return f
+}
+
+// unnumbered returns a name without its numbers.
+func unnumbered(name string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // apply returns a copy of m, a model without state, with the tensors of f as
@@ -101,7 +117,7 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 		sayTimm(original, m, true)
 	}
 	if !fit.exact() {
-		advice := fit.advice()
+		advice := fit.advice(m.Architecture)
 		if as, err := Identify(&File{FileName: f.FileName, Tensors: slices.Clone(f.Tensors)}); err == nil &&
 			as.Architecture != m.Architecture {
 			advice = "it fits " + as.Architecture + ": name that with {arch}, or leave it out"
@@ -148,13 +164,19 @@ func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, 
 	return tensors, best, false
 }
 
-// advice says how tensors that alone keep a file from fitting are left out, and where statistics are found
-// that alone are missing.
-func (f fit) advice() string {
-	if f.lacksStatistics() {
+// advice says what helps a file that does not fit the named architecture: where statistics are found that
+// alone are missing, what is done with another network of its family, or how tensors are left out that alone
+// keep the file from fitting.
+func (f fit) advice(architecture string) string {
+	from := ": name an ONNX file of it with {arch}, or train " + architecture + " from what fits with {init}"
+	switch {
+	case f.lacksStatistics():
 		return "all but the running statistics is there: doctor with {repair} estimates them over {data}"
-	}
-	if len(f.left) == 0 || len(f.missing) > 0 {
+	case f.otherWidths():
+		return "it has other widths" + from
+	case f.otherLayers():
+		return "it has other layers" + from
+	case len(f.left) == 0 || len(f.missing) > 0:
 		return ""
 	}
 	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.left[0].Name)
@@ -182,6 +204,10 @@ func (f fit) otherWidths() bool {
 	}
 	return n > f.taken
 }
+
+// otherLayers reports whether what is left are further layers, or others, of the kinds that the network has:
+// most of it is called so, and at least two tensors.
+func (f fit) otherLayers() bool { return f.alike > 1 && 2*f.alike > len(f.left) }
 
 // arranged returns the tensors of a file in the layout of the graphs of bnctl:
 // those of TensorFlow and Keras are turned, for the model m if that can be done.

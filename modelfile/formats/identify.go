@@ -68,20 +68,17 @@ func sayAssumed(f *File, m *models.Model) {
 func noArchitecture(f *File, name string, nearest fit) error {
 	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
 	advice := "name the model with {arch}, or write .pth or .safetensors, which need none"
-	switch near := nearest.advice(); {
+	switch near := nearest.advice(name); {
 	case nearest.taken == 0:
 		detail = fmt.Sprintf("they are called %s; those that no layer needs may be left out with {drop} PATTERN",
 			listed(f.Tensors))
 	case fused(f):
 		advice = "quantisation was simulated in training (torch.ao), with batch norms inside of convolutions: " +
 			"save the float model from before prepare_qat, or name an ONNX file of it with {arch}"
-	case nearest.lacksStatistics():
-		advice = near
-	case nearest.otherWidths():
-		advice = "it has other widths: name an ONNX file of it with {arch}, or train " + name +
-			" from what fits with {init}; .pth and .safetensors are written without an architecture"
-	case near != "":
+	case strings.Contains(near, "{drop}"):
 		detail += "; " + near
+	case near != "":
+		advice = near
 	}
 	these := "its one tensor"
 	if len(f.Tensors) != 1 {

@@ -191,13 +191,26 @@ func TestSaveKeeps(t *testing.T) {
 	}
 }
 
-// TestIdentifyAdvises: what helps is said alone, with the nearest network: for other widths, for missing
-// statistics, for batch norms that torch.ao has put into convolutions.
+// TestIdentifyAdvises: what helps is said alone, with the nearest network: for other widths, for other layers,
+// for a tensor that is no layer's, for missing statistics, for batch norms that torch.ao has put into
+// convolutions.
 func TestIdentifyAdvises(t *testing.T) {
+	same := func(name string, shape []int) (string, []int) { return name, shape }
 	for _, c := range []struct {
 		change func(string, []int) (string, []int)
+		more   string
 		want   string
 	}{
+		{same, "layer1.30.conv1.weight layer1.30.conv2.weight", "the nearest is resnet20: 97 tensors fit; " +
+			"2 tensors fit nothing (*): it has other layers: name an ONNX file of it with arch, or train resnet20 " +
+			"from what fits with init"},
+		{same, "layer1.30.conv1.weight one.more two.more", "3 tensors fit nothing (*); if no layer needs them, " +
+			"leave them out: drop 'layer1.30.conv1.weight': name the model with arch, or write .pth or " +
+			".safetensors, which need none"},
+		{func(name string, shape []int) (string, []int) {
+			return strings.Replace(name, "layer1.2.", "layer1.30.", 1), shape
+		}, "", "the nearest is resnet20: 87 tensors fit; * more): it has other layers: name an ONNX file of it " +
+			"with arch, or train resnet20 from what fits with init"},
 		{func(name string, shape []int) (string, []int) {
 			for i, n := range shape {
 				if n%16 == 0 {
@@ -205,20 +218,20 @@ func TestIdentifyAdvises(t *testing.T) {
 				}
 			}
 			return name, shape
-		}, "the nearest is resnet20: 1 tensor fits; * 92 more): it has other widths: name an ONNX file of it " +
-			"with arch, or train resnet20 from what fits with init; .pth and .safetensors are written without an architecture"},
+		}, "", "the nearest is resnet20: 1 tensor fits; * 92 more): it has other widths: name an ONNX file of it " +
+			"with arch, or train resnet20 from what fits with init"},
 		{func(name string, shape []int) (string, []int) {
 			if strings.Contains(name, ".running_") {
 				return "", nil
 			}
 			return name, shape
-		}, "more): all but the running statistics is there: doctor with repair estimates them over data"},
+		}, "", "more): all but the running statistics is there: doctor with repair estimates them over data"},
 		{func(name string, shape []int) (string, []int) {
 			if rest, ok := strings.CutPrefix(name, "bn1."); ok {
 				return "conv1.bn." + rest, shape
 			}
 			return name, shape
-		}, "): quantisation was simulated in training (torch.ao), with batch norms inside of convolutions: " +
+		}, "", "): quantisation was simulated in training (torch.ao), with batch norms inside of convolutions: " +
 			"save the float model from before prepare_qat, or name an ONNX file of it with arch"},
 	} {
 		f := &File{Format: "pytorch zip", Tensors: []Tensor{torn(t, "conv1.weight_fake_quant.scale", 1)}}
@@ -226,6 +239,9 @@ func TestIdentifyAdvises(t *testing.T) {
 			if name, shape := c.change(x.Name, slices.Clone(x.Shape)); name != "" {
 				f.Tensors = append(f.Tensors, torn(t, name, shape...))
 			}
+		}
+		for name := range strings.FieldsSeq(c.more) {
+			f.Tensors = append(f.Tensors, torn(t, name, 1))
 		}
 		leaveRemoved(f)
 		_, err := Identify(f)

@@ -94,7 +94,8 @@ const features = "features."
 // InitFrom copies tensors, statistics included, from another model's state into m,
 // which has been initialised, by name and shape. A classifier's tensor also fits one
 // of m with "backbone." in front of its name, or in place of "features.". Tensors of
-// other types become f32 where m has f32. It is an error if no tensor fits; m does not change then.
+// other types become f32 where m has f32. It is an error if no tensor fits, or if values that training goes
+// on from are NaN or infinite; m does not change then.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}
@@ -158,6 +159,26 @@ func (l *Loaded) pick(s graph.State, from map[string]tensor.Tensor) (tensor.Tens
 		l.Mismatched = append(l.Mismatched, both)
 		return tensor.Tensor{}, nil
 	}
+	if s.Role != graph.Constant && t.DType == tensor.F32 {
+		if err := checkFinite(t.F32()); err != nil {
+			return t, err
+		}
+	}
 	l.Matched = append(l.Matched, s.Name)
 	return t.Clone(), nil
+}
+
+// checkFinite says how many values are NaN or infinite; nothing trains from them.
+func checkFinite(values []float32) error {
+	n := 0
+	for _, v := range values {
+		if !tensor.IsFinite(v) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return problem.Advise("take a file from before it broke; doctor with {repair} estimates running statistics "+
+		"anew", "NaN or infinite in %d of %s", n, problem.Plural(len(values), "value"))
 }

@@ -1,6 +1,8 @@
 package models_test
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,26 @@ func TestInitFromConverts(t *testing.T) {
 	}
 	if got := m.State["fc3.bias"]; got.DType != tensor.F32 || got.F32()[3] != 0 {
 		t.Errorf("fc3.bias is %v", got)
+	}
+}
+
+// TestInitFromNotFinite: nothing begins from NaN or infinity, whatever the tensor is for, and the model stays
+// as it was.
+func TestInitFromNotFinite(t *testing.T) {
+	for name, v := range map[string]float64{"bn1.running_var": math.NaN(), "fc1.weight": math.Inf(-1)} {
+		m, other := build(t, "mlp-bn", models.Options{}, 1), build(t, "mlp-bn", models.Options{}, 2)
+		before := m.Clone()
+		values := other.State[name].F32()
+		values[3], values[5] = float32(v), float32(v)
+		_, err := models.InitFrom(m, other.State)
+		want := fmt.Sprintf("model mlp-bn: tensor %s: NaN or infinite in 2 of %d values; take a file from "+
+			"before it broke; doctor with repair estimates running statistics anew", name, len(values))
+		if fmt.Sprint(err) != want {
+			t.Errorf("error %v\nwant %s", err, want)
+		}
+		if !tensor.Equal(m.State["fc2.weight"], before.State["fc2.weight"]) {
+			t.Error("the model was changed")
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func main() {
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
 	flag.StringVar(&o.debian, "debian13", "", "the system that scripts/debian13.sh makes; without it"+
 		" PyTorch 2.6, ONNX Runtime 1.21 and oneDNN 3.7 are left out")
-	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all but "+everyGroup+"): "+
+	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all but "+everyGroup+" and "+everyTorchGroup+"): "+
 		strings.Join(groups(), ","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
 	flag.StringVar(&o.without, "without", "", "peers to leave out, whose name this regular expression finds:"+
@@ -127,7 +127,7 @@ func hold(isa string) error {
 func chosen(o options) ([]row, error) {
 	all := rows()
 	if o.rows == "" {
-		all = slices.DeleteFunc(all, func(r row) bool { return r.group == everyGroup })
+		all = slices.DeleteFunc(all, func(r row) bool { return r.group == everyGroup || r.group == everyTorchGroup })
 	} else {
 		picked := strings.Split(o.rows, ",")
 		for _, g := range picked {

@@ -39,7 +39,7 @@ func groups() []string {
 // rows returns all rows.
 func rows() []row {
 	return slices.Concat(inferRows(), untunedRows(), zooInferRows(), everyInferRows(),
-		halfInferRows(), int8Rows(), trainRows(),
+		everyTorchRows(), halfInferRows(), int8Rows(), trainRows(),
 		zooTrainRows(), layerRows(), halfTrainRows(),
 		pixelRows(), deviceRows(), processRows(), coldRows(), inputRows())
 }

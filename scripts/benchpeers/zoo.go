@@ -22,14 +22,31 @@ var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152
 	"squeezenet1-1", "vgg11-bn",
 	"vgg13-bn", "vgg16-bn", "vgg19-bn", "convnext-tiny", "vit-b-16", "swin-t"}
 
-// everyGroup takes hours, and is measured where -rows names it.
-const everyGroup = "infer-zoo-all"
+// These groups take an hour and more, and are measured where -rows names them.
+const (
+	everyGroup      = "infer-zoo-all"
+	everyTorchGroup = "infer-zoo-pytorch"
+)
 
 // zooInferRows are predictions of the zoo against the best of two ONNX Runtimes, from one file.
 func zooInferRows() []row { return graphRows("infer-zoo", 1.1, 1.4, zoo) }
 
 // everyInferRows are the same of all of them.
 func everyInferRows() []row { return graphRows(everyGroup, 0.85, 1.2, every) }
+
+// everyTorchRows are predictions of all of them on one thread against the best of two PyTorchs, with frozen
+// weights.
+func everyTorchRows() (list []row) {
+	const batch = 8
+	for _, name := range every {
+		list = append(list, row{group: everyTorchGroup, unit: "img/s", must: 0.85, aim: 1.2, threads: 1,
+			name: fmt.Sprintf("%s, batch %d, 1 thread", name, batch),
+			bnctl: side{"bnctl", bnctlRate(graphFile(name), "--mode", "infer", "--batch", fmt.Sprint(batch),
+				"--threads", "1")},
+			theirs: []side{pyTorch("infer", name, batch, 1, "frozen"), newPyTorch("infer", name, batch, 1, "frozen")}})
+	}
+	return list
+}
 
 func graphRows(group string, must, aim float64, networks []string) (list []row) {
 	for _, name := range networks {

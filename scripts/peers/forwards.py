@@ -6,8 +6,9 @@ forwards.py FOLDER BNCTL [NAME...]
     predict two pictures from the first, and strip both. Prints a JSON line for each: the largest difference from
     PyTorch in float64, relative to the largest value, how far PyTorch in float32 is from that, the largest difference
     from ONNX Runtime, which runs what PyTorch exports (families.py says which ONNX Runtime), and whether the two
-    templates are the same. Ends with 1 if a difference is beyond 1e-5, and twice that of PyTorch itself. The lines
-    are kept in FOLDER/forwards.lines: what has one of this BNCTL is not computed again.
+    templates are the same. Networks that give each pixel a class are computed where they are named. Ends with 1 if a
+    difference is beyond 1e-5, and twice that of PyTorch itself. The lines are kept in FOLDER/forwards.lines: what has
+    one of this BNCTL is not computed again.
 """
 import hashlib
 import json
@@ -32,6 +33,8 @@ NETWORKS = """resnet18 resnet34 resnet50 resnet101 resnet152 resnext50-32x4d res
     vit-b-16 swin-t""".split()
 SIDES = {"inception-v3": 299, "efficientnet-b1": 240, "efficientnet-b2": 288, "efficientnet-b3": 300,
          "efficientnet-b4": 380, "efficientnet-v2-s": 384}
+PIXELS = ("fcn-resnet50", "deeplabv3-resnet50", "lraspp-mobilenetv3-large")  # where they are named
+SIDES.update({name: 256 for name in PIXELS})
 HALVES = ("googlenet", "inception-v3")  # published weights take pixels from -1 to 1
 
 
@@ -43,11 +46,19 @@ def build(name):
     """A new network, the same each time; heads and scales that begin with zeros are random too."""
     torch.manual_seed(1)
     more = {"init_weights": True} if name in HALVES else {}
-    net = getattr(torchvision.models, torchvision_name(name))(weights=None, **more)
+    where = torchvision.models
+    if name in PIXELS:
+        where, more = where.segmentation, {"weights_backbone": None}
+    net = getattr(where, torchvision_name(name))(weights=None, **more)
     for key, p in net.named_parameters():
         if key.endswith("layer_scale") or key.startswith("heads.") or key == "class_token":
             nn.init.normal_(p, 0.0, 0.1)
     return net
+
+
+def output(net, x):
+    y = net(x)
+    return (y["out"] if isinstance(y, dict) else y).numpy()
 
 
 def pixels(n, side):
@@ -120,8 +131,8 @@ def compare(reference, folder, program, name):
     net = settle(name, build(name), SIDES.get(name, 224))
     x = pixels(2, SIDES.get(name, 224))
     with torch.no_grad():
-        single = net(normalised(name, x).float()).numpy()
-        exact = net.double()(normalised(name, x)).numpy()
+        single = output(net, normalised(name, x).float())
+        exact = output(net.double(), normalised(name, x))
     peer = by_onnxruntime(reference, folder, name, net.float(), normalised(name, x).float())
     files, same = stripped(program, folder, name, net.float())
     samples, out = os.path.join(folder, name + ".npy"), os.path.join(folder, name + ".y.npy")

@@ -168,6 +168,20 @@ def build(name):
     }[name]()
 
 
+def every():
+    """forwards.py, which has all networks for classes that torchvision has too."""
+    import forwards
+    return forwards
+
+
+def predicted(name):
+    """A network with statistics as after training, and the shape of a sample; what INPUTS lacks is of every()."""
+    if name in INPUTS:
+        return scramble(build(name)), INPUTS[name][0]
+    side = every().SIDES.get(name, 224)
+    return scramble(every().build(name)), (3, side, side)
+
+
 def scramble(network):
     """Gives every batch norm statistics and factors as after training."""
     for m in network.modules():
@@ -214,11 +228,10 @@ def write_onnx(name, network, path, sample=None, **options):
 
 def export_all(folder):
     """Writes what is not there yet, as forwards.py builds it."""
-    import forwards
-    for name in forwards.NETWORKS:
-        path, side = os.path.join(folder, name + ".onnx"), forwards.SIDES.get(name, 224)
+    for name in every().NETWORKS:
+        path, side = os.path.join(folder, name + ".onnx"), every().SIDES.get(name, 224)
         if not os.path.exists(path):
-            write_onnx(name, scramble(forwards.build(name)), path, sample=(3, side, side), do_constant_folding=True)
+            write_onnx(name, scramble(every().build(name)), path, sample=(3, side, side), do_constant_folding=True)
 
 
 if __name__ == "__main__":

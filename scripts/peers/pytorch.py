@@ -78,8 +78,8 @@ def frozen(network, x, words):
 
 
 def predicter(model, batch, words):
-    network = networks.scramble(networks.build(model)).eval()
-    x = torch.randn(batch, *networks.INPUTS[model][0])
+    network, shape = networks.predicted(model)
+    x = torch.randn(batch, *shape)
     if {"nhwc", "xnnpack"} & set(words):
         x = x.contiguous(memory_format=torch.channels_last)
     if "nhwc" in words:

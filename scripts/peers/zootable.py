@@ -1,12 +1,16 @@
-"""zootable.py BNCTL [FILE...]: prints the table of the zoo in docs/networks.md.
+"""zootable.py PAGE BNCTL [FILE...]: writes the table of the zoo in PAGE, docs/networks.md, anew.
 
 Sizes and memory are bnctl's own (`models list`, `models show --batch 32`). The files have the lines that forwards.py,
-steps.py and timm_names.py print, or are measurements of bench-peers: what they did not measure stays empty.
+steps.py and timm_names.py print, or are measurements of bench-peers: what they did not measure stays as PAGE has it.
 """
 import json
 import statistics
 import subprocess
 import sys
+
+HEAD = ["network", "input", "parameters", "MFLOP", "memory of training at batch 32", "from PyTorch", "from ONNX Runtime",
+        "from timm", "a step from float64: bnctl, PyTorch", "images/s, batch 1", "batch 8"]
+ONNX = "infer-zoo-all"  # the group of bench-peers beside ONNX Runtime
 
 
 def events(*arguments):
@@ -18,6 +22,11 @@ def short(value):
     return "" if value is None else f"{value:.0e}"
 
 
+def size(value, digits):
+    """With as many digits behind the point; small ones with one that is not 0."""
+    return f"{value:.{digits}f}" if value >= 10 ** -digits else f"{value:.1g}"
+
+
 def step(row):
     if row is None:
         return ""
@@ -27,7 +36,7 @@ def step(row):
 def speed(comparisons, name, batch):
     """Images per second of one thread, and how many times the best peer's that is."""
     for c in comparisons:
-        if c["name"] == f"{name}, batch {batch}, 1 thread":
+        if c["group"] == ONNX and c["name"] == f"{name}, batch {batch}, 1 thread":
             ours = statistics.median(c["ours"])
             return f"{ours:.3g} ({ours / statistics.median(c['theirs']):.2f})"
     return ""
@@ -42,7 +51,11 @@ def read(path):
     return [json.loads(line) for line in text.splitlines()], []
 
 
-def main(bnctl, *files):
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def main(page, bnctl, *files):
     rows, comparisons = [], []
     for lines, measured in map(read, files):
         rows, comparisons = rows + lines, comparisons + measured
@@ -50,17 +63,24 @@ def main(bnctl, *files):
     def of(name, key):
         return next((r for r in rows if r["network"] == name and key in r), None)
 
-    print("| network | input | parameters | MFLOP | memory of training at batch 32 | from PyTorch | from ONNX Runtime | from timm | a step from "
-          "float64: bnctl, PyTorch | images/s, batch 1 | batch 8 |\n|---|---|---|---|---|---|---|---|---|---|---|")
+    with open(page) as f:
+        text = f.read()
+    before, table = text.split(line(HEAD) + "\n", 1)
+    table, after = table.split("\n\n", 1)
+    old = {cells[0]: cells for cells in ([c.strip() for c in row[1:-1].split("|")] for row in table.splitlines())}
+    out = [line(HEAD), "|" + "---|" * len(HEAD)]
     for m in events(bnctl, "models", "list", "--json"):
         if m["event"] != "model":
             continue
         memory = events(bnctl, "models", "show", m["name"], "--batch", "32", "--json")[0]
-        gb = (memory["state"] + memory["activations"]) / 1e9
         theirs, timm = of(m["name"], "strip_same"), of(m["name"], "timm")
-        print(f"| {m['name']} | {m['input']} | {m['parameters'] / 1e6:.2f} M | {m['flops'] / 1e6:.0f} | {gb:.2f} GB | "
-              f"{short(theirs and theirs['difference'])} | {short(theirs and theirs.get('from_onnxruntime'))} | {short(timm and timm.get('difference'))} | "
-              f"{step(of(m['name'], 'loss_off'))} | {speed(comparisons, m['name'], 1)} | {speed(comparisons, m['name'], 8)} |")
+        cells = [m["name"], m["input"], f"{m['parameters'] / 1e6:.2f} M", size(m["flops"] / 1e6, 0),
+                 size((memory["state"] + memory["activations"]) / 1e9, 2) + " GB", short(theirs and theirs["difference"]),
+                 short(theirs and theirs.get("from_onnxruntime")), short(timm and timm.get("difference")),
+                 step(of(m["name"], "loss_off")), speed(comparisons, m["name"], 1), speed(comparisons, m["name"], 8)]
+        out.append(line([new or had for new, had in zip(cells, old.get(m["name"], [""] * len(cells)))]))
+    with open(page, "w") as f:
+        f.write(before + "\n".join(out) + "\n\n" + after)
 
 
 main(*sys.argv[1:])

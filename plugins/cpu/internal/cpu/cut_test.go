@@ -33,6 +33,10 @@ func TestCutRows(t *testing.T) {
 		{"averages, by channels", "", "x rows f32[58,70,70]", "  a = relu(x)\n  y = global_avg_pool(a)\n"},
 		{"averages of less channels than workers", "", "x rows f32[3,90,95]",
 			"  a = relu(x)\n  y = global_avg_pool(a)\n"},
+		{"channels that repeat", "state c f32[13,1,1] constant\n", "x rows f32[13,61,60]", "  y = sub(@c, x)\n"},
+		{"more channels than a pattern has", "state c f32[1100,1,1] constant\n",
+			"x rows f32[1100,7,9], n rows f32[1,1,1]",
+			"  y = where(x, @c, n)\n"},
 		{"shuffled channels", "", "x rows f32[58,28,28]", "  a = relu(x)\n  c = concat(x, a)\n" +
 			"  d = reshape(c, shape=[2,58,28,28])\n  e = transpose(d, perm=[1,0,2,3])\n" +
 			"  f = reshape(e, shape=[116,28,28])\n  y = slice(f, begin=[58,0,0], end=[116,28,28])\n"},

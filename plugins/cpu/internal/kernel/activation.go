@@ -31,6 +31,10 @@ const (
 	Mish
 	Over      // x / a
 	ExpNormal // of a softmax
+	Root      // the square root
+	ToEven    // to a whole number, and so are those below
+	Floor
+	Ceil
 	functions // how many there are
 )
 

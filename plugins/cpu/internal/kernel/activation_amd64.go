@@ -24,6 +24,10 @@ var (
 			Mish:        mishAVX512,
 			Over:        overAVX512,
 			ExpNormal:   expNormalAVX512,
+			Root:        rootAVX512,
+			ToEven:      evenAVX512,
+			Floor:       floorAVX512,
+			Ceil:        ceilAVX512,
 		},
 		gradients: [functions]binaryKernel{
 			Sigmoid:     sigmoidGradientAVX512,
@@ -67,6 +71,10 @@ var (
 			Mish:        mishAVX2,
 			Over:        overAVX2,
 			ExpNormal:   expNormalAVX2,
+			Root:        rootAVX2,
+			ToEven:      evenAVX2,
+			Floor:       floorAVX2,
+			Ceil:        ceilAVX2,
 		},
 		gradients: [functions]binaryKernel{
 			Sigmoid:     sigmoidGradientAVX2,

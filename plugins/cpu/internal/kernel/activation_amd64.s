@@ -980,6 +980,82 @@ some:
 	VZEROUPPER
 	RET
 
+// func rootAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·rootAVX512(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS (BX), Z0
+	VSQRTPS Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DX
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func evenAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·evenAVX512(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS     (BX), Z0
+	VRNDSCALEPS $0x08, Z0, Z0
+	VMOVUPS     Z0, (AX)
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, BX
+	SUBQ        $0x10, DX
+	JNE         some
+	VZEROUPPER
+	RET
+
+// func floorAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·floorAVX512(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS     (BX), Z0
+	VRNDSCALEPS $0x09, Z0, Z0
+	VMOVUPS     Z0, (AX)
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, BX
+	SUBQ        $0x10, DX
+	JNE         some
+	VZEROUPPER
+	RET
+
+// func ceilAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX, AVX512F
+TEXT ·ceilAVX512(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS     (BX), Z0
+	VRNDSCALEPS $0x0a, Z0, Z0
+	VMOVUPS     Z0, (AX)
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, BX
+	SUBQ        $0x10, DX
+	JNE         some
+	VZEROUPPER
+	RET
+
 // func sigmoidGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 // Requires: AVX, AVX512F
 TEXT ·sigmoidGradientAVX512(SB), NOSPLIT, $0-48
@@ -2836,6 +2912,82 @@ some:
 	ADDQ        $0x20, BX
 	SUBQ        $0x08, DX
 	JNE         some
+	VZEROUPPER
+	RET
+
+// func rootAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·rootAVX2(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS (BX), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, BX
+	SUBQ    $0x08, DX
+	JNE     some
+	VZEROUPPER
+	RET
+
+// func evenAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·evenAVX2(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS  (BX), Y0
+	VROUNDPS $0x08, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	ADDQ     $0x20, AX
+	ADDQ     $0x20, BX
+	SUBQ     $0x08, DX
+	JNE      some
+	VZEROUPPER
+	RET
+
+// func floorAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·floorAVX2(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS  (BX), Y0
+	VROUNDPS $0x09, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	ADDQ     $0x20, AX
+	ADDQ     $0x20, BX
+	SUBQ     $0x08, DX
+	JNE      some
+	VZEROUPPER
+	RET
+
+// func ceilAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+// Requires: AVX
+TEXT ·ceilAVX2(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), BX
+	MOVQ table+16(FP), CX
+	MOVQ count+32(FP), DX
+
+some:
+	VMOVUPS  (BX), Y0
+	VROUNDPS $0x0a, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	ADDQ     $0x20, AX
+	ADDQ     $0x20, BX
+	SUBQ     $0x08, DX
+	JNE      some
 	VZEROUPPER
 	RET
 

@@ -23,6 +23,10 @@ var activationsNEON = activations{
 		Mish:        mishNEON,
 		Over:        overNEON,
 		ExpNormal:   expNormalNEON,
+		Root:        rootNEON,
+		ToEven:      evenNEON,
+		Floor:       floorNEON,
+		Ceil:        ceilNEON,
 	},
 	gradients: [functions]binaryKernel{
 		Sigmoid:     sigmoidGradientNEON,

@@ -1107,6 +1107,62 @@ some:
 	BNE some
 	RET
 
+// func rootNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·rootNEON(SB), NOSPLIT, $0-40
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD table+16(FP), R2
+	MOVD count+32(FP), R3
+some:
+	VLD1.P 16(R1), [V0.S4]
+	WORD $0x6ea1f800 // FSQRT V0.4S, V0.4S
+	VST1.P [V0.S4], 16(R0)
+	SUBS $4, R3, R3
+	BNE some
+	RET
+
+// func evenNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·evenNEON(SB), NOSPLIT, $0-40
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD table+16(FP), R2
+	MOVD count+32(FP), R3
+some:
+	VLD1.P 16(R1), [V0.S4]
+	WORD $0x4e218800 // FRINTN V0.4S, V0.4S
+	VST1.P [V0.S4], 16(R0)
+	SUBS $4, R3, R3
+	BNE some
+	RET
+
+// func floorNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·floorNEON(SB), NOSPLIT, $0-40
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD table+16(FP), R2
+	MOVD count+32(FP), R3
+some:
+	VLD1.P 16(R1), [V0.S4]
+	WORD $0x4e219800 // FRINTM V0.4S, V0.4S
+	VST1.P [V0.S4], 16(R0)
+	SUBS $4, R3, R3
+	BNE some
+	RET
+
+// func ceilNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+TEXT ·ceilNEON(SB), NOSPLIT, $0-40
+	MOVD y+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD table+16(FP), R2
+	MOVD count+32(FP), R3
+some:
+	VLD1.P 16(R1), [V0.S4]
+	WORD $0x4ea18800 // FRINTP V0.4S, V0.4S
+	VST1.P [V0.S4], 16(R0)
+	SUBS $4, R3, R3
+	BNE some
+	RET
+
 // func sigmoidGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 TEXT ·sigmoidGradientNEON(SB), NOSPLIT, $0-48
 	MOVD dx+0(FP), R0

@@ -59,6 +59,18 @@ func overAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, 
 func expNormalAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func rootAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func evenAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func floorAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func ceilAVX512(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func sigmoidGradientAVX512(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
@@ -186,6 +198,18 @@ func overAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 
 //go:noescape
 func expNormalAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func rootAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func evenAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func floorAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func ceilAVX2(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
 func sigmoidGradientAVX2(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)

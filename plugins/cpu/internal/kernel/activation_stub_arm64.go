@@ -59,6 +59,18 @@ func overNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, co
 func expNormalNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape
+func rootNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func evenNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func floorNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
+func ceilNEON(y *float32, x *float32, table *float32, n0 float32, n1 float32, count int)
+
+//go:noescape
 func sigmoidGradientNEON(dx *float32, x *float32, dy *float32, table *float32, n0 float32, n1 float32, count int)
 
 //go:noescape

@@ -118,6 +118,28 @@ func (d nodeFunction) of() (f, slope func(float32) float32, a, b float32) {
 	return class.Activation32(n), slope, a, b
 }
 
+// TestRoundings compares what float64 rounds likewise.
+func TestRoundings(t *testing.T) {
+	r := rand.New(rand.NewPCG(38, 3))
+	x := append(edges(), 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0x1p23-0.5, 0x1p22+0.5, -0x1p22-0.5)
+	for range 3000 {
+		x = append(x, math.Float32frombits(r.Uint32()), float32(5*r.NormFloat64()))
+	}
+	for f, of := range map[Function]func(float64) float64{Root: math.Sqrt, ToEven: math.RoundToEven,
+		Floor: math.Floor, Ceil: math.Ceil} {
+		for _, s := range Sets() {
+			for n := 0; n < len(x); n += 1 + n/3 {
+				piece, want, y := x[len(x)-n:], make([]float32, n), guarded(r, n)
+				for i, v := range piece {
+					want[i] = float32(of(float64(v)))
+				}
+				s.Apply(f, y, piece, 0, 0, func(v float32) float32 { return float32(of(float64(v))) })
+				same(t, piece, y, want)
+			}
+		}
+	}
+}
+
 // TestCombine compares the operations of two elements.
 func TestCombine(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 2))

@@ -20,7 +20,7 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Div:        buildBinary,
 	graph.Exp:        func(c *plan.Compiler) run.Action { return elementary(c, tensor.Exp) },
 	graph.Log:        func(c *plan.Compiler) run.Action { return elementary(c, tensor.Log) },
-	graph.Sqrt:       func(c *plan.Compiler) run.Action { return unary(c, math.Sqrt) },
+	graph.Sqrt:       func(c *plan.Compiler) run.Action { return rounded(c, kernel.Root, math.Sqrt) },
 	graph.Affine:     buildAffine,
 	graph.ReduceSum:  buildReduce,
 	graph.ReduceMean: buildReduce,
@@ -30,7 +30,7 @@ var arithmeticOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Pow:        buildBinary,
 	graph.Compare:    buildCompare,
 	graph.Where:      buildWhere,
-	graph.Round:      func(c *plan.Compiler) run.Action { return unary(c, class.Rounding(c.Node())) },
+	graph.Round:      buildRound,
 	graph.ReduceMax:  buildReduce,
 	graph.ReduceMin:  buildReduce,
 	graph.ReduceProd: buildReduce,
@@ -44,6 +44,20 @@ func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 	return buildActivation(c)
 }
 
+// rounded computes what f is in float64, rounded, by a function of package kernel.
+func rounded(c *plan.Compiler, of kernel.Function, f func(float64) float64) run.Action {
+	if c.In(0).DType == tensor.F64 {
+		return unary(c, f)
+	}
+	kernels, definition := c.Kernels(), func(x float32) float32 { return float32(f(float64(x))) }
+	return spans(c, func(y []float32, x [][]float32) { kernels.Apply(of, y, x[0], 0, 0, definition) })
+}
+
+func buildRound(c *plan.Compiler) run.Action {
+	of := map[string]kernel.Function{"floor": kernel.Floor, "ceil": kernel.Ceil, "even": kernel.ToEven}
+	return rounded(c, of[c.Node().Text("mode")], class.Rounding(c.Node()))
+}
+
 // buildAffine rounds the product and the sum, if there is one.
 func buildAffine(c *plan.Compiler) run.Action {
 	by, add := c.Node().Float("by"), c.Node().Float("add")
@@ -54,18 +68,24 @@ func buildAffine(c *plan.Compiler) run.Action {
 }
 
 func buildBinary(c *plan.Compiler) run.Action {
-	a, b, y, do := c.In(0), c.In(1), c.Out(0), combination(c.Kernels(), c.Node())
-	switch {
-	case y.DType == tensor.F64:
+	a, b, y := c.In(0), c.In(1), c.Out(0)
+	if y.DType == tensor.F64 {
 		return binaryAction(a, b, y, class.Arithmetic(c.Node()), nil)
+	}
+	do := combination(c.Kernels(), c.Node())
+	two := func(y []float32, x [][]float32) { do(y, x[0], x[1]) }
+	switch {
 	case sameLayout(a, y) && sameLayout(b, y):
-		return spans(c, func(y []float32, x [][]float32) { do(y, x[0], x[1]) })
+		return spans(c, two)
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && isPerChannel(b, y):
 		return scaled(c, a, b)
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(a, y) && isPerRowChannel(b, y):
 		return scaleByRow(a, b, y)
 	case c.Node().Op == graph.Mul && y.Last && sameLayout(b, y) && isPerRowChannel(a, y):
 		return scaleByRow(b, a, y)
+	}
+	if spans := broadcastSpans(c, two, a, b); spans != nil {
+		return spans
 	}
 	return binaryAction(a, b, y, of32(c.Node()), do)
 }
@@ -83,17 +103,14 @@ func combination(kernels *kernel.Set, n *graph.Node) func(y, a, b []float32) {
 	switch {
 	case n.Op == graph.Add:
 		return kernels.Add
+	case n.Op == graph.Pow:
+		return func(y, a, b []float32) { power(kernels, y, a, b) }
 	case n.Op == graph.Compare:
 		return compared(kernels, n.Text("of"))
 	case ok:
 		return func(y, a, b []float32) { kernels.Combine(of, y, a, b) }
 	}
-	f := of32(n)
-	return func(y, a, b []float32) {
-		for i := range y {
-			y[i] = f(a[i], b[i])
-		}
-	}
+	panic("cpu: no operation of two elements: " + n.Op.String())
 }
 
 // sameLayout reports whether a and y have the same layout in memory.

@@ -17,13 +17,9 @@ func buildCompare(c *plan.Compiler) run.Action {
 		f := class.Arithmetic(c.Node())
 		return unary(c, func(x float64) float64 { return f(x, 0) })
 	default:
-		return spans(c, func(y []float32, x [][]float32) {
-			new(repeated[float32]).each(y, x[0], zero, 1, 0, do)
-		})
+		return broadcastSpans(c, func(y []float32, x [][]float32) { do(y, x[0], x[1]) }, c.In(0), nil)
 	}
 }
-
-var zero = []float32{0}
 
 // compared returns what compares as many elements of both operands, as the attribute "of" of Compare says.
 func compared(kernels *kernel.Set, of string) func(y, a, b []float32) {
@@ -38,12 +34,13 @@ func compared(kernels *kernel.Set, of string) func(y, a, b []float32) {
 
 func buildWhere(c *plan.Compiler) run.Action {
 	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
-	kernels := c.Kernels()
-	switch {
-	case y.DType == tensor.F64:
+	if y.DType == tensor.F64 {
 		return whereAction[float64](c, nil)
-	case other != nil && sameLayout(test, y) && sameLayout(x, y) && sameLayout(other, y):
-		return spans(c, func(y []float32, x [][]float32) { kernels.Pick(y, x[0], x[1], x[2]) })
+	}
+	kernels := c.Kernels()
+	pick := func(y []float32, x [][]float32) { kernels.Pick(y, x[0], x[1], x[2]) }
+	if spans := broadcastSpans(c, pick, test, x, other); spans != nil {
+		return spans
 	}
 	return whereAction(c, kernels.Pick)
 }

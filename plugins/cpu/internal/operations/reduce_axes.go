@@ -1,8 +1,11 @@
 package operations
 
 import (
+	"math"
+
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -16,21 +19,30 @@ func buildReduce(c *plan.Compiler) run.Action {
 	if c.Node().Op == graph.ReduceMean {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
-	logical, op := run.RowMajor(x.Shape), c.Node().Op
+	order, op := run.RowMajor(x.Shape), c.Node().Op
+	if extreme(op) || keepsOrder(x, to) {
+		order = from
+	}
 	pixels := sums(op) && x.Last && overPositions(x, to)
 	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		acc := w.Doubles(y.Count)
 		in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 		switch {
 		case x.DType == tensor.F64:
-			reduceUnit(op, x.Shape, logical, from, to, acc, run.View[float64](in))
+			reduceUnit(op, x.Shape, order, from, to, acc, run.View[float64](in))
 			divideInto(run.View[float64](out), acc, divisor)
+			return
+		case extreme(op):
+			extremeUnit(f.Kernels, op, x.Shape, from, to, run.View[float32](out), run.View[float32](in))
 			return
 		case pixels:
 			clear(acc)
 			f.Kernels.DoubleSums(acc, run.View[float32](in))
+		case sums(op):
+			clear(acc)
+			sumUnit(f.Kernels, x.Shape, order, from, to, acc, run.View[float32](in))
 		default:
-			reduceUnit(op, x.Shape, logical, from, to, acc, run.View[float32](in))
+			reduceUnit(op, x.Shape, order, from, to, acc, run.View[float32](in))
 		}
 		divideInto(run.View[float32](out), acc, divisor)
 	}})
@@ -66,25 +78,112 @@ func overPositions(x *run.Value, to []int) bool {
 	return to[0] == 1 && x.Channels > 0
 }
 
+// keepsOrder reports whether the elements of x that make one of the result, whose strides these are, come in
+// logical order in memory too: where its first axis lies last, that is reduced alone, or not at all.
+func keepsOrder(x *run.Value, to []int) bool {
+	if !x.Last || to[0] != 0 || x.Shape[0] == 1 {
+		return true
+	}
+	for i, step := range to[1:] {
+		if step == 0 && x.Shape[i+1] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // sums reports whether a reduction adds.
 func sums(op graph.Op) bool { return op == graph.ReduceSum || op == graph.ReduceMean }
 
-// reduceUnit sets acc to what a reduction makes of a unit; sums, the most frequent, without calls.
-func reduceUnit[T float32 | float64](op graph.Op, shape, logical, from, to []int, acc []float64, x []T) {
+// extreme reports whether a reduction takes the largest or the least: in any order.
+func extreme(op graph.Op) bool { return op == graph.ReduceMax || op == graph.ReduceMin }
+
+// extremeUnit sets y to the extremes of a unit.
+func extremeUnit(kernels *kernel.Set, op graph.Op, shape, from, to []int, y, x []float32) {
+	e := &extremes{kernels, kernel.Max, func(a, b float32) float32 { return max(a, b) }, nil}
+	first := float32(math.Inf(-1))
+	if op == graph.ReduceMin {
+		e.op, e.one = kernel.Min, func(a, b float32) float32 { return min(a, b) }
+		first = -first
+	}
+	for i := range y {
+		y[i] = first
+	}
+	run.Walk(shape, from, to, nil, func(n, i, k, _, stepI, stepK, _ int) {
+		switch {
+		case stepI == 1 && stepK == 1:
+			kernels.Combine(e.op, y[k:k+n], y[k:k+n], x[i:])
+		case stepI == 1 && stepK == 0:
+			y[k] = e.line(y[k], x[i:i+n])
+		default:
+			for range n {
+				y[k] = e.one(y[k], x[i])
+				i, k = i+stepI, k+stepK
+			}
+		}
+	})
+}
+
+// extremes takes the largest or the least of numbers.
+type extremes struct {
+	kernels *kernel.Set
+	op      kernel.Operation
+	one     func(a, b float32) float32
+	half    []float32 // as many as half a line has
+}
+
+// line returns the extreme of y and the elements of x, one half of which is taken with the other again and
+// again.
+func (e *extremes) line(y float32, x []float32) float32 {
+	const few = 16
+	if e.half == nil {
+		e.half = make([]float32, (len(x)+1)/2)
+	}
+	for len(x) > few {
+		h := (len(x) + 1) / 2
+		n := len(x) - h
+		e.kernels.Combine(e.op, e.half[:n], x[:n], x[h:])
+		copy(e.half[n:h], x[n:h])
+		x = e.half[:h]
+	}
+	for _, v := range x {
+		y = e.one(y, v)
+	}
+	return y
+}
+
+// sumUnit adds to acc the sums of a unit, by vectors where elements that lie side by side belong to sums
+// that do.
+func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x []float32) {
+	run.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
+		switch {
+		case stepI == 1 && stepK == 1:
+			kernels.DoubleSums(acc[k:k+n], x[i:i+n])
+		case stepK == 0:
+			sum := acc[k]
+			for range n {
+				sum += float64(x[i])
+				i += stepI
+			}
+			acc[k] = sum
+		default:
+			for range n {
+				acc[k] += float64(x[i])
+				i, k = i+stepI, k+stepK
+			}
+		}
+	})
+}
+
+// reduceUnit sets acc to what a reduction makes of a unit.
+func reduceUnit[T float32 | float64](op graph.Op, shape, order, from, to []int, acc []float64, x []T) {
 	first, add := class.Reduction(op)
 	for i := range acc {
 		acc[i] = first
 	}
-	run.Walk(shape, logical, from, to, func(n, _, i, k, _, stepI, stepK int) {
-		if !sums(op) {
-			for range n {
-				acc[k] = add(acc[k], float64(x[i]))
-				i, k = i+stepI, k+stepK
-			}
-			return
-		}
+	run.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
 		for range n {
-			acc[k] += float64(x[i])
+			acc[k] = add(acc[k], float64(x[i]))
 			i, k = i+stepI, k+stepK
 		}
 	})

@@ -245,6 +245,16 @@ func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) 
 		VPSRAD(operand.Imm(uint64(s.Index)), in[0], to)
 	case formula.Float:
 		VCVTDQ2PS(in[0], to)
+	case formula.Root:
+		VSQRTPS(in[0], to)
+	case formula.Whole:
+		const quiet = 8
+		how := operand.Imm(uint64(s.Index) | quiet)
+		if wide {
+			VRNDSCALEPS(how, in[0], to)
+		} else {
+			VROUNDPS(how, in[0], to)
+		}
 	case formula.Scale:
 		VSCALEFPS(in[1], in[0], to)
 	case formula.LeastSize:

@@ -21,6 +21,8 @@ const (
 	Divide // a / b
 	Least  // b if a > b, else a: NaN and the sign of a zero stay
 	Most   // b if a < b, else a
+	Root   // the square root of a
+	Whole  // a rounded to a whole number, as Index says: ToEven, Down or Up
 
 	Without // the bits of a that b does not have
 	And     // the bits that a and b have
@@ -42,6 +44,13 @@ const (
 	Equal   // a == b
 	Both    // masks a and b
 	Select  // b where mask a holds, else c
+)
+
+// How Whole rounds.
+const (
+	ToEven = iota
+	Down
+	Up
 )
 
 // Value is the result of a step, by its number.

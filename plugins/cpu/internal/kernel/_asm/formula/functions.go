@@ -94,6 +94,10 @@ var elements = []struct {
 		e := f.exponential(f.bounded(x, least, f.constant("expMost")))
 		return f.do(Select, f.do(Less, x, least), f.constant("zero"), e)
 	}},
+	{"root", func(f *Formula, x Value) Value { return f.do(Root, x) }},
+	{"even", func(f *Formula, x Value) Value { return f.step(Whole, ToEven, x) }},
+	{"floor", func(f *Formula, x Value) Value { return f.step(Whole, Down, x) }},
+	{"ceil", func(f *Formula, x Value) Value { return f.step(Whole, Up, x) }},
 }
 
 // gradients are the derivatives, by what the activation saves.

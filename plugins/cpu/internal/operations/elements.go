@@ -1,0 +1,235 @@
+package operations
+
+import (
+	"sync"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// elementwise works element by element: do is given pieces of the result and of each operand, which may be
+// longer. An operand that has one element for all of a unit, or one for each channel, is repeated in a
+// pattern.
+//
+//	y   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      three channels of every position
+//	x   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      period 0: lies as y does
+//	s   s0 s1 s2 | s0 s1 s2 | s0 s1 s2            period 3
+//	n   n  n  n  | n  n  n  | n  n  n             period 1
+type elementwise struct {
+	y       *run.Value
+	in      []*run.Value // the operands; nil is 0
+	periods []int        // of each, in elements; 0: it has one for each of y
+	cyclic  bool         // there is another period than 0
+	do      func(y []float32, x [][]float32)
+}
+
+// patternElements is how many elements a pattern has at most.
+const patternElements = 1024
+
+// patterns is memory for them.
+var patterns = sync.Pool{New: func() any { return new([3][patternElements]float32) }}
+
+var zero = []float32{0}
+
+// spans returns an action that works element by element on operands that lie
+// as the result does: do is given pieces of a unit of each.
+func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
+	in, out := operands(c)
+	return (&elementwise{y: out[0], in: in, periods: make([]int, len(in)), do: do}).action(c)
+}
+
+// broadcastSpans is spans of operands some of which repeat; nil if one does so in another way, or none
+// lies as the result does.
+func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ...*run.Value) run.Action {
+	e := &elementwise{y: c.Out(0), in: in, do: do}
+	whole := false
+	for _, v := range in {
+		period, ok := periodOf(v, e.y)
+		if !ok {
+			return nil
+		}
+		e.periods = append(e.periods, period)
+		e.cyclic = e.cyclic || period > 0
+		whole = whole || period == 0
+	}
+	if !whole {
+		return nil
+	}
+	return e.action(c)
+}
+
+// periodOf returns after how many elements of y those of v come again, 0 if there is one for each, and
+// whether it is one or the other.
+func periodOf(v, y *run.Value) (int, bool) {
+	switch {
+	case v != nil && sameLayout(v, y):
+		return 0, true
+	case v == nil || v.Count == 1:
+		return 1, true
+	}
+	strides, of := y.Strides(), broadcast(v, y.Shape)
+	alike, channels := true, v.Count == y.Channels
+	for axis, n := range y.Shape {
+		alike = alike && (n == 1 || strides[axis] == of[axis])
+		channels = channels && (n == 1 || of[axis] == 0 || of[axis] == 1 && strides[axis] == 1)
+	}
+	switch {
+	case alike && v.Count == y.Count:
+		return 0, true
+	case channels:
+		return y.Channels, true
+	}
+	return 0, false
+}
+
+// action returns the action.
+func (e *elementwise) action(c *plan.Compiler) run.Action {
+	y := e.y
+	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
+		from, to := run.Span(piece, pieces, y.Count)
+		e.some(f, w, i, from, run.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
+	}}
+	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {
+		for k, v := range e.in {
+			if e.periods[k] == 0 && v.Kind == graph.Rows {
+				a.Over = append(a.Over, v)
+			}
+		}
+		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) { e.span(f, w, i, from, to) }
+		a.Positions, a.Step, a.Width, a.Pointwise = y.Positions, 1, y.Channels, true
+		a.Rings = y.Last && len(e.in) == 1
+		inserting(c, a, y)
+	}
+	return run.ByUnit(y.Kind, a)
+}
+
+// span computes positions [from, to) of row i.
+func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
+	y := e.y
+	if y.Inserted() {
+		e.among(f, w, i, from, to)
+		return
+	}
+	for n := 0; from < to; from += n {
+		p, n1 := contiguous(e.first(), from, to-from)
+		q, n2 := contiguous(y, from, to-from)
+		n = min(n1, n2)
+		out := run.View[float32](f.Unit(y, w, y.Kind, i))
+		e.some(f, w, i, p*y.Channels, out[q*y.Channels:][:n*y.Channels])
+	}
+}
+
+// first returns the first operand that lies as the result does: only it may be a ring.
+func (e *elementwise) first() *run.Value {
+	for k, v := range e.in {
+		if e.periods[k] == 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+// some computes elements of unit i, whose operands are those from one on.
+func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32) {
+	x := w.Views[:len(e.in)]
+	for k, v := range e.in {
+		if e.periods[k] == 0 {
+			x[k] = run.View[float32](f.Unit(v, w, e.y.Kind, i))[from : from+len(y)]
+		}
+	}
+	if !e.cyclic {
+		e.do(y, x)
+		return
+	}
+	if len(y) == 0 {
+		return
+	}
+	p := patterns.Get().(*[3][patternElements]float32)
+	defer patterns.Put(p)
+	most, channels := patternElements, e.y.Channels
+	if channels <= patternElements {
+		most = patternElements / channels * channels
+	}
+	for k, v := range e.in {
+		s := zero
+		if v != nil && e.periods[k] > 0 {
+			s = run.View[float32](f.Unit(v, w, e.y.Kind, i))
+		}
+		switch period := e.periods[k]; {
+		case period > patternElements:
+			x[k] = s
+		case period > 0:
+			x[k] = repeat(p[k][:min(len(y), most)], s[:period], from)
+		}
+	}
+	e.pieces(y, x, from%channels, most)
+}
+
+// pieces computes elements from one of a position on, at most so many at a time.
+func (e *elementwise) pieces(y []float32, x [][]float32, from, most int) {
+	of := [3][]float32{}
+	copy(of[:], x)
+	for len(y) > 0 {
+		n := min(len(y), most)
+		for k, period := range e.periods {
+			if period > patternElements {
+				x[k] = of[k][from:period]
+				n = min(n, period-from)
+			}
+		}
+		e.do(y[:n], x)
+		y = y[n:]
+		for k, period := range e.periods {
+			if period == 0 {
+				x[k] = x[k][n:]
+			}
+		}
+		from = (from + n) % e.y.Channels
+	}
+}
+
+// repeat sets p to s again and again, from element from of that on.
+func repeat(p, s []float32, from int) []float32 {
+	n := copy(p, s[from%len(s):])
+	for n < len(p) {
+		n += copy(p[n:], s)
+	}
+	return p
+}
+
+// inserting lets the result of an action by spans lie among the channels of a wider value.
+func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
+	a.Inserts = true
+	c.OnLayout(func() {
+		if y.Inserted() {
+			run.BySpan(a)
+		}
+	})
+}
+
+// among computes positions [from, to) of row i where the result lies among the channels of a wider value:
+// some that stay in L1, from where they are copied.
+func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
+	const some = 2048 // elements
+	y := e.y
+	out, positions := run.View[uint32](f.Unit(y, w, y.Kind, i)), max(1, some/y.Channels)
+	chunk := w.Bytes(4 * positions * y.Channels)
+	for n := 0; from < to; from += n {
+		var p int
+		p, n = contiguous(e.first(), from, min(positions, to-from))
+		e.some(f, w, i, p*y.Channels, run.View[float32](chunk)[:n*y.Channels])
+		kernel.CopyRuns(out[from*y.Step():], run.View[uint32](chunk), y.Channels, n, y.Step(), y.Channels)
+	}
+}
+
+// contiguous returns where position p of v lies, and how many of n positions from there on lie
+// side by side.
+func contiguous(v *run.Value, p, n int) (at, some int) {
+	if ring := v.Ring(); ring > 0 {
+		return p % ring, min(n, ring-p%ring)
+	}
+	return p, n
+}

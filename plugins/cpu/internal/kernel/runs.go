@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // CopyRuns copies count runs of n values: run i from src[i*from:] to dst[i*to:].
 func CopyRuns(dst, src []uint32, n, count, to, from int) {
@@ -14,24 +17,16 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	switch {
 	case n == to && n == from:
 		copy(dst[:n*count], src)
+	case n == 1:
+		copyShort[[1]uint32](dst, src, n, count, to, from)
+	case n == 2:
+		copyShort[[2]uint32](dst, src, n, count, to, from)
 	case n == 3:
-		for i := range count {
-			*(*[3]uint32)(dst[i*to:]) = *(*[3]uint32)(src[i*from:])
-		}
-	case n < 3:
-		copyFew(dst, src, n, count, to, from)
+		copyShort[[3]uint32](dst, src, n, count, to, from)
 	case n < 8:
-		for i := range count {
-			d, s := dst[i*to:][:n], src[i*from:][:n]
-			*(*[4]uint32)(d) = *(*[4]uint32)(s)
-			*(*[4]uint32)(d[n-4:]) = *(*[4]uint32)(s[n-4:])
-		}
+		copyShort[[4]uint32](dst, src, n, count, to, from)
 	case n <= 16:
-		for i := range count {
-			d, s := dst[i*to:][:n], src[i*from:][:n]
-			*(*[8]uint32)(d) = *(*[8]uint32)(s)
-			*(*[8]uint32)(d[n-8:]) = *(*[8]uint32)(s[n-8:])
-		}
+		copyShort[[8]uint32](dst, src, n, count, to, from)
 	default:
 		for i := range count {
 			copy(dst[i*to:][:n], src[i*from:])
@@ -39,13 +34,22 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	}
 }
 
-// copyFew is CopyRuns for runs of up to two values.
-func copyFew(dst, src []uint32, n, count, to, from int) {
-	for i := range count {
-		d, s := dst[i*to:][:n], src[i*from:][:n]
-		d[0] = s[0]
-		if n > 1 {
-			d[1] = s[1]
-		}
+// words are what the processor moves at once, or in two moves.
+type words interface {
+	[1]uint32 | [2]uint32 | [3]uint32 | [4]uint32 | [8]uint32
+}
+
+// copyShort is CopyRuns, which has looked that all lies within dst and src, for runs of one or two blocks, of
+// which the second may overlap the first.
+func copyShort[B words](dst, src []uint32, n, count, to, from int) {
+	const word = unsafe.Sizeof(uint32(0))
+	d, s := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
+	var one B
+	second := uintptr(n)*word - unsafe.Sizeof(one)
+	var i, k uintptr
+	for range count {
+		*(*B)(unsafe.Add(d, i)) = *(*B)(unsafe.Add(s, k))
+		*(*B)(unsafe.Add(d, i+second)) = *(*B)(unsafe.Add(s, k+second))
+		i, k = i+uintptr(to)*word, k+uintptr(from)*word
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // raised are powers that a few operations of float64 give, to within 2^-52 of them, as tensor.Pow does. Both
-// are one float32, once rounded: of all float32 there are, one has such a power nearer than 2^-51 of it to the
-// middle of two (a root's inverse, 2.4 * 2^-53), and there both round alike for every exponent of the number.
+// are one float32, once rounded: of all float32 one has such a power nearer than 2^-51 of it to the middle of
+// two (a root's inverse, 2.4 * 2^-53), and there both round alike for every exponent of the number.
 var raised = map[float32]func(x float64) float64{
 	3:    func(x float64) float64 { return x * x * x },
 	0.5:  root,

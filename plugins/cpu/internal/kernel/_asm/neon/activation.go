@@ -148,8 +148,8 @@ func (e *evaluation) operation(s formula.Step, in []int, to int) {
 	case formula.Root:
 		e.two(0x6ea1f800, "FSQRT", to, in[0])
 	case formula.Whole:
-		e.two([]uint32{0x4e218800, 0x4e219800, 0x4ea18800}[s.Index], []string{"FRINTN", "FRINTM", "FRINTP"}[s.Index],
-			to, in[0])
+		e.two([]uint32{0x4e218800, 0x4e219800, 0x4ea18800}[s.Index],
+			[]string{"FRINTN", "FRINTM", "FRINTP"}[s.Index], to, in[0])
 	case formula.Select:
 		e.choose(to, in[1], in[2])
 	case formula.Less:

@@ -25,7 +25,7 @@ func buildConvGradWeight(c *plan.Compiler) run.Action {
 	}
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:
-		return g.buildDepthwiseWeight(x, dy, dw)
+		return g.buildDepthwiseWeight(c, x, dy, dw)
 	case class.Dot2:
 		a := everyReplica(g.newDot2Gradient(g.lines(), x, dy, dw, c.Schedule().Pairs).replicas)
 		a.AsHalves = [][]*run.Value{{x}, {dy}}

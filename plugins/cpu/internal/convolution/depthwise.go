@@ -142,8 +142,10 @@ const nearGradient = 8 << 10
 // buildDepthwiseWeight computes weight gradients, a task for all taps of a replica, or, where replicas
 // are few, for those of a row of the kernel. The chain of a tap goes on from some positions to the next,
 // which are fetched meanwhile.
-func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
+func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) run.Action {
 	window, chunks, some := g.pixels().forward(), chunksOf(dy.Positions), max(1, nearGradient/g.c)
+	fresh, again := c.Kernels().DepthwiseSums(g.c)
+	step := g.c + again
 	reach := reaches(window, some)
 	// add adds the products of row i to the sums of some taps; last says that no row follows.
 	add := func(f *run.Frame, ahead *kernel.Prefetcher, sums []float32, first, i int, last bool) {
@@ -158,7 +160,7 @@ func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
 				ahead.Add(bytesOf(run.Row(in, x, i+1), 0, reach[0]), cacheLine, cacheLine)
 				ahead.Add(bytesOf(run.Row(grad, dy, i+1), 0, min(some, dy.Positions)*g.c), cacheLine, cacheLine)
 			}
-			f.Kernels.DepthwiseGradient(window, first, len(sums)/g.c, sums, run.Row(in, x, i), run.Row(grad, dy, i),
+			f.Kernels.DepthwiseGradient(window, first, len(sums)/step, sums, run.Row(in, x, i), run.Row(grad, dy, i),
 				p, min(p+some, dy.Positions), ahead)
 		}
 	}
@@ -170,15 +172,21 @@ func (g *Geometry) buildDepthwiseWeight(x, dy, dw *run.Value) run.Action {
 		splits := g.taps / taps
 		f.Each(len(f.Rows)*splits, func(w *run.Worker, task int) {
 			first, r := task%splits*taps, f.Turn(task/splits, len(f.Rows))
-			n := taps * g.c
+			n := taps * step
 			sums := chunks.sum(f.Kernels, w.Floats(n*chunks.blocks(f.Rows[r])), n, f.Starts[r], f.Starts[r+1],
 				func(sums []float32, from, to int) {
 					for i := from; i < to; i++ {
 						add(f, &w.Tile.Ahead, sums, first, i, i+1 == to)
 					}
 				})
-			for i, v := range sums {
-				run.Row(out, dw, r)[i%g.c*g.taps+first+i/g.c] = v
+			for t := range taps {
+				for k := range g.c {
+					at := t*step + k
+					if k >= fresh {
+						at += again
+					}
+					run.Row(out, dw, r)[k*g.taps+first+t] = sums[at]
+				}
 			}
 		})
 		return nil

@@ -23,15 +23,36 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 			len(e.Plus), w.outNeed, w.Width, w.Run, len(weights), len(bias), from, to, w.Positions()))
 	}
 	c := depthwiseCall{out, in, weights, bias, e, from, to}
+	left := 0
+	if from < to && w.Taps > 0 {
+		again := e.Plus == nil // Plus may be the result: it is added once
+		left = overlapping(s.depthwise, w.Run, again, func(k depthwiseTiles, first, _ int) { c.column(w, k, first) })
+	}
+	for p := from; p < to && left < w.Run; p++ {
+		c.generic(w, p, left, s.fused)
+	}
+}
+
+// overlapping calls do with assembly, widest first, for columns of n channels: with the first channel of a
+// column, and the first that no column before it has. If some channels may be treated again, those that are
+// left beside whole columns make one with some before them, of the widest that the next ones do not hold. It
+// returns the first channel that is left.
+func overlapping[K interface{ width() int }](kernels []K, n int, again bool, do func(k K, first, fresh int)) int {
 	first := 0
-	for _, k := range s.depthwise {
-		for ; from < to && w.Taps > 0 && k.channels <= w.Run-first; first += k.channels {
-			c.column(w, k, first)
+	for i, k := range kernels {
+		for ; k.width() <= n-first; first += k.width() {
+			do(k, first, first)
+		}
+		narrower := 0
+		if i+1 < len(kernels) {
+			narrower = kernels[i+1].width()
+		}
+		if again && n-first > narrower && n >= k.width() {
+			do(k, n-k.width(), first)
+			return n
 		}
 	}
-	for p := from; p < to && first < w.Run; p++ {
-		c.generic(w, p, first, s.fused)
-	}
+	return first
 }
 
 // depthwiseCall is what one call of Depthwise works on.
@@ -78,12 +99,13 @@ func multiplyInto(sum, x, y []float32, fused bool) {
 //
 //	sums[t][c] += sum over p of in[p,tap+t][c] * grad[p][c]
 //
-// Every element is one chain over p, which goes on from call to call. Between its tiles the call fetches
-// what is ahead.
+// Every element is one chain over p, which goes on from call to call. Sums lie as DepthwiseSums says. Between
+// its tiles the call fetches what is ahead.
 func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float32, from, to int,
 	ahead *Prefetcher) {
+	_, again := s.DepthwiseSums(w.Run)
 	if len(in) < w.inNeed || len(grad) < w.outNeed || w.Width != w.Run || tap < 0 || taps < 0 ||
-		tap+taps > w.Taps || len(sums) < taps*w.Run || from < 0 || to > w.Positions() {
+		tap+taps > w.Taps || len(sums) < taps*(w.Run+again) || from < 0 || to > w.Positions() {
 		panic(fmt.Sprintf("kernel.DepthwiseGradient: image of %d values, want %d; gradient of %d, want %d; "+
 			"%d of %d channels; sums of %d; taps [%d, %d) of %d; positions [%d, %d) of %d", len(in), w.inNeed,
 			len(grad), w.outNeed, w.Width, w.Run, len(sums), tap, tap+taps, w.Taps, from, to, w.Positions()))
@@ -91,35 +113,50 @@ func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float
 	if from >= to || taps == 0 {
 		return
 	}
-	first, left := 0, taps*w.Run
-	for _, k := range s.depthwiseGradients {
-		for ; k.channels <= w.Run-first; first += k.channels {
-			image := &in[first]
-			for t := 0; t < taps; {
-				i := slices.IndexFunc(k.tiles, func(d depthwiseGradient) bool { return d.taps <= taps-t })
-				d := k.tiles[i]
-				d.tile(&sums[t*w.Run+first], 4*w.Run, image, w.zeroFrom(image), &w.In[(tap+t)*len(w.Out)+from],
-					4*len(w.Out), &grad[first], &w.Out[from], to-from)
-				s.Fetch(ahead, (ahead.Left()*d.taps*k.channels+left-1)/left)
-				t, left = t+d.taps, left-d.taps*k.channels
-			}
+	left, step := taps*w.Run, w.Run+again
+	first := overlapping(s.depthwiseGradients, w.Run, true, func(k depthwiseGradients, first, fresh int) {
+		image := &in[first]
+		for t := 0; t < taps; {
+			i := slices.IndexFunc(k.tiles, func(d depthwiseGradient) bool { return d.taps <= taps-t })
+			d := k.tiles[i]
+			d.tile(&sums[t*step+fresh], 4*step, image, w.zeroFrom(image), &w.In[(tap+t)*len(w.Out)+from],
+				4*len(w.Out), &grad[first], &w.Out[from], to-from)
+			some := d.taps * (first + k.channels - fresh)
+			s.Fetch(ahead, (ahead.Left()*some+left-1)/left)
+			t, left = t+d.taps, left-some
 		}
-	}
+	})
 	for t := range taps {
 		for p := from; p < to && first < w.Run; p++ {
 			x := w.zeros[:w.Run]
 			if o := w.In[(tap+t)*len(w.Out)+p]; o >= 0 {
 				x = in[o/4:][:w.Run]
 			}
-			multiplyInto(sums[t*w.Run+first:(t+1)*w.Run], x[first:], grad[w.Out[p]/4:][first:], s.fused)
+			multiplyInto(sums[t*step+first:][:w.Run-first], x[first:], grad[w.Out[p]/4:][first:], s.fused)
 		}
 	}
+}
+
+// DepthwiseSums returns how the sums of DepthwiseGradient lie for one tap: those of channels below fresh
+// one after the other, and those of the others too, behind as many as again that are of no use.
+func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
+	fresh = channels
+	overlapping(s.depthwiseGradients, channels, true, func(k depthwiseGradients, first, from int) {
+		if from > first {
+			fresh, again = from, from-first
+		}
+	})
+	return fresh, again
 }
 
 // zeroFrom returns where the run of zeros lies, in bytes from p.
 func (w *Window) zeroFrom(p *float32) int {
 	return int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(p)))
 }
+
+func (k depthwiseTiles) width() int { return k.channels }
+
+func (k depthwiseGradients) width() int { return k.channels }
 
 // depthwiseTiles is the assembly for a column of that number of channels.
 type depthwiseTiles struct {

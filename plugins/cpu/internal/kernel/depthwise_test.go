@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -18,7 +19,7 @@ func TestDepthwise(t *testing.T) {
 			out, sums := guarded(r, positions*(channels+channels%3)), guarded(r, w.Taps*channels)
 			e := randomEpilogue(r, len(out))
 			run := func(s *Set, cut int) (result, gradient []float32) {
-				result, gradient = slices.Clone(out), slices.Clone(sums)
+				result, gradient = slices.Clone(out), laidOut(s, sums, channels)
 				s.Depthwise(w, result, in, weights, bias, e, 0, cut)
 				s.Depthwise(w, result, in, weights, bias, e, cut, positions)
 				ahead := new(Prefetcher)
@@ -27,7 +28,7 @@ func TestDepthwise(t *testing.T) {
 					s.DepthwiseGradient(w, first, w.Taps-first, gradient, in, result, 0, cut, ahead)
 					s.DepthwiseGradient(w, first, w.Taps-first, gradient, in, result, cut, positions, nil)
 				}
-				return result, gradient
+				return result, inOrder(s, gradient, channels)
 			}
 			want, wantGradient := run(definition, 0)
 			for _, s := range fused() {
@@ -43,8 +44,32 @@ func TestDepthwise(t *testing.T) {
 	}
 }
 
+// laidOut returns sums [taps][channels] as DepthwiseSums says.
+func laidOut(s *Set, sums []float32, channels int) (all []float32) {
+	fresh, again := s.DepthwiseSums(channels)
+	for row := range slices.Chunk(sums, channels) {
+		all = slices.Concat(all, row[:fresh], make([]float32, again), row[fresh:])
+	}
+	return all
+}
+
+// inOrder returns what laidOut took.
+func inOrder(s *Set, all []float32, channels int) (sums []float32) {
+	fresh, again := s.DepthwiseSums(channels)
+	for row := range slices.Chunk(all, channels+again) {
+		sums = slices.Concat(sums, row[:fresh], row[fresh+again:])
+	}
+	return sums
+}
+
 func BenchmarkDepthwise(b *testing.B) {
-	const channels, side, taps = 144, 28, 9
+	for _, channels := range []int{58, 144} {
+		b.Run(fmt.Sprint(channels), func(b *testing.B) { benchmarkDepthwise(b, channels) })
+	}
+}
+
+func benchmarkDepthwise(b *testing.B, channels int) {
+	const side, taps = 28, 9
 	r := rand.New(rand.NewPCG(1, 1))
 	in, out := make([]int32, taps*side*side), make([]int32, side*side)
 	for p := range out {
@@ -56,13 +81,13 @@ func BenchmarkDepthwise(b *testing.B) {
 	w := NewWindow(in, out, taps, channels, channels)
 	image, result, weights := guarded(r, channels*side*side), guarded(r, channels*side*side),
 		guarded(r, taps*channels)
-	sums := make([]float32, taps*channels)
 	for _, s := range Sets() {
+		sums := laidOut(s, make([]float32, taps*channels), channels)
 		b.Run("forward/"+s.Name, func(b *testing.B) {
 			for b.Loop() {
 				s.Depthwise(w, result, image, weights, nil, Epilogue{}, 0, side*side)
 			}
-			reportRate(b, s, 2*taps*channels*side*side)
+			reportRate(b, s, float64(2*taps*channels*side*side))
 		})
 		b.Run("gradient/"+s.Name, func(b *testing.B) {
 			for b.Loop() {
@@ -70,7 +95,7 @@ func BenchmarkDepthwise(b *testing.B) {
 					s.DepthwiseGradient(w, 0, taps, sums, image, result, p, p+side, nil)
 				}
 			}
-			reportRate(b, s, 2*taps*channels*side*side)
+			reportRate(b, s, float64(2*taps*channels*side*side))
 		})
 	}
 }

@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // pools is the assembly for windows of pixels: it processes as many channels as
 // fill whole vectors of that number of lanes.
 type pools struct {
@@ -37,12 +39,21 @@ func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 }
 
 // MaxPoolGradient adds dy, per channel, to the element of dx whose x is the
-// first maximum of these pixels, or the first NaN.
-func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32) {
+// first maximum of these pixels, or the first NaN. spare is Lanes values to work with.
+func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32, spare []float32) {
 	checkPixels(min(len(x), len(dx)), len(dy), pixels)
 	n := s.pools.whole(len(dy))
 	if n > 0 {
 		s.pools.gradient(&dx[0], &x[0], &dy[0], &pixels[0], len(pixels), n)
+	}
+	if n > 0 && n < len(dy) { // the last vector ends with the last channel: to those before n it adds -0
+		at := len(dy) - s.pools.lanes
+		last := spare[:copy(spare[:Lanes], dy[at:])]
+		for c := range n - at {
+			last[c] = float32(math.Copysign(0, -1))
+		}
+		s.pools.gradient(&dx[at], &x[at], &last[0], &pixels[0], len(pixels), s.pools.lanes)
+		return
 	}
 	for c := n; c < len(dy); c++ {
 		dx[largest(x, pixels, c)] += dy[c]
@@ -51,8 +62,8 @@ func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32) {
 
 // MaxPoolQuads sets the pixels of dx that windows of four see, no two the same, to
 // what MaxPoolGradient makes of +0: window i sees pixels[4*i:][:4], and its dy has
-// that number of channels from dy[i*channels] on.
-func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int) {
+// that number of channels from dy[i*channels] on. spare is Lanes values to work with.
+func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int, spare []float32) {
 	windows := len(pixels) / 4
 	if windows == 0 {
 		return
@@ -71,7 +82,7 @@ func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int) {
 		for _, at := range seen {
 			clear(dx[at/4:][:channels])
 		}
-		s.MaxPoolGradient(dx, x, dy[i*channels:][:channels], seen)
+		s.MaxPoolGradient(dx, x, dy[i*channels:][:channels], seen, spare)
 	}
 }
 

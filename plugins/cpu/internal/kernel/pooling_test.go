@@ -28,7 +28,7 @@ func TestMaxPool(t *testing.T) {
 			run := func(s *Set) (y, grad []float32) {
 				y, grad = make([]float32, channels), slices.Clone(dx)
 				s.MaxPool(y, x, pixels)
-				s.MaxPoolGradient(grad, x, dy, pixels)
+				s.MaxPoolGradient(grad, x, dy, pixels, make([]float32, Lanes))
 				return y, grad
 			}
 			want, wantGradient := run(Generic)
@@ -72,11 +72,12 @@ func TestMaxPoolQuads(t *testing.T) {
 				for _, at := range pixels[4*i:][:4] {
 					clear(want[at/4:][:channels])
 				}
-				Generic.MaxPoolGradient(want, x, dy[i*channels:][:channels], pixels[4*i:][:4])
+				Generic.MaxPoolGradient(want, x, dy[i*channels:][:channels], pixels[4*i:][:4],
+					make([]float32, Lanes))
 			}
 			for _, s := range append(vectorSets(), Generic) {
 				got := slices.Clone(dx)
-				if s.MaxPoolQuads(got, x, dy, pixels, channels); !sameBits(got, want) {
+				if s.MaxPoolQuads(got, x, dy, pixels, channels, make([]float32, Lanes)); !sameBits(got, want) {
 					t.Fatalf("%s: %d channels, NaN %v: differs from the windows", s.Name, channels, one > 0)
 				}
 			}
@@ -88,6 +89,7 @@ func BenchmarkMaxPool(b *testing.B) {
 	const channels = 64
 	r := rand.New(rand.NewPCG(1, 1))
 	x, y, dx := guarded(r, 4*channels), guarded(r, channels), guarded(r, 4*channels)
+	spare := make([]float32, Lanes)
 	pixels := []int32{0, 4 * channels, 8 * channels, 12 * channels}
 	for _, s := range Sets() {
 		b.Run("forward/"+s.Name, func(b *testing.B) {
@@ -100,14 +102,14 @@ func BenchmarkMaxPool(b *testing.B) {
 		b.Run("gradient/"+s.Name, func(b *testing.B) {
 			b.SetBytes(16 * channels)
 			for b.Loop() {
-				s.MaxPoolGradient(dx, x, y, pixels)
+				s.MaxPoolGradient(dx, x, y, pixels, spare)
 			}
 			reportRate(b, s, 4*channels)
 		})
 		b.Run("quads/"+s.Name, func(b *testing.B) {
 			b.SetBytes(16 * channels)
 			for b.Loop() {
-				s.MaxPoolQuads(dx, x, y, pixels, channels)
+				s.MaxPoolQuads(dx, x, y, pixels, channels, spare)
 			}
 			reportRate(b, s, 4*channels)
 		})

@@ -81,16 +81,16 @@ func buildMaxPoolGrad(c *plan.Compiler) run.Action {
 	seen, n := windowsOf(c, x.Shape, dy.Shape), x.Channels
 	quads, all := seen.quads(x.Positions)
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		image, from, to := f.At(x, w, i), f.At(dy, w, i), f.At(dx, w, i)
+		image, from, to, spare := f.At(x, w, i), f.At(dy, w, i), f.At(dx, w, i), w.Floats(kernel.Lanes)
 		if !all {
 			clear(to)
 		}
 		if quads != nil {
-			f.Kernels.MaxPoolQuads(to, image, from, quads, n)
+			f.Kernels.MaxPoolQuads(to, image, from, quads, n, spare)
 			return
 		}
 		for p, pixels := range seen {
-			f.Kernels.MaxPoolGradient(to, image, from[p*n:][:n], pixels)
+			f.Kernels.MaxPoolGradient(to, image, from[p*n:][:n], pixels, spare)
 		}
 	}}
 }

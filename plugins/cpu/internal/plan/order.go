@@ -50,7 +50,8 @@ func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Funct
 		o.of = append(o.of, graph.Value(v))
 	}
 	for i := range fn.Nodes {
-		o.note(&fn.Nodes[i])
+		n := &fn.Nodes[i]
+		o.note(n, len(n.Out) > 0 && fused[n.Out[0]].Groups > 0)
 	}
 	return o.copied(fused)
 }
@@ -85,15 +86,18 @@ func (o *orders) join(v, w graph.Value) {
 	o.last[a] = o.last[a] || o.last[b]
 }
 
-// note records what a node asks of its operands and results.
-func (o *orders) note(n *graph.Node) {
+// note records what a node asks of its operands and results. One that shuffles channels wants them last.
+func (o *orders) note(n *graph.Node, shuffles bool) {
 	in := n.In
 	if slices.Contains(inShape, n.Op) {
 		in = in[2:] // what an epilogue adds to the result
 	}
 	for _, v := range slices.Concat(in, n.Out) {
 		switch {
-		case !o.ordered(v) || slices.Contains(anyOrder, n.Op):
+		case !o.ordered(v):
+		case shuffles:
+			o.last[o.root(v)] = true
+		case slices.Contains(anyOrder, n.Op):
 		case !slices.Contains(oneOrder, n.Op) && !slices.Contains(inShape, n.Op):
 			o.last[o.root(v)] = true
 		case o.ordered(n.Out[0]) && slices.Equal(o.fn.Values[v].Type.Shape, o.fn.Values[n.Out[0]].Type.Shape):

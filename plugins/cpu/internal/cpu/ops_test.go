@@ -48,7 +48,7 @@ func opCases(t *testing.T) (cases []opCase) {
 // exact names the cases whose bits must be those of ref.
 var exact = map[string]bool{"sgd": true, "adamw": true, "lars": true, "ema": true, "dropout": true,
 	"concat": true, "slice": true, "pixels of channels": true, "shuffled channels": true, "shuffled halves": true,
-	"shuffled unequal parts": true, "reshape": true, "transpose": true,
+	"shuffled unequal parts": true, "channels taken apart": true, "channels taken by turns": true, "reshape": true, "transpose": true,
 	"image": true, "mul channels": true, "mul channels of a lane": true, "mul columns": true}
 
 // program writes a case as a program that returns the results of its nodes.

@@ -39,12 +39,12 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 		switch n.Op {
 		case graph.Mul:
 			u.gated(i)
-		case graph.Transpose:
+		case graph.Transpose, graph.Take:
 			u.shuffle(i)
 		}
 	}
 	for i, n := range u.fn.Nodes {
-		if n.Op == graph.Concat && !u.gone[i] {
+		if n.Op == graph.Concat && !u.gone[i] && u.fused[n.Out[0]].Regions == nil {
 			u.flatten(i)
 			u.regions(i)
 		}

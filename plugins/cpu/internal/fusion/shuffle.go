@@ -9,39 +9,119 @@ import (
 // MostShuffled is how many groups of channels a node may shuffle.
 const MostShuffled = 4
 
-// shuffle makes one node of a transposition, node i, between two reshapes that lays the channels of groups
-// by turns, as ShuffleNet does:
+// channels lie in another order after a transposition, node i, between two reshapes as ShuffleNet has it, and
+// after a take, node i, of all channels. Either is made one node, if what it does is to lay the channels of
+// groups by turns, or to take channels that lie by turns apart into groups:
 //
 //	[C, H, W]  reshape  [groups, C/groups, H, W]  transpose  [C/groups, groups, H, W]  reshape  [C, H, W]
-//
-// If the groups are what a concatenation puts together, it is that node which lays them so.
+//	[C, H, W]  reshape  [C/groups, groups, H, W]  transpose  [groups, C/groups, H, W]  reshape  [C, H, W]
 func (u *fuser) shuffle(i int) {
+	to, x, groups := i, graph.None, 0
+	if n := u.fn.Nodes[i]; n.Op == graph.Take {
+		x, groups = n.In[0], u.taken(&n)
+	} else if to, x, groups = u.transposed(i); to < 0 {
+		return
+	}
+	if !u.rows(x) || groups == 0 {
+		return
+	}
+	c := u.fn.Values[x].Type.Shape[0]
+	switch {
+	case groups <= MostShuffled:
+		u.byTurns(to, x, groups)
+	case c/groups <= MostShuffled:
+		u.apart(to, x, c/groups)
+	default:
+		return
+	}
+	if to != i {
+		u.gone[u.made[u.fn.Nodes[i].In[0]]], u.gone[i] = true, true
+	}
+}
+
+// transposed returns of the transposition between two reshapes the second of these, what the first takes, and
+// how many groups of channels are laid by turns; -1 if it is something else.
+func (u *fuser) transposed(i int) (to int, x graph.Value, groups int) {
 	n := u.fn.Nodes[i]
 	from, to := n.In[0], u.reader(n.Out[0])
 	if to < 0 || !u.alone(from, graph.Reshape) || u.fn.Nodes[to].Op != graph.Reshape {
-		return
+		return -1, graph.None, 0
 	}
-	x, y := u.fn.Nodes[u.made[from]].In[0], u.fn.Nodes[to].Out[0]
-	split := u.fn.Values[from].Type.Shape
-	if len(split) < 3 || !u.alike(x, y) || !u.rows(n.Out[0]) ||
-		!slices.Equal(n.Ints("perm"), swapped(len(split))) {
-		return
+	x = u.fn.Nodes[u.made[from]].In[0]
+	split, shape := u.fn.Values[from].Type.Shape, u.fn.Values[x].Type.Shape
+	if len(split) < 3 || !u.alike(x, u.fn.Nodes[to].Out[0]) || !u.rows(n.Out[0]) ||
+		!slices.Equal(n.Ints("perm"), swapped(len(split))) || split[0] < 2 || split[1] < 2 ||
+		shape[0] != split[0]*split[1] || !slices.Equal(shape[1:], split[2:]) {
+		return -1, graph.None, 0
 	}
-	groups, shape := split[0], u.fn.Values[x].Type.Shape
-	if groups < 2 || groups > MostShuffled || shape[0] != groups*split[1] ||
-		!slices.Equal(shape[1:], split[2:]) {
-		return
+	return to, x, split[0]
+}
+
+// taken returns how many groups of channels a take lays by turns; 0 if that is not what it does.
+func (u *fuser) taken(n *graph.Node) int {
+	index, shape := n.Ints("index"), u.fn.Values[n.In[0]].Type.Shape
+	if n.Int("axis") != 0 || len(shape) < 2 || len(index) != shape[0] || len(index) < 4 || index[1] < 2 ||
+		len(index)%index[1] != 0 {
+		return 0
 	}
-	node := graph.Node{Op: graph.Transpose, Attrs: n.Attrs, In: []graph.Value{x}, Out: []graph.Value{y}}
-	given := n.Out[0]
+	each := index[1] // channels of a group
+	groups := len(index) / each
+	for i, from := range index {
+		if from != i%groups*each+i/groups {
+			return 0
+		}
+	}
+	return groups
+}
+
+// byTurns makes node i lay the channels of groups of x by turns. If the groups are what a concatenation puts
+// together, it is that node which lays them so.
+func (u *fuser) byTurns(i int, x graph.Value, groups int) {
+	y := u.fn.Nodes[i].Out[0]
+	node, given := graph.Node{Op: graph.Transpose, In: []graph.Value{x}, Out: []graph.Value{y}}, y
 	if u.alone(x, graph.Concat) && u.equalGroups(x, groups) {
 		concat := u.made[x]
 		node.Op, node.In, node.Attrs = graph.Concat, u.fn.Nodes[concat].In, u.fn.Nodes[concat].Attrs
 		given, u.gone[concat] = x, true
 	}
-	u.fn.Nodes[to] = node
-	u.fused[y] = Fused{Given: given, Groups: groups}
-	u.gone[u.made[from]], u.gone[i] = true, true
+	u.fn.Nodes[i], u.fused[y] = node, Fused{Given: given, Groups: groups}
+}
+
+// apart makes node i take channels of x that lie by turns apart into groups: a concatenation of every channel
+// of each. Those that read channels of one group alone take them from x.
+func (u *fuser) apart(i int, x graph.Value, groups int) {
+	y, shape := u.fn.Nodes[i].Out[0], u.fn.Values[x].Type.Shape
+	each := shape[0] / groups
+	u.uses[x]--
+	for k := range u.fn.Nodes {
+		n := &u.fn.Nodes[k]
+		if n.Op != graph.Slice || n.In[0] != y || u.gone[k] || !u.ofChannels(n) {
+			continue
+		}
+		begin, end := slices.Clone(n.Ints("begin")), slices.Clone(n.Ints("end"))
+		group := begin[0] / each
+		if (end[0]-1)/each != group {
+			continue
+		}
+		step := slices.Repeat([]int{1}, len(shape))
+		begin[0], end[0], step[0] = begin[0]%each*groups+group, (end[0]-1)%each*groups+group+1, groups
+		*n = graph.Node{Op: graph.Slice, In: []graph.Value{x}, Out: n.Out,
+			Attrs: graph.Attrs{}.With("begin", begin).With("end", end).With("step", step)}
+		u.uses[x]++
+		u.uses[y]--
+	}
+	if u.gone[i] = u.uses[y] == 0; u.gone[i] {
+		return
+	}
+	regions := make([]Region, groups)
+	for group := range regions {
+		regions[group] = Region{make([]int, len(shape)), slices.Repeat([]int{1}, len(shape)), slices.Clone(shape)}
+		regions[group].Begin[0], regions[group].Step[0], regions[group].Shape[0] = group, groups, each
+	}
+	u.fn.Nodes[i] = graph.Node{Op: graph.Concat, In: slices.Repeat([]graph.Value{x}, groups),
+		Out: []graph.Value{y}, Attrs: graph.Attrs{}.With("axis", 0)}
+	u.fused[y] = Fused{Given: y, Regions: regions}
+	u.uses[x] += groups
 }
 
 // flatten makes a concatenation, node i, put together what its operands do, if these are concatenations along

@@ -1,11 +1,12 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels of that number of channels and more of two images, and for one
-// pixel of three. Steps are in bytes.
+// shuffleKernel is the assembly for pixels of that number of channels and more: of two images, for one pixel of
+// three, and for every second channel of one. Steps are in bytes.
 type shuffleKernel struct {
-	least int
-	two   func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)
-	three func(dst *float32, a, b, c *float32, channels int)
+	least  int
+	two    func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)
+	three  func(dst *float32, a, b, c *float32, channels int)
+	second func(dst *float32, dstStep int, src *float32, srcStep int, channels, count int)
 }
 
 // Pixels is an image of which pixel p begins at Values[p*Step].
@@ -42,6 +43,25 @@ func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
 			for c, v := range of[i].at(p, channels) {
 				to[c*len(of)+i] = v
 			}
+		}
+	}
+}
+
+// Every sets count pixels of dst to every step-th channel of src from the first on, as many as channels says.
+func (s *Set) Every(dst, src Pixels, step, channels, count int) {
+	if count == 0 || channels == 0 {
+		return
+	}
+	dst.at(count-1, channels)
+	src.at(count-1, (channels-1)*step+1)
+	if k := s.shuffles; k != nil && step == 2 && channels >= k.least {
+		k.second(&dst.Values[0], 4*dst.Step, &src.Values[0], 4*src.Step, channels, count)
+		return
+	}
+	for p := range count {
+		from := src.at(p, (channels-1)*step+1)
+		for c := range dst.at(p, channels) {
+			dst.Values[p*dst.Step+c] = from[c*step]
 		}
 	}
 }

@@ -239,6 +239,58 @@ DATA thirdsZ13<>+56(SB)/4, $0x0000000e
 DATA thirdsZ13<>+60(SB)/4, $0x0000001f
 GLOBL thirdsZ13<>(SB), RODATA|NOPTR, $64
 
+// func everySecondAVX512(dst *float32, dstStep int, src *float32, srcStep int, channels int, count int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·everySecondAVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+16(FP), BX
+	MOVQ      count+40(FP), DI
+	MOVQ      channels+32(FP), SI
+	SHLQ      $0x02, SI
+	SUBQ      $0x40, SI
+	VMOVDQU32 secondZ4<>+0(SB), Z4
+
+pixel:
+	XORQ DX, DX
+
+vector:
+	VMOVUPS   (BX)(DX*2), Z0
+	VMOVDQA32 Z4, Z1
+	VPERMI2PS 60(BX)(DX*2), Z0, Z1
+	VMOVUPS   Z1, (AX)(DX*1)
+	CMPQ      DX, SI
+	JGE       next
+	ADDQ      $0x40, DX
+	CMPQ      DX, SI
+	CMOVQGT   SI, DX
+	JMP       vector
+
+next:
+	ADDQ dstStep+8(FP), AX
+	ADDQ srcStep+24(FP), BX
+	DECQ DI
+	JNE  pixel
+	VZEROUPPER
+	RET
+
+DATA secondZ4<>+0(SB)/4, $0x00000000
+DATA secondZ4<>+4(SB)/4, $0x00000002
+DATA secondZ4<>+8(SB)/4, $0x00000004
+DATA secondZ4<>+12(SB)/4, $0x00000006
+DATA secondZ4<>+16(SB)/4, $0x00000008
+DATA secondZ4<>+20(SB)/4, $0x0000000a
+DATA secondZ4<>+24(SB)/4, $0x0000000c
+DATA secondZ4<>+28(SB)/4, $0x0000000e
+DATA secondZ4<>+32(SB)/4, $0x00000011
+DATA secondZ4<>+36(SB)/4, $0x00000013
+DATA secondZ4<>+40(SB)/4, $0x00000015
+DATA secondZ4<>+44(SB)/4, $0x00000017
+DATA secondZ4<>+48(SB)/4, $0x00000019
+DATA secondZ4<>+52(SB)/4, $0x0000001b
+DATA secondZ4<>+56(SB)/4, $0x0000001d
+DATA secondZ4<>+60(SB)/4, $0x0000001f
+GLOBL secondZ4<>(SB), RODATA|NOPTR, $64
+
 // func shuffleAVX2(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels int, count int)
 // Requires: AVX, CMOV
 TEXT ·shuffleAVX2(SB), NOSPLIT, $0-64
@@ -357,3 +409,36 @@ DATA threesY10<>+20(SB)/4, $0x00000007
 DATA threesY10<>+24(SB)/4, $0x00000007
 DATA threesY10<>+28(SB)/4, $0x00000007
 GLOBL threesY10<>(SB), RODATA|NOPTR, $32
+
+// func everySecondAVX2(dst *float32, dstStep int, src *float32, srcStep int, channels int, count int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·everySecondAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+16(FP), BX
+	MOVQ count+40(FP), DI
+	MOVQ channels+32(FP), SI
+	SHLQ $0x02, SI
+	SUBQ $0x20, SI
+
+pixel:
+	XORQ DX, DX
+
+vector:
+	VMOVUPS (BX)(DX*2), Y0
+	VSHUFPS $0xd8, 28(BX)(DX*2), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)(DX*1)
+	CMPQ    DX, SI
+	JGE     next
+	ADDQ    $0x20, DX
+	CMPQ    DX, SI
+	CMOVQGT SI, DX
+	JMP     vector
+
+next:
+	ADDQ dstStep+8(FP), AX
+	ADDQ srcStep+24(FP), BX
+	DECQ DI
+	JNE  pixel
+	VZEROUPPER
+	RET

@@ -11,7 +11,13 @@ func shuffleAVX512(dst *float32, dstStep int, a *float32, aStep int, b *float32,
 func shuffleThreeAVX512(dst *float32, a *float32, b *float32, c *float32, channels int)
 
 //go:noescape
+func everySecondAVX512(dst *float32, dstStep int, src *float32, srcStep int, channels int, count int)
+
+//go:noescape
 func shuffleAVX2(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels int, count int)
 
 //go:noescape
 func shuffleThreeAVX2(dst *float32, a *float32, b *float32, c *float32, channels int)
+
+//go:noescape
+func everySecondAVX2(dst *float32, dstStep int, src *float32, srcStep int, channels int, count int)

@@ -35,6 +35,30 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
+// Every second or third channel is taken, and nothing else is written.
+func TestEvery(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for channels := range 70 {
+		for step := 1; step < 4; step++ {
+			const count, gap = 5, 3
+			dst := Pixels{guarded(r, count*(channels+gap)), channels + gap}
+			src := Pixels{guarded(r, max(0, count*(channels*step+1)-step)), channels*step + 1}
+			want := slices.Clone(dst.Values)
+			for p := range count {
+				for c := range channels {
+					want[p*dst.Step+c] = src.Values[p*src.Step+c*step]
+				}
+			}
+			for _, s := range Sets() {
+				got := Pixels{slices.Clone(dst.Values), dst.Step}
+				if s.Every(got, src, step, channels, count); !sameBits(got.Values, want) {
+					t.Fatalf("%s: channel %d of every %d: differs", s.Name, channels, step)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkShuffle(b *testing.B) {
 	const count = 784
 	for _, channels := range []int{29, 58, 116} {
@@ -46,6 +70,12 @@ func BenchmarkShuffle(b *testing.B) {
 				b.SetBytes(int64(8 * count * channels))
 				for b.Loop() {
 					s.Shuffle(dst, []Pixels{x, y}, channels, count)
+				}
+			})
+			b.Run(fmt.Sprintf("second of %d/%s", 2*channels, s.Name), func(b *testing.B) {
+				b.SetBytes(int64(4 * count * channels))
+				for b.Loop() {
+					s.Every(x, dst, 2, channels, count)
 				}
 			})
 		}

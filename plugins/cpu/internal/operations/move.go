@@ -127,27 +127,44 @@ func (m *move) byRuns() *run.ByRows {
 	if m.fill {
 		a.Work = 0
 	}
-	if n, ok := m.channels(); ok {
+	n, step := m.channels()
+	if n == 0 {
+		return a
+	}
+	y, x := m.y.Channels, m.x.Channels
+	a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
+		dst, src := words(f, w, i)
+		kernel.CopyRuns(dst[from*y:], src[from*x:], n, to-from, y, x)
+	}
+	a.Positions, a.Step, a.Width, a.Pointwise = m.y.Positions, 1, n, true
+	if step > 1 {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
-			dst, src := words(f, w, i)
-			y, x := m.y.Channels, m.x.Channels
-			kernel.CopyRuns(dst[from*y:], src[from*x:], n, to-from, y, x)
+			dst := run.View[float32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from+from*y:]
+			src := run.View[float32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from+from*x:]
+			f.Kernels.Every(kernel.Pixels{Values: dst, Step: y}, kernel.Pixels{Values: src, Step: x}, step, n, to-from)
 		}
-		a.Positions, a.Step, a.Width, a.Pointwise = m.y.Positions, 1, n, true
+		return run.BySpan(a)
 	}
 	return a
 }
 
-// channels returns how many channels of every position the move copies to the same position of y, and
-// whether that is all it does.
-func (m *move) channels() (n int, ok bool) {
+// channels returns how many channels of every position the move copies to the same position of y, and how far
+// apart these lie in x; 0 if that is not all it does.
+func (m *move) channels() (n, step int) {
 	if m.fill || !m.x.Last || !m.y.Last || m.x.Positions != m.y.Positions || m.y.Positions == 0 ||
 		m.src.from >= m.x.Channels || m.dst.from >= m.y.Channels {
-		return 0, false
+		return 0, 0
 	}
-	n = tensor.Count(m.shape) / m.y.Positions
-	pixels := []axis{{m.y.Positions, m.y.Channels, m.x.Channels}, {n, 1, 1}}
-	return n, n > 0 && slices.Equal(m.loops(), joined(pixels))
+	loops := m.loops()
+	n, step = tensor.Count(m.shape)/m.y.Positions, 1
+	if inner := loops[len(loops)-1]; n > 1 && inner.to == 1 && m.y.DType == tensor.F32 {
+		step = inner.from
+	}
+	pixels := []axis{{m.y.Positions, m.y.Channels, m.x.Channels}, {n, 1, step}}
+	if !slices.Equal(loops, joined(pixels)) {
+		return 0, 0
+	}
+	return n, step
 }
 
 // loops returns the loops of the move, of which there is at least one.

@@ -13,6 +13,7 @@ func shuffle() {
 	for _, set := range []isa{avx512, avx2} {
 		shuffleTwo(set)
 		shuffleThree(set)
+		everySecond(set)
 	}
 }
 
@@ -150,6 +151,58 @@ func shuffleTwo(set isa) {
 	ADDQ(param("dstStep"), dst)
 	ADDQ(param("aStep"), a)
 	ADDQ(param("bStep"), b)
+	DECQ(count)
+	JNE(operand.LabelRef("pixel"))
+	VZEROUPPER()
+	RET()
+}
+
+// everySecond writes every second channel of an image: from the one at src on. Vectors of a pixel are read two
+// at a time, the second from the last value of the first on, so that nothing behind the last channel is.
+func everySecond(set isa) {
+	TEXT("everySecond"+set.name, NOSPLIT, "func(dst *float32, dstStep int, src *float32, srcStep int, "+
+		"channels int, count int)")
+	Pragma("noescape")
+	dst, src, at, last, count := reg.RAX, reg.RBX, reg.RDX, reg.RSI, reg.RDI
+	MOVQ(param("dst"), dst)
+	MOVQ(param("src"), src)
+	MOVQ(param("count"), count)
+	MOVQ(param("channels"), last)
+	SHLQ(operand.Imm(2), last)
+	SUBQ(operand.Imm(uint64(set.bytes)), last)
+	if set.bytes == 64 {
+		table := GLOBL("second"+reg.Z4.Asm(), attr.RODATA|attr.NOPTR)
+		for i := range 16 {
+			DATA(4*i, operand.U32(2*i+i/8))
+		}
+		VMOVDQU32(table, reg.Z4)
+	}
+	Label("pixel")
+	XORQ(at, at)
+	Label("vector")
+	low := operand.Mem{Base: src, Index: at, Scale: 2}
+	high := low.Offset(set.bytes - 4)
+	if set.bytes == 64 {
+		VMOVUPS(low, reg.Z0)
+		VMOVDQA32(reg.Z4, reg.Z1)
+		VPERMI2PS(high, reg.Z0, reg.Z1)
+		VMOVUPS(reg.Z1, operand.Mem{Base: dst, Index: at, Scale: 1})
+	} else {
+		const outer, crossed = 0xd8, 0xd8 // elements 0, 2 and 1, 3; quarters 0, 2, 1, 3
+		VMOVUPS(low, reg.Y0)
+		VSHUFPS(operand.Imm(outer), high, reg.Y0, reg.Y0) // a0 a2 b1 b3  a4 a6 b5 b7
+		VPERMPD(operand.Imm(crossed), reg.Y0, reg.Y0)
+		VMOVUPS(reg.Y0, operand.Mem{Base: dst, Index: at, Scale: 1})
+	}
+	CMPQ(at, last)
+	JGE(operand.LabelRef("next"))
+	ADDQ(operand.Imm(uint64(set.bytes)), at)
+	CMPQ(at, last)
+	CMOVQGT(last, at)
+	JMP(operand.LabelRef("vector"))
+	Label("next")
+	ADDQ(param("dstStep"), dst)
+	ADDQ(param("srcStep"), src)
 	DECQ(count)
 	JNE(operand.LabelRef("pixel"))
 	VZEROUPPER()

@@ -47,16 +47,16 @@ type gradRule func(g *gradient, dy Value)
 
 type gradient struct {
 	b       *Builder
-	from    Function          // the function as it was; the nodes of b move as it grows
-	needed  []bool            // by value of from: depends on wrt
-	maker   []int             // by value of from: the node that makes it, or -1
-	terms   map[Value][]Value // the contributions to the gradient of a value so far
-	node    *Node             // the node being differentiated
+	from    Function         // the function as it was; the nodes of b move as it grows
+	needed  []bool           // by value of from: depends on wrt
+	maker   []int            // by value of from: the node that makes it, or -1
+	terms   map[Value][]term // the contributions to the gradient of a value so far
+	node    *Node            // the node being differentiated
 	nodePos int
 }
 
 func newGradient(b *Builder, wrt []Value) *gradient {
-	g := &gradient{b: b, from: *b.fn, terms: map[Value][]Value{}}
+	g := &gradient{b: b, from: *b.fn, terms: map[Value][]term{}}
 	g.needed = make([]bool, len(g.from.Values))
 	g.maker = slices.Repeat([]int{-1}, len(g.from.Values))
 	for _, v := range wrt {
@@ -85,7 +85,7 @@ func (g *gradient) seed(seeds map[Value]Value) {
 		if got := g.b.Type(seeds[v]); !equalType(got, want) {
 			g.b.fail("the seed of %s is %v, want %v", g.from.Values[v].Name, got, want)
 		}
-		g.terms[v] = []Value{seeds[v]}
+		g.terms[v] = []term{{value: seeds[v]}}
 	}
 }
 
@@ -118,20 +118,20 @@ func (g *gradient) fail(format string, args ...any) Value {
 
 // sum returns the gradient of v from all contributions so far, None if there are none.
 func (g *gradient) sum(v Value) Value {
-	terms := g.terms[v]
-	if len(terms) == 0 {
+	if len(g.terms[v]) == 0 {
 		return None
 	}
 	name := g.from.Values[v].Name
 	if g.from.Values[v].State != "" {
 		name = g.from.Values[v].State // without the @
 	}
+	terms := g.whole(v, name)
 	total := terms[0]
 	for _, p := range terms[1:] {
 		total, p = g.alike(name, total, p)
 		total = g.b.Op(Add, g.b.UniqueName(name+".dy"), []Value{total, p})
 	}
-	g.terms[v] = []Value{total}
+	g.terms[v] = []term{{value: total}}
 	return total
 }
 
@@ -153,13 +153,15 @@ func (g *gradient) needs(i int) bool {
 }
 
 // give adds dx to the gradient of operand i.
-func (g *gradient) give(i int, dx Value) {
+func (g *gradient) give(i int, dx Value) { g.giveTerm(i, term{value: dx}) }
+
+func (g *gradient) giveTerm(i int, t term) {
 	v := g.node.In[i]
 	if g.b.Type(v).Kind == Replica {
 		g.fail("operand %d is %v, and gradients do not pass through values of replicas", i, g.b.Type(v))
 		return
 	}
-	g.terms[v] = append(g.terms[v], dx)
+	g.terms[v] = append(g.terms[v], t)
 }
 
 func (g *gradient) shape(v Value) []int { return g.b.Type(v).Shape }

@@ -1,6 +1,8 @@
 package graph_test
 
 import (
+	"fmt"
+
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -258,8 +260,21 @@ var gradCases = []gradCase{
 		return b.Op(graph.Concat, "z", []value{x, y, x}, "axis", 1)
 	}},
 	structure("slice", graph.Slice, []int{5, 4}, "begin", []int{1, 0}, "end", []int{5, 3}, "step", []int{3, 2}),
+	{"slices side by side", func(b *builder) value {
+		x := b.Op(graph.Tanh, "t", []value{rows(b, "x", 2, 5)})
+		first, last := cut(b, x, []int{0, 0}, []int{2, 2}), cut(b, x, []int{0, 2}, []int{2, 5})
+		square := b.Op(graph.Mul, "square", []value{first, first})
+		return b.Op(graph.Mul, "y", []value{x, b.Op(graph.Concat, "z", []value{last, square}, "axis", 1)})
+	}},
+	{"slices that overlap, or leave some out", func(b *builder) value {
+		x, y := rows(b, "x", 4, 3), rows(b, "y", 4, 3)
+		return b.Op(graph.Concat, "z", []value{
+			cut(b, x, []int{0, 0}, []int{3, 3}), cut(b, x, []int{2, 0}, []int{4, 3}),
+			cut(b, y, []int{0, 0}, []int{1, 3}), cut(b, y, []int{2, 0}, []int{4, 3})})
+	}},
 	structure("pad", graph.Pad, []int{2, 3}, "before", []int{1, 0}, "after", []int{0, 2}, "value", 0.5),
 	structure("take", graph.Take, []int{3, 4, 2}, "axis", 1, "index", []int{3, 0, 0, 2, 3, 0}),
+	structure("take in another order", graph.Take, []int{2, 4}, "axis", 1, "index", []int{2, 0, 3, 1}),
 	structure("take first axis", graph.Take, []int{4, 2}, "index", []int{3, 2, 1, 0}),
 	structure("reshape", graph.Reshape, []int{2, 3}, "shape", []int{3, 1, 2}),
 	structure("transpose", graph.Transpose, []int{2, 3, 4}, "perm", []int{2, 0, 1}),
@@ -277,4 +292,9 @@ var gradCases = []gradCase{
 	{"softmax_xent weights", func(b *builder) value {
 		return b.Op(graph.SoftmaxXent, "loss", []value{rows(b, "x", 3), labels(b), rows(b, sampleWeight)})
 	}},
+}
+
+// cut is a slice of x.
+func cut(b *builder, x value, begin, end []int) value {
+	return b.Op(graph.Slice, fmt.Sprintf("cut%d.%d.%d", x, begin[0], begin[1]), []value{x}, "begin", begin, "end", end)
 }

@@ -15,10 +15,20 @@ func gradConcat(g *gradient, dy Value) {
 }
 
 func gradSlice(g *gradient, dy Value) {
-	g.give(0, g.op(SliceGrad, "dx", g.node.Attrs.With("size", g.shape(g.node.In[0])), dy))
+	g.giveTerm(0, term{dy, g.from.Values[g.node.Out[0]].Name, g.node})
 }
 
+// gradTake takes back what was only laid in another order.
 func gradTake(g *gradient, dy Value) {
+	axis, index := g.node.Int("axis"), g.node.Ints("index")
+	back := slices.Repeat([]int{-1}, g.shape(g.node.In[0])[axis])
+	for i, from := range index {
+		back[from] = i
+	}
+	if len(index) == len(back) && !slices.Contains(back, -1) {
+		g.give(0, g.op(Take, "dx", g.node.Attrs.With("index", back), dy))
+		return
+	}
 	g.give(0, g.op(TakeGrad, "dx", g.node.Attrs.With("size", g.shape(g.node.In[0])), dy))
 }
 

@@ -168,11 +168,11 @@ test-node-cases: ## ONNX's backend cases of single operators, in a Debian 13
 	MODELS=$(CURDIR)/bin/node-cases sh scripts/enter.sh "$$(sh scripts/debian13.sh)" python3 - /models <modelfile/formats/onnx/testdata/node_cases.py
 	BNCTL_NODE_CASES=$(CURDIR)/bin/node-cases $(GO) test -count=1 -v -run TestNodeCases ./modelfile/formats/onnx
 
-# ROWS, ONLY, WITHOUT, PYTHON, ISA and JSON: see scripts/README.md.
+# ROWS, ONLY, WITHOUT, PYTHON, ISA, PATIENCE and JSON: see scripts/README.md.
 .PHONY: bench-peers
 bench-peers: build ## speed beside ONNX Runtime, oneDNN and PyTorch, which it installs
 	$(GO) run ./scripts/benchpeers -models "$$(sh scripts/peers.sh models)" -modules "$$(sh scripts/peers.sh $(ISA))" -isa "$(ISA)" \
-		-debian13 "$$(sh scripts/debian13.sh)" -python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)" -without "$(WITHOUT)" -json "$(JSON)"
+		-debian13 "$$(sh scripts/debian13.sh)" -python "$(or $(PYTHON),/usr/bin/python3)" -rows "$(ROWS)" -only "$(ONLY)" -without "$(WITHOUT)" -patience $(or $(PATIENCE),5m) -json "$(JSON)"
 
 # NETWORKS=resnet20 picks networks.
 .PHONY: bench-serve

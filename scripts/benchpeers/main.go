@@ -37,7 +37,9 @@ type options struct {
 	isa     string
 	rounds  int
 	seconds float64
-	json    string // where the figures are kept
+	// patience is how long a peer may take for an answer: some compilers take minutes, or never end.
+	patience time.Duration
+	json     string // where the figures are kept
 }
 
 func main() {
@@ -56,6 +58,8 @@ func main() {
 	flag.StringVar(&o.isa, "isa", "", "avx2: hold all sides to it; -modules is then what peers.sh avx2 prints")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
+	flag.DurationVar(&o.patience, "patience", 5*time.Minute, "for an answer of a peer, which may have to compile;"+
+		" a form that takes longer is left out")
 	flag.StringVar(&o.json, "json", "", "keep the figures in this file, as docs/results has them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -77,7 +81,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err := os.Setenv("MODELS", o.models); err != nil { // /models, in Debian 13
 		return err
 	}
-	b := &bench{options: o, peers: map[string]*peer{}}
+	b := &bench{options: o, peers: map[string]*peer{}, late: map[string]bool{}}
 	defer b.close()
 	var done []result
 	defer func() { err = errors.Join(err, b.keep(done)) }() // what is measured is not lost with a later row

@@ -18,7 +18,8 @@ type bench struct {
 	peers map[string]*peer // by command
 	once  []string         // what peers that do not stay loaded are: "oneDNN 2.6.3"
 	files map[string]string
-	lacks []string // what peers cannot do
+	lacks []string        // what peers cannot do
+	late  map[string]bool // forms of PyTorch that gave no answer in time, by model and batch
 }
 
 // result is what came of a row.
@@ -26,6 +27,7 @@ type result struct {
 	row
 	bnctl, theirs report.Sample // theirs is empty if the row stands alone
 	against       string        // name of the other side
+	late          []string      // names of sides that gave no answer in time
 	before        probe
 	after         probe
 }
@@ -48,7 +50,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 			if round > 0 && i > 0 && !r.near(samples[i], samples[1:]) {
 				continue
 			}
-			if samples[i], err = b.again(samples[i], s); err != nil {
+			if samples[i], err = b.again(&out, samples[i], s); err != nil {
 				return out, err
 			}
 		}
@@ -72,10 +74,13 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 }
 
 // again measures a side once more. A form that a peer lacks is noted.
-func (b *bench) again(s report.Sample, of side) (report.Sample, error) {
+func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error) {
 	v, err := of.measure(b)
 	var none missing
 	if errors.As(err, &none) {
+		if none.late {
+			r.late = append(r.late, of.name)
+		}
 		b.missed(of.name + ": " + none.why)
 		return s, nil
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,7 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"time"
+	"syscall"
 )
 
 // peer is another program that stays loaded and measures what it is asked to:
@@ -23,7 +25,7 @@ type peer struct {
 }
 
 // ask has the peer that these words start answer one question. A peer that ends instead of answering,
-// as one that runs out of memory does, is left out of the row.
+// as one that runs out of memory does, is left out of the row, and so is one that is late.
 func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	key := strings.Join(words, " ")
 	p := b.peers[key]
@@ -38,28 +40,33 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.in.Write(append(line, '\n'))
-	timer := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
-	if err == nil {
+	ctx, done := context.WithTimeout(b.ctx, b.patience)
+	defer done()
+	stop := context.AfterFunc(ctx, p.kill)
+	if _, err = p.in.Write(append(line, '\n')); err == nil {
 		err = p.read(answer)
 	}
-	if !timer.Stop() {
-		err = missing{fmt.Sprintf("%s does not answer within %v", p.about, patience)}
+	if stop(); b.ctx.Err() != nil {
+		return b.ctx.Err()
 	}
 	if err != nil { // the next question starts it again
 		delete(b.peers, key)
+		p.kill()
 		p.close()
-		return missing{fmt.Sprintf("no answer to %s: %v", line, err)}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return missing{fmt.Sprintf("%s: no answer to %s within %v", p.about, line, b.patience), true}
+	case err != nil:
+		return missing{fmt.Sprintf("no answer to %s: %v", line, err), false}
 	}
 	return nil
 }
 
-// patience is how long a peer may take for an answer: some passes of some compilers never end.
-const patience = 5 * time.Minute
-
 func start(env, words []string) (*peer, error) {
 	p := &peer{cmd: exec.Command(words[0], words[1:]...)}
 	p.cmd.Env, p.cmd.Stderr = append(environ(), env...), os.Stderr
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the compilers that it starts
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -95,6 +102,8 @@ func (p *peer) read(answer any) error {
 	return json.Unmarshal(line, answer)
 }
 
+func (p *peer) kill() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+
 func (p *peer) close() {
 	p.in.Close()
 	p.cmd.Wait()
@@ -106,8 +115,11 @@ type rate struct {
 	Error  string
 }
 
-// missing says that a peer has no such form: its side is left out of the row.
-type missing struct{ why string }
+// missing says that a peer has no such form, or was late: its side is left out of the row.
+type missing struct {
+	why  string
+	late bool
+}
 
 func (m missing) Error() string { return m.why }
 
@@ -117,7 +129,7 @@ func (b *bench) askRate(question map[string]any, env []string, words ...string) 
 		return 0, err
 	}
 	if r.Error != "" {
-		return 0, missing{r.Error}
+		return 0, missing{why: r.Error}
 	}
 	return r.Images, nil
 }
@@ -137,7 +149,7 @@ func onnxRuntimes(model string, batch, threads int) []side {
 			return 0, err
 		}
 		if b.isa != "" {
-			return 0, missing{"it cannot be held to an instruction set"}
+			return 0, missing{why: "it cannot be held to an instruction set"}
 		}
 		return ask(b, nil, append(enter, "python3", "onnxruntime.py", "/models")...)
 	}}}
@@ -162,15 +174,22 @@ func (b *bench) newer() ([]string, error) {
 
 func torch(name, task, model string, batch, threads int, format string,
 	started func(*bench) ([]string, error)) side {
+	form := fmt.Sprint(name, task, model, batch)
 	return side{name, func(b *bench) (float64, error) {
 		program, err := started(b)
 		if err != nil {
 			return 0, err
 		}
+		if b.late[form] { // as it will be with another number of threads
+			return 0, missing{fmt.Sprintf("%s, batch %d: no answer within %v before", model, batch, b.patience), true}
+		}
 		n := fmt.Sprint(threads)
 		env := []string{"OMP_NUM_THREADS=" + n, "OPENBLAS_NUM_THREADS=" + n, "PYTHONWARNINGS=ignore"}
-		return b.askRate(map[string]any{"model": model, "batch": batch, "task": task, "format": format,
+		rate, err := b.askRate(map[string]any{"model": model, "batch": batch, "task": task, "format": format,
 			"seconds": b.seconds}, env, append(program, n)...)
+		var none missing
+		b.late[form] = errors.As(err, &none) && none.late
+		return rate, err
 	}}
 }
 
@@ -182,7 +201,7 @@ func (b *bench) system() ([]string, error) {
 // enter is how a program of Debian 13 is started.
 func (b *bench) enter() ([]string, error) {
 	if b.debian == "" {
-		return nil, missing{"there is no Debian 13 (scripts/debian13.sh)"}
+		return nil, missing{why: "there is no Debian 13 (scripts/debian13.sh)"}
 	}
 	return []string{"sh", "scripts/enter.sh", b.debian}, nil
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
@@ -74,7 +76,7 @@ func TestMissing(t *testing.T) {
 	rate := func(v float64) func(*bench) (float64, error) {
 		return func(*bench) (float64, error) { return v, nil }
 	}
-	lacking := side{"B", func(*bench) (float64, error) { return 0, missing{"no such form"} }}
+	lacking := side{"B", func(*bench) (float64, error) { return 0, missing{why: "no such form"} }}
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t)}}
 	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, bnctl: side{"bnctl", rate(3)},
 		theirs: []side{lacking, {"C", rate(2)}}})
@@ -119,7 +121,7 @@ func writeProbe(t *testing.T) string {
 
 // A peer that ends instead of answering is left out, and started again for the next question.
 func TestPeerThatEnds(t *testing.T) {
-	b := &bench{peers: map[string]*peer{}}
+	b := &bench{ctx: t.Context(), options: options{patience: time.Minute}, peers: map[string]*peer{}}
 	defer b.close()
 	program := []string{"sh", "-c", `echo '{"peer":"P","version":"1"}'; read line
 case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
@@ -130,5 +132,33 @@ case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
 	}
 	if v, err := b.askRate(map[string]any{"model": "x"}, nil, program...); err != nil || v != 7 {
 		t.Errorf("got %g, %v", v, err)
+	}
+}
+
+// A peer that is late ends with all that it has started, and its form is not asked for again; the row names it.
+func TestPeerThatIsLate(t *testing.T) {
+	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t), patience: 100 * time.Millisecond},
+		peers: map[string]*peer{}, late: map[string]bool{}}
+	defer b.close()
+	slow := torch("slow", "train", "m", 8, 1, "compiled", func(*bench) ([]string, error) {
+		return []string{"sh", "-c", `echo '{"peer":"P","version":"1"}'; read line; sleep 600; echo late`, "sh"}, nil
+	})
+	quick := side{"quick", func(*bench) (float64, error) { return 2, nil }}
+	began := time.Now()
+	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, bnctl: quick, theirs: []side{slow, quick}})
+	if err != nil || out.against != "quick" || len(out.late) != 1 || out.late[0] != "slow" {
+		t.Errorf("got %v late beside %s, %v", out.late, out.against, err)
+	}
+	if _, err = slow.measure(b); err == nil || len(b.peers) > 0 || time.Since(began) > time.Minute {
+		t.Errorf("%v; %d peers are left after %v", err, len(b.peers), time.Since(began))
+	}
+	if c := b.measurement([]result{out}).Compared(""); !strings.Contains(c, "too late for an answer: slow |") {
+		t.Errorf("the table does not name it:\n%s", c)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.ctx, b.late = ctx, map[string]bool{}
+	if _, err := slow.measure(b); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }

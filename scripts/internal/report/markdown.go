@@ -61,6 +61,9 @@ func (m *Measurement) Compared(group string) string {
 		if len(c.Theirs) > 0 {
 			theirs, ratio = c.Against+" "+c.Theirs.String(), rated(c.Ratio(), c.Must)
 		}
+		if len(c.Late) > 0 {
+			theirs += "; too late for an answer: " + strings.Join(c.Late, ", ")
+		}
 		fma := ""
 		if c.FMA[0] > 0 {
 			fma = fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])

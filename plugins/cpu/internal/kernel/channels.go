@@ -13,6 +13,9 @@ import "github.com/bnctl/bnctl/device/class"
 type extent struct {
 	lanes       int // channels that it processes, with minChannels any multiple of them
 	minChannels int // if not 0: from how many channels on it is to be taken
+	// masked says that it processes the channels behind the last multiple of lanes, up to the last of all;
+	// half as many are left to narrower vectors.
+	masked bool
 }
 
 // normColumns is the assembly for walks that normalise rows of T.
@@ -30,7 +33,9 @@ const cachedValues = 4096
 // treats returns how many of the channels the assembly processes.
 func (e extent) treats(channels int) int {
 	switch {
-	case channels < max(e.lanes, e.minChannels):
+	case e.masked && channels < e.lanes && 2*channels != e.lanes:
+		return channels
+	case e.masked || channels < max(e.lanes, e.minChannels):
 		return 0
 	case e.minChannels > 0:
 		return channels / e.lanes * e.lanes

@@ -21,6 +21,10 @@ var (
 		extent: extent{lanes: 16}, normalise: normaliseAVX512x1,
 		normalisePlus: normalisePlusAVX512x1, normaliseGradient: normaliseGradientAVX512x1,
 	}
+	normAVX512Masked = normColumns[float32]{
+		extent: extent{lanes: 16, masked: true}, normalise: normaliseAVX512masked,
+		normalisePlus: normalisePlusAVX512masked, normaliseGradient: normaliseGradientAVX512masked,
+	}
 	normAVX2Wide = normColumns[float32]{
 		extent: extent{lanes: 8, minChannels: 24}, normalise: normaliseAVX2wide,
 		normalisePlus: normalisePlusAVX2wide, normaliseGradient: normaliseGradientAVX2wide,
@@ -61,8 +65,8 @@ var (
 
 // The walks of a set; the first that treats some of the channels is taken.
 var (
-	normColumnsAVX512 = []*normColumns[float32]{&normAVX512Wide, &normAVX512x4, &normAVX512x2, &normAVX512x1,
-		&normAVX2x1}
+	normColumnsAVX512 = []*normColumns[float32]{&normAVX512Masked, &normAVX512Wide, &normAVX512x4, &normAVX512x2,
+		&normAVX512x1, &normAVX2x1}
 	normColumnsAVX2  = []*normColumns[float32]{&normAVX2Wide, &normAVX2x1}
 	normHalvesAVX512 = []*normColumns[uint16]{&normHalfAVX512Wide, &normHalfAVX512x4, &normHalfAVX512x2,
 		&normHalfAVX512x1, &normHalfAVX2x1}

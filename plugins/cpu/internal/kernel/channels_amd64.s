@@ -7153,6 +7153,362 @@ position:
 	VZEROUPPER
 	RET
 
+// func sumsAVX512masked(sum *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sumsAVX512masked(SB), NOSPLIT, $0-32
+	MOVQ      channels+16(FP), CX
+	ANDQ      $0x0f, CX
+	MOVL      $0x00000001, AX
+	SHLL      CL, AX
+	DECL      AX
+	KMOVW     AX, K7
+	MOVQ      sum+0(FP), AX
+	MOVQ      x+8(FP), BX
+	MOVQ      count+24(FP), DX
+	XORQ      CX, CX
+	MOVQ      channels+16(FP), SI
+	SHLQ      $0x02, SI
+	VMOVUPS.Z (AX), K7, Z0
+
+position:
+	VMOVUPS.Z (BX)(CX*1), K7, Z1
+	VADDPS    Z1, Z0, Z0
+	ADDQ      SI, CX
+	DECQ      DX
+	JNE       position
+	VMOVUPS   Z0, K7, (AX)
+	VZEROUPPER
+	RET
+
+// func sizesAVX512masked(size *float32, most *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·sizesAVX512masked(SB), NOSPLIT, $0-40
+	MOVQ       channels+24(FP), CX
+	ANDQ       $0x0f, CX
+	MOVL       $0x00000001, AX
+	SHLL       CL, AX
+	DECL       AX
+	KMOVW      AX, K7
+	MOVQ       size+0(FP), AX
+	MOVQ       most+8(FP), BX
+	MOVQ       x+16(FP), CX
+	MOVQ       count+32(FP), SI
+	XORQ       DX, DX
+	VPTERNLOGD $0xff, Z3, Z3, Z3
+	VPSRLD     $0x01, Z3, Z3
+	MOVQ       channels+24(FP), DI
+	SHLQ       $0x02, DI
+	VMOVUPS.Z  (AX), K7, Z0
+	VMOVUPS.Z  (BX), K7, Z1
+
+position:
+	VMOVUPS.Z (CX)(DX*1), K7, Z2
+	VPANDD    Z2, Z3, Z2
+	VADDPS    Z2, Z0, Z0
+	VPMAXUD   Z2, Z1, Z1
+	ADDQ      DI, DX
+	DECQ      SI
+	JNE       position
+	VMOVUPS   Z0, K7, (AX)
+	VMOVUPS   Z1, K7, (BX)
+	VZEROUPPER
+	RET
+
+// func deviationsAVX512masked(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·deviationsAVX512masked(SB), NOSPLIT, $0-48
+	MOVQ      channels+32(FP), CX
+	ANDQ      $0x0f, CX
+	MOVL      $0x00000001, AX
+	SHLL      CL, AX
+	DECL      AX
+	KMOVW     AX, K7
+	MOVQ      sum+0(FP), AX
+	MOVQ      squares+8(FP), BX
+	MOVQ      shift+16(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      count+40(FP), DI
+	XORQ      SI, SI
+	MOVQ      channels+32(FP), R8
+	SHLQ      $0x02, R8
+	VMOVUPS.Z (AX), K7, Z0
+	VMOVUPS.Z (BX), K7, Z1
+	VMOVUPS.Z (CX), K7, Z2
+
+position:
+	VMOVUPS.Z (DX)(SI*1), K7, Z3
+	VSUBPS    Z2, Z3, Z3
+	VADDPS    Z3, Z0, Z0
+	VMULPS    Z3, Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	ADDQ      R8, SI
+	DECQ      DI
+	JNE       position
+	VMOVUPS   Z0, K7, (AX)
+	VMOVUPS   Z1, K7, (BX)
+	VZEROUPPER
+	RET
+
+// func gradientSumsAVX512masked(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·gradientSumsAVX512masked(SB), NOSPLIT, $0-56
+	MOVQ      channels+40(FP), CX
+	ANDQ      $0x0f, CX
+	MOVL      $0x00000001, AX
+	SHLL      CL, AX
+	DECL      AX
+	KMOVW     AX, K7
+	MOVQ      s1+0(FP), AX
+	MOVQ      s2+8(FP), BX
+	MOVQ      shift+16(FP), CX
+	MOVQ      x+24(FP), DX
+	MOVQ      dy+32(FP), SI
+	MOVQ      count+48(FP), R8
+	XORQ      DI, DI
+	MOVQ      channels+40(FP), R9
+	SHLQ      $0x02, R9
+	VMOVUPS.Z (AX), K7, Z0
+	VMOVUPS.Z (BX), K7, Z1
+	VMOVUPS.Z (CX), K7, Z2
+
+position:
+	VMOVUPS.Z (DX)(DI*1), K7, Z3
+	VMOVUPS.Z (SI)(DI*1), K7, Z4
+	VADDPS    Z4, Z0, Z0
+	VSUBPS    Z2, Z3, Z3
+	VMULPS    Z3, Z4, Z3
+	VADDPS    Z3, Z1, Z1
+	ADDQ      R9, DI
+	DECQ      R8
+	JNE       position
+	VMOVUPS   Z0, K7, (AX)
+	VMOVUPS   Z1, K7, (BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsAVX512masked(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsAVX512masked(SB), NOSPLIT, $0-80
+	MOVQ         channels+64(FP), CX
+	ANDQ         $0x0f, CX
+	MOVL         $0x00000001, AX
+	SHLL         CL, AX
+	DECL         AX
+	KMOVW        AX, K7
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS most+56(FP), Z6
+	VPXORD       Z7, Z7, Z7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS.Z    (AX), K7, Z0
+	VMOVUPS.Z    (BX), K7, Z1
+	VMOVUPS.Z    (CX), K7, Z2
+
+position:
+	VMOVUPS.Z (DI)(R9*1), K7, Z3
+	VMOVUPS.Z (R8)(R9*1), K7, Z4
+	VCMPPS    $0x1e, Z7, Z4, K1
+	VCMPPS    $0x19, Z6, Z4, K1, K1
+	VMOVAPS.Z Z3, K1, Z3
+	VMOVUPS   Z3, K7, (SI)(R9*1)
+	VMOVUPS.Z (DX)(R9*1), K7, Z4
+	VADDPS    Z3, Z0, Z0
+	VSUBPS    Z2, Z4, Z4
+	VMULPS    Z4, Z3, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      R11, R9
+	DECQ      R10
+	JNE       position
+	VMOVUPS   Z0, K7, (AX)
+	VMOVUPS   Z1, K7, (BX)
+	VZEROUPPER
+	RET
+
+// func maskedSumsPlusAVX512masked(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·maskedSumsPlusAVX512masked(SB), NOSPLIT, $0-88
+	MOVQ         channels+72(FP), CX
+	ANDQ         $0x0f, CX
+	MOVL         $0x00000001, AX
+	SHLL         CL, AX
+	DECL         AX
+	KMOVW        AX, K7
+	MOVQ         s1+0(FP), AX
+	MOVQ         s2+8(FP), BX
+	MOVQ         shift+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         dx+32(FP), SI
+	MOVQ         dy+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         plus+56(FP), R9
+	MOVQ         count+80(FP), R11
+	XORQ         R10, R10
+	VBROADCASTSS most+64(FP), Z6
+	VPXORD       Z7, Z7, Z7
+	MOVQ         channels+72(FP), R12
+	SHLQ         $0x02, R12
+	VMOVUPS.Z    (AX), K7, Z0
+	VMOVUPS.Z    (BX), K7, Z1
+	VMOVUPS.Z    (CX), K7, Z2
+
+position:
+	VMOVUPS.Z (DI)(R10*1), K7, Z3
+	VMOVUPS.Z (R9)(R10*1), K7, Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS.Z (R8)(R10*1), K7, Z4
+	VCMPPS    $0x1e, Z7, Z4, K1
+	VCMPPS    $0x19, Z6, Z4, K1, K1
+	VMOVAPS.Z Z3, K1, Z3
+	VMOVUPS   Z3, K7, (SI)(R10*1)
+	VMOVUPS.Z (DX)(R10*1), K7, Z4
+	VADDPS    Z3, Z0, Z0
+	VSUBPS    Z2, Z4, Z4
+	VMULPS    Z4, Z3, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      R12, R10
+	DECQ      R11
+	JNE       position
+	VMOVUPS   Z0, K7, (AX)
+	VMOVUPS   Z1, K7, (BX)
+	VZEROUPPER
+	RET
+
+// func normaliseAVX512masked(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseAVX512masked(SB), NOSPLIT, $0-72
+	MOVQ         channels+56(FP), CX
+	ANDQ         $0x0f, CX
+	MOVL         $0x00000001, AX
+	SHLL         CL, AX
+	DECL         AX
+	KMOVW        AX, K7
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         count+64(FP), R9
+	XORQ         R8, R8
+	VBROADCASTSS least+48(FP), Z6
+	VBROADCASTSS most+52(FP), Z7
+	MOVQ         channels+56(FP), R10
+	SHLQ         $0x02, R10
+	VMOVUPS.Z    (AX), K7, Z2
+	VMOVUPS.Z    (BX), K7, Z3
+	VMOVUPS.Z    (CX), K7, Z4
+	VMOVUPS.Z    (DX), K7, Z5
+
+position:
+	VMOVUPS.Z (DI)(R8*1), K7, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VMAXPS    Z0, Z6, Z0
+	VMINPS    Z0, Z7, Z0
+	VMOVUPS   Z0, K7, (SI)(R8*1)
+	ADDQ      R10, R8
+	DECQ      R9
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func normalisePlusAVX512masked(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normalisePlusAVX512masked(SB), NOSPLIT, $0-80
+	MOVQ         channels+64(FP), CX
+	ANDQ         $0x0f, CX
+	MOVL         $0x00000001, AX
+	SHLL         CL, AX
+	DECL         AX
+	KMOVW        AX, K7
+	MOVQ         hi+0(FP), AX
+	MOVQ         lo+8(FP), BX
+	MOVQ         by+16(FP), CX
+	MOVQ         add+24(FP), DX
+	MOVQ         y+32(FP), SI
+	MOVQ         x+40(FP), DI
+	MOVQ         plus+48(FP), R8
+	MOVQ         count+72(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSS least+56(FP), Z6
+	VBROADCASTSS most+60(FP), Z7
+	MOVQ         channels+64(FP), R11
+	SHLQ         $0x02, R11
+	VMOVUPS.Z    (AX), K7, Z2
+	VMOVUPS.Z    (BX), K7, Z3
+	VMOVUPS.Z    (CX), K7, Z4
+	VMOVUPS.Z    (DX), K7, Z5
+
+position:
+	VMOVUPS.Z (DI)(R9*1), K7, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z4, Z0, Z0
+	VADDPS    Z5, Z0, Z0
+	VMOVUPS.Z (R8)(R9*1), K7, Z1
+	VADDPS    Z1, Z0, Z0
+	VMAXPS    Z0, Z6, Z0
+	VMINPS    Z0, Z7, Z0
+	VMOVUPS   Z0, K7, (SI)(R9*1)
+	ADDQ      R11, R9
+	DECQ      R10
+	JNE       position
+	VZEROUPPER
+	RET
+
+// func normaliseGradientAVX512masked(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+// Requires: AVX, AVX512F
+TEXT ·normaliseGradientAVX512masked(SB), NOSPLIT, $0-80
+	MOVQ      channels+64(FP), CX
+	ANDQ      $0x0f, CX
+	MOVL      $0x00000001, AX
+	SHLL      CL, AX
+	DECL      AX
+	KMOVW     AX, K7
+	MOVQ      hi+0(FP), AX
+	MOVQ      lo+8(FP), BX
+	MOVQ      by+16(FP), CX
+	MOVQ      add+24(FP), DX
+	MOVQ      slope+32(FP), SI
+	MOVQ      dx+40(FP), DI
+	MOVQ      x+48(FP), R8
+	MOVQ      dy+56(FP), R9
+	MOVQ      count+72(FP), R11
+	XORQ      R10, R10
+	MOVQ      channels+64(FP), R12
+	SHLQ      $0x02, R12
+	VMOVUPS.Z (AX), K7, Z2
+	VMOVUPS.Z (BX), K7, Z3
+	VMOVUPS.Z (CX), K7, Z4
+	VMOVUPS.Z (DX), K7, Z5
+	VMOVUPS.Z (SI), K7, Z6
+
+position:
+	VMOVUPS.Z (R8)(R10*1), K7, Z0
+	VSUBPS    Z2, Z0, Z0
+	VSUBPS    Z3, Z0, Z0
+	VMULPS    Z6, Z0, Z0
+	VMOVUPS.Z (R9)(R10*1), K7, Z1
+	VSUBPS    Z5, Z1, Z1
+	VSUBPS    Z0, Z1, Z0
+	VMULPS    Z0, Z4, Z0
+	VMOVUPS   Z0, K7, (DI)(R10*1)
+	ADDQ      R12, R10
+	DECQ      R11
+	JNE       position
+	VZEROUPPER
+	RET
+
 // func sumsAVX512wide(sum *float32, x *float32, channels int, count int)
 // Requires: AVX, AVX512F
 TEXT ·sumsAVX512wide(SB), NOSPLIT, $0-32

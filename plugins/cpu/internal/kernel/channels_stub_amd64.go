@@ -368,6 +368,33 @@ func maskedSumsHalfAVX2x2(s1 *float32, s2 *float32, shift *float32, x *uint16, d
 func maskedSumsPlusHalfAVX2x2(s1 *float32, s2 *float32, shift *float32, x *uint16, dx *uint16, dy *uint16, y *uint16, plus *uint16, most uint16, channels int, count int)
 
 //go:noescape
+func sumsAVX512masked(sum *float32, x *float32, channels int, count int)
+
+//go:noescape
+func sizesAVX512masked(size *float32, most *float32, x *float32, channels int, count int)
+
+//go:noescape
+func deviationsAVX512masked(sum *float32, squares *float32, shift *float32, x *float32, channels int, count int)
+
+//go:noescape
+func gradientSumsAVX512masked(s1 *float32, s2 *float32, shift *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
+func maskedSumsAVX512masked(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, most float32, channels int, count int)
+
+//go:noescape
+func maskedSumsPlusAVX512masked(s1 *float32, s2 *float32, shift *float32, x *float32, dx *float32, dy *float32, y *float32, plus *float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseAVX512masked(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normalisePlusAVX512masked(hi *float32, lo *float32, by *float32, add *float32, y *float32, x *float32, plus *float32, least float32, most float32, channels int, count int)
+
+//go:noescape
+func normaliseGradientAVX512masked(hi *float32, lo *float32, by *float32, add *float32, slope *float32, dx *float32, x *float32, dy *float32, channels int, count int)
+
+//go:noescape
 func sumsAVX512wide(sum *float32, x *float32, channels int, count int)
 
 //go:noescape

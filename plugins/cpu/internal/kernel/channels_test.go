@@ -115,7 +115,7 @@ func BenchmarkChannels(b *testing.B) {
 		Generic.NarrowBF16(half[i], wide[i])
 	}
 	for _, s := range Sets() {
-		for _, channels := range []int{16, 32, 64, 256} {
+		for _, channels := range []int{16, 32, 58, 64, 116, 256} {
 			for _, rows := range []int{1, far} {
 				prefix := fmt.Sprintf("%d/%d rows/", channels, rows)
 				benchmarkPasses(b, s, prefix, row, passesOf(s, channels, wide, rows*row))

@@ -114,7 +114,11 @@ func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace
 
 // addSums adds to sum the values of x, in order, of as many channels from first on, of n.
 func (s *Set) addSums(sum, x []float32, n, first int) {
-	from, left := someColumns(s.sumColumns, first, first+len(sum), n, len(x),
+	kernels := s.sumColumns
+	if len(kernels) > 0 && kernels[0].masked && len(sum) < n {
+		kernels = kernels[1:]
+	}
+	from, left := someColumns(kernels, first, first+len(sum), n, len(x),
 		func(k *sumColumns[float32], c, at, count int) { k.sums(&sum[c-first], &x[at], n, count) })
 	for p := range left {
 		for i, v := range x[p*n+from : p*n+first+len(sum)] {

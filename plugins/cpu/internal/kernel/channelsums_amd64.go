@@ -31,6 +31,11 @@ var (
 		blocks: &sumBlocks[float32]{momentBlocksAVX512x1, gradientBlocksAVX512x1, maskedBlocksAVX512x1,
 			maskedBlocksPlusAVX512x1},
 	}
+	sumAVX512Masked = sumColumns[float32]{
+		extent: extent{lanes: 16, masked: true}, sums: sumsAVX512masked, sizes: sizesAVX512masked,
+		deviations: deviationsAVX512masked, gradientSums: gradientSumsAVX512masked,
+		maskedSums: maskedSumsAVX512masked, maskedSumsPlus: maskedSumsPlusAVX512masked,
+	}
 	sumAVX2Wide = sumColumns[float32]{
 		extent: extent{lanes: 8, minChannels: 24}, sums: sumsAVX2wide, sizes: sizesAVX2wide,
 		deviations: deviationsAVX2wide, gradientSums: gradientSumsAVX2wide,
@@ -93,8 +98,8 @@ var (
 
 // The walks of a set; the first that treats some of the channels is taken.
 var (
-	sumColumnsAVX512 = []*sumColumns[float32]{&sumAVX512Wide, &sumAVX512x4, &sumAVX512x2, &sumAVX512x1,
-		&sumAVX2x1}
+	sumColumnsAVX512 = []*sumColumns[float32]{&sumAVX512Masked, &sumAVX512Wide, &sumAVX512x4, &sumAVX512x2,
+		&sumAVX512x1, &sumAVX2x1}
 	sumColumnsAVX2  = []*sumColumns[float32]{&sumAVX2Wide, &sumAVX2x2, &sumAVX2x1}
 	sumHalvesAVX512 = []*sumColumns[uint16]{&sumHalfAVX512Wide, &sumHalfAVX512x4, &sumHalfAVX512x2,
 		&sumHalfAVX512x1, &sumHalfAVX2x1}

@@ -31,6 +31,7 @@ func channels() {
 		(&walk{rounding: rounding{isa: avx2, name: "AVX2"}, columns: columns}).doubleSums()
 	}
 	eachSum(walk{rounding: narrow, columns: 2, half: true})
+	eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: 1, masked: true})
 	eachWalk(walk{rounding: rounding{isa: avx512, name: "AVX512"}, columns: 1, wide: true})
 	eachWalk(walk{rounding: native, columns: 1, wide: true, half: true})
 }
@@ -60,11 +61,13 @@ func eachSum(w walk) {
 // walk is the frame of a walk over positions, which treats a few neighbouring
 // columns of channels: each as many as one vector of float32 has lanes. What it
 // takes and sums per channel is in registers; a wide walk goes over all columns
-// of a position, and reads and writes that at each.
+// of a position, and reads and writes that at each. A masked walk treats the channels that are left beside
+// whole columns: mask has a bit for each.
 type walk struct {
 	rounding
 	columns int
 	wide    bool
+	masked  bool
 	half    bool // rows are of bfloat16
 
 	at, count reg.GPPhysical // of the position, in bytes from every pointer to rows; positions left
@@ -102,11 +105,22 @@ func (w *walk) begin(name string, p parameters) (channels, rows []reg.GPPhysical
 		}
 	}
 	shape := fmt.Sprintf("x%d", w.columns)
-	if w.wide {
+	switch {
+	case w.wide:
 		shape = "wide"
+	case w.masked:
+		shape = "masked"
 	}
 	TEXT(name+w.name+shape, NOSPLIT, "func("+signature+"channels, count int)")
 	Pragma("noescape")
+	if w.masked {
+		MOVQ(param("channels"), reg.RCX)
+		ANDQ(operand.Imm(uint64(w.bytes/4-1)), reg.RCX)
+		MOVL(operand.U32(1), reg.EAX)
+		SHLL(reg.CL, reg.EAX)
+		DECL(reg.EAX)
+		KMOVW(reg.EAX, mask)
+	}
 	names := slices.Concat(p.doubles, p.singles, p.rows)
 	for i, n := range names {
 		MOVQ(param(n), pointers[i])
@@ -222,10 +236,31 @@ func (w *walk) row(p reg.GPPhysical, column int) operand.Mem {
 	return operand.Mem{Base: p, Index: w.at, Scale: 1, Disp: column * w.bytes * w.size() / 4}
 }
 
+// mask holds a bit for each channel of a masked walk.
+var mask = reg.K7
+
+// load loads float32.
+func (w *walk) load(from operand.Mem, to reg.VecPhysical) {
+	if w.masked {
+		VMOVUPS_Z(from, mask, to)
+		return
+	}
+	VMOVUPS(from, to)
+}
+
+// store stores float32.
+func (w *walk) store(from reg.VecPhysical, to operand.Mem) {
+	if w.masked {
+		VMOVUPS(from, mask, to)
+		return
+	}
+	VMOVUPS(from, to)
+}
+
 // single loads a column of a row as float32.
 func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
 	if !w.half {
-		VMOVUPS(w.row(p, column), to)
+		w.load(w.row(p, column), to)
 		return
 	}
 	w.widen(w.row(p, column), to)
@@ -234,7 +269,7 @@ func (w *walk) single(p reg.GPPhysical, column int, to reg.VecPhysical) {
 // put stores float32 as a column of a row, rounded if that is of bfloat16; free is spare.
 func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	if !w.half {
-		VMOVUPS(x, w.row(p, column))
+		w.store(x, w.row(p, column))
 		return
 	}
 	w.narrow(number(x), number(free), w.row(p, column))
@@ -243,7 +278,7 @@ func (w *walk) put(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 // keep stores float32 that a row can hold as they are; free is spare.
 func (w *walk) keep(x, free reg.VecPhysical, p reg.GPPhysical, column int) {
 	if !w.half {
-		VMOVUPS(x, w.row(p, column))
+		w.store(x, w.row(p, column))
 		return
 	}
 	VPSRLD(operand.Imm(16), x, free)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -53,7 +52,7 @@ func (w *walk) memory(h held, i int) operand.Mem {
 func (w *walk) fetch() {
 	for _, h := range w.held {
 		for i, r := range h.regs {
-			VMOVUPS(w.memory(h, i), r)
+			w.load(w.memory(h, i), r)
 		}
 	}
 }
@@ -63,7 +62,7 @@ func (w *walk) write() {
 	for _, h := range w.held {
 		for i, r := range h.regs {
 			if h.sum {
-				VMOVUPS(r, w.memory(h, i))
+				w.store(r, w.memory(h, i))
 			}
 		}
 	}

@@ -170,7 +170,7 @@ func (w *walk) mask(y reg.GPPhysical, column int, g, x, free reg.VecPhysical, bo
 		VPCMPGTD(most, x, free)
 		VPANDN(g, free, g)
 	case w.bytes == 64:
-		VMOVUPS(w.row(y, column), x)
+		w.load(w.row(y, column), x)
 		VCMPPS(operand.Imm(greater), zero, x, reg.K1)
 		VCMPPS(operand.Imm(unmasked), most, x, reg.K1, reg.K1)
 		VMOVAPS_Z(g, reg.K1, g)

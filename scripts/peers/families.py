@@ -2,12 +2,14 @@
 
 families.py run FOLDER BNCTL [NAME...]
     Exports the smallest member of every family, with random weights and with statistics of random pictures, at
-    operator sets 11, 13 and 17, and by the exporter of torch.export where onnxscript is installed, one file in
-    FOLDER at a time; predicts 2 samples with both programs, and prints a JSON line for each. ONNX Runtime is
+    operator sets 11, 13 and 17 by the exporter of torch.jit, and by that of torch.export with its weights in a
+    file of their own where onnxscript is installed, one network in FOLDER at a time; predicts 2 samples with both programs, and prints a JSON line for each. ONNX Runtime is
     Python's where it is installed, else Node's, which NODE_PATH finds.
 families.py table FILE...
     Prints the table of docs/networks.md of such lines.
 """
+import contextlib
+import inspect
 import json
 import os
 import subprocess
@@ -95,14 +97,13 @@ def forms():
 
 def export(net, x, path, opset):
     import torch
+    more = {"opset_version": opset, "dynamic_axes": {"x": {0: "batch"}}}
     if opset == DYNAMO:
-        batch = torch.export.Dim("batch")
-        program = torch.onnx.export(Flat(net), (x,), dynamo=True, input_names=["x"],
-                                    dynamic_shapes=({0: batch},), verbose=False)
-        program.save(path, external_data=False)
-        return
-    torch.onnx.export(Flat(net), x, path, opset_version=opset, input_names=["x"],
-                      dynamic_axes={"x": {0: "batch"}})
+        more = {"dynamo": True, "optimize": True, "dynamic_shapes": ({0: torch.export.Dim("batch")},)}
+    elif "dynamo" in inspect.signature(torch.onnx.export).parameters:
+        more["dynamo"] = False
+    with contextlib.redirect_stdout(sys.stderr):  # exporters tell of their progress
+        torch.onnx.export(Flat(net), (x,), path, input_names=["x"], **more)
 
 
 def computed(net, x):

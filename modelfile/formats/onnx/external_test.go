@@ -74,3 +74,33 @@ func TestExternalTwice(t *testing.T) {
 		t.Error("a file was read four times without an error")
 	}
 }
+
+// TestExternalBudget: what constants that are computed may take grows with the tensors in other files.
+func TestExternalBudget(t *testing.T) {
+	const n = 3 << 10 // of a matrix of 36 MiB, which is turned four times
+	dir := t.TempDir()
+	p := &onnxpb.TensorProto{Name: "w", DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{n, n},
+		DataLocation: onnxpb.TensorProto_EXTERNAL,
+		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
+	var list nodes
+	for _, to := range []string{"a", "b", "c", "d"} {
+		list = append(list, op("Transpose", "w", to), op("ReduceMax", to, to+"m", intAttr("keepdims", 0)),
+			op("Add", "x "+to+"m", to+"y"))
+	}
+	m := modelOf(13, 0, []int64{3}, nil, append(list, op("Sum", "ay by cy dy", "y"))...)
+	m.Graph.Initializer = append(m.Graph.Initializer, p)
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, data := filepath.Join(dir, "model.onnx"), filepath.Join(dir, "data")
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(data, make([]byte, n*n*4), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened(path); err != nil {
+		t.Error(err)
+	}
+}

@@ -115,6 +115,7 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}
+	r.foldBudget += foldedTimes * int(ext.loaded)
 	if err := r.constants(d, ext); err != nil {
 		return nil, false, err
 	}

@@ -86,27 +86,34 @@ func selectElements(c *call) graph.Value {
 
 // selectTuples picks blocks by tuples of constants.
 func selectTuples(c *call) graph.Value {
-	return c.gatherFlat(func(s []int) ([]int, []int) {
-		common := c.int("batch_dims", 0)
-		if common < 0 {
-			c.fail("batch_dims is %d", common)
-			return nil, nil
-		}
-		begins, block := c.tuples(s, common)
-		if c.err != nil {
-			return nil, nil
-		}
-		index := c.in[1].c.Shape
-		last := len(index) - 1
-		shape := slices.Concat(index[:last], s[common+index[last]:])
-		var at []int
-		for k := 0; k < len(begins) && len(at) <= maxIndices; k++ {
-			for i := range block {
-				at = append(at, begins[k]+i)
-			}
-		}
-		return at, shape
-	})
+	s, common := c.shape(0), c.int("batch_dims", 0)
+	if !c.unbatched {
+		c.failAcrossBatch("picks elements of every row by constants of its own")
+	} else if common < 0 {
+		c.fail("batch_dims is %d", common)
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	at, block := c.tuples(s, common)
+	if c.err == nil && (len(at) == 0 || block == 0) {
+		c.fail("of no element")
+	} else if len(at) > maxIndices {
+		c.fail("of more than %d blocks is not supported", maxIndices)
+	}
+	if c.err != nil {
+		return graph.None
+	}
+	for k := range at {
+		at[k] /= block
+	}
+	index := c.in[1].c.Shape
+	last := len(index) - 1
+	behind := s[common+index[last]:]
+	blocks := append([]int{tensor.Count(s[:common+index[last]])}, behind...)
+	v := c.node(graph.Reshape, ".blocks", []graph.Value{c.dynamic(0)}, "shape", blocks)
+	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(v, 0, at, ".taken")}, "shape",
+		slices.Concat(index[:last], behind))
 }
 
 // gatherFlat picks elements that lie anywhere in operand 0: offsets says where, of

@@ -202,6 +202,21 @@ func (c *call) gatheredAxis() (batchAxis, error) {
 	return p, nil
 }
 
+// tuplesAxis: the batch is behind the axes of which tuples say what is taken.
+func (c *call) tuplesAxis() (batchAxis, error) {
+	p, index := c.in[0].batchAxis, c.in[len(c.in)-1]
+	if len(c.in) != 2 || !index.isConstant() || c.in[0].isConstant() || len(index.c.Shape) == 0 {
+		return batchAxis{}, errMixes
+	}
+	rank := len(index.c.Shape) - 1
+	named := c.int("batch_dims", 0) + index.c.Shape[rank]
+	if p.axis < named {
+		return batchAxis{}, errMixes
+	}
+	p.axis += rank - named
+	return p, nil
+}
+
 func (c *call) concatAxis() (batchAxis, error) {
 	p, err := c.alignedAxis()
 	if err != nil || slices.ContainsFunc(c.in, value.isConstant) || c.axisOf("axis", 0) == p.axis {

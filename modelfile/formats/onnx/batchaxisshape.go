@@ -133,13 +133,13 @@ func (c *call) batchShape() (t tensor.Tensor, p batchAxis, to []int) {
 		t = c.fillingNumber()
 	}
 	if c.err == nil && !isFloat(t.DType) {
-		c.fail("computes with the length of the batch")
+		c.fail("%w", errLength)
 	}
 	p = batchAxis{-1, 1, 1}
 	for i, n := range l {
 		if times, ok := timesBatch(n); ok {
 			if n = times; times != 1 || p.axis >= 0 {
-				c.fail("computes with the length of the batch")
+				c.fail("%w", errLength)
 			}
 			p.axis = i
 		}

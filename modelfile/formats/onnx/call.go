@@ -56,7 +56,10 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return unknown(op)
 	}
 	c.unpackBytes(op)
-	if err := cmp.Or(attributes[op].check(c), c.unifyBatch(op)); err != nil {
+	if err := cmp.Or(c.checkGrowing(op), attributes[op].check(c)); err != nil {
+		return err
+	}
+	if err := c.unifyBatch(op); err != nil {
 		return err
 	}
 	out := c.run(op)
@@ -108,6 +111,10 @@ func (r *reader) call(n *onnxpb.NodeProto) (*call, error) {
 func (c *call) run(op string) []value {
 	constants := !slices.ContainsFunc(c.in, func(x value) bool { return !x.isConstant() })
 	switch {
+	case slices.ContainsFunc(c.in, value.isGrowing) || c.takesRows(op):
+		return c.grow(op)
+	case constants && c.countsRows(op):
+		return c.countRows()
 	case constants && c.expandsToBatch(op):
 		return c.expandToBatch()
 	case (constants || makers[op] == nil) && folds[op] != nil:
@@ -199,6 +206,9 @@ func (c *call) dynamic(i int) graph.Value {
 
 // shape returns the shape of the rows of operand i.
 func (c *call) shape(i int) []int {
+	if c.has(i) && c.in[i].grows {
+		return c.in[i].c.Shape
+	}
 	v := c.dynamic(i)
 	if v == graph.None {
 		return nil

@@ -104,7 +104,7 @@ var nothing = tensor.New(tensor.F32, 0)
 
 func (r *reader) overBudget() error {
 	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and %d times the "+
-		"size of the file", maxFolded>>20, foldedTimes)
+		"size of the file and its external data", maxFolded>>20, foldedTimes)
 }
 
 // required returns operand i of a fold.
@@ -233,6 +233,6 @@ func (c *call) concrete(v int64) int64 {
 		c.batchAsAxis = true
 		return times
 	}
-	c.fail("computes with the length of the batch")
+	c.fail("%w", errLength)
 	return 1
 }

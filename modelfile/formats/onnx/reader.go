@@ -75,13 +75,22 @@ type value struct {
 	bytes      bool            // v are bytes of the graph: see quantise.go
 	within     *extent         // that the numbers do not leave, where it is known
 	truth      bool            // v is 0 and 1, where the file has truth values
+	grows      bool            // they are the integers c and, in row n, n times by more: see growing.go
+	by         int64           // what they grow by from row to row
 	added      string          // the constant that is a part of v already, which its only reader adds
 }
 
-func rows(v graph.Value) value          { return value{v: v, logits: graph.None} }
-func constant(t tensor.Tensor) value    { return value{v: graph.None, c: t, logits: graph.None} }
-func (x value) isConstant() bool        { return x.v == graph.None }
-func (r *reader) shapeOf(x value) []int { return r.g.Type(x.v).Shape }
+func rows(v graph.Value) value       { return value{v: v, logits: graph.None} }
+func constant(t tensor.Tensor) value { return value{v: graph.None, c: t, logits: graph.None} }
+func (x value) isConstant() bool     { return x.v == graph.None && !x.grows }
+
+// shapeOf returns the shape of rows.
+func (r *reader) shapeOf(x value) []int {
+	if x.grows {
+		return x.c.Shape
+	}
+	return r.g.Type(x.v).Shape
+}
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
 	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,

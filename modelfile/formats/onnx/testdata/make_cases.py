@@ -424,3 +424,44 @@ for reduction, opset in ("none", 13), ("add", 16), ("mul", 16), ("max", 18), ("m
     more = {} if reduction == "none" else {"reduction": reduction}
     case("bare-scatter-" + reduction, one("ScatterElements", 3, axis=-1, **more), {"c1": i64([[[3, 0], [-1, 2]]]), "c2": f32(1, 1, 2, 2)}, opset, **whole)
     case("bare-scatternd-" + reduction, one("ScatterND", 3, **more), {"c1": i64([0, 3, -1], [0, 1, 2]), "c2": f32(2, 5)}, opset, **whole)
+
+# as_strided, as PyTorch's exporter of torch.export writes it: all elements in a row, and the indices of what is taken.
+f32 = lambda *s, rng=np.random.RandomState(32): rng.uniform(-1, 1, s).astype(np.float32)
+
+
+def strided(x, out, size, stride, offset=0):
+    """Nodes of as_strided; size names constants, or a scalar computed of the batch's length."""
+    nodes, sum = [node("Reshape", [x, "minus"], ["flat"])], "offset"
+    constants = {"minus": i64(-1), "offset": np.int64(offset), "none": np.array([], np.int64), "from": np.int64(0), "by": np.int64(1)}
+    for d, (n, step) in enumerate(zip(size, stride)):
+        d = str(d)
+        if isinstance(n, int):
+            constants["size" + d], n = i64(n), "size" + d
+        constants["stride" + d] = np.int64(step)
+        nodes += [node("Reshape", [n, "none"], ["n" + d]), node("Range", ["from", "n" + d, "by"], ["r" + d]),
+                  node("Mul", ["r" + d, "stride" + d], ["m" + d]), node("Add", [sum, "m" + d if len(size) == 1 else "u" + d], ["i" + d])]
+        if len(size) > 1:
+            constants["others" + d] = i64(*[a for a in range(len(size)) if a != int(d)])
+            nodes.insert(-1, node("Unsqueeze", ["m" + d, "others" + d], ["u" + d]))
+        sum = "i" + d
+    return nodes + [node("Gather", ["flat", sum], [out])], constants
+
+
+batch = [node("Shape", ["x"], ["len"], start=0, end=1)]
+for name, x, size, stride, offset, behind, more in (
+        ("pooled", "p", ("len", 4, 1, 1), (4, 1, 4, 4), 0, [], {}),
+        ("turned", "x", ("len", 5, 24), (120, 1, 5), 0, [], {}),
+        ("part", "x", ("len", 2, 3, 2), (120, 60, 5, 2), 36, [], {}),
+        ("repeated", "x", ("len", 3, 4), (120, 0, 30), 7, [], {}),
+        ("overlapping", "x", ("len", 7, 6), (120, 3, 1), 2, [], {}),
+        ("second", "x", (24, "len", 5), (5, 120, 1), 0, [node("Transpose", ["s"], ["y"], perm=[1, 0, 2])], {}),
+        ("halves", "x", ("twice", 6, 5), (60, 5, 1), 10, [node("Softmax", ["s"], ["q"], axis=1), node("Reshape", ["q", "back"], ["y"])],
+         {"two": i64(2), "back": i64(-1, 2, 6, 5)})):
+    nodes, constants = strided(x, "s" if behind else "y", size, stride, offset)
+    nodes = batch + [node("ReduceMean", ["x"], ["p"], axes=[2, 3]), node("Mul", ["len", "two"], ["twice"])] + nodes + behind
+    case("strided-" + name, nodes, {"two": i64(2), **constants, **more}, 17)
+case("strided-row", [node("Reshape", ["x", "minus"], ["flat"]), node("Gather", ["flat", "at"], ["y"])],
+     {"minus": i64(-1), "at": 5 + np.arange(2)[:, None, None] * 120 + np.arange(20)[:, None] * 5 + np.arange(3)}, 17, (2, 4, 6, 5))
+case("moved-tuples", [node("Transpose", ["x"], ["t"], perm=[2, 3, 0, 1]), node("GatherND", ["t", "at"], ["g"]),
+                      node("Transpose", ["g"], ["y"], perm=[2, 3, 0, 1])],
+     {"at": np.array([[[0, 4], [5, 1], [2, 2]], [[-1, 0], [3, -2], [2, 2]]])})

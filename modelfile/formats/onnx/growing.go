@@ -1,0 +1,329 @@
+package onnx
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// PyTorch's exporter of torch.export writes as_strided as a Gather in all elements of a value in a row, by
+// indices that it computes: a Range over the rows times how long one is, plus where in its row an element
+// lies. Such integers grow with the row, by the same number from each to the next; a Gather by them takes
+// of every row the same places if they grow by the elements of a row.
+
+// growing is a value of integers of which row n has those in t, those of row 0, and n times by more.
+func growing(t tensor.Tensor, by int64, p batchAxis) value {
+	return value{v: graph.None, logits: graph.None, c: t, grows: true, by: by, batchAxis: p}
+}
+
+// growingOps are the operators that are computed of such integers.
+var growingOps = []string{"Identity", "Cast", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Transpose", "Expand",
+	"Add", "Sub", "Mul", "Gather"}
+
+// errLength refuses what depends on how long the batch is.
+var errLength = errors.New("computes with the length of the batch")
+
+func (x value) isGrowing() bool { return x.grows }
+
+// checkGrowing refuses the operators that are not computed of integers which grow.
+func (c *call) checkGrowing(op string) error {
+	if slices.ContainsFunc(c.in, value.isGrowing) && !slices.Contains(growingOps, op) {
+		return errLength
+	}
+	return nil
+}
+
+// countsRows reports whether a node is a Range as long as the batch, or a multiple of it.
+func (c *call) countsRows(op string) bool {
+	if op != "Range" || !c.tracked() || len(c.in) != 3 {
+		return false
+	}
+	l, err := integersOf(c.in[1].c)
+	if err != nil || len(l) != 1 {
+		return false
+	}
+	_, ok := timesBatch(l[0])
+	return ok
+}
+
+// countRows is a Range from 0 to a multiple of N.
+func (c *call) countRows() []value {
+	_, from := c.integers(0)
+	_, to := c.integers(1)
+	_, by := c.integers(2)
+	if c.err != nil || c.in[0].c.Count() != 1 || c.in[2].c.Count() != 1 {
+		c.fail("of %v, %v and %v is not supported, only of three numbers of one type", c.in[0].c, c.in[1].c,
+			c.in[2].c)
+		return nil
+	}
+	times, _ := timesBatch(to(0))
+	step := c.concrete(by(0))
+	if c.concrete(from(0)) != 0 || step < 1 || times%step != 0 {
+		c.fail("%w", errLength)
+	}
+	out := c.newConstant(c.in[1].c.DType, []int{int(times / max(step, 1))})
+	if c.err != nil {
+		return nil
+	}
+	for k := range out.Count() {
+		setInteger(out, k, int64(k)*step)
+	}
+	c.unbatched = true
+	return []value{growing(out, times, batchAxis{0, 1, out.Count()})}
+}
+
+// grow computes the results of a node one of whose operands grows with the row.
+func (c *call) grow(op string) []value {
+	if op == "Gather" {
+		return c.gatherRows()
+	}
+	p, err := c.batchAxisAfter(op)
+	if err != nil {
+		c.fail("%w", err)
+		return nil
+	}
+	by := c.growth(op)
+	one := *c // for the row 0
+	one.in = slices.Clone(c.in)
+	for i, x := range one.in {
+		if x.grows {
+			one.in[i] = constant(x.c)
+		} else if op == "Reshape" || op == "Expand" {
+			one.in[i] = constant(c.shapeForOne(op))
+		}
+	}
+	if c.err != nil {
+		return nil
+	}
+	out := one.fold(folds[op])
+	if c.err = one.err; c.err != nil {
+		return nil
+	}
+	if d := out[0].c.DType; op == "Cast" && d != tensor.I64 && d != tensor.I32 {
+		c.fail("%w", errLength)
+	}
+	return []value{growing(out[0].c, by, p)}
+}
+
+// growth is by how much the result of a node grows from row to row.
+func (c *call) growth(op string) int64 {
+	switch op {
+	case "Add":
+		return c.in[0].by + c.in[1].by
+	case "Sub":
+		return c.in[0].by - c.in[1].by
+	case "Mul":
+		i := 0
+		if c.in[0].grows {
+			i = 1
+		}
+		l, err := integersOf(c.in[i].c)
+		if err != nil || len(l) != 1 || c.in[i].grows {
+			c.fail("%w", errLength)
+			return 0
+		}
+		return c.concrete(l[0]) * c.in[1-i].by
+	}
+	return c.in[0].by
+}
+
+// shapeForOne is the target of a Reshape or an Expand for N = 1.
+func (c *call) shapeForOne(op string) tensor.Tensor {
+	l, _ := c.list("shape", 1)
+	if op == "Reshape" {
+		one, _, err := c.forOne(l)
+		if err != nil {
+			c.fail("%w", err)
+		}
+		return tensor.Of(append([]int64{}, one...), len(one))
+	}
+	for i, n := range l {
+		if times, ok := timesBatch(n); ok {
+			l[i] = times
+		}
+	}
+	return tensor.Of(append([]int64{}, l...), len(l))
+}
+
+// grownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that grow:
+// where along some axis one row's are those of the row before and as many more as a row has elements.
+func (c *call) grownIndex(elements int) (value, bool) {
+	t, err := c.in[1].c, error(nil)
+	all, err := integersOf(t)
+	if err != nil || c.batch < 2 {
+		return value{}, false
+	}
+	for axis, n := range t.Shape {
+		m := n / int(c.batch)
+		if m == 0 || n%int(c.batch) != 0 {
+			continue
+		}
+		block := m * tensor.Count(t.Shape[axis+1:])
+		of := func(k int) (row, first int) {
+			row = k / block % int(c.batch)
+			return row, k - row*block
+		}
+		grows := true
+		for k := range all {
+			row, first := of(k)
+			grows = grows && all[k] == all[first]+int64(row*elements)
+		}
+		if !grows {
+			continue
+		}
+		shape := slices.Clone(t.Shape)
+		shape[axis] = m
+		one := c.newConstant(t.DType, shape)
+		if c.err != nil {
+			return value{}, false
+		}
+		to := 0
+		for k := range all {
+			if row, _ := of(k); row == 0 {
+				move(one, to, t, k)
+				to++
+			}
+		}
+		return growing(one, int64(elements), batchAxis{axis, 1, m}), true
+	}
+	return value{}, false
+}
+
+// takesRows reports whether a node takes elements along the axis of operand 0 that has the batch in it, by
+// indices that grow, or are constants which do.
+func (c *call) takesRows(op string) bool {
+	if op != "Gather" || len(c.in) != 2 || c.in[0].isConstant() || c.in[0].grows || !c.in[1].isConstant() ||
+		!c.unbatched || !c.tracked() || c.axisOf("axis", 0) != c.in[0].batchAxis.axis || c.err != nil {
+		return false
+	}
+	x, ok := c.grownIndex(c.in[0].batchAxis.inner)
+	if ok {
+		c.in[1] = x
+	}
+	return ok
+}
+
+// gatherRows takes the same places of every row.
+func (c *call) gatherRows() []value {
+	p, index := c.in[0].batchAxis, c.in[1]
+	if c.in[0].isConstant() || c.in[0].grows || !index.grows || c.axisOf("axis", 0) != p.axis ||
+		p.outer != 1 || index.by != int64(p.inner) {
+		c.fail("%w", cmp.Or(c.err, errLength))
+		return nil
+	}
+	all, err := integersOf(index.c)
+	if err != nil || len(all) == 0 || slices.Min(all) < 0 || slices.Max(all) >= int64(p.inner) {
+		c.fail("takes elements of other rows of the batch")
+		return nil
+	}
+	at := make([]int, len(all))
+	for k, n := range all {
+		at[k] = int(n)
+	}
+	v := c.view(c.dynamic(0), p.axis, at, index.c.Shape)
+	x, to := c.in[0], index.batchAxis
+	to.axis += p.axis
+	out := []value{{v: v, logits: graph.None, integer: x.integer, kind: x.kind, within: x.within, truth: x.truth,
+		bytes: x.bytes}}
+	c.resolveBatch(out, to)
+	return out
+}
+
+// view picks places of an axis, which become axes of a shape. Where they are an affine function of their
+// place in it this is a reshape, a slice and a transposition.
+func (c *call) view(x graph.Value, axis int, at, shape []int) graph.Value {
+	if c.err != nil {
+		return graph.None
+	}
+	s := c.g.Type(x).Shape
+	to := slices.Concat(s[:axis], shape, s[axis+1:])
+	if steps, ok := stepsOf(at, shape); ok {
+		if d, ok := digitsOf(s[axis], at[0], steps, shape); ok && len(s)+len(d.radix) < tensor.MaxRank {
+			return c.node(graph.Reshape, "", []graph.Value{c.digits(x, axis, d)}, "shape", to)
+		}
+	}
+	if len(at) > maxIndices {
+		c.fail("of more than %d elements is not supported", maxIndices)
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, at, ".taken")}, "shape", to)
+}
+
+// stepsOf returns how far places lie apart along each axis of their shape; 0 where that has one.
+func stepsOf(at, shape []int) (steps []int, ok bool) {
+	steps, ok = make([]int, len(shape)), true
+	for a, n := range strides(shape) {
+		if shape[a] > 1 {
+			steps[a] = at[n] - at[0]
+		}
+	}
+	each(shape, func(k int, index []int) {
+		want := at[0]
+		for a, i := range index {
+			want += i * steps[a]
+		}
+		ok = ok && at[k] == want
+	})
+	return steps, ok
+}
+
+// digits are places as numbers of a system with several radices: of each digit some that follow on each
+// other, and the digits in another order.
+type digits struct {
+	radix, begin, end []int
+	order             []int // of what the digits select, less the last one's single element
+}
+
+// digitsOf finds the digits of an axis of n elements in which places are ranges; ok is false where they are
+// not.
+func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
+	var axes []int
+	for a, m := range shape {
+		if m > 1 {
+			axes = append(axes, a)
+		}
+	}
+	order := slices.Clone(axes)
+	slices.SortStableFunc(order, func(a, b int) int { return steps[b] - steps[a] })
+	for _, a := range order {
+		if steps[a] < 1 || n%steps[a] != 0 {
+			return d, false
+		}
+		d.radix = append(d.radix, n/steps[a])
+		d.begin = append(d.begin, first/steps[a])
+		d.end = append(d.end, first/steps[a]+shape[a])
+		n, first = steps[a], first%steps[a]
+	}
+	d.radix, d.begin, d.end = append(d.radix, n), append(d.begin, first), append(d.end, first+1)
+	for i := range d.radix {
+		if d.end[i] > d.radix[i] {
+			return d, false
+		}
+	}
+	for _, a := range axes {
+		d.order = append(d.order, slices.Index(order, a))
+	}
+	return d, true
+}
+
+// digits takes the places that have given digits from an axis.
+func (c *call) digits(x graph.Value, axis int, d digits) graph.Value {
+	s := c.g.Type(x).Shape
+	whole := slices.Concat(s[:axis], d.radix, s[axis+1:])
+	x = c.node(graph.Reshape, ".digits", []graph.Value{x}, "shape", whole)
+	if begin := make([]int, len(whole)); slices.Max(d.begin) > 0 || !slices.Equal(d.end, d.radix) {
+		end := slices.Concat(s[:axis], d.end, s[axis+1:])
+		copy(begin[axis:], d.begin)
+		x = c.node(graph.Slice, ".part", []graph.Value{x}, "begin", begin, "end", end)
+	}
+	if slices.IsSorted(d.order) || c.err != nil {
+		return x
+	}
+	perm := indicesTo(len(whole))
+	for i, o := range d.order {
+		perm[axis+i] = axis + o
+	}
+	return c.node(graph.Transpose, ".turned", []graph.Value{x}, "perm", perm)
+}

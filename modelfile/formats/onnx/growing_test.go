@@ -1,0 +1,78 @@
+package onnx
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestGrowing: what computes indices of the number of each row is read where every row takes the same places
+// of itself, and refused elsewhere. (TestCases compares what such files compute with ONNX Runtime.)
+func TestGrowing(t *testing.T) {
+	flat := nodes{op("Shape", "x", "all"), scalarOf("i", 0), op("Gather", "all i", "len"), scalarOf("zero", 0),
+		scalarOf("one", 1), scalarOf("twelve", 12), ints("wild", -1), op("Reshape", "x wild", "f"),
+		op("Range", "zero len one", "r"), op("Mul", "r twelve", "at")} // (N, 4, 3)
+	add := func(more ...nodes) (all nodes) {
+		all = append(all, flat...)
+		for _, l := range more {
+			all = append(all, l...)
+		}
+		return all
+	}
+	take := nodes{op("Gather", "f k", "y")}
+	for _, c := range []struct {
+		name  string
+		nodes nodes
+		want  string
+	}{
+		{"the first of each", add(nodes{op("Identity", "at", "k")}, take), "slice("},
+		{"the last of each", add(nodes{ints("c", 11), op("Add", "at c", "k")}, take), "slice("},
+		{"one behind the last", add(nodes{ints("c", 12), op("Add", "at c", "k")}, take), "takes elements of other rows"},
+		{"one before the first", add(nodes{ints("c", 1), op("Sub", "at c", "k")}, take), "takes elements of other rows"},
+		{"less than a row on", add(nodes{op("Identity", "r", "k")}, take), "computes with the length of the batch"},
+		{"more than a row on", add(nodes{op("Add", "at r", "k")}, take), "computes with the length of the batch"},
+		{"backwards", add(nodes{op("Sub", "zero at", "k")}, take), "computes with the length of the batch"},
+		{"its square", add(nodes{op("Mul", "at r", "k")}, take), "computes with the length of the batch"},
+		{"its rest", add(nodes{op("Mod", "at twelve", "k")}, take), "computes with the length of the batch"},
+		{"from the second row", add(nodes{op("Range", "one len one", "q"), op("Mul", "q twelve", "k")}, take),
+			"computes with the length of the batch"},
+		{"every second row", add(nodes{scalarOf("two", 2), op("Range", "zero len two", "q"), op("Mul", "q twelve", "k")},
+			take), "computes with the length of the batch"},
+		{"of a constant", add(nodes{floats("w", []int64{2, 1}, 1, 2), op("Gather", "w r", "g"), op("Add", "x g", "y")}),
+			"computes with the length of the batch"},
+		{"of another axis", add(nodes{op("Gather", "x r", "y", intAttr("axis", 1))}), "computes with the length of the batch"},
+		{"all of each row", add(nodes{op("Gather", "x r", "y")}), "reshape("},
+		{"an output", add(nodes{op("Identity", "at", "y")}), "computes with the length of the batch"},
+		{"a term", add(nodes{op("Cast", "r", "v", intAttr("to", 1)), op("Add", "x v", "y")}),
+			"computes with the length of the batch"},
+		{"a condition", add(nodes{op("Equal", "r zero", "v"), op("Where", "v x x", "y")}),
+			"computes with the length of the batch"},
+		{"a window", add(nodes{op("Conv", "x r", "y")}), "computes with the length of the batch"},
+	} {
+		got := became(readModel(t, modelOf(11, 0, []int64{4, 3}, nil, c.nodes...)))
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestDigits: places that are ranges of digits of mixed radices are found, and no others.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		n, first     int
+		steps, shape []int
+		want         bool
+	}{
+		{24, 0, []int{6, 1}, []int{4, 6}, true},
+		{24, 0, []int{1, 6}, []int{6, 4}, true},
+		{24, 7, []int{6, 2}, []int{3, 2}, true},
+		{24, 7, []int{6, 2}, []int{4, 2}, false}, // beyond the last
+		{24, 4, []int{6, 2}, []int{3, 2}, false}, // into the next six
+		{24, 0, []int{5, 1}, []int{2, 2}, false}, // 24 is no multiple of 5
+		{24, 0, []int{2, 1}, []int{3, 3}, false}, // windows that overlap
+		{24, 0, []int{0, 1}, []int{3, 3}, false}, // the same again
+	} {
+		if _, ok := digitsOf(c.n, c.first, c.steps, c.shape); ok != c.want {
+			t.Errorf("%v: %v", c, ok)
+		}
+	}
+}

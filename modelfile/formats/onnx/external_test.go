@@ -77,9 +77,9 @@ func TestExternalTwice(t *testing.T) {
 
 // TestExternalBudget: what constants that are computed may take grows with the tensors in other files.
 func TestExternalBudget(t *testing.T) {
-	const n = 3 << 10 // of a matrix of 36 MiB, which is turned four times
+	const n = 2200 // of a matrix of 37 MiB, which is turned four times
 	dir := t.TempDir()
-	p := &onnxpb.TensorProto{Name: "w", DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{n, n},
+	p := &onnxpb.TensorProto{Name: "w", DataType: int32(onnxpb.TensorProto_DOUBLE), Dims: []int64{n, n},
 		DataLocation: onnxpb.TensorProto_EXTERNAL,
 		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
 	var list nodes
@@ -97,7 +97,7 @@ func TestExternalBudget(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(data, make([]byte, n*n*4), 0o644); err != nil {
+	if err := os.WriteFile(data, make([]byte, n*n*8), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := opened(path); err != nil {

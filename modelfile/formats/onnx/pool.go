@@ -9,14 +9,50 @@ import (
 
 // pool is MaxPool and AveragePool.
 func pool(c *call) graph.Value {
-	s := c.spatialShape(0)
-	axes := len(s) - 1
+	s := c.shape(0)
+	if len(s) != 4 {
+		s = c.spatialShape(0)
+	}
 	w, count := c.poolWindow(s)
+	if len(s) == 4 && c.err == nil {
+		return c.poolOfVolume(s, w, count)
+	}
+	return c.pooled("", c.dynamic(0), s, w, count)
+}
+
+// poolOfVolume is a pool over three axes, whose window is one element of the first, or of the others: PyTorch
+// writes local_response_norm as an average over channels.
+func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
+	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.only(1, 3)
+	if !w.isElement(0) {
+		merged, flat = []int{s[0], s[1], s[2] * s[3]}, w.only(0, 2)
+		if !w.isElement(1) || !w.isElement(2) {
+			c.fail("over three axes with a kernel of %v is not supported, only one of 1 in the first or in the last two",
+				w.kernel)
+			return graph.None
+		}
+	}
+	x := c.node(graph.Reshape, ".image", []graph.Value{c.dynamic(0)}, "shape", merged)
+	v := c.pooled(".pooled", x, merged, flat, count)
+	if c.err != nil || v == graph.None {
+		return graph.None
+	}
+	to := c.g.Type(v).Shape
+	shape := []int{s[0], s[1], to[1], to[2]}
+	if !w.isElement(0) {
+		shape = []int{s[0], to[1], s[2], s[3]}
+	}
+	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
+}
+
+// pooled is a pool of an image or a line.
+func (c *call) pooled(suffix string, x graph.Value, s []int, w window, count bool) graph.Value {
 	if c.err != nil {
 		return graph.None
 	}
+	axes := len(s) - 1
 	w = w.image()
-	x := c.toImage(c.dynamic(0), s)
+	x = c.toImage(x, s)
 	if c.n.OpType == "MaxPool" && slices.Max(w.dilation) > 1 {
 		return c.fromImage(c.dilatedMax(x, w), axes)
 	}
@@ -25,10 +61,10 @@ func pool(c *call) graph.Value {
 		if c.in[0].bytes {
 			op = graph.MaxPoolInt8
 		}
-		return c.fromImage(c.node(op, "", []graph.Value{x}, "kernel", w.kernel, "stride",
+		return c.fromImage(c.node(op, suffix, []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
 	}
-	v := c.node(graph.AvgPool, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
+	v := c.node(graph.AvgPool, suffix, []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
 		"count_pad", count && slices.Max(w.pads()) > 0)
 	return c.fromImage(v, axes)
 }

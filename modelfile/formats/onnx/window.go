@@ -66,6 +66,16 @@ func (w window) image() window {
 		append([]int{0}, w.begin...), append([]int{0}, w.end...)}
 }
 
+// isElement reports whether the window is every element of an axis.
+func (w *window) isElement(a int) bool {
+	return w.kernel[a] == 1 && w.stride[a] == 1 && w.begin[a] == 0 && w.end[a] == 0
+}
+
+// only returns the window over some of its axes.
+func (w *window) only(from, to int) window {
+	return window{w.kernel[from:to], w.stride[from:to], w.dilation[from:to], w.begin[from:to], w.end[from:to]}
+}
+
 func (w *window) pads() []int { return slices.Concat(w.begin, w.end) }
 
 // toImage turns a line into an image of height 1.

@@ -465,3 +465,7 @@ case("strided-row", [node("Reshape", ["x", "minus"], ["flat"]), node("Gather", [
 case("moved-tuples", [node("Transpose", ["x"], ["t"], perm=[2, 3, 0, 1]), node("GatherND", ["t", "at"], ["g"]),
                       node("Transpose", ["g"], ["y"], perm=[2, 3, 0, 1])],
      {"at": np.array([[[0, 4], [5, 1], [2, 2]], [[-1, 0], [3, -2], [2, 2]]])})
+volume = {"shape": ("N", 2, 4, 3, 5)}
+case("averagepool-channels", one("AveragePool", kernel_shape=[3, 1, 1], pads=[1, 0, 0, 1, 0, 0], count_include_pad=1), **volume)
+case("averagepool-pictures", one("AveragePool", kernel_shape=[1, 2, 3], strides=[1, 1, 2]), **volume)
+case("maxpool-channels", one("MaxPool", kernel_shape=[2, 1, 1], strides=[2, 1, 1]), **volume)

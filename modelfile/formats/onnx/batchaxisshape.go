@@ -88,13 +88,22 @@ func (c *call) expandsToBatch(op string) bool {
 		return false
 	}
 	i := 0
-	switch {
-	case op == "Expand":
+	switch op {
+	case "Expand":
 		i = 1
-	case op != "ConstantOfShape":
+	case "ConstantOfShape":
+	default:
 		return false
 	}
-	l, err := integersOf(c.in[min(i, len(c.in)-1)].c)
+	return i < len(c.in) && c.in[i].hasLength()
+}
+
+// hasLength reports whether a constant has the length of the batch among its numbers.
+func (x value) hasLength() bool {
+	if isFloat(x.c.DType) {
+		return false
+	}
+	l, err := integersOf(x.c)
 	return err == nil && slices.ContainsFunc(l, func(n int64) bool { _, ok := timesBatch(n); return ok })
 }
 

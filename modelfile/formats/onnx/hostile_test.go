@@ -2,8 +2,10 @@ package onnx
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,10 +90,11 @@ func TestBombs(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/hostile/*.onnx")
-	if err != nil {
+	cases, errCases := filepath.Glob("testdata/cases/*.onnx")
+	if err = cmp.Or(err, errCases); err != nil {
 		f.Fatal(err)
 	}
-	for _, name := range files {
+	for _, name := range slices.Concat(files, cases) {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
@@ -49,7 +50,7 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 		r.pixels = t.DType == tensor.U8
 		t.DType = tensor.F32
 	}
-	v := rows(r.g.Input(r.g.UniqueName(foreign.Clean(name, "input")), t))
+	v := rows(r.g.Input(r.g.UniqueName(outwardName(name, "input")), t))
 	v.integer, v.unbatched = integer, r.whole
 	r.values[name], r.rowsInput = v, v.v
 	if images && !integer && !r.whole && r.g.Err() == nil {
@@ -110,7 +111,7 @@ func (r *reader) outputs() error {
 			if err != nil {
 				return fmt.Errorf("output %.80q: %w", o.Name, err)
 			}
-			r.hasType(output(foreign.Clean(o.Name, "output"), v), o, r.values[o.Name])
+			r.hasType(output(outwardName(o.Name, "output"), v), o, r.values[o.Name])
 			continue
 		case x.unbatched && r.tracked():
 			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
@@ -130,19 +131,29 @@ func (r *reader) outputs() error {
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])
 			}
-			r.hasType(output(foreign.Clean(o.Name, "output"), x.v), o, x)
+			r.hasType(output(outwardName(o.Name, "output"), x.v), o, x)
 		}
 		if count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None {
 			output("logits", x.logits)
 		}
 	}
 	for _, p := range picks {
-		r.types[p.place] = fileTypeOf(names.Free(foreign.Clean(p.output.Name, "output")), named[p.x.v], p)
+		r.types[p.place] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.v], p)
 	}
 	if len(picks) == 0 { // the graph has the order of the file, and f32
 		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
 	}
 	return r.g.Err()
+}
+
+// outwardName makes the name of an input or output of a foreign one, with the colons of TensorFlow and PyTorch:
+// clients ask by it.
+func outwardName(name, otherwise string) string {
+	var parts []string
+	for part := range strings.SplitSeq(name, ":") {
+		parts = append(parts, foreign.Clean(part, ""))
+	}
+	return cmp.Or(strings.TrimLeft(foreign.Cut(strings.Join(parts, ":")), ":"), otherwise)
 }
 
 // countOutputs notes the outputs that are an ArgMax, whose scores are the output

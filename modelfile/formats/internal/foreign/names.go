@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// maxClean is the length of the longest name that Clean returns.
-const maxClean = 128
+// maxName is the length of the longest name.
+const maxName = 128
+
+// Cut returns what of a name of ASCII is not longer than a name of Clean.
+func Cut(name string) string { return name[:min(len(name), maxName)] }
 
 // Clean makes a name of a graph of a foreign name: what may not stand in one
 // becomes an underscore. A name of nothing becomes otherwise.
@@ -19,7 +22,7 @@ func Clean(name, otherwise string) string {
 		return '_'
 	}, name)
 	name = strings.TrimLeft(name, "./-")
-	name = name[:min(len(name), maxClean)]
+	name = Cut(name)
 	if name == "" || name == "_" {
 		return otherwise
 	}

@@ -20,7 +20,6 @@ type FileType struct {
 	Shape []int // of a place, for a sample
 }
 
-
 // fileDTypes are those in which files have outputs.
 var fileDTypes = []tensor.DType{tensor.F32, tensor.I8, tensor.I16, tensor.I32, tensor.I64, tensor.U8,
 	tensor.U16, tensor.U32, tensor.U64, tensor.Bool}
@@ -70,7 +69,7 @@ func (m *Model) Outputs() (all []OutputInfo) {
 		}
 	}
 	if len(all) > behind {
-		slices.SortStableFunc(all, func(a, b OutputInfo) int { return m.filePlace(a) - m.filePlace(b) })
+		slices.SortStableFunc(all, func(a, b OutputInfo) int { return m.filePosition(a) - m.filePosition(b) })
 	}
 	return all
 }
@@ -94,8 +93,8 @@ func (m *Model) picked(file FileType) (o OutputInfo, ok bool) {
 
 func (o OutputInfo) isNamesake(other OutputInfo) bool { return o.Name == other.Name }
 
-// filePlace is the place of an output among those of the file; behind all of them if it is none.
-func (m *Model) filePlace(o OutputInfo) int {
+// filePosition is the position of an output among those of the file; behind all of them if it is none.
+func (m *Model) filePosition(o OutputInfo) int {
 	k := slices.IndexFunc(m.FileTypes, func(t FileType) bool { return t.Output == o.Name })
 	if k < 0 {
 		return len(m.FileTypes)

@@ -138,7 +138,7 @@ func (r *reader) outputs() error {
 		}
 	}
 	for _, p := range picks {
-		r.types[p.place] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.v], p)
+		r.types[p.position] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.v], p)
 	}
 	if len(picks) == 0 { // the graph has the order of the file, and f32
 		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
@@ -146,14 +146,14 @@ func (r *reader) outputs() error {
 	return r.g.Err()
 }
 
-// outwardName makes the name of an input or output of a foreign one, with the colons of TensorFlow and PyTorch:
-// clients ask by it.
+// outwardName makes the name of an input or output of a foreign one, with the colons that TensorFlow and
+// PyTorch write: clients ask by it.
 func outwardName(name, otherwise string) string {
-	var parts []string
-	for part := range strings.SplitSeq(name, ":") {
-		parts = append(parts, foreign.Clean(part, ""))
+	var clean []string
+	for piece := range strings.SplitSeq(name, ":") {
+		clean = append(clean, foreign.Clean(piece, ""))
 	}
-	return cmp.Or(strings.TrimLeft(foreign.Cut(strings.Join(parts, ":")), ":"), otherwise)
+	return cmp.Or(strings.TrimLeft(foreign.Cut(strings.Join(clean, ":")), ":"), otherwise)
 }
 
 // countOutputs notes the outputs that are an ArgMax, whose scores are the output

@@ -11,9 +11,9 @@ import (
 
 // pick is an output of the file that is the place of the largest of scores.
 type pick struct {
-	output *onnxpb.ValueInfoProto
-	x      value // the scores
-	place  int   // among the outputs of the file
+	output   *onnxpb.ValueInfoProto
+	x        value // the scores
+	position int   // among the outputs of the file
 }
 
 // hasType notes in which type the file has an output of the graph, which computes in f32.

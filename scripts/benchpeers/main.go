@@ -50,7 +50,8 @@ func main() {
 	flag.StringVar(&o.python, "python", "/usr/bin/python3", "a Python with torch")
 	flag.StringVar(&o.debian, "debian13", "", "the system that scripts/debian13.sh makes; without it"+
 		" PyTorch 2.6, ONNX Runtime 1.21 and oneDNN 3.7 are left out")
-	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all but "+everyGroup+" and "+everyTorchGroup+"): "+
+	flag.StringVar(&o.rows, "rows", "", "groups of rows, comma-separated (default: all but "+everyGroup+
+		" and "+everyTorchGroup+"): "+
 		strings.Join(groups(), ","))
 	flag.StringVar(&o.only, "only", "", "rows whose name this regular expression finds: resnet20.*batch 32")
 	flag.StringVar(&o.without, "without", "", "peers to leave out, whose name this regular expression finds:"+
@@ -131,7 +132,9 @@ func hold(isa string) error {
 func chosen(o options) ([]row, error) {
 	all := rows()
 	if o.rows == "" {
-		all = slices.DeleteFunc(all, func(r row) bool { return r.group == everyGroup || r.group == everyTorchGroup })
+		all = slices.DeleteFunc(all, func(r row) bool {
+			return r.group == everyGroup || r.group == everyTorchGroup
+		})
 	} else {
 		picked := strings.Split(o.rows, ",")
 		for _, g := range picked {

@@ -49,6 +49,20 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return d.predictHere(ctx, []tensor.Tensor{x})
 }
 
+// Reuse says that nobody reads these outputs of a Predict any more: later ones may lie where they lie,
+// in memory that the system has given already.
+func (d *Driver) Reuse(outputs []tensor.Tensor) {
+	d.inFlight.mu.Lock()
+	var x device.Executable
+	if len(d.group.members) == 1 && d.ranks == nil {
+		x = d.group.members[0].exe
+	}
+	d.inFlight.mu.Unlock()
+	if r, ok := x.(device.Reuser); ok {
+		r.Reuse(outputs)
+	}
+}
+
 // Ahead reports whether a Predict that is called while another is under way reaches
 // the devices before that ends.
 func (d *Driver) Ahead() bool {

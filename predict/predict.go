@@ -74,6 +74,14 @@ func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tens
 	return p.driver.Predict(ctx, x)
 }
 
+// Reuse says that nobody reads these outputs of a Predict any more: later ones may lie where they lie,
+// in memory that the system has given already. Without it they stay the caller's.
+func (p *Predictor) Reuse(outputs []tensor.Tensor) {
+	if d, ok := p.driver.(*parallel.Driver); ok {
+		d.Reuse(outputs)
+	}
+}
+
 // Ahead reports whether a Predict that is called while another is under way reaches
 // the devices before that ends.
 func (p *Predictor) Ahead() bool { return p.driver.Ahead() }

@@ -19,6 +19,9 @@ type Predictor interface {
 	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
 }
 
+// reuser is a Predictor that lets later outputs lie where these lie.
+type reuser interface{ Reuse(outputs []tensor.Tensor) }
+
 // Evaluation has the figures of a model on a labelled data set. A sample has one
 // label, or with Masks one for each pixel, or with MultiLabel several, of which each counts.
 // With Targets it has numbers, and nothing is Correct.
@@ -104,6 +107,9 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 		}
 		if err := e.Add(outs[0], b.Labels, o.Probabilities); err != nil {
 			return nil, err
+		}
+		if r, ok := p.(reuser); ok {
+			r.Reuse(outs)
 		}
 		b.Release()
 		if o.done != nil {

@@ -53,7 +53,11 @@ func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]ten
 		return nil, fmt.Errorf("%s brings %v, want %v", wire.Body(m), heads, c.result)
 	}
 	for i, h := range heads {
-		heads[i] = tensor.New(h.DType, h.Shape...)
+		if c.free != nil {
+			heads[i] = c.free.output(h)
+		} else {
+			heads[i] = tensor.New(h.DType, h.Shape...)
+		}
 	}
 	return heads, nil
 }

@@ -31,7 +31,10 @@ type executable struct {
 	mu    sync.Mutex
 	needs device.Needs
 	once  sync.Once
+	free  messagePool // for outputs
 }
+
+var _ device.Reuser = (*executable)(nil)
 
 // newExecutable returns the program that the plugin has answered Load with.
 func newExecutable(s *session, p *graph.Program, l *pb.Loaded) *executable {
@@ -91,7 +94,8 @@ func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, erro
 
 // Run implements device.Executable.
 func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
-	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function], rows: s.Rows}
+	c := &call{name: "Run " + s.Function, in: s.Inputs, limits: x.limits[s.Function], rows: s.Rows,
+		free: &x.free}
 	c.progress = c.limits.schedule.Begin(s.Number)
 	c.body = &pb.Message{Body: &pb.Message_Run{Run: &pb.Run{
 		Executable: x.number, Function: s.Function, Step: s.Number, Rows: wire.Numbers[int64](s.Rows),

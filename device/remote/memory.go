@@ -1,8 +1,12 @@
 package remote
 
-import "sync"
+import (
+	"sync"
 
-// messagePool is the memory of messages that nobody looks at any more. New memory has to be
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// messagePool is the memory of messages, or of outputs, that nobody looks at any more. New memory has to be
 // cleared, and its pages are mapped when they are first touched: for messages of
 // megabytes that takes longer than to copy them.
 type messagePool struct {
@@ -20,6 +24,14 @@ const (
 // get returns an empty slice with capacity for a message of n bytes: of the pooled memory, the
 // smallest that is large enough.
 func (m *messagePool) get(n int) []byte {
+	if b := m.find(n); b != nil {
+		return b
+	}
+	return make([]byte, 0, n)
+}
+
+// find is get of pooled memory only; nil if none is large enough.
+func (m *messagePool) find(n int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	best := -1
@@ -29,7 +41,7 @@ func (m *messagePool) get(n int) []byte {
 		}
 	}
 	if best < 0 {
-		return make([]byte, 0, n)
+		return nil
 	}
 	b, last := m.free[best], len(m.free)-1
 	m.free[best], m.free[last] = m.free[last], nil
@@ -56,5 +68,21 @@ func (m *messagePool) put(b []byte) {
 	}
 	if cap(m.free[least]) < cap(b) {
 		m.free[least] = b
+	}
+}
+
+// output returns a tensor of the type of t, whose elements may be anything.
+func (m *messagePool) output(t tensor.Tensor) tensor.Tensor {
+	n := t.Count() * t.DType.Size()
+	if b := m.find(n); b != nil {
+		return tensor.Tensor{DType: t.DType, Shape: t.Shape, Bytes: b[:n:n]}
+	}
+	return tensor.New(t.DType, t.Shape...)
+}
+
+// Reuse implements device.Reuser.
+func (x *executable) Reuse(outputs []tensor.Tensor) {
+	for _, t := range outputs {
+		x.free.put(t.Bytes[:0:cap(t.Bytes)])
 	}
 }

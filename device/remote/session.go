@@ -92,6 +92,7 @@ type call struct {
 	body           *pb.Message
 	in             []tensor.Tensor
 	result         []tensor.Tensor // types of the tensors that come back
+	free           *messagePool    // where these may lie; nil: in new memory
 	limits         limits          // of exchanges; zero: none may come
 	progress       wire.Progress   // of the exchanges that came
 	rows           []int           // of a run: those of each replica

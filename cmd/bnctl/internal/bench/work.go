@@ -74,7 +74,10 @@ func (i *inference) begin(ctx context.Context) {
 // Step predicts once. Of several batches that are under way it waits for the first.
 func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	if i.ended == nil {
-		_, err := i.Predict(ctx, i.rows)
+		outs, err := i.Predict(ctx, i.rows)
+		if d, ok := i.predictor.(*parallel.Driver); ok && err == nil {
+			d.Reuse(outs)
+		}
 		return parallel.Timing{}, err
 	}
 	err := <-i.ended

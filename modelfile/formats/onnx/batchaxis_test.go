@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +54,37 @@ func TestMovedBatch(t *testing.T) {
 		got := became(readModel(t, modelOf(11, 0, []int64{4, 3}, nil, append(constants, c.nodes...)...)))
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestFixedBatch: a Reshape by the length of a batch that the file fixes keeps rows apart, or else a sample is
+// the whole input.
+func TestFixedBatch(t *testing.T) {
+	const rows, whole = "x rows f32[4,3]", "x rows f32[2,4,3]"
+	for to, want := range map[string]string{
+		"8 3": whole, "2 12": rows, "-1 4 3": rows, "4 6": whole, "3 8": whole, "24": whole, "1 2 12": whole,
+		"8 3/2 12": rows, "4 -1/-1 2 6": rows, "3 8/2 12": whole, "1 2 12/2 12": rows, "8 3/4 6/2 4 3": rows,
+		"4 3 2/2 12": rows, "1 24/2 12": rows, "12 2/2 12": rows, "24 1/3 8/2 12": whole,
+	} {
+		list := nodes{op("Relu", "x", "r"), op("Transpose", "r", "t", list64("perm", 1, 0, 2)),
+			op("Transpose", "t", "y0", list64("perm", 1, 0, 2))}
+		for i, one := range strings.Split(to, "/") {
+			var shape []int64
+			for _, n := range strings.Fields(one) {
+				v, err := strconv.ParseInt(n, 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shape = append(shape, v)
+			}
+			s, from := fmt.Sprint("s", i), fmt.Sprint("y", i)
+			list = append(list, ints(s, shape...), op("Reshape", from+" "+s, fmt.Sprint("y", i+1)))
+		}
+		list = append(list, op("Identity", fmt.Sprint("y", strings.Count(to, "/")+1), "y"))
+		got := became(readModel(t, modelOf(13, 2, []int64{4, 3}, nil, list...)))
+		if !strings.Contains(got, want) {
+			t.Errorf("to %s: %s\nwant %s", to, got, want)
 		}
 	}
 }

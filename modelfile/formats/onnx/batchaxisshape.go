@@ -29,6 +29,9 @@ func (c *call) forOne(target []int64) (one []int64, axis int, err error) {
 		}
 		axis = i
 	}
+	if axis < 0 && c.batch > 1 {
+		return c.forFixed(target)
+	}
 	if axis < 0 {
 		axis = slices.Index(one, -1)
 	}
@@ -36,6 +39,29 @@ func (c *call) forOne(target []int64) (one []int64, axis int, err error) {
 		err = errMixes
 	}
 	return one, axis, err
+}
+
+// forFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of the
+// axis along which an element of the next row lies.
+func (c *call) forFixed(target []int64) (one []int64, axis int, err error) {
+	p, from := c.in[0].batchAxis, slices.Clone(c.shape(0))
+	next := p.inner * tensor.Count(from[p.axis+1:])
+	from[p.axis] *= int(c.batch)
+	full, err := resolve(target, from, c.int("allowzero", 0) != 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	behind := 1
+	for axis, n := range slices.Backward(full) {
+		if next < behind*n && n%int(c.batch) == 0 {
+			full[axis] /= int(c.batch)
+			return widened(full), axis, nil
+		} else if next < behind*n {
+			break
+		}
+		behind *= n
+	}
+	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", printed(target))
 }
 
 // reshapedAxis: N keeps what is in front of it and behind it.

@@ -119,6 +119,9 @@ func (c *call) batchIsOne() bool { return c.unbatched || c.batch == 1 }
 // reshapeUnbatched is Reshape of a batch of 1 to any shape.
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
+	if c.tracked() {
+		target, _, _ = c.forOne(target) // its error was told by reshapedAxis
+	}
 	for i, n := range target {
 		if times, ok := timesBatch(n); ok {
 			target = slices.Clone(target)

@@ -469,3 +469,8 @@ volume = {"shape": ("N", 2, 4, 3, 5)}
 case("averagepool-channels", one("AveragePool", kernel_shape=[3, 1, 1], pads=[1, 0, 0, 1, 0, 0], count_include_pad=1), **volume)
 case("averagepool-pictures", one("AveragePool", kernel_shape=[1, 2, 3], strides=[1, 1, 2]), **volume)
 case("maxpool-channels", one("MaxPool", kernel_shape=[2, 1, 1], strides=[2, 1, 1]), **volume)
+fixed = {"shape": (2, 4, 6, 5)}  # a batch that the file fixes is in the constants
+case("moved-fixed", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Reshape", ["t", "joined"], ["j"]), node("Softmax", ["j"], ["p"], axis=0),
+                     node("Transpose", ["p"], ["u"], perm=[1, 0, 2]), node("Reshape", ["u", "parted"], ["v"]), node("Reshape", ["v", "pairs"], ["w"]),
+                     node("Softmax", ["w"], ["q"], axis=1), node("Reshape", ["q", "back"], ["y"])],
+     {"joined": i64(4, 12, 5), "parted": i64(2, -1, 4, 5), "pairs": i64(-1, 8, 5), "back": i64(2, 6, 4, 5)}, 17, **fixed)

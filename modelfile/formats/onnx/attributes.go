@@ -166,11 +166,13 @@ func listed(names, name string) bool {
 // refusedValues says in words which values of honoured attributes and which
 // operands have no counterpart; each is refused by a sentence that names it.
 var refusedValues = map[string]string{
-	"Conv":               "volumes",
-	"ConvTranspose":      "volumes; auto_pad SAME of a kernel that reaches less than its stride",
-	"MaxPool":            "the second result, indices, where something takes it",
-	"LpPool":             "dilations above 1; ceil_mode where it changes the size; p below 1",
-	"AveragePool":        "dilations above 1; ceil_mode and count_include_pad where they meet",
+	"Conv":          "volumes",
+	"ConvTranspose": "volumes; auto_pad SAME of a kernel that reaches less than its stride",
+	"MaxPool": "the second result, indices, where something takes it; volumes, unless the window is one " +
+		"element of the first axis or of the other two",
+	"LpPool": "dilations above 1; ceil_mode where it changes the size; p below 1",
+	"AveragePool": "dilations above 1; ceil_mode and count_include_pad where they meet; volumes, unless the " +
+		"window is one element of the first axis or of the other two",
 	"Gemm":               "transA or a matrix that is computed, unless the file fixes the batch to 1",
 	"BatchNormalization": "training mode, but in train; spatial=0",
 	"MatMul":             "of computed values whose batch axes do not meet",
@@ -190,13 +192,14 @@ var refusedValues = map[string]string{
 	"AffineGrid":      "a size that is not constant",
 	"Gather":          "indices that are not constant",
 	"GatherElements":  "indices that are not constant; a batch that is open or more than 1",
-	"GatherND":        "indices that are not constant; a batch that is open or more than 1",
+	"GatherND":        "indices that are not constant, or of the batch axis where it is open or more than 1",
 	"Scatter":         "indices or updates that are not constant; a batch that is open or more than 1",
 	"ScatterElements": "indices or updates that are not constant; a batch that is open or more than 1",
-	"ScatterND":       "indices or updates that are not constant; a batch that is open or more than 1",
-	"Squeeze":         "an empty list of axes",
-	"Transpose":       "a perm that moves axis 0",
-	"Flatten":         "axes other than 1, unless the file fixes the batch to 1",
+	"ScatterND": "indices that are not constant, or of the batch axis where it is open or more than 1; of " +
+		"computed updates tuples of several indices, and reductions",
+	"Squeeze":   "an empty list of axes",
+	"Transpose": "a perm that moves axis 0",
+	"Flatten":   "axes other than 1, unless the file fixes the batch to 1",
 	"Resize": "antialias of nearest; " +
 		"volumes; axes other than those behind the channels",
 	"If":             "a condition that is not constant",

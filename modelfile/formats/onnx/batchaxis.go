@@ -46,7 +46,7 @@ func init() { // the rules refer to the table's users
 		"Slice": (*call).slicedAxis, "MatMul": (*call).productAxis, "Gemm": (*call).gemmAxis,
 		"Softmax": (*call).softmaxAxis, "LogSoftmax": (*call).softmaxAxis, "Hardmax": (*call).softmaxAxis,
 		"LayerNormalization": (*call).layerNormAxis, "LpNormalization": (*call).besideAxis,
-		"Einsum": (*call).einsumAxis,
+		"Einsum": (*call).einsumAxis, "ScatterND": (*call).setAxis, "Trilu": (*call).triangleAxis,
 	}
 	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
 		axisRules[op] = (*call).quantisedAxis

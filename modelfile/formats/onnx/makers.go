@@ -42,7 +42,8 @@ func init() { // the makers refer to the table's users
 		"InstanceNormalization": one(instanceNorm), "LpNormalization": one(lpNorm),
 
 		"Concat": one(concat), "Slice": one(slice), "Gather": gathers, "Tile": one(tile),
-		"Scatter": one(scatter), "ScatterElements": one(scatter), "ScatterND": one(scatterBlocks),
+		"Scatter": one(scatter), "ScatterElements": one(scatter), "ScatterND": one(setParts),
+		"Trilu":          one(triangle),
 		"GatherElements": one(selectElements), "GatherND": one(selectTuples),
 		"Split": split, "Pad": one(pad),
 		"Transpose": one(transpose), "Expand": one(expand), "Reshape": one(reshape), "Flatten": one(flatten),

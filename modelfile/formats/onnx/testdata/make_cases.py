@@ -474,3 +474,17 @@ case("moved-fixed", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("R
                      node("Transpose", ["p"], ["u"], perm=[1, 0, 2]), node("Reshape", ["u", "parted"], ["v"]), node("Reshape", ["v", "pairs"], ["w"]),
                      node("Softmax", ["w"], ["q"], axis=1), node("Reshape", ["q", "back"], ["y"])],
      {"joined": i64(4, 12, 5), "parted": i64(2, -1, 4, 5), "pairs": i64(-1, 8, 5), "back": i64(2, 6, 4, 5)}, 17, **fixed)
+turn = lambda a, b: node("Transpose", [a], [b], perm=[2, 1, 0, 3])  # x[:, :, places] = v, as torch.export's exporter writes it
+case("set-rows", [turn("x", "t"), node("Slice", ["t", "two", "four"], ["s"]), node("Sigmoid", ["s"], ["v"]), node("ScatterND", ["t", "at", "v"], ["z"]),
+                  turn("z", "y")], {"two": i64(2), "four": i64(4), "at": i64([5], [-6])}, 18)
+case("set-fill", [turn("x", "t"), node("Shape", ["x"], ["n"], start=0, end=1), node("Concat", ["three", "four", "n", "five"], ["all"], axis=0),
+                  node("Expand", ["value", "all"], ["v"]), node("ScatterND", ["t", "at", "v"], ["z"]), turn("z", "y")],
+     {"three": i64(3), "four": i64(4), "five": i64(5), "value": np.float32(0.25), "at": i64([1], [2], [3])}, 18)
+case("bare-set-constant", [turn("x", "t"), node("ScatterND", ["t", "at", "v"], ["z"]), turn("z", "y")], {"at": i64([0], [4]), "v": f32(2, 4, 1, 5)}, 16,
+     (1, 4, 6, 5))
+case("bare-set", [node("Slice", ["x", "zero", "two", "axis"], ["s"]), node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]),
+     node("Transpose", ["s"], ["u"], perm=[1, 0, 2, 3]), node("Exp", ["u"], ["v"]), node("ScatterND", ["t", "at", "v"], ["z"]),
+     node("Transpose", ["z"], ["y"], perm=[1, 0, 2, 3])], {"zero": i64(0), "two": i64(2), "axis": i64(1), "at": i64([3], [0])}, 18, (1, 4, 6, 5))
+for name, more, k in ("upper", {}, 1), ("lower", {"upper": 0}, -2):
+    case("trilu-" + name, [node("Trilu", ["x", "k"], ["y"], **more)], {"k": np.int64(k)}, 14)
+case("trilu-moved", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Trilu", ["t"], ["u"]), node("Transpose", ["u"], ["y"], perm=[1, 0, 2, 3])], {}, 14)

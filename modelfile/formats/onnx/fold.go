@@ -34,7 +34,7 @@ func init() { // the folds refer to the table's users
 		"Unsqueeze": computes(foldUnsqueeze), "Flatten": computes(foldFlatten),
 
 		"MatMul": computes(foldMatMul), "Gemm": computes(foldGemm), "Einsum": computes(foldEinsum),
-		"CumSum": computes(foldCumSum), "TopK": foldTopK,
+		"CumSum": computes(foldCumSum), "TopK": foldTopK, "Clip": computes(foldClip),
 		"ArgMax": computes(foldArg), "ArgMin": computes(foldArg),
 	}
 	for op := range unary {

@@ -22,8 +22,8 @@ func (g *gradient) whole(v Value, name string) (values []Value) {
 		for i+n < len(terms) && terms[i+n].slice != nil {
 			n++
 		}
-		if parts, axis := g.divided(v, terms[i:i+n]); axis >= 0 {
-			values = append(values, g.b.Op(Concat, g.b.UniqueName(name+".dy"), parts, "axis", axis))
+		if pieces, axis := g.divided(v, terms[i:i+n]); axis >= 0 {
+			values = append(values, g.b.Op(Concat, g.b.UniqueName(name+".dy"), pieces, "axis", axis))
 			i += n
 			continue
 		}
@@ -49,7 +49,7 @@ func (g *gradient) scattered(v Value, t term) Value {
 
 // divided returns the gradients of slices of v in the order in which these lie along the axis that they
 // divide; -1 if they do not.
-func (g *gradient) divided(v Value, terms []term) (parts []Value, axis int) {
+func (g *gradient) divided(v Value, terms []term) (pieces []Value, axis int) {
 	if axis = -1; len(terms) < 2 || g.b.Type(v).Kind != Rows {
 		return nil, axis
 	}
@@ -73,7 +73,7 @@ func (g *gradient) divided(v Value, terms []term) (parts []Value, axis int) {
 		}
 	}
 	for _, t := range terms {
-		parts = append(parts, t.value)
+		pieces = append(pieces, t.value)
 	}
-	return parts, axis
+	return pieces, axis
 }

@@ -59,8 +59,8 @@ func main() {
 	flag.StringVar(&o.isa, "isa", "", "avx2: hold all sides to it; -modules is then what peers.sh avx2 prints")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side of a row is measured")
 	flag.Float64Var(&o.seconds, "seconds", 0.5, "for each side and round")
-	flag.DurationVar(&o.patience, "patience", 5*time.Minute, "for an answer of a peer, which may have to compile;"+
-		" a form that takes longer is left out")
+	flag.DurationVar(&o.patience, "patience", 5*time.Minute, "for an answer of a peer, which may have to"+
+		" compile; a form that takes longer is left out")
 	flag.StringVar(&o.json, "json", "", "keep the figures in this file, as docs/results has them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -82,7 +82,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err := os.Setenv("MODELS", o.models); err != nil { // /models, in Debian 13
 		return err
 	}
-	b := &bench{options: o, peers: map[string]*peer{}, late: map[string]bool{}}
+	b := &bench{options: o, peers: map[string]*peer{}, overdue: map[string]bool{}}
 	defer b.close()
 	var done []result
 	defer func() { err = errors.Join(err, b.keep(done)) }() // what is measured is not lost with a later row

@@ -14,12 +14,12 @@ import (
 // bench is the state of a run.
 type bench struct {
 	options
-	ctx   context.Context
-	peers map[string]*peer // by command
-	once  []string         // what peers that do not stay loaded are: "oneDNN 2.6.3"
-	files map[string]string
-	lacks []string        // what peers cannot do
-	late  map[string]bool // forms of PyTorch that gave no answer in time, by model and batch
+	ctx     context.Context
+	peers   map[string]*peer // by command
+	once    []string         // what peers that do not stay loaded are: "oneDNN 2.6.3"
+	files   map[string]string
+	lacks   []string        // what peers cannot do
+	overdue map[string]bool // forms of PyTorch that gave no answer in time, by model and batch
 }
 
 // result is what came of a row.
@@ -27,7 +27,7 @@ type result struct {
 	row
 	bnctl, theirs report.Sample // theirs is empty if the row stands alone
 	against       string        // name of the other side
-	late          []string      // names of sides that gave no answer in time
+	overdue       []string      // names of sides that gave no answer in time
 	before        probe
 	after         probe
 }
@@ -78,8 +78,8 @@ func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error
 	v, err := of.measure(b)
 	var none missing
 	if errors.As(err, &none) {
-		if none.late {
-			r.late = append(r.late, of.name)
+		if none.overdue {
+			r.overdue = append(r.overdue, of.name)
 		}
 		b.missed(of.name + ": " + none.why)
 		return s, nil

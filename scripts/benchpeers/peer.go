@@ -117,8 +117,8 @@ type rate struct {
 
 // missing says that a peer has no such form, or was late: its side is left out of the row.
 type missing struct {
-	why  string
-	late bool
+	why     string
+	overdue bool
 }
 
 func (m missing) Error() string { return m.why }
@@ -180,7 +180,7 @@ func torch(name, task, model string, batch, threads int, format string,
 		if err != nil {
 			return 0, err
 		}
-		if b.late[form] { // as it will be with another number of threads
+		if b.overdue[form] { // as it will be with another number of threads
 			return 0, missing{fmt.Sprintf("%s, batch %d: no answer within %v before", model, batch, b.patience), true}
 		}
 		n := fmt.Sprint(threads)
@@ -188,7 +188,7 @@ func torch(name, task, model string, batch, threads int, format string,
 		rate, err := b.askRate(map[string]any{"model": model, "batch": batch, "task": task, "format": format,
 			"seconds": b.seconds}, env, append(program, n)...)
 		var none missing
-		b.late[form] = errors.As(err, &none) && none.late
+		b.overdue[form] = errors.As(err, &none) && none.overdue
 		return rate, err
 	}}
 }

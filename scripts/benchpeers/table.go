@@ -40,7 +40,7 @@ func (b *bench) measurement(done []result) *report.Measurement {
 	for _, r := range done {
 		m.Comparisons = append(m.Comparisons, report.Comparison{Group: r.group, Name: r.name, Unit: r.unit,
 			Less: r.less, Must: r.must, Aim: r.aim, Note: r.note, Bnctl: r.bnctl, Against: r.against,
-			Theirs: r.theirs, Late: r.late, FMA: [2]float64{r.before.Gflops, r.after.Gflops}})
+			Theirs: r.theirs, Overdue: r.overdue, FMA: [2]float64{r.before.Gflops, r.after.Gflops}})
 	}
 	return m
 }

@@ -138,7 +138,7 @@ case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
 // A peer that is late ends with all that it has started, and its form is not asked for again; the row names it.
 func TestPeerThatIsLate(t *testing.T) {
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t), patience: 100 * time.Millisecond},
-		peers: map[string]*peer{}, late: map[string]bool{}}
+		peers: map[string]*peer{}, overdue: map[string]bool{}}
 	defer b.close()
 	slow := torch("slow", "train", "m", 8, 1, "compiled", func(*bench) ([]string, error) {
 		return []string{"sh", "-c", `echo '{"peer":"P","version":"1"}'; read line; sleep 600; echo late`, "sh"}, nil
@@ -146,8 +146,8 @@ func TestPeerThatIsLate(t *testing.T) {
 	quick := side{"quick", func(*bench) (float64, error) { return 2, nil }}
 	began := time.Now()
 	out, err := b.measure(t.Context(), row{unit: "img/s", threads: 1, bnctl: quick, theirs: []side{slow, quick}})
-	if err != nil || out.against != "quick" || len(out.late) != 1 || out.late[0] != "slow" {
-		t.Errorf("got %v late beside %s, %v", out.late, out.against, err)
+	if err != nil || out.against != "quick" || len(out.overdue) != 1 || out.overdue[0] != "slow" {
+		t.Errorf("got %v late beside %s, %v", out.overdue, out.against, err)
 	}
 	if _, err = slow.measure(b); err == nil || len(b.peers) > 0 || time.Since(began) > time.Minute {
 		t.Errorf("%v; %d peers are left after %v", err, len(b.peers), time.Since(began))
@@ -157,7 +157,7 @@ func TestPeerThatIsLate(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b.ctx, b.late = ctx, map[string]bool{}
+	b.ctx, b.overdue = ctx, map[string]bool{}
 	if _, err := slow.measure(b); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}

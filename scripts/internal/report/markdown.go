@@ -61,8 +61,8 @@ func (m *Measurement) Compared(group string) string {
 		if len(c.Theirs) > 0 {
 			theirs, ratio = c.Against+" "+c.Theirs.String(), rated(c.Ratio(), c.Must)
 		}
-		if len(c.Late) > 0 {
-			theirs += "; too late for an answer: " + strings.Join(c.Late, ", ")
+		if len(c.Overdue) > 0 {
+			theirs += "; too late for an answer: " + strings.Join(c.Overdue, ", ")
 		}
 		fma := ""
 		if c.FMA[0] > 0 {

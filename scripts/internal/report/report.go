@@ -41,7 +41,7 @@ type Comparison struct {
 	Bnctl   Sample     `json:"ours"`
 	Against string     `json:"against,omitempty"` // the best of the peers
 	Theirs  Sample     `json:"theirs,omitempty"`  // empty: the row stands alone
-	Late    []string   `json:"late,omitempty"`    // peers that gave no answer in time
+	Overdue []string   `json:"overdue,omitempty"` // peers that gave no answer in time
 	FMA     [2]float64 `json:"fma"`               // GFLOP/s on registers, before and after the row
 }
 

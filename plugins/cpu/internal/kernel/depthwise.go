@@ -26,7 +26,9 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 	left := 0
 	if from < to && w.Taps > 0 {
 		again := e.Plus == nil // Plus may be the result: it is added once
-		left = overlapping(s.depthwise, w.Run, again, func(k depthwiseTiles, first, _ int) { c.column(w, k, first) })
+		left = overlapping(s.depthwise, w.Run, again, func(k depthwiseTiles, first, _ int) {
+			c.column(w, k, first)
+		})
 	}
 	for p := from; p < to && left < w.Run; p++ {
 		c.generic(w, p, left, s.fused)
@@ -37,7 +39,8 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 // column, and the first that no column before it has. If some channels may be treated again, those that are
 // left beside whole columns make one with some before them, of the widest that the next ones do not hold. It
 // returns the first channel that is left.
-func overlapping[K interface{ width() int }](kernels []K, n int, again bool, do func(k K, first, fresh int)) int {
+func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
+	do func(k K, first, fresh int)) int {
 	first := 0
 	for i, k := range kernels {
 		for ; k.width() <= n-first; first += k.width() {

@@ -1,7 +1,7 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels of that number of channels and more: of two images, for one pixel of
-// three, and for every second channel of one. Steps are in bytes.
+// shuffleKernel is the assembly for pixels of that number of channels and more: of two images, for one pixel
+// of three, and for every second channel of one. Steps are in bytes.
 type shuffleKernel struct {
 	least  int
 	two    func(dst *float32, dstStep int, a *float32, aStep int, b *float32, bStep int, channels, count int)

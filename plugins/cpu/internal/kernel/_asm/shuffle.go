@@ -157,8 +157,8 @@ func shuffleTwo(set isa) {
 	RET()
 }
 
-// everySecond writes every second channel of an image: from the one at src on. Vectors of a pixel are read two
-// at a time, the second from the last value of the first on, so that nothing behind the last channel is.
+// everySecond writes every second channel of an image: from the one at src on. Vectors of a pixel are read
+// two at a time, the second from the last value of the first on, so that nothing behind the last channel is.
 func everySecond(set isa) {
 	TEXT("everySecond"+set.name, NOSPLIT, "func(dst *float32, dstStep int, src *float32, srcStep int, "+
 		"channels int, count int)")

@@ -30,7 +30,7 @@ func (m *messagePool) get(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// find is get of pooled memory only; nil if none is large enough.
+// find is get of pooled memory only; nil if there is too little in each piece.
 func (m *messagePool) find(n int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,8 +20,8 @@ func growing(t tensor.Tensor, by int64, p batchAxis) value {
 }
 
 // growingOps are the operators that are computed of such integers.
-var growingOps = []string{"Identity", "Cast", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Transpose", "Expand",
-	"Add", "Sub", "Mul", "Gather"}
+var growingOps = []string{"Identity", "Cast", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Transpose",
+	"Expand", "Add", "Sub", "Mul", "Gather"}
 
 // errLength refuses what depends on how long the batch is.
 var errLength = errors.New("computes with the length of the batch")
@@ -30,7 +30,9 @@ func (x value) isGrowing() bool { return x.grows }
 
 // checkGrowing refuses the operators that are not computed of integers which grow.
 func (c *call) checkGrowing(op string) error {
-	if slices.ContainsFunc(c.in, value.isGrowing) && !slices.Contains(growingOps, op) {
+	i := slices.Index(growingOps, op)
+	pair := i >= slices.Index(growingOps, "Expand") // of two operands
+	if slices.ContainsFunc(c.in, value.isGrowing) && (i < 0 || pair && len(c.in) != 2) {
 		return errLength
 	}
 	return nil

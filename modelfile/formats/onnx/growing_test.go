@@ -46,6 +46,9 @@ func TestGrowing(t *testing.T) {
 			"computes with the length of the batch"},
 		{"a condition", add(nodes{op("Equal", "r zero", "v"), op("Where", "v x x", "y")}),
 			"computes with the length of the batch"},
+		{"one term", add(nodes{op("Add", "at", "k")}, take), "computes with the length of the batch"},
+		{"no shape", add(nodes{op("Reshape", "at", "k")}, take), "works along the batch axis"},
+		{"no indices", add(nodes{op("Gather", "at", "k")}, take), "computes with the length of the batch"},
 		{"a window", add(nodes{op("Conv", "x r", "y")}), "computes with the length of the batch"},
 	} {
 		got := became(readModel(t, modelOf(11, 0, []int64{4, 3}, nil, c.nodes...)))

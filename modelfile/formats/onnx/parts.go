@@ -24,7 +24,7 @@ func setParts(c *call) graph.Value {
 	}
 	if c.err == nil && (!c.in[1].isConstant() || last < 0 || x.Shape[last] != 1 || len(s) == 0 ||
 		c.text("reduction", "none") != "none") {
-		c.fail("of computed values is not supported, but at constant places of the first axis, and without a reduction")
+		c.fail("of computed values is supported only at constant places of the first axis, without a reduction")
 	}
 	index, set := c.placesOf(s)
 	if c.err != nil {

@@ -12,6 +12,7 @@ families.py table FILE...
     Prints the table of docs/networks.md of such lines.
 """
 import contextlib
+import ctypes
 import inspect
 import json
 import os
@@ -101,6 +102,21 @@ def forms():
     return OPSETS + [DYNAMO]
 
 
+@contextlib.contextmanager
+def quiet():
+    """What exporters print of their progress, and of graphs that they refuse, in C++ too, goes to standard error."""
+    sys.stdout.flush()
+    out = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(out, 1)
+        os.close(out)
+
+
 def export(net, x, path, opset):
     import torch
     more = {"opset_version": opset, "dynamic_axes": {"x": {0: "batch"}}}
@@ -108,7 +124,7 @@ def export(net, x, path, opset):
         more = {"dynamo": True, "optimize": True, "dynamic_shapes": ({0: torch.export.Dim("batch")},)}
     elif "dynamo" in inspect.signature(torch.onnx.export).parameters:
         more["dynamo"] = False
-    with contextlib.redirect_stdout(sys.stderr):  # exporters tell of their progress
+    with quiet():
         torch.onnx.export(Flat(net), (x,), path, input_names=["x"], **more)
 
 
@@ -218,7 +234,7 @@ def cell(row):
 
 
 def table(files):
-    rows = [json.loads(line) for f in files for line in open(f) if line.startswith("{")]  # PyTorch's C++ may say more
+    rows = [json.loads(line) for f in files for line in open(f)]
     columns = sorted({(r["torch"], r["opset"]) for r in rows}, key=str)
     print("| network | input | " + " | ".join(f"{t}, {o}" for t, o in columns) + " | bnctl, ONNX Runtime, PyTorch from float64 |")
     print("|" + "---|" * (len(columns) + 3))

@@ -47,8 +47,9 @@ func TestMovedBatch(t *testing.T) {
 			op("Concat", "two k", "s", intAttr("axis", 0)), op("Reshape", "x s", "j"), op("Relu", "j", "r"),
 			ints("w", 4, 3), op("Concat", "len w", "v", intAttr("axis", 0)), op("Reshape", "r v", "y")), "relu("},
 		{"half its length", append(length, ints("k", 2), op("Div", "len k", "y")), "computes with the length of the batch"},
-		{"integers in every row", append(length, ints("k", 1, 2), op("Expand", "k len", "y")),
+		{"integers in every row", append(length, ints("k", 1), op("Expand", "k len", "y")),
 			"computes with the length of the batch"},
+		{"integers along it", append(length, ints("k", 1, 2), op("Expand", "k len", "y")), "of i64[2] to [1]"},
 	} {
 		constants := nodes{ints("0", 0), ints("1", 1)}
 		got := became(readModel(t, modelOf(11, 0, []int64{4, 3}, nil, append(constants, c.nodes...)...)))

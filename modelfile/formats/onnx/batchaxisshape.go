@@ -135,17 +135,11 @@ func (x value) hasLength() bool {
 
 // expandToBatch makes such a constant: the same numbers in every row.
 func (c *call) expandToBatch() []value {
-	t, p, to := c.batchShape()
-	if c.err != nil {
-		return nil
+	t, p, shape := c.alongBatch()
+	if c.err == nil && !isFloat(t.DType) {
+		c.fail("%w", errLength)
 	}
 	t = c.toF32(t)
-	shape, err := graph.Broadcast(t.Shape, to)
-	at := p.axis - (len(to) - len(t.Shape))
-	if err != nil || at >= 0 && t.Shape[at] != 1 {
-		c.fail("of %v to %v", t, to)
-	}
-	p.axis += len(shape) - len(to)
 	if c.err != nil {
 		return nil
 	}
@@ -154,6 +148,40 @@ func (c *call) expandToBatch() []value {
 	out := []value{rows(v)}
 	c.resolveBatch(out, p)
 	return out
+}
+
+// repeatsIntegers reports whether a node makes integers that are the same in every row.
+func (c *call) repeatsIntegers(op string) bool {
+	return op == "Expand" && c.expandsToBatch(op) && c.in[0].c.DType == tensor.I64
+}
+
+// repeatIntegers makes them: they grow by nothing.
+func (c *call) repeatIntegers() []value {
+	t, p, shape := c.alongBatch()
+	if c.err != nil {
+		return nil
+	}
+	if l, _ := integersOf(t); slices.ContainsFunc(l, func(n int64) bool { _, ok := timesBatch(n); return ok }) {
+		c.fail("%w", errLength)
+		return nil
+	}
+	c.unbatched = true
+	return []value{growing(c.gathered(t, shape, broadcastIndex(t.Shape, len(shape))), 0, p)}
+}
+
+// alongBatch is batchShape with the shape to which the constant broadcasts for N = 1.
+func (c *call) alongBatch() (t tensor.Tensor, p batchAxis, shape []int) {
+	t, p, to := c.batchShape()
+	if c.err != nil {
+		return t, p, nil
+	}
+	shape, err := graph.Broadcast(t.Shape, to)
+	at := p.axis - (len(to) - len(t.Shape))
+	if err != nil || at >= 0 && t.Shape[at] != 1 {
+		c.fail("of %v to %v", t, to)
+	}
+	p.axis += len(shape) - len(to)
+	return t, p, shape
 }
 
 // batchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
@@ -166,9 +194,6 @@ func (c *call) batchShape() (t tensor.Tensor, p batchAxis, to []int) {
 	} else {
 		l, _ = integersOf(c.required(0))
 		t = c.fillingNumber()
-	}
-	if c.err == nil && !isFloat(t.DType) {
-		c.fail("%w", errLength)
 	}
 	p = batchAxis{-1, 1, 1}
 	for i, n := range l {

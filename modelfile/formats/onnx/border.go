@@ -104,7 +104,7 @@ func (r *reader) outputs() error {
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
 		case x.sequence:
 			return fmt.Errorf("output %.80q is a sequence, which is not supported", o.Name)
-		case x.grows:
+		case x.grows, x.lengths:
 			return fmt.Errorf("output %.80q: %w", o.Name, errLength)
 		case x.isConstant():
 			v, err := r.constantOutput(o.Name)

@@ -49,6 +49,9 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if slices.ContainsFunc(c.in, func(x value) bool { return x.sequence }) {
 		return fmt.Errorf("takes a sequence, of which only parts and joins are supported")
 	}
+	if c.takesLengths(op) {
+		return c.joinLengths(op)
+	}
 	if _, ok := integerOps[op]; ok {
 		return c.integerNode(op)
 	}
@@ -115,6 +118,8 @@ func (c *call) run(op string) []value {
 		return c.grow(op)
 	case constants && c.countsRows(op):
 		return c.countRows()
+	case constants && c.repeatsIntegers(op):
+		return c.repeatIntegers()
 	case constants && c.expandsToBatch(op):
 		return c.expandToBatch()
 	case (constants || makers[op] == nil) && folds[op] != nil:

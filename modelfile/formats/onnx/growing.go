@@ -20,8 +20,8 @@ func growing(t tensor.Tensor, by int64, p batchAxis) value {
 }
 
 // growingOps are the operators that are computed of such integers.
-var growingOps = []string{"Identity", "Cast", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Transpose",
-	"Expand", "Add", "Sub", "Mul", "Gather"}
+var growingOps = []string{"Identity", "Cast", "CastLike", "Reshape", "Flatten", "Unsqueeze", "Squeeze",
+	"Transpose", "Expand", "Add", "Sub", "Mul", "Gather"}
 
 // errLength refuses what depends on how long the batch is.
 var errLength = errors.New("computes with the length of the batch")
@@ -82,6 +82,9 @@ func (c *call) grow(op string) []value {
 	if op == "Gather" {
 		return c.gatherRows()
 	}
+	if op == "CastLike" && c.in[0].isConstant() {
+		return []value{constant(c.cast(c.required(0), c.in[1].c.DType))}
+	}
 	p, err := c.batchAxisAfter(op)
 	if err != nil {
 		c.fail("%w", err)
@@ -104,7 +107,7 @@ func (c *call) grow(op string) []value {
 	if c.err = one.err; c.err != nil {
 		return nil
 	}
-	if d := out[0].c.DType; op == "Cast" && d != tensor.I64 && d != tensor.I32 {
+	if d := out[0].c.DType; (op == "Cast" || op == "CastLike") && d != tensor.I64 && d != tensor.I32 {
 		c.fail("%w", errLength)
 	}
 	return []value{growing(out[0].c, by, p)}

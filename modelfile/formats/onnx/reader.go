@@ -77,16 +77,17 @@ type value struct {
 	truth      bool            // v is 0 and 1, where the file has truth values
 	grows      bool            // they are the integers c and, in row n, n times by more: see growing.go
 	by         int64           // what they grow by from row to row
+	lengths    bool            // c are lengths that are floats in the file: see lengths.go
 	added      string          // the constant that is a part of v already, which its only reader adds
 }
 
 func rows(v graph.Value) value       { return value{v: v, logits: graph.None} }
 func constant(t tensor.Tensor) value { return value{v: graph.None, c: t, logits: graph.None} }
-func (x value) isConstant() bool     { return x.v == graph.None && !x.grows }
+func (x value) isConstant() bool     { return x.v == graph.None && !x.grows && !x.lengths }
 
 // shapeOf returns the shape of rows.
 func (r *reader) shapeOf(x value) []int {
-	if x.grows {
+	if x.grows || x.lengths {
 		return x.c.Shape
 	}
 	return r.g.Type(x.v).Shape

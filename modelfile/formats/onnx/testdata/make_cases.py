@@ -407,6 +407,16 @@ case("moved-constant", [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero",
 case("moved-einsum", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Relu", ["t"], ["k"]), node("Einsum", ["t", "k"], ["e"], equation="hbqd,hbkd->bhqk"),
                       node("Einsum", ["e", "k"], ["y"], equation="bhqk,hbkd->bqhd")])
 
+# as_strided by a loop, as PyTorch's second exporter leaves it: its last round.
+case("strided-loop", [
+    node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["n"]), node("Range", ["none", "n", "step"], ["r"]),
+    node("Mul", ["r", "stride"], ["m"]), node("Cast", ["n"], ["nf"], to=TensorProto.FLOAT), to_shape("af", "nf", "ones"),
+    node("Cast", ["af"], ["along"], to=TensorProto.INT64), node("Reshape", ["m", "along"], ["a"]), to_shape("size", "n", "three", "four"),
+    node("Expand", ["inner", "size"], ["e"]), node("Add", ["e", "a"], ["i"]), node("CastLike", ["offset", "i"], ["o"]), node("Add", ["i", "o"], ["j"]),
+    node("Reshape", ["x", "minus"], ["f"]), node("Gather", ["f", "j"], ["y"])],
+     {"zero": i64(0), "one": i64(1), "none": np.int64(0), "step": np.int64(1), "stride": i64(120), "ones": np.array([1, 1], np.float32), "three": i64(3),
+      "four": i64(4), "inner": np.arange(3)[:, None] * 7 + np.arange(4) * 2, "offset": np.int64(5), "minus": i64(-1)}, 18)
+
 # Thresholds, hyperbolic functions, and elements that are set to constants.
 f32 = lambda *s, rng=np.random.RandomState(19): rng.uniform(-1, 1, s).astype(np.float32)
 case("thresholded", one("ThresholdedRelu", alpha=0.3))

@@ -42,7 +42,8 @@ func init() { // the rules refer to the table's users
 	axisRules = map[string]func(*call) (batchAxis, error){
 		"Reshape": (*call).reshapedAxis, "Flatten": (*call).flattenedAxis, "Transpose": (*call).transposedAxis,
 		"Squeeze": (*call).squeezedAxis, "Unsqueeze": (*call).unsqueezedAxis, "Expand": (*call).expandedAxis,
-		"Gather": (*call).gatheredAxis, "GatherND": (*call).tuplesAxis, "Concat": (*call).concatAxis, "Split": (*call).besideAxis,
+		"Gather": (*call).gatheredAxis, "GatherND": (*call).tuplesAxis,
+		"Concat": (*call).concatAxis, "Split": (*call).besideAxis,
 		"Slice": (*call).slicedAxis, "MatMul": (*call).productAxis, "Gemm": (*call).gemmAxis,
 		"Softmax": (*call).softmaxAxis, "LogSoftmax": (*call).softmaxAxis, "Hardmax": (*call).softmaxAxis,
 		"LayerNormalization": (*call).layerNormAxis, "LpNormalization": (*call).besideAxis,

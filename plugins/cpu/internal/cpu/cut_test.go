@@ -37,6 +37,8 @@ func TestCutRows(t *testing.T) {
 		{"more channels than a pattern has", "state c f32[1100,1,1] constant\n",
 			"x rows f32[1100,7,9], n rows f32[1,1,1]",
 			"  y = where(x, @c, n)\n"},
+		{"one channel for all", "", "x rows f32[1,61,60]",
+			"  a = relu(x)\n  b = broadcast_to(a, shape=[13,61,60])\n  y = relu(b)\n"},
 		{"shuffled channels", "", "x rows f32[58,28,28]", "  a = relu(x)\n  c = concat(x, a)\n" +
 			"  d = reshape(c, shape=[2,58,28,28])\n  e = transpose(d, perm=[1,0,2,3])\n" +
 			"  f = reshape(e, shape=[116,28,28])\n  y = slice(f, begin=[58,0,0], end=[116,28,28])\n"},

@@ -157,7 +157,7 @@ func (m *move) channels() (n, step int) {
 	}
 	loops := m.loops()
 	n, step = tensor.Count(m.shape)/m.y.Positions, 1
-	if inner := loops[len(loops)-1]; n > 1 && inner.to == 1 && m.y.DType == tensor.F32 {
+	if inner := loops[len(loops)-1]; n > 1 && inner.to == 1 && inner.from > 0 && m.y.DType == tensor.F32 {
 		step = inner.from
 	}
 	pixels := []axis{{m.y.Positions, m.y.Channels, m.x.Channels}, {n, 1, step}}

@@ -27,8 +27,8 @@ func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
 	if !w.isElement(0) {
 		merged, flat = []int{s[0], s[1], s[2] * s[3]}, w.only(0, 2)
 		if !w.isElement(1) || !w.isElement(2) {
-			c.fail("over three axes with a kernel of %v is not supported, only of 1 in the first or the last two",
-				w.kernel)
+			c.fail("over three axes with a kernel of %v, strides of %v and pads of %v is not supported, only "+
+				"with 1, 1 and 0 in the first or in the last two", w.kernel, w.stride, w.pads())
 			return graph.None
 		}
 	}

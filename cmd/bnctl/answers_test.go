@@ -199,8 +199,7 @@ func TestAnswers(t *testing.T) {
 		for output, o := range e.Outputs {
 			each := len(o.Data) / o.Shape[0]
 			for i := range o.Shape[0] {
-				raw[strings.ReplaceAll(output, ":", "_")] = append(raw[strings.ReplaceAll(output, ":", "_")],
-					o.Data[i*each:(i+1)*each])
+				raw[output] = append(raw[output], o.Data[i*each:(i+1)*each])
 			}
 		}
 		want := raw

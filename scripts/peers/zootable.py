@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 HEAD = ["network", "input", "parameters", "MFLOP", "memory of training at batch 32", "from PyTorch", "from ONNX Runtime",
-        "from timm", "a step from float64: bnctl, PyTorch", "images/s, batch 1", "batch 8"]
-ONNX = "infer-zoo-all"  # the group of bench-peers beside ONNX Runtime
+        "from timm", "a step from float64: bnctl, PyTorch", "images/s, batch 1", "batch 8",
+        "batch 8, beside PyTorch"]
+ONNX, TORCH = "infer-zoo-all", "infer-zoo-pytorch"  # groups of bench-peers beside ONNX Runtime and PyTorch
 
 
 def events(*arguments):
@@ -33,10 +34,10 @@ def step(row):
     return f"{row['update_off']:.0e}, {row['torch_f32_update_off']:.0e}" if "update_off" in row else "refused"
 
 
-def speed(comparisons, name, batch):
+def speed(comparisons, group, name, batch):
     """Images per second of one thread, and how many times the best peer's that is."""
     for c in comparisons:
-        if c["group"] == ONNX and c["name"] == f"{name}, batch {batch}, 1 thread":
+        if c["group"] == group and c["name"] == f"{name}, batch {batch}, 1 thread":
             ours = statistics.median(c["ours"])
             return f"{ours:.3g} ({ours / statistics.median(c['theirs']):.2f})"
     return ""
@@ -77,7 +78,8 @@ def main(page, bnctl, *files):
         cells = [m["name"], m["input"], f"{m['parameters'] / 1e6:.2f} M", size(m["flops"] / 1e6, 0),
                  size((memory["state"] + memory["activations"]) / 1e9, 2) + " GB", short(theirs and theirs["difference"]),
                  short(theirs and theirs.get("from_onnxruntime")), short(timm and timm.get("difference")),
-                 step(of(m["name"], "loss_off")), speed(comparisons, m["name"], 1), speed(comparisons, m["name"], 8)]
+                 step(of(m["name"], "loss_off")), speed(comparisons, ONNX, m["name"], 1),
+                 speed(comparisons, ONNX, m["name"], 8), speed(comparisons, TORCH, m["name"], 8)]
         out.append(line([new or had for new, had in zip(cells, old.get(m["name"], [""] * len(cells)))]))
     with open(page, "w") as f:
         f.write(before + "\n".join(out) + "\n\n" + after)

@@ -123,7 +123,8 @@ func (t *tree) addZip(archive *zip.Reader, wanted func(string) bool) error {
 			return fmt.Errorf("member %s: it is encrypted", name)
 		}
 		declared := int64(min(f.UncompressedSize64, 1<<62))
-		if err := t.add(member{name, declared, func() ([]byte, error) { return readZipped(f) }}); err != nil {
+		m := member{name: name, size: declared, read: func() ([]byte, error) { return readZipped(f) }}
+		if err := t.add(m); err != nil {
 			return err
 		}
 	}

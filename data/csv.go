@@ -152,7 +152,7 @@ search:
 		m := member{name: path.Join(below, file+extension)}
 		at := filePath(folder, below, file+extension)
 		if info, err := os.Stat(at); err == nil {
-			m.size = info.Size()
+			m.size, m.listed = info.Size(), newListedFile(at, info)
 		}
 		m.read = func() ([]byte, error) { return readFile(at) }
 		return m

@@ -113,7 +113,7 @@ func inputTree(ctx context.Context, input string) (*tree, error) {
 		}
 		if kind == "" {
 			t := &tree{close: func() error { return nil }}
-			return t, t.add(member{"", info.Size(), func() ([]byte, error) { return readFile(input) }})
+			return t, t.add(member{size: info.Size(), read: func() ([]byte, error) { return readFile(input) }})
 		}
 	}
 	t, err := openTree(ctx, input, isPicture)

@@ -89,6 +89,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 	if err != nil {
 		return fail(err)
 	}
+	holdUnchanged(samples)
 	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF,
 		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,

@@ -65,6 +65,7 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 	if err != nil {
 		return nil, err
 	}
+	holdUnchanged(samples)
 	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF}
 	p.where = s.String() + ": member "
 	p.info = Info{

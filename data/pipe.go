@@ -56,7 +56,7 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: %w, nor an array of NumPy's, nor a .tar, .tar.gz or .zip archive", name, err)
 	}
 	t = &tree{close: func() error { return nil }}
-	err = t.add(member{"", int64(len(content)), func() ([]byte, error) { return content, nil }})
+	err = t.add(member{size: int64(len(content)), read: func() ([]byte, error) { return content, nil }})
 	return pictureInput(t, input, opt), err
 }
 

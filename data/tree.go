@@ -18,9 +18,10 @@ import (
 
 // member is one file of a folder or of an archive.
 type member struct {
-	name string // slash-separated, relative to the folder or the archive
-	size int64
-	read func() ([]byte, error) // errors do not repeat the name
+	name   string // slash-separated, relative to the folder or the archive
+	size   int64
+	read   func() ([]byte, error) // errors do not repeat the name
+	listed *listedFile            // of a folder; nil in an archive
 }
 
 // tree is a folder or an archive: the files in it that somebody wants.
@@ -160,7 +161,9 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 				return err
 			}
 		case info.Mode().IsRegular() && wanted(name):
-			if err := t.add(member{name, info.Size(), func() ([]byte, error) { return readFile(file) }}); err != nil {
+			m := member{name: name, size: info.Size(), listed: newListedFile(file, info)}
+			m.read = func() ([]byte, error) { return readFile(file) }
+			if err := t.add(m); err != nil {
 				return err
 			}
 		case !info.Mode().IsRegular():

@@ -45,6 +45,7 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 		return nil, err
 	}
 	p.table, p.weighed, p.close = true, l.weighed, func() error { return nil }
+	p.info.complete = c.multi && c.oneHot == nil
 	p.info.MultiLabel, p.info.Targets = c.multi, t.namesOf(c.targets)
 	p.info.columns = strings.Trim(t.inWords(c)+"; "+l.said, "; ")
 	return p, p.findShape(ctx, opt)

@@ -16,6 +16,9 @@ import (
 //	column per class    1 of it    0 not of it    ""  not known
 //	columns of numbers  any        ""  not known
 //
+// A class that a column of labels never names is absent from all its samples. Of a class
+// without a column nothing is known.
+//
 // What is not known counts neither in a loss nor in a figure.
 
 // between stands between the labels of a sample.

@@ -38,18 +38,33 @@ func TestCSVOfOneLabelEach(t *testing.T) {
 	}
 }
 
-// Of classes that a source does not have nothing is known.
+// A sample with a list of labels is of no other class, even of one that no list names. Nothing is
+// known of a class without a column.
 func TestRelabelSeveral(t *testing.T) {
-	src := open(t, tableOf(t, "", "path,labels\n0.png,dog;cat\n1.png,dog\n"), Options{})
-	other := Relabel(src, []int{2, 0}, []string{"dog", "eel", "cat"})
-	shape := other.Info().LabelShape
-	if got := label(t, other, 1); !slices.Equal(got, []int32{1, -1, 0}) || !slices.Equal(shape, []int{3}) {
-		t.Errorf("%v of shape %v", got, shape)
+	names := []string{"dog", "eel", "cat"}
+	for table, want := range map[string][]int32{
+		"path,labels\n0.png,dog;cat\n1.png,dog\n2.png,;\n3.png,\n":            {1, 0, 1, 1, 0, 0, 0, 0, 0, -1, -1, -1},
+		"path,cat,dog\n0.png,1,1\n1.png,0,1\n2.png,0,0\n3.png,,\n":            {1, -1, 1, 1, -1, 0, 0, -1, 0, -1, -1, -1},
+		"path,cat,dog,eel\n0.png,1,1,0\n1.png,0,1,0\n2.png,0,0,0\n3.png,,,\n": {1, 0, 1, 1, 0, 0, 0, 0, 0, -1, -1, -1},
+	} {
+		src := open(t, tableOf(t, "", table), Options{})
+		to := make([]int, len(src.Info().Classes))
+		for i, name := range src.Info().Classes {
+			to[i] = slices.Index(names, name)
+		}
+		other := Relabel(src, to, names)
+		var got []int32
+		for i := range other.Info().Len {
+			got = append(got, label(t, other, i)...)
+		}
+		if !slices.Equal(got, want) || !slices.Equal(other.Info().LabelShape, []int{3}) {
+			t.Errorf("%q: %v of shape %v, want %v", table, got, other.Info().LabelShape, want)
+		}
 	}
 	joined := open(t, tableOf(t, "", "path,labels\n0.png,dog;cat\n")+"++"+
 		tableOf(t, "", "path,labels\n1.png,eel;dog\n"), Options{})
 	if got := append(slices.Clone(label(t, joined, 0)), label(t, joined, 1)...); !slices.Equal(got,
-		[]int32{1, 1, -1, -1, 1, 1}) {
+		[]int32{1, 1, 0, 0, 1, 1}) {
 		t.Errorf("joined: %v of %v", got, joined.Info().Classes)
 	}
 }

@@ -39,12 +39,8 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	if err != nil || was == nil {
 		return nil, err
 	}
-	if r.Source.Info().MultiLabel { // of a class that the source has not nothing is known
-		label := slices.Repeat([]int32{-1}, len(r.classes))
-		for k, class := range r.to {
-			label[class] = was[k]
-		}
-		return label, nil
+	if info := r.Source.Info(); info.MultiLabel {
+		return r.flags(was, info.complete), nil
 	}
 	label := make([]int32, len(was))
 	for k, class := range was {
@@ -53,6 +49,20 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 		}
 	}
 	return label, nil
+}
+
+// flags returns the labels of a sample for the classes of the model. Nothing is known of a class
+// that the source lacks, unless the labels of each sample are complete: then it is absent.
+func (r *relabelled) flags(was []int32, complete bool) []int32 {
+	missing := int32(-1)
+	if complete && !slices.Contains(was, -1) {
+		missing = 0
+	}
+	label := slices.Repeat([]int32{missing}, len(r.classes))
+	for k, class := range r.to {
+		label[class] = was[k]
+	}
+	return label
 }
 
 func (r *relabelled) measure(ctx context.Context, i int) (h, w int, err error) {

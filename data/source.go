@@ -62,6 +62,7 @@ type Info struct {
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
 	MultiLabel bool           // classes do not exclude each other: LabelShape is that of Classes
+	complete   bool           // with MultiLabel: a sample is of no class that it does not name
 	Targets    []string       // names of the numbers that a label has in the place of classes; nil
 	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files

@@ -52,11 +52,15 @@ var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 	},
 }
 
+// tie is the distance from the middle between two pixels up to which a coordinate counts as
+// the middle, as in ONNX Runtime: coordinates are rounded, and exact ties miss the middle.
+const tie = 1e-6
+
 // roundings are the ways in which nearest picks a pixel. Up to operator set 10
 // there was only "simple": down when growing, up when shrinking.
 var roundings = map[string]func(x float64, shrinks bool) float64{
-	"round_prefer_floor": func(x float64, _ bool) float64 { return math.Ceil(x - 0.5) },
-	"round_prefer_ceil":  func(x float64, _ bool) float64 { return math.Floor(x + 0.5) },
+	"round_prefer_floor": func(x float64, _ bool) float64 { return math.Ceil(x - 0.5 - tie) },
+	"round_prefer_ceil":  func(x float64, _ bool) float64 { return math.Floor(x + 0.5 + tie) },
 	"floor":              func(x float64, _ bool) float64 { return math.Floor(x) },
 	"ceil":               func(x float64, _ bool) float64 { return math.Ceil(x) },
 	"simple": func(x float64, shrinks bool) float64 {

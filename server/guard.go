@@ -57,7 +57,7 @@ func (g *guard) checkOrigin(r *http.Request) error {
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
-		if err != nil || u.Host != r.Host {
+		if err != nil || u.Host == "" || u.Host != r.Host {
 			return protocol.Refuse(protocol.Forbidden, "pages of %.80q may not ask this server", origin)
 		}
 	}
@@ -81,7 +81,8 @@ func hostAllowed(name string, hosts []string, local net.Addr) bool {
 		host = strings.Trim(name, "[]")
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if loopbackHost(host) || slices.Contains(hosts, "*") || slices.Contains(hosts, host) {
+	same := func(known string) bool { return known == "*" || host != "" && strings.EqualFold(known, host) }
+	if loopbackHost(host) || slices.ContainsFunc(hosts, same) {
 		return true
 	}
 	ip := net.ParseIP(host)

@@ -70,6 +70,12 @@ func (o *Options) check() error {
 	if o.Poll < 0 {
 		return problem.New("poll", o.Poll.String(), "want more than 0", "")
 	}
+	if o.InFlight < 0 {
+		return problem.New("max-inflight-mb", strconv.Itoa(o.InFlight>>20), "want more than 0", "")
+	}
+	if o.Request < 0 || o.Timeout < 0 {
+		return problem.New("", "", "a limit of requests is negative: want more than 0", "")
+	}
 	if o.Queue < 0 {
 		return problem.New("max-queue", strconv.Itoa(o.Queue), "want at least 1", "")
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/bnctl/bnctl/problem"
@@ -31,6 +32,9 @@ type Security struct {
 func (s *Security) check(field, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return problem.New(field, strconv.Quote(address), "want HOST:PORT", "write for example 127.0.0.1:8000")
+	}
+	if slices.Contains(s.Hosts, "") {
+		return problem.New("host", "", "a name is empty", "write the name by which clients call the server")
 	}
 	if (s.Certificate == "") != (s.Key == "") {
 		return problem.New("tls-cert", "", "a certificate and its key go together: {tls-cert} and {tls-key}", "")

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,14 +21,24 @@ const attachKey = "BNCTL_REATTACH_DEVICES"
 //
 // The line is written into the pipe from which the handshake is read, so that everything behind it
 // is the same. Such a process has no shared memory of this one, and its session runs at stream/1.
-func attached() []Found {
-	var out []Found
-	for _, item := range strings.Split(os.Getenv(attachKey), ",") {
-		if name, greeting, ok := strings.Cut(item, "="); ok {
-			out = append(out, Found{Name: strings.TrimSpace(name), greeting: strings.TrimSpace(greeting)})
-		}
+//
+// An item without a name or a greeting is an error: without its greeting a plugin would be an
+// executable that is not there.
+func attached() ([]Found, error) {
+	text := os.Getenv(attachKey)
+	if text == "" {
+		return nil, nil
 	}
-	return out
+	var out []Found
+	for _, item := range strings.Split(text, ",") {
+		name, greeting, _ := strings.Cut(item, "=")
+		name, greeting = strings.TrimSpace(name), strings.TrimSpace(greeting)
+		if name == "" || greeting == "" {
+			return nil, fmt.Errorf("%s: %.80q: want NAME=GREETING", attachKey, item)
+		}
+		out = append(out, Found{Name: name, greeting: greeting})
+	}
+	return out, nil
 }
 
 // attachment stands for a process that somebody else started: it has greeted

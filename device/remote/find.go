@@ -79,7 +79,10 @@ func dataFolder() (string, error) {
 //  3. those in Folders, in the order of Folders;
 //  4. those in devices.lock, which may lie anywhere.
 func Find(paths ...string) ([]Found, error) {
-	all := attached()
+	all, err := attached()
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
@@ -152,6 +155,9 @@ func (f Found) Command(allowUnlocked bool) (Command, error) {
 	if row == nil {
 		return c, problem.Advise("look at it with {plugin-add} "+f.Path+", or use {allow-unlocked}",
 			"plugin %s (%s) %w", f.Name, f.Path, ErrUnlocked)
+	}
+	if err := row.check(); err != nil { // an empty sum would check nothing
+		return c, c.fail("start", device.Unavailable, "devices.lock: %w", err)
 	}
 	c.SHA256 = row.SHA256
 	return c, nil

@@ -36,6 +36,11 @@ func place(t *testing.T) string {
 	return home
 }
 
+// row returns a complete row of devices.lock.
+func row(name, path string) remote.Locked {
+	return remote.Locked{Name: name, Path: path, Version: "1", Protocol: 1, SHA256: strings.Repeat("0f", 32)}
+}
+
 func TestFind(t *testing.T) {
 	home := place(t)
 	given := executable(t, home, "elsewhere", "bnctl-device-a")
@@ -50,7 +55,7 @@ func TestFind(t *testing.T) {
 	t.Setenv("PATH", filepath.Join(home, "here")) // neither is looked at
 	t.Chdir(filepath.Join(home, "here"))
 	added := filepath.Join(home, "gone", "bnctl-device-e")
-	if err := (remote.Lock{{Name: "e", Path: added}, {Name: "a", Path: "/nowhere"}}).Write(); err != nil {
+	if err := (remote.Lock{row("e", added), row("a", "/nowhere")}).Write(); err != nil {
 		t.Fatal(err)
 	}
 	got, err := remote.Find(given)
@@ -81,7 +86,7 @@ func TestCommandOfFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (remote.Lock{}).With(remote.Locked{Name: "a", Path: f.Path, SHA256: sum}).Write(); err != nil {
+	if err := (remote.Lock{}).With(remote.Locked{Name: "a", Path: f.Path, Protocol: 1, SHA256: sum}).Write(); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := f.Command(false); err != nil || c.SHA256 != sum {
@@ -119,7 +124,7 @@ func TestLock(t *testing.T) {
 	}
 	var l remote.Lock
 	for _, name := range []string{"m", "z", "a", "m"} {
-		l = l.With(remote.Locked{Name: name, Path: "/" + name + "/" + name, Version: "1", Protocol: 1})
+		l = l.With(row(name, "/"+name+"/"+name))
 	}
 	if err := l.Write(); err != nil {
 		t.Fatal(err)

@@ -54,9 +54,11 @@ func LockPath() string {
 	return filepath.Join(folder, "devices.lock")
 }
 
-// ReadLock reads devices.lock. It returns no rows if the file does not exist,
-// and an error if other users can write or replace it: a row that somebody else
-// has written would be permission to run a program of theirs.
+// ReadLock reads devices.lock. It returns no rows if the file does not exist. It
+// returns an error if other users can write or replace the file, since a row
+// that another user writes permits a program of theirs to run. It also returns an
+// error if a row is incomplete, has an unknown field, or has the name of another
+// row: without its sum a plugin would start unchecked.
 func ReadLock() (Lock, error) {
 	path := LockPath()
 	f, err := os.Open(path)
@@ -70,15 +72,19 @@ func ReadLock() (Lock, error) {
 	if err := guarded(path); err != nil {
 		return nil, fmt.Errorf("%w: it says which plugins may be started", err)
 	}
-	var l Lock
-	if err := json.NewDecoder(io.LimitReader(f, maxLock)).Decode(&l); err != nil {
-		return nil, problem.Advise("mend it, or remove it and add the plugins again", "%s: %w", path, err)
+	l, err := parseLock(io.LimitReader(f, maxLock))
+	if err != nil {
+		return nil, problem.Advise("remove the file and add the plugins again with {plugin-add}", "%s: %w", path, err)
 	}
 	return l, nil
 }
 
 // Write replaces devices.lock atomically. Only the user may read it.
+// It returns an error if a row is incomplete.
 func (l Lock) Write() error {
+	if err := l.check(); err != nil {
+		return fmt.Errorf("devices.lock: %w", err)
+	}
 	path := LockPath()
 	if path == "" {
 		return problem.Advise("set XDG_DATA_HOME", "there is no home folder for devices.lock")

@@ -44,6 +44,7 @@ type hello struct {
 //
 // The marks are random. Without them two containers with the same name of a machine, or two
 // processes with one number in two PID namespaces, could take unrelated memory for the shared one.
+// A mark of zeros is refused: new memory has it too.
 // Whatever fails on the way means that there is no link: messages then go through the fabric.
 type pairing struct {
 	rank, peer int
@@ -185,7 +186,7 @@ func (m *pairing) answer(reply hello) (mine hello) {
 		m.memory, err = shm.Map(f, shm.Bytes)
 		f.Close()
 	}
-	if err == nil && *shm.MarkOf(m.memory, true) == reply.Mark {
+	if err == nil && reply.Mark != (shm.Mark{}) && *shm.MarkOf(m.memory, true) == reply.Mark {
 		m.other, err = os.OpenFile(reply.Bell, os.O_WRONLY, 0)
 	}
 	if m.other == nil || err != nil {
@@ -201,7 +202,7 @@ func (m *pairing) answer(reply hello) (mine hello) {
 
 // agree opens what the higher rank has answered with.
 func (m *pairing) agree(reply hello) (mine hello) {
-	if m.memory == nil || !reply.Agreed || *shm.MarkOf(m.memory, false) != reply.Mark {
+	if m.memory == nil || !reply.Agreed || reply.Mark == (shm.Mark{}) || *shm.MarkOf(m.memory, false) != reply.Mark {
 		return mine
 	}
 	f, err := os.OpenFile(reply.Bell, os.O_WRONLY, 0)

@@ -3,8 +3,10 @@ package data
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"compress/gzip"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"path"
@@ -19,11 +21,13 @@ import (
 func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}
 	wanted := t.counting(keep)
-	archive := tar.NewReader(r)
+	end := &tarEnd{r: r}
+	archive := tar.NewReader(end)
 	last, total := "the start", int64(0)
 	for {
+		end.zeros = 0
 		h, err := archive.Next()
-		if err == io.EOF {
+		if err == io.EOF && end.found() {
 			return t, nil
 		}
 		if err != nil {
@@ -55,6 +59,28 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 		t.members[len(t.members)-1].read = func() ([]byte, error) { return b, nil }
 	}
 }
+
+// tarEnd finds the block of zeros that ends an archive. archive/tar also accepts an archive that is
+// cut off between two members.
+type tarEnd struct {
+	r     io.Reader
+	zeros int // zero bytes at the end of what was read
+}
+
+// Read implements io.Reader.
+func (e *tarEnd) Read(b []byte) (int, error) {
+	n, err := e.r.Read(b)
+	tail := len(bytes.TrimRight(b[:n], "\x00"))
+	if tail > 0 {
+		e.zeros = 0
+	}
+	e.zeros += n - tail
+	return n, err
+}
+
+// found reports whether the archive ends with a block of zeros. Some programs write one block
+// instead of two.
+func (e *tarEnd) found() bool { return e.zeros >= 512 }
 
 // readTarGz reads a gzipped tar of the given packed size, its checksum
 // included.
@@ -131,8 +157,8 @@ func (t *tree) addZip(archive *zip.Reader, wanted func(string) bool) error {
 	return nil
 }
 
-// readZipped unpacks a member, whose declared size was checked and whose
-// checksum the zip reader checks.
+// readZipped unpacks a member. Its declared size was checked before. The length and the CRC-32 are
+// compared here: archive/zip skips the comparison if the directory's CRC-32 is 0.
 func readZipped(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -140,6 +166,9 @@ func readZipped(f *zip.File) ([]byte, error) {
 	}
 	defer r.Close()
 	b, err := readBounded(r, int64(f.UncompressedSize64))
+	if err == nil && (uint64(len(b)) != f.UncompressedSize64 || crc32.ChecksumIEEE(b) != f.CRC32) {
+		err = zip.ErrChecksum
+	}
 	return b, cutShort(err)
 }
 

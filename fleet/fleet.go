@@ -130,7 +130,7 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 		return err
 	}
 	f.device.Kernels = commonClass(f.device.Kernels, f.device.Precision, targets)
-	f.mention(ctx, targets)
+	f.mentionGPUs(targets)
 	for _, t := range targets {
 		name := f.name(t)
 		f.targets[name] = t
@@ -199,22 +199,6 @@ func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) 
 		return nil, f.closedError()
 	}
 	return p.OpenAs(ctx, name, t.id, f.device)
-}
-
-// mention says that there are GPUs that could compute, if none of them is used.
-func (f *Fleet) mention(ctx context.Context, targets []target) {
-	isGPU := func(t target) bool { return t.plugin == "cuda" }
-	if f.options.Note == nil || f.options.Devices == "auto" || slices.ContainsFunc(targets, isGPU) {
-		return // auto has looked
-	}
-	found, err := f.options.Plugins.Find()
-	if err != nil || !slices.ContainsFunc(found, named("cuda")) {
-		return
-	}
-	list, err := f.list(ctx, "cuda")
-	if gpus := len(computing(list)); err == nil && gpus > 0 {
-		f.note("unused here: %s; devices cuda takes all", problem.Plural(gpus, "CUDA device"))
-	}
 }
 
 // name numbers devices that are opened more than once: cpu:0, cpu:1.

@@ -2,8 +2,6 @@ package server
 
 import (
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"io"
 	"net/http"
@@ -34,15 +32,10 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 	var from io.Reader = http.MaxBytesReader(w, r.Body, limit)
 	expected := r.ContentLength
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		decompress := decompressors[encoding]
-		if decompress == nil {
-			return nil, protocol.Refuse(http.StatusUnsupportedMediaType, "bodies are not taken in the encoding %.40q",
-				encoding)
-		}
 		if err := res.grow(decompressorBytes); err != nil {
 			return nil, err
 		}
-		z, err := decompress(from)
+		z, err := newDecompressor(encoding, from)
 		if err != nil {
 			return nil, unreadable(err, limit)
 		}
@@ -57,15 +50,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
-}
-
-// decompressorBytes is the memory of a decompressor, without its output.
-const decompressorBytes = 48 << 10
-
-// decompressors are the encodings of bodies. Deflate of HTTP is zlib (RFC 9110, 8.4.1.2).
-var decompressors = map[string]func(io.Reader) (io.Reader, error){
-	"gzip":    func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
-	"deflate": func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) },
 }
 
 // readAll reads to the end, at most limit bytes; expected is -1 if the length is not known. Each
@@ -97,12 +81,12 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 			return nil, err
 		}
 		chunk := newBuffer(size)
-		n, err := io.ReadFull(from, chunk)
+		n, err := readChunk(from, chunk)
 		chunks, total = append(chunks, chunk[:n]), total+n
 		if int64(total) > limit {
 			return nil, tooLarge(limit)
 		}
-		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
@@ -121,6 +105,18 @@ func readChunks(from io.Reader, limit int64, res *reservation, times int64) ([]b
 	return bytes.Join(chunks, nil), nil
 }
 
+// readChunk fills b, unless the reader ends before. The error is io.EOF only at the reader's end.
+// io.ReadFull does not distinguish that end from io.ErrUnexpectedEOF of a reader: a compressed or
+// chunked body that is cut off.
+func readChunk(from io.Reader, b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var more int
+		more, err = from.Read(b[n:])
+		n += more
+	}
+	return n, err
+}
+
 func tooLarge(limit int64) error {
 	return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", limit)
 }
@@ -131,6 +127,10 @@ func unreadable(err error, limit int64) error {
 		return nil
 	}
 	var large *http.MaxBytesError
+	var refused *protocol.Refusal
+	if errors.As(err, &refused) {
+		return err
+	}
 	if errors.As(err, &large) {
 		return tooLarge(limit)
 	}

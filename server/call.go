@@ -1,7 +1,6 @@
 package server
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -90,7 +89,7 @@ func (k *call) read() error {
 			_, err = io.ReadFull(k.r.Body, k.body)
 		}
 	} else {
-		err = k.decompress(io.LimitReader(k.r.Body, size))
+		err = k.decompress(&io.LimitedReader{R: k.r.Body, N: size})
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -109,16 +108,20 @@ func (k *call) setReadDeadline(size int64) {
 	}
 }
 
-func (k *call) decompress(from io.Reader) error {
+// decompress reads a compressed message, which ends where from ends.
+func (k *call) decompress(from *io.LimitedReader) error {
 	if how := k.r.Header.Get("Grpc-Encoding"); how != "gzip" {
 		return protocol.Refuse(protocol.Unimplemented, "messages are not taken in the encoding %.40q", how)
 	}
 	if err := k.reservation.grow(decompressorBytes); err != nil {
 		return err
 	}
-	z, err := gzip.NewReader(from)
+	z, err := newDecompressor("gzip", from)
 	if err == nil {
 		k.body, err = readChunks(z, k.maxMessage, k.reservation, 1)
+	}
+	if err == nil && from.N > 0 {
+		err = io.ErrUnexpectedEOF
 	}
 	k.reservation.shrink(decompressorBytes)
 	return err

@@ -23,7 +23,10 @@ says in what recipe, data and code differ, and what came of it.
 		Flags: []cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			Usage: "`FILE` to write", DefaultText: "DIR/report.html of one folder, else report.html"}},
 		Action: func(c *cli.Context) error {
-			written, err := reports.Write(c.String("output"), c.Args().Slice()...)
+			written, notes, err := reports.Write(c.String("output"), c.Args().Slice()...)
+			for _, n := range notes {
+				outputOf(c).note("%s", n)
+			}
 			if err != nil {
 				return err
 			}

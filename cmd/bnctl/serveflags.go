@@ -3,11 +3,11 @@ package main
 import (
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/server"
 )
@@ -51,7 +51,8 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	if err := atLeast(c, 1, "max-queue", "max-batch", "max-inflight-mb"); err != nil {
 		return o, err
 	}
-	if err := wantValues(c, "tls-cert", "tls-key", "client-ca", "token-file", "host"); err != nil {
+	err = commandline.RequireValues(c, "tls-cert", "tls-key", "client-ca", "token-file", "host")
+	if err != nil {
 		return o, err
 	}
 	if c.Duration("poll") <= 0 {
@@ -76,24 +77,6 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	}
 	o.Predict.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
 	return o, err
-}
-
-// wantValues refuses flags that are given without a value, as an unset variable of a shell leaves
-// them: the server would start without what they protect.
-func wantValues(c *cli.Context, names ...string) error {
-	for _, name := range names {
-		if !c.IsSet(name) {
-			continue
-		}
-		values := c.StringSlice(name)
-		if values == nil {
-			values = []string{c.String(name)}
-		}
-		if len(values) == 0 || slices.Contains(values, "") {
-			return misadvise("give it a value, or leave it out", "--%s is empty", name)
-		}
-	}
-	return nil
 }
 
 // securityOptions returns what the flags say of the clients that may ask.

@@ -74,7 +74,8 @@ func ReadLock() (Lock, error) {
 	}
 	l, err := parseLock(io.LimitReader(f, maxLock))
 	if err != nil {
-		return nil, problem.Advise("remove the file and add the plugins again with {plugin-add}", "%s: %w", path, err)
+		return nil, problem.Advise("remove the file and add the plugins again with {plugin-add}", "%s: %w",
+			path, err)
 	}
 	return l, nil
 }

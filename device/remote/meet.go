@@ -202,7 +202,8 @@ func (m *pairing) answer(reply hello) (mine hello) {
 
 // agree opens what the higher rank has answered with.
 func (m *pairing) agree(reply hello) (mine hello) {
-	if m.memory == nil || !reply.Agreed || reply.Mark == (shm.Mark{}) || *shm.MarkOf(m.memory, false) != reply.Mark {
+	if m.memory == nil || !reply.Agreed || reply.Mark == (shm.Mark{}) ||
+		*shm.MarkOf(m.memory, false) != reply.Mark {
 		return mine
 	}
 	f, err := os.OpenFile(reply.Bell, os.O_WRONLY, 0)

@@ -117,8 +117,11 @@ func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
 	return out
 }
 
-// valid reports whether the numbers of a file fit together.
+// valid reports whether the numbers of a file fit together. A file without samples is damaged.
 func (e *evaluated) valid() bool {
+	if e.Epoch < 1 || e.Samples < 1 || e.Correct < 0 || e.Correct > e.Counted {
+		return false
+	}
 	class := func(i int) bool { return i >= 0 && i < len(e.Classes) }
 	for _, i := range e.MatrixClasses {
 		if !class(i) {

@@ -82,7 +82,7 @@ func (l *Log) Write(ctx context.Context) error {
 	if err := l.writeEvaluation(ctx, filepath.Join(l.folder, numbered(evaluationFile, number))); err != nil {
 		return err
 	}
-	_, err = Write("", l.folder)
+	_, _, err = Write("", l.folder)
 	return err
 }
 

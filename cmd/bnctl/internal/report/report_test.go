@@ -250,7 +250,7 @@ func TestNoRun(t *testing.T) {
 		filepath.Dir(log):                    "no event of a run",
 		filepath.Join(empty, "template.bnm"): "does not exist",
 	} {
-		_, err := Write(filepath.Join(empty, "page.html"), path)
+		_, _, err := Write(filepath.Join(empty, "page.html"), path)
 		if err == nil || !strings.Contains(err.Error(), want) || !problem.IsMisuse(err) {
 			t.Errorf("%s: %v, want misuse with %q", path, err, want)
 		}
@@ -261,6 +261,22 @@ func TestNoRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, pageOf(t, damaged), "evaluation.json is damaged and is left out")
+	whole, err := json.Marshal(evaluationOf(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "{}", "null", "[]", string(whole[:len(whole)/2]), string(whole) + "x",
+		strings.Replace(string(whole), `"correct":27`, `"correct":-27`, 1),
+		strings.Replace(string(whole), `"correct":27`, `"correct":31`, 1)} {
+		if err := os.WriteFile(filepath.Join(damaged, evaluationFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, notes, err := Write(filepath.Join(empty, "page.html"), damaged)
+		const want = "evaluation.json is damaged and is left out"
+		if err != nil || len(notes) != 1 || !strings.HasSuffix(notes[0], want) {
+			t.Errorf("%.40q: notes %q, %v", text, notes, err)
+		}
+	}
 	other := evaluationOf(3)
 	other.Recipe = "of another"
 	wants(t, pageOf(t, folderOf(t, logOf(0, 2, 2, "sync"), other)), "evaluation.json is of another run")
@@ -273,7 +289,7 @@ func TestFolderOfSeveralRuns(t *testing.T) {
 	if err := os.WriteFile(second, []byte(logOf(0, 5, 2, "replica")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	written, err := Write("", folder)
+	written, _, err := Write("", folder)
 	if err != nil || len(written) != 2 || filepath.Base(written[0]) != "report-2.html" {
 		t.Fatalf("%v, %v", written, err)
 	}
@@ -369,7 +385,9 @@ func TestPageOfElements(t *testing.T) {
 		{labels, "Labels", []string{"&lt;red&gt;", "100.00 %", "50.00 %", "66.67 %", "of 2 samples 1 have all labels right"}},
 		{numbers, "Numbers", []string{"0.5", "0.7071", "-1", "age"}},
 	} {
-		b, err := json.Marshal(summarise(c.of, name))
+		e := summarise(c.of, name)
+		e.Epoch = 1
+		b, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,21 +12,25 @@ import (
 // pageFile is the name of a page that nobody has named.
 const pageFile = "report.html"
 
-// Write reads runs and writes their page to output, and returns the files that it has written. With
+// Write reads runs and writes their page to output. It returns the files that it has written, and
+// notes about parts of the runs that are left out, which the page has too. With
 // output "" the page of one folder is written into it, with curves.svg and confusion.svg, and
 // that of several runs, or of a file, to report.html in the current folder. After an error a file of
 // before is unchanged.
-func Write(output string, paths ...string) ([]string, error) {
+func Write(output string, paths ...string) (written, notes []string, err error) {
 	if len(paths) == 0 {
-		return nil, problem.New("", "", "a report needs a run", "name the folder that {log-dir} named")
+		return nil, nil, problem.New("", "", "a report needs a run", "name the folder that {log-dir} named")
 	}
 	var runs []*Run
 	for _, p := range paths {
 		r, err := read(p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		runs = append(runs, r)
+		for _, note := range r.Notes {
+			notes = append(notes, r.Name+": "+note)
+		}
 	}
 	folder, number := "", 1
 	if output == "" {
@@ -34,21 +38,21 @@ func Write(output string, paths ...string) ([]string, error) {
 		if info, err := os.Stat(paths[0]); len(paths) == 1 && err == nil && info.IsDir() {
 			folder = paths[0]
 			if _, number, _, err = newestLog(folder); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			output = filepath.Join(folder, numbered(pageFile, number))
 		}
 	}
 	if err := regular.NotInput(output, paths...); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	err := regular.WriteFile(output, 0o666, func(w io.Writer) error { return writePage(w, runs...) })
+	err = regular.WriteFile(output, 0o666, func(w io.Writer) error { return writePage(w, runs...) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	written := []string{output}
+	written = []string{output}
 	if folder == "" {
-		return written, nil
+		return written, notes, nil
 	}
 	for _, f := range []struct {
 		name string
@@ -59,9 +63,9 @@ func Write(output string, paths ...string) ([]string, error) {
 		}
 		path := filepath.Join(folder, numbered(f.name, number))
 		if err := writeBytes(path, f.svg); err != nil {
-			return written, err
+			return written, notes, err
 		}
 		written = append(written, path)
 	}
-	return written, nil
+	return written, notes, nil
 }

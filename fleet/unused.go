@@ -1,0 +1,28 @@
+package fleet
+
+import (
+	"os"
+	"slices"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// gpuFolder has an entry for each GPU that the NVIDIA driver of Linux controls. It is a variable for
+// tests.
+var gpuFolder = "/proc/driver/nvidia/gpus"
+
+// mentionGPUs notes the GPUs that could compute, if no device of the fleet is one. It starts no
+// plugin: a process with a CUDA context takes time, memory of the GPU, and a client of the driver.
+func (f *Fleet) mentionGPUs(targets []target) {
+	isGPU := func(t target) bool { return t.plugin == "cuda" }
+	if f.options.Note == nil || f.options.Devices == "auto" || slices.ContainsFunc(targets, isGPU) {
+		return // auto has looked
+	}
+	gpus, err := os.ReadDir(gpuFolder)
+	if err != nil || len(gpus) == 0 {
+		return
+	}
+	if found, err := f.options.Plugins.Find(); err == nil && slices.ContainsFunc(found, named("cuda")) {
+		f.note("unused here: %s; devices cuda takes all", problem.Plural(len(gpus), "CUDA device"))
+	}
+}

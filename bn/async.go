@@ -22,7 +22,7 @@ type Async struct {
 	TotalDelay int64             // sum of their delays, in steps
 }
 
-// NewAsync returns such a set that starts from state. A span of 0 is Pooled.
+// NewAsync returns asynchronous statistics that start from state. A span of 0 equals Pooled.
 func NewAsync(layers []Layer, state map[string]tensor.Tensor, seed uint64, span int) (*Async, error) {
 	if span < 0 || span > maxSpan {
 		return nil, fmt.Errorf("bn: asynchronous statistics over %d steps, want 0 to %d", span, maxSpan)
@@ -31,7 +31,7 @@ func NewAsync(layers []Layer, state map[string]tensor.Tensor, seed uint64, span 
 	return &Async{set: set, delays: tensor.NewPhilox(seed, tensor.StreamDelay), span: span}, err
 }
 
-// maxSpan bounds the memory that waiting moments take.
+// maxSpan bounds the memory for pending moments.
 const maxSpan = 64
 
 // delay returns the delay of replica r in step t: uniform in 0 to span.
@@ -40,9 +40,9 @@ func (a *Async) delay(r, t int) int {
 	return d.Intn(a.span + 1)
 }
 
-// Next returns the set after one more step with these moments, which are checked with Check:
-// moments that are due are merged. Errors are those of Statistics.Next, also about pending moments,
-// which a checkpoint would contain; a never changes.
+// Next returns the statistics after one more step. It checks moments with Check and merges those
+// that are due. It returns the errors of Statistics.Next, including those for pending moments that
+// a checkpoint would contain. It never changes a.
 func (a *Async) Next(moments []tensor.Tensor) (*Async, error) {
 	clones := make([]tensor.Tensor, len(moments))
 	for i, m := range moments {
@@ -78,8 +78,8 @@ func (a *Async) pendingNearOverflow() bool {
 	return false
 }
 
-// Drained returns a set without pending moments: they are merged as the steps after the last would
-// have done. There is no step after it.
+// Drained returns statistics without pending moments. It merges them as the following steps would
+// have done; no step can follow.
 func (a *Async) Drained() (*Async, error) {
 	d := a.clone()
 	for range a.span {
@@ -97,7 +97,7 @@ func (a *Async) clone() *Async {
 	return &c
 }
 
-// advance adds the moments of the present step, merges those that are due, and goes on to the next
+// advance adds the moments of the current step, merges those that are due, and moves to the next
 // step.
 func (a *Async) advance(moments []tensor.Tensor) error {
 	a.history = append(a.history, moments)
@@ -115,8 +115,8 @@ func (a *Async) advance(moments []tensor.Tensor) error {
 	return nil
 }
 
-// farthest returns, of the replicas whose moments are merged in the present step, the
-// one that is Layer.farthest in a channel of layer i.
+// farthest returns the replica with the largest mean of squares in a channel of layer i, among the
+// replicas whose moments are merged in the current step. See Layer.farthest.
 func (a *Async) farthest(i, channel int) int {
 	replica, most := -1, -1.0
 	l := &a.set.layers[i]
@@ -164,7 +164,7 @@ func (a *Async) dueIn(k int) func(r int, n float64) bool {
 // Tensors returns copies of the running statistics by the names of the state.
 func (a *Async) Tensors() map[string]tensor.Tensor { return a.set.Tensors() }
 
-// Pending is what a checkpoint has of an Async in addition to Tensors.
+// Pending is the part of an Async that a checkpoint stores in addition to Tensors.
 type Pending struct {
 	Updates    []int64
 	Step       int
@@ -187,7 +187,7 @@ func (a *Async) Pending() Pending {
 
 func historyName(step, layer int) string { return fmt.Sprintf("%d/%d", step, layer) }
 
-// Restore sets a to what Tensors and Pending of such a set returned.
+// Restore sets a to the state that Tensors and Pending returned.
 func (a *Async) Restore(state map[string]tensor.Tensor, p Pending) error {
 	var history [][]tensor.Tensor
 	for step := max(p.Step-a.span, 0); step < p.Step; step++ {

@@ -41,7 +41,7 @@ func pooled(least float64) chooser {
 	}, atLeast(least)}
 }
 
-// atLeast takes the replicas that have at least that many values.
+// atLeast returns a filter for replicas that have at least this number of values.
 func atLeast(least float64) func(r int, n float64) bool {
 	return func(_ int, n float64) bool { return n >= least }
 }
@@ -53,7 +53,7 @@ func Pool(m tensor.Tensor, least float64) []float64 {
 	return pool(m, atLeast(least))
 }
 
-// pool merges the replicas that have values and that take says to take.
+// pool merges the moments of the replicas that have values and that the filter accepts.
 func pool(m tensor.Tensor, take func(r int, n float64) bool) []float64 {
 	sum := collective.Reduce(collective.MergeMoments, collective.Root(m.Shape[0]), func(r int) tensor.Tensor {
 		if n := row(m, r)[0]; n == 0 || !take(r, n) {

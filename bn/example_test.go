@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Two replicas saw the values 1, 3 and 11, 13 of one channel. What they know
-// of the spread between them is lost when their variances are averaged.
+// Two replicas saw the values 1, 3 and 11, 13 of one channel. Averaging their variances loses the
+// spread between them.
 func Example() {
 	moments := tensor.Of([]float64{
 		2, 2, 2, // n, mean, sum of squared deviations

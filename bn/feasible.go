@@ -7,13 +7,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Partition is one way in which a run divides a batch among replicas.
+// Partition is one way to divide a batch among replicas.
 type Partition struct {
 	What string // "the full batch", "the tail"
 	Rows []int  // real rows of replica 0, 1, ...; 0 is legal
 }
 
-// TooFew is the error of a run in which some variance would be undefined.
+// TooFew is the error of a run in which a variance would be undefined.
 type TooFew struct {
 	Layer   string
 	Replica int // -1: all replicas together
@@ -59,7 +59,7 @@ func Feasible(layers []Layer, mode Mode, splits []Partition) error {
 	return nil
 }
 
-// single returns the first replica with exactly one value, -1 if there is none.
+// single returns the first replica with exactly one value, or -1.
 func single(l Layer, rows []int) int {
 	for r, n := range rows {
 		if n*l.Elements == 1 {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The pooled moments of uneven replicas are those of all their values
-// together, as another library computes them.
+// The pooled moments of uneven replicas equal the moments of all their values together, computed by
+// another library.
 func TestPoolAgainstGonum(t *testing.T) {
 	draws := tensor.NewPhilox(11, tensor.StreamInit).Draws(0, 0)
 	for _, counts := range [][]int{{5, 0, 1, 9}, {0, 0, 7}, {1, 1}, {3, 64, 2, 2, 2, 17, 0, 40}} {

@@ -12,7 +12,7 @@ import (
 // and of statistics that float32 does not hold.
 type NonFinite struct {
 	Layer    string
-	Replica  int // whose values they are, those of several: the farthest; -1 if it is not known
+	Replica  int // the replica that has the values; of several, the farthest; -1 if unknown
 	Channel  int
 	What     string  // mean, variance or count, of moments; running mean or running variance
 	Value    float64 // NaN, an infinity, a negative sum of squares, or beyond float32
@@ -115,8 +115,9 @@ func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonF
 	return m, v, bad
 }
 
-// farthest returns the replica whose values of a channel have the largest mean of
-// squares, of those that count in moments f64 [R,1+2C], and that mean; -1 if none does.
+// farthest returns the replica with the largest mean of squares in a channel, and this mean. It
+// considers the replicas of moments, f64 [R,1+2C], that counts accepts, and returns -1 if it
+// accepts no replica.
 func (l *Layer) farthest(moments tensor.Tensor, channel int, counts func(r int, n float64) bool) (
 	replica int, most float64) {
 	replica, most = -1, -1

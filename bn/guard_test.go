@@ -47,7 +47,7 @@ func TestCheckFindsWhatIsNotFinite(t *testing.T) {
 
 func TestCheckAccepts(t *testing.T) {
 	m := goldenMoments(0)
-	m.F64()[1*7+1] = math.NaN() // replica 1 is empty: what it says does not count
+	m.F64()[1*7+1] = math.NaN() // replica 1 is empty: its moments do not count
 	if err := bn.Check([]bn.Layer{layer(3)}, []tensor.Tensor{m}); err != nil {
 		t.Errorf("an empty replica with NaN: %v", err)
 	}
@@ -82,7 +82,7 @@ func TestFeasible(t *testing.T) {
 		layer  bn.Layer
 		mode   bn.Mode
 		splits []bn.Partition
-		want   string // in the error; "" for none
+		want   string // in the error; "" if there is no error
 	}{
 		{"full", flat, bn.Replica, []bn.Partition{full}, ""},
 		{"tail of a convolution", image, bn.Replica, []bn.Partition{full, tail}, ""},

@@ -12,15 +12,14 @@ import (
 // Norm is a batch norm as a file holds it, whatever the file.
 type Norm struct {
 	Name           string
-	Mean, Variance tensor.Tensor // f32; the zero Tensor where the file has none
-	Gamma, Beta    tensor.Tensor // f32; the zero Tensor if the layer has none
+	Mean, Variance tensor.Tensor // f32; the zero Tensor if the file has no such tensor
+	Gamma, Beta    tensor.Tensor // f32; the zero Tensor if the layer has no such tensor
 	Updates        int64         // how often the statistics were updated; -1 if unknown
 	Eps            float64       // 0 if unknown
 	Decay          float64       // weight of the old value; 0 if unknown
 }
 
-// Severity distinguishes what cannot be right from what healthy models may
-// have.
+// Severity separates faults from conditions that healthy models may have.
 type Severity string
 
 // The severities.
@@ -33,19 +32,17 @@ const (
 type Finding struct {
 	Layer    string   `json:"layer"`    // Norm.Name
 	Channels []int    `json:"channels"` // nil: all of them, or not a matter of channels
-	Problem  string   `json:"problem"`  // what is wrong, as a sentence
+	Problem  string   `json:"problem"`  // a sentence
 	Severity Severity `json:"severity"`
 	Advice   string   `json:"advice"` // what to do
-	// Reestimate says that estimating the statistics again over data repairs
-	// the fault.
+	// Reestimate reports whether estimating the statistics again from data repairs the fault.
 	Reestimate bool `json:"reestimate,omitempty"`
 }
 
-// Examine checks the statistics of a file's batch norms and returns what is wrong,
-// layer by layer in their order; nil if nothing is. Zero variances are a
-// warning: they occur in healthy models, in channels that are never active.
-// So are statistics that were never updated in a model none of whose batch
-// norms was ever trained: they are what goes with such weights.
+// Examine checks the statistics of a file's batch norms and returns its findings layer by layer, or
+// nil if all layers are healthy. Zero variances are a warning: they occur in healthy models, in
+// channels that are never active. Statistics that were never updated are also a warning if no batch
+// norm of the model was ever trained, because they match the untrained weights.
 func Examine(norms []Norm) []Finding {
 	var found []Finding
 	trained := !Initial(norms)
@@ -66,7 +63,7 @@ func (n *Norm) initial() bool {
 		!n.Gamma.IsZero() && all(n.Gamma.F32(), 1) && (n.Beta.IsZero() || all(n.Beta.F32(), 0))
 }
 
-// examine checks one batch norm; trained tells whether any of the file's was trained.
+// examine checks one batch norm. trained reports whether any batch norm of the file was trained.
 func (n *Norm) examine(trained bool) []Finding {
 	if problem := n.incomplete(); problem != "" {
 		return []Finding{n.allChannels(Fault, problem,
@@ -95,7 +92,7 @@ func (n *Norm) examine(trained bool) []Finding {
 		}
 	}
 	if slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Fault }) {
-		return found // what began long ago is not what is wrong
+		return found // an old cause is not the current fault
 	}
 	return append(found, n.underTrained()...)
 }
@@ -105,13 +102,13 @@ func (n *Norm) allChannels(s Severity, problem string, r remedy) Finding {
 	return Finding{n.Name, nil, problem, s, r.advice, r.reestimate}
 }
 
-// Stale returns the fault of a layer, or of a tensor of one, whose statistics have to
-// be estimated again.
+// Stale returns the finding that the statistics of a layer, or a tensor of it, must be estimated
+// again.
 func Stale(layer, problem string) Finding {
 	return Finding{layer, nil, problem, Fault, reestimate.advice, true}
 }
 
-// incomplete says what is missing or does not fit, "" if nothing is.
+// incomplete returns a sentence about missing tensors or wrong shapes, or "".
 func (n *Norm) incomplete() string {
 	switch {
 	case n.Mean.IsZero() && n.Variance.IsZero():

@@ -62,7 +62,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestExamineSays holds the sentences that tell one case from another.
+// TestExamineSays compares the sentences of all kinds of findings.
 func TestExamineSays(t *testing.T) {
 	f := func(v ...float32) tensor.Tensor { return tensor.Of(v, len(v)) }
 	for want, n := range map[string]bn.Norm{
@@ -88,7 +88,7 @@ func TestExamineSays(t *testing.T) {
 	}
 }
 
-// TestNames holds what a name may be to what a person would write.
+// TestNames checks the names that users would write.
 func TestNames(t *testing.T) {
 	_, mode := bn.ParseMode("synch")
 	_, rule := bn.ParseRule("median")

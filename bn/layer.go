@@ -20,10 +20,9 @@ type Layer struct {
 	Eps        float64 // added to the variance before the root; it is in no statistic
 }
 
-// Layers returns the batch norms of f in the order of its nodes: those of a
-// template (batch_norm) and those of a wrapped graph (track). It is an error
-// if the statistics of one are not state, or if a track node is not fed by
-// moments.
+// Layers returns the batch norms of f in the order of its nodes: batch_norm nodes of a template and
+// track nodes of a wrapped graph. It returns an error if the statistics of a node are not state, or
+// if the input of a track node does not come from a moments node.
 func Layers(f *graph.Function) ([]Layer, error) {
 	makers := f.Makers()
 	var layers []Layer
@@ -56,8 +55,8 @@ func batchNormLayer(f *graph.Function, n *graph.Node) (Layer, error) {
 	return l, nil
 }
 
-// trackLayer reads a track node. What it belongs to is the normalise whose
-// moments come from the same node and are of the same value.
+// trackLayer reads a track node. The node belongs to the normalise node that uses moments of the
+// same value from the same node.
 func trackLayer(f *graph.Function, track *graph.Node, makers map[graph.Value]*graph.Node) (Layer, error) {
 	source := origin(track.In[0], makers)
 	if source == nil || source.Op != graph.Moments {
@@ -74,7 +73,7 @@ func trackLayer(f *graph.Function, track *graph.Node, makers map[graph.Value]*gr
 	return l, fmt.Errorf("bn: track of %s: nothing is normalised with these moments", f.NodeName(track))
 }
 
-// layerOf reads what batch_norm and track say alike. x is what is normalised.
+// layerOf reads the attributes that batch_norm and track share. x is the normalised value.
 func layerOf(f *graph.Function, n *graph.Node, x, mean, variance graph.Value) Layer {
 	shape := f.Values[x].Type.Shape
 	return Layer{
@@ -84,8 +83,8 @@ func layerOf(f *graph.Function, n *graph.Node, x, mean, variance graph.Value) La
 	}
 }
 
-// origin follows moments back through all_reduce and select_moments to the
-// node that made them; nil if there is none.
+// origin follows moments back through all_reduce and select_moments to the node that made them. It
+// returns nil if it finds no such node.
 func origin(v graph.Value, makers map[graph.Value]*graph.Node) *graph.Node {
 	n := makers[v]
 	for n != nil && (n.Op == graph.AllReduce || n.Op == graph.SelectMoments) {

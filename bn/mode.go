@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Mode says what training normalises with.
+// Mode selects the moments that training normalises with.
 type Mode string
 
 // The modes.
 const (
 	Sync    Mode = "sync"    // the moments of the global batch
-	Replica Mode = "replica" // each replica's own moments
+	Replica Mode = "replica" // the moments of each replica
 	Frozen  Mode = "frozen"  // the running statistics, which stay as they are
 )
 
@@ -21,7 +21,7 @@ func Modes() []Mode { return []Mode{Sync, Replica, Frozen} }
 // ParseMode returns the mode with that name.
 func ParseMode(s string) (Mode, error) { return parse("batch norm mode", Mode(s), Modes()) }
 
-// Rule says how the moments of R replicas become one in mode Replica.
+// Rule selects how the moments of R replicas are combined in mode Replica.
 type Rule string
 
 // The rules.

@@ -9,13 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// largest is the largest float32: what is stored must not be beyond it. All
-// below is arithmetic with it: the decay is 0.9, a channel starts at variance 1.
+// largest is the largest float32, the bound for stored values. The tests below compute with it: the
+// decay is 0.9, a channel starts at variance 1.
 const largest = math.MaxFloat32
 
-// overflowing returns moments of two values on each of three replicas, the
-// second of which has a finite variance in channel 1 that float32 does not hold,
-// and a mean that it does.
+// overflowing returns moments of two values on each of three replicas. In channel 1 the second
+// replica has a mean that fits float32 and a finite variance that does not.
 func overflowing() tensor.Tensor {
 	m := tensor.New(tensor.F64, 3, 5)
 	for r := range 3 {
@@ -148,7 +147,7 @@ func TestLargestVarianceIsCommitted(t *testing.T) {
 	}
 }
 
-// Sets that are finite can lie so far apart that the variance between them is not.
+// Finite sets can be so far apart that the variance between them is not finite.
 func TestMergeOfSetsFarApart(t *testing.T) {
 	a, b := fresh(1), fresh(1)
 	a["m"].F32()[0], b["m"].F32()[0] = 1e20, -1e20
@@ -171,8 +170,8 @@ func TestMergeOfSetsFarApart(t *testing.T) {
 	}
 }
 
-// Of replicas that are merged the error names the one whose values are farthest
-// out: not the one with most of them, nor one that does not count.
+// The error for merged replicas names the one with the farthest values, neither the one with most
+// values nor one that does not count.
 func TestOverflowNamesTheFarthestReplica(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -245,7 +244,7 @@ func TestVarianceZeroIsCommitted(t *testing.T) {
 	}
 }
 
-// What is restored is checked like what comes new.
+// Restored moments are checked like new ones.
 func TestAsyncRestoreRefusesWhatIsNotFinite(t *testing.T) {
 	a := run(t, async(t, 1, 3), 0, 10)
 	p := a.Pending()
@@ -260,7 +259,7 @@ func TestAsyncRestoreRefusesWhatIsNotFinite(t *testing.T) {
 	if err := async(t, 1, 3).Restore(map[string]tensor.Tensor{}, a.Pending()); err == nil {
 		t.Error("no statistics: no error")
 	}
-	p.History["8/0"].F64()[1] = 1e30 // finite, and what is merged of it is not
+	p.History["8/0"].F64()[1] = 1e30 // finite, but the merged value is not
 	b := async(t, 1, 3)
 	if err := b.Restore(a.Tensors(), p); err != nil {
 		t.Fatal(err)

@@ -6,14 +6,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Replicas is the running statistics of R replicas, each of which keeps its
-// own. They become one when they are merged.
+// Replicas keeps separate running statistics for each of R replicas until they are merged.
 type Replicas struct {
 	layers     []Layer
 	PerReplica []*Statistics // by replica
 }
 
-// NewReplicas returns such sets that all start from state.
+// NewReplicas returns statistics for the given number of replicas, all starting from state.
 func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (*Replicas, error) {
 	if replicas < 1 {
 		return nil, fmt.Errorf("bn: statistics of %d replicas, want at least 1", replicas)
@@ -29,9 +28,8 @@ func NewReplicas(layers []Layer, state map[string]tensor.Tensor, replicas int) (
 	return r, nil
 }
 
-// Next returns the sets after one more step with these moments, f64 [R,1+2C] per
-// layer checked with Check: replica r's in its own set. Errors are those of
-// Statistics.Next.
+// Next returns the statistics after one more step. moments is f64 [R,1+2C] per layer, checked with
+// Check; row r updates the statistics of replica r. Next returns the errors of Statistics.Next.
 func (r *Replicas) Next(moments []tensor.Tensor) (*Replicas, error) {
 	next := &Replicas{layers: r.layers}
 	for _, old := range r.PerReplica {

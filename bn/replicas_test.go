@@ -56,8 +56,8 @@ func TestMergedReplicasBeforeTheFirstStep(t *testing.T) {
 	}
 }
 
-// With the mean as rule, each replica's own statistics average to what the
-// rule mean gives in every step: both are linear.
+// With rule Mean, the average of the replicas' statistics equals the result of the rule in every
+// step, since both are linear.
 func TestMeanOfReplicasIsTheRuleMean(t *testing.T) {
 	const steps = 6
 	s, err := bn.New([]bn.Layer{layer(goldenChannels)}, fresh(goldenChannels), bn.Replica, bn.Mean)

@@ -76,8 +76,8 @@ func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	return next, nil
 }
 
-// update takes the mean and the variance that layer i saw, nil for none, into
-// its running statistics. replica tells whose values a channel's are for an error.
+// update adds the mean and the variance of layer i, nil if there are no values, to its running
+// statistics. For an error, replica returns the replica that has a channel's values.
 func (s *Statistics) update(i int, mean, variance []float64, replica func(channel int) int) error {
 	if mean == nil {
 		return nil
@@ -122,13 +122,12 @@ func (s *Statistics) clone() *Statistics {
 	return &Statistics{layers: s.layers, choose: s.choose, state: s.Tensors(), updates: s.Updates()}
 }
 
-// Updates returns how often each layer was updated, in the order of layers: a
-// step in which a layer saw too few values does not count.
+// Updates returns how often each layer was updated, in the order of layers. A step in which a layer
+// has too few values does not count.
 func (s *Statistics) Updates() []int64 { return slices.Clone(s.updates) }
 
-// Restore sets the set to what Tensors and Updates of such a set returned: to go
-// on from a checkpoint. The error says what is missing or of another shape; then
-// the set is as before.
+// Restore sets s to the state that Tensors and Updates returned, for example from a checkpoint. The
+// error names a tensor that is missing or has another shape; s is unchanged then.
 func (s *Statistics) Restore(state map[string]tensor.Tensor, updates []int64) error {
 	if len(updates) != len(s.layers) {
 		return fmt.Errorf("bn: update counts of %d layers, want %d", len(updates), len(s.layers))

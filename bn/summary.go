@@ -13,7 +13,7 @@ import (
 type Summary struct {
 	Layer     string  `json:"layer"`
 	Channels  int     `json:"channels"`
-	NonFinite int     `json:"non_finite,omitempty"` // channels whose mean or variance is not finite
+	NonFinite int     `json:"non_finite,omitempty"` // channels with a mean or variance that is not finite
 	Dead      int     `json:"dead"`                 // channels without signal: see Norm.Dead
 	Mean      float32 `json:"mean"`                 // median of the absolute running means
 	VarMin    float32 `json:"var_min"`              // of the running variances
@@ -26,7 +26,7 @@ type Summary struct {
 	Gap    *float32 `json:"gap,omitempty"`
 	Ratio  *float32 `json:"ratio,omitempty"`
 	Spread *float32 `json:"spread,omitempty"`
-	// Drift is how far the running mean is from that of an earlier time; nil without one.
+	// Drift is the distance of the running mean from an earlier one; nil without an earlier one.
 	Drift *float32 `json:"drift,omitempty"`
 }
 
@@ -43,9 +43,9 @@ func (n *Norm) Dead(channel int) bool {
 	return g < tinyGamma && g > -tinyGamma
 }
 
-// Summarise returns the summary of n, whose tensors are complete: see Examine. moments, f64
-// [R,1+2C], are those of a batch by replica, and before is n at an earlier time; zero values stand
-// for none.
+// Summarise returns the summary of n, which must be complete (see Examine). moments, f64 [R,1+2C],
+// holds the moments of a batch by replica, and before is n at an earlier time. Both may be zero
+// values.
 func Summarise(n Norm, moments tensor.Tensor, before Norm) Summary {
 	mean, variance := n.Mean.F32(), n.Variance.F32()
 	s := Summary{Layer: n.Name, Channels: len(mean)}
@@ -123,7 +123,8 @@ func spread(moments tensor.Tensor, column int) float64 {
 	return math.Sqrt(squares / (n - 1))
 }
 
-// meanOver returns the mean of f over channels; nil if there are none, or if it is not finite.
+// meanOver returns the mean of f over channels, or nil if there are no channels or the mean is not
+// finite.
 func meanOver(channels []int, f func(c int) float64) *float32 {
 	sum := 0.0
 	for _, c := range channels {

@@ -47,8 +47,8 @@ func gammas(n *Norm) []float32 {
 
 func notFinite(v float32) bool { return !tensor.IsFinite(float64(v)) }
 
-// symptoms lists them in the order in which they are reported. No channel has
-// two of one tensor.
+// symptoms lists the symptoms in the order of reports. A channel has at most one symptom per
+// tensor.
 var symptoms = []symptom{
 	{means, notFinite, Fault, "the mean is not finite", reestimate},
 	{variances, notFinite, Fault, "the variance is not finite", reestimate},

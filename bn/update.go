@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Update says when, in mode Replica, what replicas see becomes running
-// statistics: "step", "posthoc" or "async:S" with a span of S steps.
+// Update selects when the moments of replicas become running statistics in mode Replica: "step",
+// "posthoc" or "async:S" with a span of S steps.
 type Update string
 
 // The updates without a span.
 const (
 	EveryStep Update = "step"    // of all replicas, with every step
-	PostHoc   Update = "posthoc" // each replica keeps its own; they are merged when the model is used
+	PostHoc   Update = "posthoc" // statistics stay per replica and are merged when the model is used
 )
 
 const asyncPrefix = "async:"
 
-// ParseUpdate returns the update with that name. The error says what there is.
+// ParseUpdate returns the update with that name. The error lists the valid names.
 func ParseUpdate(s string) (Update, error) {
 	u := Update(s)
 	if u == EveryStep || u == PostHoc {

@@ -1,11 +1,10 @@
-// Package problem has the error that bnctl's packages return for an invalid
-// option. It has parts: Field names the option, Text says what is wrong, and
-// Advice what to do. The command line turns Field into a flag; JSON has the
-// parts as fields.
+// Package problem has the error that bnctl's packages return for an invalid option. It has parts:
+// Field names the option, Text describes the fault, and Advice the remedy. The command line turns
+// Field into a flag; JSON has the parts as fields.
 //
-// Text and Advice write the name of another option, or of something else that bnctl can do,
-// in braces, as in "use {bn} sync" or "make a template of it with {strip}". Error writes the
-// bare name; WithOptionNames writes the name by which the program's user knows it.
+// Text and Advice write the name of another option, or of another command of bnctl, in braces, as
+// in "use {bn} sync" or "make a template of it with {strip}". Error writes the bare name;
+// WithOptionNames writes the name that the program's user knows.
 package problem
 
 import (
@@ -19,18 +18,17 @@ import (
 // one, has locked for writing: errors.Is finds it.
 var ErrLocked = errors.New("another program writes it")
 
-// Error is something that the caller can mend: an option, or several that
-// contradict each other, or with Failed what the data, a file or a run turned
-// out to be.
+// Error is a fault that the caller can correct: an option, or several that contradict each other,
+// or, with Failed, the data, a file or a run.
 type Error struct {
-	Field  string   // the option as the library calls it: "devices"; "" if none in particular
-	Value  string   // what it was, as the user would write it; "" if that says nothing
-	Text   string   // what is wrong, with numbers
+	Field  string   // the option's name in the library: "devices"; "" if no option in particular
+	Value  string   // the value, as the user would write it; "" if it does not help
+	Text   string   // the fault, with numbers
 	Advice string   // what to do; "" if Text leaves no doubt
 	Err    error    // the cause; nil
-	Known  []string // what Value may be, so that a program can say what may have been meant; nil
-	// Failed: the options are in order by themselves; what they name is not, or
-	// failed. A command line exits 1 for it, and 2 for all other problems.
+	Known  []string // valid values, so that a program can suggest the one that was meant; may be nil
+	// Failed: the options are valid, but a file, data or a run that they name is not. A command
+	// line exits with 1 for it, and with 2 for all other problems.
 	Failed bool
 }
 
@@ -45,20 +43,20 @@ func Failure(field, text, advice string) *Error {
 	return &Error{Field: field, Text: text, Advice: advice, Failed: true}
 }
 
-// Advise returns an Error of the text that fmt.Errorf gives, with what to do. It is
-// about what failed, unless what it wraps is a misuse.
+// Advise returns an Error with the text of fmt.Errorf and with advice. It is a failure unless it
+// wraps a misuse.
 func Advise(advice, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Text: err.Error(), Advice: advice, Err: err, Failed: !IsMisuse(err)}
 }
 
-// Because returns e with a cause, whose kind errors.Is and errors.As find.
+// Because returns e with a cause, which errors.Is and errors.As find.
 func (e *Error) Because(cause error) *Error {
 	e.Err = cause
 	return e
 }
 
-// Wrap returns an Error about an option whose text is that of err.
+// Wrap returns an Error about an option with the text of err.
 func Wrap(field string, err error) *Error { return &Error{Field: field, Text: err.Error(), Err: err} }
 
 // Error writes the parts as one sentence: `devices 0xcpu: 0 devices; write 1xcpu`.
@@ -119,14 +117,14 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// sibilant is the end of a word whose plural takes another vowel.
+// sibilant matches words with a plural in -es.
 var sibilant = regexp.MustCompile(`(s|x|[^o]ch|sh)$`) // not epoch
 
 // Misuse reports whether the caller could have done otherwise: not for a Failure.
 func (e *Error) Misuse() bool { return !e.Failed }
 
-// IsMisuse reports whether the caller could have done otherwise: err is an *Error that is
-// no Failure, or an error of another type with a method Misuse that says so.
+// IsMisuse reports whether the caller could have avoided err: err is an *Error that is not a
+// Failure, or an error of another type with a method Misuse that returns true.
 func IsMisuse(err error) bool {
 	var m interface {
 		error
@@ -135,11 +133,11 @@ func IsMisuse(err error) bool {
 	return errors.As(err, &m) && m.Misuse()
 }
 
-// Unknown says that nothing of a kind has a name. It is a misuse.
+// Unknown is the error of a name that does not exist. It is a misuse.
 type Unknown struct {
 	What  string   // the kind: "device", "model"
 	Name  string   // that nothing has
-	Known []string // names that there are, so that a program can say which may have been meant
+	Known []string // existing names, so that a program can suggest the one that was meant
 }
 
 func (u *Unknown) Error() string {

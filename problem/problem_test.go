@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Options have bare names, or those that a program gives them; what stands in
-// braces and is no option's name stays.
+// Options have bare names, or the names that a program gives them; other text in braces stays.
 func TestCalling(t *testing.T) {
 	e := New("batch", "4", "smaller than {replicas} 8", "use {replicas} 4, or {bn-min} {Running} {}")
 	if got, want := e.Error(), "batch 4: smaller than replicas 8; use replicas 4, or bn-min {Running} {}"; got != want {

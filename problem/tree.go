@@ -2,8 +2,8 @@ package problem
 
 import "strings"
 
-// Split returns what err says and, apart from it, what to do: the advice of the first
-// Error in it that has one, options in braces; "" if none has.
+// Split returns the text of err and, separately, the advice of the first Error in it that has
+// advice, with options in braces, or "".
 func Split(err error) (text, advice string) {
 	text = err.Error()
 	for _, e := range In(err) {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Unpredicted lists the inputs that have no prediction, because they cannot be read or the model's outputs
-// for them are not finite, after all were tried; nil if there are none.
+// Unpredicted lists the inputs without a prediction, because they cannot be read or the model's
+// outputs for them are not finite. It is called after all inputs were tried, and returns nil for an
+// empty list.
 func Unpredicted(bad []error, of int) error {
 	if len(bad) == 0 {
 		return nil

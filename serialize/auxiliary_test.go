@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Strip takes off an auxiliary head and its state, and counts them; Unwrap, for
-// training to go on, does not.
+// Strip removes an auxiliary head and its state, and counts them. Unwrap keeps them for further
+// training.
 func TestStripTakesOffTheAuxiliaryHead(t *testing.T) {
 	c, want := tinyCheckpoint(t), tinyModel(t)
 	b := graph.Extend(c.Graph.Main, &c.Graph.State)

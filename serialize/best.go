@@ -13,8 +13,8 @@ import (
 // data so far: weights, averages and running statistics, not the tensors of the optimizer.
 const SetBest = "best"
 
-// TakesBest reports whether the template of c is that of its best epoch: its recipe says so, and
-// some epoch was evaluated.
+// TakesBest reports whether Strip returns the best epoch of c: its recipe saves the best, and an
+// epoch was evaluated.
 func (c *Checkpoint) TakesBest() bool {
 	var recipe struct {
 		Save string `json:"save"`
@@ -23,8 +23,8 @@ func (c *Checkpoint) TakesBest() bool {
 		strings.HasPrefix(recipe.Save, "best")
 }
 
-// StripBest is Strip with the weights of the best epoch, whatever the recipe says. It is an
-// error if c has none: its run has evaluated nothing yet, or is of a release that did not keep it.
+// StripBest is Strip with the weights of the best epoch, whatever the recipe saves. It returns an
+// error if c has no best epoch: its run has not evaluated yet, or an older release wrote it.
 func StripBest(c *Checkpoint) (*models.Model, Removed, error) {
 	set := c.Set(SetBest)
 	if set == nil {

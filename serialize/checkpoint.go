@@ -31,15 +31,15 @@ type Checkpoint struct {
 	Attachments map[string][]byte // other data of the run: moments not yet merged
 }
 
-// Set is a named group of tensors in addition to the state, such as the running
-// statistics of one replica, or the best weights so far.
+// Set is a named group of tensors in addition to the state, for example the running statistics of
+// one replica, or the best weights so far.
 type Set struct {
 	Name    string
-	Updates []int64 // number of updates of each batch norm; nil if these are no running statistics
+	Updates []int64 // number of updates of each batch norm; nil for other sets
 	Tensors map[string]tensor.Tensor
 }
 
-// Set returns the set with that name; nil if there is none.
+// Set returns the set with that name, or nil.
 func (c *Checkpoint) Set(name string) *Set {
 	for i := range c.Sets {
 		if c.Sets[i].Name == name {
@@ -82,8 +82,8 @@ func (c *Checkpoint) Check() error {
 	return nil
 }
 
-// WriteCheckpoint writes a checkpoint, to a file whose name ends with .bnc. After an error
-// an older file is unchanged: see WriteSummed.
+// WriteCheckpoint writes a checkpoint to a file with a name that ends in .bnc. After an error an
+// older file is unchanged: see WriteSummed.
 func WriteCheckpoint(path string, c *Checkpoint) error {
 	if err := CheckName(path, Training); err != nil {
 		return err

@@ -57,7 +57,7 @@ func writeAll(w io.Writer, start []byte, table []entry, tensors []named) error {
 	return nil
 }
 
-// readContainer takes a file apart. The tensors are views of b, and not verified.
+// readContainer decodes a file. The tensors are unverified views of b.
 func readContainer(b []byte) (Kind, *header, []named, error) {
 	k, body, err := readStart(b)
 	if err != nil {
@@ -123,8 +123,8 @@ func HasMagic(head []byte) bool {
 	return false
 }
 
-// sniff tells from a file's first bytes (8 are enough) what it holds; false if
-// it is no bnctl file.
+// sniff returns the kind of a file from its first bytes (8 are enough), or false if the file is not
+// one of bnctl's.
 func sniff(b []byte) (Kind, bool) {
 	for _, k := range []Kind{Template, Training} {
 		if bytes.HasPrefix(b, []byte(magics[k])) {

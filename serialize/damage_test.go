@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// readWhole takes a file apart and verifies all of it.
+// readWhole decodes a file and verifies all of it.
 func readWhole(b []byte) (Kind, *header, []named, error) {
 	k, h, tensors, err := readContainer(b)
 	if err == nil {
@@ -53,7 +53,7 @@ func forge(t testing.TB, h *header, data []byte) []byte {
 	return append(start(Template, body), data...)
 }
 
-// forged takes the header of tinyModel apart, changes it, and puts it back.
+// forged returns the file of tinyModel with a changed header.
 func forged(t testing.TB, change func(*header)) []byte {
 	good := fileOf(t)
 	_, h, _, err := readContainer(good)

@@ -14,7 +14,7 @@ type entry struct {
 	Set    string    `msgpack:"set"` // "" for the state itself
 	DType  string    `msgpack:"dtype"`
 	Shape  list[int] `msgpack:"shape"`
-	Offset int64     `msgpack:"offset"` // from the first multiple of 64 behind the header
+	Offset int64     `msgpack:"offset"` // from the first multiple of 64 after the header
 	SHA256 []byte    `msgpack:"sha256"`
 }
 
@@ -45,9 +45,9 @@ func tabulate(tensors []named) []entry {
 	return table
 }
 
-// extract returns the tensors of a table as views of data, which is all that
-// follows the header's padding. They must lie in order, without overlap, and
-// fill data; what lies between them must be zero.
+// extract returns the tensors of a table as views of data, the part of the file that follows the
+// header's padding. They must be in order, without overlap, and fill data; gaps between them must
+// be zero.
 func extract(table []entry, data []byte) ([]named, error) {
 	tensors, end := make([]named, len(table)), int64(0)
 	for i := range table {
@@ -65,8 +65,8 @@ func extract(table []entry, data []byte) ([]named, error) {
 	return tensors, nil
 }
 
-// bytes returns the tensor of e as a view of data, of which end bytes belong
-// to earlier tensors.
+// bytes returns the tensor of e as a view of data. The first end bytes of data belong to earlier
+// tensors.
 func (e *entry) bytes(data []byte, end int64) (tensor.Tensor, error) {
 	d, err := tensor.ParseDType(e.DType)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *entry) bytes(data []byte, end int64) (tensor.Tensor, error) {
 	return tensor.FromBytes(d, e.Shape, data[e.Offset:e.Offset+int64(size):e.Offset+int64(size)])
 }
 
-// place checks that e's size bytes lie where they have to.
+// checkOffset checks that e's size bytes are at a valid place.
 func (e *entry) checkOffset(data []byte, end, size int64) error {
 	switch length := int64(len(data)); {
 	case e.Offset < end:

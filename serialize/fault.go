@@ -9,9 +9,8 @@ import (
 // errShrunk is of a file that another program writes in place.
 var errShrunk = problem.Advise("try again", "the file was cut short while it was read")
 
-// attended calls f, which reads a mapped file. The error says so if that was cut
-// short meanwhile: what lies behind its end cannot be read, and would end the
-// process.
+// attended calls f, which reads a mapped file. It returns an error if the file was truncated
+// meanwhile: reading after its new end would otherwise end the process.
 func attended(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// A file that cannot grow stands for a disk that is full: writes fail half-way.
+// A file that cannot grow simulates a full disk: writes fail half-way.
 func TestFullDiskLeavesTheOldFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// header is what a file says of itself. The order of the fields is part of
-// "the same model is the same bytes"; new fields go at the end.
+// header is the header of a file. The order of the fields is part of "the same model is the same
+// bytes"; new fields go at the end.
 type header struct {
 	Architecture string            `msgpack:"architecture"`
 	Graph        string            `msgpack:"graph"` // text form
@@ -20,7 +20,7 @@ type header struct {
 	Recipe       string            `msgpack:"recipe"` // JSON; "" if unknown
 	Tensors      list[entry]       `msgpack:"tensors"`
 	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
-	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates of it, beside the set of it
+	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates of the best epoch, and in checkpoints with SetBest
 	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
 	Types        list[outputType]  `msgpack:"types,omitempty"`    // of outputs in another program's file
 }
@@ -28,7 +28,7 @@ type header struct {
 // training is the part of a header that only checkpoints have.
 type training struct {
 	Progress    string           `msgpack:"progress"` // JSON
-	State       list[declared]   `msgpack:"state"`    // what only training needs
+	State       list[declared]   `msgpack:"state"`    // only needed for training
 	Sets        list[setHeader]  `msgpack:"sets"`
 	Attachments list[attachment] `msgpack:"attachments"`
 }
@@ -49,7 +49,7 @@ type attachment struct {
 	Data []byte `msgpack:"data"`
 }
 
-// list is a slice whose claimed length is checked before it is allocated.
+// list is a slice with a length that is checked before it is allocated.
 type list[T any] []T
 
 // DecodeMsgpack reads a list.
@@ -95,7 +95,7 @@ func (h *header) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// decodeHeader reads a header whose checksum is right. It may still be hostile.
+// decodeHeader decodes a header that has passed its checksum. It may still be hostile.
 func decodeHeader(b []byte) (*header, error) {
 	if err := scan(b); err != nil {
 		return nil, fmt.Errorf("header: %w", err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// forgedCheckpoint takes the header of tinyCheckpoint apart, changes it, and puts it back.
+// forgedCheckpoint writes the checkpoint of tinyCheckpoint with a changed header.
 func forgedCheckpoint(t *testing.T, change func(*header)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.bnc")
@@ -28,8 +28,7 @@ func forgedCheckpoint(t *testing.T, change func(*header)) string {
 	return put(t, append(start(Training, body), data...))
 }
 
-// A checkpoint whose checksums fit, and whose contents do not, is refused by what
-// is wrong with it.
+// A checkpoint with valid checksums and invalid contents is refused, and the error names the fault.
 func TestHostileCheckpoints(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

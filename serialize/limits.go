@@ -1,6 +1,6 @@
 package serialize
 
-// Limits of what a file may claim. Real models stay far below them.
+// Limits of the sizes in a file. Real models stay far below them.
 const (
 	maxHeader = 32 << 20 // bytes
 	maxList   = 1 << 17  // tensors, labels, and every other list
@@ -15,7 +15,7 @@ const Version = 1
 // A file begins with its magic, the version and the header's length (both
 // u32, little endian), and the SHA-256 of these 16 bytes and the header.
 const (
-	magicPrefix = 4 // of the magic: what no transfer changes
+	magicPrefix = 4 // first bytes of the magic, which no transfer changes
 	magicSize   = 8
 	sumSize     = 32
 	prefixSize  = magicSize + 4 + 4
@@ -23,7 +23,7 @@ const (
 	alignment   = 64                   // of every tensor, from the start of the file
 )
 
-// Kind says what a file holds.
+// Kind distinguishes templates from checkpoints.
 type Kind string
 
 // The kinds.

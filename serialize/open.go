@@ -20,8 +20,8 @@ type File struct {
 	verification *verification
 }
 
-// Open maps a file into memory and verifies all its bytes. Errors say what is wrong
-// with the file and name the tensor.
+// Open maps a file into memory and verifies all its bytes. Errors describe the damage and name the
+// tensor.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func open(path string) (*File, error) {
 	return opened(path, m)
 }
 
-// opened takes a file apart that is mapped, or in memory, and closes it after an error.
+// opened decodes a file that is mapped or in memory, and closes it after an error.
 func opened(path string, m *tensor.Mapped) (*File, error) {
 	var k Kind
 	var h *header
@@ -90,9 +90,9 @@ func opened(path string, m *tensor.Mapped) (*File, error) {
 	return &File{Kind: k, path: path, header: h, tensors: tensors, mapped: m}, nil
 }
 
-// Verify waits until every byte is verified, and returns nil if the file is undamaged. Errors say
-// what is wrong with it and name the tensor. It is an error too if the file was written to since it
-// was opened.
+// Verify waits until every byte is verified, and returns nil if the file is undamaged. Errors
+// describe the damage and name the tensor. Verify also returns an error if the file was written to
+// after it was opened.
 func (f *File) Verify() error {
 	if err := f.verification.wait(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
@@ -115,8 +115,8 @@ func (f *File) copied(copies func()) error {
 	return f.Verify()
 }
 
-// Model returns the template that the file holds. For a checkpoint the error
-// says to strip it.
+// Model returns the template in the file. For a checkpoint it returns an error that advises to
+// strip it.
 func (f *File) Model() (*models.Model, error) {
 	if f.Kind != Template {
 		return nil, problem.Advise("make a template of it with {strip}", "%s is a training checkpoint", f.path)
@@ -132,7 +132,7 @@ func (f *File) Model() (*models.Model, error) {
 func (f *File) Checkpoint() (*Checkpoint, error) {
 	if f.Kind != Training {
 		kind, advice := "a template", "to train on with its weights, name it as the model"
-		if f.header.Int8 != nil { // whose weights no training takes either
+		if f.header.Int8 != nil { // int8 weights cannot be trained
 			kind, advice = "an int8 template", f.header.Int8.Instead()
 		}
 		return nil, problem.Advise(advice, "%s is %s: it has nothing that only training needs", f.path, kind)

@@ -54,7 +54,7 @@ func pythonWithMsgpack(t *testing.T) string {
 	return ""
 }
 
-// listing is what the reader should print.
+// listing returns the output expected of the reader.
 func listing(t *testing.T, path string) string {
 	f, err := Open(path)
 	if err != nil {

@@ -54,8 +54,8 @@ func (r *Removed) set(s Set) {
 	}
 }
 
-// auxiliary returns g without the auxiliary head, whose tensors it counts; g itself
-// if there is none.
+// auxiliary returns g without its auxiliary head and counts the head's tensors. It returns g itself
+// if there is no such head.
 func (r *Removed) auxiliary(g *graph.Graph) (*graph.Graph, error) {
 	out, err := g.WithoutAuxiliary()
 	if err != nil || out == g {

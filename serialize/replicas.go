@@ -23,16 +23,17 @@ func IsReplicaSet(set string) bool { return strings.HasPrefix(set, replicaPrefix
 
 const weightsPrefix = "weights_"
 
-// WeightSet returns the name of the set of weights, averages and optimizer tensors of replica r, if
-// each replica has its own (parallel.LocalSGD). The state of the checkpoint has their average.
+// WeightSet returns the name of the set of weights, averages and optimizer tensors of replica r,
+// for runs with weights per replica (parallel.LocalSGD). The state of the checkpoint has their
+// average.
 func WeightSet(r int) string { return fmt.Sprint(weightsPrefix, r) }
 
 // IsWeightSet reports whether WeightSet returns this name for some replica.
 func IsWeightSet(set string) bool { return strings.HasPrefix(set, weightsPrefix) }
 
-// MergeReplicas returns a copy of c whose running statistics are merged by rule from
-// those of each replica. It is an error if c has no statistics by replica, as in runs
-// that merge them during training. c does not change.
+// MergeReplicas returns a copy of c with the running statistics of its replicas merged by rule. It
+// returns an error if c has no statistics per replica, as in runs that merge them during training.
+// c does not change.
 func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	layers, err := bn.Layers(c.Graph.Main)
 	if err != nil {

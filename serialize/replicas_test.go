@@ -20,7 +20,7 @@ func ofReplicas(t *testing.T) *Checkpoint {
 	return c
 }
 
-// What replicas keep is merged into a copy: pooled, the variance takes in that of
+// The statistics of replicas are merged into a copy. The pooled variance includes the variance of
 // the means.
 func TestMergeReplicas(t *testing.T) {
 	c := ofReplicas(t)

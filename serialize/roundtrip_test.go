@@ -67,7 +67,7 @@ func TestSameModelIsTheSameBytes(t *testing.T) {
 	}
 }
 
-// What is read may be changed, whatever becomes of the file.
+// The caller may change the tensors that it reads, even when the file changes.
 func TestReadModelOwnsItsTensors(t *testing.T) {
 	m, err := ReadModel(put(t, fileOf(t)))
 	if err != nil {
@@ -167,8 +167,8 @@ func TestWriteRefusesWhatIsIncomplete(t *testing.T) {
 	}
 }
 
-// TestInMemory: a file in memory is that on the disk, and what is read from it is the
-// caller's own.
+// TestInMemory checks that a file in memory equals the file on disk, and that the caller owns the
+// tensors that it reads.
 func TestInMemory(t *testing.T) {
 	m := tinyModel(t)
 	var file bytes.Buffer

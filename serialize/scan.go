@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// scan verifies that b is one MessagePack value with nothing behind it, not
-// nested deeper than maxDepth, of at most maxValues values, in which every
-// length fits what remains. After that a decoder can neither be made to
-// recurse without end nor to allocate more than the header calls for.
+// scan verifies that b is exactly one MessagePack value, not nested deeper than maxDepth, of at
+// most maxValues values, and that every length fits the remaining bytes. A decoder of such a value
+// cannot recurse without end, and cannot allocate more than the header needs.
 func scan(b []byte) error {
 	s := scanner{left: maxValues}
 	rest, err := s.value(b, maxDepth)
@@ -20,8 +19,8 @@ func scan(b []byte) error {
 
 type scanner struct{ left int } // values that may still come
 
-// The sizes of what follows the first byte, from 0xc4 on: the length field of
-// variable ones, and the data of fixed ones.
+// The sizes of the bytes after the first one, from 0xc4 on: the length field of variable values,
+// and the data of fixed ones.
 var (
 	lengthBytes = map[byte]int{0xc4: 1, 0xc5: 2, 0xc6: 4, 0xc7: 1, 0xc8: 2, 0xc9: 4, 0xd9: 1, 0xda: 2, 0xdb: 4,
 		0xdc: 2, 0xdd: 4, 0xde: 2, 0xdf: 4}
@@ -29,7 +28,7 @@ var (
 		0xd3: 8, 0xd4: 2, 0xd5: 3, 0xd6: 5, 0xd7: 9, 0xd8: 17}
 )
 
-// value returns what follows the first value of b.
+// value returns the bytes after the first value of b.
 func (s *scanner) value(b []byte, depth int) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, fmt.Errorf("ends in the middle of a value")
@@ -81,7 +80,7 @@ func skip(b []byte, n uint64) ([]byte, error) {
 	return b[n:], nil
 }
 
-// items returns what follows n values.
+// items returns the bytes after n values.
 func (s *scanner) items(b []byte, n uint64, depth int) ([]byte, error) {
 	if n > uint64(len(b)) {
 		return nil, fmt.Errorf("a list or map claims %d values, %d bytes are left", n, len(b))

@@ -8,11 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Strip returns the template of a checkpoint and a list of what it removed: replica
-// connections, and everything that only training needs. It is the inverse of
-// parallel.Wrap: graph and state are those that Wrap was given, without an auxiliary
-// head. Where the recipe saves the best epoch, its weights are those of it. The template
-// shares its tensors with c.
+// Strip returns the template of a checkpoint and a list of the removed parts: replica connections,
+// and everything that only training needs. It is the inverse of parallel.Wrap: it returns the graph
+// and state that Wrap received, without an auxiliary head. If the recipe saves the best epoch, the
+// template has the weights of that epoch. The template shares its tensors with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	if c.TakesBest() {
 		return StripBest(c)
@@ -20,7 +19,7 @@ func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	return StripLast(c)
 }
 
-// StripLast is Strip with the weights that c ends with, whatever the recipe says.
+// StripLast is Strip with the last weights of c, whatever the recipe saves.
 func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
 	if err == nil {
@@ -40,8 +39,8 @@ func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 	return m, removed, err
 }
 
-// Unwrap returns the model of a checkpoint for further training: that of Strip, but
-// with the auxiliary head.
+// Unwrap returns the model of a checkpoint for further training: the model of Strip with the
+// auxiliary head.
 func Unwrap(c *Checkpoint) (*models.Model, error) {
 	g, _, err := StripGraph(c.Graph)
 	if err != nil {
@@ -50,7 +49,7 @@ func Unwrap(c *Checkpoint) (*models.Model, error) {
 	return c.template(g)
 }
 
-// template returns the model of g, whose state c has.
+// template returns the model of g with the state of c.
 func (c *Checkpoint) template(g *graph.Graph) (*models.Model, error) {
 	m := &models.Model{Architecture: c.Architecture, Graph: g, State: map[string]tensor.Tensor{},
 		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe, FileTypes: c.FileTypes}
@@ -109,8 +108,8 @@ func newStripper(f *graph.Function, b *graph.Builder) *stripper {
 	return s
 }
 
-// origin follows moments back through all_reduce and select_moments to the
-// node that made them; nil if there is none.
+// origin follows moments back through all_reduce and select_moments to the node that made them. It
+// returns nil if it finds no such node.
 func (s *stripper) origin(v graph.Value) *graph.Node {
 	n := s.makers[v]
 	for n != nil && (n.Op == graph.AllReduce || n.Op == graph.SelectMoments) {

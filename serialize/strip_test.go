@@ -57,7 +57,7 @@ func TestStripLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	}
 }
 
-// A graph may declare what only training needs.
+// A graph may declare state that only training needs.
 func TestStripGraphLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	m := tinyModel(t)
 	g := wrapTiny(t, m.Graph, true)
@@ -73,7 +73,7 @@ func TestStripGraphLeavesOutWhatOnlyTrainingNeeds(t *testing.T) {
 	}
 }
 
-// What cannot be stripped makes no template.
+// A checkpoint that cannot be stripped gives an error and no template.
 func TestStripOfWhatIsNone(t *testing.T) {
 	for want, damage := range map[string]func(*Checkpoint){
 		"no batch norm can be made": func(c *Checkpoint) {

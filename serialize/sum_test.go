@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestSumOf compares sums made in pieces with those of the whole.
+// TestSumOf compares sums made in pieces with the sum of the whole.
 func TestSumOf(t *testing.T) {
 	b := make([]byte, 200<<10)
 	for i := range b {
@@ -41,8 +41,8 @@ func TestHeaderSum(t *testing.T) {
 	}
 }
 
-// TestBytesOfAFile holds the bytes of files to those of earlier builds: a new sum
-// here is a new container.
+// TestBytesOfAFile compares the bytes of files with those of earlier builds: a new sum here means a
+// new container.
 func TestBytesOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.bnc")
 	if err := WriteCheckpoint(path, tinyCheckpoint(t)); err != nil {
@@ -88,7 +88,7 @@ func TestNothingIsMissing(t *testing.T) {
 	}
 }
 
-// A header that no reader would take is not written.
+// A header that no reader would accept is not written.
 func TestHeaderThatIsTooLong(t *testing.T) {
 	m := tinyModel(t)
 	m.Recipe = append(append([]byte(`{"seed":"`), bytes.Repeat([]byte("1"), maxHeader)...), `"}`...)
@@ -97,8 +97,8 @@ func TestHeaderThatIsTooLong(t *testing.T) {
 	}
 }
 
-// TestWriteSummed compares sums made beside the writing with those of the file, for writes of
-// all sizes; after an error there is neither sum nor file.
+// TestWriteSummed compares the sums computed during writing with the sums of the files, for writes
+// of all sizes. After an error there is neither sum nor file.
 func TestWriteSummed(t *testing.T) {
 	for _, sizes := range [][]int{nil, {0}, {1}, {sumPiece}, {sumPiece - 1, 1, 1}, {7, 3*sumPiece + 5, 9},
 		{9 * sumPiece}, {(2*sumPieces + 1) * sumPiece}} {
@@ -111,7 +111,7 @@ func TestWriteSummed(t *testing.T) {
 				if _, err := w.Write(part); err != nil {
 					return err
 				}
-				clear(part) // the caller's memory is its own again
+				clear(part) // the caller may reuse its memory
 			}
 			return nil
 		})

@@ -9,9 +9,10 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// WriteSummed is regular.WriteLocked, and returns the SHA-256 of the file, in hex: whatever writes a
-// model does so under the lock that a training holds on its files. The sum is computed in another
-// goroutine while the file is written, since without SHA instructions it takes as long as the rest.
+// WriteSummed is regular.WriteLocked and returns the SHA-256 of the file, in hex. All writers of
+// models use it, and so hold the lock that protects the files of a training. Another goroutine
+// computes the sum while the file is written, because without SHA instructions the sum needs as
+// long as the rest.
 func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	s := newSummer()
 	err := regular.WriteLocked(path, 0o666, func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
@@ -22,14 +23,14 @@ func WriteSummed(path string, write func(io.Writer) error) (string, error) {
 	return hex.EncodeToString(sum), nil
 }
 
-// A piece is what is copied and summed at a time. There are as many at most as a large
-// tensor fills: it is summed while the next one is read and checked.
+// A piece is the unit of copying and summing. There are at most as many pieces as a large tensor
+// fills, so that the tensor is summed while the next one is read and checked.
 const (
 	sumPiece  = 256 << 10
 	sumPieces = 64
 )
 
-// summer sums what is written to it in a goroutine of its own, which ends with end.
+// summer sums the bytes written to it in a separate goroutine, which ends with end.
 type summer struct {
 	piece []byte // being filled
 	made  int    // pieces
@@ -52,7 +53,7 @@ func newSummer() *summer {
 	return s
 }
 
-// Write takes a copy of p. There is no error.
+// Write copies p. It returns no error.
 func (s *summer) Write(p []byte) (int, error) {
 	for left := p; len(left) > 0; {
 		if s.piece == nil {

@@ -46,7 +46,7 @@ func (v *verification) all(table []entry, tensors []named, cores int, after func
 	return nil
 }
 
-// verify returns an error if t is not what was written.
+// verify returns an error if the checksum of t differs from its entry.
 func (e *entry) verify(t tensor.Tensor) error {
 	if !bytes.Equal(sumOf(t.Bytes), e.SHA256) {
 		return problem.Advise("take another copy", "%v: its checksum differs: the file is damaged", e)
@@ -66,7 +66,7 @@ func sumOf(b []byte) []byte {
 	return h.Sum(nil)
 }
 
-// wait returns what was found.
+// wait waits for the verification and returns its result.
 func (v *verification) wait() error {
 	<-v.done
 	return v.err

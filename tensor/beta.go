@@ -2,16 +2,17 @@ package tensor
 
 import "math"
 
-// Beta returns a number of the beta distribution whose parameters are both a: X/(X+Y) of two numbers of
-// the gamma distribution.
+// Beta returns a number of the beta distribution with both parameters equal to a: X/(X+Y) of two
+// numbers of the gamma distribution.
 func (d *Draws) Beta(a float64) float64 {
 	x := d.logGamma(a)
 	y := d.logGamma(a)
 	return 1 / (1 + Exp(min(max(y-x, -700), 700)))
 }
 
-// logGamma returns the logarithm of a number of the gamma distribution of shape a (Marsaglia, Tsang 2000,
-// A Simple Method for Generating Gamma Variables). Below 1 it is that of a+1 plus log(U)/a, U drawn first.
+// logGamma returns the logarithm of a number of the gamma distribution of shape a (Marsaglia, Tsang
+// 2000, A Simple Method for Generating Gamma Variables). For a < 1 it is log(U)/a plus the
+// logarithm for shape a+1. U is drawn first.
 func (d *Draws) logGamma(a float64) float64 {
 	below := 0.0
 	if a < 1 {

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Tolerance says how far an element may be from the one that is wanted:
-// Absolute + Relative * scale. The scale of an element is the size of the
-// wanted one, or what Scale says, a tensor of the same shape and type. The
-// zero Tolerance asks for equal bits.
+// Tolerance bounds the error of an element by Absolute + Relative * scale. The scale is the
+// magnitude of the wanted element, or the element of Scale, a tensor of the same shape and type.
+// The zero Tolerance requires equal bits.
 type Tolerance struct {
 	Absolute float64
 	Relative float64
@@ -69,7 +68,7 @@ func bitDistance(a, b Tensor, i int) float64 {
 	return 1
 }
 
-// differ applies error and bound to every element and describes what is too far.
+// differ applies error and bound to every element and describes the elements beyond the bound.
 func differ(got, want Tensor, of func(i int) (err, bound float64)) error {
 	bad, first, worst, excess := 0, 0, 0, 0.0
 	n := got.Count()

@@ -60,8 +60,8 @@ func ParseDType(name string) (DType, error) {
 	return 0, fmt.Errorf("unknown tensor type %q", name)
 }
 
-// Element lists the Go types that View can give. F16 and BF16 have no Go type
-// of their own: convert them with ToF32.
+// Element lists the Go types that View can return. F16 and BF16 have no Go type: convert them with
+// ToF32.
 type Element interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool
 }

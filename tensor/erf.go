@@ -2,7 +2,7 @@ package tensor
 
 import "math"
 
-// erfFirst is the first place k/8 of erfTable; what is nearer to 0 than half way to it is a series.
+// erfFirst is the first place k/8 of erfTable. Numbers nearer to 0 than half of it use a series.
 const erfFirst = 7
 
 // twoOverRootPi is the derivative of erf at 0.
@@ -15,13 +15,13 @@ func Erf(x float64) float64 {
 	case x != x:
 		return x
 	case a < (erfFirst-0.5)/8:
-		// x is taken out of the series, so that what is rounded is small.
+		// x is added at the end, so that the rounded terms are small.
 		return x + float64(x*horner(float64(x*x), erfTaylor[:]))
 	case a >= (erfFirst+float64(len(erfTable))-0.5)/8: // 1 - erf is below half a unit
 		return math.Copysign(1, x)
 	}
-	// Taylor at c = k/8: erf(c + d) = erf(c) + 2/sqrt(pi)*e^(-c*c) * (d - c*d^2 + ...),
-	// whose terms follow the recurrence of Hermite's polynomials.
+	// Taylor at c = k/8: erf(c + d) = erf(c) + 2/sqrt(pi)*e^(-c*c) * (d - c*d^2 + ...). The terms
+	// follow the recurrence of Hermite's polynomials.
 	k := math.Floor(float64(8*a) + 0.5)
 	c, e := float64(k/8), erfTable[int(k)-erfFirst] // float64: the quotient is a product
 	d := a - c

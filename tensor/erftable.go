@@ -2,7 +2,7 @@ package tensor
 
 // Made by testdata/erf.py.
 
-// erfTable holds erf(k/8) for k from erfFirst on: the nearest float64, and what is missing.
+// erfTable holds erf(k/8) for k >= erfFirst: the nearest float64 and the remainder.
 var erfTable = [...][2]float64{
 	{0x1.91724951b8fc6p-01, -0x1.27912dd352f8bp-55},
 	{0x1.af767a741088bp-01, -0x1.c97f778122797p-56},

@@ -17,8 +17,7 @@ func Example() {
 	// 1 of 6 elements of f32[2,3] differ: first [1 2]: got 7, want 6
 }
 
-// What is drawn depends on the seed, its purpose and where it is used, never on
-// what was drawn before.
+// Draws depend on the seed, their purpose and the place of use, never on earlier draws.
 func ExamplePhilox() {
 	d := tensor.NewPhilox(42, tensor.StreamOrder).Draws(3, 0) // epoch 3, sample 0
 	fmt.Println(d.Perm(5))

@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// Mapped is a file mapped into memory, read-only. Tensors may be views of its
-// bytes. A write to them ends the process, and so does reading behind the end of
-// a file that was truncated meanwhile, unless debug.SetPanicOnFault is on.
+// Mapped is a file mapped into memory, read-only. Tensors may be views of its bytes. A write to
+// them ends the process. So does reading past the end of a file that was truncated meanwhile,
+// unless debug.SetPanicOnFault is on.
 type Mapped struct {
 	Bytes      []byte
 	file       *os.File    // nil where the bytes are a copy
@@ -44,8 +44,8 @@ func Map(path string) (*Mapped, error) {
 	return m, nil
 }
 
-// MappedAt returns the mapped file that b lies in, and the offset of b in it; nil for memory that
-// is not a file's. A caller that stores b calls Retain.
+// MappedAt returns the mapped file that contains b, and the offset of b in it. It returns nil for
+// other memory. A caller that stores b calls Retain.
 func MappedAt(b []byte) (m *Mapped, offset int64) {
 	if len(b) == 0 {
 		return nil, 0
@@ -60,15 +60,15 @@ func MappedAt(b []byte) (m *Mapped, offset int64) {
 	return nil, 0
 }
 
-// offset returns where in m the bytes b begin, and whether they lie in it.
+// offset returns the offset of b in m, and whether m contains b.
 func (m *Mapped) offset(b []byte) (int64, bool) {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))
 	size := uintptr(len(m.Bytes))
 	return int64(at), at < size && uintptr(len(b)) <= size-at
 }
 
-// Path is where other processes of the user find the very file, whatever lies
-// at its name by now; "" where there is no such place.
+// Path returns a path at which other processes of the user can open the same file, even if its name
+// now refers to another file. It returns "" if there is no such path.
 func (m *Mapped) Path() string {
 	if m.file == nil || runtime.GOOS != "linux" {
 		return ""

@@ -2,11 +2,10 @@ package tensor
 
 import "math"
 
-// The functions below give the same bits on every machine, which those of
-// package math do not: there the compiler or the assembly may fuse x*y + z.
-// Here a product that is added to something stands in float64(), which forbids
-// fusing. Their error is below 1 unit in the last
-// place, that of Tanh below 3.
+// The functions below give the same bits on every machine. The functions of package math do not:
+// there the compiler or the assembly may fuse x*y + z. Here every product that is part of a sum is
+// wrapped in float64(), which forbids fusing. The error is below 1 unit in the last place, for Tanh
+// below 3.
 
 // Exp returns e**x.
 func Exp(x float64) float64 {

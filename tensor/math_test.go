@@ -43,7 +43,7 @@ func exactExp(x float64) *big.Float {
 	return sum
 }
 
-// exactLog is one Newton step from math.Log, whose error it squares, twice.
+// exactLog improves math.Log by one step of Halley's method, applied twice.
 func exactLog(x float64) *big.Float {
 	y := bigFloat(math.Log(x))
 	// y + 2*(x - e^y)/(x + e^y) (Halley); e^y by exactExp of y's two halves.

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Stream separates the uses of one seed: draws of two streams are independent.
-// The numbers are part of what a recipe means: they never change.
+// Stream separates the uses of one seed: draws of two streams are independent. The numbers are part
+// of a recipe's meaning and never change.
 type Stream uint32
 
 // The streams. The n-th dropout node of a graph (n = 0, 1, ...) draws from
@@ -30,9 +30,9 @@ type Philox struct {
 	Key [2]uint32
 }
 
-// NewPhilox returns the generator of a seed and a stream. Both together have
-// more bits than a key, so the key is the first two words of the block that
-// the seed's own key (low word, high word) has at the counter (stream, 0, 0, 0).
+// NewPhilox returns the generator of a seed and a stream. Seed and stream together have more bits
+// than a key, so the key is the first two words of the block that the key (low word, high word) of
+// the seed gives at the counter (stream, 0, 0, 0).
 func NewPhilox(seed uint64, s Stream) Philox {
 	w := philox4x32([4]uint32{uint32(s)}, [2]uint32{uint32(seed), uint32(seed >> 32)})
 	return Philox{Key: [2]uint32{w[0], w[1]}}
@@ -80,8 +80,8 @@ type Draws struct {
 	spared bool
 }
 
-// Stream returns the numbers of another use of the same sample in the same epoch, from their first
-// on: those of the generator whose seed is the key of d's.
+// Stream returns independent draws for the same sample and epoch, from their start. Their generator
+// has the key of d's generator as seed.
 func (d *Draws) Stream(s Stream) Draws {
 	return NewPhilox(uint64(d.p.Key[1])<<32|uint64(d.p.Key[0]), s).Draws(d.epoch, d.sample)
 }
@@ -101,14 +101,13 @@ func (d *Draws) Uint32() uint32 {
 // Float32 returns Unit(d.Uint32()): uniform in [0, 1).
 func (d *Draws) Float32() float32 { return Unit(d.Uint32()) }
 
-// Float64 returns a number in [0, 1), uniform in steps of 2^-53. It takes two
-// words.
+// Float64 returns a number in [0, 1), uniform in steps of 2^-53. It uses two words.
 func (d *Draws) Float64() float64 {
 	hi, lo := uint64(d.Uint32()), uint64(d.Uint32())
 	return float64((hi<<32|lo)>>11) * 0x1p-53
 }
 
-// Between returns a number in [lo, hi), uniform. It takes two words.
+// Between returns a number in [lo, hi), uniform. It uses two words.
 func (d *Draws) Between(lo, hi float64) float64 {
 	return lo + float64((hi-lo)*d.Float64())
 }
@@ -140,9 +139,8 @@ func (d *Draws) Perm(n int) []int {
 	return p
 }
 
-// Normal returns a number of the standard normal distribution. Every second
-// call takes two words and gives both numbers of NormalPair, one after the
-// other.
+// Normal returns a number of the standard normal distribution. Every second call uses two words for
+// the two numbers of NormalPair, which are returned one after the other.
 func (d *Draws) Normal() float64 {
 	if d.spared {
 		d.spared = false

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The vectors are those of the authors: Random123, tests/kat_vectors, the
-// lines "philox4x32 10".
+// The vectors come from the authors: Random123, tests/kat_vectors, the lines "philox4x32 10".
 func TestPhiloxVectors(t *testing.T) {
 	for _, c := range []struct {
 		counter [4]uint32

@@ -2,10 +2,9 @@ package tensor
 
 import "math"
 
-// Pow returns x**y, to within 1 unit in the last place, and exactly where a
-// float64 is the result. Special cases are those of C and IEEE 754: 1 for y = 0
-// and for x = 1, whatever the other is; NaN for x below 0 where y is no whole
-// number; the sign of x where y is odd.
+// Pow returns x**y, to within 1 unit in the last place, and exactly if the result is a float64.
+// Special cases follow C and IEEE 754: 1 for y = 0 and for x = 1, even if the other is NaN; NaN for
+// x < 0 and y that is not an integer; the sign of x for odd y.
 func Pow(x, y float64) float64 {
 	size := math.Abs(x)
 	whole := y == math.Floor(y)
@@ -55,9 +54,8 @@ func power(x, y float64) float64 {
 	return expOf(p, math.FMA(y, high, -p)+float64(y*low))
 }
 
-// logParts returns the logarithm of x as the sum of two numbers, of which the first
-// is the logarithm to within a unit in the last place, and both together to within
-// 2**-65 of it. math.FMA is exact on every machine.
+// logParts returns the logarithm of x as the sum of two numbers. The first is within a unit in the
+// last place of the logarithm, and the sum within 2**-65 of it. math.FMA is exact on every machine.
 func logParts(x float64) (high, low float64) {
 	m, e := math.Frexp(x) // m in [1/2, 1)
 	if m < math.Sqrt2/2 {

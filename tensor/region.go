@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// Region is memory for tensors that other processes of the user can map as they map files, so that
-// weights which are written to a device of this machine lie in memory once. Where there is no such memory,
-// and for small tensors, it is the heap. The zero value is empty, and nil is the heap. One goroutine at a
-// time uses a Region.
+// Region is memory for tensors that other processes of the user can map like files, so that weights
+// written to a device of this machine are stored only once. Small tensors use the heap, and so do
+// all tensors on systems without such memory. The zero value is empty, and nil is the heap. A
+// Region must not be used by several goroutines at once.
 type Region struct {
 	files []*Mapped
 	free  []byte   // of the last file
@@ -16,7 +16,7 @@ type Region struct {
 }
 
 const (
-	leastInRegion = 64 << 10  // bytes from which on a tensor is worth whole pages
+	leastInRegion = 64 << 10  // bytes; smaller tensors are not worth whole pages
 	fileOfRegion  = 256 << 20 // bytes that a file has at least: no memory before they are written
 	pageOfRegion  = 4 << 10
 )
@@ -32,7 +32,7 @@ func (r *Region) New(d DType, shape ...int) Tensor {
 	return New(d, shape...)
 }
 
-// take returns n zeros, nil where the system has no such memory.
+// take returns n zeros, or nil if the system has no such memory.
 func (r *Region) take(n int) []byte {
 	whole := (n + pageOfRegion - 1) &^ (pageOfRegion - 1)
 	if whole > len(r.free) {
@@ -51,8 +51,8 @@ func (r *Region) take(n int) []byte {
 	return b
 }
 
-// Adopt puts all large tensors into r that are not in a file, and gives the memory of those back that
-// are no part of all any more.
+// Adopt moves all large tensors that are not in a file into r, and frees the memory of tensors that
+// are no longer in all.
 func (r *Region) Adopt(all map[string]Tensor) {
 	moved := map[*byte]Tensor{}
 	for name, t := range all {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newRegionFile returns n zeros that lie in a file without a name; nil where the system has none.
+// newRegionFile returns n zeros in a file without a name, or nil if the system has no such files.
 func newRegionFile(n int) *Mapped {
 	fd, err := unix.MemfdCreate("tensors", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -28,7 +28,7 @@ func newRegionFile(n int) *Mapped {
 	return m
 }
 
-// giveBack frees the pages of b, which lies in one of files and begins with a page.
+// giveBack frees the pages of b, which is in one of files and begins at a page.
 func giveBack(files []*Mapped, b []byte) {
 	for _, m := range files {
 		if at, ok := m.offset(b); ok {

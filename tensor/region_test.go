@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// What lies in a region has a path at which it can be mapped again, with the same bytes; small tensors
-// have none.
+// Tensors in a region have a path at which the same bytes can be mapped again; small tensors have
+// no path.
 func TestRegion(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the heap serves here")

@@ -1,11 +1,10 @@
 // Package tensor holds host tensors: a data type, a shape and bytes.
 //
-// Use it to give data to devices and to read what they return.
+// Use it to give data to devices and to read their results.
 //
-// A Tensor is a plain value. Its elements lie in row-major order, little
-// endian, without gaps, in one byte slice that the tensor may share with
-// others (a view) and with a memory-mapped file. Nothing in this package
-// computes with tensors: that is what devices are for.
+// A Tensor is a plain value. Its elements are in row-major order, little endian, without gaps, in
+// one byte slice that the tensor may share with others (a view) and with a memory-mapped file. This
+// package does not compute with tensors: devices do.
 package tensor
 
 import (
@@ -19,8 +18,7 @@ import (
 // line, and the widest vector register of any machine we know.
 const Alignment = 64
 
-// Tensor is a typed, shaped view of bytes. The zero Tensor has no type and
-// stands for "no tensor".
+// Tensor is a typed, shaped view of bytes. The zero Tensor has no type and means "no tensor".
 type Tensor struct {
 	DType DType
 	Shape []int  // rank 0 is a scalar
@@ -81,7 +79,7 @@ func View[T Element](t Tensor) []T {
 	return unsafe.Slice((*T)(p), len(t.Bytes)/int(unsafe.Sizeof(zero)))
 }
 
-// Aligned reports whether the bytes are aligned for the type: View takes them.
+// Aligned reports whether the bytes are aligned for the type, as View requires.
 func (t Tensor) Aligned() bool {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(t.Bytes)))%uintptr(t.DType.Size()) == 0
 }
@@ -101,7 +99,7 @@ func (t Tensor) I64() []int64 { return View[int64](t) }
 // U8 returns View[uint8](t).
 func (t Tensor) U8() []uint8 { return View[uint8](t) }
 
-// IsZero reports whether t is the zero Tensor, which stands for "no tensor".
+// IsZero reports whether t is the zero Tensor, which means "no tensor".
 func (t Tensor) IsZero() bool { return t.DType == 0 }
 
 // Count returns the number of elements.
@@ -118,7 +116,7 @@ func (t Tensor) Rows(from, to int) Tensor {
 	return Tensor{DType: t.DType, Shape: shape, Bytes: t.Bytes[from*row : to*row : to*row]}
 }
 
-// Reshape returns a view of t with another shape of as many elements.
+// Reshape returns a view of t with another shape and the same number of elements.
 func (t Tensor) Reshape(shape ...int) Tensor {
 	if Count(shape) != t.Count() {
 		panic(fmt.Sprintf("tensor.Reshape: %v does not hold as many elements as %v", shape, t.Shape))
@@ -173,7 +171,7 @@ func CheckShape(d DType, shape []int) error {
 	return err
 }
 
-// Size returns the bytes that a tensor of type d and the given shape takes.
+// Size returns the number of bytes of a tensor of type d and the given shape.
 func Size(d DType, shape []int) (int, error) {
 	if !d.Valid() {
 		return 0, fmt.Errorf("unknown tensor type %d", uint8(d))

@@ -20,7 +20,7 @@ type header struct {
 	Recipe       string            `msgpack:"recipe"` // JSON; "" if unknown
 	Tensors      list[entry]       `msgpack:"tensors"`
 	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
-	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // in templates of the best epoch, and in checkpoints with SetBest
+	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // with the weights of the best epoch
 	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
 	Types        list[outputType]  `msgpack:"types,omitempty"`    // of outputs in another program's file
 }

@@ -65,7 +65,7 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	if p == nil {
 		return graph.Type{}, fmt.Errorf("its type is not given")
 	}
-	d, err := dtype(p.ElemType)
+	d, err := onnxpb.DType(p.ElemType)
 	if err != nil {
 		return graph.Type{}, err
 	}

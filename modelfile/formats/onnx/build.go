@@ -16,22 +16,12 @@ func (w *writer) info(name string, t graph.Type) *onnxpb.ValueInfoProto {
 		shape.Dim = append(shape.Dim, &onnxpb.TensorShapeProto_Dimension{DimValue: proto.Int64(int64(n))})
 	}
 	return &onnxpb.ValueInfoProto{Name: name, Type: &onnxpb.TypeProto{
-		TensorType: &onnxpb.TypeProto_Tensor{ElemType: int32(number(t.DType)), Shape: shape}}}
-}
-
-// number returns the number of a type in ONNX.
-func number(d tensor.DType) onnxpb.TensorProto_DataType {
-	for n, have := range dtypes {
-		if have == d {
-			return n
-		}
-	}
-	return onnxpb.TensorProto_UNDEFINED
+		TensorType: &onnxpb.TypeProto_Tensor{ElemType: int32(onnxpb.Number(t.DType)), Shape: shape}}}
 }
 
 // initializer adds a constant.
 func (w *writer) initializer(name string, t tensor.Tensor) string {
-	p := &onnxpb.TensorProto{Name: name, DataType: int32(number(t.DType)), RawData: t.Bytes}
+	p := &onnxpb.TensorProto{Name: name, DataType: int32(onnxpb.Number(t.DType)), RawData: t.Bytes}
 	for _, n := range t.Shape {
 		p.Dims = append(p.Dims, int64(n))
 	}
@@ -61,24 +51,4 @@ func (w *writer) add(op string, in []string, out string, attrs ...*onnxpb.Attrib
 	w.g.Node = append(w.g.Node, &onnxpb.NodeProto{OpType: op, Name: out, Input: in, Output: []string{out},
 		Attribute: attrs})
 	return out
-}
-
-func intAttr(name string, v int) *onnxpb.AttributeProto {
-	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_INT, I: proto.Int64(int64(v))}
-}
-
-func floatAttr(name string, v float64) *onnxpb.AttributeProto {
-	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_FLOAT, F: proto.Float32(float32(v))}
-}
-
-func textAttr(name, v string) *onnxpb.AttributeProto {
-	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_STRING, S: []byte(v)}
-}
-
-func intsAttr(name string, l ...int) *onnxpb.AttributeProto {
-	a := &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_INTS}
-	for _, n := range l {
-		a.Ints = append(a.Ints, int64(n))
-	}
-	return a
 }

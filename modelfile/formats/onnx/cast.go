@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -13,7 +14,7 @@ import (
 // cast passes floats on, whatever their width: values of the graph are f32. As
 // truth values they are 1 where they are not 0, as integers what stands before the point.
 func cast(c *call) []value {
-	d, err := dtype(int32(c.int("to", 0)))
+	d, err := onnxpb.DType(int32(c.int("to", 0)))
 	if err != nil {
 		c.fail("%w", err)
 		return nil
@@ -107,14 +108,14 @@ func (r *reader) findOtherFloats() {
 // storedType is the type that operand i has in the file, where constant halves are halves yet.
 func (c *call) storedType(i int) tensor.DType {
 	for _, p := range c.src.Initializer {
-		if d, err := dtype(p.DataType); err == nil && p.Name == c.n.Input[i] {
+		if d, err := onnxpb.DType(p.DataType); err == nil && p.Name == c.n.Input[i] {
 			return d
 		}
 	}
 	for _, n := range c.src.Node {
 		if n.OpType == "Constant" && n.Output[0] == c.n.Input[i] {
 			for _, a := range n.Attribute {
-				if d, err := dtype(a.GetT().GetDataType()); err == nil && a.Name == "value" {
+				if d, err := onnxpb.DType(a.GetT().GetDataType()); err == nil && a.Name == "value" {
 					return d
 				}
 			}

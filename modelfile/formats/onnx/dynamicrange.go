@@ -1,6 +1,9 @@
 package onnx
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // dynamic is DynamicQuantizeLinear: the range of all numbers gives their scale. Here each row is quantised
 // by its own, as in a batch of 1, so that no answer depends on the rows beside it.
@@ -27,7 +30,7 @@ func (p *expansion) dynamic() {
 	}
 	number := func(v float32) string { return p.constant(tensor.Scalar(v)) }
 	extreme := func(reduce, meet string) string {
-		of := p.node(reduce, []string{x}, intsAttr("axes", axes...), intAttr("keepdims", 1))
+		of := p.node(reduce, []string{x}, onnxpb.IntsAttr("axes", axes...), onnxpb.IntAttr("keepdims", 1))
 		return p.node(meet, []string{of, number(0)})
 	}
 	low, high := extreme("ReduceMin", "Min"), extreme("ReduceMax", "Max")

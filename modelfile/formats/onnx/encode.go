@@ -97,7 +97,7 @@ func withFloats(op string, names ...string) func(*encoding) {
 	return func(e *encoding) {
 		var attrs []*onnxpb.AttributeProto
 		for _, name := range names {
-			attrs = append(attrs, floatAttr(name, e.n.Float(name)))
+			attrs = append(attrs, onnxpb.FloatAttr(name, e.n.Float(name)))
 		}
 		e.is(op, attrs...)
 	}
@@ -173,7 +173,7 @@ func encodePrelu(e *encoding) {
 
 func encodeSoftmax(e *encoding) {
 	op := map[graph.Op]string{graph.Softmax: "Softmax", graph.LogSoftmax: "LogSoftmax"}[e.n.Op]
-	e.is(op, intAttr("axis", e.n.Int("axis")+1))
+	e.is(op, onnxpb.IntAttr("axis", e.n.Int("axis")+1))
 }
 
 // encodeAffine writes a product and a sum, except for those that change nothing.
@@ -203,11 +203,11 @@ func encodeReduce(e *encoding) {
 	if e.n.Op != graph.ReduceSum {
 		op := map[graph.Op]string{graph.ReduceMean: "ReduceMean", graph.ReduceMax: "ReduceMax",
 			graph.ReduceMin: "ReduceMin", graph.ReduceProd: "ReduceProd"}[e.n.Op]
-		e.is(op, intsAttr("axes", axes...), intAttr("keepdims", keep))
+		e.is(op, onnxpb.IntsAttr("axes", axes...), onnxpb.IntAttr("keepdims", keep))
 		return
 	}
 	e.in = append(e.in, e.ints(e.out+".axes", axes...))
-	e.is("ReduceSum", intAttr("keepdims", keep))
+	e.is("ReduceSum", onnxpb.IntAttr("keepdims", keep))
 }
 
 func encodeBroadcast(e *encoding) {

@@ -34,29 +34,31 @@ func (e *encoding) zero(n int) {
 	}
 }
 
+// comparisonOps are the operators of the comparisons that have one.
+var comparisonOps = map[string]string{"equal": "Equal", "greater": "Greater", "greater_equal": "GreaterOrEqual",
+	"less": "Less", "less_equal": "LessOrEqual"}
+
 // encodeCompare writes truth values as the floats that they are here.
 func encodeCompare(e *encoding) {
 	e.raise()
 	e.zero(2)
 	of := e.n.Text("of")
-	for op, name := range comparisons {
-		if name == of {
-			e.floats(e.intermediate(op, ".truth", e.in))
-			return
-		}
+	if op, ok := comparisonOps[of]; ok {
+		e.floats(e.intermediate(op, ".truth", e.in))
+		return
 	}
 	e.floats(e.intermediate("Not", ".truth", []string{e.intermediate("Equal", ".equal", e.in)}))
 }
 
 // floats casts truth values to the result.
 func (e *encoding) floats(truth string) {
-	e.add("Cast", []string{truth}, e.out, intAttr("to", int(onnxpb.TensorProto_FLOAT)))
+	e.add("Cast", []string{truth}, e.out, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 }
 
 func encodeWhere(e *encoding) {
 	e.raise()
 	e.zero(3)
-	e.in[0] = e.intermediate("Cast", ".truth", []string{e.in[0]}, intAttr("to", int(onnxpb.TensorProto_BOOL)))
+	e.in[0] = e.intermediate("Cast", ".truth", []string{e.in[0]}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_BOOL)))
 	e.is("Where")
 }
 

@@ -47,11 +47,11 @@ func encodeSumInt8(e *encoding) {
 	weight := e.m.State[e.f.Values[e.n.In[1]].State]
 	channels := func(suffix, x string, d tensor.DType) string {
 		zero := e.initializer(e.takenNames.Free(e.out+suffix+".zero"), tensor.New(d, weight.Shape[0]))
-		return e.intermediate("DequantizeLinear", suffix, []string{x, by, zero}, intAttr("axis", 0))
+		return e.intermediate("DequantizeLinear", suffix, []string{x, by, zero}, onnxpb.IntAttr("axis", 0))
 	}
 	in := []string{e.dequantised(".x", e.in[0], 1, e.n.Int("x_zero")), channels(".weight", e.in[1], tensor.I8),
 		channels(".bias", e.in[2], tensor.I32)}
-	op, attrs := "Gemm", []*onnxpb.AttributeProto{intAttr("transB", 1)}
+	op, attrs := "Gemm", []*onnxpb.AttributeProto{onnxpb.IntAttr("transB", 1)}
 	if e.n.Op == graph.ConvInt8 {
 		op, attrs = "Conv", convAttrs(e)
 	}
@@ -86,7 +86,7 @@ func encodeAvgPoolInt8(e *encoding) {
 
 // encodeTableInt8 picks from the table, which holds for any function.
 func encodeTableInt8(e *encoding) {
-	at := e.intermediate("Cast", ".at", e.in[:1], intAttr("to", int(onnxpb.TensorProto_INT32)))
+	at := e.intermediate("Cast", ".at", e.in[:1], onnxpb.IntAttr("to", int(onnxpb.TensorProto_INT32)))
 	e.add("Gather", []string{e.in[1], at}, e.out)
 }
 

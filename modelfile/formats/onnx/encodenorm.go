@@ -3,6 +3,7 @@ package onnx
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -37,14 +38,14 @@ func encodeLayerNorm(e *encoding) {
 			scale = e.filled(e.out+".ones", 1, e.shape(0)[axes[0]:]...)
 		}
 		e.in = []string{e.in[0], scale, e.operand(2)}
-		e.is("LayerNormalization", intAttr("axis", axes[0]+1), floatAttr("epsilon", e.n.Float("eps")))
+		e.is("LayerNormalization", onnxpb.IntAttr("axis", axes[0]+1), onnxpb.FloatAttr("epsilon", e.n.Float("eps")))
 		return
 	}
 	for i := range axes {
 		axes[i]++
 	}
 	mean := func(suffix, x string) string {
-		return e.intermediate("ReduceMean", suffix, []string{x}, intsAttr("axes", axes...), intAttr("keepdims", 1))
+		return e.intermediate("ReduceMean", suffix, []string{x}, onnxpb.IntsAttr("axes", axes...), onnxpb.IntAttr("keepdims", 1))
 	}
 	centred := e.intermediate("Sub", ".centred", []string{e.in[0], mean(".mean", e.in[0])})
 	variance := mean(".variance", e.intermediate("Mul", ".squares", []string{centred, centred}))
@@ -72,7 +73,7 @@ func (e *encoding) scaled(op string, in []string, more int) {
 // encodeGroupNorm writes InstanceNormalization: of the channels, or of the groups between two
 // Reshapes.
 func encodeGroupNorm(e *encoding) {
-	s, groups, eps := e.shape(0), e.n.Int("groups"), floatAttr("epsilon", e.n.Float("eps"))
+	s, groups, eps := e.shape(0), e.n.Int("groups"), onnxpb.FloatAttr("epsilon", e.n.Float("eps"))
 	scale, bias := e.operand(1), e.operand(2)
 	whole := groups == s[0] && len(s) > 1
 	if !whole || scale == "" {

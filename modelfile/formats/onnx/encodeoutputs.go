@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -30,8 +31,8 @@ func (w *writer) outputs() {
 // picked writes an output that is the place of the largest of another one.
 func (w *writer) picked(o models.OutputInfo) {
 	of := w.f.Outputs[o.Of].Value
-	at := w.add("ArgMax", []string{w.name(of)}, w.takenNames.Free(o.Name+".place"), intAttr("axis", 1),
-		intAttr("keepdims", 0))
+	at := w.add("ArgMax", []string{w.name(of)}, w.takenNames.Free(o.Name+".place"), onnxpb.IntAttr("axis", 1),
+		onnxpb.IntAttr("keepdims", 0))
 	if !slices.Equal(w.f.Values[of].Type.Shape[1:], o.Type.Shape) {
 		shape := w.ints(o.Name+".shape", append([]int{0}, o.Type.Shape...)...)
 		at = w.add("Reshape", []string{at, shape}, w.takenNames.Free(o.Name+".shaped"))
@@ -58,9 +59,9 @@ func (w *writer) typed(x, name string, is, want tensor.DType) {
 			least := w.scalar(name+".min", float64(bounds[0]))
 			most := w.scalar(name+".max", float64(bounds[1]))
 			x = w.add("Clip", []string{x, least, most}, w.takenNames.Free(name+".cut"))
-			i64 := intAttr("to", int(number(tensor.I64)))
+			i64 := onnxpb.IntAttr("to", int(onnxpb.Number(tensor.I64)))
 			x = w.add("Cast", []string{x}, w.takenNames.Free(name+".whole"), i64)
 		}
-		w.add("Cast", []string{x}, name, intAttr("to", int(number(want))))
+		w.add("Cast", []string{x}, name, onnxpb.IntAttr("to", int(onnxpb.Number(want))))
 	}
 }

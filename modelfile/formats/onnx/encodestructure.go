@@ -4,10 +4,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func encodeConcat(e *encoding) { e.is("Concat", intAttr("axis", e.n.Int("axis")+1)) }
+func encodeConcat(e *encoding) { e.is("Concat", onnxpb.IntAttr("axis", e.n.Int("axis")+1)) }
 
 func encodeSlice(e *encoding) {
 	begin, end, step := e.n.Ints("begin"), e.n.Ints("end"), e.n.SliceStep()
@@ -22,7 +23,7 @@ func encodeSlice(e *encoding) {
 
 func encodeTake(e *encoding) {
 	e.in = append(e.in, e.ints(e.out+".index", e.n.Ints("index")...))
-	e.is("Gather", intAttr("axis", e.n.Int("axis")+1))
+	e.is("Gather", onnxpb.IntAttr("axis", e.n.Int("axis")+1))
 }
 
 func encodePad(e *encoding) {
@@ -41,7 +42,7 @@ func encodeTranspose(e *encoding) {
 	for _, a := range e.n.Ints("perm") {
 		perm = append(perm, a+1)
 	}
-	e.is("Transpose", intsAttr("perm", perm...))
+	e.is("Transpose", onnxpb.IntsAttr("perm", perm...))
 }
 
 // encodeUpsample writes scales: sizes would fix the length of the batch.
@@ -58,8 +59,8 @@ func encodeUpsample(e *encoding) {
 		e.fail("node %s: nearest from %v to %v, which is no whole factor, is not written", e.out, from, to)
 	}
 	e.in = append(e.in, "", e.initializer(e.takenNames.Free(e.out+".scales"), tensor.Of(scales, 4)))
-	e.is("Resize", textAttr("mode", mode), textAttr("coordinate_transformation_mode", coordinates),
-		textAttr("nearest_mode", rounding))
+	e.is("Resize", onnxpb.TextAttr("mode", mode), onnxpb.TextAttr("coordinate_transformation_mode", coordinates),
+		onnxpb.TextAttr("nearest_mode", rounding))
 }
 
 // scale returns a factor s for which floor(from*s) is to, in f32 and in f64.

@@ -10,15 +10,15 @@ import (
 // convAttrs are the attributes of the window of a convolution.
 func convAttrs(e *encoding) []*onnxpb.AttributeProto {
 	w := e.f.WindowOf(e.n)
-	return []*onnxpb.AttributeProto{intsAttr("kernel_shape", w.Kernel[:]...),
-		intsAttr("strides", w.Stride[:]...), intsAttr("pads", w.Pad[:]...),
-		intsAttr("dilations", w.Dilation[:]...), intAttr("group", w.Groups)}
+	return []*onnxpb.AttributeProto{onnxpb.IntsAttr("kernel_shape", w.Kernel[:]...),
+		onnxpb.IntsAttr("strides", w.Stride[:]...), onnxpb.IntsAttr("pads", w.Pad[:]...),
+		onnxpb.IntsAttr("dilations", w.Dilation[:]...), onnxpb.IntAttr("group", w.Groups)}
 }
 
 func encodeConv(e *encoding) {
 	attrs := convAttrs(e)
 	if e.n.Op == graph.ConvTranspose {
-		e.is("ConvTranspose", append(attrs, intsAttr("output_padding", e.n.Ints("output_pad")...))...)
+		e.is("ConvTranspose", append(attrs, onnxpb.IntsAttr("output_padding", e.n.Ints("output_pad")...))...)
 		return
 	}
 	e.is("Conv", attrs...)
@@ -27,10 +27,10 @@ func encodeConv(e *encoding) {
 // encodeDense is a Gemm; with leading axes a MatMul with the weight turned, and an addition.
 func encodeDense(e *encoding) {
 	if e.n.Int("leading") == 0 {
-		e.is("Gemm", intAttr("transB", 1))
+		e.is("Gemm", onnxpb.IntAttr("transB", 1))
 		return
 	}
-	turned := e.intermediate("Transpose", ".weight", e.in[1:2], intsAttr("perm", 1, 0))
+	turned := e.intermediate("Transpose", ".weight", e.in[1:2], onnxpb.IntsAttr("perm", 1, 0))
 	if len(e.in) < 3 || e.in[2] == "" {
 		e.add("MatMul", []string{e.in[0], turned}, e.out)
 		return
@@ -55,7 +55,7 @@ func encodeMatMul(e *encoding) {
 			perm[a] = a
 		}
 		perm[axes-2], perm[axes-1] = axes-1, axes-2
-		in[i] = e.intermediate("Transpose", "."+key, []string{in[i]}, intsAttr("perm", perm...))
+		in[i] = e.intermediate("Transpose", "."+key, []string{in[i]}, onnxpb.IntsAttr("perm", perm...))
 	}
 	e.add("MatMul", e.alignBatch(in), e.out)
 }
@@ -80,15 +80,15 @@ func (e *encoding) alignBatch(in []string) []string {
 }
 
 func encodeBatchNorm(e *encoding) {
-	e.is("BatchNormalization", floatAttr("epsilon", e.n.Float("eps")),
-		floatAttr("momentum", e.n.Float("decay")))
+	e.is("BatchNormalization", onnxpb.FloatAttr("epsilon", e.n.Float("eps")),
+		onnxpb.FloatAttr("momentum", e.n.Float("decay")))
 }
 
 // poolAttrs are the attributes of the window of a pool.
 func poolAttrs(e *encoding) []*onnxpb.AttributeProto {
 	w := e.f.WindowOf(e.n)
-	return []*onnxpb.AttributeProto{intsAttr("kernel_shape", w.Kernel[:]...),
-		intsAttr("strides", w.Stride[:]...), intsAttr("pads", w.Pad[:]...)}
+	return []*onnxpb.AttributeProto{onnxpb.IntsAttr("kernel_shape", w.Kernel[:]...),
+		onnxpb.IntsAttr("strides", w.Stride[:]...), onnxpb.IntsAttr("pads", w.Pad[:]...)}
 }
 
 // averageAttrs are those of an average, which counts the padding or does not.
@@ -97,7 +97,7 @@ func averageAttrs(e *encoding) []*onnxpb.AttributeProto {
 	if e.n.Bool("count_pad") {
 		count = 1
 	}
-	return append(poolAttrs(e), intAttr("count_include_pad", count))
+	return append(poolAttrs(e), onnxpb.IntAttr("count_include_pad", count))
 }
 
 func encodePool(e *encoding) {

@@ -15,7 +15,7 @@ import (
 // TestExternalData: tensors in another file of the model's folder are those inside it.
 func TestExternalData(t *testing.T) {
 	m := fromText(t, everyOp)
-	p, err := encode(m, DefaultOpset)
+	p, err := encodeModel(m, DefaultOpset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -160,7 +161,7 @@ func foldIdentity(c *call) tensor.Tensor { return c.required(0) }
 // foldCast turns integers into floats and back, towards zero.
 func foldCast(c *call) tensor.Tensor {
 	t := c.required(0)
-	d, err := dtype(int32(c.int("to", 0)))
+	d, err := onnxpb.DType(int32(c.int("to", 0)))
 	if c.n.OpType == "CastLike" {
 		d, err = c.required(1).DType, nil
 	}

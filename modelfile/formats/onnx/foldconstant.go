@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -51,7 +52,7 @@ func (c *call) fillingNumber() tensor.Tensor {
 		c.fail("its value is not one number")
 		return nothing
 	}
-	a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(number(t.DType)) // load took it
+	a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(onnxpb.Number(t.DType)) // load took it
 	return t
 }
 
@@ -199,7 +200,7 @@ func foldEyeLike(c *call) tensor.Tensor {
 	d := c.in[0].c.DType
 	if c.attribute("dtype") != nil {
 		var err error
-		if d, err = dtype(int32(c.int("dtype", 0))); err != nil {
+		if d, err = onnxpb.DType(int32(c.int("dtype", 0))); err != nil {
 			c.fail("%w", err)
 		}
 	}

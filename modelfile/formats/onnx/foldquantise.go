@@ -3,6 +3,7 @@ package onnx
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -74,7 +75,7 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
 	if n := c.int("output_dtype", 0); n != 0 {
 		var err error
-		if d, err = dtype(int32(n)); err != nil {
+		if d, err = onnxpb.DType(int32(n)); err != nil {
 			c.fail("%w", err)
 		}
 	}

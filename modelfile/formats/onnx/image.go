@@ -9,21 +9,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// resizeKey is the key of the model's properties that says to which length the
-// shorter side of an image file is resized before that; 0 as in models.Preprocess.
-const (
-	resizeKey = "bnctl.resize"
-	maxResize = 1 << 16
-)
-
-// The keys of whether image files are turned as their EXIF orientation says,
-// and of the filter that resizes them, where that is not bilinear.
-const (
-	exifKey   = "bnctl.exif"
-	exifApply = "apply"
-	filterKey = "bnctl.interpolation"
-)
-
 // declare adds the input, pictures as they are decoded, and the operation image that does what
 // was read.
 func (p *pixels) declare(need []bool) error {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -25,7 +26,7 @@ func (c *call) takesLengths(op string) bool {
 	if op != "Cast" || !c.tracked() || len(c.in) != 1 || !c.in[0].isConstant() || !c.in[0].hasLength() {
 		return false
 	}
-	d, err := dtype(int32(c.int("to", 0)))
+	d, err := onnxpb.DType(int32(c.int("to", 0)))
 	return err == nil && d == tensor.F32
 }
 
@@ -34,7 +35,7 @@ func (c *call) joinLengths(op string) error {
 	if err := attributes[op].check(c); err != nil {
 		return err
 	}
-	switch d, err := dtype(int32(c.int("to", 0))); {
+	switch d, err := onnxpb.DType(int32(c.int("to", 0))); {
 	case op == "Cast" && err == nil && d == tensor.I64 && c.in[0].lengths:
 		return c.store(op, []value{constant(c.in[0].c)})
 	case op == "Cast" && err == nil && d == tensor.F32 && !c.in[0].lengths:

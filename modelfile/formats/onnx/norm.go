@@ -9,10 +9,6 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// varianceKey is the key of the model's properties that says which variance
-// running statistics keep, if it is not the unbiased one of PyTorch.
-const varianceKey = "bnctl.running_variance"
-
 // batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on
 // training_mode. Statistics are of a channel; the form of training is read where the graph is
 // to be trained. momentum is the weight of the old statistics.

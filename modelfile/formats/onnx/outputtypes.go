@@ -43,7 +43,7 @@ func (x value) dtype() tensor.DType {
 
 // fileTypeOf is the type of an output that is where the largest of the scores of an output is.
 func fileTypeOf(name, of string, p pick) models.FileType {
-	d, err := dtype(p.output.GetType().GetTensorType().GetElemType())
+	d, err := onnxpb.DType(p.output.GetType().GetTensorType().GetElemType())
 	if err != nil {
 		d = tensor.I64
 	} else if isFloat(d) {
@@ -61,7 +61,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 
 // declaredInteger is the type of integers that the file gives an output; without one what nodes make is i64.
 func declaredInteger(o *onnxpb.ValueInfoProto, x value) tensor.DType {
-	d, err := dtype(o.GetType().GetTensorType().GetElemType())
+	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
 	switch {
 	case err == nil && !isFloat(d):
 		return d

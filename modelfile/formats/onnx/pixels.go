@@ -118,7 +118,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 		named := func(o *onnxpb.ValueInfoProto) bool { return o.Name == n.Output[0] }
 		return !slices.ContainsFunc(p.src.Output, named) // its name is that of the output alone
 	case "Cast":
-		d, err := dtype(int32(c.int("to", 0)))
+		d, err := onnxpb.DType(int32(c.int("to", 0)))
 		p.floats = p.floats || err == nil && isFloat(d)
 		return err == nil && c.err == nil && (isFloat(d) || d == tensor.U8 && !p.floats)
 	case "Transpose":

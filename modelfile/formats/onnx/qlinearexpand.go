@@ -84,14 +84,14 @@ func (p *expansion) wholes(x, zero, axis int) string {
 		one = p.constant(tensor.Of(slices.Repeat([]float32{1}, n), n))
 	}
 	return p.node("DequantizeLinear", []string{p.operandName(x), one, p.operandName(zero)},
-		intAttr("axis", axis))
+		onnxpb.IntAttr("axis", axis))
 }
 
 // quantised makes the result, of a type that a zero point tells, or operand 0.
 func (p *expansion) quantised(v string, scale, zero int) {
 	with := []*onnxpb.AttributeProto{}
 	if !p.has(zero) && p.in[0].kind == tensor.I8 {
-		with = append(with, intAttr("output_dtype", int(onnxpb.TensorProto_INT8)))
+		with = append(with, onnxpb.IntAttr("output_dtype", int(onnxpb.TensorProto_INT8)))
 	}
 	p.result("QuantizeLinear", []string{v, p.operandName(scale), p.operandName(zero)}, with...)
 }
@@ -133,7 +133,7 @@ const convAttributes = windowAttributes + " group"
 func (p *expansion) qLinearConv() {
 	in := []string{p.wholes(0, 2, 1), p.wholes(3, 5, 0)}
 	if p.has(8) {
-		in = append(in, p.node("Cast", []string{p.operandName(8)}, intAttr("to", int(onnxpb.TensorProto_FLOAT))))
+		in = append(in, p.node("Cast", []string{p.operandName(8)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT))))
 	}
 	v := p.node("Conv", in, p.given(convAttributes)...)
 	p.sums(v, 1, 1, 4, 6, 7, max(len(p.in[3].c.Shape)-2, 0))
@@ -151,7 +151,7 @@ func (p *expansion) qGemm() {
 	}
 	in := []string{p.wholes(0, 2, 0), p.wholes(3, 5, axis)}
 	if p.has(6) {
-		in = append(in, p.node("Cast", []string{p.operandName(6)}, intAttr("to", int(onnxpb.TensorProto_FLOAT))))
+		in = append(in, p.node("Cast", []string{p.operandName(6)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT))))
 	}
 	v := p.node("Gemm", in, p.given("transA transB")...)
 	p.sums(v, float32(p.float("alpha", 1)), 1, 4, 7, 8, 0)

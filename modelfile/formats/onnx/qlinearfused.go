@@ -30,7 +30,7 @@ func (p *expansion) dynamicMatMul() {
 // zero point, and a bias. The scales are multiplied first, as in ONNX Runtime.
 func (p *expansion) scaledProduct(x, scale, zero string, w, ws, wz, bias int) {
 	v := p.node("MatMulInteger", []string{x, p.operandName(w), zero, p.operandName(wz)})
-	v = p.node("Cast", []string{v}, intAttr("to", int(onnxpb.TensorProto_FLOAT)))
+	v = p.node("Cast", []string{v}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 	in := []string{v, p.node("Mul", []string{scale, p.operandName(ws)})}
 	if p.has(bias) {
 		in = []string{p.node("Mul", in), p.operandName(bias)}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -40,7 +41,7 @@ func (c *call) staysBytes(op string) bool {
 	case "DequantizeLinear":
 		return !c.scalesAxis()
 	case "Cast": // the same numbers, whatever their type
-		d, err := dtype(int32(c.int("to", 0)))
+		d, err := onnxpb.DType(int32(c.int("to", 0)))
 		wider := c.in[0].kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
 		return err == nil && (wider || d == c.in[0].kind)
 	case "Resize", "Upsample": // cropping takes pixels from outside, of a number

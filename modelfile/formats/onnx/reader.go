@@ -99,14 +99,14 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
 		origins: map[string]origin{}}
-	r.images.Known = m.ProducerName != producer // the graph of another program says it; of ours, resizeKey
+	r.images.Known = m.ProducerName != onnxpb.Producer // the graph of another program says it; of ours, resizeKey
 	for _, p := range m.MetadataProps {
-		r.biased = r.biased || p.Key == varianceKey && p.Value == "biased"
-		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == resizeKey && n >= 0 && n <= maxResize {
+		r.biased = r.biased || p.Key == onnxpb.VarianceKey && p.Value == "biased"
+		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == onnxpb.ResizeKey && n >= 0 && n <= onnxpb.MaxResize {
 			r.images.Resize, r.images.Known = n, true
 		}
-		r.images.EXIF = r.images.EXIF || p.Key == exifKey && p.Value == exifApply
-		if p.Key == filterKey && p.Value == "bicubic" {
+		r.images.EXIF = r.images.EXIF || p.Key == onnxpb.ExifKey && p.Value == onnxpb.ExifApply
+		if p.Key == onnxpb.FilterKey && p.Value == "bicubic" {
 			r.images.Interpolation = p.Value
 		}
 	}

@@ -74,7 +74,7 @@ func main(x rows u8[3,5,3]) {
 }
 `)
 	for rank := range 7 {
-		p, err := encode(m, DefaultOpset)
+		p, err := encodeModel(m, DefaultOpset)
 		if err != nil {
 			t.Fatal(err)
 		}

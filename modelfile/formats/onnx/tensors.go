@@ -10,26 +10,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dtypes gives the type of a tensor by its number in ONNX.
-var dtypes = map[onnxpb.TensorProto_DataType]tensor.DType{
-	onnxpb.TensorProto_FLOAT: tensor.F32, onnxpb.TensorProto_DOUBLE: tensor.F64,
-	onnxpb.TensorProto_FLOAT16: tensor.F16, onnxpb.TensorProto_BFLOAT16: tensor.BF16,
-	onnxpb.TensorProto_INT8: tensor.I8, onnxpb.TensorProto_INT16: tensor.I16,
-	onnxpb.TensorProto_INT32: tensor.I32, onnxpb.TensorProto_INT64: tensor.I64,
-	onnxpb.TensorProto_UINT8: tensor.U8, onnxpb.TensorProto_UINT16: tensor.U16,
-	onnxpb.TensorProto_UINT32: tensor.U32, onnxpb.TensorProto_UINT64: tensor.U64,
-	onnxpb.TensorProto_BOOL: tensor.Bool,
-}
-
-// dtype returns the type of a number of ONNX, or an error that names it.
-func dtype(number int32) (tensor.DType, error) {
-	d, ok := dtypes[onnxpb.TensorProto_DataType(number)]
-	if !ok {
-		return 0, fmt.Errorf("data of the type %v is not supported", onnxpb.TensorProto_DataType(number))
-	}
-	return d, nil
-}
-
 // lengths checks the dims of a tensor and the bytes they ask for.
 func lengths(d tensor.DType, dims []int64) ([]int, error) {
 	shape := make([]int, len(dims))
@@ -74,7 +54,7 @@ func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Ten
 
 // typeOf returns the type and the shape of p.
 func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
-	d, err := dtype(p.DataType)
+	d, err := onnxpb.DType(p.DataType)
 	if err != nil {
 		return 0, nil, err
 	}

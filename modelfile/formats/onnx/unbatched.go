@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -30,7 +31,7 @@ func (c *call) placesFit(op string) {
 	if op != "Cast" {
 		return
 	}
-	d, err := dtype(int32(c.int("to", 0)))
+	d, err := onnxpb.DType(int32(c.int("to", 0)))
 	if within := c.known(c.in[0]); err == nil && !isFloat(d) && d != tensor.Bool && !within.fits(d) {
 		c.fail("of places up to %g to %v is not supported: such integers end before", within.most, d)
 	}

@@ -1,0 +1,17 @@
+package onnxpb
+
+// Keys of a model's properties that bnctl writes and reads.
+const (
+	// Producer is the name of the program.
+	Producer = "bnctl"
+	// VarianceKey names the variance that running statistics keep, if it is not the unbiased one of PyTorch.
+	VarianceKey = "bnctl.running_variance"
+	// ResizeKey is the length to which the shorter side of an image file is resized; 0 as in models.Preprocess.
+	ResizeKey = "bnctl.resize"
+	MaxResize = 1 << 16
+	// ExifKey reports whether image files are rotated by their EXIF orientation: exifApply.
+	ExifKey   = "bnctl.exif"
+	ExifApply = "apply"
+	// FilterKey is the filter that resizes image files, if it is not bilinear.
+	FilterKey = "bnctl.interpolation"
+)

@@ -21,6 +21,12 @@ const (
 	inlineRaw        = 64
 )
 
+// Limits on what a file may ask for.
+const (
+	maxNodes    = 1 << 16  // nodes of a graph
+	spareMemory = 16 << 20 // bytes that a decoded model may take in addition to the size of its file
+)
+
 // decoder decodes a model field by field. The elements of initializers are
 // left in the file.
 type decoder struct {

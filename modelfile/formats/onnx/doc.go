@@ -17,9 +17,7 @@ package onnx
 const (
 	minOpset    = 6
 	maxOpset    = 22
-	maxNodes    = 1 << 16   // nodes of a graph
 	maxMade     = 1 << 18   // nodes that become of them
 	maxFolded   = 128 << 20 // bytes of constants that are computed, in addition to
 	foldedTimes = 4         // times the size of the file and of its external data
-	spareMemory = 16 << 20  // bytes that a decoded model may take in addition to the size of its file
 )

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": graph.Mul, "Div": graph.Div}
@@ -191,8 +190,4 @@ func (c *call) reduced() []int {
 	}
 	slices.Sort(at)
 	return slices.Compact(at)
-}
-
-func isFloat(d tensor.DType) bool {
-	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }

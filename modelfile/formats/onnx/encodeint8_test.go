@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/encode"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -67,7 +68,7 @@ func TestEveryOperationOfBytes(t *testing.T) {
 	for i := range g.Main.Nodes {
 		used[g.Main.Nodes[i].Op] = true
 	}
-	for op := range encoders {
+	for _, op := range encode.Operations() {
 		if op.Int8() && !used[op] {
 			t.Errorf("the model does not use %v", op)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/encode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -15,7 +16,7 @@ import (
 // TestExternalData: tensors in another file of the model's folder are those inside it.
 func TestExternalData(t *testing.T) {
 	m := fromText(t, everyOp)
-	p, err := encodeModel(m, DefaultOpset)
+	p, err := encode.Model(m, DefaultOpset)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,13 +61,6 @@ type quantisation struct {
 
 func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 
-// integerLimits are the least and the greatest of types of integers.
-var integerLimits = map[tensor.DType][2]int64{
-	tensor.U8: {0, math.MaxUint8}, tensor.I8: {math.MinInt8, math.MaxInt8},
-	tensor.U16: {0, math.MaxUint16}, tensor.I16: {math.MinInt16, math.MaxInt16},
-	tensor.U32: {0, math.MaxUint32}, tensor.I32: {math.MinInt32, math.MaxInt32},
-	tensor.I64: {math.MinInt64, math.MaxInt64}}
-
 // quantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
 func (c *call) quantisation(otherwise tensor.DType) quantisation {

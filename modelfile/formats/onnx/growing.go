@@ -155,7 +155,7 @@ func (c *call) shapeForOne(op string) tensor.Tensor {
 
 // grownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that grow:
 // where along some axis one row's are those of the row before and as many more as a row has elements.
-func (c *call) grownIndex(elements int) (value, bool) {
+func (c *call) grownIndex(size int) (value, bool) {
 	t, err := c.in[1].c, error(nil)
 	all, err := integersOf(t)
 	if err != nil || c.batch < 2 {
@@ -174,7 +174,7 @@ func (c *call) grownIndex(elements int) (value, bool) {
 		grows := true
 		for k := range all {
 			row, first := of(k)
-			grows = grows && all[k] == all[first]+int64(row*elements)
+			grows = grows && all[k] == all[first]+int64(row*size)
 		}
 		if !grows {
 			continue
@@ -192,7 +192,7 @@ func (c *call) grownIndex(elements int) (value, bool) {
 				to++
 			}
 		}
-		return growing(one, int64(elements), batchAxis{axis, 1, m}), true
+		return growing(one, int64(size), batchAxis{axis, 1, m}), true
 	}
 	return value{}, false
 }

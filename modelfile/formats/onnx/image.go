@@ -66,10 +66,3 @@ func (r *reader) remark(name string, shape []int, need []bool) {
 	r.file.Find(name, "the graph itself normalises it: "+i.InWords(), "say {preprocess} "+i.Takes()+
 		" where pictures are to become that input")
 }
-
-func first[T any](l []T, otherwise T) T {
-	if len(l) > 0 {
-		return l[0]
-	}
-	return otherwise
-}

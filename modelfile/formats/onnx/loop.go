@@ -152,23 +152,3 @@ func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, 
 	}
 	return next, nil
 }
-
-// makes collects the names that a body and its branches make.
-func makes(g *onnxpb.GraphProto, made map[string]bool) {
-	for _, t := range g.Initializer {
-		made[t.Name] = true
-	}
-	for _, in := range g.Input {
-		made[in.Name] = true
-	}
-	for _, n := range g.Node {
-		for _, out := range n.Output {
-			made[out] = true
-		}
-		for _, a := range n.Attribute {
-			if a.G != nil {
-				makes(a.G, made)
-			}
-		}
-	}
-}

@@ -7,28 +7,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// anyBatch stands for the length N of the batch in computations with shapes, and
-// the integers behind it for 2*N, 3*N and so on. They may be moved around, and
-// computed with where the result is such a multiple or does not depend on N; in
-// integers of 32 bits they begin at anyBatch32.
-const (
-	anyBatch   = -1<<63 + 20221121
-	anyBatch32 = -1<<31 + 20221121
-	maxTimes   = 1 << 30 // the largest multiple
-	maxTimes32 = 1 << 20
-)
-
-// batchTimes stands for times*N.
-func batchTimes(times int64) int64 { return anyBatch + times - 1 }
-
-// timesBatch returns how many times the length of the batch v stands for.
-func timesBatch(v int64) (times int64, ok bool) {
-	if v < anyBatch || v >= anyBatch+maxTimes {
-		return 0, false
-	}
-	return v - anyBatch + 1, true
-}
-
 // integers returns what reads the elements of a constant of integers or truth values.
 func integers(t tensor.Tensor) (func(k int) int64, error) {
 	switch t.DType {
@@ -129,62 +107,22 @@ func widened[T int | int32](v []T) []int64 {
 	return out
 }
 
-// gatherElements returns a tensor of a shape whose element at an index is the element of t at the
-// offset that from gives; at a negative offset it is zero.
-func gatherElements(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
-	out := tensor.New(t.DType, shape...)
-	each(shape, func(to int, index []int) {
-		if k := from(index); k >= 0 {
-			move(out, to, t, k)
-		}
-	})
-	return out
-}
-
-// move copies element from of t to element to of dst, which has its type.
-func move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
-	n := t.DType.Size()
-	copy(dst.Bytes[to*n:(to+1)*n], t.Bytes[from*n:])
-}
-
-// each calls f for all elements of a shape in their order.
-func each(shape []int, f func(k int, index []int)) {
-	index := make([]int, len(shape))
-	for k := range tensor.Count(shape) {
-		f(k, index)
-		for a := len(shape) - 1; a >= 0; a-- {
-			if index[a]++; index[a] < shape[a] {
-				break
-			}
-			index[a] = 0
-		}
+// putBits sets element i to the low bits of v.
+func putBits(t tensor.Tensor, i int, v uint64) {
+	size := t.DType.Size()
+	for j := range size {
+		t.Bytes[i*size+j] = byte(v >> (8 * j))
 	}
 }
 
-// strides returns how far elements lie apart along every axis.
-func strides(shape []int) []int {
-	out, n := make([]int, len(shape)), 1
-	for a := len(shape) - 1; a >= 0; a-- {
-		out[a] = n
-		n *= shape[a]
-	}
-	return out
+// isFloat reports whether a type is one of floats.
+func isFloat(d tensor.DType) bool {
+	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-// broadcastIndex returns the offset, in a tensor of a shape, of the element that an index of a
-// shape to which it broadcasts selects.
-func broadcastIndex(shape []int, rank int) func(index []int) int {
-	skip, step := rank-len(shape), strides(shape)
-	for a, n := range shape {
-		if n == 1 {
-			step[a] = 0
-		}
-	}
-	return func(index []int) int {
-		at := 0
-		for a := range step {
-			at += index[skip+a] * step[a]
-		}
-		return at
-	}
-}
+// integerLimits are the least and the greatest of types of integers.
+var integerLimits = map[tensor.DType][2]int64{
+	tensor.U8: {0, math.MaxUint8}, tensor.I8: {math.MinInt8, math.MaxInt8},
+	tensor.U16: {0, math.MaxUint16}, tensor.I16: {math.MinInt16, math.MaxInt16},
+	tensor.U32: {0, math.MaxUint32}, tensor.I32: {math.MinInt32, math.MaxInt32},
+	tensor.I64: {math.MinInt64, math.MaxInt64}}

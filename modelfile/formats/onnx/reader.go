@@ -246,11 +246,3 @@ func checkOperator(n *onnxpb.NodeProto) error {
 	}
 	return attributes[op].check(&call{n: n})
 }
-
-// operator names a node's operator, with its domain if that is not the standard's.
-func operator(n *onnxpb.NodeProto) string {
-	if n.Domain != "" && n.Domain != "ai.onnx" {
-		return n.Domain + "." + n.OpType
-	}
-	return n.OpType
-}

@@ -85,24 +85,6 @@ func copied(target []int64, from []int) []int64 {
 	return target
 }
 
-// printed writes a shape with N for the batch.
-func printed(shape []int64) string {
-	s := "["
-	for i, n := range shape {
-		if i > 0 {
-			s += ","
-		}
-		if times, ok := timesBatch(n); ok && times == 1 {
-			s += "N"
-		} else if ok {
-			s += fmt.Sprintf("%dN", times)
-		} else {
-			s += fmt.Sprint(n)
-		}
-	}
-	return s + "]"
-}
-
 // flatten to a matrix of rows.
 func flatten(c *call) graph.Value {
 	s := c.shape(0)

@@ -236,14 +236,6 @@ func asUpsample(axes []resampling) (mode string, align, ok bool) {
 	return "", false, false
 }
 
-func indicesTo(n int) []int {
-	l := make([]int, n)
-	for i := range l {
-		l[i] = i
-	}
-	return l
-}
-
 // isBilinear reports whether the graph's bilinear Upsample samples the same pixels.
 func (r resampling) isBilinear(align bool) bool {
 	if r.antialias && r.scale < 1 || r.antialias && r.excludes {

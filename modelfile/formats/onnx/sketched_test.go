@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/encode"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -74,7 +75,7 @@ func main(x rows u8[3,5,3]) {
 }
 `)
 	for rank := range 7 {
-		p, err := encodeModel(m, DefaultOpset)
+		p, err := encode.Model(m, DefaultOpset)
 		if err != nil {
 			t.Fatal(err)
 		}

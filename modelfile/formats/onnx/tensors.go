@@ -2,25 +2,12 @@ package onnx
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-// lengths checks the dims of a tensor and the bytes they ask for.
-func lengths(d tensor.DType, dims []int64) ([]int, error) {
-	shape := make([]int, len(dims))
-	for i, n := range dims {
-		if n < 0 || n > math.MaxInt32 {
-			return nil, fmt.Errorf("a length of %d in the shape %v", n, dims)
-		}
-		shape[i] = int(n)
-	}
-	return shape, tensor.CheckShape(d, shape)
-}
 
 // initializer returns the tensor of an initializer, whose elements stay where
 // they are: in the file, in another one, or in p.
@@ -113,12 +100,4 @@ func loadTyped(p *onnxpb.TensorProto, d tensor.DType, shape []int) (tensor.Tenso
 		return tensor.Tensor{}, fmt.Errorf("the elements are not in the field of their type %v", d)
 	}
 	return t, nil
-}
-
-// putBits sets element i to the low bits of v.
-func putBits(t tensor.Tensor, i int, v uint64) {
-	size := t.DType.Size()
-	for j := range size {
-		t.Bytes[i*size+j] = byte(v >> (8 * j))
-	}
 }

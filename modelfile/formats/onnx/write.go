@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/encode"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -29,7 +30,7 @@ func WriteOpset(w io.Writer, m *models.Model, opset int) error {
 	if opset < OldestOpset || opset > DefaultOpset {
 		return fmt.Errorf("onnx: operator set %d: %d to %d can be written", opset, OldestOpset, DefaultOpset)
 	}
-	p, err := encodeModel(m, opset)
+	p, err := encode.Model(m, opset)
 	if err != nil {
 		return fmt.Errorf("onnx: model %s: %w", m.Architecture, err)
 	}
@@ -44,4 +45,3 @@ func WriteOpset(w io.Writer, m *models.Model, opset int) error {
 	_, err = w.Write(b)
 	return err
 }
-

@@ -1,7 +1,9 @@
-package onnx
+package encode
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
@@ -44,6 +46,9 @@ func init() { // the encoders refer to the table's users
 		graph.TableInt8: encodeTableInt8, graph.ConcatInt8: encodeConcat, graph.PadInt8: encodePadInt8,
 	}
 }
+
+// Operations returns the operations that have a counterpart in ONNX.
+func Operations() []graph.Op { return slices.Sorted(maps.Keys(encoders)) }
 
 // encoding is one node on its way to ONNX.
 type encoding struct {

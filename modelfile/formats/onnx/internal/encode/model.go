@@ -1,4 +1,4 @@
-package onnx
+package encode
 
 import (
 	"fmt"
@@ -28,8 +28,8 @@ type writer struct {
 	err        error
 }
 
-// encodeModel returns a model as ONNX of an operator set. The error names operations that have no counterpart.
-func encodeModel(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
+// Model returns a model as ONNX of an operator set. The error names operations that have no counterpart.
+func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}

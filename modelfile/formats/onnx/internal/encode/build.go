@@ -1,4 +1,4 @@
-package onnx
+package encode
 
 import (
 	"google.golang.org/protobuf/proto"

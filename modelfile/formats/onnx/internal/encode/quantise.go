@@ -1,4 +1,4 @@
-package onnx
+package encode
 
 import (
 	"github.com/bnctl/bnctl/graph"

@@ -1,0 +1,99 @@
+package onnx
+
+import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
+
+// inOrder returns nodes so that each stands behind those that make its operands, as the standard wants
+// them and not all programs write them. Nodes that are in order, or that no order can help, stay.
+func inOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
+	makes := map[string]int{}
+	for i, n := range nodes {
+		for _, name := range n.Output {
+			if _, twice := makes[name]; name != "" && !twice {
+				makes[name] = i
+			}
+		}
+	}
+	waits, readers, inOrder := make([]int, len(nodes)), make([][]int, len(nodes)), true
+	for i, n := range nodes {
+		eachInput(n, func(name string) {
+			if k, ok := makes[name]; ok && k != i {
+				waits[i]++
+				readers[k] = append(readers[k], i)
+				inOrder = inOrder && k < i
+			}
+		})
+	}
+	if inOrder {
+		return nodes
+	}
+	var next []int
+	for i := range nodes {
+		if waits[i] == 0 {
+			next = append(next, i)
+		}
+	}
+	sorted := make([]*onnxpb.NodeProto, 0, len(nodes))
+	for ; len(next) > 0; next = next[1:] {
+		sorted = append(sorted, nodes[next[0]])
+		for _, k := range readers[next[0]] {
+			if waits[k]--; waits[k] == 0 {
+				next = append(next, k)
+			}
+		}
+	}
+	if len(sorted) < len(nodes) {
+		return nodes
+	}
+	return sorted
+}
+
+// eachInput calls f for all names that a node takes, inside of its branches too.
+func eachInput(n *onnxpb.NodeProto, f func(name string)) {
+	for _, name := range n.Input {
+		f(name)
+	}
+	for _, a := range n.Attribute {
+		for _, inner := range a.GetG().GetNode() {
+			eachInput(inner, f)
+		}
+		for _, o := range a.GetG().GetOutput() {
+			f(o.Name)
+		}
+	}
+}
+
+// makes collects the names that a body and its branches make.
+func makes(g *onnxpb.GraphProto, made map[string]bool) {
+	for _, t := range g.Initializer {
+		made[t.Name] = true
+	}
+	for _, in := range g.Input {
+		made[in.Name] = true
+	}
+	for _, n := range g.Node {
+		for _, out := range n.Output {
+			made[out] = true
+		}
+		for _, a := range n.Attribute {
+			if a.G != nil {
+				makes(a.G, made)
+			}
+		}
+	}
+}
+
+// operator names a node's operator, with its domain if that is not the standard's.
+func operator(n *onnxpb.NodeProto) string {
+	if n.Domain != "" && n.Domain != "ai.onnx" {
+		return n.Domain + "." + n.OpType
+	}
+	return n.OpType
+}
+
+// first returns the first element of l, or else otherwise.
+func first[T any](l []T, otherwise T) T {
+	if len(l) > 0 {
+		return l[0]
+	}
+	return otherwise
+}

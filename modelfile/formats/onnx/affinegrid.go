@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -12,12 +13,12 @@ func affineGrid(c *call) graph.Value {
 	size, _ := c.list("size", 1)
 	axes := len(size) - 2
 	if c.err == nil && (axes != 2 && axes != 3 || len(s) != 2 || s[0] != axes || s[1] != axes+1) {
-		c.fail("of %v to %s is not supported, only of an image or a volume", s, printed(size))
+		c.fail("of %v to %s is not supported, only of an image or a volume", s, element.Printed(size))
 	}
 	var lengths []int
 	for i := range axes {
 		if n := size[i+2]; c.err == nil && (n < 1 || n > maxResized) {
-			c.fail("to %s", printed(size))
+			c.fail("to %s", element.Printed(size))
 		}
 		lengths = append(lengths, int(size[i+2]))
 	}

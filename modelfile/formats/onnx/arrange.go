@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -49,12 +50,12 @@ func tile(c *call) graph.Value {
 	for a := range s {
 		n := c.concrete(times[a])
 		if n < 1 || n > maxIndices/int64(max(s[a], 1)) {
-			c.fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", printed(times), s,
+			c.fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", element.Printed(times), s,
 				maxIndices)
 			return graph.None
 		}
 		if n > 1 {
-			x = c.gatherAxis(x, a, slices.Repeat(indicesTo(s[a]), int(n)), ".tiled")
+			x = c.gatherAxis(x, a, slices.Repeat(element.Indices(s[a]), int(n)), ".tiled")
 		}
 	}
 	return x
@@ -71,8 +72,8 @@ func selectElements(c *call) graph.Value {
 		if !c.within(index.Shape, s, axis) {
 			return nil, nil
 		}
-		step := strides(s)
-		each(index.Shape, func(k int, at []int) {
+		step := element.Strides(s)
+		element.Each(index.Shape, func(k int, at []int) {
 			offsets[k] *= step[axis]
 			for a := range at {
 				if a != axis {

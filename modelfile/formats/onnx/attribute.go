@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -82,7 +83,7 @@ func (c *call) list(name string, i int) (l []int64, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	if l, err := integersOf(t); err == nil {
+	if l, err := element.IntegersOf(t); err == nil {
 		return l, true
 	} else if t.Count() > 0 { // a list of none may have any type
 		c.fail("operand %d is %v, want integers", i, t)

@@ -3,6 +3,7 @@ package onnx
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -177,7 +178,7 @@ func (c *call) expandedAxis() (batchAxis, error) {
 	l, _ := c.list("shape", 1)
 	more := len(l) - len(s)
 	for i, n := range l {
-		times, ok := timesBatch(n)
+		times, ok := element.TimesBatch(n)
 		here := i == p.axis+more
 		if here && n != 1 && times != int64(p.outer*p.inner) || !here && ok {
 			return batchAxis{}, errMixes

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -14,7 +15,7 @@ func (c *call) forOne(target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.int("allowzero", 0) != 0, c.shape(0)
 	for i, n := range target {
-		times, ok := timesBatch(n)
+		times, ok := element.TimesBatch(n)
 		copied := n == 0 && !zero && i == c.in[0].batchAxis.axis
 		if ok {
 			one[i] = times
@@ -55,13 +56,13 @@ func (c *call) forFixed(target []int64) (one []int64, axis int, err error) {
 	for axis, n := range slices.Backward(full) {
 		if next < behind*n && n%int(c.batch) == 0 {
 			full[axis] /= int(c.batch)
-			return widened(full), axis, nil
+			return element.Widened(full), axis, nil
 		} else if next < behind*n {
 			break
 		}
 		behind *= n
 	}
-	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", printed(target))
+	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", element.Printed(target))
 }
 
 // reshapedAxis: N keeps what is in front of it and behind it.
@@ -126,17 +127,17 @@ func (c *call) expandsToBatch(op string) bool {
 
 // hasLength reports whether a constant has the length of the batch among its numbers.
 func (x value) hasLength() bool {
-	if isFloat(x.c.DType) {
+	if element.IsFloat(x.c.DType) {
 		return false
 	}
-	l, err := integersOf(x.c)
-	return err == nil && slices.ContainsFunc(l, func(n int64) bool { _, ok := timesBatch(n); return ok })
+	l, err := element.IntegersOf(x.c)
+	return err == nil && slices.ContainsFunc(l, func(n int64) bool { _, ok := element.TimesBatch(n); return ok })
 }
 
 // expandToBatch makes such a constant: the same numbers in every row.
 func (c *call) expandToBatch() []value {
 	t, p, shape := c.alongBatch()
-	if c.err == nil && !isFloat(t.DType) {
+	if c.err == nil && !element.IsFloat(t.DType) {
 		c.fail("%w", errLength)
 	}
 	t = c.toF32(t)
@@ -161,12 +162,12 @@ func (c *call) repeatIntegers() []value {
 	if c.err != nil {
 		return nil
 	}
-	if l, _ := integersOf(t); slices.ContainsFunc(l, func(n int64) bool { _, ok := timesBatch(n); return ok }) {
+	if l, _ := element.IntegersOf(t); slices.ContainsFunc(l, func(n int64) bool { _, ok := element.TimesBatch(n); return ok }) {
 		c.fail("%w", errLength)
 		return nil
 	}
 	c.unbatched = true
-	return []value{growing(c.gathered(t, shape, broadcastIndex(t.Shape, len(shape))), 0, p)}
+	return []value{growing(c.gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
 }
 
 // alongBatch is batchShape with the shape to which the constant broadcasts for N = 1.
@@ -192,12 +193,12 @@ func (c *call) batchShape() (t tensor.Tensor, p batchAxis, to []int) {
 		t = c.required(0)
 		l, _ = c.list("shape", 1)
 	} else {
-		l, _ = integersOf(c.required(0))
+		l, _ = element.IntegersOf(c.required(0))
 		t = c.fillingNumber()
 	}
 	p = batchAxis{-1, 1, 1}
 	for i, n := range l {
-		if times, ok := timesBatch(n); ok {
+		if times, ok := element.TimesBatch(n); ok {
 			if n = times; times != 1 || p.axis >= 0 {
 				c.fail("%w", errLength)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -25,7 +26,7 @@ func (c *call) biasBehind(n int) graph.Value {
 		name = readers[0].Input[1]
 	}
 	x, ok, err := c.operand(name)
-	if err != nil || !ok || !x.isConstant() || !slices.Equal(x.c.Shape, []int{n}) || !isFloat(x.c.DType) {
+	if err != nil || !ok || !x.isConstant() || !slices.Equal(x.c.Shape, []int{n}) || !element.IsFloat(x.c.DType) {
 		return graph.None
 	}
 	c.added = name

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -40,10 +41,10 @@ func (c *call) castTo(d tensor.DType) []value {
 		out[0].integer, out[0].truth, out[0].kind, out[0].within = true, false, d, within
 		return out
 	}
-	if !isFloat(d) && !c.in[0].integer && c.in[0].within.whole().fits(d) {
+	if !element.IsFloat(d) && !c.in[0].integer && c.in[0].within.whole().fits(d) {
 		return c.truncated(d)
 	}
-	if !isFloat(d) {
+	if !element.IsFloat(d) {
 		c.failToType(d)
 	}
 	c.noteNarrower(d)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -41,7 +42,7 @@ func (x value) isTruth() bool {
 }
 
 func (x value) isInteger() bool {
-	return x.integer || x.isConstant() && !isFloat(x.c.DType) && x.c.DType != tensor.Bool
+	return x.integer || x.isConstant() && !element.IsFloat(x.c.DType) && x.c.DType != tensor.Bool
 }
 
 // integerType is the type that x has in the file, if it is known and one of integers; else 0.
@@ -57,7 +58,7 @@ func (c *call) exactInF32(x value) {
 	if !x.isConstant() || !x.isInteger() || x.c.Count() == 0 {
 		return
 	}
-	all, err := integersOf(x.c)
+	all, err := element.IntegersOf(x.c)
 	if err != nil {
 		c.fail("%w", err)
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -106,7 +107,7 @@ func choices(c *call) []value {
 	if c.err != nil {
 		return nil
 	}
-	if d := c.in[1].dtype(); !isFloat(d) && d != tensor.Bool {
+	if d := c.in[1].dtype(); !element.IsFloat(d) && d != tensor.Bool {
 		for _, x := range c.in[1:] {
 			if x.isConstant() && !x.extent().isExact() {
 				c.fail("of integers of 2^24 and more is not supported")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -92,7 +93,7 @@ func (r *reader) readConstant(i int, d *decoder, ext *external, listed map[strin
 
 // isWeight reports whether a constant that is no initializer is a tensor of the file.
 func isWeight(t *foreign.Tensor) bool {
-	return isFloat(t.DType) && len(t.Shape) > 0 && tensor.Count(t.Shape) > 0
+	return element.IsFloat(t.DType) && len(t.Shape) > 0 && tensor.Count(t.Shape) > 0
 }
 
 // compute computes node i if all its operands are constants, and reports

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -12,12 +13,12 @@ import (
 func centerCropPad(c *call) graph.Value {
 	s := c.shape(0)
 	wanted, _ := c.list("shape", 1)
-	axes := indicesTo(c.rank(0))
+	axes := element.Indices(c.rank(0))
 	if a := c.attribute("axes"); a != nil {
 		axes = c.ints("axes", len(a.Ints), 0)
 	}
 	if c.err == nil && len(axes) != len(wanted) {
-		c.fail("to %s of %d axes", printed(wanted), len(axes))
+		c.fail("to %s of %d axes", element.Printed(wanted), len(axes))
 	}
 	begin, end := make([]int, len(s)), slices.Clone(s)
 	before, after := make([]int, len(s)), make([]int, len(s))
@@ -27,12 +28,12 @@ func centerCropPad(c *call) graph.Value {
 		}
 		n := wanted[i]
 		first := !c.unbatched && (a == 0 || a == -c.rank(0))
-		if first && (n == anyBatch || c.batch > 0 && n == c.batch) {
+		if first && (n == element.AnyBatch || c.batch > 0 && n == c.batch) {
 			continue
 		}
 		at := c.axis(int64(a), len(s))
 		if n = c.concrete(n); c.err == nil && (n < 1 || n > 1<<30) {
-			c.fail("to %s", printed(wanted))
+			c.fail("to %s", element.Printed(wanted))
 		}
 		if c.err != nil {
 			return graph.None
@@ -54,15 +55,15 @@ func col2Im(c *call) graph.Value {
 	size, _ := c.list("image_shape", 1)
 	block, _ := c.list("block_shape", 2)
 	if c.err == nil && (len(size) != 2 || len(block) != 2 || len(s) != 2) {
-		c.fail("to an image of %s of blocks of %s is not supported, only of two axes", printed(size),
-			printed(block))
+		c.fail("to an image of %s of blocks of %s is not supported, only of two axes", element.Printed(size),
+			element.Printed(block))
 	}
 	if c.err != nil {
 		return graph.None
 	}
 	taps := int(max(min(block[0], maxResized), 1) * max(min(block[1], maxResized), 1))
 	if min(block[0], block[1], size[0], size[1]) < 1 || s[0]%taps != 0 || max(size[0], size[1]) > maxResized {
-		c.fail("to an image of %s of blocks of %s", printed(size), printed(block))
+		c.fail("to an image of %s of blocks of %s", element.Printed(size), element.Printed(block))
 		return graph.None
 	}
 	kernel := []int{int(block[0]), int(block[1])}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -178,7 +179,7 @@ func (c *call) reduced() []int {
 	if !ok || len(axes) == 0 {
 		if c.int("noop_with_empty_axes", 0) == 0 {
 			if c.unbatched {
-				return indicesTo(len(c.shape(0)))
+				return element.Indices(len(c.shape(0)))
 			}
 			c.failAcrossBatch("over all axes reduces the batch")
 		}

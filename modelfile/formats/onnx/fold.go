@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -97,7 +98,7 @@ func (c *call) gathered(t tensor.Tensor, shape []int, from func(index []int) int
 	if !c.reserve(t.DType, shape) {
 		return nothing
 	}
-	return gatherElements(t, shape, from)
+	return element.Gather(t, shape, from)
 }
 
 // nothing is what stands for a constant after an error.
@@ -125,7 +126,7 @@ func (c *call) integers(i int) (t tensor.Tensor, at func(k int) int64) {
 	t = c.required(i)
 	if c.err == nil {
 		var err error
-		if at, err = integers(t); err != nil {
+		if at, err = element.Integers(t); err != nil {
 			c.fail("operand %d: %w", i, err)
 		}
 	}
@@ -137,7 +138,7 @@ func (c *call) reals(i int) (t tensor.Tensor, at func(k int) float64) {
 	t = c.required(i)
 	if c.err == nil {
 		var err error
-		if at, err = reals(t); err != nil {
+		if at, err = element.Reals(t); err != nil {
 			c.fail("operand %d: %w", i, err)
 		}
 	}
@@ -182,26 +183,26 @@ func (c *call) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	if c.err != nil {
 		return out
 	}
-	if isFloat(t.DType) {
-		at, _ := reals(t)
+	if element.IsFloat(t.DType) {
+		at, _ := element.Reals(t)
 		for k := range t.Count() {
 			c.setCast(out, k, at(k))
 		}
 		return out
 	}
-	at, err := integers(t)
+	at, err := element.Integers(t)
 	if err != nil {
 		c.fail("%w", err)
 		return out
 	}
 	for k := range t.Count() {
 		switch v := at(k); {
-		case isFloat(d):
-			setReal(out, k, float64(c.concrete(v)))
-		case d != tensor.I64 && !(d == tensor.I32 && v < anyBatch+maxTimes32):
-			setInteger(out, k, c.concrete(v))
+		case element.IsFloat(d):
+			element.SetReal(out, k, float64(c.concrete(v)))
+		case d != tensor.I64 && !(d == tensor.I32 && v < element.AnyBatch+element.MaxTimes32):
+			element.SetInteger(out, k, c.concrete(v))
 		default:
-			setInteger(out, k, v)
+			element.SetInteger(out, k, v)
 		}
 	}
 	return out
@@ -210,8 +211,8 @@ func (c *call) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 // setCast sets element k to a float.
 func (c *call) setCast(out tensor.Tensor, k int, v float64) {
 	switch d := out.DType; {
-	case isFloat(d):
-		setReal(out, k, v)
+	case element.IsFloat(d):
+		element.SetReal(out, k, v)
 	case d == tensor.Bool:
 		if v != 0 {
 			out.Bytes[k] = 1
@@ -219,14 +220,14 @@ func (c *call) setCast(out tensor.Tensor, k int, v float64) {
 	case !(v >= -1<<63 && v < 1<<63):
 		c.fail("of %v to an integer has no result", v)
 	default:
-		setInteger(out, k, int64(v))
+		element.SetInteger(out, k, int64(v))
 	}
 }
 
 // concrete returns v, and 1 for the length of a batch that the file fixes to 1; it
 // fails if v stands for the length of another batch.
 func (c *call) concrete(v int64) int64 {
-	times, ok := timesBatch(v)
+	times, ok := element.TimesBatch(v)
 	if !ok {
 		return v
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -56,7 +57,7 @@ func truth(b bool) float64 {
 
 func foldUnary(c *call) tensor.Tensor {
 	f, t := unary[c.n.OpType], c.required(0)
-	floats := isFloat(t.DType)
+	floats := element.IsFloat(t.DType)
 	if c.n.OpType == "IsInf" && (c.int("detect_negative", 1) == 0 || c.int("detect_positive", 1) == 0) {
 		c.fail("of one sign alone is not supported")
 	}
@@ -76,16 +77,16 @@ func foldUnary(c *call) tensor.Tensor {
 		_, at := c.reals(0)
 		for k := range t.Count() {
 			if v := f.real(at(k)); d == tensor.Bool {
-				setInteger(out, k, int64(v))
+				element.SetInteger(out, k, int64(v))
 			} else {
-				setReal(out, k, v)
+				element.SetReal(out, k, v)
 			}
 		}
 		return out
 	}
 	_, at := c.integers(0)
 	for k := 0; k < t.Count() && c.err == nil; k++ {
-		setInteger(out, k, f.integer(c.concrete(at(k))))
+		element.SetInteger(out, k, f.integer(c.concrete(at(k))))
 	}
 	return out
 }
@@ -128,8 +129,8 @@ var binaryFolds = map[string]binaryFold{
 // nothing.
 func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
 	return func(c *call, a, b int64) int64 {
-		_, left := timesBatch(a)
-		_, right := timesBatch(b)
+		_, left := element.TimesBatch(a)
+		_, right := element.TimesBatch(b)
 		switch {
 		case left && b == neutral:
 			return a
@@ -219,7 +220,7 @@ func (c *call) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 		return c.cast(inF64, a.DType)
 	}
 	boolean := c.n.OpType == "And" || c.n.OpType == "Or" || c.n.OpType == "Xor"
-	floats := isFloat(a.DType)
+	floats := element.IsFloat(a.DType)
 	switch {
 	case c.err != nil:
 	case a.DType != b.DType:
@@ -247,28 +248,28 @@ func (c *call) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 }
 
 func (c *call) applyElements(f binaryFold, out, a, b tensor.Tensor) {
-	ofA, ofB := broadcastIndex(a.Shape, len(out.Shape)), broadcastIndex(b.Shape, len(out.Shape))
-	if isFloat(a.DType) {
-		x, _ := reals(a)
-		y, _ := reals(b)
-		each(out.Shape, func(k int, index []int) {
+	ofA, ofB := element.BroadcastIndex(a.Shape, len(out.Shape)), element.BroadcastIndex(b.Shape, len(out.Shape))
+	if element.IsFloat(a.DType) {
+		x, _ := element.Reals(a)
+		y, _ := element.Reals(b)
+		element.Each(out.Shape, func(k int, index []int) {
 			if v := f.real(x(ofA(index)), y(ofB(index))); f.boolean {
-				setInteger(out, k, int64(v))
+				element.SetInteger(out, k, int64(v))
 			} else {
-				setReal(out, k, v)
+				element.SetReal(out, k, v)
 			}
 		})
 		return
 	}
-	x, err := integers(a)
-	y, err2 := integers(b)
+	x, err := element.Integers(a)
+	y, err2 := element.Integers(b)
 	if err := cmp.Or(err, err2); err != nil {
 		c.fail("%w", err)
 		return
 	}
-	each(out.Shape, func(k int, index []int) {
+	element.Each(out.Shape, func(k int, index []int) {
 		if c.err == nil {
-			setInteger(out, k, f.integer(c, x(ofA(index)), y(ofB(index))))
+			element.SetInteger(out, k, f.integer(c, x(ofA(index)), y(ofB(index))))
 		}
 	})
 }

@@ -1,14 +1,16 @@
 package onnx
 
+import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+
 // Computing with N, the length of the batch, which is at least 1: what is a multiple of it again, or
 // the same for all N.
 
 func (c *call) plusInteger(a, b int64) int64 {
-	m, left := timesBatch(a)
-	n, right := timesBatch(b)
+	m, left := element.TimesBatch(a)
+	n, right := element.TimesBatch(b)
 	switch {
-	case left && right && m+n <= maxTimes:
-		return batchTimes(m + n)
+	case left && right && m+n <= element.MaxTimes:
+		return element.BatchTimes(m + n)
 	case left && b == 0:
 		return a
 	case right && a == 0:
@@ -18,11 +20,11 @@ func (c *call) plusInteger(a, b int64) int64 {
 }
 
 func (c *call) minusInteger(a, b int64) int64 {
-	m, left := timesBatch(a)
-	n, right := timesBatch(b)
+	m, left := element.TimesBatch(a)
+	n, right := element.TimesBatch(b)
 	switch {
 	case left && right && m > n:
-		return batchTimes(m - n)
+		return element.BatchTimes(m - n)
 	case left && right && m == n:
 		return 0
 	case left && b == 0:
@@ -32,25 +34,25 @@ func (c *call) minusInteger(a, b int64) int64 {
 }
 
 func (c *call) timesInteger(a, b int64) int64 {
-	if _, ok := timesBatch(b); ok {
+	if _, ok := element.TimesBatch(b); ok {
 		a, b = b, a
 	}
-	if m, ok := timesBatch(a); ok && b == 0 {
+	if m, ok := element.TimesBatch(a); ok && b == 0 {
 		return 0
-	} else if ok && b > 0 && b <= maxTimes/m {
-		return batchTimes(m * b)
+	} else if ok && b > 0 && b <= element.MaxTimes/m {
+		return element.BatchTimes(m * b)
 	}
 	return c.concrete(a) * c.concrete(b)
 }
 
 func (c *call) quotient(a, b int64) int64 {
-	m, left := timesBatch(a)
-	n, right := timesBatch(b)
+	m, left := element.TimesBatch(a)
+	n, right := element.TimesBatch(b)
 	switch {
 	case left && right && m%n == 0:
 		return m / n
 	case left && !right && b > 0 && m%b == 0:
-		return batchTimes(m / b)
+		return element.BatchTimes(m / b)
 	}
 	if a, b = c.concrete(a), c.concrete(b); b == 0 {
 		c.fail("divides by zero")
@@ -61,8 +63,8 @@ func (c *call) quotient(a, b int64) int64 {
 
 // orderIntegers tells of the order of two numbers: -1, 0 or 1.
 func (c *call) orderIntegers(a, b int64) int {
-	m, left := timesBatch(a)
-	n, right := timesBatch(b)
+	m, left := element.TimesBatch(a)
+	n, right := element.TimesBatch(b)
 	switch {
 	case left && right:
 		return order(m, n)
@@ -75,10 +77,10 @@ func (c *call) orderIntegers(a, b int64) int {
 }
 
 func (c *call) maxInteger(a, b int64) int64 {
-	if m, ok := timesBatch(a); ok && b == m {
+	if m, ok := element.TimesBatch(a); ok && b == m {
 		return a
 	}
-	if n, ok := timesBatch(b); ok && a == n {
+	if n, ok := element.TimesBatch(b); ok && a == n {
 		return b
 	}
 	if c.orderIntegers(a, b) < 0 {
@@ -88,10 +90,10 @@ func (c *call) maxInteger(a, b int64) int64 {
 }
 
 func (c *call) minInteger(a, b int64) int64 {
-	if m, ok := timesBatch(a); ok && b == m {
+	if m, ok := element.TimesBatch(a); ok && b == m {
 		return b
 	}
-	if n, ok := timesBatch(b); ok && a == n {
+	if n, ok := element.TimesBatch(b); ok && a == n {
 		return a
 	}
 	if c.orderIntegers(a, b) > 0 {

@@ -3,6 +3,7 @@ package onnx
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -13,11 +14,11 @@ func foldClip(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	if isFloat(t.DType) {
+	if element.IsFloat(t.DType) {
 		_, at := c.reals(0)
 		low, high := c.realBound("min", 1, math.Inf(-1)), c.realBound("max", 2, math.Inf(1))
 		for k := 0; k < t.Count() && c.err == nil; k++ {
-			setReal(out, k, smaller(larger(at(k), low), high))
+			element.SetReal(out, k, smaller(larger(at(k), low), high))
 		}
 		return out
 	}
@@ -32,7 +33,7 @@ func foldClip(c *call) tensor.Tensor {
 		if hasHigh {
 			v = c.minInteger(v, high)
 		}
-		setInteger(out, k, v)
+		element.SetInteger(out, k, v)
 	}
 	return out
 }

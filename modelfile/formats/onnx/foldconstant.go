@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -31,7 +32,7 @@ func (c *call) numberAndShape() (one tensor.Tensor, shape []int) {
 		dims = append(dims, c.concrete(at(k)))
 	}
 	one = c.fillingNumber()
-	shape, err := lengths(one.DType, dims)
+	shape, err := element.Lengths(one.DType, dims)
 	if err != nil {
 		c.fail("%w", err)
 	}
@@ -64,14 +65,14 @@ func (c *call) dims() []int64 {
 		return nil
 	}
 	if x := c.in[0]; x.isConstant() {
-		return widened(x.c.Shape)
-	} else if all := widened(c.shapeOf(x)); x.unbatched {
+		return element.Widened(x.c.Shape)
+	} else if all := element.Widened(c.shapeOf(x)); x.unbatched {
 		if c.tracked() {
-			all[x.batchAxis.axis] = batchTimes(all[x.batchAxis.axis])
+			all[x.batchAxis.axis] = element.BatchTimes(all[x.batchAxis.axis])
 		}
 		return all
 	} else {
-		return append([]int64{anyBatch}, all...)
+		return append([]int64{element.AnyBatch}, all...)
 	}
 }
 
@@ -111,7 +112,7 @@ func foldRange(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	if isFloat(from.DType) {
+	if element.IsFloat(from.DType) {
 		return c.rangeOfReals()
 	}
 	_, a := c.integers(0)
@@ -124,7 +125,7 @@ func foldRange(c *call) tensor.Tensor {
 	n := math.Ceil((float64(last) - float64(first)) / float64(step))
 	out := c.newConstant(from.DType, []int{c.length(n)})
 	for k := range out.Count() {
-		setInteger(out, k, first+int64(k)*step)
+		element.SetInteger(out, k, first+int64(k)*step)
 	}
 	return out
 }
@@ -138,7 +139,7 @@ func (c *call) rangeOfReals() tensor.Tensor {
 	}
 	out := c.newConstant(from.DType, []int{c.length(math.Ceil((z(0) - a(0)) / s(0)))})
 	for k := range out.Count() {
-		setReal(out, k, a(0)+float64(float64(k)*s(0)))
+		element.SetReal(out, k, a(0)+float64(float64(k)*s(0)))
 	}
 	return out
 }
@@ -159,7 +160,7 @@ func foldOneHot(c *call) tensor.Tensor {
 		return nothing
 	}
 	n, err := c.cast(depth, tensor.I64), error(nil)
-	at, err := integers(index)
+	at, err := element.Integers(index)
 	if err != nil || depth.Count() != 1 || pair.Count() != 2 || c.err != nil {
 		c.fail("of %v to a depth of %v with %v is not supported", index, depth, pair)
 		return nothing
@@ -171,7 +172,7 @@ func foldOneHot(c *call) tensor.Tensor {
 	}
 	axis := c.foldAxis(int64(c.int("axis", -1)), len(index.Shape)+1)
 	shape := slices.Insert(slices.Clone(index.Shape), axis, int(length))
-	step := strides(index.Shape)
+	step := element.Strides(index.Shape)
 	return c.gathered(pair, shape, func(to []int) int {
 		k := 0
 		for a, s := range step {
@@ -211,14 +212,14 @@ func foldEyeLike(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	each(out.Shape, func(to int, at []int) {
+	element.Each(out.Shape, func(to int, at []int) {
 		if at[1]-at[0] != k {
 			return
 		}
-		if isFloat(d) {
-			setReal(out, to, 1)
+		if element.IsFloat(d) {
+			element.SetReal(out, to, 1)
 		} else {
-			setInteger(out, to, 1)
+			element.SetInteger(out, to, 1)
 		}
 	})
 	return out
@@ -236,7 +237,7 @@ func foldNonZero(c *call) tensor.Tensor {
 	zero := make([]byte, t.DType.Size())
 	negative := t.DType == tensor.F32 || t.DType == tensor.F64 // -0 is 0
 	var found [][]int
-	each(t.Shape, func(k int, at []int) {
+	element.Each(t.Shape, func(k int, at []int) {
 		b := slices.Clone(t.Bytes[k*len(zero) : (k+1)*len(zero)])
 		if negative {
 			b[len(b)-1] &= 0x7f

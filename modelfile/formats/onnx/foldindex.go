@@ -3,6 +3,7 @@ package onnx
 import (
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -35,7 +36,7 @@ func foldGather(c *call) tensor.Tensor {
 	}
 	index, selected := c.indices(1, t.Shape[axis])
 	shape := slices.Concat(t.Shape[:axis], index.Shape, t.Shape[axis+1:])
-	step, inner := strides(t.Shape), strides(index.Shape)
+	step, inner := element.Strides(t.Shape), element.Strides(index.Shape)
 	return c.gathered(t, shape, func(at []int) int {
 		from, which := 0, 0
 		for a := range at {
@@ -62,7 +63,7 @@ func foldGatherElements(c *call) tensor.Tensor {
 	if !c.within(index.Shape, t.Shape, axis) {
 		return nothing
 	}
-	step, k := strides(t.Shape), -1
+	step, k := element.Strides(t.Shape), -1
 	return c.gathered(t, index.Shape, func(at []int) int {
 		k++
 		from := selected[k] * step[axis]
@@ -100,7 +101,7 @@ func (c *call) tuples(shape []int, common int) (begins []int, block int) {
 	if c.err != nil {
 		return nil, 0
 	}
-	n, step := index.Shape[rank-1], strides(shape)
+	n, step := index.Shape[rank-1], element.Strides(shape)
 	block = tensor.Count(shape[common+n:])
 	count := index.Count() / n
 	each := count / max(tensor.Count(index.Shape[:common]), 1)
@@ -136,7 +137,7 @@ func foldGatherND(c *call) tensor.Tensor {
 	out := c.newConstant(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
 	for k := 0; k < len(begins) && c.err == nil; k++ {
 		for i := range block {
-			move(out, k*block+i, t, begins[k]+i)
+			element.Move(out, k*block+i, t, begins[k]+i)
 		}
 	}
 	return out
@@ -173,7 +174,7 @@ func foldScatterND(c *call) tensor.Tensor {
 	copy(out.Bytes, t.Bytes)
 	for k, begin := range begins {
 		for i := range block {
-			move(out, begin+i, updates, k*block+i)
+			element.Move(out, begin+i, updates, k*block+i)
 		}
 	}
 	return out
@@ -197,15 +198,15 @@ func foldScatterElements(c *call) tensor.Tensor {
 		return nothing
 	}
 	copy(out.Bytes, t.Bytes)
-	step := strides(t.Shape)
-	each(index.Shape, func(k int, at []int) {
+	step := element.Strides(t.Shape)
+	element.Each(index.Shape, func(k int, at []int) {
 		to := selected[k] * step[axis]
 		for a := range at {
 			if a != axis {
 				to += at[a] * step[a]
 			}
 		}
-		move(out, to, updates, k)
+		element.Move(out, to, updates, k)
 	})
 	return out
 }
@@ -221,7 +222,7 @@ func (c *call) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
 	for a, s := range spans {
 		shape[a] = s.count
 	}
-	step := strides(t.Shape)
+	step := element.Strides(t.Shape)
 	return c.gathered(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
@@ -302,7 +303,7 @@ func (c *call) permutation(rank int) []int {
 	for i, a := range perm {
 		if a < 0 || a >= rank || slices.Contains(perm[:i], a) {
 			c.fail("attribute perm is %v for rank %d", perm, rank)
-			return indicesTo(rank)
+			return element.Indices(rank)
 		}
 	}
 	return perm
@@ -313,7 +314,7 @@ func (c *call) transposed(t tensor.Tensor, perm []int) tensor.Tensor {
 	for i, a := range perm {
 		shape[i] = t.Shape[a]
 	}
-	step := strides(t.Shape)
+	step := element.Strides(t.Shape)
 	return c.gathered(t, shape, func(at []int) int {
 		from := 0
 		for i, a := range perm {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -59,8 +60,8 @@ func foldGemm(c *call) tensor.Tensor {
 			return nothing
 		}
 	}
-	of := broadcastIndex(add.Shape, 2)
-	each(out.Shape, func(k int, at []int) {
+	of := element.BroadcastIndex(add.Shape, 2)
+	element.Each(out.Shape, func(k int, at []int) {
 		v := float64(alpha * float64(out.F32()[k]))
 		if ok {
 			v += float64(beta * float64(add.F32()[of(at)]))
@@ -141,7 +142,7 @@ func (c *call) sumOf(terms []string, result string, all []tensor.Tensor) tensor.
 	}
 	offsets := make([]func([]int) int, len(all))
 	for i, term := range terms {
-		step, axes := strides(all[i].Shape), make([]int, len(all[i].Shape))
+		step, axes := element.Strides(all[i].Shape), make([]int, len(all[i].Shape))
 		for a, letter := range []rune(term) {
 			axes[a] = slices.Index(order, letter)
 			if all[i].Shape[a] == 1 {
@@ -168,13 +169,13 @@ func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, offs
 			return
 		}
 	}
-	if isFloat(out.DType) {
+	if element.IsFloat(out.DType) {
 		reads := make([]func(int) float64, len(all))
 		for i, t := range all {
-			reads[i], _ = reals(t)
+			reads[i], _ = element.Reals(t)
 		}
 		sum := 0.0
-		each(over, func(k int, at []int) {
+		element.Each(over, func(k int, at []int) {
 			if k%inner == 0 {
 				sum = 0
 			}
@@ -183,20 +184,20 @@ func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, offs
 				p *= read(offsets[i](at))
 			}
 			sum += float64(p)
-			setReal(out, k/inner, sum)
+			element.SetReal(out, k/inner, sum)
 		})
 		return
 	}
 	reads := make([]func(int) int64, len(all))
 	for i, t := range all {
 		var err error
-		if reads[i], err = integers(t); err != nil {
+		if reads[i], err = element.Integers(t); err != nil {
 			c.fail("%w", err)
 			return
 		}
 	}
 	sum := int64(0)
-	each(over, func(k int, at []int) {
+	element.Each(over, func(k int, at []int) {
 		if k%inner == 0 {
 			sum = 0
 		}
@@ -205,6 +206,6 @@ func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, offs
 			p *= c.concrete(read(offsets[i](at)))
 		}
 		sum += p
-		setInteger(out, k/inner, sum)
+		element.SetInteger(out, k/inner, sum)
 	})
 }

@@ -3,6 +3,7 @@ package onnx
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -44,7 +45,7 @@ func foldQuantize(c *call) tensor.Tensor {
 			c.fail("of what is no number has no result")
 			return nothing
 		}
-		setInteger(out, k, int64(min(max(n, float64(q.least)), float64(q.most))))
+		element.SetInteger(out, k, int64(min(max(n, float64(q.least)), float64(q.most))))
 	}
 	return out
 }
@@ -75,7 +76,7 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 	if c.has(2) {
 		t := c.required(2)
 		var err error
-		if zero, err = integersOf(t); err != nil {
+		if zero, err = element.IntegersOf(t); err != nil {
 			c.fail("%w", err)
 		}
 		d = t.DType
@@ -83,7 +84,7 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 	if c.int("block_size", 0) != 0 {
 		c.fail("in blocks (block_size) is not supported")
 	}
-	limits, ok := integerLimits[d]
+	limits, ok := element.Limits[d]
 	if !ok || d == tensor.U32 || d == tensor.I64 {
 		c.fail("to %v is not supported", d)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -90,7 +91,7 @@ func foldReduce(c *call) tensor.Tensor {
 	if !f.empty && t.Count() == 0 && tensor.Count(ones) > 0 {
 		c.fail("over an axis without elements, %v of %v", axesOf(gone), t.Shape)
 	}
-	if isFloat(t.DType) {
+	if element.IsFloat(t.DType) {
 		return c.reduceReals(t, f, ones, reduced)
 	}
 	whole, ok := integerReductions[c.n.OpType]
@@ -103,14 +104,14 @@ func foldReduce(c *call) tensor.Tensor {
 		return nothing
 	}
 	acc := slices.Repeat([]int64{whole.first}, out.Count())
-	to := broadcastIndex(ones, len(ones))
-	each(t.Shape, func(k int, index []int) {
+	to := element.BroadcastIndex(ones, len(ones))
+	element.Each(t.Shape, func(k int, index []int) {
 		if i := to(index); c.err == nil {
 			acc[i] = whole.add(acc[i], c.concrete(at(k)))
 		}
 	})
 	for k, v := range acc {
-		setInteger(out, k, v)
+		element.SetInteger(out, k, v)
 	}
 	return out
 }
@@ -132,14 +133,14 @@ func (c *call) reduceReals(t tensor.Tensor, f reduction, ones, reduced []int) te
 	}
 	acc := slices.Repeat([]float64{f.first}, out.Count())
 	n := t.Count() / max(out.Count(), 1)
-	at, _ := reals(t)
-	to := broadcastIndex(ones, len(ones))
-	each(t.Shape, func(k int, index []int) {
+	at, _ := element.Reals(t)
+	to := element.BroadcastIndex(ones, len(ones))
+	element.Each(t.Shape, func(k int, index []int) {
 		i := to(index)
 		acc[i] = f.add(acc[i], at(k))
 	})
 	for k, v := range acc {
-		setReal(out, k, f.end(v, n))
+		element.SetReal(out, k, f.end(v, n))
 	}
 	return out
 }
@@ -178,7 +179,7 @@ func foldCumSum(c *call) tensor.Tensor {
 			switch {
 			case i == 0 && later: // stays zero
 			case i == 0:
-				move(out, at, t, at)
+				element.Move(out, at, t, at)
 			case later:
 				add(at, at-step, at-step)
 			default:
@@ -191,18 +192,18 @@ func foldCumSum(c *call) tensor.Tensor {
 
 // adding returns what sets element to of out to its element a plus element b of t.
 func (c *call) adding(out, t tensor.Tensor) func(to, a, b int) {
-	if isFloat(t.DType) {
-		x, _ := reals(out)
-		y, _ := reals(t)
-		return func(to, a, b int) { setReal(out, to, x(a)+y(b)) }
+	if element.IsFloat(t.DType) {
+		x, _ := element.Reals(out)
+		y, _ := element.Reals(t)
+		return func(to, a, b int) { element.SetReal(out, to, x(a)+y(b)) }
 	}
-	x, err := integers(out)
-	y, err2 := integers(t)
+	x, err := element.Integers(out)
+	y, err2 := element.Integers(t)
 	if err := cmp.Or(err, err2); err != nil {
 		c.fail("%w", err)
 		return func(int, int, int) {}
 	}
-	return func(to, a, b int) { setInteger(out, to, c.concrete(x(a))+c.concrete(y(b))) }
+	return func(to, a, b int) { element.SetInteger(out, to, c.concrete(x(a))+c.concrete(y(b))) }
 }
 
 // before returns what tells whether element a of t goes before element b: the
@@ -214,11 +215,11 @@ func (c *call) before(t tensor.Tensor, largest bool) func(a, b int) int {
 		}
 		return order
 	}
-	if isFloat(t.DType) {
-		at, _ := reals(t)
+	if element.IsFloat(t.DType) {
+		at, _ := element.Reals(t)
 		return func(a, b int) int { return by(order(at(a), at(b)) % 2) }
 	}
-	at, err := integers(t)
+	at, err := element.Integers(t)
 	if err != nil {
 		c.fail("%w", err)
 		return func(int, int) int { return 0 }
@@ -278,11 +279,11 @@ func foldTopK(c *call) []tensor.Tensor {
 	inner := tensor.Count(shape[axis+1:])
 	k := 0
 	along(t.Shape, axis, func(first, length, step int) {
-		all := indicesTo(length)
+		all := element.Indices(length)
 		slices.SortStableFunc(all, func(a, b int) int { return less(first+a*step, first+b*step) })
 		at := k/max(inner, 1)*n*inner + k%max(inner, 1)
 		for i, a := range all[:n] {
-			move(values, at+i*inner, t, first+a*step)
+			element.Move(values, at+i*inner, t, first+a*step)
 			indices.I64()[at+i*inner] = int64(a)
 		}
 		k++

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -127,7 +128,7 @@ func foldExpand(c *call) tensor.Tensor {
 	for i := range l {
 		l[i] = c.concrete(l[i])
 	}
-	to, err := lengths(t.DType, l)
+	to, err := element.Lengths(t.DType, l)
 	if err == nil {
 		to, err = graph.Broadcast(t.Shape, to)
 	}
@@ -137,7 +138,7 @@ func foldExpand(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	return c.gathered(t, to, broadcastIndex(t.Shape, len(to)))
+	return c.gathered(t, to, element.BroadcastIndex(t.Shape, len(to)))
 }
 
 func foldTile(c *call) tensor.Tensor {
@@ -152,12 +153,12 @@ func foldTile(c *call) tensor.Tensor {
 	shape := slices.Clone(t.Shape)
 	for a, n := range times {
 		if n = c.concrete(n); n < 0 || n > 1<<30 || n > 0 && shape[a] > 1<<30/int(n) {
-			c.fail("repeats are %s", printed(times))
+			c.fail("repeats are %s", element.Printed(times))
 			return nothing
 		}
 		shape[a] *= int(n)
 	}
-	step := strides(t.Shape)
+	step := element.Strides(t.Shape)
 	return c.gathered(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
@@ -189,7 +190,7 @@ func foldPad(c *call) tensor.Tensor {
 			return nothing
 		}
 	}
-	step := strides(t.Shape)
+	step := element.Strides(t.Shape)
 	outside := false
 	fill := c.filling(t)
 	out := c.gathered(t, shape, func(at []int) int {
@@ -206,10 +207,10 @@ func foldPad(c *call) tensor.Tensor {
 		return from
 	})
 	if c.err == nil && mode == "constant" {
-		each(shape, func(k int, at []int) {
+		element.Each(shape, func(k int, at []int) {
 			for a := range at {
 				if i := at[a] - before[a]; i < 0 || i >= t.Shape[a] {
-					move(out, k, fill, 0)
+					element.Move(out, k, fill, 0)
 				}
 			}
 		})
@@ -226,8 +227,8 @@ func (c *call) filling(t tensor.Tensor) tensor.Tensor {
 		return fill
 	}
 	fill := tensor.New(t.DType)
-	if v := c.float("value", 0); v != 0 && isFloat(t.DType) {
-		setReal(fill, 0, v)
+	if v := c.float("value", 0); v != 0 && element.IsFloat(t.DType) {
+		element.SetReal(fill, 0, v)
 	} else if v != 0 {
 		c.fail("with %v around %v is not supported", v, t)
 	}
@@ -269,13 +270,13 @@ func foldWhere(c *call) tensor.Tensor {
 		return nothing
 	}
 	rank := len(shape)
-	ofTest, ofYes := broadcastIndex(test.Shape, rank), broadcastIndex(yes.Shape, rank)
-	ofNo := broadcastIndex(no.Shape, rank)
-	each(shape, func(k int, at []int) {
+	ofTest, ofYes := element.BroadcastIndex(test.Shape, rank), element.BroadcastIndex(yes.Shape, rank)
+	ofNo := element.BroadcastIndex(no.Shape, rank)
+	element.Each(shape, func(k int, at []int) {
 		if test.Bytes[ofTest(at)] != 0 {
-			move(out, k, yes, ofYes(at))
+			element.Move(out, k, yes, ofYes(at))
 		} else {
-			move(out, k, no, ofNo(at))
+			element.Move(out, k, no, ofNo(at))
 		}
 	})
 	return out
@@ -299,7 +300,7 @@ func foldTrilu(c *call) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	step := strides(t.Shape)
+	step := element.Strides(t.Shape)
 	return c.gathered(t, t.Shape, func(at []int) int {
 		from := 0
 		for a := range at {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -43,11 +44,11 @@ func (c *call) countsRows(op string) bool {
 	if op != "Range" || !c.tracked() || len(c.in) != 3 {
 		return false
 	}
-	l, err := integersOf(c.in[1].c)
+	l, err := element.IntegersOf(c.in[1].c)
 	if err != nil || len(l) != 1 {
 		return false
 	}
-	_, ok := timesBatch(l[0])
+	_, ok := element.TimesBatch(l[0])
 	return ok
 }
 
@@ -61,7 +62,7 @@ func (c *call) countRows() []value {
 			c.in[2].c)
 		return nil
 	}
-	times, _ := timesBatch(to(0))
+	times, _ := element.TimesBatch(to(0))
 	step := c.concrete(by(0))
 	if c.concrete(from(0)) != 0 || step < 1 || times%step != 0 {
 		c.fail("%w", errLength)
@@ -71,7 +72,7 @@ func (c *call) countRows() []value {
 		return nil
 	}
 	for k := range out.Count() {
-		setInteger(out, k, int64(k)*step)
+		element.SetInteger(out, k, int64(k)*step)
 	}
 	c.unbatched = true
 	return []value{growing(out, times, batchAxis{0, 1, out.Count()})}
@@ -125,7 +126,7 @@ func (c *call) growth(op string) int64 {
 		if c.in[0].grows {
 			i = 1
 		}
-		l, err := integersOf(c.in[i].c)
+		l, err := element.IntegersOf(c.in[i].c)
 		if err != nil || len(l) != 1 || c.in[i].grows {
 			c.fail("%w", errLength)
 			return 0
@@ -146,7 +147,7 @@ func (c *call) shapeForOne(op string) tensor.Tensor {
 		return tensor.Of(append([]int64{}, one...), len(one))
 	}
 	for i, n := range l {
-		if times, ok := timesBatch(n); ok {
+		if times, ok := element.TimesBatch(n); ok {
 			l[i] = times
 		}
 	}
@@ -157,7 +158,7 @@ func (c *call) shapeForOne(op string) tensor.Tensor {
 // where along some axis one row's are those of the row before and as many more as a row has elements.
 func (c *call) grownIndex(size int) (value, bool) {
 	t, err := c.in[1].c, error(nil)
-	all, err := integersOf(t)
+	all, err := element.IntegersOf(t)
 	if err != nil || c.batch < 2 {
 		return value{}, false
 	}
@@ -188,7 +189,7 @@ func (c *call) grownIndex(size int) (value, bool) {
 		to := 0
 		for k := range all {
 			if row, _ := of(k); row == 0 {
-				move(one, to, t, k)
+				element.Move(one, to, t, k)
 				to++
 			}
 		}
@@ -219,7 +220,7 @@ func (c *call) gatherRows() []value {
 		c.fail("%w", cmp.Or(c.err, errLength))
 		return nil
 	}
-	all, err := integersOf(index.c)
+	all, err := element.IntegersOf(index.c)
 	if err != nil || len(all) == 0 || slices.Min(all) < 0 || slices.Max(all) >= int64(p.inner) {
 		c.fail("takes elements of other rows of the batch")
 		return nil
@@ -259,12 +260,12 @@ func (c *call) view(x graph.Value, axis int, at, shape []int) graph.Value {
 // stepsOf returns how far places lie apart along each axis of their shape; 0 where that has one.
 func stepsOf(at, shape []int) (steps []int, ok bool) {
 	steps, ok = make([]int, len(shape)), true
-	for a, n := range strides(shape) {
+	for a, n := range element.Strides(shape) {
 		if shape[a] > 1 {
 			steps[a] = at[n] - at[0]
 		}
 	}
-	each(shape, func(k int, index []int) {
+	element.Each(shape, func(k int, index []int) {
 		want := at[0]
 		for a, i := range index {
 			want += i * steps[a]
@@ -326,7 +327,7 @@ func (c *call) digits(x graph.Value, axis int, d digits) graph.Value {
 	if slices.IsSorted(d.order) || c.err != nil {
 		return x
 	}
-	perm := indicesTo(len(whole))
+	perm := element.Indices(len(whole))
 	for i, o := range d.order {
 		perm[axis+i] = axis + o
 	}

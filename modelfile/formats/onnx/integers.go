@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -67,7 +68,7 @@ func (c *call) make(op string) []value {
 
 // typeOfMoved returns the type in the file of what a node only moves; 0 of others, and of floats.
 func (c *call) typeOfMoved(op string) tensor.DType {
-	if !c.moves(op) || isFloat(c.in[0].dtype()) {
+	if !c.moves(op) || element.IsFloat(c.in[0].dtype()) {
 		return 0
 	}
 	return c.in[0].dtype()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -57,7 +58,7 @@ func (c *call) joinLists() error {
 			all = append(all, x.c.I64()...)
 			continue
 		}
-		at, err := reals(x.c)
+		at, err := element.Reals(x.c)
 		if err != nil {
 			return errLength
 		}

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -74,7 +75,7 @@ func (c *call) rounds() (int, error) {
 		if !t.isConstant() || t.sequence {
 			return 0, errors.New(refused)
 		}
-		at, err := integers(t.c)
+		at, err := element.Integers(t.c)
 		if err != nil || t.c.Count() != 1 {
 			return 0, fmt.Errorf("its number of rounds is %v, want one integer", t.c)
 		}

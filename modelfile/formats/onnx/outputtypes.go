@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -22,7 +23,7 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
 	if x.integer {
 		d = declaredInteger(o, x)
 	}
-	if isFloat(d) {
+	if element.IsFloat(d) {
 		d = tensor.F32
 	}
 	r.types = append(r.types, models.FileType{Output: name, DType: d})
@@ -46,7 +47,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 	d, err := onnxpb.DType(p.output.GetType().GetTensorType().GetElemType())
 	if err != nil {
 		d = tensor.I64
-	} else if isFloat(d) {
+	} else if element.IsFloat(d) {
 		d = tensor.F32
 	}
 	shape := p.x.picked
@@ -63,7 +64,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 func declaredInteger(o *onnxpb.ValueInfoProto, x value) tensor.DType {
 	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
 	switch {
-	case err == nil && !isFloat(d):
+	case err == nil && !element.IsFloat(d):
 		return d
 	case x.kind != 0:
 		return x.kind

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -47,7 +48,7 @@ func (c *call) placesOf(s []int) (index []int, set int) {
 		return nil, 0
 	}
 	_, at := c.indices(1, s[0])
-	index = indicesTo(s[0])
+	index = element.Indices(s[0])
 	for k, to := range at {
 		if index[to] >= s[0] {
 			c.fail("sets place %d twice", to)

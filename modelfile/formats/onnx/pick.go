@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -150,7 +151,7 @@ func topK(c *call) []value {
 func oneHots(c *call) []value {
 	out := rows(oneHot(c))
 	if c.err == nil {
-		out.truth, out.integer = c.in[2].c.DType == tensor.Bool, !isFloat(c.in[2].c.DType)
+		out.truth, out.integer = c.in[2].c.DType == tensor.Bool, !element.IsFloat(c.in[2].c.DType)
 		out.integer = out.integer && !out.truth
 	}
 	return []value{out}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -119,8 +120,8 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 		return !slices.ContainsFunc(p.src.Output, named) // its name is that of the output alone
 	case "Cast":
 		d, err := onnxpb.DType(int32(c.int("to", 0)))
-		p.floats = p.floats || err == nil && isFloat(d)
-		return err == nil && c.err == nil && (isFloat(d) || d == tensor.U8 && !p.floats)
+		p.floats = p.floats || err == nil && element.IsFloat(d)
+		return err == nil && c.err == nil && (element.IsFloat(d) || d == tensor.U8 && !p.floats)
 	case "Transpose":
 		return p.turns(c.ints("perm", len(p.layout)+1, 0))
 	case "Gather", "Slice":
@@ -176,7 +177,7 @@ func (p *pixels) axis(c *call, a int64) int {
 func (p *pixels) gathersBackwards(c *call, axis int) bool {
 	n := p.size[p.layout[axis]]
 	t, ok := c.constant(1)
-	list, err := integersOf(t)
+	list, err := element.IntegersOf(t)
 	if !ok || err != nil || p.axis(c, int64(c.int("axis", 0))) != axis || c.err != nil || len(t.Shape) != 1 ||
 		len(list) != n {
 		return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -72,7 +73,7 @@ func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 func (p *pixels) byChannel(t tensor.Tensor) (v []float64, each bool) {
 	n, s := p.size['C'], t.Shape
 	behind := len(p.layout) - strings.IndexByte(p.layout, 'C') // axes from the channels on
-	if !isFloat(t.DType) || len(s) > len(p.layout)+1 || t.Count() != 1 && t.Count() != n {
+	if !element.IsFloat(t.DType) || len(s) > len(p.layout)+1 || t.Count() != 1 && t.Count() != n {
 		return nil, false
 	}
 	each = len(s) >= behind && s[len(s)-behind] == n

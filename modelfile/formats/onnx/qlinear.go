@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -90,7 +91,7 @@ func (c *call) byteScale(scale, zero int, otherwise tensor.DType) (s byteScale, 
 	}
 	s = byteScale{of: of[0], kind: otherwise}
 	if c.has(zero) {
-		at, err := integersOf(c.in[zero].c)
+		at, err := element.IntegersOf(c.in[zero].c)
 		if !c.in[zero].isConstant() || err != nil || len(at) != 1 {
 			return s, false
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -65,7 +66,7 @@ func (c *call) sum(x, w, y [3]int, bias int, columns bool, alpha float32) (s byt
 func (c *call) integerScale(x, zero int) (s byteScale, ok bool) {
 	s = byteScale{of: 1, kind: c.kindOf(x)}
 	if c.has(zero) {
-		at, err := integersOf(c.in[zero].c)
+		at, err := element.IntegersOf(c.in[zero].c)
 		if !c.in[zero].isConstant() || err != nil || len(at) != 1 {
 			return s, false
 		}
@@ -90,7 +91,7 @@ func (c *call) weightOf(s *byteSum, at [3]int, columns bool) bool {
 	outputs, each := shape[0], tensor.Count(shape[1:])
 	zero := make([]int64, outputs)
 	if c.has(at[2]) {
-		given, err := integersOf(c.in[at[2]].c)
+		given, err := element.IntegersOf(c.in[at[2]].c)
 		if !c.in[at[2]].isConstant() || err != nil || len(given) != 1 && len(given) != outputs {
 			return false
 		}
@@ -98,7 +99,7 @@ func (c *call) weightOf(s *byteSum, at [3]int, columns bool) bool {
 			zero = slices.Repeat(given, outputs)
 		}
 	}
-	from, err := integers(x.c)
+	from, err := element.Integers(x.c)
 	if err != nil || each < 1 || each > graph.MostTerms || !c.reserve(tensor.I8, shape) {
 		return false
 	}

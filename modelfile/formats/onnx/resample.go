@@ -3,6 +3,8 @@ package onnx
 import (
 	"fmt"
 	"math"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 )
 
 // resampling says how the pixels of one axis become others: arithmetic in f32,
@@ -108,7 +110,7 @@ func (r *resampling) pixel(i int) int {
 
 // pixels returns the operand's pixel that each result is.
 func (r *resampling) pixels() []int {
-	at := indicesTo(r.to)
+	at := element.Indices(r.to)
 	for i := range at {
 		at[i] = r.pixel(i)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -53,12 +54,12 @@ func reshape(c *call) graph.Value {
 		return reshapeUnbatched(c, target)
 	}
 	first, rest := target[0], target[1:]
-	batch := first == anyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 && first == c.batch
+	batch := first == element.AnyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 && first == c.batch
 	if !batch && (first != -1 || slices.Contains(rest, -1)) {
 		if c.batchIsOne() {
 			return reshapeUnbatched(c, target)
 		}
-		c.failAcrossBatch("to %s mixes the rows of the batch", printed(target))
+		c.failAcrossBatch("to %s mixes the rows of the batch", element.Printed(target))
 		return graph.None
 	}
 	shape, err := resolve(rest, from, true)
@@ -69,7 +70,7 @@ func reshape(c *call) graph.Value {
 		return reshapeUnbatched(c, target)
 	}
 	if err != nil {
-		c.failAcrossBatch("to %s: %w", printed(target), err)
+		c.failAcrossBatch("to %s: %w", element.Printed(target), err)
 	}
 	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
 }
@@ -164,9 +165,9 @@ func expand(c *call) graph.Value {
 	from := c.shape(0)
 	l, _ := c.list("shape", 1)
 	rank := len(from) + 1
-	if !c.unbatched && (len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != anyBatch &&
+	if !c.unbatched && (len(l) > rank || len(l) == rank && l[0] != 1 && l[0] != element.AnyBatch &&
 		(c.batch == 0 || l[0] != c.batch)) {
-		c.failAcrossBatch("to %s changes the batch", printed(l))
+		c.failAcrossBatch("to %s changes the batch", element.Printed(l))
 		return graph.None
 	}
 	if !c.unbatched {
@@ -174,7 +175,7 @@ func expand(c *call) graph.Value {
 	}
 	var to []int
 	for _, n := range l {
-		if times, ok := timesBatch(n); ok && c.unbatched {
+		if times, ok := element.TimesBatch(n); ok && c.unbatched {
 			n = times
 		}
 		to = append(to, int(min(max(c.concrete(n), 0), 1<<30)))

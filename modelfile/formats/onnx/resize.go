@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -150,7 +151,7 @@ const maxResized = 1 << 16
 
 // resizedAxes returns which axes of a value of a rank are resized, the batch being 0.
 func (c *call) resizedAxes(rank int) []int {
-	at := indicesTo(rank)
+	at := element.Indices(rank)
 	if a := c.attribute("axes"); a != nil {
 		at = c.ints("axes", len(a.Ints), 0)
 		for i := range at {
@@ -170,21 +171,21 @@ func (c *call) resizedAxes(rank int) []int {
 // the largest within, or the smallest around them, that keeps the proportions.
 func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32) {
 	if len(sizes) != len(at) {
-		c.fail("sizes %s for %d axes", printed(sizes), len(at))
+		c.fail("sizes %s for %d axes", element.Printed(sizes), len(at))
 		return
 	}
 	policy, common := c.text("keep_aspect_ratio_policy", "stretch"), float32(0)
 	for i, a := range at {
 		n := sizes[i]
-		if a == 0 && n != anyBatch && (c.batch == 0 || n != c.batch) {
-			c.fail("to sizes %s changes the length of the batch", printed(sizes))
+		if a == 0 && n != element.AnyBatch && (c.batch == 0 || n != c.batch) {
+			c.fail("to sizes %s changes the length of the batch", element.Printed(sizes))
 			return
 		}
 		if a == 0 {
 			n = 1
 		}
 		if n < 1 || n > 1<<30 {
-			c.fail("sizes are %s", printed(sizes))
+			c.fail("sizes are %s", element.Printed(sizes))
 			return
 		}
 		to[a] = int(n)
@@ -223,7 +224,7 @@ func (c *call) floats(name string, i int) []float32 {
 func asUpsample(axes []resampling) (mode string, align, ok bool) {
 	if r := axes[0]; r.mode == "nearest" && axes[len(axes)-1].coordinates != cropping {
 		return "nearest", false, !slices.ContainsFunc(axes, func(r resampling) bool {
-			return slices.ContainsFunc(indicesTo(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
+			return slices.ContainsFunc(element.Indices(r.to), func(i int) bool { return r.pixel(i) != i*r.from/r.to })
 		})
 	} else if r.mode != "linear" || axes[len(axes)-1].coordinates == cropping {
 		return "", false, false

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -22,8 +23,8 @@ func scatter(c *call) graph.Value {
 		if !c.within(index.Shape, s, axis) {
 			return nil, nil
 		}
-		step := strides(s)
-		each(index.Shape, func(k int, from []int) {
+		step := element.Strides(s)
+		element.Each(index.Shape, func(k int, from []int) {
 			at[k] *= step[axis]
 			for a := range from {
 				if a != axis {

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -45,7 +46,7 @@ func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	shape, err := lengths(d, p.Dims)
+	shape, err := element.Lengths(d, p.Dims)
 	return d, shape, err
 }
 
@@ -88,12 +89,12 @@ func loadTyped(p *onnxpb.TensorProto, d tensor.DType, shape []int) (tensor.Tenso
 	case tensor.U64, tensor.U32:
 		n = len(p.Uint64Data)
 		for i, v := range p.Uint64Data {
-			putBits(t, i, v)
+			element.PutBits(t, i, v)
 		}
 	default:
 		n = len(p.Int32Data)
 		for i, v := range p.Int32Data {
-			putBits(t, i, uint64(v))
+			element.PutBits(t, i, uint64(v))
 		}
 	}
 	if n != want {

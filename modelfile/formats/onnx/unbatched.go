@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -32,7 +33,7 @@ func (c *call) placesFit(op string) {
 		return
 	}
 	d, err := onnxpb.DType(int32(c.int("to", 0)))
-	if within := c.known(c.in[0]); err == nil && !isFloat(d) && d != tensor.Bool && !within.fits(d) {
+	if within := c.known(c.in[0]); err == nil && !element.IsFloat(d) && d != tensor.Bool && !within.fits(d) {
 		c.fail("of places up to %g to %v is not supported: such integers end before", within.most, d)
 	}
 }
@@ -124,14 +125,14 @@ func reshapeUnbatched(c *call, target []int64) graph.Value {
 		target, _, _ = c.forOne(target) // its error was told by reshapedAxis
 	}
 	for i, n := range target {
-		if times, ok := timesBatch(n); ok {
+		if times, ok := element.TimesBatch(n); ok {
 			target = slices.Clone(target)
 			target[i] = times
 		}
 	}
 	shape, err := resolve(target, from, c.int("allowzero", 0) != 0)
 	if err != nil {
-		c.fail("to %s: %w", printed(target), err)
+		c.fail("to %s: %w", element.Printed(target), err)
 		return graph.None
 	}
 	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", c.unbatchedShape(shape))

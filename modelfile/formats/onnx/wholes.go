@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -46,10 +47,10 @@ func (x value) extent() *extent {
 			return x.within
 		}
 		return nil
-	case isFloat(x.c.DType) || x.c.DType == tensor.Bool || x.c.Count() == 0:
+	case element.IsFloat(x.c.DType) || x.c.DType == tensor.Bool || x.c.Count() == 0:
 		return nil
 	}
-	all, err := integersOf(x.c)
+	all, err := element.IntegersOf(x.c)
 	if err != nil {
 		return nil
 	}
@@ -72,14 +73,14 @@ func (e *extent) fits(d tensor.DType) bool {
 	if d == tensor.U64 {
 		return e != nil && e.least >= 0 && e.most < 1<<64
 	}
-	limits, ok := integerLimits[d]
+	limits, ok := element.Limits[d]
 	return ok && e != nil && e.least >= float64(limits[0]) && e.most <= float64(limits[1])
 }
 
 // known returns the bounds of integers or truth values that are computed, by their type where nothing else
 // is known; nil of others.
 func (c *call) known(x value) *extent {
-	limits, ok := integerLimits[x.kind]
+	limits, ok := element.Limits[x.kind]
 	switch {
 	case x.truth:
 		return &extent{0, 1}

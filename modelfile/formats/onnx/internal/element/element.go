@@ -1,4 +1,4 @@
-package onnx
+package element
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// integers returns what reads the elements of a constant of integers or truth values.
-func integers(t tensor.Tensor) (func(k int) int64, error) {
+// Integers returns what reads the elements of a constant of integers or truth values.
+func Integers(t tensor.Tensor) (func(k int) int64, error) {
 	switch t.DType {
 	case tensor.I64:
 		v := t.I64()
@@ -16,8 +16,8 @@ func integers(t tensor.Tensor) (func(k int) int64, error) {
 	case tensor.I32:
 		v := t.I32()
 		return func(k int) int64 {
-			if n := int64(v[k]) - anyBatch32; n >= 0 && n < maxTimes32 {
-				return batchTimes(n + 1)
+			if n := int64(v[k]) - anyBatch32; n >= 0 && n < MaxTimes32 {
+				return BatchTimes(n + 1)
 			}
 			return int64(v[k])
 		}, nil
@@ -50,8 +50,8 @@ func widening[T int16 | int8 | uint8 | uint16 | uint32](t tensor.Tensor) func(k 
 	return func(k int) int64 { return int64(v[k]) }
 }
 
-// reals returns what reads the elements of a constant of floats; halves have become f32.
-func reals(t tensor.Tensor) (func(k int) float64, error) {
+// Reals returns what reads the elements of a constant of floats; halves have become f32.
+func Reals(t tensor.Tensor) (func(k int) float64, error) {
 	switch t.DType {
 	case tensor.F32:
 		v := t.F32()
@@ -63,8 +63,8 @@ func reals(t tensor.Tensor) (func(k int) float64, error) {
 	return nil, fmt.Errorf("computing with %v is not supported, want floats", t.DType)
 }
 
-// setReal sets element k of a constant of floats.
-func setReal(t tensor.Tensor, k int, v float64) {
+// SetReal sets element k of a constant of floats.
+func SetReal(t tensor.Tensor, k int, v float64) {
 	if t.DType == tensor.F64 {
 		t.F64()[k] = v
 		return
@@ -72,23 +72,23 @@ func setReal(t tensor.Tensor, k int, v float64) {
 	t.F32()[k] = float32(v)
 }
 
-// setInteger sets element k of a constant of integers to the low bits of v that
+// SetInteger sets element k of a constant of integers to the low bits of v that
 // its type has, as C does it; of truth values all but zero is true.
-func setInteger(t tensor.Tensor, k int, v int64) {
-	times, ofBatch := timesBatch(v)
+func SetInteger(t tensor.Tensor, k int, v int64) {
+	times, ofBatch := TimesBatch(v)
 	switch {
 	case t.DType == tensor.Bool && v != 0:
 		t.Bytes[k] = 1
 	case t.DType == tensor.I32 && ofBatch:
-		t.I32()[k] = int32(anyBatch32 + min(times, maxTimes32) - 1)
+		t.I32()[k] = int32(anyBatch32 + min(times, MaxTimes32) - 1)
 	default:
-		putBits(t, k, uint64(v))
+		PutBits(t, k, uint64(v))
 	}
 }
 
-// integersOf returns the elements of a constant of integers.
-func integersOf(t tensor.Tensor) ([]int64, error) {
-	at, err := integers(t)
+// IntegersOf returns the elements of a constant of integers.
+func IntegersOf(t tensor.Tensor) ([]int64, error) {
+	at, err := Integers(t)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func integersOf(t tensor.Tensor) ([]int64, error) {
 	return out, nil
 }
 
-func widened[T int | int32](v []T) []int64 {
+func Widened[T int | int32](v []T) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {
 		out[i] = int64(x)
@@ -107,21 +107,21 @@ func widened[T int | int32](v []T) []int64 {
 	return out
 }
 
-// putBits sets element i to the low bits of v.
-func putBits(t tensor.Tensor, i int, v uint64) {
+// PutBits sets element i to the low bits of v.
+func PutBits(t tensor.Tensor, i int, v uint64) {
 	size := t.DType.Size()
 	for j := range size {
 		t.Bytes[i*size+j] = byte(v >> (8 * j))
 	}
 }
 
-// isFloat reports whether a type is one of floats.
-func isFloat(d tensor.DType) bool {
+// IsFloat reports whether a type is one of floats.
+func IsFloat(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-// integerLimits are the least and the greatest of types of integers.
-var integerLimits = map[tensor.DType][2]int64{
+// Limits are the least and the greatest of types of integers.
+var Limits = map[tensor.DType][2]int64{
 	tensor.U8: {0, math.MaxUint8}, tensor.I8: {math.MinInt8, math.MaxInt8},
 	tensor.U16: {0, math.MaxUint16}, tensor.I16: {math.MinInt16, math.MaxInt16},
 	tensor.U32: {0, math.MaxUint32}, tensor.I32: {math.MinInt32, math.MaxInt32},

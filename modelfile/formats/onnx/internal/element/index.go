@@ -1,4 +1,4 @@
-package onnx
+package element
 
 import (
 	"fmt"
@@ -7,26 +7,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// gatherElements returns a tensor of a shape whose element at an index is the element of t at the
+// Gather returns a tensor of a shape whose element at an index is the element of t at the
 // offset that from gives; at a negative offset it is zero.
-func gatherElements(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	out := tensor.New(t.DType, shape...)
-	each(shape, func(to int, index []int) {
+	Each(shape, func(to int, index []int) {
 		if k := from(index); k >= 0 {
-			move(out, to, t, k)
+			Move(out, to, t, k)
 		}
 	})
 	return out
 }
 
-// move copies element from of t to element to of dst, which has its type.
-func move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
+// Move copies element from of t to element to of dst, which has its type.
+func Move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
 	n := t.DType.Size()
 	copy(dst.Bytes[to*n:(to+1)*n], t.Bytes[from*n:])
 }
 
-// each calls f for all elements of a shape in their order.
-func each(shape []int, f func(k int, index []int)) {
+// Each calls f for all elements of a shape in their order.
+func Each(shape []int, f func(k int, index []int)) {
 	index := make([]int, len(shape))
 	for k := range tensor.Count(shape) {
 		f(k, index)
@@ -39,8 +39,8 @@ func each(shape []int, f func(k int, index []int)) {
 	}
 }
 
-// strides returns how far elements lie apart along every axis.
-func strides(shape []int) []int {
+// Strides returns how far elements lie apart along every axis.
+func Strides(shape []int) []int {
 	out, n := make([]int, len(shape)), 1
 	for a := len(shape) - 1; a >= 0; a-- {
 		out[a] = n
@@ -49,10 +49,10 @@ func strides(shape []int) []int {
 	return out
 }
 
-// broadcastIndex returns the offset, in a tensor of a shape, of the element that an index of a
+// BroadcastIndex returns the offset, in a tensor of a shape, of the element that an index of a
 // shape to which it broadcasts selects.
-func broadcastIndex(shape []int, rank int) func(index []int) int {
-	skip, step := rank-len(shape), strides(shape)
+func BroadcastIndex(shape []int, rank int) func(index []int) int {
+	skip, step := rank-len(shape), Strides(shape)
 	for a, n := range shape {
 		if n == 1 {
 			step[a] = 0
@@ -67,8 +67,8 @@ func broadcastIndex(shape []int, rank int) func(index []int) int {
 	}
 }
 
-// indicesTo returns 0 to n-1.
-func indicesTo(n int) []int {
+// Indices returns 0 to n-1.
+func Indices(n int) []int {
 	l := make([]int, n)
 	for i := range l {
 		l[i] = i
@@ -76,8 +76,8 @@ func indicesTo(n int) []int {
 	return l
 }
 
-// lengths checks the dims of a tensor and the bytes they ask for.
-func lengths(d tensor.DType, dims []int64) ([]int, error) {
+// Lengths checks the dims of a tensor and the bytes they ask for.
+func Lengths(d tensor.DType, dims []int64) ([]int, error) {
 	shape := make([]int, len(dims))
 	for i, n := range dims {
 		if n < 0 || n > math.MaxInt32 {

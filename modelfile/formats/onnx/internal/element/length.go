@@ -1,0 +1,45 @@
+package element
+
+import (
+	"fmt"
+)
+
+// AnyBatch stands for the length N of the batch in computations with shapes, and
+// the integers behind it for 2*N, 3*N and so on. They may be moved around, and
+// computed with where the result is such a multiple or does not depend on N; in
+// integers of 32 bits they begin at anyBatch32.
+const (
+	AnyBatch   = -1<<63 + 20221121
+	anyBatch32 = -1<<31 + 20221121
+	MaxTimes   = 1 << 30 // the largest multiple
+	MaxTimes32 = 1 << 20
+)
+
+// BatchTimes stands for times*N.
+func BatchTimes(times int64) int64 { return AnyBatch + times - 1 }
+
+// TimesBatch returns how many times the length of the batch v stands for.
+func TimesBatch(v int64) (times int64, ok bool) {
+	if v < AnyBatch || v >= AnyBatch+MaxTimes {
+		return 0, false
+	}
+	return v - AnyBatch + 1, true
+}
+
+// Printed writes a shape with N for the batch.
+func Printed(shape []int64) string {
+	s := "["
+	for i, n := range shape {
+		if i > 0 {
+			s += ","
+		}
+		if times, ok := TimesBatch(n); ok && times == 1 {
+			s += "N"
+		} else if ok {
+			s += fmt.Sprintf("%dN", times)
+		} else {
+			s += fmt.Sprint(n)
+		}
+	}
+	return s + "]"
+}

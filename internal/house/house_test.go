@@ -121,10 +121,18 @@ modelfile/formats/torch/internal/pickle:
 modelfile/formats/keras: modelfile/formats/keras/internal/hdf5 modelfile/formats/internal/foreign graph
 modelfile/formats/keras: models problem tensor
 modelfile/formats/keras/internal/hdf5: problem
-modelfile/formats/onnx: modelfile/formats/onnx/internal/onnxpb modelfile/formats/internal/foreign
-modelfile/formats/onnx: modelfile/formats/internal/message graph internal/memory models problem
-modelfile/formats/onnx: internal/regular tensor device/class
-modelfile/formats/onnx/internal/onnxpb:
+modelfile/formats/onnx: modelfile/formats/onnx/internal/decode modelfile/formats/onnx/internal/element
+modelfile/formats/onnx: modelfile/formats/onnx/internal/encode modelfile/formats/onnx/internal/onnxpb
+modelfile/formats/onnx: modelfile/formats/internal/foreign device/class graph internal/memory models problem
+modelfile/formats/onnx: tensor
+modelfile/formats/onnx/internal/decode: modelfile/formats/onnx/internal/element
+modelfile/formats/onnx/internal/decode: modelfile/formats/onnx/internal/onnxpb
+modelfile/formats/onnx/internal/decode: modelfile/formats/internal/foreign modelfile/formats/internal/message
+modelfile/formats/onnx/internal/decode: internal/regular problem tensor
+modelfile/formats/onnx/internal/element: tensor
+modelfile/formats/onnx/internal/encode: modelfile/formats/onnx/internal/onnxpb
+modelfile/formats/onnx/internal/encode: modelfile/formats/internal/foreign graph models tensor
+modelfile/formats/onnx/internal/onnxpb: tensor
 modelfile/formats/safetensors: modelfile/formats/internal/foreign problem tensor
 modelfile/formats/tensorflow: modelfile/formats/internal/foreign modelfile/formats/internal/message problem
 modelfile/formats/tensorflow: internal/regular tensor

@@ -50,7 +50,8 @@ func tile(c *call) graph.Value {
 	for a := range s {
 		n := c.concrete(times[a])
 		if n < 1 || n > maxIndices/int64(max(s[a], 1)) {
-			c.fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", element.Printed(times), s,
+			c.fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", element.Printed(times),
+				s,
 				maxIndices)
 			return graph.None
 		}

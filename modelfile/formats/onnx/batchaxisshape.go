@@ -162,7 +162,11 @@ func (c *call) repeatIntegers() []value {
 	if c.err != nil {
 		return nil
 	}
-	if l, _ := element.IntegersOf(t); slices.ContainsFunc(l, func(n int64) bool { _, ok := element.TimesBatch(n); return ok }) {
+	if l, _ := element.IntegersOf(t); slices.ContainsFunc(l, func(n int64) bool {
+		_,
+			ok := element.TimesBatch(n)
+		return ok
+	}) {
 		c.fail("%w", errLength)
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
@@ -18,7 +19,7 @@ func (c *call) biasBehind(n int) graph.Value {
 		return graph.None
 	}
 	readers := c.readersOf(c.n.Output[0])
-	if len(readers) != 1 || operator(readers[0]) != "Add" || len(readers[0].Input) != 2 {
+	if len(readers) != 1 || decode.Operator(readers[0]) != "Add" || len(readers[0].Input) != 2 {
 		return graph.None
 	}
 	name := readers[0].Input[0]
@@ -26,7 +27,8 @@ func (c *call) biasBehind(n int) graph.Value {
 		name = readers[0].Input[1]
 	}
 	x, ok, err := c.operand(name)
-	if err != nil || !ok || !x.isConstant() || !slices.Equal(x.c.Shape, []int{n}) || !element.IsFloat(x.c.DType) {
+	if err != nil || !ok || !x.isConstant() || !slices.Equal(x.c.Shape, []int{n}) ||
+		!element.IsFloat(x.c.DType) {
 		return graph.None
 	}
 	c.added = name

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -46,7 +47,7 @@ func (r *reader) branch(n *onnxpb.NodeProto) error {
 // subgraph reads the nodes of a branch.
 func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 	for _, p := range g.Initializer {
-		t, err := r.decoder.initializer(p, r.external)
+		t, err := r.decoder.Initializer(p, r.external)
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
@@ -56,13 +57,13 @@ func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 	}
 	for i, n := range g.Node {
 		var err error
-		if operator(n) == "Constant" && len(n.Output) == 1 {
+		if decode.Operator(n) == "Constant" && len(n.Output) == 1 {
 			err = r.branchConstant(n)
 		} else {
 			err = r.node(n)
 		}
 		if err != nil {
-			return fmt.Errorf("node %d (%.80s %.80s): %w", i, n.OpType, first(n.Output, ""), err)
+			return fmt.Errorf("node %d (%.80s %.80s): %w", i, n.OpType, decode.First(n.Output, ""), err)
 		}
 	}
 	return nil
@@ -70,7 +71,7 @@ func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 
 // branchConstant stores the value of a Constant inside a branch.
 func (r *reader) branchConstant(n *onnxpb.NodeProto) error {
-	t, ok, err := r.decoder.constant(n, r.external)
+	t, ok, err := r.decoder.Constant(n, r.external)
 	if err != nil || !ok {
 		return err
 	}

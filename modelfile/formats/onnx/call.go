@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -38,14 +39,14 @@ func one(f func(*call) graph.Value) maker {
 // node reads one node: it is computed if all operands are constants, and
 // becomes nodes of the graph otherwise.
 func (r *reader) node(n *onnxpb.NodeProto) error {
-	if slices.Contains(structural, operator(n)) {
+	if slices.Contains(structural, decode.Operator(n)) {
 		return r.structure(n)
 	}
 	c, err := r.call(n)
 	if err != nil {
 		return err
 	}
-	op := operator(n)
+	op := decode.Operator(n)
 	if slices.ContainsFunc(c.in, func(x value) bool { return x.sequence }) {
 		return fmt.Errorf("takes a sequence, of which only parts and joins are supported")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -18,7 +19,7 @@ import (
 
 // constants computes what is constant whatever the input, and lists what of it
 // is a tensor of the file.
-func (r *reader) constants(d *decoder, ext *external) error {
+func (r *reader) constants(d *decode.Decoder, ext *decode.External) error {
 	listed := map[string]bool{}
 	for _, t := range r.file.Tensors {
 		listed[t.Name] = true
@@ -27,9 +28,9 @@ func (r *reader) constants(d *decoder, ext *external) error {
 	need := r.reached()
 	r.done = make([]bool, len(r.src.Node))
 	for i, n := range r.src.Node {
-		if operator(n) == "Constant" {
+		if decode.Operator(n) == "Constant" {
 			if err := r.readConstant(i, d, ext, listed); err != nil {
-				return fmt.Errorf("node %d (Constant %.80q): %w", i, first(n.Output, ""), err)
+				return fmt.Errorf("node %d (Constant %.80q): %w", i, decode.First(n.Output, ""), err)
 			}
 			continue
 		}
@@ -63,7 +64,7 @@ func (r *reader) reached() []bool {
 	for i, n := range slices.Backward(r.src.Node) {
 		need[i] = slices.ContainsFunc(n.Output, func(name string) bool { return name != "" && wanted[name] })
 		if need[i] {
-			eachInput(n, func(name string) { wanted[name] = true })
+			decode.EachInput(n, func(name string) { wanted[name] = true })
 		}
 	}
 	return need
@@ -71,12 +72,12 @@ func (r *reader) reached() []bool {
 
 // readConstant stores the value of a Constant, and lists it if it is a tensor. One of
 // text has none.
-func (r *reader) readConstant(i int, d *decoder, ext *external, listed map[string]bool) error {
+func (r *reader) readConstant(i int, d *decode.Decoder, ext *decode.External, listed map[string]bool) error {
 	n := r.src.Node[i]
 	if len(n.Output) != 1 {
 		return fmt.Errorf("%d results, want 1", len(n.Output))
 	}
-	t, ok, err := d.constant(n, ext)
+	t, ok, err := d.Constant(n, ext)
 	if err != nil || !ok {
 		return err
 	}
@@ -101,7 +102,7 @@ func isWeight(t *foreign.Tensor) bool {
 // model is built. The error is of memory that is not there.
 func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
-	if folds[operator(n)] == nil {
+	if folds[decode.Operator(n)] == nil {
 		return false, nil
 	}
 	for _, name := range n.Input {

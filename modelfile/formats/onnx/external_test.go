@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/encode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -65,13 +66,13 @@ func TestExternalTwice(t *testing.T) {
 	p := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{2 << 20},
 		DataLocation: onnxpb.TensorProto_EXTERNAL,
 		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
-	e := &external{dir: dir}
+	e := &decode.External{Dir: dir}
 	for i := range 3 { // the file, and foreign.Slack
-		if _, err := e.find(p, 8<<20); err != nil {
+		if _, err := e.Find(p, 8<<20); err != nil {
 			t.Fatalf("tensor %d: %v", i, err)
 		}
 	}
-	if _, err := e.find(p, 8<<20); err == nil {
+	if _, err := e.Find(p, 8<<20); err == nil {
 		t.Error("a file was read four times without an error")
 	}
 }

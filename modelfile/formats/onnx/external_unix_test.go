@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -22,8 +23,8 @@ func TestExternalPipe(t *testing.T) {
 	p := &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{1},
 		DataLocation: onnxpb.TensorProto_EXTERNAL,
 		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "data"}}}
-	e, began := &external{dir: dir}, time.Now()
-	if _, err := e.find(p, 4); !errors.Is(err, regular.ErrNotRegular) {
+	e, began := &decode.External{Dir: dir}, time.Now()
+	if _, err := e.Find(p, 4); !errors.Is(err, regular.ErrNotRegular) {
 		t.Errorf("a pipe was opened: %v", err)
 	}
 	if took := time.Since(began); took > 5*time.Second {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -45,7 +46,7 @@ func (c *call) fillingNumber() tensor.Tensor {
 	if a == nil || a.T == nil {
 		return tensor.Scalar(float32(0))
 	}
-	t, err := load(a.T)
+	t, err := decode.Load(a.T)
 	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
 		t, err = t.ToF32()
 	}

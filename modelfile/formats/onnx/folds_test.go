@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -36,17 +37,17 @@ func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodePr
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := decode(strings.NewReader(string(b)), int64(len(b)))
+	d, err := decode.Decode(strings.NewReader(string(b)), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newReader(d.model, int(opset), len(b), &foreign.File{})
-	if err := cmp.Or(r.initializers(d, &external{}), r.input(make([]bool, len(list)+1))); err != nil {
+	r := newReader(d.Model, int(opset), len(b), &foreign.File{})
+	if err := cmp.Or(r.initializers(d, &decode.External{}), r.input(make([]bool, len(list)+1))); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range d.model.Graph.Node {
+	for _, n := range d.Model.Graph.Node {
 		if operator(n) == "Constant" {
-			r.decoder, r.external = d, &external{}
+			r.decoder, r.external = d, &decode.External{}
 			if err := r.branchConstant(n); err != nil {
 				return err.Error()
 			}

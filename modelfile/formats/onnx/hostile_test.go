@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 )
 
 // TestHostile: testdata/make_hostile.py made the files and says in WANT what
@@ -50,11 +52,11 @@ func TestExternalLink(t *testing.T) {
 			t.Skip("this file system has no links: " + err.Error())
 		}
 	}
-	e := &external{dir: inner}
+	e := &decode.External{Dir: inner}
 	for location, want := range map[string]string{"file": "links", "dir/data": "links", "inside": "links",
 		"real/data": "",
 		"../secret": "outside", "real/../../secret": "outside", filepath.Join(dir, "secret"): "outside"} {
-		f, _, err := e.open(location)
+		f, _, err := e.Open(location)
 		if err == nil {
 			f.Close()
 		}

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -37,9 +38,9 @@ func (r *reader) loop(n *onnxpb.NodeProto) error {
 	r.loops++
 	now, going := n.Input[1:], true
 	for i := 0; i < rounds && going; i++ {
-		if r.unrolled += len(a.G.Node); i >= maxRounds || r.unrolled > maxNodes {
+		if r.unrolled += len(a.G.Node); i >= maxRounds || r.unrolled > decode.MaxNodes {
 			return fmt.Errorf("of more than %d rounds, or of more than %d nodes in all, is not supported", maxRounds,
-				maxNodes)
+				decode.MaxNodes)
 		}
 		if now, err = r.round(a.G, i, now); err != nil {
 			return fmt.Errorf("round %d: %w", i, err)
@@ -109,39 +110,39 @@ func (r *reader) holds(name string) (bool, error) {
 // round reads the nodes of a body once. now are the names of the condition and of what goes from round to
 // round; it returns those behind the round.
 func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
-	c := functionCall{names: map[string]string{"": ""}, prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
+	c := decode.FunctionCall{Names: map[string]string{"": ""}, Prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
 	made := map[string]bool{}
-	makes(body, made)
+	decode.Makes(body, made)
 	for _, n := range body.Node {
-		eachInput(n, func(name string) {
+		decode.EachInput(n, func(name string) {
 			if !made[name] {
-				c.names[name] = name // of what is around the loop
+				c.Names[name] = name // of what is around the loop
 			}
 		})
 	}
 	for _, o := range body.Output {
 		if !made[o.Name] {
-			c.names[o.Name] = o.Name
+			c.Names[o.Name] = o.Name
 		}
 	}
-	counter := c.prefix + "\x00round"
+	counter := c.Prefix + "\x00round"
 	r.values[counter] = constant(tensor.Of([]int64{int64(i)}))
 	for k, in := range body.Input {
 		if k == 0 {
-			c.names[in.Name] = counter
+			c.Names[in.Name] = counter
 		} else {
-			c.names[in.Name] = now[k-1]
+			c.Names[in.Name] = now[k-1]
 		}
 	}
 	if len(now) > 0 && now[0] == "" { // the condition of the first round may be absent
-		always := c.prefix + "\x00always"
+		always := c.Prefix + "\x00always"
 		r.values[always] = constant(tensor.Of([]bool{true}))
-		c.names[body.Input[1].Name] = always
+		c.Names[body.Input[1].Name] = always
 	}
-	inside := &onnxpb.GraphProto{Node: c.copies(body.Node)}
+	inside := &onnxpb.GraphProto{Node: c.Copies(body.Node)}
 	for _, t := range body.Initializer {
 		t = proto.Clone(t).(*onnxpb.TensorProto) // reading one takes its elements
-		t.Name = c.name(t.Name)
+		t.Name = c.Name(t.Name)
 		inside.Initializer = append(inside.Initializer, t)
 	}
 	if err := r.subgraph(inside); err != nil {
@@ -149,7 +150,7 @@ func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, 
 	}
 	var next []string
 	for _, o := range body.Output {
-		next = append(next, c.name(o.Name))
+		next = append(next, c.Name(o.Name))
 	}
 	return next, nil
 }

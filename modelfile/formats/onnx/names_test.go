@@ -1,12 +1,27 @@
 package onnx
 
-import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
-
-// Short names for what is in the packages below, of which tests write models.
-var (
-	intAttr   = onnxpb.IntAttr
-	intsAttr  = onnxpb.IntsAttr
-	floatAttr = onnxpb.FloatAttr
-	textAttr  = onnxpb.TextAttr
-	number    = onnxpb.Number
+import (
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
+
+// Short names of the packages below, with which tests write models.
+var (
+	intAttr    = onnxpb.IntAttr
+	intsAttr   = onnxpb.IntsAttr
+	floatAttr  = onnxpb.FloatAttr
+	textAttr   = onnxpb.TextAttr
+	number     = onnxpb.Number
+	isFloat    = element.IsFloat
+	integersOf = element.IntegersOf
+	indicesTo  = element.Indices
+	batchTimes = element.BatchTimes
+	load       = decode.Load
+	operator   = decode.Operator
+)
+
+const anyBatch = element.AnyBatch
+
+func first[T any](l []T, otherwise T) T    { return decode.First(l, otherwise) }
+func widened[T int | int32](v []T) []int64 { return element.Widened(v) }

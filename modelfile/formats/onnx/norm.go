@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -72,7 +73,7 @@ func (r *reader) norms(need []bool) {
 		listed[t.Name] = true
 	}
 	for i, n := range r.src.Node {
-		if !need[i] || operator(n) != "BatchNormalization" || len(n.Input) < 5 {
+		if !need[i] || decode.Operator(n) != "BatchNormalization" || len(n.Input) < 5 {
 			continue
 		}
 		c := &call{reader: r, n: n}

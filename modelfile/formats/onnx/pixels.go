@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
@@ -75,8 +76,8 @@ func (p *pixels) walk(need []bool) bool {
 func (p *pixels) users(need []bool) map[string]int {
 	users, count := map[string]int{}, map[string]int{}
 	for i, n := range p.src.Node {
-		eachInput(n, func(name string) {
-			if need[i] && !(operator(n) == "Shape" && name == p.input && p.from == asDecoded) {
+		decode.EachInput(n, func(name string) {
+			if need[i] && !(decode.Operator(n) == "Shape" && name == p.input && p.from == asDecoded) {
 				users[name] = i
 				count[name]++
 			}
@@ -95,7 +96,7 @@ func (p *pixels) users(need []bool) map[string]int {
 
 // reads takes in what a node does, and reports whether it could.
 func (p *pixels) reads(n *onnxpb.NodeProto) bool {
-	c, op := &call{reader: p.reader, n: n}, operator(n)
+	c, op := &call{reader: p.reader, n: n}, decode.Operator(n)
 	if len(n.Output) != 1 || attributes[op].check(c) != nil {
 		return false
 	}

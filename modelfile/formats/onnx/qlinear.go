@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -143,7 +144,7 @@ func bytesOf(v graph.Value, kind tensor.DType) value {
 func (r *reader) countQuantised() {
 	count := map[string]int{}
 	for _, n := range r.src.Node {
-		op := operator(n)
+		op := decode.Operator(n)
 		if _, ok := integerOps[op]; ok || op == "QuantizeLinear" || op == "DequantizeLinear" {
 			count[n.OpType]++
 		}
@@ -155,7 +156,7 @@ func (r *reader) countQuantised() {
 
 // quantiseMarks says what the operands of quantised nodes are: weights, or what weights are scaled by.
 func quantiseMarks(n *onnxpb.NodeProto, weight, setting func(name string)) (known bool) {
-	o, ok := integerOps[operator(n)]
+	o, ok := integerOps[decode.Operator(n)]
 	if !ok && n.OpType != "DequantizeLinear" && n.OpType != "QuantizeLinear" {
 		return false
 	}

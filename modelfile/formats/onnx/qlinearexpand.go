@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -18,7 +19,7 @@ type expansion struct {
 // fresh returns a name that nothing has.
 func (p *expansion) fresh() string {
 	p.made++
-	return fmt.Sprintf("%s/%d", first(p.n.Output, "node"), p.made)
+	return fmt.Sprintf("%s/%d", decode.First(p.n.Output, "node"), p.made)
 }
 
 // to reads a node that makes a name.
@@ -35,7 +36,7 @@ func (p *expansion) node(op string, in []string, with ...*onnxpb.AttributeProto)
 
 // result is the node that makes the node's own result.
 func (p *expansion) result(op string, in []string, with ...*onnxpb.AttributeProto) {
-	p.to(first(p.n.Output, "node"), op, in, with...)
+	p.to(decode.First(p.n.Output, "node"), op, in, with...)
 }
 
 // operandName returns the name of operand i; "" if it has none.
@@ -133,7 +134,8 @@ const convAttributes = windowAttributes + " group"
 func (p *expansion) qLinearConv() {
 	in := []string{p.wholes(0, 2, 1), p.wholes(3, 5, 0)}
 	if p.has(8) {
-		in = append(in, p.node("Cast", []string{p.operandName(8)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT))))
+		in = append(in, p.node("Cast", []string{p.operandName(8)}, onnxpb.IntAttr("to",
+			int(onnxpb.TensorProto_FLOAT))))
 	}
 	v := p.node("Conv", in, p.given(convAttributes)...)
 	p.sums(v, 1, 1, 4, 6, 7, max(len(p.in[3].c.Shape)-2, 0))
@@ -151,7 +153,8 @@ func (p *expansion) qGemm() {
 	}
 	in := []string{p.wholes(0, 2, 0), p.wholes(3, 5, axis)}
 	if p.has(6) {
-		in = append(in, p.node("Cast", []string{p.operandName(6)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT))))
+		in = append(in, p.node("Cast", []string{p.operandName(6)}, onnxpb.IntAttr("to",
+			int(onnxpb.TensorProto_FLOAT))))
 	}
 	v := p.node("Gemm", in, p.given("transA transB")...)
 	p.sums(v, float32(p.float("alpha", 1)), 1, 4, 7, 8, 0)
@@ -159,7 +162,7 @@ func (p *expansion) qGemm() {
 
 // asIntegers notes that the result is integers in the file.
 func (p *expansion) asIntegers() {
-	if x, ok := p.values[first(p.n.Output, "")]; ok && p.err == nil {
+	if x, ok := p.values[decode.First(p.n.Output, "")]; ok && p.err == nil {
 		x.integer, x.kind = true, tensor.I32
 		p.values[p.n.Output[0]] = x
 	}

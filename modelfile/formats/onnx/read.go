@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -63,11 +64,12 @@ func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 
 // read reads a model of rows and, where that cannot be, one whose sample is the whole input; see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
-	file, fixed, err := readAs(src, size, &external{dir: dir}, o, false)
+	file, fixed, err := readAs(src, size, &decode.External{Dir: dir}, o, false)
 	if err != nil || file.NoModel == nil || !fixed || o.Input != nil {
 		return file, err
 	}
-	if whole, _, err := readAs(src, size, &external{dir: dir}, o, true); err == nil && whole.NoModel == nil {
+	if whole, _, err := readAs(src, size, &decode.External{Dir: dir}, o, true); err == nil &&
+		whole.NoModel == nil {
 		return whole, nil
 	}
 	return file, nil
@@ -75,7 +77,7 @@ func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, er
 
 // readAs reads a model of rows or of whole inputs. fixed says that the file fixes all lengths of its
 // one input.
-func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (file *foreign.File,
+func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole bool) (file *foreign.File,
 	fixed bool, err error) {
 	head := make([]byte, min(size, int64(len(lfsPointer))))
 	if err := foreign.ReadAt(src, head, 0); err != nil {
@@ -85,12 +87,12 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 		return nil, false, problem.Advise("fetch it with git lfs pull",
 			"a pointer of Git LFS, not the model itself")
 	}
-	d, err := decode(src, size)
+	d, err := decode.Decode(src, size)
 	if err != nil {
 		return nil, false, fmt.Errorf("not an ONNX model: %w", err)
 	}
 	file = &foreign.File{Format: "onnx"}
-	m := d.model
+	m := d.Model
 	opset, err := checkModel(m)
 	if err != nil {
 		return nil, false, err
@@ -105,17 +107,17 @@ func readAs(src io.ReaderAt, size int64, ext *external, o Options, whole bool) (
 		metadata[p.Key] = p.Value
 	}
 	file.Label(metadata)
-	if err := inline(m, opset); err != nil {
+	if err := decode.Inline(m, opset); err != nil {
 		return nil, false, err
 	}
-	m.Graph.Node = inOrder(m.Graph.Node)
+	m.Graph.Node = decode.InOrder(m.Graph.Node)
 	r := newReader(m, opset, int(size), file)
 	r.inputShape, r.whole, r.forTraining, r.memory = o.Input, whole, o.Training, o.Memory
 	r.countQuantised()
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}
-	r.foldBudget += foldedTimes * int(ext.loaded)
+	r.foldBudget += foldedTimes * int(ext.Loaded)
 	if err := r.constants(d, ext); err != nil {
 		return nil, false, err
 	}
@@ -143,8 +145,8 @@ func checkModel(m *onnxpb.ModelProto) (opset int, err error) {
 			"operator set %d; %d to %d are supported",
 			opset, minOpset, maxOpset)
 	}
-	if len(m.Graph.Node) > maxNodes {
-		return 0, fmt.Errorf("%d nodes; at most %d are supported", len(m.Graph.Node), maxNodes)
+	if len(m.Graph.Node) > decode.MaxNodes {
+		return 0, fmt.Errorf("%d nodes; at most %d are supported", len(m.Graph.Node), decode.MaxNodes)
 	}
 	return opset, nil
 }

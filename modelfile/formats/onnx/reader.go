@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -49,8 +50,8 @@ type reader struct {
 	batchAsAxis bool                      // something takes the file's batch of 1 for an axis like any other
 	unavailable map[string]bool           // what nodes that were refused would have made
 
-	decoder  *decoder // where the elements of tensors are
-	external *external
+	decoder  *decode.Decoder // where the elements of tensors are
+	external *decode.External
 
 	computed map[string]bool // tensors of the file that nodes make of others
 
@@ -99,10 +100,12 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
 		origins: map[string]origin{}}
-	r.images.Known = m.ProducerName != onnxpb.Producer // the graph of another program says it; of ours, resizeKey
+	// the graph of another program says it; of ours, resizeKey
+	r.images.Known = m.ProducerName != onnxpb.Producer
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == onnxpb.VarianceKey && p.Value == "biased"
-		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == onnxpb.ResizeKey && n >= 0 && n <= onnxpb.MaxResize {
+		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == onnxpb.ResizeKey && n >= 0 &&
+			n <= onnxpb.MaxResize {
 			r.images.Resize, r.images.Known = n, true
 		}
 		r.images.EXIF = r.images.EXIF || p.Key == onnxpb.ExifKey && p.Value == onnxpb.ExifApply
@@ -116,12 +119,12 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 
 // initializers lists all initializers as the file's tensors. They are read when
 // a node takes them.
-func (r *reader) initializers(d *decoder, ext *external) error {
+func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 	for _, p := range r.src.Initializer {
 		if _, twice := r.values[p.Name]; twice {
 			return fmt.Errorf("two initializers are called %.80q", p.Name)
 		}
-		t, err := d.initializer(p, ext)
+		t, err := d.Initializer(p, ext)
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
@@ -237,7 +240,7 @@ func (r *reader) nodes(need []bool) error {
 
 // checkOperator refuses a node whose operands are not known.
 func checkOperator(n *onnxpb.NodeProto) error {
-	op := operator(n)
+	op := decode.Operator(n)
 	if slices.Contains(structural, op) {
 		return nil // what they take would say which nodes run
 	}

@@ -54,7 +54,8 @@ func reshape(c *call) graph.Value {
 		return reshapeUnbatched(c, target)
 	}
 	first, rest := target[0], target[1:]
-	batch := first == element.AnyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 && first == c.batch
+	batch := first == element.AnyBatch || first == 0 && c.int("allowzero", 0) == 0 || c.batch > 0 &&
+		first == c.batch
 	if !batch && (first != -1 || slices.Contains(rest, -1)) {
 		if c.batchIsOne() {
 			return reshapeUnbatched(c, target)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -62,7 +63,7 @@ func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeP
 		return nil
 	}
 	turned := (&call{n: n}).int("transB", 0) == 0
-	switch operator(n) {
+	switch decode.Operator(n) {
 	case "QLinearConv":
 		return in(n, 3), r.kindNamed(in(n, 2)), false
 	case "QLinearMatMul":

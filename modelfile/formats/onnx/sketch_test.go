@@ -11,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -219,12 +220,12 @@ func (s *sketch) bytes() []byte {
 func (s *sketch) learn(name string) (operand, bool) {
 	s.ends(name)
 	b := s.bytes()
-	d, err := decode(bytes.NewReader(b), int64(len(b)))
+	d, err := decode.Decode(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return operand{}, false
 	}
-	r := newReader(d.model, s.opset, len(b), &foreign.File{})
-	if r.initializers(d, &external{}) != nil || r.constants(d, &external{}) != nil {
+	r := newReader(d.Model, s.opset, len(b), &foreign.File{})
+	if r.initializers(d, &decode.External{}) != nil || r.constants(d, &decode.External{}) != nil {
 		return operand{}, false
 	}
 	if x, ok := r.values[name]; ok && x.isConstant() {

@@ -99,6 +99,7 @@ func IntegersOf(t tensor.Tensor) ([]int64, error) {
 	return out, nil
 }
 
+// Widened returns integers as int64.
 func Widened[T int | int32](v []T) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {

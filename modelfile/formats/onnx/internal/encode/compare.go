@@ -35,8 +35,9 @@ func (e *encoding) zero(n int) {
 }
 
 // comparisonOps are the operators of the comparisons that have one.
-var comparisonOps = map[string]string{"equal": "Equal", "greater": "Greater", "greater_equal": "GreaterOrEqual",
-	"less": "Less", "less_equal": "LessOrEqual"}
+var comparisonOps = map[string]string{"equal": "Equal", "greater": "Greater",
+	"greater_equal": "GreaterOrEqual",
+	"less":          "Less", "less_equal": "LessOrEqual"}
 
 // encodeCompare writes truth values as the floats that they are here.
 func encodeCompare(e *encoding) {
@@ -58,7 +59,8 @@ func (e *encoding) floats(truth string) {
 func encodeWhere(e *encoding) {
 	e.raise()
 	e.zero(3)
-	e.in[0] = e.intermediate("Cast", ".truth", []string{e.in[0]}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_BOOL)))
+	e.in[0] = e.intermediate("Cast", ".truth", []string{e.in[0]}, onnxpb.IntAttr("to",
+		int(onnxpb.TensorProto_BOOL)))
 	e.is("Where")
 }
 

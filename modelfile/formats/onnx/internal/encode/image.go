@@ -15,7 +15,8 @@ func encodeImage(e *encoding) {
 		for i := range order {
 			order[i] = channels - 1 - i
 		}
-		x = e.intermediate("Gather", ".bgr", []string{x, e.ints(e.out+".order", order...)}, onnxpb.IntAttr("axis", 1))
+		x = e.intermediate("Gather", ".bgr", []string{x, e.ints(e.out+".order", order...)}, onnxpb.IntAttr("axis",
+			1))
 	}
 	x = e.intermediate("Mul", ".scaled", []string{x, e.initializer(e.takenNames.Free(e.out+".scale"),
 		tensor.Scalar(e.n.Float("scale")))})

@@ -58,7 +58,8 @@ func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 		p.MetadataProps = append(p.MetadataProps,
 			&onnxpb.StringStringEntryProto{Key: onnxpb.ResizeKey, Value: strconv.Itoa(m.Preprocess.Resize)})
 		if m.Preprocess.EXIF {
-			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: onnxpb.ExifKey, Value: onnxpb.ExifApply})
+			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: onnxpb.ExifKey,
+				Value: onnxpb.ExifApply})
 		}
 		if v := m.Preprocess.Interpolation; v != "" {
 			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: onnxpb.FilterKey, Value: v})

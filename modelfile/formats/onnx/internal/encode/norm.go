@@ -45,7 +45,8 @@ func encodeLayerNorm(e *encoding) {
 		axes[i]++
 	}
 	mean := func(suffix, x string) string {
-		return e.intermediate("ReduceMean", suffix, []string{x}, onnxpb.IntsAttr("axes", axes...), onnxpb.IntAttr("keepdims", 1))
+		return e.intermediate("ReduceMean", suffix, []string{x}, onnxpb.IntsAttr("axes", axes...),
+			onnxpb.IntAttr("keepdims", 1))
 	}
 	centred := e.intermediate("Sub", ".centred", []string{e.in[0], mean(".mean", e.in[0])})
 	variance := mean(".variance", e.intermediate("Mul", ".squares", []string{centred, centred}))

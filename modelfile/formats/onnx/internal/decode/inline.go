@@ -1,4 +1,4 @@
-package onnx
+package decode
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ type inliner struct {
 	calls     int
 }
 
-// inline replaces all calls of local functions in a model.
-func inline(m *onnxpb.ModelProto, opset int) error {
+// Inline replaces all calls of local functions in a model.
+func Inline(m *onnxpb.ModelProto, opset int) error {
 	if len(m.Functions) == 0 {
 		return nil
 	}
@@ -47,8 +47,8 @@ func (l *inliner) inlineNodes(nodes []*onnxpb.NodeProto, depth int) (out []*onnx
 		return nil, fmt.Errorf("local functions and branches lie more than %d deep in each other", maxDepth)
 	}
 	for _, n := range nodes {
-		if l.nodes++; l.nodes > maxNodes {
-			return nil, fmt.Errorf("more than %d nodes with those of local functions", maxNodes)
+		if l.nodes++; l.nodes > MaxNodes {
+			return nil, fmt.Errorf("more than %d nodes with those of local functions", MaxNodes)
 		}
 		f := l.functions[functionKey(n.Domain, n.OpType, n.Overload)]
 		if f == nil {
@@ -87,8 +87,8 @@ func (l *inliner) expand(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxp
 			len(n.Output), len(f.Input), len(f.Output))
 	}
 	l.calls++
-	c := functionCall{attributes: map[string]*onnxpb.AttributeProto{}, names: map[string]string{"": ""},
-		prefix: fmt.Sprintf("%s.%d.", f.Name, l.calls)}
+	c := FunctionCall{attributes: map[string]*onnxpb.AttributeProto{}, Names: map[string]string{"": ""},
+		Prefix: fmt.Sprintf("%s.%d.", f.Name, l.calls)}
 	for _, a := range f.AttributeProto {
 		c.attributes[a.Name] = a
 	}
@@ -96,51 +96,52 @@ func (l *inliner) expand(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxp
 		c.attributes[a.Name] = a
 	}
 	for i, name := range f.Input {
-		c.names[name] = ""
+		c.Names[name] = ""
 		if i < len(n.Input) {
-			c.names[name] = n.Input[i]
+			c.Names[name] = n.Input[i]
 		}
 	}
 	for i, name := range f.Output {
-		if _, passed := c.names[name]; passed {
+		if _, passed := c.Names[name]; passed {
 			return nil, fmt.Errorf("passes %.80q on as a result, which is not supported", name)
 		}
 		if i < len(n.Output) && n.Output[i] != "" {
-			c.names[name] = n.Output[i]
+			c.Names[name] = n.Output[i]
 		}
 	}
-	if l.nodes+len(f.Node) > maxNodes {
-		return nil, fmt.Errorf("more than %d nodes with those of local functions", maxNodes)
+	if l.nodes+len(f.Node) > MaxNodes {
+		return nil, fmt.Errorf("more than %d nodes with those of local functions", MaxNodes)
 	}
-	return c.copies(f.Node), nil
+	return c.Copies(f.Node), nil
 }
 
-// functionCall is one call of a function.
-type functionCall struct {
+// FunctionCall is one call of a function.
+type FunctionCall struct {
 	attributes map[string]*onnxpb.AttributeProto // that the call gives, and defaults
-	names      map[string]string                 // of values outside, by those inside
-	prefix     string                            // of all other names
+	Names      map[string]string                 // of values outside, by those inside
+	Prefix     string                            // of all other names
 }
 
-func (c *functionCall) name(inside string) string {
-	outside, ok := c.names[inside]
+// Name returns the name outside of a name inside.
+func (c *FunctionCall) Name(inside string) string {
+	outside, ok := c.Names[inside]
 	if !ok {
-		outside = c.prefix + inside
-		c.names[inside] = outside
+		outside = c.Prefix + inside
+		c.Names[inside] = outside
 	}
 	return outside
 }
 
-// copies returns nodes with the names and the attributes of the call.
-func (c *functionCall) copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
+// Copies returns nodes with the names and the attributes of the call.
+func (c *FunctionCall) Copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	var out []*onnxpb.NodeProto
 	for _, from := range nodes {
 		n := &onnxpb.NodeProto{OpType: from.OpType, Domain: from.Domain, Overload: from.Overload, Name: from.Name}
 		for _, name := range from.Input {
-			n.Input = append(n.Input, c.name(name))
+			n.Input = append(n.Input, c.Name(name))
 		}
 		for _, name := range from.Output {
-			n.Output = append(n.Output, c.name(name))
+			n.Output = append(n.Output, c.Name(name))
 		}
 		for _, a := range from.Attribute {
 			if a = c.attribute(a); a != nil {
@@ -154,7 +155,7 @@ func (c *functionCall) copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 
 // attribute returns an attribute of a node inside, nil if the call does not
 // give the one that it is.
-func (c *functionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
+func (c *FunctionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
 	if a.RefAttrName != "" {
 		given := c.attributes[a.RefAttrName]
 		if given == nil {
@@ -166,16 +167,16 @@ func (c *functionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProt
 	}
 	a = proto.Clone(a).(*onnxpb.AttributeProto)
 	if a.G != nil {
-		inner := functionCall{c.attributes, maps.Clone(c.names), c.prefix}
+		inner := FunctionCall{c.attributes, maps.Clone(c.Names), c.Prefix}
 		for _, in := range a.G.Input { // of a loop's body
-			in.Name = inner.name(in.Name)
+			in.Name = inner.Name(in.Name)
 		}
-		a.G.Node = inner.copies(a.G.Node)
+		a.G.Node = inner.Copies(a.G.Node)
 		for _, t := range a.G.Initializer {
-			t.Name = inner.name(t.Name)
+			t.Name = inner.Name(t.Name)
 		}
 		for _, o := range a.G.Output {
-			o.Name = inner.name(o.Name)
+			o.Name = inner.Name(o.Name)
 		}
 	}
 	return a

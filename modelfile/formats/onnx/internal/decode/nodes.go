@@ -1,10 +1,10 @@
-package onnx
+package decode
 
 import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 
-// inOrder returns nodes so that each stands behind those that make its operands, as the standard wants
+// InOrder returns nodes so that each stands behind those that make its operands, as the standard wants
 // them and not all programs write them. Nodes that are in order, or that no order can help, stay.
-func inOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
+func InOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	makes := map[string]int{}
 	for i, n := range nodes {
 		for _, name := range n.Output {
@@ -15,7 +15,7 @@ func inOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	}
 	waits, readers, inOrder := make([]int, len(nodes)), make([][]int, len(nodes)), true
 	for i, n := range nodes {
-		eachInput(n, func(name string) {
+		EachInput(n, func(name string) {
 			if k, ok := makes[name]; ok && k != i {
 				waits[i]++
 				readers[k] = append(readers[k], i)
@@ -47,14 +47,14 @@ func inOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	return sorted
 }
 
-// eachInput calls f for all names that a node takes, inside of its branches too.
-func eachInput(n *onnxpb.NodeProto, f func(name string)) {
+// EachInput calls f for all names that a node takes, inside of its branches too.
+func EachInput(n *onnxpb.NodeProto, f func(name string)) {
 	for _, name := range n.Input {
 		f(name)
 	}
 	for _, a := range n.Attribute {
 		for _, inner := range a.GetG().GetNode() {
-			eachInput(inner, f)
+			EachInput(inner, f)
 		}
 		for _, o := range a.GetG().GetOutput() {
 			f(o.Name)
@@ -62,8 +62,8 @@ func eachInput(n *onnxpb.NodeProto, f func(name string)) {
 	}
 }
 
-// makes collects the names that a body and its branches make.
-func makes(g *onnxpb.GraphProto, made map[string]bool) {
+// Makes collects the names that a body and its branches make.
+func Makes(g *onnxpb.GraphProto, made map[string]bool) {
 	for _, t := range g.Initializer {
 		made[t.Name] = true
 	}
@@ -76,22 +76,22 @@ func makes(g *onnxpb.GraphProto, made map[string]bool) {
 		}
 		for _, a := range n.Attribute {
 			if a.G != nil {
-				makes(a.G, made)
+				Makes(a.G, made)
 			}
 		}
 	}
 }
 
-// operator names a node's operator, with its domain if that is not the standard's.
-func operator(n *onnxpb.NodeProto) string {
+// Operator names a node's operator, with its domain if that is not the standard's.
+func Operator(n *onnxpb.NodeProto) string {
 	if n.Domain != "" && n.Domain != "ai.onnx" {
 		return n.Domain + "." + n.OpType
 	}
 	return n.OpType
 }
 
-// first returns the first element of l, or else otherwise.
-func first[T any](l []T, otherwise T) T {
+// First returns the first element of l, or else otherwise.
+func First[T any](l []T, otherwise T) T {
 	if len(l) > 0 {
 		return l[0]
 	}

@@ -1,4 +1,4 @@
-package onnx
+package decode
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// initializer returns the tensor of an initializer, whose elements stay where
+// Initializer returns the tensor of an initializer, whose elements stay where
 // they are: in the file, in another one, or in p.
-func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Tensor, error) {
+func (d *Decoder) Initializer(p *onnxpb.TensorProto, ext *External) (foreign.Tensor, error) {
 	kind, shape, err := typeOf(p)
 	if err != nil {
 		return foreign.Tensor{}, err
@@ -30,13 +30,13 @@ func (d *decoder) initializer(p *onnxpb.TensorProto, ext *external) (foreign.Ten
 		})
 	}
 	if p.DataLocation == onnxpb.TensorProto_EXTERNAL {
-		read, err := ext.find(p, size)
+		read, err := ext.Find(p, size)
 		if err != nil {
 			return foreign.Tensor{}, err
 		}
 		return foreign.NewTensor(p.Name, kind, shape, read)
 	}
-	t, err := load(p)
+	t, err := Load(p)
 	return foreign.InMemory(p.Name, t), err
 }
 
@@ -50,8 +50,8 @@ func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
 	return d, shape, err
 }
 
-// load returns the tensor that p itself holds, and takes its memory away from p.
-func load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
+// Load returns the tensor that p itself holds, and takes its memory away from p.
+func Load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
 	d, shape, err := typeOf(p)
 	if err != nil {
 		return tensor.Tensor{}, err

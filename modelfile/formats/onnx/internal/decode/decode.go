@@ -1,4 +1,4 @@
-package onnx
+package decode
 
 import (
 	"fmt"
@@ -23,46 +23,46 @@ const (
 
 // Limits on what a file may ask for.
 const (
-	maxNodes    = 1 << 16  // nodes of a graph
+	MaxNodes    = 1 << 16  // nodes of a graph
 	spareMemory = 16 << 20 // bytes that a decoded model may take in addition to the size of its file
 )
 
-// decoder decodes a model field by field. The elements of initializers are
+// Decoder decodes a model field by field. The elements of initializers are
 // left in the file.
-type decoder struct {
+type Decoder struct {
 	src   io.ReaderAt
 	file  *message.File
 	size  int64
 	cost  int // memory of what was decoded, in bytes
-	model *onnxpb.ModelProto
+	Model *onnxpb.ModelProto
 	raw   map[*onnxpb.TensorProto]message.Extent // where elements lie
 }
 
-// decode decodes the model in the size bytes of src.
-func decode(src io.ReaderAt, size int64) (*decoder, error) {
-	d := &decoder{src: src, file: message.NewFile(src), size: size, cost: messageCost,
-		model: &onnxpb.ModelProto{}, raw: map[*onnxpb.TensorProto]message.Extent{}}
+// Decode decodes the model in the size bytes of src.
+func Decode(src io.ReaderAt, size int64) (*Decoder, error) {
+	d := &Decoder{src: src, file: message.NewFile(src), size: size, cost: messageCost,
+		Model: &onnxpb.ModelProto{}, raw: map[*onnxpb.TensorProto]message.Extent{}}
 	err := d.file.Walk(message.Extent{Size: size}, func(p message.FieldExtent) error {
 		if p.Number == fieldGraph && p.Type == message.Bytes {
-			if d.model.Graph == nil {
-				d.model.Graph = &onnxpb.GraphProto{}
+			if d.Model.Graph == nil {
+				d.Model.Graph = &onnxpb.GraphProto{}
 			}
 			return d.file.Walk(p.Body, d.graphField)
 		}
-		return d.merge(p.Whole, modelMessage, d.model)
+		return d.merge(p.Whole, modelMessage, d.Model)
 	})
 	return d, err
 }
 
-func (d *decoder) graphField(p message.FieldExtent) error {
+func (d *Decoder) graphField(p message.FieldExtent) error {
 	if p.Number == fieldSparse {
 		return problem.Advise("write them dense", "sparse initializers are not supported")
 	}
 	if p.Number != fieldInitializer || p.Type != message.Bytes {
-		return d.merge(p.Whole, graphMessage, d.model.Graph)
+		return d.merge(p.Whole, graphMessage, d.Model.Graph)
 	}
 	t := &onnxpb.TensorProto{}
-	d.model.Graph.Initializer = append(d.model.Graph.Initializer, t)
+	d.Model.Graph.Initializer = append(d.Model.Graph.Initializer, t)
 	if err := d.charge(messageCost); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (d *decoder) graphField(p message.FieldExtent) error {
 }
 
 // merge decodes the bytes of one field into a message, after it has been weighed.
-func (d *decoder) merge(e message.Extent, m fields, into proto.Message) error {
+func (d *Decoder) merge(e message.Extent, m fields, into proto.Message) error {
 	b, err := d.file.Read(e)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (d *decoder) merge(e message.Extent, m fields, into proto.Message) error {
 }
 
 // charge counts memory.
-func (d *decoder) charge(n int) error {
+func (d *Decoder) charge(n int) error {
 	if limit := int(d.size) + spareMemory; d.cost+n > limit {
 		return fmt.Errorf("decoded the model would take more than %d bytes, which a file of %d does not justify",
 			limit, d.size)

@@ -1,4 +1,4 @@
-package onnx
+package decode
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// constant returns the value of a node Constant under the name of its result;
+// Constant returns the value of a node Constant under the name of its result;
 // ok is false if it is text.
-func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor, ok bool, err error) {
+func (d *Decoder) Constant(n *onnxpb.NodeProto, ext *External) (t foreign.Tensor, ok bool, err error) {
 	name := n.Output[0]
 	inMemory := func(t tensor.Tensor) (foreign.Tensor, bool, error) {
 		return foreign.InMemory(name, t), true, nil
@@ -26,7 +26,7 @@ func (d *decoder) constant(n *onnxpb.NodeProto, ext *external) (t foreign.Tensor
 				return t, false, nil
 			}
 			a.T.Name = name
-			t, err = d.initializer(a.T, ext)
+			t, err = d.Initializer(a.T, ext)
 			return t, err == nil, err
 		case "value_float":
 			return inMemory(tensor.Scalar(a.GetF()))

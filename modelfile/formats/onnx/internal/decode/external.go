@@ -1,4 +1,4 @@
-package onnx
+package decode
 
 import (
 	"errors"
@@ -14,18 +14,18 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// external reads tensors that lie in other files, inside the folder of the
+// External reads tensors that lie in other files, inside the folder of the
 // model only: no path leads out of it, and no link is followed.
 // All tensors together may not be larger than the files that they lie in.
-type external struct {
-	dir    string          // "" if the model came from no file
+type External struct {
+	Dir    string          // "" if the model came from no file
 	seen   map[string]bool // files that were opened
 	size   int64           // bytes that these have
-	loaded int64           // bytes that were read
+	Loaded int64           // bytes that were read
 }
 
-// find looks for the want bytes of a tensor of external data, and returns what reads them.
-func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
+// Find looks for the want bytes of a tensor of external data, and returns what reads them.
+func (e *External) Find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
 	location, offset, length, err := dataLocation(p)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) 
 	if length >= 0 && length != int64(want) {
 		return nil, fmt.Errorf("%d bytes of external data, want %d", length, want)
 	}
-	f, size, err := e.open(location)
+	f, size, err := e.Open(location)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) 
 		return nil, err
 	}
 	return func(dst []byte) error {
-		f, _, err := e.open(location)
+		f, _, err := e.Open(location)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (e *external) find(p *onnxpb.TensorProto, want int) (read func(dst []byte) 
 }
 
 // account counts n bytes of a file of size bytes.
-func (e *external) account(location string, size, n int64) error {
+func (e *External) account(location string, size, n int64) error {
 	if e.seen == nil {
 		e.seen = map[string]bool{}
 	}
@@ -63,8 +63,8 @@ func (e *external) account(location string, size, n int64) error {
 		e.seen[path] = true
 		e.size += size
 	}
-	if e.loaded += n; e.loaded > e.size+foreign.Slack {
-		return fmt.Errorf("the tensors up to here take %d bytes of external data that has %d", e.loaded, e.size)
+	if e.Loaded += n; e.Loaded > e.size+foreign.Slack {
+		return fmt.Errorf("the tensors up to here take %d bytes of external data that has %d", e.Loaded, e.size)
 	}
 	return nil
 }
@@ -91,15 +91,15 @@ func dataLocation(p *onnxpb.TensorProto) (location string, offset, length int64,
 	return location, offset, length, nil
 }
 
-// open opens a file of the model's folder.
-func (e *external) open(location string) (*os.File, int64, error) {
-	if e == nil || e.dir == "" {
+// Open opens a file of the model's folder.
+func (e *External) Open(location string) (*os.File, int64, error) {
+	if e == nil || e.Dir == "" {
 		return nil, 0, fmt.Errorf("external data %.80q of a model that lies in no folder", location)
 	}
 	if !filepath.IsLocal(location) {
 		return nil, 0, fmt.Errorf("external data %.80q lies outside the model's folder; it is not opened", location)
 	}
-	root, err := os.OpenRoot(e.dir)
+	root, err := os.OpenRoot(e.Dir)
 	if err != nil {
 		return nil, 0, err
 	}

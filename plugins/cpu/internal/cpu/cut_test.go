@@ -31,6 +31,8 @@ func TestCutRows(t *testing.T) {
 		{"every other pixel", "", "x rows f32[13,95,90]",
 			"  a = relu(x)\n  y = slice(a, begin=[2,1,0], end=[12,95,90], step=[1,2,2])\n"},
 		{"averages, by channels", "", "x rows f32[58,70,70]", "  a = relu(x)\n  y = global_avg_pool(a)\n"},
+		{"averages of 184 channels, no multiple of 16", "", "x rows f32[184,14,14]",
+			"  a = relu(x)\n  y = global_avg_pool(a)\n"},
 		{"averages of less channels than workers", "", "x rows f32[3,90,95]",
 			"  a = relu(x)\n  y = global_avg_pool(a)\n"},
 		{"channels that repeat", "state c f32[13,1,1] constant\n", "x rows f32[13,61,60]", "  y = sub(@c, x)\n"},

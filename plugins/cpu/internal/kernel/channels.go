@@ -13,8 +13,8 @@ import "github.com/bnctl/bnctl/device/class"
 type extent struct {
 	lanes       int // channels that it processes, with minChannels any multiple of them
 	minChannels int // if not 0: from how many channels on it is to be taken
-	// masked says that it processes the channels behind the last multiple of lanes, up to the last of all;
-	// half as many are left to narrower vectors.
+	// masked: it processes the channels after the last multiple of lanes; half a vector is left to
+	// narrower assembly.
 	masked bool
 }
 
@@ -30,42 +30,53 @@ type normColumns[T float32 | uint16] struct {
 // the next ones are, so that memory is read as it lies.
 const cachedValues = 4096
 
-// treats returns how many of the channels the assembly processes.
-func (e extent) treats(channels int) int {
+// treats returns how many of the channels [from, last) of rows of n the assembly can process. Masked
+// assembly and assembly for any number of columns get n alone, not the range: the latter processes
+// every whole vector of a row, and masked assembly processes the channels after these. Both are
+// correct only for a range that ends with the row, and that begins where they begin.
+func (e extent) treats(from, last, n int) int {
+	channels := last - from
 	switch {
-	case e.masked && channels < e.lanes && 2*channels != e.lanes:
-		return channels
-	case e.masked || channels < max(e.lanes, e.minChannels):
-		return 0
+	case e.masked:
+		if last == n && from%e.lanes == 0 && channels < e.lanes && 2*channels != e.lanes {
+			return channels
+		}
 	case e.minChannels > 0:
-		return channels / e.lanes * e.lanes
+		if from == 0 && last == n && n >= max(e.lanes, e.minChannels) {
+			return n / e.lanes * e.lanes
+		}
+	case channels >= e.lanes:
+		return e.lanes
 	}
-	return e.lanes
+	return 0
 }
+
+// columnKernel is assembly for neighbouring columns of channels.
+type columnKernel interface{ treats(from, last, n int) int }
 
 // eachColumns calls do with the assembly for as many of n channels as there is
 // assembly for, in a row of that number of values: for count positions from the
 // element at on, which is channel c of the first position. It returns the first
 // of the channels that are left, and the number of positions.
-func eachColumns[K interface{ treats(channels int) int }](kernels []K, n, values int,
+func eachColumns[K columnKernel](kernels []K, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
 	return someColumns(kernels, 0, n, n, values, do)
 }
 
 // someColumns is eachColumns for channels [first, last).
-func someColumns[K interface{ treats(channels int) int }](kernels []K, first, last, n, values int,
+func someColumns[K columnKernel](kernels []K, first, last, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
 	if values == 0 || first == last {
 		return first, 0
 	}
 	positions := values / n
 	some := max(1, cachedValues/n)
-	if _, treated := widest(kernels, last-first); treated == n {
+	if _, treated := widest(kernels, first, last, n); treated == n {
 		some = positions
 	}
 	for p := 0; p < positions; p += some {
 		from = first
-		for k, treated := widest(kernels, last-from); treated > 0; k, treated = widest(kernels, last-from) {
+		for k, treated := widest(kernels, from, last, n); treated > 0; k, treated = widest(kernels, from, last, n) {
 			do(k, from, p*n+from, min(some, positions-p))
 			from += treated
 		}
@@ -76,12 +87,12 @@ func someColumns[K interface{ treats(channels int) int }](kernels []K, first, la
 	return from, left
 }
 
-// widest returns the first assembly that processes some of the channels, and
-// how many; 0 if there is none.
-func widest[K interface{ treats(channels int) int }](kernels []K, channels int) (k K, treated int) {
+// widest returns the first assembly that can process some of the channels [from, last) of n, and
+// their number, or 0.
+func widest[K columnKernel](kernels []K, from, last, n int) (k K, treated int) {
 	for _, k := range kernels {
-		if n := k.treats(channels); n > 0 {
-			return k, n
+		if treated := k.treats(from, last, n); treated > 0 {
+			return k, treated
 		}
 	}
 	return k, 0

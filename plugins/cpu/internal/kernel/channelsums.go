@@ -38,7 +38,7 @@ type sumBlocks[T float32 | uint16] struct {
 // blocksOf returns the assembly for whole blocks of n channels and how many blocks
 // of values it treats; nil and 0 if there is none.
 func (s *Set) blocksOf(n, values int) (k *sumBlocks[float32], count int) {
-	if k, treated := widest(s.sumColumns, n); treated == n && n > 0 && k.blocks != nil {
+	if k, treated := widest(s.sumColumns, 0, n, n); treated == n && n > 0 && k.blocks != nil {
 		return k.blocks, values / (BlockPositions * n)
 	}
 	return nil, 0
@@ -101,7 +101,7 @@ func totals(sum []float64, values int, r *SumWorkspace, add func(partial []float
 // Sums sets sum, per channel, to the sum of the values of x.
 func (s *Set) Sums(sum []float64, x []float32, r *SumWorkspace) { s.SomeSums(sum, x, len(sum), 0, r) }
 
-// SomeSums is Sums of the channels from first on, as many as sum has, of n.
+// SomeSums sets sum to Sums of the channels [first, first+len(sum)) of rows of n.
 func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace) {
 	partial, _, _ := r.singles(len(sum))
 	clear(sum)
@@ -112,13 +112,9 @@ func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace
 	})
 }
 
-// addSums adds to sum the values of x, in order, of as many channels from first on, of n.
+// addSums adds the values of the channels [first, first+len(sum)) of rows of n to sum, in order.
 func (s *Set) addSums(sum, x []float32, n, first int) {
-	kernels := s.sumColumns
-	if len(kernels) > 0 && kernels[0].masked && len(sum) < n {
-		kernels = kernels[1:]
-	}
-	from, left := someColumns(kernels, first, first+len(sum), n, len(x),
+	from, left := someColumns(s.sumColumns, first, first+len(sum), n, len(x),
 		func(k *sumColumns[float32], c, at, count int) { k.sums(&sum[c-first], &x[at], n, count) })
 	for p := range left {
 		for i, v := range x[p*n+from : p*n+first+len(sum)] {

@@ -60,9 +60,11 @@ sums-feed: build ## augmentation, mixing, class weights and the losses of severa
 	COMMAND='make sums-feed' ONLY='randaugment|trivial' bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) 100 cpu avx2:cpu purego:cpu arm64:cpu threads1:cpu \
 		2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0 ranks2:cpu ranks3:2xcpu ranks4:cpu accumulate2:cpu resumed:3xcpu
 
+# ONLY and JSON: see scripts/README.md.
 .PHONY: sums-zoo
-sums-zoo: build ## every network of the zoo, trained 3 steps: one sum with AVX-512, AVX2 and two devices (half an hour; goes on where it was ended)
-	COMMAND="make sums-zoo" ZOO=1 SUMS=$(or $(SUMS),bin/sums-zoo) bash scripts/sums.sh bin/bnctl . 100 cpu avx2:cpu 2xcpu
+sums-zoo: build ## every network of the zoo at its published size, 3 rows and 1, trained and predicting: one sum on 1 and 2 threads and devices (many hours; goes on where it was ended)
+	COMMAND="make sums-zoo" ZOO=1 SUMS=$(or $(SUMS),bin/sums-zoo) bash scripts/sums.sh bin/bnctl . 100 \
+		threads1:cpu threads2:cpu threads1:2xcpu threads2:2xcpu avx2:cpu
 
 .PHONY: sums-int8
 sums-int8: build ## the logits of 1,000 pictures by a small int8 template: one sum with every kernel and device (PoCL, qemu-user; the interpreter of PTX takes minutes)

@@ -7,11 +7,12 @@
 # ONLY='resnet20.*replica' picks recipes. At least three steps are trained: the plugin dies after the
 # first, and the others have to do without it.
 # avx2: before a device holds the CPU device to AVX2, purego: takes its plain Go, arm64: its build for arm64 under
-# qemu-user, threads1: one thread. resumed: kills the run once it has a checkpoint, which goes on; ranks3: trains on
+# qemu-user, threads1, threads2: that number of threads. resumed: kills the run once it has a checkpoint, which goes on; ranks3: trains on
 # three ranks (mpirun.openmpi); accumulate2: makes each step of two halves of batch and replicas: the template has
 # another recipe, so that the weights alone are compared. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
 # efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
-# ZOO=1 takes every network of the zoo for 3 steps, in place of those recipes, at 64x64 where it can, the smallest first.
+# ZOO=1 takes every network of the zoo in place of those recipes, at its published size, the smallest first: 2 steps of
+# training with 3 rows and with 1, and the logits of 3 rows and of 1 by the template that the first training makes.
 # SUMS=FILE keeps every sum as it comes: what has one of this BNCTL is not trained again (but beside accumulate, which
 # compares weights).
 set -euo pipefail
@@ -83,18 +84,19 @@ photos() {
 	mv "$(dirname "$(dirname "$(head -1 picked)")")" photos
 }
 
-# zoo writes a recipe for every network of the zoo.
+# zoo writes the recipes of every network of the zoo. A prediction begins with its number of rows.
 zoo() {
-	local name
-	"$bnctl" models list --json | sed 's/.*"name":"\([^"]*\)".*"flops":\([0-9]*\).*"family":"\([^"]*\)".*/\2 \1 \3/' |
-		sort -n | while read -r _ name family; do
-		case $family:$name in
-		small:*) echo "3 --model $name --data glyphs:64 --batch 8 --replicas 4" ;;
-		cifar-resnet:* | vgg:*) echo "3 --model $name --data npy:x32.npy,y.npy --size 32x32 --batch 8 --replicas 4" ;;
-		inception:inception-v3) echo "3 --model $name --data npy:x96.npy,y.npy --size 96x96 --batch 8 --replicas 4" ;;
-		segmentation:*) echo "3 --model $name --data shapes:16 --size 64x64 --batch 8 --replicas 4" ;;
-		*) echo "3 --model $name --data npy:x.npy,y.npy --size 64x64 --batch 8 --replicas 4" ;;
-		esac
+	local name size data
+	"$bnctl" models list --json |
+		sed 's/.*"name":"\([^"]*\)".*"input":"\([0-9]*x[0-9]*\)x.*"flops":\([0-9]*\).*"family":"\([^"]*\)".*/\3 \1 \2 \4/' |
+		sort -n | while read -r _ name size data; do
+		case $data in segmentation) data=shapes ;; *) data=glyphs ;; esac
+		size="--size $size"
+		case $name in mlp-bn | lenet-bn) size= ;; esac
+		echo "2 --model $name --data $data:6 $size --batch 3 --replicas 3"
+		echo "2 --model $name --data $data:2 $size --batch 1 --replicas 1"
+		echo "0 predict --model $name --data $data:3 $size"
+		echo "0 predict --model $name --data $data:1 $size"
 	done
 }
 [ -z "${ZOO:-}" ] || mapfile -t recipes < <(zoo)
@@ -116,7 +118,7 @@ train() {
 	eval "words=($recipe)"
 	case $how in
 	avx2) godebug=cpu.avx512f=off ;;
-	threads1) options=(--threads 1) ;;
+	threads[0-9]*) options=(--threads "${how#threads}") ;;
 	purego) on=purego && plugin purego -tags purego ;;
 	arm64) on=arm64 && EMULATOR=qemu-aarch64 GOARCH=arm64 plugin arm64 ;;
 	ranks*) launcher=(mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "${how#ranks}") options=(--threads 1) ;;
@@ -139,10 +141,30 @@ train() {
 		esac
 	done <events
 	if ! wait $host 2>/dev/null; then
+		# One row has one value for a batch norm behind a global pool.
+		grep -q "batch norm.* one value" err && { echo refused; return; }
 		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --checkpoint c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
 	fi
 	case $how in kill | resumed) [ $killed = 2 ] || { echo "$1: none was lost" >&2; return 1; } ;; esac
 	sha256sum <m.bnm | cut -c1-64
+}
+
+# predict prints the sum of the logits of a recipe's rows, by a template that is trained first if it is not there.
+predict() {
+	local how=${1%%:*} on=${1#*:} godebug= options=() words
+	eval "words=(${recipe#predict })"
+	local template="${words[1]}.bnm"
+	[ -e "$template" ] || "$bnctl" train "${words[@]:0:3}" "${words[3]%:*}:6" "${words[@]:4}" --batch 3 --replicas 3 --steps 2 \
+		--quiet -o "$template" >/dev/null 2>err || { cat err >&2; return 1; }
+	case $how in
+	avx2) godebug=cpu.avx512f=off ;;
+	threads[0-9]*) options=(--threads "${how#threads}") ;;
+	*) on=$1 ;;
+	esac
+	rm -f out*.npy
+	GODEBUG=$godebug "$bnctl" predict "$template" "${words[3]}" --logits --devices "$on" "${options[@]}" -o out.npy >/dev/null 2>err ||
+		{ cat err >&2; return 1; }
+	cat out*.npy | sha256sum | cut -c1-64
 }
 
 # shares makes N batches of the recipe's, with as many replicas.
@@ -173,17 +195,19 @@ failed=0
 for entry in "${recipes[@]}"; do
 	recipe=${entry#* } steps=$(((${entry%% *} * scale + 99) / 100))
 	[[ $recipe =~ ${ONLY:-.} ]] || continue
-	[ "$steps" -ge 3 ] || steps=3
+	[ "$steps" -ge 3 ] || [ -n "${ZOO:-}" ] || steps=3
 	case $recipe in *folder:photos*) [ -d photos ] || photos ;; esac
 	first= same=
 	replicas=${recipe##*--replicas } replicas=${replicas%% *}
 	for on in "${devices[@]}"; do
-		case $on in [0-9]*xcpu) [ "${on%%x*}" -le "$replicas" ] || continue ;; esac # each has a replica at least
+		count=${on#*:} count=${count%%x*}
+		case $recipe:$on in predict*) ;; *[0-9]xcpu) [ "$count" -le "$replicas" ] || continue ;; esac # each has a replica at least
 		began=$SECONDS label=${recipe//${networks:-$root}\//}
 		label=${label//$data\//} label=${label//$root\//}
-		label="$label --steps $steps" sum=$(kept "$label" "$on")
+		case $recipe in predict*) run=predict ;; *) run=train label="$label --steps $steps" ;; esac
+		sum=$(kept "$label" "$on")
 		if [ -z "$sum" ]; then
-			sum=$(train "$on")
+			sum=$($run "$on")
 			case $on in accumulate*) [ "$(weights)" != "$same" ] || sum=$first ;; esac
 			printf '%s\t%s\t%s\t%s\n' "$label" "$on" "$sum" "$build" >>"$SUMS"
 			case "${devices[*]}" in *accumulate*) [ -n "$first" ] || same=$(weights) ;; esac
@@ -203,7 +227,7 @@ for line in open(sys.argv[2]):
     rows.setdefault((recipe, sum), []).append(on)
 processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
 json.dump({"processor": processor, "command": os.environ.get("COMMAND", "scripts/sums.sh"), "measured": time.strftime("%Y-%m-%d"),
-           "conditions": "one sum on all devices of a row; class fma; the first digits of the template's sha256",
+           "conditions": os.environ.get("CONDITIONS", "one sum on all devices of a row; class fma; the first digits of the template's sha256"),
            "columns": ["recipe", "devices", "sha256"],
            "rows": [["`%s`" % recipe, ", ".join("`%s`" % d for d in on), sum[:16]] for (recipe, sum), on in rows.items()]},
           open(sys.argv[1], "w"), indent=1)

@@ -55,6 +55,8 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 		return err
 	}
 	_, err = r.Train(ctx)
+	saved() // the page is made of what is saved already
+	saved = func() {}
 	t.writePage(ctx)
 	return err
 }

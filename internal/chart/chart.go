@@ -118,19 +118,19 @@ func (c *Chart) scales(upper, lower float64) (x, y scale) {
 	if c.Low < c.High {
 		x.low, x.high = c.Low, c.High
 	}
-	if x.log = c.LogX; x.low >= x.high {
+	if x.log = c.LogX && x.low > 0; isNarrow(x.low, x.high) {
 		x.log, x.low, x.high = false, x.low-0.5, x.high+0.5
 	}
 	switch {
 	case y.low > y.high: // no value is finite
 		y.low, y.high = 0, 1
-	case c.LogY || !c.Percent && y.low > 0 && y.high/y.low > 100:
-		y.log = true
-	case y.low == 0 && y.high == 0:
+	case y.low == 0 && isNarrow(y.low, y.high):
 		y.high = 1
-	case y.low == y.high:
+	case isNarrow(y.low, y.high):
 		pad := max(math.Abs(y.low)/10, 1e-3)
 		y.low, y.high = y.low-pad, y.high+pad
+	case y.low > 0 && (c.LogY || !c.Percent && y.high/y.low > 100):
+		y.log = true
 	}
 	if !y.log {
 		pad := (y.high - y.low) / 20

@@ -65,8 +65,10 @@ func (r *Rows) scale() scale {
 	case x.low > x.high:
 		x.low, x.high, pad = 0, 1, 0
 	case r.Bars:
-		x.low = min(x.low, 0)
-	case pad == 0:
+		if x.low, x.high = min(x.low, 0), max(x.high, 0); isNarrow(x.low, x.high) {
+			x.high = 1
+		}
+	case isNarrow(x.low, x.high):
 		pad = max(math.Abs(x.low)/10, 1e-3)
 	}
 	if x.high += pad; !r.Bars {

@@ -76,8 +76,8 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 	return p, p.feasible()
 }
 
-// feasible checks before the first step that no batch norm will meet too few
-// values: the full batch and the tail are all there is.
+// feasible checks before the first step that no batch norm will meet too few values: the full
+// batch, and the tail if the run reaches the end of an epoch, are all there is.
 func (p *plan) feasible() error {
 	r := p.recipe
 	if r.BNMin == "running" {
@@ -88,6 +88,9 @@ func (p *plan) feasible() error {
 		what string
 		rows int
 	}{{"the full batch", min(r.Data.Samples, r.StepBatch())}, {"the tail", r.Data.Samples % r.StepBatch()}} {
+		if b.what == "the tail" && r.TotalSteps() < r.StepsPerEpoch() {
+			continue
+		}
 		if sl := r.Tail.Slice(b.rows, r.StepBatch(), r.StepReplicas()); b.rows > 0 && sl.Rows() > 0 {
 			splits = append(splits, bn.Partition{What: b.what, Rows: sl.Sizes})
 		}

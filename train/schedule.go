@@ -49,7 +49,7 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 	case name == "step" && list != "":
 		for _, e := range strings.Split(list, ",") {
 			at, err := strconv.ParseFloat(e, 64)
-			if err != nil || !(at > 0) {
+			if err != nil || !(at > 0 && at <= math.MaxInt32) {
 				return s, fmt.Errorf("schedule %q: %q is not an epoch", r.Schedule, e)
 			}
 			s.drops = append(s.drops, at)
@@ -120,12 +120,13 @@ const (
 )
 
 // oneCycle returns the rate of PyTorch's OneCycleLR (Smith and Topin 2018) of two phases,
-// which leaves momentum alone.
+// which leaves momentum alone. A rise of a single step, for which PyTorch divides by zero, is the
+// rate at its start.
 func (s Schedule) oneCycle(step int) float64 {
 	top, low := s.peak, s.peak/oneCycleStart
 	turn, last := float64(s.rise*float64(s.total))-1, float64(s.total-1)
 	if t := float64(step); t <= turn {
-		return cosineBetween(low, top, t/turn)
+		return cosineBetween(low, top, ratio(t, turn))
 	}
 	return cosineBetween(top, low/oneCycleEnd, (float64(step)-turn)/(last-turn))
 }

@@ -173,7 +173,8 @@ func TestTooFewValues(t *testing.T) {
 		{20, func(r *Recipe) { r.Replicas = 2 }, false}, {40, func(r *Recipe) { r.Accumulate = 2 }, true},
 		{48, func(r *Recipe) { r.Accumulate = 2 }, false},
 		// A run that ends before the tail, and one that ends with it.
-		{20, func(r *Recipe) { r.Epochs, r.Steps = 0, 1 }, false}, {20, func(r *Recipe) { r.Epochs, r.Steps = 0, 2 }, true},
+		{20, func(r *Recipe) { r.Epochs, r.Steps = 0, 1 }, false},
+		{20, func(r *Recipe) { r.Epochs, r.Steps = 0, 2 }, true},
 		{7, func(r *Recipe) { r.Epochs, r.Steps = 0, 1 }, true},
 		{17, func(r *Recipe) { r.BN, r.Epochs, r.Steps = bn.Sync, 0, 1 }, false},
 		{17, func(r *Recipe) { r.BN, r.Epochs, r.Steps = bn.Sync, 0, 2 }, true},

@@ -15,12 +15,13 @@ import (
 // best is the state that served best on the validation data, without the optimizer's.
 type best struct{ state map[string]tensor.Tensor }
 
-// keepBest keeps the state of the model as the best so far, whatever becomes the template: a
-// checkpoint has it.
-func (t *trainer) keepBest(ctx context.Context) error {
-	state, err := t.current(ctx)
-	if err != nil {
-		return err
+// keepBest keeps the state that was evaluated as the best so far, whatever becomes the template: a
+// checkpoint has it. nil is the state as it is trained.
+func (t *trainer) keepBest(ctx context.Context, state map[string]tensor.Tensor) (err error) {
+	if state == nil {
+		if state, err = t.current(ctx); err != nil {
+			return err
+		}
 	}
 	t.best = &best{maps.Clone(state)}
 	for _, s := range t.plan.trainingState() {

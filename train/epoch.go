@@ -62,13 +62,11 @@ func (s *Session) unread() int {
 	return max(s.plan.recipe.Data.Samples-full, 0)
 }
 
-// Evaluate evaluates the current model on the validation data.
+// Evaluate evaluates on the validation data the model that a template made now would hold: the
+// average if the recipe averages weights, with statistics that are estimated again if it says so.
 func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
-	statistics, err := s.trainer.statistics.final()
-	if err != nil {
-		return nil, err
-	}
-	return s.EvaluateWith(ctx, statistics)
+	e, _, err := s.evaluateTemplate(ctx)
+	return e, err
 }
 
 // EvaluateWith evaluates the current weights with other running statistics
@@ -78,6 +76,11 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 	if err := s.trainer.weights.show(ctx, statistics); err != nil {
 		return nil, err
 	}
+	return s.evaluate(ctx)
+}
+
+// evaluate evaluates the state that the devices have.
+func (s *Session) evaluate(ctx context.Context) (*Evaluation, error) {
 	t := s.plan.transform
 	t.Augment = ""
 	o := EvalOptions{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
@@ -100,7 +103,7 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 
 // validate evaluates and keeps the state if it is the best so far.
 func (s *Session) validate(ctx context.Context, done *EpochDone) error {
-	e, err := s.Evaluate(ctx)
+	e, state, err := s.evaluateTemplate(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,5 +130,5 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		return nil
 	}
 	p.Stale, p.BestStep, p.Best = 0, p.Step, v
-	return s.trainer.keepBest(ctx)
+	return s.trainer.keepBest(ctx, state)
 }

@@ -11,11 +11,11 @@ import (
 // in state, of the first samples of the training data in the order of epoch 0.
 // They are augmented as in training, for it is such images that the weights
 // were trained with (as fvcore's update_bn_stats and PyTorch's update_bn take
-// the training batches), unless the recipe wants them plain. It leaves state on
-// the devices.
+// the training batches), unless the recipe wants them plain. It leaves the model's part of state
+// on the devices.
 func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, samples int) (
 	map[string]tensor.Tensor, error) {
-	if err := s.trainer.driver.Write(ctx, state); err != nil {
+	if err := s.trainer.driver.Write(ctx, s.ofModel(state)); err != nil {
 		return nil, err
 	}
 	t, r := s.plan.transform, s.plan.recipe

@@ -1,12 +1,14 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"time"
 
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // finish makes the template: the last or the best weights, their average if
@@ -25,18 +27,8 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 	if ofBest {
 		state = maps.Clone(s.trainer.best.state)
 	}
-	if s.plan.recipe.EMA > 0 {
-		for _, name := range s.plan.trained {
-			state[name] = state["average/"+name]
-		}
-	}
-	if n := s.estimateOver(); n > 0 {
-		s.plan.watched(Moment{Step: s.trainer.progress.Step, Doing: "estimating statistics"})
-		statistics, err := s.estimate(ctx, state, n)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(state, statistics)
+	if err := s.derive(ctx, state); err != nil {
+		return nil, err
 	}
 	m, _, err := serialize.Strip(s.plan.pack(state))
 	if err == nil && ofBest {
@@ -45,10 +37,75 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 	return m, err
 }
 
+// derives reports whether a template holds another state than the one that is trained.
+func (s *Session) derives() bool { return s.plan.recipe.EMA > 0 || s.estimateOver() > 0 }
+
+// derive turns a state of training into that of a template: weights become their averages, and
+// statistics are estimated again, where the recipe says so. It leaves the state on the devices.
+func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) error {
+	if s.plan.recipe.EMA > 0 {
+		for _, name := range s.plan.trained {
+			state[name] = state["average/"+name]
+		}
+	}
+	n := s.estimateOver()
+	if n == 0 {
+		return nil
+	}
+	s.plan.watched(Moment{Step: s.trainer.progress.Step, Doing: "estimating statistics"})
+	statistics, err := s.estimate(ctx, state, n)
+	maps.Copy(state, statistics)
+	return err
+}
+
+// evaluateTemplate evaluates the state that a template made now would hold. It returns that state
+// with the averages; nil if it is the state that is trained. The devices have the trained state
+// again afterwards, after an error too: a run that was told to stop writes it.
+func (s *Session) evaluateTemplate(ctx context.Context) (e *Evaluation, state map[string]tensor.Tensor,
+	err error) {
+	if !s.derives() {
+		statistics, err := s.trainer.statistics.final()
+		if err != nil {
+			return nil, nil, err
+		}
+		e, err = s.EvaluateWith(ctx, statistics)
+		return e, nil, err
+	}
+	trained, err := s.trainer.current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	state = maps.Clone(trained)
+	defer func() {
+		back := s.trainer.driver.Write(context.WithoutCancel(ctx), s.ofModel(trained))
+		err = cmp.Or(err, back)
+	}()
+	if err = s.derive(ctx, state); err != nil {
+		return nil, nil, err
+	}
+	if err = s.trainer.driver.Write(ctx, s.ofModel(state)); err != nil {
+		return nil, nil, err
+	}
+	e, err = s.evaluate(ctx)
+	return e, state, err
+}
+
+// ofModel returns the part of a state that the model has, without that of the optimizer.
+func (s *Session) ofModel(state map[string]tensor.Tensor) map[string]tensor.Tensor {
+	of := map[string]tensor.Tensor{}
+	for _, st := range s.plan.template.Graph.State {
+		of[st.Name] = state[st.Name]
+	}
+	return of
+}
+
 // estimateOver returns over how many samples the statistics are estimated at
 // the end: those of averaged weights always are, over at least some batches.
 func (s *Session) estimateOver() int {
-	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 && len(s.trainer.statistics) > 0 {
+	if len(s.trainer.statistics) == 0 {
+		return 0
+	}
+	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 {
 		return averageSamples
 	}
 	return s.plan.recipe.BNPrecise

@@ -3,16 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -114,27 +110,4 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 	}
 	err = cmp.Or(o.ValSplit.ParseFraction(c.String("val-split")), err)
 	return o, err
-}
-
-// resumeCommand is the command that resumes the run of a checkpoint as it was started:
-// with the flags that the checkpoint does not hold.
-func resumeCommand(c *cli.Context, checkpoint string) string {
-	words := []string{"bnctl train --resume", legible.ShellWord(checkpoint)}
-	stored := []string{"data", "val", "output", "overwrite"}
-	for _, f := range runFlags() {
-		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains(stored, name) {
-			continue
-		}
-		value := fmt.Sprint(c.Value(name))
-		if _, ok := f.(*cli.BoolFlag); ok {
-			words = append(words, strings.TrimSuffix("--"+name+"="+value, "=true"))
-			continue
-		}
-		if list, ok := c.Value(name).(cli.StringSlice); ok {
-			value = strings.Join(list.Value(), ",")
-		}
-		words = append(words, "--"+name, legible.ShellWord(value))
-	}
-	return strings.Join(words, " ")
 }

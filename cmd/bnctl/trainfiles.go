@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/recipefile"
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
@@ -38,3 +39,13 @@ func defaultOutput(model string) (string, error) {
 
 // quoted returns a path as a shell takes it.
 func quoted(path string) string { return legible.ShellWord(path) }
+
+// resumeCommand is the command that resumes the run of a checkpoint as it was started: with the
+// flags that the checkpoint does not hold.
+func resumeCommand(c *cli.Context, checkpoint string) string {
+	text := "bnctl train --resume " + quoted(checkpoint)
+	for _, word := range recipefile.Words(c, runFlags(), "data", "val", "output", "overwrite") {
+		text += " " + quoted(word)
+	}
+	return text
+}

@@ -74,16 +74,35 @@ func (s Flags) Given(c *cli.Context) File {
 			if !c.IsSet(name) {
 				continue
 			}
-			switch v := c.Value(name).(type) {
-			case cli.StringSlice:
-				values[name] = strings.Join(v.Value(), ",")
-			default:
-				values[name] = fmt.Sprint(v)
-			}
+			values[name] = valueOf(c, name)
 		}
 		return values
 	}
 	return File{Recipe: given(s.Recipe), Run: given(s.Run)}
+}
+
+// valueOf returns the value of a flag as a command line gives it.
+func valueOf(c *cli.Context, name string) string {
+	if list, ok := c.Value(name).(cli.StringSlice); ok {
+		return strings.Join(list.Value(), ",")
+	}
+	return fmt.Sprint(c.Value(name))
+}
+
+// Words returns the flags that are set, without those that are named, as the arguments of a command.
+func Words(c *cli.Context, flags []cli.Flag, without ...string) (words []string) {
+	for _, f := range flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || slices.Contains(without, name) {
+			continue
+		}
+		if _, ok := f.(*cli.BoolFlag); ok {
+			words = append(words, strings.TrimSuffix("--"+name+"="+valueOf(c, name), "=true"))
+			continue
+		}
+		words = append(words, "--"+name, valueOf(c, name))
+	}
+	return words
 }
 
 func find(flags []cli.Flag, name string) cli.Flag {

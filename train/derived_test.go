@@ -1,0 +1,138 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// derivingRecipes are ways in which a template holds another state than the one that is trained.
+var derivingRecipes = map[string]func(*Recipe){
+	"ema":                func(r *Recipe) { r.EMA = 0.9 },
+	"ema, few samples":   func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
+	"ema, replica":       func(r *Recipe) { r.EMA, r.BN = 0.9, "replica" },
+	"bn-precise":         func(r *Recipe) { r.BNPrecise = 20 },
+	"periodic":           func(r *Recipe) { r.WeightSync, r.BN = "periodic:4", "replica" },
+	"neither":            func(*Recipe) {},
+	"ema, one evaluated": func(r *Recipe) { r.EMA, r.EvalEvery = 0.9, 3 },
+}
+
+// TestFiguresAreOfTheTemplate: the loss and accuracy of the best epoch are those of the file, evaluated by
+// itself: of the last epoch where that is saved, and of the best where that is.
+func TestFiguresAreOfTheTemplate(t *testing.T) {
+	for name, change := range derivingRecipes {
+		for _, save := range []string{"last", "best:loss", "best:accuracy"} {
+			b := newBench(t, 42)
+			r := &b.recipe
+			r.Epochs, r.Schedule, r.LR, r.Save, r.Validation = 3, "constant", 1, save, r.Data
+			change(r)
+			var told []EpochDone
+			c := b.config(2)
+			c.Validation = b.source
+			c.Events = func(e Event) {
+				if e, ok := e.(EpochDone); ok && e.ValLoss != nil {
+					told = append(told, e)
+				}
+			}
+			s, err := New(t.Context(), r, b.model(), c)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			defer s.Close()
+			m, err := s.Run(t.Context())
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			want := told[len(told)-1]
+			if m.Best != nil {
+				for _, e := range told {
+					if e.Epoch == m.Best.Epoch {
+						want = e
+					}
+				}
+			}
+			got := b.evaluated(m)
+			if got.Accuracy() != *want.ValAccuracy || Figure(got.Loss()) != *want.ValLoss {
+				t.Errorf("%s, save %s: the run says loss %v, accuracy %v of epoch %d; the template has %v, %v", name,
+					save, *want.ValLoss, *want.ValAccuracy, want.Epoch, got.Loss(), got.Accuracy())
+			}
+		}
+	}
+}
+
+// evaluated evaluates a template by itself, on one device.
+func (b *bench) evaluated(m *models.Model) *Evaluation {
+	b.t.Helper()
+	f, err := parallel.PredictFunction(m.Graph)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{f}}
+	d, err := parallel.Open(b.t.Context(), p, m.State, b.config(1).Devices,
+		parallel.Config{Replicas: 1, Batch: 7})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer d.Close()
+	e, err := Evaluate(b.t.Context(), d, b.source, EvalOptions{Batch: 7})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return e
+}
+
+// TestStoppedWhileItEvaluates: a run that is stopped while the devices have the template for an evaluation
+// goes on with the weights that are trained.
+func TestStoppedWhileItEvaluates(t *testing.T) {
+	for name, change := range derivingRecipes {
+		for _, doing := range []string{"estimating statistics", "evaluating"} {
+			b := newBench(t, 42)
+			b.recipe.Validation = b.recipe.Data
+			change(&b.recipe)
+			c := b.config(1)
+			c.Validation = b.source
+			want := b.template(New(t.Context(), &b.recipe, b.model(), c))
+			if got, stopped := b.stoppedWhile(doing); stopped && got != want {
+				t.Errorf("%s: stopped while %s the template is %s, undisturbed %s", name, doing, got, want)
+			}
+		}
+	}
+}
+
+// stoppedWhile stops a run when it first does something, and resumes it. It reports whether it did.
+func (b *bench) stoppedWhile(doing string) (sum string, stopped bool) {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(b.t.Context())
+	defer cancel()
+	c := b.config(2)
+	c.Validation, c.Checkpoint = b.source, filepath.Join(b.t.TempDir(), "run.bnc")
+	c.Watch = func(m Moment) {
+		if m.Doing == doing {
+			cancel()
+		}
+	}
+	s, err := New(ctx, &b.recipe, b.model(), c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, err = s.Run(ctx)
+	if s.Close(); err == nil {
+		return "", false
+	}
+	if !errors.Is(err, context.Canceled) {
+		b.t.Fatal(err)
+	}
+	k, err := serialize.ReadCheckpoint(c.Checkpoint)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	c = b.config(3)
+	c.Validation = b.source
+	return b.template(Resume(b.t.Context(), k, &b.recipe, c)), true
+}

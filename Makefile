@@ -131,6 +131,14 @@ cuda-binary: ## bin/cuda.test, for a machine with an NVIDIA GPU
 	CGO_ENABLED=0 $(GO) test -tags cuda -c -o bin/cuda.test ./plugins/cuda/internal/cuda
 	bin/cuda.test -test.run TestBinary
 
+.PHONY: gpu-kit
+gpu-kit: ## bin/gpu-kit: what scripts/gpu.sh needs on a machine with an NVIDIA GPU, for a run of six minutes (Python)
+	GO=$(GO) bash scripts/gpukit.sh bin/gpu-kit
+
+.PHONY: test-gpu-kit
+test-gpu-kit: gpu-kit ## that run on the CPU, with tiny limits: every step has its line
+	bash scripts/gputest.sh bin/gpu-kit bin/gpu-test
+
 .PHONY: test-cuda
 test-cuda: cuda-binary ## conformance, cases and training by bits, with an NVIDIA GPU
 	bin/cuda.test -test.run Hardware -test.v -test.timeout 60m

@@ -30,27 +30,7 @@ trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$work"
 
-# 64 made-up pictures of 64x64, and tables of 42 pictures: labels that do not exclude each other, and numbers.
-python3 - <<'END'
-import random, struct
-def npy(path, dtype, shape, data):
-    head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (dtype, shape)
-    head += " " * (63 - (10 + len(head)) % 64) + "\n"
-    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
-npy("x.npy", "|u1", (64, 3, 64, 64), random.Random(1).randbytes(64 * 3 * 64 * 64))
-for side in 32, 96:
-    npy("x%d.npy" % side, "|u1", (64, 3, side, side), random.Random(side).randbytes(64 * 3 * side * side))
-npy("f.npy", "<f4", (64, 3, 32, 32), struct.pack("<196608f", *map(random.Random(2).gauss, [0] * 196608, [1] * 196608)))
-npy("y.npy", "<i8", (64,), b"".join(struct.pack("<q", i % 10) for i in range(64)))
-draw, labels, numbers = random.Random(3), ["path,labels"], ["path,age,height"]
-for i in range(42):
-    open(f"{i}.ppm", "wb").write(b"P6 32 32 255\n" + draw.randbytes(32 * 32 * 3))
-    holds = ";".join(name for name in ("cat", "dog", "man") if draw.random() < 0.4) or ";"
-    labels.append(f"{i}.ppm,{'' if i % 9 == 4 else holds}") # an empty cell is not known
-    numbers.append(f"{i}.ppm,{'' if i % 7 == 3 else draw.randrange(90)},{draw.gauss(1.7, 0.1):.3f}")
-open("labels.csv", "w").write("\n".join(labels) + "\n")
-open("numbers.csv", "w").write("\n".join(numbers) + "\n")
-END
+python3 "$root/scripts/sumsdata.py" .
 
 cifar="--model resnet20 --data cifar10:$data/cifar10/cifar10-jpg.tar.gz --batch 32 --augment"
 table="--model resnet20 --size 32x32 --augment 'crop flip randaugment:2,9' --batch 12 --replicas 8 --data csv"

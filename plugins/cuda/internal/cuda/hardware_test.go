@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
-	"sync"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
@@ -18,42 +18,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
-// pool keeps the contexts of devices that were closed for the next: one takes a third of a second, and
-// conformance opens a device for every case.
-type pool struct {
-	mu   sync.Mutex
-	free []gpu.Driver
-}
+var contexts = pool{create: func(uuid string) (gpu.Driver, error) { return openDriver(uuid) }}
 
-func (p *pool) open(uuid string) (gpu.Driver, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		d := p.free[n-1]
-		p.free = p.free[:n-1]
-		return pooled{d, p}, nil
-	}
-	d, err := openDriver(uuid)
-	return pooled{d, p}, err
-}
+// instead is the interpreter of PTX in place of a GPU, to try what runs on hardware.
+var instead = pool{create: func(string) (gpu.Driver, error) { return newMachine() }}
 
-// pooled is a driver that goes back to its pool.
-type pooled struct {
-	gpu.Driver
-	of *pool
-}
-
-func (d pooled) Close() error {
-	d.of.mu.Lock()
-	defer d.of.mu.Unlock()
-	d.of.free = append(d.of.free, d.Driver)
-	return nil
-}
-
-var contexts pool
-
-// opened opens the first GPU of this machine.
+// opened opens the first GPU of this machine. With BNCTL_PTX=instead it opens the interpreter.
 func opened(ctx context.Context, precision string) (device.Device, error) {
+	if os.Getenv("BNCTL_PTX") == "instead" {
+		return openInstead(precision)
+	}
 	list, reason, err := Provider{}.List(ctx)
 	if err == nil && len(list) == 0 {
 		err = errors.New("no GPU: " + reason)
@@ -62,6 +36,17 @@ func opened(ctx context.Context, precision string) (device.Device, error) {
 		return nil, err
 	}
 	return Provider{open: contexts.open}.Open(ctx, list[0].ID, device.Options{Precision: precision})
+}
+
+func openInstead(precision string) (device.Device, error) {
+	if err := gpu.Refuse(device.Options{Precision: precision}); err != nil {
+		return nil, device.Errorf(anyGPU.Name, "Open", device.Unsupported, "%w", err)
+	}
+	d, err := instead.open("")
+	if err != nil {
+		return nil, err
+	}
+	return gpu.New(anyGPU, d), nil
 }
 
 // openHardware opens it for a test of make test-cuda.
@@ -77,6 +62,7 @@ func openHardware(t *testing.T) device.Device {
 
 func TestHardwareConformance(t *testing.T) {
 	openHardware(t).Close() // before anything is computed
+	t.Logf("%d cases", len(devicetest.Cases()))
 	devicetest.Run(t, opened)
 }
 
@@ -92,12 +78,15 @@ func TestHardwareCases(t *testing.T) {
 	}
 	defer cpu.Close()
 	d := openHardware(t)
+	t.Logf("%d cases, each with %d kinds of values", len(cases), bitwise.Sick-bitwise.Normal+1)
 	for _, c := range cases {
-		for v := bitwise.Normal; v <= bitwise.Sick; v++ {
-			if err := bitwise.Compare(ctx, cpu, d, c.Program, []int{2, 0, 3, 1}, v); err != nil {
-				t.Errorf("%s, values %d: %v", c.Name, v, err)
+		t.Run(c.Name, func(t *testing.T) {
+			for v := bitwise.Normal; v <= bitwise.Sick; v++ {
+				if err := bitwise.Compare(ctx, cpu, d, c.Program, []int{2, 0, 3, 1}, v); err != nil {
+					t.Errorf("values %d: %v", v, err)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -121,27 +110,32 @@ func TestHardwareTraining(t *testing.T) {
 		{Model: "mobilenetv2", Side: 64, BN: bn.Sync, Batch: 16, Replicas: 4, Steps: 5},
 		{Model: "resnet18", Side: 64, BN: bn.Sync, Batch: 16, Replicas: 4, Steps: 5},
 	} {
-		on := func(devices ...device.Device) (members []parallel.Member) {
-			for i, d := range devices {
-				members = append(members, parallel.Member{Name: fmt.Sprint(i), Device: d})
-			}
-			return members
-		}
-		want, err := run.Train(ctx, on(cpu()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, members := range map[string][]parallel.Member{"cuda": on(openHardware(t)),
-			"cuda,cpu": on(openHardware(t), cpu())} {
-			got, err := run.Train(ctx, members)
-			if err == nil {
-				err = bitwise.Differs(got, want)
-			}
+		t.Run(run.Model+" "+string(run.BN), func(t *testing.T) {
+			want, err := run.Train(ctx, members(cpu()))
 			if err != nil {
-				t.Errorf("%s on %s: %v", run.Model, name, err)
+				t.Fatal(err)
 			}
-		}
+			for name, on := range map[string][]parallel.Member{"cuda": members(openHardware(t)),
+				"cuda,cpu": members(openHardware(t), cpu())} {
+				t.Run(name, func(t *testing.T) {
+					got, err := run.Train(ctx, on)
+					if err == nil {
+						err = bitwise.Differs(got, want)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
 	}
+}
+
+func members(devices ...device.Device) (list []parallel.Member) {
+	for i, d := range devices {
+		list = append(list, parallel.Member{Name: fmt.Sprint(i), Device: d})
+	}
+	return list
 }
 
 // TestHardwareKernels logs what the driver's compiler made of each kernel.

@@ -63,15 +63,18 @@ func (machine) Close() error { return nil }
 
 // onMachine provides the GPU of a made-up list, whose driver is the machine.
 func onMachine(t *testing.T) Provider {
-	return Provider{Library: fake(t, ""), open: func(string) (gpu.Driver, error) {
-		m := ptx.New()
-		module, err := m.Load(gpu.PTX)
-		if err != nil {
-			return nil, err
-		}
-		dots, err := m.Load(gpu.DotPTX)
-		return machine{m, module, dots}, err
-	}}
+	return Provider{Library: fake(t, ""), open: func(string) (gpu.Driver, error) { return newMachine() }}
+}
+
+// newMachine returns a machine with the kernels.
+func newMachine() (gpu.Driver, error) {
+	m := ptx.New()
+	module, err := m.Load(gpu.PTX)
+	if err != nil {
+		return nil, err
+	}
+	dots, err := m.Load(gpu.DotPTX)
+	return machine{m, module, dots}, err
 }
 
 // openMachine opens it.

@@ -23,8 +23,17 @@ type slot struct {
 
 // activity is what happened with a version in the last minutes.
 type activity struct {
-	mu   sync.Mutex
-	ring [slots]slot
+	mu    sync.Mutex
+	ring  [slots]slot
+	total totals
+}
+
+// totals is what happened with a version since it was first served.
+type totals struct {
+	answered, failed          int // requests
+	rows, batches             int
+	queued, computed, encoded time.Duration // of all that were answered
+	last                      time.Time     // the last answer
 }
 
 // now returns the slot of a time. The caller holds mu.
@@ -42,14 +51,33 @@ func (a *activity) count(at time.Time, r *record, failed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.now(at)
+	t := &a.total
 	if failed {
 		s.failed++
+		t.failed++
 		return
 	}
 	s.answered++
+	t.answered, t.rows, t.last = t.answered+1, t.rows+r.rows, at
+	t.queued, t.computed, t.encoded = t.queued+r.queued, t.computed+r.computed, t.encoded+r.encoded
 	s.rows += r.rows
 	s.queued, s.computed = s.queued+r.queued, s.computed+r.computed
 	s.slowest = max(s.slowest, r.queued+r.computed)
+}
+
+// batch counts a batch that ended at a time, when so many rows waited.
+func (a *activity) batch(at time.Time, waiting int) {
+	a.wait(at, waiting)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.total.batches++
+}
+
+// totals returns the totals.
+func (a *activity) totals() totals {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.total
 }
 
 // wait notes how many rows wait at a time.

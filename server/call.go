@@ -190,6 +190,9 @@ func (k *call) writeHeaders() {
 	h["Content-Type"] = []string{"application/grpc"}
 	h["Grpc-Accept-Encoding"] = []string{"gzip"}
 	h["Date"] = nil
+	if k.s.draining.Load() { // net/http sends GOAWAY
+		h.Set("Connection", "close")
+	}
 }
 
 // finish ends a call with its status, which is sent in trailers.

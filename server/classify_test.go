@@ -57,8 +57,13 @@ func TestClassify(t *testing.T) {
 	want := predictedClasses(t, predictor(t, m, "ref"), file)
 	inBase64 := fmt.Appendf(nil, `{"image":%q}`, base64.StdEncoding.EncodeToString(file))
 	for kind, body := range map[string][]byte{"": file, "image/png": file, "application/json": inBase64,
+		"text/plain": inBase64, "application/x-www-form-urlencoded": inBase64, "-": inBase64,
 		f.FormDataContentType(): form.Bytes()} {
-		r := ask(t, s, "POST", "/v2/models/m/classify?top=10", body, "Content-Type", kind)
+		headers := []string{"Content-Type", kind}
+		if kind == "-" { // none
+			headers = nil
+		}
+		r := ask(t, s, "POST", "/v2/models/m/classify?top=10", body, headers...)
 		var c classes
 		err := json.Unmarshal(r.body, &c)
 		if err != nil || r.status != 200 || fmt.Sprint(c.Top) != fmt.Sprint(want) {

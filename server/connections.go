@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Memory of a connection, whatever is sent on it: goroutines, buffers and tables of compressed
@@ -35,6 +34,7 @@ type connTracker struct {
 	mu        sync.Mutex
 	closing   bool      // connections without a request are closed
 	idleConns list.List // of *trackedConn, longest idle first
+	open      int       // connections
 	bytes     int64     // bytes of connections, without their requests
 }
 
@@ -67,6 +67,7 @@ func (c *connTracker) track(conn net.Conn, l trackingListener) *trackedConn {
 		return nil
 	}
 	k.idleElement = c.idleConns.PushBack(k)
+	c.open++
 	return k
 }
 
@@ -120,9 +121,18 @@ func (c *connTracker) closeLongestIdle(except *trackedConn) bool {
 	return true
 }
 
-// unusedGrace is how long a first request may be in transit when the server begins to shut down:
-// such a request is refused instead of being cut off.
-const unusedGrace = 100 * time.Millisecond
+// used returns the number of open connections that have sent a request.
+func (c *connTracker) used() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.open
+	for e := c.idleConns.Front(); e != nil; e = e.Next() {
+		if !e.Value.(*trackedConn).hadRequest {
+			n--
+		}
+	}
+	return n
+}
 
 // closeUnused closes connections without a request, and those that are opened from now on. Clients
 // open connections in advance, and net/http would wait for these for seconds.
@@ -144,6 +154,9 @@ func (c *connTracker) closeUnused() {
 // Close implements net.Conn.
 func (k *trackedConn) Close() error {
 	k.tracker.mu.Lock()
+	if !k.closed {
+		k.tracker.open--
+	}
 	k.closed = true
 	k.tracker.release(k)
 	if k.idleElement != nil {
@@ -182,11 +195,10 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 
 // trackedConnOf returns the connection beneath TLS, or nil if it is not tracked.
 func trackedConnOf(c net.Conn) *trackedConn {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
+	if f, ok := c.(*framedConn); ok {
+		return f.tracked
 	}
-	k, _ := c.(*trackedConn)
-	return k
+	return nil
 }
 
 // onConnState is http.Server.ConnState.
@@ -252,9 +264,11 @@ type trackingListener struct {
 	connBytes int64 // bytes of each connection
 	encrypted bool
 	http2     bool
+	tls       *tls.Config // nil: no TLS
 }
 
-// Accept implements net.Listener. Connections for which there is no memory are closed.
+// Accept implements net.Listener. Connections for which there is no memory are closed. TLS ends
+// here, not in net/http, so that frames of HTTP/2 are counted in plain text.
 func (l trackingListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -262,7 +276,11 @@ func (l trackingListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if k := l.tracker.track(c, l); k != nil {
-			return k, nil
+			c = k
+			if l.tls != nil {
+				c = tls.Server(k, l.tls)
+			}
+			return &framedConn{Conn: c, tracked: k}, nil
 		}
 		c.Close()
 	}

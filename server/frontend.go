@@ -18,6 +18,7 @@ type frontend struct {
 	certificateExpiry                          func() time.Time
 	tokens                                     *tokens // nil: no token is required
 	budget                                     memoryBudget
+	leaving                                    atomic.Bool  // it is not ready any more
 	draining                                   atomic.Bool  // new requests are refused
 	active                                     atomic.Int64 // inferences in progress
 }
@@ -62,8 +63,13 @@ func (f *frontend) close() error {
 // drainTime is how long accepted requests may take after shutdown has begun.
 const drainTime = 6 * time.Second
 
-// Serve answers requests until ctx ends. Then it refuses new requests, answers those that it
-// accepted, and returns nil if all were answered in time. It may be called once.
+// lingerTime is how long a shutdown waits for clients to close their connections. Each response
+// tells them to. A request that arrives meanwhile is answered with 503, and not cut off.
+const lingerTime = 500 * time.Millisecond
+
+// Serve answers requests until ctx ends. Then it is no longer ready, and after Options.DrainDelay it
+// refuses new requests. It answers those that it accepted, and returns nil if all were answered in
+// time. It may be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, 3)
 	h := s.newHTTP()
@@ -72,7 +78,8 @@ func (s *Server) Serve(ctx context.Context) error {
 		probe := s.newHealth()
 		defer probe.Close()
 		go func() {
-			failed <- probe.Serve(trackingListener{s.healthListener, &s.budget.conns, plainConnBytes, false, false})
+			failed <- probe.Serve(trackingListener{Listener: s.healthListener, tracker: &s.budget.conns,
+				connBytes: plainConnBytes})
 		}()
 	}
 	drained, endStreams := context.WithCancel(context.WithoutCancel(ctx))
@@ -91,32 +98,41 @@ func (s *Server) Serve(ctx context.Context) error {
 		return errors.Join(err, h.Close(), g.Close())
 	case <-ctx.Done():
 	}
-	s.draining.Store(true)
-	defer time.AfterFunc(unusedGrace, s.budget.conns.closeUnused).Stop()
+	s.o.note("shutting down: %v; requests under way: %d", context.Cause(ctx), s.active.Load())
 	health.Shutdown()
+	s.leaving.Store(true)
+	time.Sleep(s.o.DrainDelay)
+	s.draining.Store(true)
 	drainCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer stop()
 	s.drain(drainCtx)
 	endStreams()
+	s.budget.conns.closeUnused()
 	return errors.Join(shutdown(drainCtx, h), shutdown(drainCtx, g))
 }
 
 // serveHTTP serves HTTP, or HTTPS if TLS is configured, on connections that use connBytes each.
 func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error {
-	counted := trackingListener{l, &f.budget.conns, takes, f.tlsConfig != nil, l == f.grpcListener}
-	if f.tlsConfig == nil {
-		return h.Serve(counted)
+	counted := trackingListener{Listener: l, tracker: &f.budget.conns, connBytes: takes,
+		encrypted: f.tlsConfig != nil, http2: l == f.grpcListener, tls: f.tlsConfig}
+	if f.tlsConfig != nil {
+		counted.connBytes += tlsExtraBytes
+		if h.Protocols == nil { // HTTP/2 looks unencrypted to net/http, since TLS ends in the listener
+			h.Protocols = new(http.Protocols)
+			h.Protocols.SetHTTP1(true)
+		}
+		h.Protocols.SetUnencryptedHTTP2(true)
 	}
-	counted.connBytes += tlsExtraBytes
-	h.TLSConfig = f.tlsConfig.Clone()
-	return h.ServeTLS(counted, "", "")
+	return h.Serve(counted)
 }
 
-// drain waits until no inference is in progress. Meanwhile new requests are refused.
+// drain waits until no inference is in progress, and until clients have closed their connections, at
+// most for lingerTime. Meanwhile new requests are refused.
 func (f *frontend) drain(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for f.active.Load() > 0 {
+	linger := time.Now().Add(lingerTime)
+	for f.active.Load() > 0 || f.budget.conns.used() > 0 && time.Now().Before(linger) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

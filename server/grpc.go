@@ -22,7 +22,7 @@ func (s service) ServerLive(context.Context, *pb.ServerLiveRequest) (*pb.ServerL
 }
 
 func (s service) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerReadyResponse, error) {
-	return &pb.ServerReadyResponse{Ready: !s.draining.Load()}, nil
+	return &pb.ServerReadyResponse{Ready: !s.leaving.Load()}, nil
 }
 
 func (s service) ModelReady(_ context.Context, r *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {

@@ -66,6 +66,7 @@ func (s *Server) routes() http.Handler {
 		"GET /v2":                                  s.serverMetadata,
 		"GET /v2/health/live":                      s.live,
 		"GET /v2/health/ready":                     s.ready,
+		"GET /v2/models/stats":                     s.statistics,
 		"POST /v2/repository/index":                s.repositoryIndex,
 		"POST /v2/repository/models/{name}/load":   notSupported,
 		"POST /v2/repository/models/{name}/unload": notSupported,
@@ -78,6 +79,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+model, handlerFunc(s.modelMetadata))
 		mux.Handle("GET "+model+"/ready", handlerFunc(s.modelReady))
 		mux.Handle("GET "+model+"/config", handlerFunc(s.modelConfig))
+		mux.Handle("GET "+model+"/stats", handlerFunc(s.statistics))
 		mux.Handle("POST "+model+"/infer", handlerFunc(s.inferHTTP))
 		mux.Handle("POST "+model+"/classify", handlerFunc(s.classify))
 		mux.Handle("POST "+model+"/segment", handlerFunc(s.segment))

@@ -52,6 +52,7 @@ func (s *Server) infer(ctx context.Context, name, version string,
 // infer answers a request. The error is a *protocol.Refusal, batching.Closed, or an error of the
 // devices.
 func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protocol.Answer, error) {
+	recordOf(ctx).id = r.ID
 	x, err := s.rows(r)
 	if err != nil {
 		return nil, err

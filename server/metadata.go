@@ -22,7 +22,7 @@ func (s *Server) live(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
-	status, ready := http.StatusOK, !s.draining.Load()
+	status, ready := http.StatusOK, !s.leaving.Load()
 	if !ready {
 		status = http.StatusServiceUnavailable
 	}

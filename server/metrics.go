@@ -102,7 +102,7 @@ func (m *metrics) count(r *record, protocol, code string) {
 
 // countBatch counts a batch; so many rows wait when it is done.
 func (m *metrics) countBatch(name string, version, rows, waiting int) {
-	m.activities.of(name, strconv.Itoa(version)).wait(time.Now(), waiting)
+	m.activities.of(name, strconv.Itoa(version)).batch(time.Now(), waiting)
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
 }
 

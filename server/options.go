@@ -2,8 +2,10 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/bnctl/bnctl/modelfile"
@@ -43,9 +45,15 @@ type Options struct {
 	// Health is an address that answers health probes alone (live and ready),
 	// without TLS and tokens; "": none.
 	Health    string
-	AllowSick bool          // serve models although doctor finds faults
-	Access    *slog.Logger  // log of requests; nil: none
-	patience  time.Duration // with bytes that do not come; 0: ten seconds
+	AllowSick bool         // serve models although doctor finds faults
+	Access    *slog.Logger // log of requests; nil: none
+	// DrainDelay is the time from the end of Serve's context, when the server says that it is not
+	// ready, until it refuses new requests. Load balancers need it to notice.
+	DrainDelay time.Duration
+	// SkipBad serves the other models if one cannot be opened at the start. A note names it, and it is
+	// tried again when its file changes.
+	SkipBad  bool
+	patience time.Duration // with bytes that do not come; 0: ten seconds
 	// Note is called with messages for the operator; it may be nil.
 	Note func(format string, args ...any)
 }
@@ -57,6 +65,7 @@ const (
 	defaultPoll     = 2 * time.Second
 	defaultInFlight = 256 << 20
 	longestDelay    = time.Second
+	longestDrain    = 10 * time.Minute
 )
 
 // check validates the options, and sets defaults.
@@ -72,6 +81,9 @@ func (o *Options) check() error {
 	}
 	if o.InFlight < 0 {
 		return problem.New("max-inflight-mb", strconv.Itoa(o.InFlight>>20), "want more than 0", "")
+	}
+	if o.DrainDelay < 0 || o.DrainDelay > longestDrain {
+		return problem.New("drain-delay", o.DrainDelay.String(), "want 0 to "+longestDrain.String(), "")
 	}
 	if o.Request < 0 || o.Timeout < 0 {
 		return problem.New("", "", "a limit of requests is negative: want more than 0", "")
@@ -89,6 +101,23 @@ func (o *Options) check() error {
 		return err
 	}
 	return o.Security.check("grpc", o.GRPC)
+}
+
+// once returns note without messages that it had before: every model opens devices of its own, which
+// have the same to report.
+func once(note func(format string, args ...any)) func(format string, args ...any) {
+	var mu sync.Mutex
+	had := map[string]bool{}
+	return func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		mu.Lock()
+		repeated := had[text]
+		had[text] = true
+		mu.Unlock()
+		if !repeated {
+			note("%s", text)
+		}
+	}
 }
 
 func (o *Options) note(format string, args ...any) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -75,11 +76,20 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 // picture returns the file in a body.
 func picture(contentType string, body []byte) ([]byte, error) {
 	kind, parameters, _ := mime.ParseMediaType(contentType)
+	isJSON := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
+	if isJSON && kind != "multipart/form-data" {
+		kind = "application/json" // no picture begins so, and curl -d names another type
+	}
 	switch kind {
 	case "application/json":
 		var in struct{ Image []byte }
-		if err := json.Unmarshal(body, &in); err != nil || in.Image == nil {
-			return nil, invalid(`want JSON {"image": "..."} with a picture file in base64: %v`, err)
+		err := json.Unmarshal(body, &in)
+		if err == nil && in.Image == nil {
+			err = errors.New("there is no image in it")
+		}
+		if err != nil {
+			return nil, invalid(`want JSON {"image": "..."} with a picture file in base64: %v`,
+				protocol.JSONProblem(err))
 		}
 		return in.Image, nil
 	case "multipart/form-data":

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/status"
@@ -21,7 +22,8 @@ type record struct {
 	rows                      int           // computed
 	queued, computed, encoded time.Duration
 	reservation               reservation
-	bodyUnused                bool // the body is not needed any more
+	bodyUnused                bool   // the body is not needed any more
+	id                        string // of the request, as its client calls it
 }
 
 // answering returns the version that answered, or that should have; "" if that is not known.
@@ -52,7 +54,7 @@ func (s *Server) withRecord(next http.Handler) http.Handler {
 		if r.ContentLength != 0 {
 			_ = controller.SetReadDeadline(s.deadline(max(r.ContentLength, 0)))
 		}
-		out := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		out := &statusWriter{ResponseWriter: w, status: http.StatusOK, leaving: &s.draining}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
 		defer rec.reservation.release()
 		if err := s.reserveHeaders(r, rec); err != nil {
@@ -95,16 +97,30 @@ func (s *Server) trace(rec *record, r *tracing.Span) {
 	s.traces.Send(r)
 }
 
-// statusWriter records the status of a response.
+// statusWriter records the status of a response. While the server shuts down the response tells the
+// client to close the connection.
 type statusWriter struct {
 	http.ResponseWriter
-	status int
+	status  int
+	begun   bool
+	leaving *atomic.Bool
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (c *statusWriter) WriteHeader(status int) {
-	c.status = status
+	c.begun, c.status = true, status
+	if c.leaving.Load() {
+		c.Header().Set("Connection", "close")
+	}
 	c.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (c *statusWriter) Write(b []byte) (int, error) {
+	if !c.begun {
+		c.WriteHeader(http.StatusOK)
+	}
+	return c.ResponseWriter.Write(b)
 }
 
 // Unwrap is for http.ResponseController.
@@ -131,5 +147,6 @@ func (s *Server) log(of *http.Request, r *record, began time.Time, protocol, cod
 		slog.String("what", what), slog.String("code", code), slog.String("from", of.RemoteAddr),
 		slog.String("model", r.model), slog.String("version", r.version), slog.Int("rows", r.rows),
 		slog.Float64("queue_ms", ms(r.queued)), slog.Float64("device_ms", ms(r.computed)),
-		slog.Float64("encode_ms", ms(r.encoded)), slog.Float64("ms", ms(time.Since(began))))
+		slog.Float64("encode_ms", ms(r.encoded)), slog.Float64("ms", ms(time.Since(began))),
+		slog.String("request_id", r.requestID(of.Header)), slog.String("trace_id", traceID(of.Header)))
 }

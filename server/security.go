@@ -4,6 +4,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -30,8 +31,18 @@ type Security struct {
 
 // check refuses an address that is open to others without protection.
 func (s *Security) check(field, address string) error {
-	if _, _, err := net.SplitHostPort(address); err != nil {
+	if strings.Contains(address, "/") || strings.HasPrefix(address, "unix:") {
+		return problem.New(field, strconv.Quote(address),
+			"want HOST:PORT; sockets in the file system are not supported",
+			"listen on 127.0.0.1 and let a proxy listen on the socket")
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
 		return problem.New(field, strconv.Quote(address), "want HOST:PORT", "write for example 127.0.0.1:8000")
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
+		return problem.New(field, strconv.Quote(address), "want a port from 0 to 65535",
+			"write for example 127.0.0.1:8000")
 	}
 	if slices.Contains(s.Hosts, "") {
 		return problem.New("host", "", "a name is empty", "write the name by which clients call the server")

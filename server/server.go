@@ -33,6 +33,9 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		return nil, problem.Wrap("versions", err)
 	}
 	s := &Server{o: o}
+	if fleet := &s.o.Predict.Fleet; fleet.Note != nil {
+		fleet.Note = once(fleet.Note)
+	}
 	s.metrics = newMetrics(s)
 	s.updater = updater{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics,
 		trimmable: s.budget.trimmable}

@@ -112,6 +112,7 @@ func start(t testing.TB, o Options) *Server {
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx) }()
 	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections() // the server would wait for them
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)

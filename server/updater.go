@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
@@ -54,12 +55,30 @@ func (k *updater) load(ctx context.Context) error {
 		if !ok {
 			return context.Cause(ctx)
 		}
-		if err != nil {
+		if err != nil && !k.o.SkipBad {
 			return err
+		}
+		if err != nil {
+			k.refuse(f, err)
+			continue
 		}
 		k.put(m)
 	}
+	if len(k.all()) == 0 {
+		return fmt.Errorf("%s: none of %s can be served", strings.Join(k.o.Models, ", "),
+			problem.Plural(len(l.files), "model"))
+	}
 	return nil
+}
+
+// refuse notes that a file cannot be served in its present state.
+func (k *updater) refuse(f repository.File, err error) {
+	if k.refused == nil {
+		k.refused = map[repository.File]bool{}
+	}
+	k.refused[f] = true
+	k.metrics.refused.Inc()
+	k.o.note("%s is not served: %v", f.Path, err)
 }
 
 // noteSkipped notes each reason why a file is not served, once.
@@ -100,7 +119,7 @@ func (k *updater) poll(ctx context.Context) {
 		return
 	}
 	if l.err != nil {
-		k.o.note("models are served as they were: %v", l.err)
+		k.noteSkipped([]string{fmt.Sprintf("models are served as they were: %v", l.err)})
 		return
 	}
 	k.noteSkipped(l.skipped)
@@ -141,12 +160,7 @@ func (k *updater) update(ctx context.Context, f repository.File) bool {
 		return false // the server shuts down; the file may be good
 	}
 	if err != nil {
-		if k.refused == nil {
-			k.refused = map[repository.File]bool{}
-		}
-		k.refused[f] = true
-		k.metrics.refused.Inc()
-		k.o.note("%s is not served: %v", f.Path, err)
+		k.refuse(f, err)
 		return false
 	}
 	k.o.note("%s version %d is served from %s, sha256 %s", m.name, m.version, f.Path, m.sha256)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -64,10 +63,6 @@ func serveAction(c *cli.Context) error {
 		return err
 	}
 	announce(outputOf(c), s)
-	defer interrupt.Saving(c.Context)() // what was accepted is answered
-	err = errors.Join(s.Serve(c.Context), s.Close())
-	if err == nil {
-		err = context.Cause(c.Context)
-	}
-	return err
+	defer interrupt.Saving(c.Context)()               // what was accepted is answered
+	return errors.Join(s.Serve(c.Context), s.Close()) // nil after a signal too, if all was answered
 }

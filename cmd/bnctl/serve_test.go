@@ -19,7 +19,7 @@ import (
 
 // serving ARGS... starts bnctl serve on free ports, whose address is in
 // $HTTP from then on. At the end of the script it is told to end, and must do so
-// with the code of SIGTERM.
+// with exit code 0: it has answered everything that it accepted.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	args = append([]string{"serve", "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"}, args...)
 	cmd := exec.Command("bnctl", args...)
@@ -29,7 +29,7 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(cmd.Start())
 	ts.Defer(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if got := codeOf(ts, cmd.Wait()); got != exitTerminated {
+		if got := codeOf(ts, cmd.Wait()); got != exitDone {
 			ts.Fatalf("serve ended with exit code %d", got)
 		}
 	})

@@ -17,6 +17,7 @@ func servedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "versions", Value: "latest:1", Usage: "latest:`N`, all, or 1,3"},
 		&cli.DurationFlag{Name: "poll", Value: 2 * time.Second, Usage: "how often files are looked at"},
+		&cli.BoolFlag{Name: "skip-bad-models", Usage: "serve the others if a model cannot be opened at the start"},
 		&cli.BoolFlag{Name: "allow-sick", Usage: "serve models though doctor finds them sick"},
 		&cli.IntFlag{Name: "max-batch", Value: 32, Usage: "rows that are computed together at most"},
 		&cli.DurationFlag{Name: "max-delay", DefaultText: "0s: with what queued meanwhile",
@@ -41,7 +42,9 @@ func addressFlags() []cli.Flag {
 			Usage: "`FILE` of mode 0600, a token on each line: who asks needs one"},
 		&cli.StringSliceFlag{Name: "host",
 			Usage: "`NAME` by which others call the server, repeated; '*': any. Other names are refused"},
-		&cli.BoolFlag{Name: "access-log", Usage: "a line of JSON for each request, on standard error"},
+		&cli.BoolFlag{Name: "access-log", Usage: "a line of JSON for each request and event, on standard error"},
+		&cli.DurationFlag{Name: "drain-delay", DefaultText: "0s",
+			Usage: "how long it still answers after SIGTERM, when it is not ready any more, for example 5s"},
 		&cli.BoolFlag{Name: "reflection", Usage: "tell other machines by gRPC what is served too"},
 	}
 }
@@ -61,7 +64,8 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	o = server.Options{Models: c.Args().Slice(), HTTP: c.String("http"), GRPC: c.String("grpc"),
 		Health: c.String("health"), Delay: c.Duration("max-delay"), Queue: c.Int("max-queue"),
 		InFlight: c.Int("max-inflight-mb") << 20, Versions: c.String("versions"), Poll: c.Duration("poll"),
-		AllowSick: c.Bool("allow-sick"), Security: securityOptions(c), Note: outputOf(c).note,
+		AllowSick: c.Bool("allow-sick"), SkipBad: c.Bool("skip-bad-models"), DrainDelay: c.Duration("drain-delay"),
+		Security: securityOptions(c), Note: outputOf(c).note,
 		Predict: predict.Options{Batch: c.Int("max-batch")}}
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err
@@ -76,6 +80,11 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 		o.Access = slog.New(slog.NewJSONHandler(c.App.ErrWriter, nil))
 	}
 	o.Predict.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
+	if o.Access != nil && !c.Bool("quiet") {
+		o.Note = server.LogNotes(o.Access)
+		logsSignals.Store(true)
+		o.Predict.Fleet.Note = o.Note
+	}
 	return o, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,12 +19,15 @@ const grace = 8 * time.Second
 // patience is how long a program that ends at once waits until it has drawn what it draws.
 const patience = 100 * time.Millisecond
 
+// logsSignals is set by a command that writes a log of its own, which has its end too.
+var logsSignals atomic.Bool
+
 // withSignals returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends.
 // The second stops the program at once; so does time.
 func withSignals(ctx context.Context, asJSON bool, stderr io.Writer) (context.Context, func()) {
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace,
 		OnFirst: func(s interrupt.Signal) {
-			if rankName() == "" {
+			if rankName() == "" && !logsSignals.Load() {
 				waiting.Above(stderr, func() {
 					fmt.Fprintf(stderr, "bnctl: %s: finishing what is under way; once more stops at once\n", s.Name())
 				})

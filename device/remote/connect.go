@@ -74,7 +74,7 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			p.process.within(exitTimeout)
+			p.process.within(exitTimeoutAfter(err))
 		}
 		p.process.kill()
 		if err = p.explain(ctx, err); caller.Err() != nil {
@@ -203,7 +203,8 @@ func (p *peer) explain(ctx context.Context, err error) error {
 		return c.fail("start", device.Unavailable, "%s has not greeted within %v; last words: %s",
 			c.Path, c.timeout(), p.process.output.last())
 	case timedOut:
-		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(), err)
+		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(),
+			plain(err))
 	case p.process.killedByOther(): // the next one may live
 		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())
 	case errors.Is(what, errSilent):
@@ -211,7 +212,7 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	case what != nil:
 		return c.fail("start", device.Unavailable, "%s: %w", c.Path, what)
 	}
-	return c.fail("start", device.Unavailable, "%s: %w", c.Path, err)
+	return c.fail("start", device.Unavailable, "%s: %w", c.Path, plain(err))
 }
 
 // end ends the process, if there is one, and everything that belongs to it: folder, client, memory

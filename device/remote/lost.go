@@ -28,7 +28,8 @@ func (p *peer) dead() bool {
 func (p *peer) broken(name, call string, err error) error {
 	if p.command.Greeting != "" {
 		p.process.kill()
-		return device.Errorf(name, call, device.Lost, "the plugin, which bnctl did not start, is gone: %w", err)
+		return device.Errorf(name, call, device.Lost, "the plugin, which bnctl did not start, is gone: %w",
+			plain(err))
 	}
 	if p.process.within(time.Second) && p.process.starved {
 		return device.Errorf(name, call, device.Lost, "%w", starved(p.process.howItEnded()))
@@ -37,7 +38,7 @@ func (p *peer) broken(name, call string, err error) error {
 		return device.Errorf(name, call, device.Lost, "the plugin process died: %s", p.process.howItEnded())
 	}
 	p.process.kill()
-	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", err)
+	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", plain(err))
 }
 
 // starved is the end of a process that the system has ended for want of memory: of the kind OutOfMemory too,

@@ -41,6 +41,8 @@ var roles = map[string]func(){
 	"parts":    func() { serve.Serve(partial{parts: true}) },
 	"noparts":  func() { serve.Serve(partial{}) },
 	"deaf":     deaf,
+	"hangsup":  func() { hangUp(); time.Sleep(time.Hour) },
+	"killed":   func() { hangUp(); time.Sleep(400 * time.Millisecond); killSelf() },
 	"older":    func() { serve.Serve(older{}) },
 	"beside":   func() { serve.Serve(beside{}) },
 	"summing":  func() { serve.Serve(summing{}) },
@@ -76,6 +78,31 @@ func deaf() {
 		}
 		time.Sleep(time.Hour)
 	}
+}
+
+// hangUp greets and closes the first connection.
+func hangUp() {
+	path := os.Getenv("PLUGIN_UNIX_SOCKET_DIR") + "/socket"
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("1|1|unix|%s|grpc|\n", path)
+	c, err := l.Accept()
+	if err != nil {
+		panic(err)
+	}
+	c.Close()
+	l.Close()
+}
+
+// killSelf ends this process as another one would.
+func killSelf() {
+	p, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = p.Kill()
+	}
+	panic(err)
 }
 
 // plugin is the command of a plugin of this binary.

@@ -8,7 +8,7 @@ import (
 
 // body is the JSON of a request.
 type body struct {
-	ID         string     `json:"id"`
+	ID         requestID  `json:"id"`
 	Parameters parameters `json:"parameters"`
 	Inputs     []struct {
 		Name       string          `json:"name"`
@@ -64,6 +64,24 @@ func (i *id) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// requestID is the id of a request: a string, or a number, which is echoed as a string.
+type requestID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *requestID) UnmarshalJSON(text []byte) error {
+	var number json.Number
+	if err := json.Unmarshal(text, &number); err == nil && text[0] != '"' {
+		*i = requestID(number)
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return invalid("id %.40s: want a string or a number", text)
+	}
+	*i = requestID(s)
+	return nil
+}
+
 // CheckImplemented refuses parameters of a request or tensor, in JSON or gRPC, that would
 // be ignored to the client's harm: a region of shared memory, and a sequence.
 func CheckImplemented(region, sequence bool) error {
@@ -95,9 +113,10 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 	}
 	var b body
 	if err := json.Unmarshal(data[:jsonBytes], &b); err != nil {
-		return nil, invalid("the request is not JSON of the Open Inference Protocol: %v", err)
+		return nil, invalid("the request is not JSON of the Open Inference Protocol: %v", JSONProblem(err))
 	}
-	r := &Request{ID: b.ID, Binary: b.Parameters.BinaryOutput, Timeout: microseconds(b.Parameters.Timeout)}
+	r := &Request{ID: string(b.ID), Binary: b.Parameters.BinaryOutput,
+		Timeout: microseconds(b.Parameters.Timeout)}
 	if err := b.Parameters.check(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,43 @@
+package remote
+
+import (
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// exitTimeoutBroken is exitTimeout for a connection that the plugin closed during its start: on a busy
+// machine the system takes a while to end a process that was killed.
+const exitTimeoutBroken = 2 * time.Second
+
+// exitTimeoutAfter returns how long to wait for the end of a process whose start failed with err.
+func exitTimeoutAfter(err error) time.Duration {
+	if status.Code(err) == codes.Unavailable {
+		return exitTimeoutBroken
+	}
+	return exitTimeout
+}
+
+// connectionError is an error of gRPC in words for a user.
+type connectionError struct{ error }
+
+// plain words an error of gRPC without its code, and returns other errors as they are.
+func plain(err error) error {
+	if s, ok := status.FromError(err); !ok || s.Code() == codes.OK {
+		return err
+	}
+	return connectionError{err}
+}
+
+// Error implements error.
+func (e connectionError) Error() string {
+	s := status.Convert(e.error)
+	if s.Code() == codes.Unavailable {
+		return "it closed its connection (" + s.Message() + ")"
+	}
+	return s.Message()
+}
+
+// Unwrap returns the error of gRPC.
+func (e connectionError) Unwrap() error { return e.error }

@@ -1,0 +1,28 @@
+package remote_test
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+)
+
+// A plugin that another process kills during its start is Lost, so that it is started again, also if
+// the connection breaks some time before the process has ended. The error names no code of gRPC.
+func TestConnectionThatBreaksDuringStart(t *testing.T) {
+	for role, kind := range map[string]device.Kind{"hangsup": device.Unavailable, "killed": device.Lost} {
+		if role == "killed" && runtime.GOOS == "windows" {
+			continue // where no signal ends a process
+		}
+		p, err := remote.Start(t.Context(), plugin(role))
+		if err == nil {
+			p.Close()
+		}
+		if !errors.Is(err, kind) || strings.Contains(err.Error(), "rpc error") {
+			t.Errorf("%s: %v, want %v", role, err, kind)
+		}
+	}
+}

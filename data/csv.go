@@ -68,7 +68,7 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 		case row.fields[c.path] == "":
 			return l, fmt.Errorf("line %d has no path", row.line)
 		case class == "" && !c.multi && c.targets == nil:
-			return l, fmt.Errorf("line %d has no label", row.line)
+			return l, t.noLabel(row, c)
 		case twice && was.class != class:
 			return l, problem.Advise("leave one of them", "%s is %s in line %d and %s in line %d", file, was.class,
 				was.line, class, row.line)
@@ -124,7 +124,10 @@ func (t *labelTable) splitOf(row tableRow, c columns) (Split, error) {
 	if c.split < 0 {
 		return "", nil
 	}
-	split := splitOf(row.fields[c.split])
+	if c.validation != nil {
+		return splitOfValue(row.fields[c.split], *c.validation), nil
+	}
+	split := t.splitInColumn(c.split, row.fields[c.split])
 	if split == "" {
 		return "", problem.Advise("write train, val or test, or take another column with {csv-columns} split=NAME",
 			"line %d: %q is no split", row.line, row.fields[c.split])

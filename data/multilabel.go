@@ -5,14 +5,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/bnctl/bnctl/problem"
 )
 
 // Labels of a table that are no classes that exclude each other, of a sample:
 //
-//	column of labels    "cat;dog"  these and no others    ";"  none    ""  not known
+//	column of labels    "cat;dog"  these and no others    ";", "[]"  none    ""  not known
 //	column per class    1 of it    0 not of it    ""  not known
 //	columns of numbers  any        ""  not known
 //
@@ -21,22 +20,39 @@ import (
 //
 // What is not known counts neither in a loss nor in a figure.
 
-// between stands between the labels of a sample.
+// between separates the texts that stand for a label of several columns.
 const between = ";"
+
+// decideLists finds the form of the lists of labels, if Options.Columns has not named it.
+func (t *labelTable) decideLists(c *columns) (err error) {
+	if c.lists != "" || c.oneHot != nil || c.targets != nil || c.label < 0 {
+		return nil
+	}
+	var cells []string
+	for _, row := range t.rows {
+		if cell := row.fields[c.label]; !isMissing(cell) {
+			cells = append(cells, cell)
+		}
+	}
+	c.lists, err = findLists(cells)
+	return err
+}
 
 // isMultiLabel reports whether the labels of a table do not exclude each other: a cell has
 // several, or not every row has a 1 in exactly one of the columns of classes.
 func (t *labelTable) isMultiLabel(c columns) bool {
-	if c.targets != nil {
+	switch {
+	case c.targets != nil:
 		return false
+	case c.oneHot == nil:
+		return c.label >= 0 && slices.ContainsFunc(t.rows, func(row tableRow) bool {
+			return c.lists.isSeveral(row.fields[c.label])
+		})
 	}
 	return slices.ContainsFunc(t.rows, func(row tableRow) bool {
-		if c.oneHot == nil {
-			return c.label >= 0 && strings.Contains(row.fields[c.label], between)
-		}
 		ones := 0
 		for _, i := range c.oneHot {
-			if row.fields[i] == "" {
+			if isMissing(row.fields[i]) {
 				return true
 			}
 			if isOne(row.fields[i]) {
@@ -47,29 +63,45 @@ func (t *labelTable) isMultiLabel(c columns) bool {
 	})
 }
 
+// className returns the label in the cell of a table with one label in each.
+func (c columns) className(cell string) string {
+	if isMissing(cell) {
+		return ""
+	}
+	if c.lists != brackets {
+		return cell
+	}
+	names, err := bracketedNames(cell)
+	if err != nil || len(names) != 1 {
+		return cell
+	}
+	return names[0]
+}
+
 func isOne(field string) bool { return field == "1" || field == "1.0" }
 
-// isFlag reports whether a field says whether a sample is of a class, or that it is not known.
+// isFlag reports whether a field means that a sample is of a class or not, or that it is not known.
 func isFlag(field string) bool {
-	return isOne(field) || field == "0" || field == "0.0" || field == ""
+	return isOne(field) || field == "0" || field == "0.0" || isMissing(field)
 }
 
 // namesIn returns the labels of a row that is not split into columns.
 func namesIn(row tableRow, c columns) ([]string, error) {
 	cell := row.fields[c.label]
-	if cell == "" || cell == between {
+	if isMissing(cell) {
 		return nil, nil
 	}
-	var names []string
-	for name := range strings.SplitSeq(strings.TrimSuffix(cell, between), between) {
-		name = strings.TrimSpace(name)
+	names, err := c.lists.names(cell)
+	if err != nil {
+		return nil, fmt.Errorf("line %d: label %q: %w", row.line, cell, err)
+	}
+	for i, name := range names {
 		switch {
 		case name == "":
 			return nil, fmt.Errorf("line %d has a label without a name: %q", row.line, cell)
-		case slices.Contains(names, name):
+		case slices.Contains(names[:i], name):
 			return nil, fmt.Errorf("line %d has label %s twice", row.line, name)
 		}
-		names = append(names, name)
 	}
 	return names, nil
 }
@@ -111,7 +143,7 @@ func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, 
 	if c.oneHot != nil {
 		for k, i := range c.oneHot {
 			switch {
-			case row.fields[i] == "":
+			case isMissing(row.fields[i]):
 				label[k] = -1
 			case isOne(row.fields[i]):
 				label[k] = 1
@@ -119,7 +151,7 @@ func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, 
 		}
 		return label, nil
 	}
-	if row.fields[c.label] == "" {
+	if isMissing(row.fields[c.label]) {
 		return slices.Repeat([]int32{-1}, len(classes)), nil
 	}
 	names, err := namesIn(row, c)
@@ -139,7 +171,7 @@ func (t *labelTable) numbers(row tableRow, c columns) ([]int32, error) {
 	label := make([]int32, len(c.targets))
 	for k, i := range c.targets {
 		field := row.fields[i]
-		if field == "" {
+		if isMissing(field) {
 			label[k] = -1
 			continue
 		}

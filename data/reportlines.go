@@ -24,6 +24,12 @@ func (r *Report) Lines() (lines []string) {
 	add("mean         %s", figures(r.Mean))
 	add("deviation    %s", figures(r.Std))
 	add("fingerprint  %s", r.Fingerprint)
+	if len(r.Targets) > 0 {
+		add("%s:", problem.Plural(len(r.Targets), "target"))
+	}
+	for _, t := range r.Targets {
+		add("   %s", t.line(r.Samples))
+	}
 	if len(r.Classes) == 0 {
 		return lines
 	}
@@ -39,6 +45,18 @@ func (r *Report) Lines() (lines []string) {
 		add("   %7d  ignored (-1)", r.Unlabelled)
 	}
 	return lines
+}
+
+// line describes a target of a source of that many samples.
+func (t Target) line(samples int) string {
+	text := t.Name + "  no sample has a number"
+	if t.N > 0 {
+		text = fmt.Sprintf("%s  %.6g to %.6g, mean %.6g, deviation %.6g", t.Name, t.Smallest, t.Largest, t.Mean, t.Std)
+	}
+	if t.N > 0 && t.N < samples {
+		text += fmt.Sprintf(", missing in %s", problem.Plural(samples-t.N, "sample"))
+	}
+	return text
 }
 
 func figures(v []float64) string {

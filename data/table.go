@@ -131,19 +131,23 @@ func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPi
 // columns are the numbers of the columns of a table; -1 for one that is not there.
 type columns struct {
 	path, label, split, group int
-	weight                    int   // of samples that are drawn by it
-	oneHot                    []int // a column for each class, of 0 and 1, in the place of label
-	targets                   []int // columns of numbers, likewise
-	multi                     bool  // labels do not exclude each other
+	weight                    int        // of samples that are drawn by it
+	oneHot                    []int      // a column for each class, of 0 and 1, in the place of label
+	targets                   []int      // columns of numbers, likewise
+	lists                     labelLists // in the column label
+	multi                     bool       // labels do not exclude each other
+	validation                *string    // cells of split that mean val; nil: they name the split
 }
 
 // columnNames are the names that the columns of published tables have, in small letters.
 var columnNames = struct{ path, label, split, group, weight []string }{
 	path: []string{"path", "file", "filename", "file_name", "filepath", "file_path", "image", "image_path",
-		"imagepath", "image_id", "image_name", "imagename", "img", "img_path", "picture", "id", "name"},
+		"imagepath", "image index", "image_id", "image_name", "imagename", "img", "img_path", "picture", "id", "name"},
 	label: []string{"label", "labels", "class", "classes", "category", "target", "class_name", "classname",
-		"label_name", "class_id", "classid", "tag", "tags", "species", "breed", "diagnosis", "y"},
-	split:  []string{"split", "set", "subset", "part", "partition"},
+		"label_name", "class_id", "classid", "tag", "tags", "species", "breed", "diagnosis", "finding labels",
+		"finding_labels", "y"},
+	split: []string{"split", "set", "subset", "part", "partition", "is_valid", "is_val", "is_validation",
+		"is_test", "is_train", "is_training"},
 	group:  []string{"group", "groups", "patient", "patient_id", "subject", "subject_id", "camera"},
 	weight: []string{"weight", "weights", "sample_weight", "sampling_weight"},
 }
@@ -169,6 +173,10 @@ func (t *labelTable) find(wanted string) (columns, error) {
 			continue
 		}
 		role, name, _ := strings.Cut(choice, "=")
+		if role == "list" && slices.Contains(allLists, labelLists(name)) {
+			c.lists = labelLists(name)
+			continue
+		}
 		if role == "target" && name != "" {
 			c.targets = append(c.targets, slices.Index(t.header, name))
 			if slices.Index(c.targets, slices.Index(t.header, name)) < len(c.targets)-1 {
@@ -188,7 +196,11 @@ func (t *labelTable) find(wanted string) (columns, error) {
 		})
 		if k < 0 || name == "" {
 			return c, problem.New("csv-columns", wanted, "want path=NAME, label=NAME, target=NAME, split=NAME, "+
-				"group=NAME or weight=NAME", "")
+				"group=NAME, weight=NAME, or list= with one of "+listsInWords(), "")
+		}
+		if at, value, ok := t.splitByValue(role, name); ok {
+			c.split, c.validation = at, &value
+			continue
 		}
 		if *all[k].to = slices.Index(t.header, name); *all[k].to < 0 {
 			return c, t.noColumn(wanted, name)
@@ -197,12 +209,15 @@ func (t *labelTable) find(wanted string) (columns, error) {
 	if c.targets == nil && c.label < 0 {
 		c.oneHot = t.oneHot(c)
 	}
-	if err := t.checkFound(c); err != nil {
+	if err := errors.Join(t.checkFound(c), t.checkValidation(c)); err != nil {
 		return c, err
 	}
 	taken := slices.Concat(c.targets, c.oneHot)
 	if at := t.usual(columnNames.weight); c.weight < 0 && !slices.Contains(taken, at) {
 		c.weight = at
+	}
+	if err := t.decideLists(&c); err != nil {
+		return c, err
 	}
 	c.multi = t.isMultiLabel(c)
 	return c, nil
@@ -225,7 +240,7 @@ func (t *labelTable) namesOf(all []int) (names []string) {
 // empty, and stand for classes.
 func (t *labelTable) oneHot(c columns) (classes []int) {
 	for i := range t.header {
-		if i == c.path || i == c.split || i == c.group || i == c.weight {
+		if i == c.path || i == c.split || i == c.group || i == c.weight || isSplitColumn(t.header[i]) {
 			continue
 		}
 		if slices.ContainsFunc(t.rows, func(r tableRow) bool { return !isFlag(r.fields[i]) }) {
@@ -249,7 +264,7 @@ func (t *labelTable) label(row tableRow, c columns) string {
 		}
 		return strings.Join(all, between)
 	case c.oneHot == nil:
-		return row.fields[c.label]
+		return c.className(row.fields[c.label])
 	}
 	for _, i := range c.oneHot {
 		if isOne(row.fields[i]) {
@@ -301,15 +316,24 @@ func (t *labelTable) inWords(c columns) string {
 	if c.multi {
 		labels += ", and labels do not exclude each other"
 	}
+	if c.multi && c.oneHot == nil {
+		labels += " (" + c.lists.inWords() + ")"
+	}
 	text := "path is column " + t.header[c.path] + ", " + labels
 	if c.split >= 0 {
 		text += ", split is column " + t.header[c.split]
+	}
+	if c.validation != nil {
+		text += " (" + *c.validation + ": val)"
 	}
 	if c.group >= 0 {
 		text += ", group is column " + t.header[c.group]
 	}
 	if c.weight >= 0 && c.weight != t.usual(columnNames.weight) {
 		text += ", weight is column " + t.header[c.weight]
+	}
+	if note := t.foldInWords(c); note != "" {
+		text += "; " + note
 	}
 	return text
 }

@@ -1,0 +1,76 @@
+package data
+
+import (
+	"errors"
+	"strings"
+)
+
+// isBracketed reports whether a cell is a list, a tuple or a set as Python prints it.
+func isBracketed(cell string) bool {
+	if len(cell) < 2 {
+		return false
+	}
+	switch cell[:1] + cell[len(cell)-1:] {
+	case "[]":
+		return true
+	case "()", "{}": // words in parentheses may be a name
+		return len(cell) == 2 || strings.ContainsAny(cell[1:2], `'"`)
+	}
+	return cell == "set()"
+}
+
+var errBracketed = errors.New("this is no list such as ['cat', 'dog']")
+
+// bracketedNames returns the elements of a list in brackets: texts in quotes, or bare words, with
+// commas or blanks between them.
+func bracketedNames(cell string) (names []string, err error) {
+	if !isBracketed(cell) {
+		return nil, errBracketed
+	}
+	rest := strings.TrimSpace(strings.TrimPrefix(cell, "set"))
+	rest = strings.TrimSpace(rest[1 : len(rest)-1])
+	if rest != "" && !strings.ContainsAny(rest[:1], `'"`) {
+		return bareNames(rest), nil
+	}
+	for rest != "" {
+		var name string
+		if name, rest, err = quotedName(rest); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+		rest = strings.TrimLeft(rest, ", \t\r\n")
+	}
+	return names, nil
+}
+
+// bareNames splits words at their commas, or at their blanks if there are no commas.
+func bareNames(text string) (names []string) {
+	if !strings.Contains(text, ",") {
+		return strings.Fields(text)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
+// quotedName returns the text in quotes that rest begins with, and the text after it.
+func quotedName(rest string) (name, after string, err error) {
+	quote := rest[0]
+	if quote != '\'' && quote != '"' {
+		return "", "", errBracketed
+	}
+	var b strings.Builder
+	for i := 1; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == quote:
+			return strings.TrimSpace(b.String()), rest[i+1:], nil
+		case c == '\\' && i+1 < len(rest):
+			i++
+			b.WriteByte(rest[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", errBracketed
+}

@@ -78,6 +78,11 @@ type Info struct {
 // Pictures reports whether the samples are pictures, u8 of shape H,W,C.
 func (i Info) Pictures() bool { return i.DType == tensor.U8 }
 
+// IsPerPixel reports whether a label is a class for each pixel: a mask, or an array [height, width].
+func (i Info) IsPerPixel() bool {
+	return i.Masks || i.Labelled && len(i.LabelShape) == 2 && !i.MultiLabel && i.Targets == nil
+}
+
 // Split names a split of a data set.
 type Split string
 

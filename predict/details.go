@@ -38,7 +38,7 @@ type Details struct {
 type answered struct {
 	sample, label, predicted int
 	probability, ofLabel     float64   // of the predicted class, and of the label
-	margin                   float64   // of two classes: the logarithm of their odds
+	margin                   float64   // of two classes: the logarithm of their odds; else NaN
 	logs                     []float64 // of the probabilities, with Details.Logs
 }
 
@@ -52,21 +52,16 @@ func (d *Details) Observers() train.Observers {
 }
 
 // observe is train.Observers.Observe.
-func (d *Details) observe(sample, label int, logs []float64) {
+func (d *Details) observe(sample, label int, logs []float64, margin float64) {
 	best := 0
 	for c, v := range logs {
 		if v > logs[best] {
 			best = c
 		}
 	}
-	a := answered{sample, label, best, tensor.Exp(logs[best]), tensor.Exp(logs[label]), 0, nil}
+	a := answered{sample, label, best, tensor.Exp(logs[best]), tensor.Exp(logs[label]), margin, nil}
 	if d.Logs {
 		a.logs = slices.Clone(logs)
-	}
-	if len(logs) == 2 {
-		a.margin = logs[1] - logs[0]
-	} else {
-		a.margin = math.NaN()
 	}
 	d.answers = append(d.answers, a)
 }

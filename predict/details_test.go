@@ -119,9 +119,9 @@ func TestFiguresAreThoseOfScikitLearn(t *testing.T) {
 
 func TestMistakesAreSortedByProbability(t *testing.T) {
 	d := &Details{}
-	d.observe(0, 0, []float64{math.Log(0.4), math.Log(0.6)})
-	d.observe(1, 1, []float64{math.Log(0.1), math.Log(0.9)})
-	d.observe(2, 0, []float64{math.Log(0.2), math.Log(0.8)})
+	d.observe(0, 0, []float64{math.Log(0.4), math.Log(0.6)}, math.NaN())
+	d.observe(1, 1, []float64{math.Log(0.1), math.Log(0.9)}, math.NaN())
+	d.observe(2, 0, []float64{math.Log(0.2), math.Log(0.8)}, math.NaN())
 	m := &models.Model{Labels: []string{"cat", "a \"dog\""}}
 	wrong := d.mistakes()
 	if len(wrong) != 2 || wrong[0].sample != 2 || wrong[1].sample != 0 {
@@ -146,7 +146,7 @@ func TestPageOfMistakes(t *testing.T) {
 	}
 	m := &models.Model{Architecture: "net", Labels: []string{"<b>one</b>", "two"}}
 	d := &Details{}
-	d.observe(1, 0, []float64{math.Log(0.25), math.Log(0.75)})
+	d.observe(1, 0, []float64{math.Log(0.25), math.Log(0.75)}, math.NaN())
 	folder := filepath.Join(t.TempDir(), "new", "mistakes")
 	if err := d.WriteMistakes(t.Context(), folder, m, src); err != nil {
 		t.Fatal(err)

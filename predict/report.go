@@ -101,7 +101,7 @@ func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Durat
 	for i, k := range e.PerClass {
 		c := &Count{N: k.N, Correct: k.Correct}
 		c.Precision, c.Recall, c.F1 = e.PerLabel(i)
-		if e.Masks {
+		if e.PerPixel {
 			overlap := e.Overlap(i)
 			c.IoU = &overlap
 		}
@@ -110,7 +110,7 @@ func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Durat
 		}
 		r.PerClass[Label(m, i)] = c
 	}
-	if e.Masks {
+	if e.PerPixel {
 		mean := e.MeanOverlap()
 		r.MIoU = &mean
 	}

@@ -32,7 +32,7 @@ func (r *Report) Lines(m *models.Model, e *train.Evaluation) []string {
 
 func (r *Report) figures(e *train.Evaluation) string {
 	switch {
-	case e.Masks:
+	case e.PerPixel:
 		return fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**r.MIoU, 100*r.Accuracy)
 	case len(e.PerClass) > manyClasses:
 		return fmt.Sprintf("accuracy %.2f %%  top-5 %.2f %%", 100*r.Accuracy, 100*r.Top5)
@@ -53,13 +53,13 @@ func widest(m *models.Model, classes int) int {
 func classTable(m *models.Model, e *train.Evaluation) []string {
 	w := widest(m, len(e.PerClass))
 	head := "  samples  correct   recall  precision        F1"
-	if e.Masks {
+	if e.PerPixel {
 		head = "      pixels     correct   accuracy       IoU"
 	}
 	lines := []string{fmt.Sprintf("%-*s%s", w, "class", head)}
 	for i, k := range e.PerClass {
 		switch percent := 100 * float64(k.Correct) / float64(k.N); {
-		case e.Masks && e.Overlap(i) >= 0: // there may be predictions alone
+		case e.PerPixel && e.Overlap(i) >= 0: // there may be predictions alone
 			lines = append(lines, fmt.Sprintf("%-*s  %10d  %10d  %7.2f %%  %6.2f %%", w, Label(m, i), k.N, k.Correct,
 				percent, 100*e.Overlap(i)))
 		case k.N > 0:

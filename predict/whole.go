@@ -119,7 +119,7 @@ func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole,
 	if info := src.Info(); !info.Masks {
 		return nil, problem.New("fit", string(w.Fit), "it is for labels that are masks, not for "+info.Kind, "")
 	}
-	e, probabilities := &train.Evaluation{Masks: true}, train.Loss{}.Probabilities(p.Model.Graph)
+	e, probabilities := &train.Evaluation{Masks: true, PerPixel: true}, train.Loss{}.Probabilities(p.Model.Graph)
 	_, err := p.stitched(ctx, src, w, Reading{Workers: workers}, func(i int, scores tensor.Tensor) error {
 		mask, err := src.Label(ctx, i)
 		if err != nil {

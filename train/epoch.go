@@ -113,7 +113,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 		r2 := e.MeanR2()
 		done.ValAccuracy, done.ValR2 = nil, &r2
 	}
-	if e.Masks {
+	if e.PerPixel {
 		overlap := e.MeanOverlap()
 		done.ValMIoU = &overlap
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
@@ -39,6 +40,10 @@ type Evaluation struct {
 	// has many labels, and overlaps are defined.
 	Masks bool
 
+	// PerPixel is set if a sample has a class for each pixel, as a mask or as an array of labels. Then
+	// overlaps are defined.
+	PerPixel bool
+
 	// MultiLabel says that labels do not exclude each other. Then Labels has their counts; there is
 	// no Confusion. Exact are the samples, of the Judged that have labels which count, all of whose
 	// labels are met.
@@ -72,7 +77,7 @@ func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.sumWeights) }
 
 // newEvaluation returns an evaluation, without samples yet, on data.
 func newEvaluation(info data.Info, l Loss) *Evaluation {
-	e := &Evaluation{Masks: info.Masks, MultiLabel: info.MultiLabel, loss: judged{Loss: l}}
+	e := &Evaluation{Masks: info.Masks, PerPixel: info.IsPerPixel(), MultiLabel: info.MultiLabel, loss: judged{Loss: l}}
 	for range info.Targets {
 		e.Targets = append(e.Targets, TargetError{})
 	}
@@ -195,14 +200,21 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 		weight = e.classWeights[label]
 	}
 	e.sumWeights += weight
+	margin := math.NaN()
+	if len(z) == 2 && !probabilities {
+		margin = z[1] - z[0]
+	}
 	logs := logShares(z, probabilities)
+	if len(z) == 2 && probabilities {
+		margin = logs[1] - logs[0]
+	}
 	if e.classWeights != nil && e.loss.smoothing > 0 {
 		e.LossSum += weightedCrossEntropy(logs, label, e.loss.smoothing, e.classWeights)
 	} else {
 		e.LossSum += float64(weight * crossEntropy(logs, label, e.loss.smoothing))
 	}
 	if e.observers.Observe != nil && !e.Masks {
-		e.observers.Observe(sample, label, logs)
+		e.observers.Observe(sample, label, logs, margin)
 	}
 	return nil
 }
@@ -288,8 +300,10 @@ type EvalOptions struct {
 // Observers are told the answers of an evaluation one by one.
 type Observers struct {
 	// Observe is called with each label that is counted, its sample, and the logarithms of the
-	// probabilities of all classes, which it may not keep. It is not called for masks, and may be nil.
-	Observe func(sample, label int, logs []float64)
+	// probabilities of all classes, which it may not keep. Of two classes margin is the logarithm of
+	// their odds, the difference of the logits: equal differences are equal margins, while logs are
+	// rounded. It is NaN of other numbers of classes. Observe is not called for masks, and may be nil.
+	Observe func(sample, label int, logs []float64, margin float64)
 	// ObserveAll is called in its place where a sample has several labels, or numbers: with its
 	// label and the logits, or the numbers, that the model says. It may keep neither, and may be nil.
 	ObserveAll func(sample int, label []int32, answer []float64)

@@ -14,7 +14,7 @@ func TestEvaluationIsObserved(t *testing.T) {
 	c.Observe = func() Observers {
 		labels = append(labels, 0)
 		now := &labels[len(labels)-1]
-		return Observers{Observe: func(int, int, []float64) { *now++ }}
+		return Observers{Observe: func(int, int, []float64, float64) { *now++ }}
 	}
 	told := 0
 	c.Evaluated = func(e Evaluated) {

@@ -327,8 +327,8 @@ func TestLog(t *testing.T) {
 	e.Confusion.Add(0, 0, 1)
 	e.Confusion.Add(0, 1, 1)
 	said := l.Observe().Observe
-	said(0, 0, []float64{math.Log(0.9), math.Log(0.1)})
-	said(1, 0, []float64{math.Log(0.25), math.Log(0.75)})
+	said(0, 0, []float64{math.Log(0.9), math.Log(0.1)}, math.NaN())
+	said(1, 0, []float64{math.Log(0.25), math.Log(0.75)}, math.NaN())
 	l.Evaluated(train.Evaluated{Epoch: 2, Evaluation: e, Source: src,
 		Model: &models.Model{Labels: []string{"cat", "<dog>"}}})
 	if err := l.Write(ctx); err != nil {

@@ -147,7 +147,8 @@ func listEvidence(l labelLists, distinct []string) (evidence int, example string
 			}
 		}
 	}
-	if len(lists) == 0 || slices.ContainsFunc(distinct, func(c string) bool { return strings.Contains(c, "(") }) {
+	hasNote := func(cell string) bool { return strings.Contains(cell, "(") }
+	if len(lists) == 0 || slices.ContainsFunc(distinct, hasNote) {
 		return areNames, ""
 	}
 	if l == blanks && allNumbers(labels) || allAreWhole(lists, whole) {

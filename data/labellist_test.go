@@ -75,7 +75,8 @@ func TestCSVOfListsInEveryForm(t *testing.T) {
 		for i := range src.Info().Len {
 			got = append(got, label(t, src, i)...)
 		}
-		if i := src.Info(); !i.MultiLabel || !slices.Equal(i.Classes, []string{"cat", "dog"}) || !slices.Equal(got, want) {
+		if i := src.Info(); !i.MultiLabel || !slices.Equal(i.Classes, []string{"cat", "dog"}) ||
+			!slices.Equal(got, want) {
 			t.Errorf("%q: classes %q, labels %v, want %v", table, i.Classes, got, want)
 		}
 	}

@@ -51,7 +51,8 @@ func (r *Report) Lines() (lines []string) {
 func (t Target) line(samples int) string {
 	text := t.Name + "  no sample has a number"
 	if t.N > 0 {
-		text = fmt.Sprintf("%s  %.6g to %.6g, mean %.6g, deviation %.6g", t.Name, t.Smallest, t.Largest, t.Mean, t.Std)
+		text = fmt.Sprintf("%s  %.6g to %.6g, mean %.6g, deviation %.6g", t.Name, t.Smallest, t.Largest, t.Mean,
+			t.Std)
 	}
 	if t.N > 0 && t.N < samples {
 		text += fmt.Sprintf(", missing in %s", problem.Plural(samples-t.N, "sample"))

@@ -10,7 +10,8 @@ import (
 
 // flagColumns are the columns, in small letters, that hold true or false: whether a row is of a split.
 var flagColumns = map[string]Split{
-	"is_valid": Val, "is_val": Val, "is_validation": Val, "is_test": Test, "is_train": Train, "is_training": Train,
+	"is_valid": Val, "is_val": Val, "is_validation": Val,
+	"is_test": Test, "is_train": Train, "is_training": Train,
 }
 
 // foldColumns are the columns of the parts of a cross-validation.
@@ -98,8 +99,8 @@ func (t *labelTable) foldInWords(c columns) string {
 		return ""
 	}
 	name, value := t.header[at], t.rows[0].fields[at]
-	return fmt.Sprintf("column %s is not used: choose the columns with split=%s:%s to validate on the rows with %s",
-		name, name, value, value)
+	return fmt.Sprintf("column %s is not used (with split=%s:%s among the columns its rows with %s are for "+
+		"validation)", name, name, value, value)
 }
 
 // noLabel is the error of a row without a label.

@@ -142,7 +142,8 @@ type columns struct {
 // columnNames are the names that the columns of published tables have, in small letters.
 var columnNames = struct{ path, label, split, group, weight []string }{
 	path: []string{"path", "file", "filename", "file_name", "filepath", "file_path", "image", "image_path",
-		"imagepath", "image index", "image_id", "image_name", "imagename", "img", "img_path", "picture", "id", "name"},
+		"imagepath", "image index", "image_id", "image_name", "imagename", "img", "img_path", "picture",
+		"id", "name"},
 	label: []string{"label", "labels", "class", "classes", "category", "target", "class_name", "classname",
 		"label_name", "class_id", "classid", "tag", "tags", "species", "breed", "diagnosis", "finding labels",
 		"finding_labels", "y"},

@@ -77,7 +77,8 @@ func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.sumWeights) }
 
 // newEvaluation returns an evaluation, without samples yet, on data.
 func newEvaluation(info data.Info, l Loss) *Evaluation {
-	e := &Evaluation{Masks: info.Masks, PerPixel: info.IsPerPixel(), MultiLabel: info.MultiLabel, loss: judged{Loss: l}}
+	e := &Evaluation{Masks: info.Masks, PerPixel: info.IsPerPixel(), MultiLabel: info.MultiLabel,
+		loss: judged{Loss: l}}
 	for range info.Targets {
 		e.Targets = append(e.Targets, TargetError{})
 	}

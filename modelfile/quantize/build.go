@@ -31,14 +31,16 @@ type builder struct {
 	users  [][]int
 	done   map[int]bool // nodes that are part of one before them
 	layers []Layer
+	warned []Warning
 	index  int // of the node
 }
 
 // built is an int8 template, and what became of layers and values.
 type built struct {
 	*models.Model
-	layers []Layer
-	bytes  map[graph.Value]byteMap // by value of the model that it was made of
+	layers   []Layer
+	warnings []Warning
+	bytes    map[graph.Value]byteMap // by value of the model that it was made of
 }
 
 // build returns the int8 template of m.
@@ -76,7 +78,7 @@ func build(m *models.Model, known knowledge, float stays) (*built, error) {
 		return nil, problem.Advise("name fewer with {keep}, or take a model that has convolutions or dense "+
 			"layers, which alone become bytes", "no layer becomes bytes: all of them stay float32")
 	}
-	return &built{&out, b.layers, b.bytes}, out.Check()
+	return &built{&out, b.layers, b.warned, b.bytes}, out.Check()
 }
 
 // copied copies a node as it is.
@@ -210,7 +212,7 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 			return true, b.average(n)
 		}
 	case graph.Concat:
-		return true, b.concat(n)
+		return b.concat(n)
 	}
 	if act := activationOf(n); act != nil {
 		return true, b.lookUp(n, act)

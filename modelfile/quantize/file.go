@@ -36,15 +36,17 @@ type Options struct {
 
 // Report describes the template that was written.
 type Report struct {
-	Input   string        `json:"input"`
-	Output  string        `json:"output"`
-	SHA256  string        `json:"sha256"`            // of the output, in hex
-	By      string        `json:"by"`                // "batch norm", or the method
-	Samples int           `json:"samples,omitempty"` // that ranges were measured on
-	Before  int           `json:"bytes_before"`      // of the state
-	After   int           `json:"bytes"`
-	Layers  []Layer       `json:"layers"`
-	Model   *models.Model `json:"-"` // as it was written
+	Input   string  `json:"input"`
+	Output  string  `json:"output"`
+	SHA256  string  `json:"sha256"`            // of the output, in hex
+	By      string  `json:"by"`                // "batch norm", or the method
+	Samples int     `json:"samples,omitempty"` // that ranges were measured on
+	Before  int     `json:"bytes_before"`      // of the state
+	After   int     `json:"bytes"`
+	Layers  []Layer `json:"layers"`
+	// Warnings are about layers that lose much.
+	Warnings []Warning     `json:"warnings,omitempty"`
+	Model    *models.Model `json:"-"` // as it was written
 }
 
 // File writes the int8 template of the model of o.Input to o.Output.
@@ -70,6 +72,12 @@ func File(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%s: %w", o.Input, err)
 	}
 	r.Model, r.Layers, r.After = b.Model, b.layers, b.Model.Summary().Bytes
+	r.Warnings = append(b.warnings, noisyLayers(b.layers)...)
+	for _, w := range r.Warnings {
+		if o.Note != nil {
+			o.Note("%s: %s", w.Layer, w.Text)
+		}
+	}
 	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples}
 	if r.Model.Quantised.From, err = modelfile.Digest(o.Input); err != nil {
 		return nil, err

@@ -1,9 +1,7 @@
 package quantize
 
 import (
-	"fmt"
 	"maps"
-	"path"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats"
@@ -57,31 +55,9 @@ func prepare(m *models.Model, keep []string) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	float.coverReaders(folded.Graph.Main)
 	s := &statistics{model: folded, of: map[graph.Value][]moments{}, from: map[graph.Value]string{},
 		norms: normMoments(eval)}
 	s.learn(folded.Graph.Main)
 	return &prepared{folded, s, float}, nil
-}
-
-// keeps returns the nodes whose names match a pattern.
-func keeps(f *graph.Function, patterns []string) (stays, error) {
-	matched := stays{}
-	for _, p := range patterns {
-		found := false
-		for i := range f.Nodes {
-			name := f.NodeName(&f.Nodes[i])
-			ok, err := path.Match(p, name)
-			if err != nil {
-				return nil, problem.Wrap("keep", fmt.Errorf("pattern %q: %w", p, err))
-			}
-			if ok {
-				matched[name], found = fmt.Sprintf("%q keeps it", p), true
-			}
-		}
-		if !found {
-			return nil, problem.New("keep", fmt.Sprintf("%q", p), "no node has such a name",
-				"take one of those that inspect prints")
-		}
-	}
-	return matched, nil
 }

@@ -1,7 +1,6 @@
 package quantize
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -132,6 +131,7 @@ func (b *builder) mul(n *graph.Node, a, gate graph.Value) error {
 func (b *builder) moved(n *graph.Node, op graph.Op) error {
 	x := b.bytes[n.In[0]]
 	b.store(op, n.Out[0], x.scale, []graph.Value{x.value}, n.Attrs)
+	b.setDivisors(n.Out[0], x.per)
 	return b.Builder.Err()
 }
 
@@ -168,25 +168,6 @@ func (b *builder) average(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// concat brings all operands to the scale of the result, and lays them side by side.
-func (b *builder) concat(n *graph.Node) error {
-	s, err := b.scale(n.Out[0])
-	if err != nil {
-		return err
-	}
-	var in []graph.Value
-	for i, v := range n.In {
-		x := b.bytes[v]
-		if x.scale != s {
-			name := fmt.Sprintf("%s.%d", b.From.Values[n.Out[0]].Name, i)
-			x = b.through(name, x, s, func(x float64) float64 { return x })
-		}
-		in = append(in, x.value)
-	}
-	b.store(graph.ConcatInt8, n.Out[0], s, in, n.Attrs)
-	return b.Builder.Err()
-}
-
 // through adds a table that applies f to bytes.
 func (b *builder) through(name string, x byteMap, s scale, f func(float64) float64) byteMap {
 	t := tensor.New(tensor.U8, steps+1)
@@ -200,10 +181,15 @@ func (b *builder) through(name string, x byteMap, s scale, f func(float64) float
 
 // lookUp makes an activation a table.
 func (b *builder) lookUp(n *graph.Node, act *activation) error {
-	v := n.Out[0]
+	v, x := n.Out[0], b.bytes[n.In[0]]
+	if x.per != nil { // a relu, which commutes with divisors
+		b.bytes[v] = b.through(b.From.Values[v].Name, x, x.scale, act.f)
+		b.setDivisors(v, x.per)
+		return nil
+	}
 	s, err := b.scale(v)
 	if err == nil {
-		b.bytes[v] = b.through(b.From.Values[v].Name, b.bytes[n.In[0]], s, act.f)
+		b.bytes[v] = b.through(b.From.Values[v].Name, x, s, act.f)
 	}
 	return err
 }

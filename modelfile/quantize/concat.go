@@ -1,0 +1,137 @@
+package quantize
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// A concatenation has one scale, and an operand of a much smaller range would keep few of its steps. Where
+// only products read the result, its channels are divided by a factor for each operand, as equalise divides
+// the channels of a product. The operand then fills the scale, and the weights that read it absorb the factor.
+
+// unlike is the part of a concatenation's range below which an operand gets a factor: it would lose two bits.
+const unlike = 0.25
+
+// fewSteps is the number of steps below which an operand is reported.
+const fewSteps = 16
+
+// concat brings all operands to the scale of the result, and stores them one after the other. It leaves
+// unlike operands float32 if nothing reads the result as bytes: an output of scores and boxes, for example.
+func (b *builder) concat(n *graph.Node) (took bool, err error) {
+	s, err := b.scale(n.Out[0])
+	if err != nil {
+		return false, err
+	}
+	parts := b.parts(n, s)
+	per := b.concatDivisors(n, parts)
+	if per == nil {
+		b.warnOfSteps(n, parts)
+		if slices.Min(parts) < unlike && !b.becomesBytes(n.Out[0]) {
+			return false, nil
+		}
+		parts = slices.Repeat([]float64{1}, len(parts))
+	}
+	var in []graph.Value
+	for i, v := range n.In {
+		x := b.bytes[v]
+		if x.scale != s || parts[i] != 1 {
+			name := fmt.Sprintf("%s.%d", b.From.Values[n.Out[0]].Name, i)
+			x = b.through(name, x, s, func(x float64) float64 { return x / parts[i] })
+		}
+		in = append(in, x.value)
+	}
+	b.store(graph.ConcatInt8, n.Out[0], s, in, n.Attrs)
+	b.setDivisors(n.Out[0], per)
+	return true, b.Builder.Err()
+}
+
+// becomesBytes reports whether a layer or an operation of several maps reads v as bytes, directly or through
+// nodes that only move, bound or average numbers.
+func (b *builder) becomesBytes(v graph.Value) bool {
+	return slices.ContainsFunc(b.users[v], func(i int) bool {
+		n := &b.From.Nodes[i]
+		if b.remains(b.From.NodeName(n)) {
+			return false
+		}
+		switch n.Op {
+		case graph.Add, graph.Mul, graph.Concat:
+			return true
+		case graph.AvgPool, graph.GlobalAvgPool, graph.ReduceMean:
+			return b.becomesBytes(n.Out[0])
+		}
+		if onlyMoves(n.Op) || activationOf(n) != nil {
+			return b.becomesBytes(n.Out[0])
+		}
+		return b.takesProduct(n)
+	})
+}
+
+// warnOfSteps reports the operands that keep few steps, unless all that reads the result stays float32.
+func (b *builder) warnOfSteps(n *graph.Node, parts []float64) {
+	y := n.Out[0]
+	if !slices.ContainsFunc(b.users[y], func(i int) bool { return !b.remains(b.From.NodeName(&b.From.Nodes[i])) }) {
+		return
+	}
+	for i, v := range n.In {
+		if kept := parts[i] * steps; kept < fewSteps {
+			b.warn(n, fmt.Sprintf("operand %s keeps %.1f of %d steps: the range of %s is %.3g times as wide; "+
+				"leave this layer float32 with {keep}", b.From.Values[v].Name, kept, steps, b.From.Values[y].Name,
+				1/parts[i]))
+		}
+	}
+}
+
+// parts returns the part of the range of s that the range of each operand fills.
+func (b *builder) parts(n *graph.Node, s scale) []float64 {
+	list := make([]float64, len(n.In))
+	for i, v := range n.In {
+		x := b.bytes[v].scale
+		for _, q := range []int{0, steps} {
+			if end := s.number(q); end != 0 {
+				list[i] = max(list[i], x.number(q)/end)
+			}
+		}
+		if list[i] == 0 { // beyond the other end of s
+			list[i] = 1
+		}
+	}
+	return list
+}
+
+// concatDivisors returns the number that each channel of a concatenation is divided by, nil if it is 1 for all: the
+// operands are alike, or something other than a product reads them.
+func (b *builder) concatDivisors(n *graph.Node, parts []float64) []float64 {
+	if slices.Min(parts) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
+		return nil
+	}
+	var per []float64
+	for i, v := range n.In {
+		per = append(per, slices.Repeat(parts[i:i+1], b.From.Values[v].Type.Shape[0])...)
+	}
+	return per
+}
+
+// onlyProductsRead reports whether v is read by products on bytes only, directly or through relus and max pools.
+// Their weights can absorb divisors of channels.
+func (b *builder) onlyProductsRead(v graph.Value) bool {
+	isOutput := slices.ContainsFunc(b.From.Outputs, func(o graph.Output) bool { return o.Value == v })
+	return !isOutput && !slices.ContainsFunc(b.users[v], func(i int) bool {
+		n := &b.From.Nodes[i]
+		switch {
+		case b.remains(b.From.NodeName(n)):
+			return true
+		case n.Op == graph.MaxPool, n.Op == graph.Relu && b.hasRange(n):
+			return !b.onlyProductsRead(n.Out[0])
+		}
+		return !b.takesProduct(n) || n.In[0] != v
+	})
+}
+
+// setDivisors sets the number that each channel of v is divided by.
+func (b *builder) setDivisors(v graph.Value, per []float64) {
+	q := b.bytes[v]
+	q.per = per
+	b.bytes[v] = q
+}

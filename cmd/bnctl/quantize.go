@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +18,7 @@ func quantizeCommand() *cli.Command {
 		Usage:     "make an int8 template, which predicts the same on every processor",
 		ArgsUsage: "MODEL -o FILE",
 		Description: `Weights and maps become bytes, with exact sums: docs/int8.md. Without --data the batch norms
-say in which range each map lies, with --data samples do.
+give the range of each map, with --data samples do. Samples need no labels: a folder of pictures will do.
 
    bnctl quantize model.bnm -o q.bnm
    bnctl quantize model.bnm -o q.bnm --data folder:photos --samples 512`,
@@ -40,9 +42,9 @@ func quantizeAction(c *cli.Context) error {
 	}
 	n := outputOf(c)
 	o := quantize.Options{Input: path, Output: c.String("output"), Keep: c.StringSlice("keep"),
-		Data: c.String("data"), Samples: c.Int("samples"), Method: c.String("method"), Batch: c.Int("batch"),
+		Source: c.String("data"), Samples: c.Int("samples"), Method: c.String("method"), Batch: c.Int("batch"),
 		Workers: c.Int("workers"), Note: n.noteOptions, OnOpen: func(k *modelfile.Choice) { noteChoice(n, k) }}
-	if o.Data == "" {
+	if o.Source == "" {
 		err = without(c, "without --data nothing is measured", "samples", "method", "batch", "workers", "devices",
 			"kernels", "threads", "device-plugin", "allow-unlocked")
 	}
@@ -57,6 +59,9 @@ func quantizeAction(c *cli.Context) error {
 		return err
 	}
 	r, err := quantize.File(c.Context, o)
+	if errors.Is(err, quantize.ErrNoRange) {
+		err = fmt.Errorf("%w\n  bnctl quantize %s -o %s --data folder:PICTURES", err, path, o.Output)
+	}
 	if err != nil {
 		return err
 	}

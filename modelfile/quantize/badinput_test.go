@@ -134,7 +134,7 @@ func TestSamplesOfAnotherShape(t *testing.T) {
 		}
 	}
 	o := Options{Input: path, Output: filepath.Join(dir, "q.bnm"), Samples: 6, Batch: 6,
-		Data: "npy:" + filepath.Join(dir, "x.npy") + "," + filepath.Join(dir, "y.npy")}
+		Source: "npy:" + filepath.Join(dir, "x.npy") + "," + filepath.Join(dir, "y.npy")}
 	_, err := File(context.Background(), o)
 	if err == nil || !strings.Contains(err.Error(), "7") || !strings.Contains(err.Error(), "5") {
 		t.Errorf("samples of 7x7 for a model of 5x5: %v", err)

@@ -1,6 +1,7 @@
 package quantize
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -74,11 +75,24 @@ func build(m *models.Model, known knowledge, float stays) (*built, error) {
 	out := *m
 	out.Graph = &graph.Graph{Name: m.Graph.Name, State: b.table, Main: main}
 	out.State = b.state
-	if !out.Int8() {
-		return nil, problem.Advise("name fewer with {keep}, or take a model that has convolutions or dense "+
-			"layers, which alone become bytes", "no layer becomes bytes: all of them stay float32")
+	if err := b.checkBytes(&out); err != nil {
+		return nil, err
 	}
 	return &built{&out, b.layers, b.warned, b.bytes}, out.Check()
+}
+
+// checkBytes returns an error if no layer of the template is on bytes.
+func (b *builder) checkBytes(out *models.Model) error {
+	lacks := func(l Layer) bool { return l.Why == unknownRange }
+	switch {
+	case out.Int8():
+		return nil
+	case slices.ContainsFunc(b.layers, lacks):
+		advice := "give samples with {data}, or the way from pixels to the model's input with {preprocess}"
+		return problem.Advise(advice, "%w any layer's operand", ErrNoRange)
+	}
+	return problem.Advise("name fewer with {keep}, or take a model that has convolutions or dense "+
+		"layers, which alone become bytes", "no layer becomes bytes: all of them stay float32")
 }
 
 // copied copies a node as it is.
@@ -155,15 +169,18 @@ func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 	return q, nil
 }
 
+// ErrNoRange is the error of a model that can only be quantised with samples.
+var ErrNoRange = errors.New("quantize needs data: without samples there is no range of")
+
 // scale returns that on which a value lies.
 func (b *builder) scale(v graph.Value) (scale, error) {
 	r, ok := b.ranges[v]
 	if !ok {
 		advice := "give samples with {data}, or leave what reads it as it is with {keep}"
 		if slices.Contains(b.From.Inputs, v) {
-			advice = "say how pixels become the model's input with {preprocess}, or give samples with {data}"
+			advice = "give samples with {data}, or the way from pixels to the model's input with {preprocess}"
 		}
-		return scale{}, problem.Advise(advice, "nothing says in which range %s lies", b.From.Values[v].Name)
+		return scale{}, problem.Advise(advice, "%w %s", ErrNoRange, b.From.Values[v].Name)
 	}
 	s, err := r.scaleOf()
 	if err != nil {
@@ -182,6 +199,8 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 	f := b.From
 	switch {
 	case b.remains(f.NodeName(n)):
+		return false, nil
+	case b.lacksRange(n):
 		return false, nil
 	case b.takesProduct(n):
 		return true, b.product(n)
@@ -218,6 +237,17 @@ func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 		return true, b.lookUp(n, act)
 	}
 	return false, nil
+}
+
+// lacksRange reports whether n is a product with an operand or a result of unknown range. It stays float32.
+// An unknown range of the model's input is an error instead, since every layer depends on it.
+func (b *builder) lacksRange(n *graph.Node) bool {
+	if !b.takesProduct(n) || slices.Contains(b.From.Inputs, n.In[0]) {
+		return false
+	}
+	_, isBytes := b.bytes[n.In[0]]
+	_, known := b.ranges[n.In[0]]
+	return !isBytes && !known || !b.hasRange(n) && !b.staysFloat(n.Out[0])
 }
 
 // hasRange reports whether the range of a result that is rounded again is known, or needs not be.

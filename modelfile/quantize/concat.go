@@ -9,7 +9,8 @@ import (
 
 // A concatenation has one scale, and an operand of a much smaller range would keep few of its steps. Where
 // only products read the result, its channels are divided by a factor for each operand, as equalise divides
-// the channels of a product. The operand then fills the scale, and the weights that read it absorb the factor.
+// the channels of a product. The operand then fills the scale, and the weights that read it absorb the
+// factor.
 
 // unlike is the part of a concatenation's range below which an operand gets a factor: it would lose two bits.
 const unlike = 0.25
@@ -24,21 +25,21 @@ func (b *builder) concat(n *graph.Node) (took bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	parts := b.parts(n, s)
-	per := b.concatDivisors(n, parts)
+	fractions := b.fractions(n, s)
+	per := b.concatDivisors(n, fractions)
 	if per == nil {
-		b.warnOfSteps(n, parts)
-		if slices.Min(parts) < unlike && !b.becomesBytes(n.Out[0]) {
+		b.warnOfSteps(n, fractions)
+		if slices.Min(fractions) < unlike && !b.becomesBytes(n.Out[0]) {
 			return false, nil
 		}
-		parts = slices.Repeat([]float64{1}, len(parts))
+		fractions = slices.Repeat([]float64{1}, len(fractions))
 	}
 	var in []graph.Value
 	for i, v := range n.In {
 		x := b.bytes[v]
-		if x.scale != s || parts[i] != 1 {
+		if x.scale != s || fractions[i] != 1 {
 			name := fmt.Sprintf("%s.%d", b.From.Values[n.Out[0]].Name, i)
-			x = b.through(name, x, s, func(x float64) float64 { return x / parts[i] })
+			x = b.through(name, x, s, func(x float64) float64 { return x / fractions[i] })
 		}
 		in = append(in, x.value)
 	}
@@ -69,22 +70,22 @@ func (b *builder) becomesBytes(v graph.Value) bool {
 }
 
 // warnOfSteps reports the operands that keep few steps, unless all that reads the result stays float32.
-func (b *builder) warnOfSteps(n *graph.Node, parts []float64) {
+func (b *builder) warnOfSteps(n *graph.Node, fractions []float64) {
 	y := n.Out[0]
-	if !slices.ContainsFunc(b.users[y], func(i int) bool { return !b.remains(b.From.NodeName(&b.From.Nodes[i])) }) {
+	reads := func(i int) bool { return !b.remains(b.From.NodeName(&b.From.Nodes[i])) }
+	if !slices.ContainsFunc(b.users[y], reads) {
 		return
 	}
 	for i, v := range n.In {
-		if kept := parts[i] * steps; kept < fewSteps {
-			b.warn(n, fmt.Sprintf("operand %s keeps %.1f of %d steps: the range of %s is %.3g times as wide; "+
-				"leave this layer float32 with {keep}", b.From.Values[v].Name, kept, steps, b.From.Values[y].Name,
-				1/parts[i]))
+		if left := fractions[i] * steps; left < fewSteps {
+			b.warn(n, fmt.Sprintf("operand %s keeps %.1f of %d steps: the range of %s is %.3g times as wide",
+				b.From.Values[v].Name, left, steps, b.From.Values[y].Name, 1/fractions[i]))
 		}
 	}
 }
 
-// parts returns the part of the range of s that the range of each operand fills.
-func (b *builder) parts(n *graph.Node, s scale) []float64 {
+// fractions returns the part of the range of s that the range of each operand fills.
+func (b *builder) fractions(n *graph.Node, s scale) []float64 {
 	list := make([]float64, len(n.In))
 	for i, v := range n.In {
 		x := b.bytes[v].scale
@@ -100,20 +101,22 @@ func (b *builder) parts(n *graph.Node, s scale) []float64 {
 	return list
 }
 
-// concatDivisors returns the number that each channel of a concatenation is divided by, nil if it is 1 for all: the
+// concatDivisors returns the number that each channel of a concatenation is divided by, nil if it is 1 for
+// all: the
 // operands are alike, or something other than a product reads them.
-func (b *builder) concatDivisors(n *graph.Node, parts []float64) []float64 {
-	if slices.Min(parts) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
+func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
+	if slices.Min(fractions) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
 		return nil
 	}
 	var per []float64
 	for i, v := range n.In {
-		per = append(per, slices.Repeat(parts[i:i+1], b.From.Values[v].Type.Shape[0])...)
+		per = append(per, slices.Repeat(fractions[i:i+1], b.From.Values[v].Type.Shape[0])...)
 	}
 	return per
 }
 
-// onlyProductsRead reports whether v is read by products on bytes only, directly or through relus and max pools.
+// onlyProductsRead reports whether v is read by products on bytes only, directly or through relus and max
+// pools.
 // Their weights can absorb divisors of channels.
 func (b *builder) onlyProductsRead(v graph.Value) bool {
 	isOutput := slices.ContainsFunc(b.From.Outputs, func(o graph.Output) bool { return o.Value == v })

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
@@ -19,12 +20,14 @@ import (
 type Options struct {
 	Input, Output string   // files
 	Keep          []string // patterns (path.Match) of names of nodes that stay float32
-	// Data, unless it is "", is the source that ranges are measured on, as data.Open takes it. Without, they
-	// come from the batch norms.
-	Data    string
-	Samples int    // at most so many of it
+	// Data has the samples that ranges are measured on. Labels are not needed. The caller closes it.
+	Data data.Source
+	// Source names the samples if Data is nil: as for data.Open, or a folder of pictures, picture files or
+	// arrays without labels. Without either, ranges come from the batch norms.
+	Source  string
+	Samples int    // at most this number of samples; 0: all
 	Method  string // "least-squares", "percentile" or "minmax"; "": what loses least
-	Batch   int    // samples at once
+	Batch   int    // samples at once; 0: 128
 	Workers int    // goroutines that read; 0: one for each core
 	Fleet   fleet.Options
 	File    modelfile.Options
@@ -74,9 +77,7 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	r.Model, r.Layers, r.After = b.Model, b.layers, b.Model.Summary().Bytes
 	r.Warnings = append(b.warnings, noisyLayers(b.layers)...)
 	for _, w := range r.Warnings {
-		if o.Note != nil {
-			o.Note("%s: %s", w.Layer, w.Text)
-		}
+		r.note(o, "%s: %s; %s", w.Layer, w.Text, w.Advice)
 	}
 	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples}
 	if r.Model.Quantised.From, err = modelfile.Digest(o.Input); err != nil {
@@ -92,11 +93,17 @@ func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*bui
 	if err != nil {
 		return nil, err
 	}
-	if o.Data == "" {
+	if o.Data == nil && o.Source == "" {
 		if err := trusts(m, o.Note); err != nil {
 			return nil, err
 		}
-		return p.byNorms()
+		b, err := p.byNorms()
+		if err == nil && len(p.stats.norms) == 0 {
+			r.By = byWeights
+			r.note(o, "the model has no batch norms, or they are folded: ranges are computed from weights and "+
+				"biases, and the template loses more than with samples; give some with {data}")
+		}
+		return b, err
 	}
 	s, err := readSamples(ctx, m, o)
 	if err != nil {
@@ -132,7 +139,20 @@ func (r *Report) Lines() []string {
 		fmt.Sprintf("wrote %s  sha256 %s", r.Output, r.SHA256))
 }
 
+// byWeights is By of a model without batch norms and without samples.
+const byWeights = "weights"
+
+// note passes a message on to the caller.
+func (r *Report) note(o Options, format string, args ...any) {
+	if o.Note != nil {
+		o.Note(format, args...)
+	}
+}
+
 func (r *Report) by() string {
+	if r.By == byWeights {
+		return "the weights, without data"
+	}
 	if r.Samples == 0 {
 		return "the batch norms, without data"
 	}

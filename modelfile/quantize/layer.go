@@ -41,6 +41,9 @@ func (b *builder) layerOf(n *graph.Node) Layer {
 	return l
 }
 
+// unknownRange is the reason of a layer that lacksRange.
+const unknownRange = "without samples the range of its operand or result is unknown"
+
 // whyFloat says why a product is not one of bytes.
 func (b *builder) whyFloat(n *graph.Node) string {
 	name := b.From.NodeName(n)
@@ -52,6 +55,8 @@ func (b *builder) whyFloat(n *graph.Node) string {
 		return "its weights are computed"
 	case n.Op == graph.Dense && n.Int("leading") > 0:
 		return "it has several rows to a sample"
+	case b.lacksRange(n):
+		return unknownRange
 	}
 	return fmt.Sprintf("its sums have %d products, more than %d could leave 32 bits", tensor.Count(shape[1:]),
 		graph.MostTerms)

@@ -2,7 +2,6 @@ package quantize
 
 import (
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/problem"
 )
 
 // deviations is how many of its deviations a channel reaches from its mean, without data: maps have longer
@@ -10,12 +9,15 @@ import (
 // CIFAR-10; by 10, 0.2.
 const deviations = 10
 
+// foldedDeviations is used in place of deviations where no batch norm is left. Variances are then computed
+// from weights alone, as if the pixels of a window were independent, and are too small by a factor that grows
+// with each layer. Of 10, 16, 24 and 36 on resnet20 and resnet56 with folded norms, the answers of 500
+// pictures of CIFAR-10 agree best by 24: 96.0 and 94.8 %, where the batch norms give 97.8 and 98.2.
+const foldedDeviations = 24
+
 // byNorms builds the template with the ranges that batch norms give.
+// Without batch norms they are computed from weights and biases.
 func (p *prepared) byNorms() (*built, error) {
-	if len(p.stats.norms) == 0 {
-		return nil, problem.Advise("give samples with {data}",
-			"the model has no batch norms, or they are folded: nothing says in which range its maps lie")
-	}
 	known := p.knownByNorms()
 	b, err := p.buildEqual(known, p.stays)
 	if err != nil {
@@ -50,10 +52,14 @@ func (p *prepared) buildEqual(known knowledge, float stays) (*built, error) {
 // knownByNorms returns what batch norms say.
 func (p *prepared) knownByNorms() knowledge {
 	known := knowledge{ranges: map[graph.Value]Range{}, channels: map[graph.Value][]moments{}}
+	reach := float64(deviations)
+	if len(p.stats.norms) == 0 {
+		reach = foldedDeviations
+	}
 	for v, list := range p.stats.of {
-		known.ranges[v] = p.stats.rangeOf(v, deviations)
+		known.ranges[v] = p.stats.rangeOf(v, reach)
 		for _, c := range list {
-			c.bounds = c.within(deviations)
+			c.bounds = c.within(reach)
 			known.channels[v] = append(known.channels[v], c)
 		}
 	}

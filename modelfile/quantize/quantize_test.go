@@ -149,7 +149,7 @@ func TestZoo(t *testing.T) {
 func TestFile(t *testing.T) {
 	_, path := made(t, "lenet-bn")
 	ctx, out := context.Background(), filepath.Join(t.TempDir(), "q.bnm")
-	o := Options{Input: path, Output: out, Data: "glyphs:64", Samples: 12, Batch: 6,
+	o := Options{Input: path, Output: out, Source: "glyphs:64", Samples: 12, Batch: 6,
 		Fleet: fleet.Options{Devices: "cpu", Kernels: "fma"}}
 	r, err := File(ctx, o)
 	if err != nil {
@@ -205,13 +205,6 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := prepare(b.Model, nil); err == nil || !strings.Contains(err.Error(), "int8 already") {
 		t.Errorf("an int8 template: %v", err)
-	}
-	folded, err := prepare(p.Model, nil)
-	if err == nil {
-		_, err = folded.byNorms()
-	}
-	if err == nil || !strings.Contains(err.Error(), "no batch norms") {
-		t.Errorf("a folded model: %v", err)
 	}
 	if _, err := prepare(m, []string{"conv9"}); err == nil ||
 		!strings.Contains(err.Error(), "no node has such a name") {

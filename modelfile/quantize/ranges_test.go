@@ -42,7 +42,7 @@ func TestRangesOfNoScale(t *testing.T) {
 // stays float32, and the model's input where that is numbers.
 func TestMovedBeforeTheyAreBytes(t *testing.T) {
 	_, path := made(t, "lenet-bn")
-	o := Options{Input: path, Output: filepath.Join(t.TempDir(), "q.bnm"), Data: "glyphs:16", Samples: 12,
+	o := Options{Input: path, Output: filepath.Join(t.TempDir(), "q.bnm"), Source: "glyphs:16", Samples: 12,
 		Batch: 6, Keep: []string{"conv1"}, Fleet: fleet.Options{Devices: "cpu"}}
 	if r, err := File(context.Background(), o); err != nil || !r.Layers[0].Float || r.Layers[1].Float {
 		t.Errorf("%v, want conv1 float32 and conv2 bytes", err)
@@ -103,7 +103,7 @@ func TestInputOfNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Input: path, Output: filepath.Join(dir, "q.bnm"), Samples: 6, Batch: 6,
-		Data: "npy:" + filepath.Join(dir, "x.npy") + "," + filepath.Join(dir, "y.npy"), Method: minMax}
+		Source: "npy:" + filepath.Join(dir, "x.npy") + "," + filepath.Join(dir, "y.npy"), Method: minMax}
 	r, err := File(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

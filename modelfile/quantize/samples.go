@@ -1,9 +1,13 @@
 package quantize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
@@ -24,18 +28,53 @@ type samples struct {
 	batch   int
 }
 
-// readSamples reads at most o.Samples of o.Data, drawn at random, the same every time.
-func readSamples(ctx context.Context, m *models.Model, o Options) (*samples, error) {
-	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Train}, o.Note)
+// openSamples opens o.Source. Pictures and arrays need no labels.
+func openSamples(ctx context.Context, m *models.Model, o Options) (data.Source, error) {
+	kind, path, isSpec := strings.Cut(o.Source, ":")
+	switch {
+	case kind == "npy" && isSpec && !strings.Contains(path, ","), kind == "folder" && isFlat(path):
+		return openUnlabelled(ctx, m, path, o)
+	case !isSpec && isThere(o.Source):
+		return openUnlabelled(ctx, m, o.Source, o)
+	}
+	return predict.OpenData(ctx, m, o.Source, data.Options{Split: data.Train}, o.Note)
+}
+
+// openUnlabelled opens a folder of pictures, a picture file or an array.
+func openUnlabelled(ctx context.Context, m *models.Model, path string, o Options) (data.Source, error) {
+	in, err := predict.OpenInputs(ctx, m, []string{path}, false, o.Note)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	if o.Samples < src.Info().Len {
+	return in.Source, nil
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// isFlat reports whether a folder has no folders of classes.
+func isFlat(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.IsDir() })
+}
+
+// readSamples reads at most o.Samples, drawn at random, the same every time.
+func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, err error) {
+	src := o.Data
+	if src == nil {
+		if src, err = openSamples(ctx, m, o); err != nil {
+			return nil, err
+		}
+		defer src.Close()
+	}
+	if o.Samples > 0 && o.Samples < src.Info().Len {
 		if src, err = data.Subset(src, o.Samples, 0); err != nil {
 			return nil, err
 		}
 	}
+	o.Batch = cmp.Or(o.Batch, 128)
 	s := &samples{info: src.Info(), fleet: o.Fleet, batch: o.Batch}
 	fed, err := fit.Model(m, s.info)
 	if err != nil {

@@ -47,6 +47,9 @@ func (r *reader) constants(d *decode.Decoder, ext *decode.External) error {
 	}
 	r.norms(need)
 	r.markNonWeights()
+	if err := r.bodyTensors(r.src.Node, listed); err != nil {
+		return err
+	}
 	size := int64(0)
 	for _, t := range r.file.Tensors {
 		size += int64(t.Size())

@@ -9,7 +9,7 @@ import (
 )
 
 // attribute returns the attribute with that name, nil if there is none.
-func (c *call) attribute(name string) *onnxpb.AttributeProto {
+func (c *Node) attribute(name string) *onnxpb.AttributeProto {
 	for _, a := range c.n.Attribute {
 		if a.Name == name {
 			return a
@@ -18,7 +18,7 @@ func (c *call) attribute(name string) *onnxpb.AttributeProto {
 	return nil
 }
 
-func (c *call) int(name string, def int) int {
+func (c *Node) int(name string, def int) int {
 	a := c.attribute(name)
 	if a == nil {
 		return def
@@ -30,7 +30,7 @@ func (c *call) int(name string, def int) int {
 	return def
 }
 
-func (c *call) float(name string, def float32) float64 {
+func (c *Node) float(name string, def float32) float64 {
 	a := c.attribute(name)
 	if a == nil {
 		return float64(def)
@@ -41,7 +41,7 @@ func (c *call) float(name string, def float32) float64 {
 	return float64(a.GetF())
 }
 
-func (c *call) text(name, def string) string {
+func (c *Node) text(name, def string) string {
 	a := c.attribute(name)
 	if a == nil {
 		return def
@@ -53,7 +53,7 @@ func (c *call) text(name, def string) string {
 }
 
 // ints returns an attribute of n integers within the range of a length.
-func (c *call) ints(name string, n, def int) []int {
+func (c *Node) ints(name string, n, def int) []int {
 	a := c.attribute(name)
 	if a == nil {
 		return slices.Repeat([]int{def}, n)
@@ -75,7 +75,7 @@ func (c *call) ints(name string, n, def int) []int {
 
 // list returns integers that are an attribute in older operator sets and
 // operand i in newer ones; ok is false if neither is there.
-func (c *call) list(name string, i int) (l []int64, ok bool) {
+func (c *Node) list(name string, i int) (l []int64, ok bool) {
 	if a := c.attribute(name); a != nil {
 		return a.Ints, true
 	}
@@ -94,7 +94,7 @@ func (c *call) list(name string, i int) (l []int64, ok bool) {
 
 // scalar returns a number that is an attribute in older operator sets and
 // operand i in newer ones; ok is false if neither is there.
-func (c *call) scalar(name string, i int) (v float64, ok bool) {
+func (c *Node) scalar(name string, i int) (v float64, ok bool) {
 	if c.attribute(name) != nil {
 		return c.float(name, 0), true
 	}

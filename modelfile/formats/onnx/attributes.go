@@ -147,7 +147,7 @@ var attributes = map[string]attributeSpec{
 }
 
 // check refuses a node that says what is not known of its operator.
-func (k attributeSpec) check(c *call) error {
+func (k attributeSpec) check(c *Node) error {
 	if n := len(c.n.Input); n > k.operands {
 		return fmt.Errorf("has %d operands; %d are known", n, k.operands)
 	}

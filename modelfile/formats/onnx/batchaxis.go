@@ -31,45 +31,42 @@ func (p batchAxis) error() error {
 	return fmt.Errorf("moves the batch axis to axis %d", p.axis)
 }
 
-// tracked reports whether unbatched values have a batchAxis; with a batch of 1 they have none.
-func (r *reader) tracked() bool { return r.batch != 1 }
-
 // axisRules is the closed list of operators that take values which have their batch anywhere: where
 // it is in their results.
-var axisRules map[string]func(*call) (batchAxis, error)
+var axisRules map[string]func(*Node) (batchAxis, error)
 
 func init() { // the rules refer to the table's users
-	axisRules = map[string]func(*call) (batchAxis, error){
-		"Reshape": (*call).reshapedAxis, "Flatten": (*call).flattenedAxis, "Transpose": (*call).transposedAxis,
-		"Squeeze": (*call).squeezedAxis, "Unsqueeze": (*call).unsqueezedAxis, "Expand": (*call).expandedAxis,
-		"Gather": (*call).gatheredAxis, "GatherND": (*call).tuplesAxis,
-		"Concat": (*call).concatAxis, "Split": (*call).besideAxis,
-		"Slice": (*call).slicedAxis, "MatMul": (*call).productAxis, "Gemm": (*call).gemmAxis,
-		"Softmax": (*call).softmaxAxis, "LogSoftmax": (*call).softmaxAxis, "Hardmax": (*call).softmaxAxis,
-		"LayerNormalization": (*call).layerNormAxis, "LpNormalization": (*call).besideAxis,
-		"Einsum": (*call).einsumAxis, "ScatterND": (*call).setAxis, "Trilu": (*call).triangleAxis,
+	axisRules = map[string]func(*Node) (batchAxis, error){
+		"Reshape": (*Node).reshapedAxis, "Flatten": (*Node).flattenedAxis, "Transpose": (*Node).transposedAxis,
+		"Squeeze": (*Node).squeezedAxis, "Unsqueeze": (*Node).unsqueezedAxis, "Expand": (*Node).expandedAxis,
+		"Gather": (*Node).gatheredAxis, "GatherND": (*Node).tuplesAxis,
+		"Concat": (*Node).concatAxis, "Split": (*Node).besideAxis,
+		"Slice": (*Node).slicedAxis, "MatMul": (*Node).productAxis, "Gemm": (*Node).gemmAxis,
+		"Softmax": (*Node).softmaxAxis, "LogSoftmax": (*Node).softmaxAxis, "Hardmax": (*Node).softmaxAxis,
+		"LayerNormalization": (*Node).layerNormAxis, "LpNormalization": (*Node).besideAxis,
+		"Einsum": (*Node).einsumAxis, "ScatterND": (*Node).setAxis, "Trilu": (*Node).triangleAxis,
 	}
 	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
-		axisRules[op] = (*call).quantisedAxis
+		axisRules[op] = (*Node).quantisedAxis
 	}
 	for op := range reductions {
-		axisRules[op] = (*call).reducedAxis
+		axisRules[op] = (*Node).reducedAxis
 	}
 	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Softplus", "HardSwish", "Exp", "Log", "Sqrt",
 		"LeakyRelu", "Elu", "Selu", "HardSigmoid", "Celu", "Mish", "Erf", "Gelu", "Reciprocal", "Clip", "Neg",
 		"Abs", "Softsign", "Sign", "Floor", "Ceil", "Round", "IsNaN", "IsInf", "Not", "Identity", "Cast",
 		"CastLike", "Dropout", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
 		"ThresholdedRelu", "Shrink", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"} {
-		axisRules[op] = func(c *call) (batchAxis, error) { return c.in[0].batchAxis, nil }
+		axisRules[op] = func(c *Node) (batchAxis, error) { return c.in[0].batchAxis, nil }
 	}
 	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Sum", "Mean", "Max", "Min", "Where", "Pow", "Equal",
 		"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Mod"} {
-		axisRules[op] = (*call).alignedAxis
+		axisRules[op] = (*Node).alignedAxis
 	}
 }
 
 // batchAxisAfter returns where the batch is in the results of a node whose operands are unbatched.
-func (c *call) batchAxisAfter(op string) (batchAxis, error) {
+func (c *Node) batchAxisAfter(op string) (batchAxis, error) {
 	rule := axisRules[op]
 	if rule == nil || c.opset < 7 && c.attribute("axis") != nil && c.int("broadcast", 0) != 0 {
 		return batchAxis{}, errMixes

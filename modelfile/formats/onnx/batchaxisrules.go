@@ -9,20 +9,12 @@ import (
 
 // Where the batch is in the results of operators, and which of them mix rows.
 
-// fileShapeOf returns the shape of operand i in the file, N being 1.
-func (c *call) fileShapeOf(i int) []int {
-	if c.in[i].isConstant() {
-		return c.in[i].c.Shape
-	}
-	return c.shapeOf(c.in[i])
-}
-
 // alignedAxis is that of operands that broadcast, aligned at their last axes: values have the batch
 // at one axis, constants the length 1 there.
-func (c *call) alignedAxis() (batchAxis, error) { return c.alignedTo(0) }
+func (c *Node) alignedAxis() (batchAxis, error) { return c.alignedTo(0) }
 
 // alignedTo is alignedAxis where the last axes, as many as behind says, are not aligned.
-func (c *call) alignedTo(behind int) (batchAxis, error) {
+func (c *Node) alignedTo(behind int) (batchAxis, error) {
 	rank, end, found := 0, 0, batchAxis{}
 	for i, x := range c.in {
 		s := c.fileShapeOf(i)
@@ -45,13 +37,8 @@ func (c *call) alignedTo(behind int) (batchAxis, error) {
 	return found, nil
 }
 
-// axisOf returns an axis of operand 0 that an attribute names.
-func (c *call) axisOf(name string, def int) int {
-	return c.foldAxis(int64(c.int(name, def)), len(c.shape(0)))
-}
-
 // besideAxis is that of an operator that works along an axis, and on each of its elements.
-func (c *call) besideAxis() (batchAxis, error) {
+func (c *Node) besideAxis() (batchAxis, error) {
 	def := 0
 	if c.n.OpType == "LpNormalization" {
 		def = -1
@@ -63,7 +50,7 @@ func (c *call) besideAxis() (batchAxis, error) {
 }
 
 // quantisedAxis: a scale may be that of an index of an axis.
-func (c *call) quantisedAxis() (batchAxis, error) {
+func (c *Node) quantisedAxis() (batchAxis, error) {
 	if p := c.in[0].batchAxis; !c.scalesAxis() || c.axisOf("axis", 1) != p.axis {
 		return p, nil
 	}
@@ -71,7 +58,7 @@ func (c *call) quantisedAxis() (batchAxis, error) {
 }
 
 // softmaxAxis: up to operator set 12 the axis begins a range.
-func (c *call) softmaxAxis() (batchAxis, error) {
+func (c *Node) softmaxAxis() (batchAxis, error) {
 	if c.opset >= 13 {
 		if p := c.in[0].batchAxis; c.axisOf("axis", -1) != p.axis {
 			return p, nil
@@ -82,7 +69,7 @@ func (c *call) softmaxAxis() (batchAxis, error) {
 	return batchAxis{}, errMixes
 }
 
-func (c *call) layerNormAxis() (batchAxis, error) {
+func (c *Node) layerNormAxis() (batchAxis, error) {
 	p := c.in[0].batchAxis
 	for i := 1; i < len(c.in); i++ {
 		if !c.in[i].isConstant() || c.has(i) && tensor.Count(c.in[i].c.Shape) != tensor.Count(
@@ -96,7 +83,7 @@ func (c *call) layerNormAxis() (batchAxis, error) {
 	return batchAxis{}, errMixes
 }
 
-func (c *call) reducedAxis() (batchAxis, error) {
+func (c *Node) reducedAxis() (batchAxis, error) {
 	p, rank := c.in[0].batchAxis, len(c.shape(0))
 	axes, ok := c.list("axes", 1)
 	if !ok || len(axes) == 0 {
@@ -128,13 +115,13 @@ func count(l []bool) (n int) {
 	return n
 }
 
-func (c *call) transposedAxis() (batchAxis, error) {
+func (c *Node) transposedAxis() (batchAxis, error) {
 	p := c.in[0].batchAxis
 	p.axis = slices.Index(c.permutation(len(c.shape(0))), p.axis)
 	return p, nil
 }
 
-func (c *call) unsqueezedAxis() (batchAxis, error) {
+func (c *Node) unsqueezedAxis() (batchAxis, error) {
 	p := c.in[0].batchAxis
 	axes, _ := c.list("axes", 1)
 	rank := len(c.shape(0)) + len(axes)
@@ -158,7 +145,7 @@ func (c *call) unsqueezedAxis() (batchAxis, error) {
 	return p, nil
 }
 
-func (c *call) squeezedAxis() (batchAxis, error) {
+func (c *Node) squeezedAxis() (batchAxis, error) {
 	p := c.in[0].batchAxis
 	axes, given := c.squeezed()
 	if !given {
@@ -173,7 +160,7 @@ func (c *call) squeezedAxis() (batchAxis, error) {
 }
 
 // expandedAxis: the length at the batch's axis is 1, or that which it has.
-func (c *call) expandedAxis() (batchAxis, error) {
+func (c *Node) expandedAxis() (batchAxis, error) {
 	p, s := c.in[0].batchAxis, c.shape(0)
 	l, _ := c.list("shape", 1)
 	more := len(l) - len(s)
@@ -188,7 +175,7 @@ func (c *call) expandedAxis() (batchAxis, error) {
 	return p, nil
 }
 
-func (c *call) gatheredAxis() (batchAxis, error) {
+func (c *Node) gatheredAxis() (batchAxis, error) {
 	if !c.in[len(c.in)-1].isConstant() || c.in[0].isConstant() {
 		return batchAxis{}, errMixes
 	}
@@ -204,7 +191,7 @@ func (c *call) gatheredAxis() (batchAxis, error) {
 }
 
 // tuplesAxis: the batch is behind the axes of which tuples say what is taken.
-func (c *call) tuplesAxis() (batchAxis, error) {
+func (c *Node) tuplesAxis() (batchAxis, error) {
 	p, index := c.in[0].batchAxis, c.in[len(c.in)-1]
 	if len(c.in) != 2 || !index.isConstant() || c.in[0].isConstant() || len(index.c.Shape) == 0 {
 		return batchAxis{}, errMixes
@@ -218,7 +205,7 @@ func (c *call) tuplesAxis() (batchAxis, error) {
 	return p, nil
 }
 
-func (c *call) concatAxis() (batchAxis, error) {
+func (c *Node) concatAxis() (batchAxis, error) {
 	p, err := c.alignedAxis()
 	if err != nil || slices.ContainsFunc(c.in, value.isConstant) || c.axisOf("axis", 0) == p.axis {
 		return batchAxis{}, errMixes
@@ -227,7 +214,7 @@ func (c *call) concatAxis() (batchAxis, error) {
 }
 
 // slicedAxis: the batch's axis may be named where all of it is taken.
-func (c *call) slicedAxis() (batchAxis, error) {
+func (c *Node) slicedAxis() (batchAxis, error) {
 	p, rank := c.in[0].batchAxis, len(c.shape(0))
 	starts, _ := c.list("starts", 1)
 	ends, _ := c.list("ends", 2)
@@ -248,7 +235,7 @@ func (c *call) slicedAxis() (batchAxis, error) {
 }
 
 // productAxis: the batch is a leading axis of both operands, or an axis of positions of one.
-func (c *call) productAxis() (batchAxis, error) {
+func (c *Node) productAxis() (batchAxis, error) {
 	if len(c.in) != 2 {
 		return batchAxis{}, errMixes
 	}
@@ -274,7 +261,7 @@ func (c *call) productAxis() (batchAxis, error) {
 }
 
 // gemmAxis: rows of the left matrix.
-func (c *call) gemmAxis() (batchAxis, error) {
+func (c *Node) gemmAxis() (batchAxis, error) {
 	for i, x := range c.in[1:] {
 		s := x.c.Shape
 		if !x.isConstant() || i == 1 && c.has(2) && len(s) > 1 && s[len(s)-2] != 1 {
@@ -294,7 +281,7 @@ func (c *call) gemmAxis() (batchAxis, error) {
 
 // einsumAxis: one letter stands for the batch's axis in all values, in the result, and in no constant
 // but as a length of 1.
-func (c *call) einsumAxis() (batchAxis, error) {
+func (c *Node) einsumAxis() (batchAxis, error) {
 	terms, result, ok := c.letters()
 	if !ok {
 		return batchAxis{}, errMixes
@@ -323,4 +310,28 @@ func (c *call) einsumAxis() (batchAxis, error) {
 		return batchAxis{}, errMixes
 	}
 	return p, nil
+}
+
+// setAxis: the batch is behind the axes that tuples name, in the value and in what is set.
+func (c *Node) setAxis() (batchAxis, error) {
+	if len(c.in) != 3 || c.in[0].isConstant() || !c.in[1].isConstant() || len(c.in[1].c.Shape) == 0 {
+		return batchAxis{}, errMixes
+	}
+	p, index := c.in[0].batchAxis, c.in[1].c.Shape
+	rank := len(index) - 1
+	at := p.axis - index[rank] + rank // of what is set
+	x, s := c.in[2], c.fileShapeOf(2)
+	if p.axis < index[rank] || at >= len(s) || x.isConstant() && s[at] != 1 ||
+		!x.isConstant() && (x.batchAxis.axis != at || !p.as(x.batchAxis)) {
+		return batchAxis{}, errMixes
+	}
+	return p, nil
+}
+
+// triangleAxis: the batch is in front of the matrices.
+func (c *Node) triangleAxis() (batchAxis, error) {
+	if p := c.in[0].batchAxis; !c.in[0].isConstant() && p.axis < len(c.shape(0))-2 {
+		return p, nil
+	}
+	return batchAxis{}, errMixes
 }

@@ -11,7 +11,7 @@ import (
 
 // forOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
 // has N in it: the one that the file computed from N or copies, or else -1.
-func (c *call) forOne(target []int64) (one []int64, axis int, err error) {
+func (c *Node) forOne(target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.int("allowzero", 0) != 0, c.shape(0)
 	for i, n := range target {
@@ -44,7 +44,7 @@ func (c *call) forOne(target []int64) (one []int64, axis int, err error) {
 
 // forFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of the
 // axis along which an element of the next row lies.
-func (c *call) forFixed(target []int64) (one []int64, axis int, err error) {
+func (c *Node) forFixed(target []int64) (one []int64, axis int, err error) {
 	p, from := c.in[0].batchAxis, slices.Clone(c.shape(0))
 	next := p.inner * tensor.Count(from[p.axis+1:])
 	from[p.axis] *= int(c.batch)
@@ -66,7 +66,7 @@ func (c *call) forFixed(target []int64) (one []int64, axis int, err error) {
 }
 
 // reshapedAxis: N keeps what is in front of it and behind it.
-func (c *call) reshapedAxis() (batchAxis, error) {
+func (c *Node) reshapedAxis() (batchAxis, error) {
 	target, ok := c.list("shape", 1)
 	if !ok || c.err != nil {
 		return batchAxis{}, errMixes
@@ -84,7 +84,7 @@ func (c *call) reshapedAxis() (batchAxis, error) {
 }
 
 // batchAxisIn is where the batch of a shape is in another shape of as many elements, at an axis.
-func (c *call) batchAxisIn(to []int, axis int, p batchAxis, from []int) (batchAxis, error) {
+func (c *Node) batchAxisIn(to []int, axis int, p batchAxis, from []int) (batchAxis, error) {
 	inner, behind := p.inner*tensor.Count(from[p.axis+1:]), tensor.Count(to[axis+1:])
 	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {
 		return batchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
@@ -93,7 +93,7 @@ func (c *call) batchAxisIn(to []int, axis int, p batchAxis, from []int) (batchAx
 	return batchAxis{axis, to[axis] / inner, inner}, nil
 }
 
-func (c *call) flattenedAxis() (batchAxis, error) {
+func (c *Node) flattenedAxis() (batchAxis, error) {
 	p, from, axis := c.in[0].batchAxis, c.shape(0), c.int("axis", 1)
 	if axis < 0 {
 		axis += len(from)

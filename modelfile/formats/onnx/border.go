@@ -113,7 +113,7 @@ func (r *reader) outputs() error {
 			}
 			r.hasType(output(outwardName(o.Name, "output"), v), o, r.values[o.Name])
 			continue
-		case x.unbatched && r.tracked():
+		case x.unbatched && r.shared.tracked():
 			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
 		case x.fromArgMax:
 			picks = append(picks, pick{o, x, len(r.types)})
@@ -124,16 +124,16 @@ func (r *reader) outputs() error {
 			output("scores", x.v)
 		default:
 			if x.bytes {
-				c := &call{reader: r, name: foreign.Clean(o.Name, "output")}
+				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
 				x = c.unpacked(x, ".integers")
 			}
-			if s := r.shapeOf(x); x.unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
+			if s := r.shared.shapeOf(x); x.unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])
 			}
 			r.hasType(output(outwardName(o.Name, "output"), x.v), o, x)
 		}
-		if count == 1 && len(r.shapeOf(x)) == 1 && x.logits != graph.None {
+		if count == 1 && len(r.shared.shapeOf(x)) == 1 && x.logits != graph.None {
 			output("logits", x.logits)
 		}
 	}

@@ -17,15 +17,9 @@ import (
 // asked for after it is empty.
 type call struct {
 	*reader
-	n         *onnxpb.NodeProto
-	in        []value
-	name      string // of the first result, for the graph
-	err       error
-	unbatched bool   // the operands from the input, and then the results, have no batch axis in the file
-	added     string // the name of a constant that the result has in it: see value
-	// mixesBatch says that err is about the batch axis, which is no different from
-	// another one where the file fixes the batch to 1.
-	mixesBatch bool
+	Node
+	name  string // of the first result, for the graph
+	added string // the name of a constant that the result has in it: see value
 }
 
 // maker adds the nodes of an operator and returns its results.
@@ -60,7 +54,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return unknown(op)
 	}
 	c.unpackBytes(op)
-	if err := cmp.Or(c.checkGrowing(op), attributes[op].check(c)); err != nil {
+	if err := cmp.Or(c.checkGrowing(op), attributes[op].check(&c.Node)); err != nil {
 		return err
 	}
 	if err := c.unifyBatch(op); err != nil {
@@ -74,9 +68,9 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 			return err
 		}
 		whole.unpackBytes(op)
-		whole.batchAsAxis = whole.batchAsAxis || r.batch == 1
+		whole.batchAsAxis = whole.batchAsAxis || r.shared.batch == 1
 		whole.unbatch()
-		if out = whole.run(op); whole.err != nil && r.batch != 1 {
+		if out = whole.run(op); whole.err != nil && r.shared.batch != 1 {
 			whole.err = c.err
 		}
 		c = whole
@@ -94,7 +88,7 @@ func (u unknown) Error() string { return "operators that are not supported: " + 
 
 // call returns a node with its operands.
 func (r *reader) call(n *onnxpb.NodeProto) (*call, error) {
-	c := &call{reader: r, n: n, name: nodeName(n)}
+	c := &call{reader: r, Node: r.nodeOf(n), name: nodeName(n)}
 	for _, name := range n.Input {
 		x, ok, err := r.operand(name)
 		if err != nil {
@@ -186,75 +180,6 @@ func (r *reader) define(name string, x value) error {
 	return nil
 }
 
-func (c *call) fail(format string, args ...any) {
-	if c.err == nil {
-		c.err = fmt.Errorf(format, args...)
-	}
-}
-
-// failAcrossBatch fails because of what works along the batch axis.
-func (c *call) failAcrossBatch(format string, args ...any) {
-	c.mixesBatch = c.mixesBatch || c.err == nil
-	c.fail(format, args...)
-}
-
-// has reports whether operand i is there.
-func (c *call) has(i int) bool { return i < len(c.n.Input) && c.n.Input[i] != "" }
-
-// dynamic returns operand i, which must be rows.
-func (c *call) dynamic(i int) graph.Value {
-	if !c.has(i) || c.in[i].isConstant() {
-		c.fail("operand %d is not computed from the input", i)
-		return graph.None
-	}
-	return c.in[i].v
-}
-
-// shape returns the shape of the rows of operand i.
-func (c *call) shape(i int) []int {
-	if c.has(i) && c.in[i].grows {
-		return c.in[i].c.Shape
-	}
-	v := c.dynamic(i)
-	if v == graph.None {
-		return nil
-	}
-	return c.g.Type(v).Shape
-}
-
-// rank returns the rank that operand i, rows, has in the file.
-func (c *call) rank(i int) int {
-	n := len(c.shape(i))
-	if c.unbatched {
-		return n
-	}
-	return n + 1
-}
-
-// spatialShape returns the shape of operand i, which must be an image or a line.
-func (c *call) spatialShape(i int) []int {
-	s := c.shape(i)
-	if c.err == nil && len(s) != 2 && len(s) != 3 {
-		c.fail("operand %d has the shape %v; images and lines are supported", i, s)
-	}
-	if c.err != nil {
-		return []int{1, 1, 1}
-	}
-	return s
-}
-
-// constant returns operand i, which must be a constant; ok is false if it is absent.
-func (c *call) constant(i int) (t tensor.Tensor, ok bool) {
-	if !c.has(i) {
-		return t, false
-	}
-	if !c.in[i].isConstant() {
-		c.fail("operand %d is computed from the input; a constant is supported", i)
-		return t, false
-	}
-	return c.in[i].c, true
-}
-
 // node adds a node to the graph, called after the first result with a suffix.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
 	if c.err != nil {
@@ -270,23 +195,4 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 		return graph.None
 	}
 	return v
-}
-
-// axis returns an axis of the rows of a value of a rank without the batch.
-func (c *call) axis(a int64, rank int) int {
-	if c.unbatched {
-		return c.foldAxis(a, rank)
-	}
-	if a < 0 {
-		a += int64(rank) + 1
-	}
-	switch {
-	case a == 0:
-		c.failAcrossBatch("works along the batch axis")
-	case a < 0 || a > int64(rank):
-		c.fail("axis %d of a tensor of rank %d", a, rank+1)
-	default:
-		return int(a - 1)
-	}
-	return 0
 }

@@ -142,10 +142,10 @@ func (r *reader) listWeights(names []string, listed map[string]bool) error {
 			continue
 		}
 		if x.file != nil && !r.filled[name] {
-			r.foldBudget -= t.Size()
+			r.shared.foldBudget -= t.Size()
 		}
-		if r.foldBudget < 0 {
-			return fmt.Errorf("tensor %.80q: %w", name, r.overBudget())
+		if r.shared.foldBudget < 0 {
+			return fmt.Errorf("tensor %.80q: %w", name, r.shared.overBudget())
 		}
 		listed[name], r.computed[name] = true, true
 		r.file.Tensors = append(r.file.Tensors, t.Renamed(name))

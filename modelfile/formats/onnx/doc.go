@@ -15,9 +15,7 @@ package onnx
 
 // Limits on what a file may ask for.
 const (
-	minOpset    = 6
-	maxOpset    = 22
-	maxMade     = 1 << 18   // nodes that become of them
-	maxFolded   = 128 << 20 // bytes of constants that are computed, in addition to
-	foldedTimes = 4         // times the size of the file and of its external data
+	minOpset = 6
+	maxOpset = 22
+	maxMade  = 1 << 18 // nodes that become of them
 )

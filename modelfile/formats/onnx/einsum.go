@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -22,72 +21,7 @@ type einsum struct {
 	result  string
 }
 
-// letters returns a letter for each axis of the operands and of the result. What ... stands for gets letters
-// that the equation lacks, and a result that it does not name has those that are there once, in their order.
-func (c *call) letters() (terms []string, result string, ok bool) {
-	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
-	left, result, named := strings.Cut(equation, "->")
-	if terms = strings.Split(left, ","); len(terms) != len(c.in) {
-		return nil, "", false
-	}
-	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	unused := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(equation, r) {
-			return -1
-		}
-		return r
-	}, alphabet)
-	longest := 0
-	for i, term := range terms {
-		before, after, has := strings.Cut(term, ellipsis)
-		if n := c.fileRank(i) - len(before) - len(after); has {
-			if n < 0 || n > len(unused) {
-				return nil, "", false
-			}
-			longest = max(longest, n)
-		}
-	}
-	for i, term := range terms {
-		before, after, has := strings.Cut(term, ellipsis)
-		if has {
-			n := c.fileRank(i) - len(before) - len(after)
-			terms[i] = before + unused[longest-n:longest] + after
-		}
-	}
-	if !named {
-		result = ellipsis
-		for _, letter := range alphabet {
-			if strings.Count(left, string(letter)) == 1 {
-				result += string(letter)
-			}
-		}
-	}
-	if longest > 0 && !strings.Contains(result, ellipsis) {
-		return nil, "", false
-	}
-	result = strings.Replace(result, ellipsis, unused[:longest], 1)
-	for _, letter := range strings.Join(terms, "") + result {
-		if !strings.ContainsRune(alphabet, letter) {
-			return nil, "", false
-		}
-	}
-	return terms, result, true
-}
-
 const ellipsis = "..."
-
-// fileRank is the rank that operand i has in the file.
-func (c *call) fileRank(i int) int {
-	if c.in[i].isConstant() {
-		return len(c.in[i].c.Shape)
-	}
-	return c.rank(i)
-}
-
-// failOfEquation refuses an equation that does not fit its operands.
-func (c *call) failOfEquation() {
-	c.fail("of the equation %.80q does not fit %s", c.text("equation", ""), problem.Plural(len(c.in), "operand"))
-}
 
 func einsumOf(c *call) graph.Value {
 	e, terms := c.equation()

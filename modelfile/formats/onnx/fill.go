@@ -22,7 +22,7 @@ const (
 // reports whether it could.
 func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	c, err := r.call(n)
-	if err != nil || attributes["ConstantOfShape"].check(c) != nil || len(n.Output) != 1 {
+	if err != nil || attributes["ConstantOfShape"].check(&c.Node) != nil || len(n.Output) != 1 {
 		return false, nil // which is told where it is folded
 	}
 	one, shape := c.numberAndShape()

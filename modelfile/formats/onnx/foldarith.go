@@ -55,7 +55,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-func foldUnary(c *call) tensor.Tensor {
+func foldUnary(c *Node) tensor.Tensor {
 	f, t := unary[c.n.OpType], c.required(0)
 	floats := element.IsFloat(t.DType)
 	if c.n.OpType == "IsInf" && (c.int("detect_negative", 1) == 0 || c.int("detect_positive", 1) == 0) {
@@ -94,21 +94,21 @@ func foldUnary(c *call) tensor.Tensor {
 // binaryFold is a function of two numbers, or of more from left to right.
 type binaryFold struct {
 	real       func(a, b float64) float64
-	integer    func(c *call, a, b int64) int64 // of anyBatch too
+	integer    func(c *Node, a, b int64) int64 // of anyBatch too
 	variadic   bool                            // takes any number of operands
 	boolean    bool                            // the result is a truth value
 	mixedTypes bool                            // of the operands; the result has the first's
 }
 
 var binaryFolds = map[string]binaryFold{
-	"Add": {real: plus, integer: (*call).plusInteger},
-	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: (*call).minusInteger},
-	"Mul": {real: times, integer: (*call).timesInteger},
-	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*call).quotient},
-	"Mod": {real: math.Mod, integer: (*call).modulo},
-	"Pow": {real: tensor.Pow, integer: (*call).integerPower, mixedTypes: true},
-	"Min": {real: smaller, integer: (*call).minInteger, variadic: true},
-	"Max": {real: larger, integer: (*call).maxInteger, variadic: true},
+	"Add": {real: plus, integer: (*Node).plusInteger},
+	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: (*Node).minusInteger},
+	"Mul": {real: times, integer: (*Node).timesInteger},
+	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*Node).quotient},
+	"Mod": {real: math.Mod, integer: (*Node).modulo},
+	"Pow": {real: tensor.Pow, integer: (*Node).integerPower, mixedTypes: true},
+	"Min": {real: smaller, integer: (*Node).minInteger, variadic: true},
+	"Max": {real: larger, integer: (*Node).maxInteger, variadic: true},
 	"Sum": {real: plus, variadic: true},
 
 	"Equal":          comparison(func(order int) bool { return order == 0 }),
@@ -127,8 +127,8 @@ var binaryFolds = map[string]binaryFold{
 
 // exact makes a function that leaves the length of the batch as it is if the other operand changes
 // nothing.
-func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) int64 {
-	return func(c *call, a, b int64) int64 {
+func exact(f func(a, b int64) int64, neutral int64) func(*Node, int64, int64) int64 {
+	return func(c *Node, a, b int64) int64 {
 		_, left := element.TimesBatch(a)
 		_, right := element.TimesBatch(b)
 		switch {
@@ -142,7 +142,7 @@ func exact(f func(a, b int64) int64, neutral int64) func(*call, int64, int64) in
 }
 
 // modulo has the sign of the divisor, or with fmod that of the dividend.
-func (c *call) modulo(a, b int64) int64 {
+func (c *Node) modulo(a, b int64) int64 {
 	if a, b = c.concrete(a), c.concrete(b); b == 0 {
 		c.fail("divides by zero")
 		return 0
@@ -154,7 +154,7 @@ func (c *call) modulo(a, b int64) int64 {
 	return m
 }
 
-func (c *call) integerPower(a, b int64) int64 {
+func (c *Node) integerPower(a, b int64) int64 {
 	a, b = c.concrete(a), c.concrete(b)
 	if b < 0 || b > 64 {
 		c.fail("an integer to the power of %d is not supported", b)
@@ -183,7 +183,7 @@ func comparison(f func(order int) bool) binaryFold {
 	}
 	return binaryFold{boolean: true,
 		real:    func(a, b float64) float64 { return float64(of(order(a, b))) },
-		integer: func(c *call, a, b int64) int64 { return of(c.orderIntegers(a, b)) }}
+		integer: func(c *Node, a, b int64) int64 { return of(c.orderIntegers(a, b)) }}
 }
 
 func order[T int64 | float64](a, b T) int {
@@ -199,7 +199,7 @@ func order[T int64 | float64](a, b T) int {
 }
 
 // foldBinary computes operators of operands that broadcast.
-func foldBinary(c *call) tensor.Tensor {
+func foldBinary(c *Node) tensor.Tensor {
 	f := binaryFolds[c.n.OpType]
 	if len(c.in) != 2 && !f.variadic || len(c.in) == 0 {
 		c.fail("has %d operands, want 2", len(c.in))
@@ -211,7 +211,7 @@ func foldBinary(c *call) tensor.Tensor {
 	return acc
 }
 
-func (c *call) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
+func (c *Node) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 	if c.err == nil && f.mixedTypes && a.DType != b.DType {
 		inF64 := c.apply(f, c.cast(a, tensor.F64), c.cast(b, tensor.F64))
 		if c.err != nil {
@@ -247,7 +247,7 @@ func (c *call) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-func (c *call) applyElements(f binaryFold, out, a, b tensor.Tensor) {
+func (c *Node) applyElements(f binaryFold, out, a, b tensor.Tensor) {
 	ofA, ofB := element.BroadcastIndex(a.Shape, len(out.Shape)), element.BroadcastIndex(b.Shape, len(out.Shape))
 	if element.IsFloat(a.DType) {
 		x, _ := element.Reals(a)

@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 // Computing with N, the length of the batch, which is at least 1: what is a multiple of it again, or
 // the same for all N.
 
-func (c *call) plusInteger(a, b int64) int64 {
+func (c *Node) plusInteger(a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -19,7 +19,7 @@ func (c *call) plusInteger(a, b int64) int64 {
 	return c.concrete(a) + c.concrete(b)
 }
 
-func (c *call) minusInteger(a, b int64) int64 {
+func (c *Node) minusInteger(a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -33,7 +33,7 @@ func (c *call) minusInteger(a, b int64) int64 {
 	return c.concrete(a) - c.concrete(b)
 }
 
-func (c *call) timesInteger(a, b int64) int64 {
+func (c *Node) timesInteger(a, b int64) int64 {
 	if _, ok := element.TimesBatch(b); ok {
 		a, b = b, a
 	}
@@ -45,7 +45,7 @@ func (c *call) timesInteger(a, b int64) int64 {
 	return c.concrete(a) * c.concrete(b)
 }
 
-func (c *call) quotient(a, b int64) int64 {
+func (c *Node) quotient(a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -62,7 +62,7 @@ func (c *call) quotient(a, b int64) int64 {
 }
 
 // orderIntegers tells of the order of two numbers: -1, 0 or 1.
-func (c *call) orderIntegers(a, b int64) int {
+func (c *Node) orderIntegers(a, b int64) int {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -76,7 +76,7 @@ func (c *call) orderIntegers(a, b int64) int {
 	return order(c.concrete(a), c.concrete(b))
 }
 
-func (c *call) maxInteger(a, b int64) int64 {
+func (c *Node) maxInteger(a, b int64) int64 {
 	if m, ok := element.TimesBatch(a); ok && b == m {
 		return a
 	}
@@ -89,7 +89,7 @@ func (c *call) maxInteger(a, b int64) int64 {
 	return a
 }
 
-func (c *call) minInteger(a, b int64) int64 {
+func (c *Node) minInteger(a, b int64) int64 {
 	if m, ok := element.TimesBatch(a); ok && b == m {
 		return b
 	}

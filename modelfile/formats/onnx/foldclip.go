@@ -8,7 +8,7 @@ import (
 )
 
 // foldClip holds numbers between two bounds, the upper one last.
-func foldClip(c *call) tensor.Tensor {
+func foldClip(c *Node) tensor.Tensor {
 	t := c.required(0)
 	out := c.newConstant(t.DType, t.Shape)
 	if c.err != nil {
@@ -39,7 +39,7 @@ func foldClip(c *call) tensor.Tensor {
 }
 
 // realBound is an attribute in older operator sets, and operand i in newer ones.
-func (c *call) realBound(name string, i int, def float64) float64 {
+func (c *Node) realBound(name string, i int, def float64) float64 {
 	if c.attribute(name) != nil {
 		return c.float(name, 0)
 	}
@@ -57,7 +57,7 @@ func (c *call) realBound(name string, i int, def float64) float64 {
 }
 
 // integerBound returns operand i; ok is false if it is absent.
-func (c *call) integerBound(i int) (v int64, ok bool) {
+func (c *Node) integerBound(i int) (v int64, ok bool) {
 	if !c.has(i) {
 		return 0, false
 	}

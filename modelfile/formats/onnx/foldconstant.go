@@ -12,18 +12,18 @@ import (
 
 // foldConstant is called only for values that are no numbers: those are stored when the file is
 // opened.
-func foldConstant(c *call) tensor.Tensor {
+func foldConstant(c *Node) tensor.Tensor {
 	c.fail("its value is text")
 	return nothing
 }
 
-func foldConstantOfShape(c *call) tensor.Tensor {
+func foldConstantOfShape(c *Node) tensor.Tensor {
 	one, shape := c.numberAndShape()
 	return c.gathered(one, shape, func([]int) int { return 0 })
 }
 
 // numberAndShape returns the number and the shape of a ConstantOfShape.
-func (c *call) numberAndShape() (one tensor.Tensor, shape []int) {
+func (c *Node) numberAndShape() (one tensor.Tensor, shape []int) {
 	_, at := c.integers(0)
 	if c.err != nil {
 		return nothing, nil
@@ -41,7 +41,7 @@ func (c *call) numberAndShape() (one tensor.Tensor, shape []int) {
 }
 
 // fillingNumber returns the number that a ConstantOfShape repeats.
-func (c *call) fillingNumber() tensor.Tensor {
+func (c *Node) fillingNumber() tensor.Tensor {
 	a := c.attribute("value")
 	if a == nil || a.T == nil {
 		return tensor.Scalar(float32(0))
@@ -58,26 +58,7 @@ func (c *call) fillingNumber() tensor.Tensor {
 	return t
 }
 
-// dims returns the shape of operand 0 in the file; the batch stays open, also
-// where the file fixes it.
-func (c *call) dims() []int64 {
-	if !c.has(0) {
-		c.fail("has no operand")
-		return nil
-	}
-	if x := c.in[0]; x.isConstant() {
-		return element.Widened(x.c.Shape)
-	} else if all := element.Widened(c.shapeOf(x)); x.unbatched {
-		if c.tracked() {
-			all[x.batchAxis.axis] = element.BatchTimes(all[x.batchAxis.axis])
-		}
-		return all
-	} else {
-		return append([]int64{element.AnyBatch}, all...)
-	}
-}
-
-func foldShape(c *call) tensor.Tensor {
+func foldShape(c *Node) tensor.Tensor {
 	all := c.dims()
 	from, to := c.int("start", 0), c.int("end", len(all))
 	if from < 0 {
@@ -91,7 +72,7 @@ func foldShape(c *call) tensor.Tensor {
 	return tensor.Of(append([]int64{}, all...), len(all))
 }
 
-func foldSize(c *call) tensor.Tensor {
+func foldSize(c *Node) tensor.Tensor {
 	n := int64(1)
 	for _, d := range c.dims() {
 		if d = c.concrete(d); d > 0 && n > math.MaxInt64/d {
@@ -104,7 +85,7 @@ func foldSize(c *call) tensor.Tensor {
 }
 
 // foldRange counts from a number to another one, which is not reached.
-func foldRange(c *call) tensor.Tensor {
+func foldRange(c *Node) tensor.Tensor {
 	from, to, by := c.required(0), c.required(1), c.required(2)
 	if c.err == nil && (from.Count() != 1 || to.Count() != 1 || by.Count() != 1 || from.DType != to.DType ||
 		from.DType != by.DType) {
@@ -131,7 +112,7 @@ func foldRange(c *call) tensor.Tensor {
 	return out
 }
 
-func (c *call) rangeOfReals() tensor.Tensor {
+func (c *Node) rangeOfReals() tensor.Tensor {
 	from, a := c.reals(0)
 	_, z := c.reals(1)
 	_, s := c.reals(2)
@@ -146,7 +127,7 @@ func (c *call) rangeOfReals() tensor.Tensor {
 }
 
 // length returns a computed length, at least 0.
-func (c *call) length(n float64) int {
+func (c *Node) length(n float64) int {
 	if math.IsNaN(n) || n > math.MaxInt32 {
 		c.fail("a length of %v", n)
 		return 0
@@ -155,7 +136,7 @@ func (c *call) length(n float64) int {
 }
 
 // foldOneHot sets, along a new axis, the element that an index names.
-func foldOneHot(c *call) tensor.Tensor {
+func foldOneHot(c *Node) tensor.Tensor {
 	index, depth, pair := c.required(0), c.required(1), c.required(2)
 	if c.err != nil {
 		return nothing
@@ -194,7 +175,7 @@ func foldOneHot(c *call) tensor.Tensor {
 	})
 }
 
-func foldEyeLike(c *call) tensor.Tensor {
+func foldEyeLike(c *Node) tensor.Tensor {
 	if !c.has(0) || !c.in[0].isConstant() || len(c.in[0].c.Shape) != 2 {
 		c.fail("of what is no constant matrix is not supported")
 		return nothing
@@ -227,7 +208,7 @@ func foldEyeLike(c *call) tensor.Tensor {
 }
 
 // foldNonZero lists the indices of what is not zero, an axis in a row.
-func foldNonZero(c *call) tensor.Tensor {
+func foldNonZero(c *Node) tensor.Tensor {
 	t := c.required(0)
 	if c.err == nil && len(t.Shape) == 0 {
 		c.fail("of a single number is not supported")

@@ -7,28 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// indices reads operand i as indices of an axis of n elements, the negative ones from its end.
-func (c *call) indices(i, n int) (t tensor.Tensor, at []int) {
-	t, read := c.integers(i)
-	if c.err != nil {
-		return nothing, nil
-	}
-	at = make([]int, t.Count())
-	for k := range at {
-		v := c.concrete(read(k))
-		if v < -int64(n) || v >= int64(n) {
-			c.fail("index %d of an axis of %d", v, n)
-			return nothing, nil
-		}
-		if v < 0 {
-			v += int64(n)
-		}
-		at[k] = int(v)
-	}
-	return t, at
-}
-
-func foldGather(c *call) tensor.Tensor {
+func foldGather(c *Node) tensor.Tensor {
 	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
@@ -53,7 +32,7 @@ func foldGather(c *call) tensor.Tensor {
 	})
 }
 
-func foldGatherElements(c *call) tensor.Tensor {
+func foldGatherElements(c *Node) tensor.Tensor {
 	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
@@ -76,51 +55,7 @@ func foldGatherElements(c *call) tensor.Tensor {
 	})
 }
 
-// within checks that indices lie inside a shape on all axes but one.
-func (c *call) within(index, shape []int, axis int) bool {
-	ok := len(index) == len(shape)
-	for a := range index {
-		ok = ok && (a == axis || index[a] <= shape[a])
-	}
-	if !ok {
-		c.fail("indices of the shape %v for %v", index, shape)
-	}
-	return c.err == nil
-}
-
-// tuples reads operand 1 as tuples of indices into the first axes of a shape
-// behind some axes in common: where each begins, and how long what it names is.
-func (c *call) tuples(shape []int, common int) (begins []int, block int) {
-	index, at := c.integers(1)
-	rank := len(index.Shape)
-	if c.err == nil && (rank <= common || len(shape) < common ||
-		!slices.Equal(index.Shape[:common], shape[:common]) || index.Shape[rank-1] > len(shape)-common ||
-		index.Shape[rank-1] == 0) {
-		c.fail("indices of the shape %v for %v", index.Shape, shape)
-	}
-	if c.err != nil {
-		return nil, 0
-	}
-	n, step := index.Shape[rank-1], element.Strides(shape)
-	block = tensor.Count(shape[common+n:])
-	count := index.Count() / n
-	each := count / max(tensor.Count(index.Shape[:common]), 1)
-	for k := range count {
-		begin := k / max(each, 1) * tensor.Count(shape[common:])
-		for i := range n {
-			v, length := c.concrete(at(k*n+i)), int64(shape[common+i])
-			if v < -length || v >= length {
-				c.fail("index %d of an axis of %d", v, length)
-				return nil, 0
-			}
-			begin += int((v+length)%length) * step[common+i]
-		}
-		begins = append(begins, begin)
-	}
-	return begins, block
-}
-
-func foldGatherND(c *call) tensor.Tensor {
+func foldGatherND(c *Node) tensor.Tensor {
 	t, common := c.required(0), c.int("batch_dims", 0)
 	if common < 0 {
 		c.fail("batch_dims is %d", common)
@@ -144,21 +79,14 @@ func foldGatherND(c *call) tensor.Tensor {
 }
 
 // replaces checks the attribute reduction of what scatters.
-func (c *call) replaces() bool {
+func (c *Node) replaces() bool {
 	if r := c.text("reduction", "none"); r != "none" {
 		c.fail("with the reduction %.40q is not supported", r)
 	}
 	return c.err == nil
 }
 
-// blocksShape is the shape of what is set at operand 1, tuples of indices of a shape.
-func (c *call) blocksShape(shape []int) []int {
-	index := c.in[1].c.Shape
-	last := len(index) - 1
-	return slices.Concat(index[:last], shape[index[last]:])
-}
-
-func foldScatterND(c *call) tensor.Tensor {
+func foldScatterND(c *Node) tensor.Tensor {
 	t, updates := c.required(0), c.required(2)
 	begins, block := c.tuples(t.Shape, 0)
 	if !c.replaces() {
@@ -180,7 +108,7 @@ func foldScatterND(c *call) tensor.Tensor {
 	return out
 }
 
-func foldScatterElements(c *call) tensor.Tensor {
+func foldScatterElements(c *Node) tensor.Tensor {
 	t, updates := c.required(0), c.required(2)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if !c.replaces() {
@@ -211,13 +139,13 @@ func foldScatterElements(c *call) tensor.Tensor {
 	return out
 }
 
-func foldSlice(c *call) tensor.Tensor {
+func foldSlice(c *Node) tensor.Tensor {
 	t := c.required(0)
 	spans := c.spans(t.Shape, func(a int64) int { return c.foldAxis(a, len(t.Shape)) })
 	return c.sliced(t, spans)
 }
 
-func (c *call) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
+func (c *Node) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
 	shape := make([]int, len(spans))
 	for a, s := range spans {
 		shape[a] = s.count
@@ -232,7 +160,7 @@ func (c *call) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
 	})
 }
 
-func foldSplit(c *call) []tensor.Tensor {
+func foldSplit(c *Node) []tensor.Tensor {
 	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
@@ -246,7 +174,7 @@ func foldSplit(c *call) []tensor.Tensor {
 }
 
 // foldConcat joins along the first axis, which is how shapes are joined, or any other.
-func foldConcat(c *call) tensor.Tensor {
+func foldConcat(c *Node) tensor.Tensor {
 	all := make([]tensor.Tensor, max(len(c.in), 1)) // without operands the first is missed
 	for i := range all {
 		all[i] = c.required(i)
@@ -281,7 +209,7 @@ func foldConcat(c *call) tensor.Tensor {
 	return out
 }
 
-func foldTranspose(c *call) tensor.Tensor {
+func foldTranspose(c *Node) tensor.Tensor {
 	t := c.required(0)
 	perm := c.permutation(len(t.Shape))
 	if c.err != nil {
@@ -290,26 +218,7 @@ func foldTranspose(c *call) tensor.Tensor {
 	return c.transposed(t, perm)
 }
 
-// permutation reads the order in which the axes of a rank are to stand; the
-// attribute is absent where they are turned around.
-func (c *call) permutation(rank int) []int {
-	perm := make([]int, rank)
-	for a := range perm {
-		perm[a] = rank - 1 - a
-	}
-	if c.attribute("perm") != nil {
-		perm = c.ints("perm", rank, 0)
-	}
-	for i, a := range perm {
-		if a < 0 || a >= rank || slices.Contains(perm[:i], a) {
-			c.fail("attribute perm is %v for rank %d", perm, rank)
-			return element.Indices(rank)
-		}
-	}
-	return perm
-}
-
-func (c *call) transposed(t tensor.Tensor, perm []int) tensor.Tensor {
+func (c *Node) transposed(t tensor.Tensor, perm []int) tensor.Tensor {
 	shape := make([]int, len(perm))
 	for i, a := range perm {
 		shape[i] = t.Shape[a]

@@ -10,7 +10,7 @@ import (
 
 // Products of constants are sums over letters, as Einsum writes them.
 
-func foldMatMul(c *call) tensor.Tensor {
+func foldMatMul(c *Node) tensor.Tensor {
 	a, b := c.required(0), c.required(1)
 	if c.err == nil && (len(a.Shape) == 0 || len(b.Shape) == 0) {
 		c.fail("of a number")
@@ -37,7 +37,7 @@ func foldMatMul(c *call) tensor.Tensor {
 	return c.sumOf([]string{left, right}, letters[:n]+rows+columns, []tensor.Tensor{a, b})
 }
 
-func foldGemm(c *call) tensor.Tensor {
+func foldGemm(c *Node) tensor.Tensor {
 	a, b := c.required(0), c.required(1)
 	left, right := "yx", "xz"
 	if c.int("transA", 0) != 0 {
@@ -72,7 +72,7 @@ func foldGemm(c *call) tensor.Tensor {
 }
 
 // foldEinsum sums products over the letters that the result lacks.
-func foldEinsum(c *call) tensor.Tensor {
+func foldEinsum(c *Node) tensor.Tensor {
 	terms, result, ok := c.letters()
 	if !ok {
 		c.failOfEquation()
@@ -86,7 +86,7 @@ func foldEinsum(c *call) tensor.Tensor {
 }
 
 // lettered returns the length of each letter; a length of 1 broadcasts to any other.
-func (c *call) lettered(terms []string, all []tensor.Tensor) map[rune]int {
+func (c *Node) lettered(terms []string, all []tensor.Tensor) map[rune]int {
 	length := map[rune]int{}
 	for i, term := range terms {
 		if len(term) != len(all[i].Shape) {
@@ -107,7 +107,7 @@ func (c *call) lettered(terms []string, all []tensor.Tensor) map[rune]int {
 }
 
 // sumOf sums in float64, or in integers, and rounds once.
-func (c *call) sumOf(terms []string, result string, all []tensor.Tensor) tensor.Tensor {
+func (c *Node) sumOf(terms []string, result string, all []tensor.Tensor) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
@@ -161,7 +161,7 @@ func (c *call) sumOf(terms []string, result string, all []tensor.Tensor) tensor.
 	return out
 }
 
-func (c *call) products(out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
+func (c *Node) products(out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
 	inner := max(tensor.Count(over[len(out.Shape):]), 1)
 	for _, t := range all {
 		if t.DType != out.DType {

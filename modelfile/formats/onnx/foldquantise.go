@@ -10,7 +10,7 @@ import (
 
 // foldDequantize turns the integers of quantised weights into floats:
 // (x-zero)*scale, where both are one number or one for each index of an axis.
-func foldDequantize(c *call) tensor.Tensor {
+func foldDequantize(c *Node) tensor.Tensor {
 	x, at := c.integers(0)
 	q := c.quantisation(tensor.U8)
 	if c.err == nil && x.DType == tensor.Bool {
@@ -29,7 +29,7 @@ func foldDequantize(c *call) tensor.Tensor {
 
 // foldQuantize rounds floats to integers, half to even, and clips them to
 // their type: what is quantised and dequantised again has lost as much here.
-func foldQuantize(c *call) tensor.Tensor {
+func foldQuantize(c *Node) tensor.Tensor {
 	x, q := c.required(0), c.quantisation(tensor.U8)
 	if c.err == nil && x.DType != tensor.F32 {
 		c.fail("of %v is not supported, only of floats", x.DType)
@@ -64,7 +64,7 @@ func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 
 // quantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
-func (c *call) quantisation(otherwise tensor.DType) quantisation {
+func (c *Node) quantisation(otherwise tensor.DType) quantisation {
 	scale := c.toF32(c.required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
 	if n := c.int("output_dtype", 0); n != 0 {
@@ -104,7 +104,7 @@ func (c *call) quantisation(otherwise tensor.DType) quantisation {
 }
 
 // along reads the axis that has a scale for each of its indices.
-func (c *call) along(q *quantisation) {
+func (c *Node) along(q *quantisation) {
 	shape, axis := c.in[0].c.Shape, c.foldAxis
 	if !c.in[0].isConstant() {
 		shape, axis = c.shape(0), c.axis

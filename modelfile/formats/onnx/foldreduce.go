@@ -48,7 +48,7 @@ var integerReductions = map[string]struct {
 }
 
 // foldedAxes returns which axes of a constant an operator reduces.
-func (c *call) foldedAxes(rank int) []bool {
+func (c *Node) foldedAxes(rank int) []bool {
 	axes, ok := c.list("axes", 1)
 	gone := make([]bool, rank)
 	if !ok || len(axes) == 0 {
@@ -67,7 +67,7 @@ func (c *call) foldedAxes(rank int) []bool {
 }
 
 // reducedShapes returns a shape without axes: as lengths of 1, and as it is after keepdims.
-func (c *call) reducedShapes(shape []int, gone []bool) (ones, reduced []int) {
+func (c *Node) reducedShapes(shape []int, gone []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
 		if gone[a] {
@@ -81,7 +81,7 @@ func (c *call) reducedShapes(shape []int, gone []bool) (ones, reduced []int) {
 	return ones, reduced
 }
 
-func foldReduce(c *call) tensor.Tensor {
+func foldReduce(c *Node) tensor.Tensor {
 	t, f := c.required(0), reductions[c.n.OpType]
 	gone := c.foldedAxes(len(t.Shape))
 	if c.err != nil {
@@ -126,7 +126,7 @@ func axesOf(gone []bool) (axes []int) {
 }
 
 // reduceReals sums in float64 and rounds once.
-func (c *call) reduceReals(t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
+func (c *Node) reduceReals(t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
 	out := c.newConstant(t.DType, reduced)
 	if c.err != nil || !c.reserve(tensor.F64, reduced) {
 		return nothing
@@ -156,7 +156,7 @@ func along(shape []int, axis int, f func(first, n, step int)) {
 	}
 }
 
-func foldCumSum(c *call) tensor.Tensor {
+func foldCumSum(c *Node) tensor.Tensor {
 	t := c.required(0)
 	l, _ := c.list("axis", 1)
 	if len(l) != 1 {
@@ -191,7 +191,7 @@ func foldCumSum(c *call) tensor.Tensor {
 }
 
 // adding returns what sets element to of out to its element a plus element b of t.
-func (c *call) adding(out, t tensor.Tensor) func(to, a, b int) {
+func (c *Node) adding(out, t tensor.Tensor) func(to, a, b int) {
 	if element.IsFloat(t.DType) {
 		x, _ := element.Reals(out)
 		y, _ := element.Reals(t)
@@ -208,7 +208,7 @@ func (c *call) adding(out, t tensor.Tensor) func(to, a, b int) {
 
 // before returns what tells whether element a of t goes before element b: the
 // larger, or the smaller; of equal ones the first.
-func (c *call) before(t tensor.Tensor, largest bool) func(a, b int) int {
+func (c *Node) before(t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
 		if largest {
 			return -order
@@ -227,7 +227,7 @@ func (c *call) before(t tensor.Tensor, largest bool) func(a, b int) int {
 	return func(a, b int) int { return by(order(c.concrete(at(a)), c.concrete(at(b)))) }
 }
 
-func foldArg(c *call) tensor.Tensor {
+func foldArg(c *Node) tensor.Tensor {
 	t := c.required(0)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
 	if c.err != nil {
@@ -257,7 +257,7 @@ func foldArg(c *call) tensor.Tensor {
 	return out
 }
 
-func foldTopK(c *call) []tensor.Tensor {
+func foldTopK(c *Node) []tensor.Tensor {
 	t := c.required(0)
 	l, ok := c.list("k", 1)
 	if a := c.attribute("k"); a != nil { // up to operator set 9

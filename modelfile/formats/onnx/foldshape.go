@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldReshape(c *call) tensor.Tensor {
+func foldReshape(c *Node) tensor.Tensor {
 	t := c.required(0)
 	target, ok := c.list("shape", 1)
 	for i := range target {
@@ -26,7 +26,7 @@ func foldReshape(c *call) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-func foldFlatten(c *call) tensor.Tensor {
+func foldFlatten(c *Node) tensor.Tensor {
 	t, axis := c.required(0), c.int("axis", 1)
 	if axis < 0 {
 		axis += len(t.Shape)
@@ -40,7 +40,7 @@ func foldFlatten(c *call) tensor.Tensor {
 	return t.Reshape(tensor.Count(t.Shape[:axis]), tensor.Count(t.Shape[axis:]))
 }
 
-func foldSqueeze(c *call) tensor.Tensor {
+func foldSqueeze(c *Node) tensor.Tensor {
 	t := c.required(0)
 	axes, given := c.squeezed()
 	shape := c.without(t.Shape, axes, given)
@@ -51,7 +51,7 @@ func foldSqueeze(c *call) tensor.Tensor {
 }
 
 // without returns a shape without axes of length 1: those given, or all.
-func (c *call) without(from []int, axes []int64, given bool) (shape []int) {
+func (c *Node) without(from []int, axes []int64, given bool) (shape []int) {
 	drop := c.dropped(from, axes, given)
 	for a, length := range from {
 		if !drop[a] {
@@ -61,36 +61,7 @@ func (c *call) without(from []int, axes []int64, given bool) (shape []int) {
 	return shape
 }
 
-// dropped tells which axes of length 1 go: those given, or all.
-func (c *call) dropped(from []int, axes []int64, given bool) []bool {
-	drop := make([]bool, len(from))
-	for a, length := range from {
-		drop[a] = !given && length == 1
-	}
-	for _, a := range axes {
-		if at := c.foldAxis(a, len(from)); c.err == nil {
-			drop[at] = true
-		}
-	}
-	for a, length := range from {
-		if drop[a] && length != 1 {
-			c.fail("axis %d of %v is not 1", a, from)
-		}
-	}
-	return drop
-}
-
-// squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
-// halves think differently: all axes of length 1, or none.
-func (c *call) squeezed() (axes []int64, given bool) {
-	axes, given = c.list("axes", 1)
-	if given && len(axes) == 0 {
-		c.fail("with an empty list of axes, which stands for all of length 1 or for none, is not supported")
-	}
-	return axes, given
-}
-
-func foldUnsqueeze(c *call) tensor.Tensor {
+func foldUnsqueeze(c *Node) tensor.Tensor {
 	t := c.required(0)
 	axes, _ := c.list("axes", 1)
 	rank := len(t.Shape) + len(axes)
@@ -122,7 +93,7 @@ func foldUnsqueeze(c *call) tensor.Tensor {
 }
 
 // foldExpand broadcasts to a shape.
-func foldExpand(c *call) tensor.Tensor {
+func foldExpand(c *Node) tensor.Tensor {
 	t := c.required(0)
 	l, _ := c.list("shape", 1)
 	for i := range l {
@@ -141,7 +112,7 @@ func foldExpand(c *call) tensor.Tensor {
 	return c.gathered(t, to, element.BroadcastIndex(t.Shape, len(to)))
 }
 
-func foldTile(c *call) tensor.Tensor {
+func foldTile(c *Node) tensor.Tensor {
 	t := c.required(0)
 	times, _ := c.list("repeats", 1)
 	if c.err == nil && len(times) != len(t.Shape) {
@@ -169,7 +140,7 @@ func foldTile(c *call) tensor.Tensor {
 }
 
 // foldPad adds elements at the ends of axes, or cuts some.
-func foldPad(c *call) tensor.Tensor {
+func foldPad(c *Node) tensor.Tensor {
 	t := c.required(0)
 	rank := len(t.Shape)
 	before, after := c.padding(rank, func(a int64) int { return c.foldAxis(a, rank) }, rank)
@@ -219,7 +190,7 @@ func foldPad(c *call) tensor.Tensor {
 }
 
 // filling returns the number with which a constant is padded, of its type.
-func (c *call) filling(t tensor.Tensor) tensor.Tensor {
+func (c *Node) filling(t tensor.Tensor) tensor.Tensor {
 	if fill, ok := c.constant(2); ok {
 		if fill.Count() != 1 || fill.DType != t.DType {
 			c.fail("with %v around %v is not supported", fill, t)
@@ -253,7 +224,7 @@ func inner(i, n int, mode string) (at int, ok bool) {
 }
 
 // foldWhere takes elements of one constant or another one.
-func foldWhere(c *call) tensor.Tensor {
+func foldWhere(c *Node) tensor.Tensor {
 	test, yes, no := c.required(0), c.required(1), c.required(2)
 	if c.err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
 		c.fail("of %v, %v and %v", test, yes, no)
@@ -283,7 +254,7 @@ func foldWhere(c *call) tensor.Tensor {
 }
 
 // foldTrilu leaves the upper or the lower triangle of matrices.
-func foldTrilu(c *call) tensor.Tensor {
+func foldTrilu(c *Node) tensor.Tensor {
 	t, k, upper := c.required(0), int64(0), c.int("upper", 1) != 0
 	if c.has(1) {
 		l, _ := c.list("k", 1)

@@ -33,7 +33,7 @@ func (c *call) takesLengths(op string) bool {
 
 // joinLengths reads a node that takesLengths.
 func (c *call) joinLengths(op string) error {
-	if err := attributes[op].check(c); err != nil {
+	if err := attributes[op].check(&c.Node); err != nil {
 		return err
 	}
 	switch d, err := onnxpb.DType(int32(c.int("to", 0))); {

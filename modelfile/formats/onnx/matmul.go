@@ -6,9 +6,6 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// isDynamic reports whether operand i is there and computed from the input.
-func (c *call) isDynamic(i int) bool { return c.has(i) && !c.in[i].isConstant() }
-
 // dynamicMatMul is a MatMul of two computed values. Their batch axes have to meet in front of the
 // matrices; where the file has none each row is a matrix of its own.
 func (c *call) dynamicMatMul() graph.Value {

@@ -76,7 +76,7 @@ func (r *reader) norms(need []bool) {
 		if !need[i] || decode.Operator(n) != "BatchNormalization" || len(n.Input) < 5 {
 			continue
 		}
-		c := &call{reader: r, n: n}
+		c := &call{reader: r, Node: r.nodeOf(n)}
 		l := foreign.BatchNorm{Name: nodeName(n), Eps: shortest(c.float("epsilon", 1e-5)),
 			Decay: c.decay()}
 		for k, field := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {

@@ -55,37 +55,6 @@ func (c *call) padBytes(x graph.Value, before, after []int, value float64) graph
 	return c.node(graph.PadInt8, "", []graph.Value{x}, "before", before, "after", after, "zero", q)
 }
 
-// padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis
-// of ONNX to one of them.
-func (c *call) padding(rank int, axis func(int64) int, n int) (before, after []int) {
-	before, after = make([]int, n), make([]int, n)
-	pads, _ := c.list("pads", 1)
-	axisCount := rank
-	axes, given := c.list("axes", 3)
-	if given {
-		axisCount = len(axes)
-	}
-	if len(pads) != 2*axisCount {
-		c.fail("%d pads for %d axes", len(pads), axisCount)
-	}
-	for i := 0; i < axisCount && c.err == nil; i++ {
-		a := int64(i)
-		if given {
-			a = axes[i]
-		}
-		b, e := pads[i], pads[i+axisCount]
-		switch {
-		case min(b, e) < -1<<30 || max(b, e) > 1<<30:
-			c.fail("pads are %v", pads)
-		case b != 0 || e != 0:
-			if at := axis(a); c.err == nil {
-				before[at], after[at] = int(b), int(e)
-			}
-		}
-	}
-	return before, after
-}
-
 // cropped cuts what is negative and sets it to 0.
 func (c *call) cropped(x graph.Value, shape, before, after []int) (graph.Value, []int) {
 	shape = slices.Clone(shape)

@@ -59,22 +59,6 @@ func (c *call) placesOf(s []int) (index []int, set int) {
 	return index, len(at)
 }
 
-// setAxis: the batch is behind the axes that tuples name, in the value and in what is set.
-func (c *call) setAxis() (batchAxis, error) {
-	if len(c.in) != 3 || c.in[0].isConstant() || !c.in[1].isConstant() || len(c.in[1].c.Shape) == 0 {
-		return batchAxis{}, errMixes
-	}
-	p, index := c.in[0].batchAxis, c.in[1].c.Shape
-	rank := len(index) - 1
-	at := p.axis - index[rank] + rank // of what is set
-	x, s := c.in[2], c.fileShapeOf(2)
-	if p.axis < index[rank] || at >= len(s) || x.isConstant() && s[at] != 1 ||
-		!x.isConstant() && (x.batchAxis.axis != at || !p.as(x.batchAxis)) {
-		return batchAxis{}, errMixes
-	}
-	return p, nil
-}
-
 // triangle leaves the upper or the lower triangle of matrices.
 func triangle(c *call) graph.Value {
 	s, k := c.shape(0), int64(0)
@@ -101,12 +85,4 @@ func triangle(c *call) graph.Value {
 	}
 	return c.node(graph.Where, "", []graph.Value{c.declare("triangle", graph.Constant, keep), c.dynamic(0),
 		c.number("zero", 0)})
-}
-
-// triangleAxis: the batch is in front of the matrices.
-func (c *call) triangleAxis() (batchAxis, error) {
-	if p := c.in[0].batchAxis; !c.in[0].isConstant() && p.axis < len(c.shape(0))-2 {
-		return p, nil
-	}
-	return batchAxis{}, errMixes
 }

@@ -61,7 +61,7 @@ func init() { // they refer to the table's users
 
 // integerNode reads a node of one of these operators.
 func (c *call) integerNode(op string) error {
-	if err := attributes[op].check(c); err != nil {
+	if err := attributes[op].check(&c.Node); err != nil {
 		return err
 	}
 	o := integerOps[op]

@@ -82,11 +82,6 @@ func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
 	return c.node(op, suffix, in, "axis", axis)
 }
 
-// scalesAxis reports whether a node has a scale for each index of an axis.
-func (c *call) scalesAxis() bool {
-	return len(c.in) > 1 && c.in[1].isConstant() && c.in[1].c.Count() > 1
-}
-
 // unpacked is a value of bytes as the integers of the file, in f32.
 func (c *call) unpacked(x value, suffix string) value {
 	x.v = c.node(graph.Dequantize, suffix, []graph.Value{x.v}, "scale", 1.0, "zero", shift[x.kind])

@@ -117,7 +117,7 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}
-	r.foldBudget += foldedTimes * int(ext.Loaded)
+	r.shared.foldBudget += foldedTimes * int(ext.Loaded)
 	if err := r.constants(d, ext); err != nil {
 		return nil, false, err
 	}

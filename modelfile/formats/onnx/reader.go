@@ -17,7 +17,7 @@ import (
 // reader is a model on its way from ONNX to a graph.
 type reader struct {
 	src    *onnxpb.GraphProto
-	opset  int
+	shared *Shared
 	file   *foreign.File
 	biased bool              // batch norms keep the biased variance
 	images models.Preprocess // how image files become the input, if the file says so
@@ -32,8 +32,6 @@ type reader struct {
 	memory      *tensor.Region            // of large initializers; nil: the heap
 	inTraining  []string                  // batch norms that are in the form of training
 	takenLabels foreign.Names             // labels that are taken
-	batch       int64                     // the length of the batch if the file fixes it, else 0
-	foldBudget  int                       // bytes that constants may still take that are computed
 	fills       int64                     // bytes of large constants that are filled with one number
 	filled      map[string]bool           // those
 	types       []models.FileType         // of outputs
@@ -47,7 +45,6 @@ type reader struct {
 	inputShape  []int                     // the shape of a sample, from outside; nil if it is not given
 	whole       bool                      // a sample is the whole input, which has no axis for the batch
 	done        []bool                    // nodes that need no more than the constants
-	batchAsAxis bool                      // something takes the file's batch of 1 for an axis like any other
 	unavailable map[string]bool           // what nodes that were refused would have made
 
 	decoder  *decode.Decoder // where the elements of tensors are
@@ -86,16 +83,9 @@ func rows(v graph.Value) value       { return value{v: v, logits: graph.None} }
 func constant(t tensor.Tensor) value { return value{v: graph.None, c: t, logits: graph.None} }
 func (x value) isConstant() bool     { return x.v == graph.None && !x.grows && !x.lengths }
 
-// shapeOf returns the shape of rows.
-func (r *reader) shapeOf(x value) []int {
-	if x.grows || x.lengths {
-		return x.c.Shape
-	}
-	return r.g.Type(x.v).Shape
-}
-
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
-	r := &reader{src: m.Graph, opset: opset, file: file, foldBudget: maxFolded + foldedTimes*size,
+	r := &reader{src: m.Graph, file: file,
+		shared:    &Shared{opset: opset, foldBudget: maxFolded + foldedTimes*size},
 		rowsInput: graph.None,
 		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
@@ -114,6 +104,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		}
 	}
 	r.g = graph.NewBuilder("main", &r.table)
+	r.shared.types = r.g
 	return r
 }
 
@@ -143,8 +134,8 @@ func (r *reader) operand(name string) (value, bool, error) {
 	}
 	t, err := x.file.LoadIn(r.memory)
 	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
-		if r.foldBudget -= len(t.Bytes); r.foldBudget < 0 {
-			return x, true, r.overBudget()
+		if r.shared.foldBudget -= len(t.Bytes); r.shared.foldBudget < 0 {
+			return x, true, r.shared.overBudget()
 		}
 		t, err = t.ToF32()
 	}
@@ -179,7 +170,7 @@ func (r *reader) model() (*models.Model, error) {
 	if r.whole {
 		r.file.Find(r.src.Input[0].Name, "the file computes along the first axis; here a sample is the whole "+
 			"input, and the batch an axis before it", "")
-	} else if r.batchAsAxis {
+	} else if r.shared.batchAsAxis {
 		r.file.Find(r.src.Input[0].Name, "the file fixes the batch to 1 and computes along its axis; here every "+
 			"row is a batch of its own", "")
 	}
@@ -247,5 +238,8 @@ func checkOperator(n *onnxpb.NodeProto) error {
 	if _, ok := integerOps[op]; !ok && makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}
-	return attributes[op].check(&call{n: n})
+	return attributes[op].check(&Node{n: n})
 }
+
+// nodeOf returns a node without its operands.
+func (r *reader) nodeOf(n *onnxpb.NodeProto) Node { return Node{Shared: r.shared, n: n} }

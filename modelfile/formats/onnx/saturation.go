@@ -62,7 +62,7 @@ func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeP
 		}
 		return nil
 	}
-	turned := (&call{n: n}).int("transB", 0) == 0
+	turned := (&Node{n: n}).int("transB", 0) == 0
 	switch decode.Operator(n) {
 	case "QLinearConv":
 		return in(n, 3), r.kindNamed(in(n, 2)), false

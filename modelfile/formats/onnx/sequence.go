@@ -31,7 +31,7 @@ func (r *reader) structure(n *onnxpb.NodeProto) error {
 	if err != nil {
 		return err
 	}
-	if err := attributes[n.OpType].check(c); err != nil {
+	if err := attributes[n.OpType].check(&c.Node); err != nil {
 		return err
 	}
 	x := value{v: graph.None, logits: graph.None, sequence: true}

@@ -5,7 +5,7 @@ package onnx
 type span struct{ begin, end, step, count int }
 
 // spans reads the ranges of a Slice over a shape; axes maps an axis of ONNX to one of the shape.
-func (c *call) spans(shape []int, axes func(int64) int) []span {
+func (c *Node) spans(shape []int, axes func(int64) int) []span {
 	out := make([]span, len(shape))
 	for a, n := range shape {
 		out[a] = span{0, n, 1, n}
@@ -34,7 +34,7 @@ func (c *call) spans(shape []int, axes func(int64) int) []span {
 }
 
 // span clips a range to an axis of n elements as Python does.
-func (c *call) span(start, end, step int64, n int) span {
+func (c *Node) span(start, end, step int64, n int) span {
 	start, end = c.concrete(start), c.concrete(end)
 	step = min(max(step, -1<<30), 1<<30) // no axis is longer
 	if step == 0 {

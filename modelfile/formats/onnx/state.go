@@ -26,22 +26,6 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	return c.declare(c.n.Input[i], role, t.Reshape(shape...))
 }
 
-// toF32 converts a constant if the budget allows it.
-func (c *call) toF32(t tensor.Tensor) tensor.Tensor {
-	if t.DType == tensor.F32 {
-		return t
-	}
-	if !c.reserve(tensor.F32, t.Shape) {
-		return tensor.Scalar(float32(0))
-	}
-	f, err := t.ToF32()
-	if err != nil {
-		c.fail("%w", err)
-		return tensor.Scalar(float32(0))
-	}
-	return f
-}
-
 // declare adds a tensor to the model's state under a name of ONNX.
 func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Value {
 	if c.err != nil {

@@ -158,37 +158,3 @@ func split(c *call) []value {
 	}
 	return out
 }
-
-// sizes returns the ranges of an axis of a Split: of given lengths, or as many
-// equal ones as there are results.
-func (c *call) sizes(s []int, axis int) (all [][]span) {
-	sizes, given := c.list("split", 1)
-	if n := len(c.n.Output); !given && n > 0 {
-		each := int64(ceil(s[axis], n))
-		for i := range int64(n) {
-			sizes = append(sizes, min(each, int64(s[axis])-i*each))
-		}
-	}
-	if wanted := c.int("num_outputs", len(c.n.Output)); wanted != len(c.n.Output) || len(sizes) != wanted {
-		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, sizes)
-		return nil
-	}
-	at := int64(0)
-	for _, n := range sizes {
-		spans := make([]span, len(s))
-		for a := range s {
-			spans[a] = span{end: s[a], step: 1, count: s[a]}
-		}
-		if n < 1 || n > int64(s[axis])-at {
-			c.fail("into parts of %v of an axis of %d", sizes, s[axis])
-			return nil
-		}
-		spans[axis] = span{int(at), int(at + n), 1, int(n)}
-		at += n
-		all = append(all, spans)
-	}
-	if at != int64(s[axis]) {
-		c.fail("into parts of %v of an axis of %d", sizes, s[axis])
-	}
-	return all
-}

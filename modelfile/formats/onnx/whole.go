@@ -37,12 +37,13 @@ func (r *reader) constantOutput(name string) (graph.Value, error) {
 		return graph.None, err
 	}
 	n := &onnxpb.NodeProto{OpType: "Identity", Input: []string{name}, Output: []string{name}}
-	c := &call{reader: r, n: n, name: nodeName(n), in: []value{x}}
+	c := &call{reader: r, Node: r.nodeOf(n), name: nodeName(n)}
+	c.in = []value{x}
 	if x.c.DType == tensor.Bool {
 		x.c = c.cast(x.c, tensor.F32)
 	}
 	shape := x.c.Shape
-	if r.batch == 1 && len(shape) > 0 && shape[0] == 1 {
+	if r.shared.batch == 1 && len(shape) > 0 && shape[0] == 1 {
 		shape = shape[1:]
 	}
 	t := c.toF32(x.c).Reshape(shape...)

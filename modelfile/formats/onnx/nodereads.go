@@ -1,0 +1,192 @@
+package onnx
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// permutation reads the order in which the axes of a rank are to stand; the
+// attribute is absent where they are turned around.
+func (c *Node) permutation(rank int) []int {
+	perm := make([]int, rank)
+	for a := range perm {
+		perm[a] = rank - 1 - a
+	}
+	if c.attribute("perm") != nil {
+		perm = c.ints("perm", rank, 0)
+	}
+	for i, a := range perm {
+		if a < 0 || a >= rank || slices.Contains(perm[:i], a) {
+			c.fail("attribute perm is %v for rank %d", perm, rank)
+			return element.Indices(rank)
+		}
+	}
+	return perm
+}
+
+// dropped tells which axes of length 1 go: those given, or all.
+func (c *Node) dropped(from []int, axes []int64, given bool) []bool {
+	drop := make([]bool, len(from))
+	for a, length := range from {
+		drop[a] = !given && length == 1
+	}
+	for _, a := range axes {
+		if at := c.foldAxis(a, len(from)); c.err == nil {
+			drop[at] = true
+		}
+	}
+	for a, length := range from {
+		if drop[a] && length != 1 {
+			c.fail("axis %d of %v is not 1", a, from)
+		}
+	}
+	return drop
+}
+
+// squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
+// halves think differently: all axes of length 1, or none.
+func (c *Node) squeezed() (axes []int64, given bool) {
+	axes, given = c.list("axes", 1)
+	if given && len(axes) == 0 {
+		c.fail("with an empty list of axes, which stands for all of length 1 or for none, is not supported")
+	}
+	return axes, given
+}
+
+// padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis
+// of ONNX to one of them.
+func (c *Node) padding(rank int, axis func(int64) int, n int) (before, after []int) {
+	before, after = make([]int, n), make([]int, n)
+	pads, _ := c.list("pads", 1)
+	axisCount := rank
+	axes, given := c.list("axes", 3)
+	if given {
+		axisCount = len(axes)
+	}
+	if len(pads) != 2*axisCount {
+		c.fail("%d pads for %d axes", len(pads), axisCount)
+	}
+	for i := 0; i < axisCount && c.err == nil; i++ {
+		a := int64(i)
+		if given {
+			a = axes[i]
+		}
+		b, e := pads[i], pads[i+axisCount]
+		switch {
+		case min(b, e) < -1<<30 || max(b, e) > 1<<30:
+			c.fail("pads are %v", pads)
+		case b != 0 || e != 0:
+			if at := axis(a); c.err == nil {
+				before[at], after[at] = int(b), int(e)
+			}
+		}
+	}
+	return before, after
+}
+
+// sizes returns the ranges of an axis of a Split: of given lengths, or as many
+// equal ones as there are results.
+func (c *Node) sizes(s []int, axis int) (all [][]span) {
+	sizes, given := c.list("split", 1)
+	if n := len(c.n.Output); !given && n > 0 {
+		each := int64(ceil(s[axis], n))
+		for i := range int64(n) {
+			sizes = append(sizes, min(each, int64(s[axis])-i*each))
+		}
+	}
+	if wanted := c.int("num_outputs", len(c.n.Output)); wanted != len(c.n.Output) || len(sizes) != wanted {
+		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, sizes)
+		return nil
+	}
+	at := int64(0)
+	for _, n := range sizes {
+		spans := make([]span, len(s))
+		for a := range s {
+			spans[a] = span{end: s[a], step: 1, count: s[a]}
+		}
+		if n < 1 || n > int64(s[axis])-at {
+			c.fail("into parts of %v of an axis of %d", sizes, s[axis])
+			return nil
+		}
+		spans[axis] = span{int(at), int(at + n), 1, int(n)}
+		at += n
+		all = append(all, spans)
+	}
+	if at != int64(s[axis]) {
+		c.fail("into parts of %v of an axis of %d", sizes, s[axis])
+	}
+	return all
+}
+
+// scalesAxis reports whether a node has a scale for each index of an axis.
+func (c *Node) scalesAxis() bool {
+	return len(c.in) > 1 && c.in[1].isConstant() && c.in[1].c.Count() > 1
+}
+
+// letters returns a letter for each axis of the operands and of the result. What ... stands for gets letters
+// that the equation lacks, and a result that it does not name has those that are there once, in their order.
+func (c *Node) letters() (terms []string, result string, ok bool) {
+	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
+	left, result, named := strings.Cut(equation, "->")
+	if terms = strings.Split(left, ","); len(terms) != len(c.in) {
+		return nil, "", false
+	}
+	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	unused := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(equation, r) {
+			return -1
+		}
+		return r
+	}, alphabet)
+	longest := 0
+	for i, term := range terms {
+		before, after, has := strings.Cut(term, ellipsis)
+		if n := c.fileRank(i) - len(before) - len(after); has {
+			if n < 0 || n > len(unused) {
+				return nil, "", false
+			}
+			longest = max(longest, n)
+		}
+	}
+	for i, term := range terms {
+		before, after, has := strings.Cut(term, ellipsis)
+		if has {
+			n := c.fileRank(i) - len(before) - len(after)
+			terms[i] = before + unused[longest-n:longest] + after
+		}
+	}
+	if !named {
+		result = ellipsis
+		for _, letter := range alphabet {
+			if strings.Count(left, string(letter)) == 1 {
+				result += string(letter)
+			}
+		}
+	}
+	if longest > 0 && !strings.Contains(result, ellipsis) {
+		return nil, "", false
+	}
+	result = strings.Replace(result, ellipsis, unused[:longest], 1)
+	for _, letter := range strings.Join(terms, "") + result {
+		if !strings.ContainsRune(alphabet, letter) {
+			return nil, "", false
+		}
+	}
+	return terms, result, true
+}
+
+// fileRank is the rank that operand i has in the file.
+func (c *Node) fileRank(i int) int {
+	if c.in[i].isConstant() {
+		return len(c.in[i].c.Shape)
+	}
+	return c.rank(i)
+}
+
+// failOfEquation refuses an equation that does not fit its operands.
+func (c *Node) failOfEquation() {
+	c.fail("of the equation %.80q does not fit %s", c.text("equation", ""), problem.Plural(len(c.in), "operand"))
+}

@@ -11,10 +11,10 @@ import (
 
 // alignedAxis is that of operands that broadcast, aligned at their last axes: values have the batch
 // at one axis, constants the length 1 there.
-func (c *Node) alignedAxis() (batchAxis, error) { return c.alignedTo(0) }
+func alignedAxis(c *Node) (batchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedTo is alignedAxis where the last axes, as many as behind says, are not aligned.
-func (c *Node) alignedTo(behind int) (batchAxis, error) {
+// alignedAxisTo is alignedAxis where the last axes, as many as behind says, are not aligned.
+func alignedAxisTo(c *Node, behind int) (batchAxis, error) {
 	rank, end, found := 0, 0, batchAxis{}
 	for i, x := range c.in {
 		s := c.fileShapeOf(i)
@@ -38,7 +38,7 @@ func (c *Node) alignedTo(behind int) (batchAxis, error) {
 }
 
 // besideAxis is that of an operator that works along an axis, and on each of its elements.
-func (c *Node) besideAxis() (batchAxis, error) {
+func besideAxis(c *Node) (batchAxis, error) {
 	def := 0
 	if c.n.OpType == "LpNormalization" {
 		def = -1
@@ -50,7 +50,7 @@ func (c *Node) besideAxis() (batchAxis, error) {
 }
 
 // quantisedAxis: a scale may be that of an index of an axis.
-func (c *Node) quantisedAxis() (batchAxis, error) {
+func quantisedAxis(c *Node) (batchAxis, error) {
 	if p := c.in[0].batchAxis; !c.scalesAxis() || c.axisOf("axis", 1) != p.axis {
 		return p, nil
 	}
@@ -58,7 +58,7 @@ func (c *Node) quantisedAxis() (batchAxis, error) {
 }
 
 // softmaxAxis: up to operator set 12 the axis begins a range.
-func (c *Node) softmaxAxis() (batchAxis, error) {
+func softmaxAxis(c *Node) (batchAxis, error) {
 	if c.opset >= 13 {
 		if p := c.in[0].batchAxis; c.axisOf("axis", -1) != p.axis {
 			return p, nil
@@ -69,7 +69,7 @@ func (c *Node) softmaxAxis() (batchAxis, error) {
 	return batchAxis{}, errMixes
 }
 
-func (c *Node) layerNormAxis() (batchAxis, error) {
+func layerNormAxis(c *Node) (batchAxis, error) {
 	p := c.in[0].batchAxis
 	for i := 1; i < len(c.in); i++ {
 		if !c.in[i].isConstant() || c.has(i) && tensor.Count(c.in[i].c.Shape) != tensor.Count(
@@ -83,7 +83,7 @@ func (c *Node) layerNormAxis() (batchAxis, error) {
 	return batchAxis{}, errMixes
 }
 
-func (c *Node) reducedAxis() (batchAxis, error) {
+func reducedAxis(c *Node) (batchAxis, error) {
 	p, rank := c.in[0].batchAxis, len(c.shape(0))
 	axes, ok := c.list("axes", 1)
 	if !ok || len(axes) == 0 {
@@ -115,13 +115,13 @@ func count(l []bool) (n int) {
 	return n
 }
 
-func (c *Node) transposedAxis() (batchAxis, error) {
+func transposedAxis(c *Node) (batchAxis, error) {
 	p := c.in[0].batchAxis
 	p.axis = slices.Index(c.permutation(len(c.shape(0))), p.axis)
 	return p, nil
 }
 
-func (c *Node) unsqueezedAxis() (batchAxis, error) {
+func unsqueezedAxis(c *Node) (batchAxis, error) {
 	p := c.in[0].batchAxis
 	axes, _ := c.list("axes", 1)
 	rank := len(c.shape(0)) + len(axes)
@@ -145,7 +145,7 @@ func (c *Node) unsqueezedAxis() (batchAxis, error) {
 	return p, nil
 }
 
-func (c *Node) squeezedAxis() (batchAxis, error) {
+func squeezedAxis(c *Node) (batchAxis, error) {
 	p := c.in[0].batchAxis
 	axes, given := c.squeezed()
 	if !given {
@@ -160,7 +160,7 @@ func (c *Node) squeezedAxis() (batchAxis, error) {
 }
 
 // expandedAxis: the length at the batch's axis is 1, or that which it has.
-func (c *Node) expandedAxis() (batchAxis, error) {
+func expandedAxis(c *Node) (batchAxis, error) {
 	p, s := c.in[0].batchAxis, c.shape(0)
 	l, _ := c.list("shape", 1)
 	more := len(l) - len(s)
@@ -175,7 +175,7 @@ func (c *Node) expandedAxis() (batchAxis, error) {
 	return p, nil
 }
 
-func (c *Node) gatheredAxis() (batchAxis, error) {
+func gatheredAxis(c *Node) (batchAxis, error) {
 	if !c.in[len(c.in)-1].isConstant() || c.in[0].isConstant() {
 		return batchAxis{}, errMixes
 	}
@@ -191,7 +191,7 @@ func (c *Node) gatheredAxis() (batchAxis, error) {
 }
 
 // tuplesAxis: the batch is behind the axes of which tuples say what is taken.
-func (c *Node) tuplesAxis() (batchAxis, error) {
+func tuplesAxis(c *Node) (batchAxis, error) {
 	p, index := c.in[0].batchAxis, c.in[len(c.in)-1]
 	if len(c.in) != 2 || !index.isConstant() || c.in[0].isConstant() || len(index.c.Shape) == 0 {
 		return batchAxis{}, errMixes
@@ -205,8 +205,8 @@ func (c *Node) tuplesAxis() (batchAxis, error) {
 	return p, nil
 }
 
-func (c *Node) concatAxis() (batchAxis, error) {
-	p, err := c.alignedAxis()
+func concatAxis(c *Node) (batchAxis, error) {
+	p, err := alignedAxis(c)
 	if err != nil || slices.ContainsFunc(c.in, value.isConstant) || c.axisOf("axis", 0) == p.axis {
 		return batchAxis{}, errMixes
 	}
@@ -214,7 +214,7 @@ func (c *Node) concatAxis() (batchAxis, error) {
 }
 
 // slicedAxis: the batch's axis may be named where all of it is taken.
-func (c *Node) slicedAxis() (batchAxis, error) {
+func slicedAxis(c *Node) (batchAxis, error) {
 	p, rank := c.in[0].batchAxis, len(c.shape(0))
 	starts, _ := c.list("starts", 1)
 	ends, _ := c.list("ends", 2)
@@ -235,7 +235,7 @@ func (c *Node) slicedAxis() (batchAxis, error) {
 }
 
 // productAxis: the batch is a leading axis of both operands, or an axis of positions of one.
-func (c *Node) productAxis() (batchAxis, error) {
+func productAxis(c *Node) (batchAxis, error) {
 	if len(c.in) != 2 {
 		return batchAxis{}, errMixes
 	}
@@ -255,13 +255,13 @@ func (c *Node) productAxis() (batchAxis, error) {
 		p.axis += max(len(s)-len(t), 0)
 		return p, nil
 	default:
-		return c.alignedTo(2)
+		return alignedAxisTo(c, 2)
 	}
 	return batchAxis{}, errMixes
 }
 
 // gemmAxis: rows of the left matrix.
-func (c *Node) gemmAxis() (batchAxis, error) {
+func gemmAxis(c *Node) (batchAxis, error) {
 	for i, x := range c.in[1:] {
 		s := x.c.Shape
 		if !x.isConstant() || i == 1 && c.has(2) && len(s) > 1 && s[len(s)-2] != 1 {
@@ -281,7 +281,7 @@ func (c *Node) gemmAxis() (batchAxis, error) {
 
 // einsumAxis: one letter stands for the batch's axis in all values, in the result, and in no constant
 // but as a length of 1.
-func (c *Node) einsumAxis() (batchAxis, error) {
+func einsumAxis(c *Node) (batchAxis, error) {
 	terms, result, ok := c.letters()
 	if !ok {
 		return batchAxis{}, errMixes
@@ -313,7 +313,7 @@ func (c *Node) einsumAxis() (batchAxis, error) {
 }
 
 // setAxis: the batch is behind the axes that tuples name, in the value and in what is set.
-func (c *Node) setAxis() (batchAxis, error) {
+func setAxis(c *Node) (batchAxis, error) {
 	if len(c.in) != 3 || c.in[0].isConstant() || !c.in[1].isConstant() || len(c.in[1].c.Shape) == 0 {
 		return batchAxis{}, errMixes
 	}
@@ -329,7 +329,7 @@ func (c *Node) setAxis() (batchAxis, error) {
 }
 
 // triangleAxis: the batch is in front of the matrices.
-func (c *Node) triangleAxis() (batchAxis, error) {
+func triangleAxis(c *Node) (batchAxis, error) {
 	if p := c.in[0].batchAxis; !c.in[0].isConstant() && p.axis < len(c.shape(0))-2 {
 		return p, nil
 	}

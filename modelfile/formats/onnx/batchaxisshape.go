@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// forOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
+// shapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
 // has N in it: the one that the file computed from N or copies, or else -1.
-func (c *Node) forOne(target []int64) (one []int64, axis int, err error) {
+func shapeForOne(c *Node, target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.int("allowzero", 0) != 0, c.shape(0)
 	for i, n := range target {
@@ -31,7 +31,7 @@ func (c *Node) forOne(target []int64) (one []int64, axis int, err error) {
 		axis = i
 	}
 	if axis < 0 && c.batch > 1 {
-		return c.forFixed(target)
+		return shapeForFixed(c, target)
 	}
 	if axis < 0 {
 		axis = slices.Index(one, -1)
@@ -42,9 +42,9 @@ func (c *Node) forOne(target []int64) (one []int64, axis int, err error) {
 	return one, axis, err
 }
 
-// forFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of the
+// shapeForFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of the
 // axis along which an element of the next row lies.
-func (c *Node) forFixed(target []int64) (one []int64, axis int, err error) {
+func shapeForFixed(c *Node, target []int64) (one []int64, axis int, err error) {
 	p, from := c.in[0].batchAxis, slices.Clone(c.shape(0))
 	next := p.inner * tensor.Count(from[p.axis+1:])
 	from[p.axis] *= int(c.batch)
@@ -66,13 +66,13 @@ func (c *Node) forFixed(target []int64) (one []int64, axis int, err error) {
 }
 
 // reshapedAxis: N keeps what is in front of it and behind it.
-func (c *Node) reshapedAxis() (batchAxis, error) {
+func reshapedAxis(c *Node) (batchAxis, error) {
 	target, ok := c.list("shape", 1)
 	if !ok || c.err != nil {
 		return batchAxis{}, errMixes
 	}
 	p, from := c.in[0].batchAxis, c.shape(0)
-	one, axis, err := c.forOne(target)
+	one, axis, err := shapeForOne(c, target)
 	if err != nil {
 		return batchAxis{}, err
 	}
@@ -80,11 +80,11 @@ func (c *Node) reshapedAxis() (batchAxis, error) {
 	if err != nil {
 		return batchAxis{}, err
 	}
-	return c.batchAxisIn(to, axis, p, from)
+	return batchAxisIn(c, to, axis, p, from)
 }
 
 // batchAxisIn is where the batch of a shape is in another shape of as many elements, at an axis.
-func (c *Node) batchAxisIn(to []int, axis int, p batchAxis, from []int) (batchAxis, error) {
+func batchAxisIn(c *Node, to []int, axis int, p batchAxis, from []int) (batchAxis, error) {
 	inner, behind := p.inner*tensor.Count(from[p.axis+1:]), tensor.Count(to[axis+1:])
 	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {
 		return batchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
@@ -93,7 +93,7 @@ func (c *Node) batchAxisIn(to []int, axis int, p batchAxis, from []int) (batchAx
 	return batchAxis{axis, to[axis] / inner, inner}, nil
 }
 
-func (c *Node) flattenedAxis() (batchAxis, error) {
+func flattenedAxis(c *Node) (batchAxis, error) {
 	p, from, axis := c.in[0].batchAxis, c.shape(0), c.int("axis", 1)
 	if axis < 0 {
 		axis += len(from)
@@ -106,7 +106,7 @@ func (c *Node) flattenedAxis() (batchAxis, error) {
 	if p.axis >= axis {
 		at = 1
 	}
-	return c.batchAxisIn(to, at, p, from)
+	return batchAxisIn(c, to, at, p, from)
 }
 
 // expandsToBatch reports whether a node makes a constant that is as long as the batch along some axis.
@@ -123,15 +123,6 @@ func (c *call) expandsToBatch(op string) bool {
 		return false
 	}
 	return i < len(c.in) && c.in[i].hasLength()
-}
-
-// hasLength reports whether a constant has the length of the batch among its numbers.
-func (x value) hasLength() bool {
-	if element.IsFloat(x.c.DType) {
-		return false
-	}
-	l, err := element.IntegersOf(x.c)
-	return err == nil && slices.ContainsFunc(l, func(n int64) bool { _, ok := element.TimesBatch(n); return ok })
 }
 
 // expandToBatch makes such a constant: the same numbers in every row.
@@ -198,7 +189,7 @@ func (c *call) batchShape() (t tensor.Tensor, p batchAxis, to []int) {
 		l, _ = c.list("shape", 1)
 	} else {
 		l, _ = element.IntegersOf(c.required(0))
-		t = c.fillingNumber()
+		t = readFillingNumber(&c.Node)
 	}
 	p = batchAxis{-1, 1, 1}
 	for i, n := range l {

@@ -126,7 +126,7 @@ func (c *call) run(op string) []value {
 		c.placesFit(op)
 		return []value{c.in[0]}
 	case c.unbatched && c.tracked():
-		p, err := c.batchAxisAfter(op)
+		p, err := batchAxisAfter(&c.Node, op)
 		if err != nil {
 			c.fail("%w", err)
 			return nil

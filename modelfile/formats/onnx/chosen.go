@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // chosen is what a Where takes of two values: integers of integers, constants among them, and truth values of
@@ -35,22 +34,6 @@ func (c *call) chosen() []value {
 		}
 	}
 	return out
-}
-
-func (x value) isTruth() bool {
-	return x.truth || x.isConstant() && x.c.DType == tensor.Bool
-}
-
-func (x value) isInteger() bool {
-	return x.integer || x.isConstant() && !element.IsFloat(x.c.DType) && x.c.DType != tensor.Bool
-}
-
-// integerType is the type that x has in the file, if it is known and one of integers; else 0.
-func (x value) integerType() tensor.DType {
-	if x.isConstant() && x.isInteger() {
-		return x.c.DType
-	}
-	return x.kind
 }
 
 // exactInF32 refuses constant integers that are others in f32.

@@ -40,7 +40,7 @@ func (c *call) broadcastOperands(operands ...int) []graph.Value {
 			c.fail("operand %d is absent", i)
 		case c.in[i].isConstant():
 			if c.in[i].c.DType == tensor.Bool {
-				c.in[i].c = c.cast(c.in[i].c, tensor.F32)
+				c.in[i].c = castConstant(&c.Node, c.in[i].c, tensor.F32)
 			}
 			shape := c.aligned(c.in[i].c.Shape, c.rank(operands[first]))
 			out = append(out, c.state(i, graph.Constant, shape...))

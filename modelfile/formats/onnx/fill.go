@@ -25,7 +25,7 @@ func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	if err != nil || attributes["ConstantOfShape"].check(&c.Node) != nil || len(n.Output) != 1 {
 		return false, nil // which is told where it is folded
 	}
-	one, shape := c.numberAndShape()
+	one, shape := readFilled(&c.Node)
 	size, err := tensor.Size(one.DType, shape)
 	if c.err != nil || err != nil || size < leastFill {
 		return false, nil

@@ -83,10 +83,10 @@ func foldCast(c *Node) tensor.Tensor {
 	if c.err != nil || t.DType == d {
 		return t
 	}
-	return c.cast(t, d)
+	return castConstant(c, t, d)
 }
 
-func (c *Node) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
+func castConstant(c *Node, t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	out := c.newConstant(d, t.Shape)
 	if c.err != nil {
 		return out
@@ -94,7 +94,7 @@ func (c *Node) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	if element.IsFloat(t.DType) {
 		at, _ := element.Reals(t)
 		for k := range t.Count() {
-			c.setCast(out, k, at(k))
+			setCastElement(c, out, k, at(k))
 		}
 		return out
 	}
@@ -116,8 +116,8 @@ func (c *Node) cast(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	return out
 }
 
-// setCast sets element k to a float.
-func (c *Node) setCast(out tensor.Tensor, k int, v float64) {
+// setCastElement sets element k to a float.
+func setCastElement(c *Node, out tensor.Tensor, k int, v float64) {
 	switch d := out.DType; {
 	case element.IsFloat(d):
 		element.SetReal(out, k, v)

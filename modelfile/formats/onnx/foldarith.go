@@ -101,14 +101,14 @@ type binaryFold struct {
 }
 
 var binaryFolds = map[string]binaryFold{
-	"Add": {real: plus, integer: (*Node).plusInteger},
-	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: (*Node).minusInteger},
-	"Mul": {real: times, integer: (*Node).timesInteger},
-	"Div": {real: func(a, b float64) float64 { return a / b }, integer: (*Node).quotient},
-	"Mod": {real: math.Mod, integer: (*Node).modulo},
-	"Pow": {real: tensor.Pow, integer: (*Node).integerPower, mixedTypes: true},
-	"Min": {real: smaller, integer: (*Node).minInteger, variadic: true},
-	"Max": {real: larger, integer: (*Node).maxInteger, variadic: true},
+	"Add": {real: plus, integer: addIntegers},
+	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: subtractIntegers},
+	"Mul": {real: times, integer: multiplyIntegers},
+	"Div": {real: func(a, b float64) float64 { return a / b }, integer: divideIntegers},
+	"Mod": {real: math.Mod, integer: remainderOf},
+	"Pow": {real: tensor.Pow, integer: raiseInteger, mixedTypes: true},
+	"Min": {real: smaller, integer: smallerInteger, variadic: true},
+	"Max": {real: larger, integer: largerInteger, variadic: true},
 	"Sum": {real: plus, variadic: true},
 
 	"Equal":          comparison(func(order int) bool { return order == 0 }),
@@ -141,8 +141,8 @@ func exact(f func(a, b int64) int64, neutral int64) func(*Node, int64, int64) in
 	}
 }
 
-// modulo has the sign of the divisor, or with fmod that of the dividend.
-func (c *Node) modulo(a, b int64) int64 {
+// remainderOf has the sign of the divisor, or with fmod that of the dividend.
+func remainderOf(c *Node, a, b int64) int64 {
 	if a, b = c.concrete(a), c.concrete(b); b == 0 {
 		c.fail("divides by zero")
 		return 0
@@ -154,7 +154,7 @@ func (c *Node) modulo(a, b int64) int64 {
 	return m
 }
 
-func (c *Node) integerPower(a, b int64) int64 {
+func raiseInteger(c *Node, a, b int64) int64 {
 	a, b = c.concrete(a), c.concrete(b)
 	if b < 0 || b > 64 {
 		c.fail("an integer to the power of %d is not supported", b)
@@ -183,7 +183,7 @@ func comparison(f func(order int) bool) binaryFold {
 	}
 	return binaryFold{boolean: true,
 		real:    func(a, b float64) float64 { return float64(of(order(a, b))) },
-		integer: func(c *Node, a, b int64) int64 { return of(c.orderIntegers(a, b)) }}
+		integer: func(c *Node, a, b int64) int64 { return of(compareIntegers(c, a, b)) }}
 }
 
 func order[T int64 | float64](a, b T) int {
@@ -206,18 +206,18 @@ func foldBinary(c *Node) tensor.Tensor {
 	}
 	acc := c.required(0)
 	for i := 1; i < len(c.in) && c.err == nil; i++ {
-		acc = c.apply(f, acc, c.required(i))
+		acc = applyBinary(c, f, acc, c.required(i))
 	}
 	return acc
 }
 
-func (c *Node) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
+func applyBinary(c *Node, f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 	if c.err == nil && f.mixedTypes && a.DType != b.DType {
-		inF64 := c.apply(f, c.cast(a, tensor.F64), c.cast(b, tensor.F64))
+		inF64 := applyBinary(c, f, castConstant(c, a, tensor.F64), castConstant(c, b, tensor.F64))
 		if c.err != nil {
 			return nothing
 		}
-		return c.cast(inF64, a.DType)
+		return castConstant(c, inF64, a.DType)
 	}
 	boolean := c.n.OpType == "And" || c.n.OpType == "Or" || c.n.OpType == "Xor"
 	floats := element.IsFloat(a.DType)
@@ -243,11 +243,11 @@ func (c *Node) apply(f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	c.applyElements(f, out, a, b)
+	applyElements(c, f, out, a, b)
 	return out
 }
 
-func (c *Node) applyElements(f binaryFold, out, a, b tensor.Tensor) {
+func applyElements(c *Node, f binaryFold, out, a, b tensor.Tensor) {
 	ofA, ofB := element.BroadcastIndex(a.Shape, len(out.Shape)), element.BroadcastIndex(b.Shape, len(out.Shape))
 	if element.IsFloat(a.DType) {
 		x, _ := element.Reals(a)

@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 // Computing with N, the length of the batch, which is at least 1: what is a multiple of it again, or
 // the same for all N.
 
-func (c *Node) plusInteger(a, b int64) int64 {
+func addIntegers(c *Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -19,7 +19,7 @@ func (c *Node) plusInteger(a, b int64) int64 {
 	return c.concrete(a) + c.concrete(b)
 }
 
-func (c *Node) minusInteger(a, b int64) int64 {
+func subtractIntegers(c *Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -33,7 +33,7 @@ func (c *Node) minusInteger(a, b int64) int64 {
 	return c.concrete(a) - c.concrete(b)
 }
 
-func (c *Node) timesInteger(a, b int64) int64 {
+func multiplyIntegers(c *Node, a, b int64) int64 {
 	if _, ok := element.TimesBatch(b); ok {
 		a, b = b, a
 	}
@@ -45,7 +45,7 @@ func (c *Node) timesInteger(a, b int64) int64 {
 	return c.concrete(a) * c.concrete(b)
 }
 
-func (c *Node) quotient(a, b int64) int64 {
+func divideIntegers(c *Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -61,8 +61,8 @@ func (c *Node) quotient(a, b int64) int64 {
 	return a / b
 }
 
-// orderIntegers tells of the order of two numbers: -1, 0 or 1.
-func (c *Node) orderIntegers(a, b int64) int {
+// compareIntegers tells of the order of two numbers: -1, 0 or 1.
+func compareIntegers(c *Node, a, b int64) int {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -76,27 +76,27 @@ func (c *Node) orderIntegers(a, b int64) int {
 	return order(c.concrete(a), c.concrete(b))
 }
 
-func (c *Node) maxInteger(a, b int64) int64 {
+func largerInteger(c *Node, a, b int64) int64 {
 	if m, ok := element.TimesBatch(a); ok && b == m {
 		return a
 	}
 	if n, ok := element.TimesBatch(b); ok && a == n {
 		return b
 	}
-	if c.orderIntegers(a, b) < 0 {
+	if compareIntegers(c, a, b) < 0 {
 		return b
 	}
 	return a
 }
 
-func (c *Node) minInteger(a, b int64) int64 {
+func smallerInteger(c *Node, a, b int64) int64 {
 	if m, ok := element.TimesBatch(a); ok && b == m {
 		return b
 	}
 	if n, ok := element.TimesBatch(b); ok && a == n {
 		return a
 	}
-	if c.orderIntegers(a, b) > 0 {
+	if compareIntegers(c, a, b) > 0 {
 		return b
 	}
 	return a

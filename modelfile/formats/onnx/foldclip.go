@@ -16,30 +16,30 @@ func foldClip(c *Node) tensor.Tensor {
 	}
 	if element.IsFloat(t.DType) {
 		_, at := c.reals(0)
-		low, high := c.realBound("min", 1, math.Inf(-1)), c.realBound("max", 2, math.Inf(1))
+		low, high := readRealBound(c, "min", 1, math.Inf(-1)), readRealBound(c, "max", 2, math.Inf(1))
 		for k := 0; k < t.Count() && c.err == nil; k++ {
 			element.SetReal(out, k, smaller(larger(at(k), low), high))
 		}
 		return out
 	}
 	_, at := c.integers(0)
-	low, hasLow := c.integerBound(1)
-	high, hasHigh := c.integerBound(2)
+	low, hasLow := readIntegerBound(c, 1)
+	high, hasHigh := readIntegerBound(c, 2)
 	for k := 0; k < t.Count() && c.err == nil; k++ {
 		v := at(k)
 		if hasLow {
-			v = c.maxInteger(v, low)
+			v = largerInteger(c, v, low)
 		}
 		if hasHigh {
-			v = c.minInteger(v, high)
+			v = smallerInteger(c, v, high)
 		}
 		element.SetInteger(out, k, v)
 	}
 	return out
 }
 
-// realBound is an attribute in older operator sets, and operand i in newer ones.
-func (c *Node) realBound(name string, i int, def float64) float64 {
+// readRealBound is an attribute in older operator sets, and operand i in newer ones.
+func readRealBound(c *Node, name string, i int, def float64) float64 {
 	if c.attribute(name) != nil {
 		return c.float(name, 0)
 	}
@@ -56,8 +56,8 @@ func (c *Node) realBound(name string, i int, def float64) float64 {
 	return at(0)
 }
 
-// integerBound returns operand i; ok is false if it is absent.
-func (c *Node) integerBound(i int) (v int64, ok bool) {
+// readIntegerBound returns operand i; ok is false if it is absent.
+func readIntegerBound(c *Node, i int) (v int64, ok bool) {
 	if !c.has(i) {
 		return 0, false
 	}

@@ -18,12 +18,12 @@ func foldConstant(c *Node) tensor.Tensor {
 }
 
 func foldConstantOfShape(c *Node) tensor.Tensor {
-	one, shape := c.numberAndShape()
+	one, shape := readFilled(c)
 	return c.gathered(one, shape, func([]int) int { return 0 })
 }
 
-// numberAndShape returns the number and the shape of a ConstantOfShape.
-func (c *Node) numberAndShape() (one tensor.Tensor, shape []int) {
+// readFilled returns the number and the shape of a ConstantOfShape.
+func readFilled(c *Node) (one tensor.Tensor, shape []int) {
 	_, at := c.integers(0)
 	if c.err != nil {
 		return nothing, nil
@@ -32,7 +32,7 @@ func (c *Node) numberAndShape() (one tensor.Tensor, shape []int) {
 	for k := range c.required(0).Count() {
 		dims = append(dims, c.concrete(at(k)))
 	}
-	one = c.fillingNumber()
+	one = readFillingNumber(c)
 	shape, err := element.Lengths(one.DType, dims)
 	if err != nil {
 		c.fail("%w", err)
@@ -40,8 +40,8 @@ func (c *Node) numberAndShape() (one tensor.Tensor, shape []int) {
 	return one, shape
 }
 
-// fillingNumber returns the number that a ConstantOfShape repeats.
-func (c *Node) fillingNumber() tensor.Tensor {
+// readFillingNumber returns the number that a ConstantOfShape repeats.
+func readFillingNumber(c *Node) tensor.Tensor {
 	a := c.attribute("value")
 	if a == nil || a.T == nil {
 		return tensor.Scalar(float32(0))
@@ -95,7 +95,7 @@ func foldRange(c *Node) tensor.Tensor {
 		return nothing
 	}
 	if element.IsFloat(from.DType) {
-		return c.rangeOfReals()
+		return countReals(c)
 	}
 	_, a := c.integers(0)
 	_, z := c.integers(1)
@@ -105,29 +105,29 @@ func foldRange(c *Node) tensor.Tensor {
 	}
 	first, last, step := c.concrete(a(0)), c.concrete(z(0)), c.concrete(s(0))
 	n := math.Ceil((float64(last) - float64(first)) / float64(step))
-	out := c.newConstant(from.DType, []int{c.length(n)})
+	out := c.newConstant(from.DType, []int{checkLength(c, n)})
 	for k := range out.Count() {
 		element.SetInteger(out, k, first+int64(k)*step)
 	}
 	return out
 }
 
-func (c *Node) rangeOfReals() tensor.Tensor {
+func countReals(c *Node) tensor.Tensor {
 	from, a := c.reals(0)
 	_, z := c.reals(1)
 	_, s := c.reals(2)
 	if c.err != nil {
 		return nothing
 	}
-	out := c.newConstant(from.DType, []int{c.length(math.Ceil((z(0) - a(0)) / s(0)))})
+	out := c.newConstant(from.DType, []int{checkLength(c, math.Ceil((z(0)-a(0))/s(0)))})
 	for k := range out.Count() {
 		element.SetReal(out, k, a(0)+float64(float64(k)*s(0)))
 	}
 	return out
 }
 
-// length returns a computed length, at least 0.
-func (c *Node) length(n float64) int {
+// checkLength returns a computed length, at least 0.
+func checkLength(c *Node, n float64) int {
 	if math.IsNaN(n) || n > math.MaxInt32 {
 		c.fail("a length of %v", n)
 		return 0
@@ -141,7 +141,7 @@ func foldOneHot(c *Node) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	n, err := c.cast(depth, tensor.I64), error(nil)
+	n, err := castConstant(c, depth, tensor.I64), error(nil)
 	at, err := element.Integers(index)
 	if err != nil || depth.Count() != 1 || pair.Count() != 2 || c.err != nil {
 		c.fail("of %v to a depth of %v with %v is not supported", index, depth, pair)

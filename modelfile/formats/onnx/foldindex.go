@@ -78,8 +78,8 @@ func foldGatherND(c *Node) tensor.Tensor {
 	return out
 }
 
-// replaces checks the attribute reduction of what scatters.
-func (c *Node) replaces() bool {
+// checkReplaces checks the attribute reduction of what scatters.
+func checkReplaces(c *Node) bool {
 	if r := c.text("reduction", "none"); r != "none" {
 		c.fail("with the reduction %.40q is not supported", r)
 	}
@@ -89,7 +89,7 @@ func (c *Node) replaces() bool {
 func foldScatterND(c *Node) tensor.Tensor {
 	t, updates := c.required(0), c.required(2)
 	begins, block := c.tuples(t.Shape, 0)
-	if !c.replaces() {
+	if !checkReplaces(c) {
 		return nothing
 	}
 	if c.err == nil && (updates.DType != t.DType || !slices.Equal(updates.Shape, c.blocksShape(t.Shape))) {
@@ -111,7 +111,7 @@ func foldScatterND(c *Node) tensor.Tensor {
 func foldScatterElements(c *Node) tensor.Tensor {
 	t, updates := c.required(0), c.required(2)
 	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
-	if !c.replaces() {
+	if !checkReplaces(c) {
 		return nothing
 	}
 	index, selected := c.indices(1, t.Shape[axis])
@@ -142,10 +142,10 @@ func foldScatterElements(c *Node) tensor.Tensor {
 func foldSlice(c *Node) tensor.Tensor {
 	t := c.required(0)
 	spans := c.spans(t.Shape, func(a int64) int { return c.foldAxis(a, len(t.Shape)) })
-	return c.sliced(t, spans)
+	return sliceConstant(c, t, spans)
 }
 
-func (c *Node) sliced(t tensor.Tensor, spans []span) tensor.Tensor {
+func sliceConstant(c *Node, t tensor.Tensor, spans []span) tensor.Tensor {
 	shape := make([]int, len(spans))
 	for a, s := range spans {
 		shape[a] = s.count
@@ -168,7 +168,7 @@ func foldSplit(c *Node) []tensor.Tensor {
 	}
 	var out []tensor.Tensor
 	for _, spans := range c.sizes(t.Shape, axis) {
-		out = append(out, c.sliced(t, spans))
+		out = append(out, sliceConstant(c, t, spans))
 	}
 	return out
 }
@@ -215,10 +215,10 @@ func foldTranspose(c *Node) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	return c.transposed(t, perm)
+	return transposeConstant(c, t, perm)
 }
 
-func (c *Node) transposed(t tensor.Tensor, perm []int) tensor.Tensor {
+func transposeConstant(c *Node, t tensor.Tensor, perm []int) tensor.Tensor {
 	shape := make([]int, len(perm))
 	for i, a := range perm {
 		shape[i] = t.Shape[a]

@@ -34,7 +34,7 @@ func foldMatMul(c *Node) tensor.Tensor {
 	}
 	left := letters[n-outerA:n] + rows + "x"
 	right := letters[n-outerB:n] + "x" + columns
-	return c.sumOf([]string{left, right}, letters[:n]+rows+columns, []tensor.Tensor{a, b})
+	return sumProducts(c, []string{left, right}, letters[:n]+rows+columns, []tensor.Tensor{a, b})
 }
 
 func foldGemm(c *Node) tensor.Tensor {
@@ -46,7 +46,7 @@ func foldGemm(c *Node) tensor.Tensor {
 	if c.int("transB", 0) != 0 {
 		right = "zx"
 	}
-	out := c.sumOf([]string{left, right}, "yz", []tensor.Tensor{a, b})
+	out := sumProducts(c, []string{left, right}, "yz", []tensor.Tensor{a, b})
 	if c.err != nil || out.DType != tensor.F32 {
 		c.fail("of constants of %v is not supported", out.DType)
 		return nothing
@@ -82,11 +82,11 @@ func foldEinsum(c *Node) tensor.Tensor {
 	for i := range terms {
 		all = append(all, c.required(i))
 	}
-	return c.sumOf(terms, result, all)
+	return sumProducts(c, terms, result, all)
 }
 
-// lettered returns the length of each letter; a length of 1 broadcasts to any other.
-func (c *Node) lettered(terms []string, all []tensor.Tensor) map[rune]int {
+// letterLengths returns the length of each letter; a length of 1 broadcasts to any other.
+func letterLengths(c *Node, terms []string, all []tensor.Tensor) map[rune]int {
 	length := map[rune]int{}
 	for i, term := range terms {
 		if len(term) != len(all[i].Shape) {
@@ -106,12 +106,12 @@ func (c *Node) lettered(terms []string, all []tensor.Tensor) map[rune]int {
 	return length
 }
 
-// sumOf sums in float64, or in integers, and rounds once.
-func (c *Node) sumOf(terms []string, result string, all []tensor.Tensor) tensor.Tensor {
+// sumProducts sums in float64, or in integers, and rounds once.
+func sumProducts(c *Node, terms []string, result string, all []tensor.Tensor) tensor.Tensor {
 	if c.err != nil {
 		return nothing
 	}
-	length := c.lettered(terms, all)
+	length := letterLengths(c, terms, all)
 	order := []rune(result)
 	for letter := range length {
 		if !slices.Contains(order, letter) {
@@ -157,11 +157,11 @@ func (c *Node) sumOf(terms []string, result string, all []tensor.Tensor) tensor.
 			return k
 		}
 	}
-	c.products(out, all, over, offsets)
+	addProducts(c, out, all, over, offsets)
 	return out
 }
 
-func (c *Node) products(out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
+func addProducts(c *Node, out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
 	inner := max(tensor.Count(over[len(out.Shape):]), 1)
 	for _, t := range all {
 		if t.DType != out.DType {

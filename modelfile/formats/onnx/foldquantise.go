@@ -12,7 +12,7 @@ import (
 // (x-zero)*scale, where both are one number or one for each index of an axis.
 func foldDequantize(c *Node) tensor.Tensor {
 	x, at := c.integers(0)
-	q := c.quantisation(tensor.U8)
+	q := readQuantisation(c, tensor.U8)
 	if c.err == nil && x.DType == tensor.Bool {
 		c.fail("of %v is not supported, only of integers", x.DType)
 	}
@@ -30,7 +30,7 @@ func foldDequantize(c *Node) tensor.Tensor {
 // foldQuantize rounds floats to integers, half to even, and clips them to
 // their type: what is quantised and dequantised again has lost as much here.
 func foldQuantize(c *Node) tensor.Tensor {
-	x, q := c.required(0), c.quantisation(tensor.U8)
+	x, q := c.required(0), readQuantisation(c, tensor.U8)
 	if c.err == nil && x.DType != tensor.F32 {
 		c.fail("of %v is not supported, only of floats", x.DType)
 	}
@@ -62,9 +62,9 @@ type quantisation struct {
 
 func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 
-// quantisation reads operands 1 and 2 and the axis; otherwise is the type of
+// readQuantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
-func (c *Node) quantisation(otherwise tensor.DType) quantisation {
+func readQuantisation(c *Node, otherwise tensor.DType) quantisation {
 	scale := c.toF32(c.required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
 	if n := c.int("output_dtype", 0); n != 0 {
@@ -98,13 +98,13 @@ func (c *Node) quantisation(otherwise tensor.DType) quantisation {
 		return q
 	}
 	if len(q.scale) > 1 {
-		c.along(&q)
+		readScaledAxis(c, &q)
 	}
 	return q
 }
 
-// along reads the axis that has a scale for each of its indices.
-func (c *Node) along(q *quantisation) {
+// readScaledAxis reads the axis that has a scale for each of its indices.
+func readScaledAxis(c *Node, q *quantisation) {
 	shape, axis := c.in[0].c.Shape, c.foldAxis
 	if !c.in[0].isConstant() {
 		shape, axis = c.shape(0), c.axis

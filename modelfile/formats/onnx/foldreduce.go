@@ -47,8 +47,8 @@ var integerReductions = map[string]struct {
 	"ReduceSumSquare": {0, func(acc, v int64) int64 { return acc + v*v }},
 }
 
-// foldedAxes returns which axes of a constant an operator reduces.
-func (c *Node) foldedAxes(rank int) []bool {
+// readFoldedAxes returns which axes of a constant an operator reduces.
+func readFoldedAxes(c *Node, rank int) []bool {
 	axes, ok := c.list("axes", 1)
 	gone := make([]bool, rank)
 	if !ok || len(axes) == 0 {
@@ -66,8 +66,8 @@ func (c *Node) foldedAxes(rank int) []bool {
 	return gone
 }
 
-// reducedShapes returns a shape without axes: as lengths of 1, and as it is after keepdims.
-func (c *Node) reducedShapes(shape []int, gone []bool) (ones, reduced []int) {
+// reduceShapes returns a shape without axes: as lengths of 1, and as it is after keepdims.
+func reduceShapes(c *Node, shape []int, gone []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
 		if gone[a] {
@@ -83,16 +83,16 @@ func (c *Node) reducedShapes(shape []int, gone []bool) (ones, reduced []int) {
 
 func foldReduce(c *Node) tensor.Tensor {
 	t, f := c.required(0), reductions[c.n.OpType]
-	gone := c.foldedAxes(len(t.Shape))
+	gone := readFoldedAxes(c, len(t.Shape))
 	if c.err != nil {
 		return nothing
 	}
-	ones, reduced := c.reducedShapes(t.Shape, gone)
+	ones, reduced := reduceShapes(c, t.Shape, gone)
 	if !f.empty && t.Count() == 0 && tensor.Count(ones) > 0 {
 		c.fail("over an axis without elements, %v of %v", axesOf(gone), t.Shape)
 	}
 	if element.IsFloat(t.DType) {
-		return c.reduceReals(t, f, ones, reduced)
+		return reduceReals(c, t, f, ones, reduced)
 	}
 	whole, ok := integerReductions[c.n.OpType]
 	if !ok {
@@ -126,7 +126,7 @@ func axesOf(gone []bool) (axes []int) {
 }
 
 // reduceReals sums in float64 and rounds once.
-func (c *Node) reduceReals(t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
+func reduceReals(c *Node, t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
 	out := c.newConstant(t.DType, reduced)
 	if c.err != nil || !c.reserve(tensor.F64, reduced) {
 		return nothing
@@ -169,7 +169,7 @@ func foldCumSum(c *Node) tensor.Tensor {
 		return nothing
 	}
 	later, back := c.int("exclusive", 0) != 0, c.int("reverse", 0) != 0
-	add := c.adding(out, t)
+	add := elementAdder(c, out, t)
 	along(t.Shape, axis, func(first, n, step int) {
 		if back {
 			first, step = first+(n-1)*step, -step
@@ -190,8 +190,8 @@ func foldCumSum(c *Node) tensor.Tensor {
 	return out
 }
 
-// adding returns what sets element to of out to its element a plus element b of t.
-func (c *Node) adding(out, t tensor.Tensor) func(to, a, b int) {
+// elementAdder returns what sets element to of out to its element a plus element b of t.
+func elementAdder(c *Node, out, t tensor.Tensor) func(to, a, b int) {
 	if element.IsFloat(t.DType) {
 		x, _ := element.Reals(out)
 		y, _ := element.Reals(t)
@@ -206,9 +206,9 @@ func (c *Node) adding(out, t tensor.Tensor) func(to, a, b int) {
 	return func(to, a, b int) { element.SetInteger(out, to, c.concrete(x(a))+c.concrete(y(b))) }
 }
 
-// before returns what tells whether element a of t goes before element b: the
+// elementOrder returns what tells whether element a of t goes before element b: the
 // larger, or the smaller; of equal ones the first.
-func (c *Node) before(t tensor.Tensor, largest bool) func(a, b int) int {
+func elementOrder(c *Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
 		if largest {
 			return -order
@@ -235,11 +235,11 @@ func foldArg(c *Node) tensor.Tensor {
 	}
 	gone := make([]bool, len(t.Shape))
 	gone[axis] = true
-	_, reduced := c.reducedShapes(t.Shape, gone)
+	_, reduced := reduceShapes(c, t.Shape, gone)
 	if t.Shape[axis] == 0 {
 		c.fail("over an axis without elements, %d of %v", axis, t.Shape)
 	}
-	out, less := c.newConstant(tensor.I64, reduced), c.before(t, c.n.OpType == "ArgMax")
+	out, less := c.newConstant(tensor.I64, reduced), elementOrder(c, t, c.n.OpType == "ArgMax")
 	if c.err != nil {
 		return nothing
 	}
@@ -272,7 +272,7 @@ func foldTopK(c *Node) []tensor.Tensor {
 	shape := slices.Clone(t.Shape)
 	shape[axis] = n
 	values, indices := c.newConstant(t.DType, shape), c.newConstant(tensor.I64, shape)
-	less := c.before(t, c.int("largest", 1) != 0)
+	less := elementOrder(c, t, c.int("largest", 1) != 0)
 	if c.err != nil {
 		return nil
 	}

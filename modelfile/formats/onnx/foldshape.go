@@ -43,15 +43,15 @@ func foldFlatten(c *Node) tensor.Tensor {
 func foldSqueeze(c *Node) tensor.Tensor {
 	t := c.required(0)
 	axes, given := c.squeezed()
-	shape := c.without(t.Shape, axes, given)
+	shape := dropAxesOf(c, t.Shape, axes, given)
 	if c.err != nil {
 		return nothing
 	}
 	return t.Reshape(shape...)
 }
 
-// without returns a shape without axes of length 1: those given, or all.
-func (c *Node) without(from []int, axes []int64, given bool) (shape []int) {
+// dropAxesOf returns a shape without axes of length 1: those given, or all.
+func dropAxesOf(c *Node, from []int, axes []int64, given bool) (shape []int) {
 	drop := c.dropped(from, axes, given)
 	for a, length := range from {
 		if !drop[a] {
@@ -163,7 +163,7 @@ func foldPad(c *Node) tensor.Tensor {
 	}
 	step := element.Strides(t.Shape)
 	outside := false
-	fill := c.filling(t)
+	fill := readPadding(c, t)
 	out := c.gathered(t, shape, func(at []int) int {
 		from := 0
 		outside = false
@@ -189,8 +189,8 @@ func foldPad(c *Node) tensor.Tensor {
 	return out
 }
 
-// filling returns the number with which a constant is padded, of its type.
-func (c *Node) filling(t tensor.Tensor) tensor.Tensor {
+// readPadding returns the number with which a constant is padded, of its type.
+func readPadding(c *Node, t tensor.Tensor) tensor.Tensor {
 	if fill, ok := c.constant(2); ok {
 		if fill.Count() != 1 || fill.DType != t.DType {
 			c.fail("with %v around %v is not supported", fill, t)

@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
@@ -15,19 +14,9 @@ import (
 // lies. Such integers grow with the row, by the same number from each to the next; a Gather by them takes
 // of every row the same places if they grow by the elements of a row.
 
-// growing is a value of integers of which row n has those in t, those of row 0, and n times by more.
-func growing(t tensor.Tensor, by int64, p batchAxis) value {
-	return value{v: graph.None, logits: graph.None, c: t, grows: true, by: by, batchAxis: p}
-}
-
 // growingOps are the operators that are computed of such integers.
 var growingOps = []string{"Identity", "Cast", "CastLike", "Reshape", "Flatten", "Unsqueeze", "Squeeze",
 	"Transpose", "Expand", "Add", "Sub", "Mul", "Gather"}
-
-// errLength refuses what depends on how long the batch is.
-var errLength = errors.New("computes with the length of the batch")
-
-func (x value) isGrowing() bool { return x.grows }
 
 // checkGrowing refuses the operators that are not computed of integers which grow.
 func (c *call) checkGrowing(op string) error {
@@ -84,9 +73,9 @@ func (c *call) grow(op string) []value {
 		return c.gatherRows()
 	}
 	if op == "CastLike" && c.in[0].isConstant() {
-		return []value{constant(c.cast(c.required(0), c.in[1].c.DType))}
+		return []value{constant(castConstant(&c.Node, c.required(0), c.in[1].c.DType))}
 	}
-	p, err := c.batchAxisAfter(op)
+	p, err := batchAxisAfter(&c.Node, op)
 	if err != nil {
 		c.fail("%w", err)
 		return nil
@@ -140,7 +129,7 @@ func (c *call) growth(op string) int64 {
 func (c *call) shapeForOne(op string) tensor.Tensor {
 	l, _ := c.list("shape", 1)
 	if op == "Reshape" {
-		one, _, err := c.forOne(l)
+		one, _, err := shapeForOne(&c.Node, l)
 		if err != nil {
 			c.fail("%w", err)
 		}

@@ -3,7 +3,6 @@ package onnx
 import (
 	"slices"
 
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -11,13 +10,6 @@ import (
 
 // PyTorch's exporter joins lengths as floats where it writes as_strided as a loop: they are integers again
 // before anything has them for a shape. Such lists are kept as the integers that they are.
-
-// floatLengths is a list of lengths, the batch's too, that are floats in the file.
-func floatLengths(t tensor.Tensor) value {
-	return value{v: graph.None, logits: graph.None, c: t, lengths: true}
-}
-
-func (x value) isLengths() bool { return x.lengths }
 
 // takesLengths reports whether a node makes floats of the length of the batch, or takes such.
 func (c *call) takesLengths(op string) bool {
@@ -40,7 +32,7 @@ func (c *call) joinLengths(op string) error {
 	case op == "Cast" && err == nil && d == tensor.I64 && c.in[0].lengths:
 		return c.store(op, []value{constant(c.in[0].c)})
 	case op == "Cast" && err == nil && d == tensor.F32 && !c.in[0].lengths:
-		return c.store(op, []value{floatLengths(c.cast(c.in[0].c, tensor.I64))})
+		return c.store(op, []value{floatLengths(castConstant(&c.Node, c.in[0].c, tensor.I64))})
 	case op == "Concat" && c.int("axis", 1) == 0:
 		return c.joinLists()
 	}

@@ -91,7 +91,7 @@ func castLike(c *call) []value {
 	case !c.has(1):
 		c.fail("operand 1 is absent")
 	case c.in[0].isConstant() && c.has(0): // beside a value, whose type it takes
-		return []value{constant(c.cast(c.in[0].c, c.in[1].dtype()))}
+		return []value{constant(castConstant(&c.Node, c.in[0].c, c.in[1].dtype()))}
 	}
 	return c.castTo(c.storedType(1))
 }

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bnctl/bnctl/graph"
@@ -18,13 +19,13 @@ const (
 // Shared is what all nodes of a file have in common.
 type Shared struct {
 	opset       int
-	batch       int64 // the length of the batch if the file fixes it, else 0
-	batchAsAxis bool  // something takes the file's batch of 1 for an axis like any other
-	foldBudget  int   // bytes that constants may still take that are computed
-	types       types // of the values of the graph
+	batch       int64      // the length of the batch if the file fixes it, else 0
+	batchAsAxis bool       // something takes the file's batch of 1 for an axis like any other
+	foldBudget  int        // bytes that constants may still take that are computed
+	types       valueTypes // of the values of the graph
 }
 
-type types interface{ Type(graph.Value) graph.Type }
+type valueTypes interface{ Type(graph.Value) graph.Type }
 
 // Node is one node of a file with its operands. The first error sticks: results after it are empty.
 type Node struct {
@@ -216,3 +217,6 @@ func (c *Node) concrete(v int64) int64 {
 	c.fail("%w", errLength)
 	return 1
 }
+
+// errLength refuses what depends on how long the batch is.
+var errLength = errors.New("computes with the length of the batch")

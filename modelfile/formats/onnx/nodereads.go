@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"fmt"
+	"github.com/bnctl/bnctl/tensor"
 	"slices"
 	"strings"
 
@@ -189,4 +191,36 @@ func (c *Node) fileRank(i int) int {
 // failOfEquation refuses an equation that does not fit its operands.
 func (c *Node) failOfEquation() {
 	c.fail("of the equation %.80q does not fit %s", c.text("equation", ""), problem.Plural(len(c.in), "operand"))
+}
+
+// resolve fills in a target shape of Reshape: 0 copies a length, unless it is
+// meant, and one -1 stands for what is left.
+func resolve(target []int64, from []int, zero bool) ([]int, error) {
+	n, rest, open := tensor.Count(from), 1, -1
+	if len(target) > tensor.MaxRank {
+		return nil, fmt.Errorf("a shape of rank %d", len(target))
+	}
+	shape := make([]int, len(target))
+	for i, t := range target {
+		switch {
+		case t == -1 && open < 0:
+			open = i
+			continue
+		case t == 0 && !zero && i < len(from):
+			t = int64(from[i])
+		}
+		if t < 0 || t > 1<<30 || t > 0 && rest > 1<<40/int(t) {
+			return nil, fmt.Errorf("the shape %v", target)
+		}
+		shape[i] = int(t)
+		rest *= shape[i]
+	}
+	if open >= 0 && rest > 0 && n%rest == 0 {
+		shape[open] = n / rest
+		rest = n
+	}
+	if rest != n {
+		return nil, fmt.Errorf("the shape %v for %v, which has %d elements", target, from, n)
+	}
+	return shape, nil
 }

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
@@ -27,19 +26,6 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
 		d = tensor.F32
 	}
 	r.types = append(r.types, models.FileType{Output: name, DType: d})
-}
-
-// dtype is the type that a value has in the file; all floats that are computed are f32.
-func (x value) dtype() tensor.DType {
-	switch {
-	case x.isConstant():
-		return x.c.DType
-	case x.truth:
-		return tensor.Bool
-	case x.integer:
-		return cmp.Or(x.kind, tensor.I64)
-	}
-	return tensor.F32
 }
 
 // fileTypeOf is the type of an output that is where the largest of the scores of an output is.

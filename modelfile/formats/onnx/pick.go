@@ -13,10 +13,7 @@ import (
 // Places of elements, which are integers in the file, are the same numbers as f32 here: the least of the
 // places that hold what is looked for.
 
-const (
-	maxPicks  = 256     // elements that a TopK picks
-	maxPlaces = 1 << 24 // f32 holds all positions below
-)
+const maxPicks = 256 // elements that a TopK picks
 
 // positions declares the numbers of an axis of a value of a shape, from 0, as they broadcast to it.
 func (c *call) positions(shape []int, axis int) graph.Value {

@@ -92,7 +92,7 @@ func (c *call) unpacked(x value, suffix string) value {
 // quantizeLinear is x/scale, rounded to the nearest, halves to the even number, moved by the zero point and
 // cut off where the integers end.
 func quantizeLinear(c *call) []value {
-	x, q := c.dynamic(0), c.quantisation(tensor.U8)
+	x, q := c.dynamic(0), readQuantisation(&c.Node, tensor.U8)
 	if c.err != nil || !c.usable(q) {
 		return nil
 	}
@@ -115,7 +115,7 @@ func quantizeLinear(c *call) []value {
 // dequantizeLinear is scale*(q - zero): a difference that is exact, and one rounded product.
 func dequantizeLinear(c *call) graph.Value {
 	c.dynamic(0)
-	x, q := c.in[0], c.quantisation(tensor.U8)
+	x, q := c.in[0], readQuantisation(&c.Node, tensor.U8)
 	if c.err != nil || !c.usable(q) {
 		return graph.None
 	}

@@ -55,34 +55,6 @@ type reader struct {
 	readers map[string][]*onnxpb.NodeProto // by a name, who takes it; nil before it is asked for
 }
 
-// value is what a name of ONNX stands for: rows of the graph, or a constant.
-type value struct {
-	v          graph.Value     // graph.None for a constant
-	c          tensor.Tensor   // the constant
-	file       *foreign.Tensor // the constant, still in the file
-	logits     graph.Value     // what a softmax made v of; graph.None otherwise
-	op         string          // the operator that made v
-	unbatched  bool            // the rows have the whole shape of the file, the batch being 1
-	batchAxis  batchAxis       // where the batch is in an unbatched value, unless it is 1
-	fromArgMax bool            // v are the scores that an ArgMax picks from, along their first axis
-	sequence   bool            // it is a list of values, items
-	items      []value         // of a sequence
-	picked     []int           // the shape of what it picks, for a sample
-	integer    bool            // v are integers in the file
-	kind       tensor.DType    // of the integers, where it is known
-	bytes      bool            // v are bytes of the graph: see quantise.go
-	within     *extent         // that the numbers do not leave, where it is known
-	truth      bool            // v is 0 and 1, where the file has truth values
-	grows      bool            // they are the integers c and, in row n, n times by more: see growing.go
-	by         int64           // what they grow by from row to row
-	lengths    bool            // c are lengths that are floats in the file: see lengths.go
-	added      string          // the constant that is a part of v already, which its only reader adds
-}
-
-func rows(v graph.Value) value       { return value{v: v, logits: graph.None} }
-func constant(t tensor.Tensor) value { return value{v: graph.None, c: t, logits: graph.None} }
-func (x value) isConstant() bool     { return x.v == graph.None && !x.grows && !x.lengths }
-
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
 	r := &reader{src: m.Graph, file: file,
 		shared:    &Shared{opset: opset, foldBudget: maxFolded + foldedTimes*size},

@@ -234,14 +234,14 @@ func (s *sketch) learn(name string) (operand, bool) {
 	}
 	_, err = r.model()
 	x, ok := r.values[name]
-	if moved := ok && x.unbatched && r.tracked(); err != nil && !moved { // as an output it is refused
+	if moved := ok && x.unbatched && r.shared.tracked(); err != nil && !moved { // as an output it is refused
 		return operand{}, false
 	}
-	o := operand{name: name, shape: slices.Clone(r.shapeOf(x)), constant: x.v == graph.None, dtype: tensor.F32}
+	o := operand{name: name, shape: slices.Clone(r.shared.shapeOf(x)), constant: x.v == graph.None, dtype: tensor.F32}
 	switch {
 	case !x.unbatched:
 		o.shape = append([]int{s.rows}, o.shape...)
-	case r.tracked():
+	case r.shared.tracked():
 		o.moved = &x.batchAxis
 		o.shape[o.moved.axis] *= s.rows
 	}

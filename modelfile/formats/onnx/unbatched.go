@@ -122,7 +122,7 @@ func (c *call) batchIsOne() bool { return c.unbatched || c.batch == 1 }
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
 	if c.tracked() {
-		target, _, _ = c.forOne(target) // its error was told by reshapedAxis
+		target, _, _ = shapeForOne(&c.Node, target) // its error was told by reshapedAxis
 	}
 	for i, n := range target {
 		if times, ok := element.TimesBatch(n); ok {

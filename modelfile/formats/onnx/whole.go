@@ -40,7 +40,7 @@ func (r *reader) constantOutput(name string) (graph.Value, error) {
 	c := &call{reader: r, Node: r.nodeOf(n), name: nodeName(n)}
 	c.in = []value{x}
 	if x.c.DType == tensor.Bool {
-		x.c = c.cast(x.c, tensor.F32)
+		x.c = castConstant(&c.Node, x.c, tensor.F32)
 	}
 	shape := x.c.Shape
 	if r.shared.batch == 1 && len(shape) > 0 && shape[0] == 1 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -17,55 +18,55 @@ func shortest(v float64) float64 {
 }
 
 func leakyRelu(c *call) graph.Value {
-	return c.node(graph.LeakyRelu, "", []graph.Value{c.dynamic(0)}, "alpha", shortest(c.float("alpha", 0.01)))
+	return c.node(graph.LeakyRelu, "", []graph.Value{c.Dynamic(0)}, "alpha", shortest(c.Float("alpha", 0.01)))
 }
 
 func elu(c *call) graph.Value {
-	return c.node(graph.Elu, "", []graph.Value{c.dynamic(0)}, "alpha", shortest(c.float("alpha", 1)))
+	return c.node(graph.Elu, "", []graph.Value{c.Dynamic(0)}, "alpha", shortest(c.Float("alpha", 1)))
 }
 
 // selu is gamma times an Elu.
 func selu(c *call) graph.Value {
-	v := c.node(graph.Elu, ".elu", []graph.Value{c.dynamic(0)}, "alpha",
-		shortest(c.float("alpha", 1.67326319217681884765625)))
-	gamma := shortest(c.float("gamma", 1.05070102214813232421875))
+	v := c.node(graph.Elu, ".elu", []graph.Value{c.Dynamic(0)}, "alpha",
+		shortest(c.Float("alpha", 1.67326319217681884765625)))
+	gamma := shortest(c.Float("gamma", 1.05070102214813232421875))
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", gamma)
 }
 
 func hardSigmoid(c *call) graph.Value {
-	alpha, beta := shortest(c.float("alpha", 0.2)), shortest(c.float("beta", 0.5))
+	alpha, beta := shortest(c.Float("alpha", 0.2)), shortest(c.Float("beta", 0.5))
 	if float32(alpha) == float32(1.0/6) {
 		alpha = 1.0 / 6
 	}
-	return c.node(graph.HardSigmoid, "", []graph.Value{c.dynamic(0)}, "alpha", alpha, "beta", beta)
+	return c.node(graph.HardSigmoid, "", []graph.Value{c.Dynamic(0)}, "alpha", alpha, "beta", beta)
 }
 
 // prelu has a slope per channel, or one for all. Since operator set 7 slopes
 // are aligned at the last axis; before, a list is one of channels.
 func prelu(c *call) graph.Value {
-	s := c.shape(0)
-	t, ok := c.constant(1)
+	s := c.Shape(0)
+	t, ok := c.Constant(1)
 	if !ok || len(s) == 0 {
-		c.fail("without constant slopes is not supported")
+		c.Fail("without constant slopes is not supported")
 		return graph.None
 	}
 	if t.Count() == 1 {
-		return c.node(graph.Prelu, "", []graph.Value{c.dynamic(0), c.repeated(1, s[0])})
+		return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.repeated(1, s[0])})
 	}
 	perChannel := append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...)
-	if shape := c.aligned(t.Shape, len(s)+1); c.opset >= 7 && !slices.Equal(shape, perChannel) {
+	if shape := c.aligned(t.Shape, len(s)+1); c.Opset >= 7 && !slices.Equal(shape, perChannel) {
 		return c.preluOf(s, shape)
 	}
-	return c.node(graph.Prelu, "", []graph.Value{c.dynamic(0), c.state(1, graph.Weight, s[0])})
+	return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.state(1, graph.Weight, s[0])})
 }
 
 // preluOf is relu(x) - slope*relu(-x), with slopes of any shape that broadcasts to that of x.
 func (c *call) preluOf(s, slopes []int) graph.Value {
-	if full, err := graph.Broadcast(s, slopes); c.err == nil && (err != nil || !slices.Equal(full, s)) {
-		c.fail("with slopes %v for %v", slopes, s)
+	if full, err := graph.Broadcast(s, slopes); c.Err == nil && (err != nil || !slices.Equal(full, s)) {
+		c.Fail("with slopes %v for %v", slopes, s)
 	}
-	up := c.node(graph.Relu, ".up", []graph.Value{c.dynamic(0)})
-	negative := c.node(graph.Affine, ".negative", []graph.Value{c.dynamic(0)}, "by", -1.0)
+	up := c.node(graph.Relu, ".up", []graph.Value{c.Dynamic(0)})
+	negative := c.node(graph.Affine, ".negative", []graph.Value{c.Dynamic(0)}, "by", -1.0)
 	down := c.node(graph.Relu, ".down", []graph.Value{negative})
 	down = c.node(graph.Mul, ".sloped", []graph.Value{down, c.state(1, graph.Weight, slopes...)})
 	return c.node(graph.Sub, "", []graph.Value{up, down})
@@ -73,42 +74,42 @@ func (c *call) preluOf(s, slopes []int) graph.Value {
 
 // repeated declares operand i, one number, as a weight of n equal ones.
 func (c *call) repeated(i, n int) graph.Value {
-	f := c.toF32(c.in[i].c)
-	if c.err != nil {
+	f := c.ToF32(c.In[i].Tensor)
+	if c.Err != nil {
 		return graph.None
 	}
-	return c.declare(c.n.Input[i], graph.Weight, tensor.Of(slices.Repeat(f.F32(), n), n))
+	return c.declare(c.Proto.Input[i], graph.Weight, tensor.Of(slices.Repeat(f.F32(), n), n))
 }
 
 // clips bounds by attributes up to operator set 10, by operands after.
-func clips(c *call) []value {
-	low, hasLow := c.scalar("min", 1)
-	high, hasHigh := c.scalar("max", 2)
+func clips(c *call) []node.Value {
+	low, hasLow := c.Scalar("min", 1)
+	high, hasHigh := c.Scalar("max", 2)
 	if !hasLow {
 		low = math.Inf(-1)
 	}
 	if !hasHigh {
 		high = math.Inf(1)
 	}
-	out := value{logits: graph.None, within: &extent{min(low, high), high}}
+	out := node.Value{Logits: graph.None, Within: &node.Extent{Least: min(low, high), Most: high}}
 	if low == 0 && high == 6 {
-		out.v = c.node(graph.Relu6, "", []graph.Value{c.dynamic(0)})
+		out.V = c.node(graph.Relu6, "", []graph.Value{c.Dynamic(0)})
 	} else {
-		out.v = c.node(graph.Clip, "", []graph.Value{c.dynamic(0)}, "min", shortest(low), "max", shortest(high))
+		out.V = c.node(graph.Clip, "", []graph.Value{c.Dynamic(0)}, "min", shortest(low), "max", shortest(high))
 	}
-	return []value{out}
+	return []node.Value{out}
 }
 
 func negate(c *call) graph.Value {
-	return c.node(graph.Affine, "", []graph.Value{c.dynamic(0)}, "by", -1.0)
+	return c.node(graph.Affine, "", []graph.Value{c.Dynamic(0)}, "by", -1.0)
 }
 
 // abs is relu(x) + relu(-x).
 func abs(c *call) graph.Value { return c.absolute("") }
 
 func (c *call) absolute(suffix string) graph.Value {
-	up := c.node(graph.Relu, ".up", []graph.Value{c.dynamic(0)})
-	negative := c.node(graph.Affine, ".negative", []graph.Value{c.dynamic(0)}, "by", -1.0)
+	up := c.node(graph.Relu, ".up", []graph.Value{c.Dynamic(0)})
+	negative := c.node(graph.Affine, ".negative", []graph.Value{c.Dynamic(0)}, "by", -1.0)
 	down := c.node(graph.Relu, ".down", []graph.Value{negative})
 	return c.node(graph.Add, suffix, []graph.Value{up, down})
 }
@@ -116,58 +117,58 @@ func (c *call) absolute(suffix string) graph.Value {
 // softsign is x/(1+|x|).
 func softsign(c *call) graph.Value {
 	under := c.node(graph.Affine, ".under", []graph.Value{c.absolute(".size")}, "add", 1.0)
-	return c.node(graph.Div, "", []graph.Value{c.dynamic(0), under})
+	return c.node(graph.Div, "", []graph.Value{c.Dynamic(0), under})
 }
 
 // overAxis adds a node along an axis. Up to operator set 12 the axis begins a
 // range: all axes from it on are one.
 func (c *call) overAxis(op graph.Op) graph.Value {
-	s := c.shape(0)
+	s := c.Shape(0)
 	def := -1
-	if c.opset < 13 {
+	if c.Opset < 13 {
 		def = 1
 	}
-	axis := c.axis(int64(c.int("axis", def)), len(s))
-	if c.err != nil || len(s) == 0 {
-		c.fail("of a scalar")
+	axis := c.Axis(int64(c.Int("axis", def)), len(s))
+	if c.Err != nil || len(s) == 0 {
+		c.Fail("of a scalar")
 		return graph.None
 	}
-	if c.opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
-		return c.node(op, "", []graph.Value{c.dynamic(0)}, "axis", axis)
+	if c.Opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
+		return c.node(op, "", []graph.Value{c.Dynamic(0)}, "axis", axis)
 	}
 	flat := append(slices.Clone(s[:axis]), tensor.Count(s[axis:]))
-	v := c.node(graph.Reshape, ".flat", []graph.Value{c.dynamic(0)}, "shape", flat)
+	v := c.node(graph.Reshape, ".flat", []graph.Value{c.Dynamic(0)}, "shape", flat)
 	v = c.node(op, ".over", []graph.Value{v}, "axis", axis)
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
 }
 
-func softmax(c *call) []value {
-	out := rows(c.overAxis(graph.Softmax))
-	if s := c.shape(0); len(s) == 1 {
-		out.logits = c.dynamic(0)
+func softmax(c *call) []node.Value {
+	out := node.Rows(c.overAxis(graph.Softmax))
+	if s := c.Shape(0); len(s) == 1 {
+		out.Logits = c.Dynamic(0)
 	}
-	return []value{out}
+	return []node.Value{out}
 }
 
 func logSoftmax(c *call) graph.Value { return c.overAxis(graph.LogSoftmax) }
 
 // celu is alpha * elu(x/alpha), elu with alpha 1.
 func celu(c *call) graph.Value {
-	alpha := shortest(c.float("alpha", 1))
-	if c.err == nil && !(alpha > 0) {
-		c.fail("alpha is %v, want more than 0", alpha)
+	alpha := shortest(c.Float("alpha", 1))
+	if c.Err == nil && !(alpha > 0) {
+		c.Fail("alpha is %v, want more than 0", alpha)
 	}
-	v := c.node(graph.Affine, ".in", []graph.Value{c.dynamic(0)}, "by", 1/alpha)
+	v := c.node(graph.Affine, ".in", []graph.Value{c.Dynamic(0)}, "by", 1/alpha)
 	v = c.node(graph.Elu, ".elu", []graph.Value{v}, "alpha", 1.0)
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", alpha)
 }
 
 // gelu is of the form with erf, or that with tanh.
 func gelu(c *call) graph.Value {
-	op, ok := map[string]graph.Op{"none": graph.Gelu, "tanh": graph.GeluTanh}[c.text("approximate", "none")]
+	op, ok := map[string]graph.Op{"none": graph.Gelu, "tanh": graph.GeluTanh}[c.Text("approximate", "none")]
 	if !ok {
-		c.fail("approximate is %.40q, want none or tanh", c.text("approximate", "none"))
+		c.Fail("approximate is %.40q, want none or tanh", c.Text("approximate", "none"))
 		return graph.None
 	}
-	return c.node(op, "", []graph.Value{c.dynamic(0)})
+	return c.node(op, "", []graph.Value{c.Dynamic(0)})
 }

@@ -10,47 +10,47 @@ import (
 
 // gather selects the indices of an axis that constants name; a scalar index drops the axis.
 func gather(c *call) graph.Value {
-	if c.has(1) && len(c.in) > 1 && !c.in[1].isConstant() {
-		c.fail("takes what places say that come from the input, which is not supported: end the file at the " +
+	if c.Has(1) && len(c.In) > 1 && !c.In[1].IsConstant() {
+		c.Fail("takes what places say that come from the input, which is not supported: end the file at the " +
 			"places and at what they are of, and take it behind it")
 		return graph.None
 	}
-	s := c.shape(0)
-	axis := c.axis(int64(c.int("axis", 0)), len(s))
-	if c.err != nil {
+	s := c.Shape(0)
+	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
+	if c.Err != nil {
 		return graph.None
 	}
-	index, at := c.indices(1, s[axis])
+	index, at := c.Indices(1, s[axis])
 	shape := slices.Concat(s[:axis], index.Shape, s[axis+1:])
-	if c.err != nil || len(index.Shape) == 1 {
-		return c.gatherAxis(c.dynamic(0), axis, at, "")
+	if c.Err != nil || len(index.Shape) == 1 {
+		return c.gatherAxis(c.Dynamic(0), axis, at, "")
 	}
-	v := c.gatherAxis(c.dynamic(0), axis, at, ".taken")
+	v := c.gatherAxis(c.Dynamic(0), axis, at, ".taken")
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
 // tile repeats a value along axes.
 func tile(c *call) graph.Value {
-	s := c.shape(0)
-	times, _ := c.list("repeats", 1)
-	if c.err == nil && len(times) != c.rank(0) {
-		c.fail("%d repeats for %d axes", len(times), c.rank(0))
+	s := c.Shape(0)
+	times, _ := c.List("repeats", 1)
+	if c.Err == nil && len(times) != c.Rank(0) {
+		c.Fail("%d repeats for %d axes", len(times), c.Rank(0))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	if !c.unbatched {
+	if !c.Unbatched {
 		if times[0] != 1 {
-			c.failAcrossBatch("repeats the batch %d times", times[0])
+			c.FailAcrossBatch("repeats the batch %d times", times[0])
 			return graph.None
 		}
 		times = times[1:]
 	}
-	x := c.dynamic(0)
+	x := c.Dynamic(0)
 	for a := range s {
-		n := c.concrete(times[a])
+		n := c.Concrete(times[a])
 		if n < 1 || n > maxIndices/int64(max(s[a], 1)) {
-			c.fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", element.Printed(times),
+			c.Fail("repeats are %s of %v, want at least 1 and at most %d elements of an axis", element.Printed(times),
 				s,
 				maxIndices)
 			return graph.None
@@ -65,12 +65,12 @@ func tile(c *call) graph.Value {
 // selectElements picks elements by constants, one for each element of the result.
 func selectElements(c *call) graph.Value {
 	return c.gatherFlat(func(s []int) ([]int, []int) {
-		axis := c.foldAxis(int64(c.int("axis", 0)), len(s))
-		if c.err != nil {
+		axis := c.FoldAxis(int64(c.Int("axis", 0)), len(s))
+		if c.Err != nil {
 			return nil, nil
 		}
-		index, offsets := c.indices(1, s[axis])
-		if !c.within(index.Shape, s, axis) {
+		index, offsets := c.Indices(1, s[axis])
+		if !c.Within(index.Shape, s, axis) {
 			return nil, nil
 		}
 		step := element.Strides(s)
@@ -88,32 +88,32 @@ func selectElements(c *call) graph.Value {
 
 // selectTuples picks blocks by tuples of constants.
 func selectTuples(c *call) graph.Value {
-	s, common := c.shape(0), c.int("batch_dims", 0)
-	if !c.unbatched {
-		c.failAcrossBatch("picks elements of every row by constants of its own")
+	s, common := c.Shape(0), c.Int("batch_dims", 0)
+	if !c.Unbatched {
+		c.FailAcrossBatch("picks elements of every row by constants of its own")
 	} else if common < 0 {
-		c.fail("batch_dims is %d", common)
+		c.Fail("batch_dims is %d", common)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	at, block := c.tuples(s, common)
-	if c.err == nil && (len(at) == 0 || block == 0) {
-		c.fail("of no element")
+	at, block := c.Tuples(s, common)
+	if c.Err == nil && (len(at) == 0 || block == 0) {
+		c.Fail("of no element")
 	} else if len(at) > maxIndices {
-		c.fail("of more than %d blocks is not supported", maxIndices)
+		c.Fail("of more than %d blocks is not supported", maxIndices)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	for k := range at {
 		at[k] /= block
 	}
-	index := c.in[1].c.Shape
+	index := c.In[1].Tensor.Shape
 	last := len(index) - 1
 	behind := s[common+index[last]:]
 	blocks := append([]int{tensor.Count(s[:common+index[last]])}, behind...)
-	v := c.node(graph.Reshape, ".blocks", []graph.Value{c.dynamic(0)}, "shape", blocks)
+	v := c.node(graph.Reshape, ".blocks", []graph.Value{c.Dynamic(0)}, "shape", blocks)
 	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(v, 0, at, ".taken")}, "shape",
 		slices.Concat(index[:last], behind))
 }
@@ -121,19 +121,19 @@ func selectTuples(c *call) graph.Value {
 // gatherFlat picks elements that lie anywhere in operand 0: offsets says where, of
 // those in the order of its shape, and which shape they make.
 func (c *call) gatherFlat(offsets func(from []int) (at, shape []int)) graph.Value {
-	if !c.unbatched {
-		c.failAcrossBatch("picks elements of every row by constants of its own")
+	if !c.Unbatched {
+		c.FailAcrossBatch("picks elements of every row by constants of its own")
 		return graph.None
 	}
-	s := c.shape(0)
+	s := c.Shape(0)
 	at, shape := offsets(s)
 	switch n := tensor.Count(s); {
-	case c.err == nil && len(at) == 0:
-		c.fail("of no element")
-	case c.err == nil && len(at) > maxIndices:
-		c.fail("of more than %d elements is not supported", maxIndices)
-	case c.err == nil:
-		v := c.node(graph.Reshape, ".flat", []graph.Value{c.dynamic(0)}, "shape", []int{n})
+	case c.Err == nil && len(at) == 0:
+		c.Fail("of no element")
+	case c.Err == nil && len(at) > maxIndices:
+		c.Fail("of more than %d elements is not supported", maxIndices)
+	case c.Err == nil:
+		v := c.node(graph.Reshape, ".flat", []graph.Value{c.Dynamic(0)}, "shape", []int{n})
 		return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(v, 0, at, ".taken")}, "shape", shape)
 	}
 	return graph.None
@@ -141,38 +141,38 @@ func (c *call) gatherFlat(offsets func(from []int) (at, shape []int)) graph.Valu
 
 // firstShape returns the shape of the rows of the first operand that has rows.
 func (c *call) firstShape() []int {
-	for _, x := range c.in {
-		if !x.isConstant() {
-			return c.shapeOf(x)
+	for _, x := range c.In {
+		if !x.IsConstant() {
+			return c.ShapeOf(x)
 		}
 	}
-	c.fail("has no operand that is computed from the input")
+	c.Fail("has no operand that is computed from the input")
 	return nil
 }
 
 // value returns operand i as rows, whose rank is that of the other operands: a
 // constant becomes the same in every row.
 func (c *call) value(i, rank int) graph.Value {
-	if i < len(c.in) && c.has(i) && c.in[i].isConstant() {
-		shape := c.in[i].c.Shape
-		if !c.unbatched {
+	if i < len(c.In) && c.Has(i) && c.In[i].IsConstant() {
+		shape := c.In[i].Tensor.Shape
+		if !c.Unbatched {
 			shape = c.aligned(shape, rank+1)
 		}
-		if c.err != nil {
+		if c.Err != nil {
 			return graph.None
 		}
 		return c.inRows(i, shape)
 	}
-	return c.dynamic(i)
+	return c.Dynamic(i)
 }
 
 // inRows adds the constant i to zeros of the rows: what is put in front of some
 // value and cut off again, whatever that value is.
 func (c *call) inRows(i int, shape []int) graph.Value {
 	from := graph.None
-	for _, x := range c.in {
-		if !x.isConstant() {
-			from = x.v
+	for _, x := range c.In {
+		if !x.IsConstant() {
+			from = x.V
 			break
 		}
 	}
@@ -181,12 +181,12 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 
 // everyRow is a constant in every row of a value, broadcast to a shape.
 func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	s := c.g.Type(from).Shape
 	if tensor.Count(s) == 0 {
-		c.fail("beside a value without elements is not supported")
+		c.Fail("beside a value without elements is not supported")
 		return graph.None
 	}
 	if len(s) > 0 {

@@ -44,7 +44,7 @@ func TestAttributes(t *testing.T) {
 		if makers[op] == nil && !integer && !slices.Contains(anywhere, op) {
 			refused = strings.TrimPrefix(refused+"; "+ofConstants, "; ")
 		}
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |\n", op, k.honoured, refused, k.irrelevant))
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |\n", op, k.Honoured, refused, k.Irrelevant))
 	}
 	for op := range operators {
 		if _, ok := attributes[op]; !ok {

@@ -1,11 +1,13 @@
 package onnx
 
+import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
+
 // axisRules is the closed list of operators that take values which have their batch anywhere: where
 // it is in their results.
-var axisRules map[string]func(*Node) (batchAxis, error)
+var axisRules map[string]func(*node.Node) (node.BatchAxis, error)
 
 func init() { // the rules refer to the table's users
-	axisRules = map[string]func(*Node) (batchAxis, error){
+	axisRules = map[string]func(*node.Node) (node.BatchAxis, error){
 		"Reshape": reshapedAxis, "Flatten": flattenedAxis, "Transpose": transposedAxis,
 		"Squeeze": squeezedAxis, "Unsqueeze": unsqueezedAxis, "Expand": expandedAxis,
 		"Gather": gatheredAxis, "GatherND": tuplesAxis,
@@ -26,7 +28,7 @@ func init() { // the rules refer to the table's users
 		"Abs", "Softsign", "Sign", "Floor", "Ceil", "Round", "IsNaN", "IsInf", "Not", "Identity", "Cast",
 		"CastLike", "Dropout", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
 		"ThresholdedRelu", "Shrink", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"} {
-		axisRules[op] = func(c *Node) (batchAxis, error) { return c.in[0].batchAxis, nil }
+		axisRules[op] = func(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil }
 	}
 	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Sum", "Mean", "Max", "Min", "Where", "Pow", "Equal",
 		"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Mod"} {
@@ -35,32 +37,32 @@ func init() { // the rules refer to the table's users
 }
 
 // batchAxisAfter returns where the batch is in the results of a node whose operands are unbatched.
-func batchAxisAfter(c *Node, op string) (batchAxis, error) {
+func batchAxisAfter(c *node.Node, op string) (node.BatchAxis, error) {
 	rule := axisRules[op]
-	if rule == nil || c.opset < 7 && c.attribute("axis") != nil && c.int("broadcast", 0) != 0 {
-		return batchAxis{}, errMixes
+	if rule == nil || c.Opset < 7 && c.Attribute("axis") != nil && c.Int("broadcast", 0) != 0 {
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	p, err := rule(c)
-	if c.err != nil {
-		err = c.err
+	if c.Err != nil {
+		err = c.Err
 	}
 	return p, err
 }
 
 // resolveBatch gives results their batchAxis; where that is the first axis the batch is that of the
 // rows again.
-func (c *call) resolveBatch(out []value, p batchAxis) {
-	if c.err != nil {
+func (c *call) resolveBatch(out []node.Value, p node.BatchAxis) {
+	if c.Err != nil {
 		return
 	}
 	for i := range out {
-		if out[i].isConstant() {
+		if out[i].IsConstant() {
 			continue
 		}
-		out[i].batchAxis = p
-		if p == ofRows {
-			out[i].v = c.withoutFirst(out[i].v)
+		out[i].BatchAxis = p
+		if p == node.OfRows {
+			out[i].V = c.withoutFirst(out[i].V)
 		}
 	}
-	c.unbatched = p != ofRows
+	c.Unbatched = p != node.OfRows
 }

@@ -92,7 +92,7 @@ func TestFixedBatch(t *testing.T) {
 
 // TestLengthOfBatch: arithmetic with the length N of the batch is exact or refused.
 func TestLengthOfBatch(t *testing.T) {
-	c := &Node{Shared: &Shared{}, n: &onnxpb.NodeProto{}}
+	c := &Node{Shared: &Shared{}, Proto: &onnxpb.NodeProto{}}
 	n := batchTimes
 	for _, x := range []struct{ got, want int64 }{
 		{addIntegers(c, n(2), n(3)), n(5)}, {addIntegers(c, n(2), 0), n(2)}, {addIntegers(c, 0, n(2)), n(2)},
@@ -104,8 +104,8 @@ func TestLengthOfBatch(t *testing.T) {
 		{int64(compareIntegers(c, n(2), 1)), 1}, {int64(compareIntegers(c, 1, n(2))), -1},
 		{int64(compareIntegers(c, n(2), n(2))), 0},
 	} {
-		if x.got != x.want || c.err != nil {
-			t.Errorf("%d, want %d; %v", x.got, x.want, c.err)
+		if x.got != x.want || c.Err != nil {
+			t.Errorf("%d, want %d; %v", x.got, x.want, c.Err)
 		}
 	}
 	for name, f := range map[string]func() int64{
@@ -116,8 +116,8 @@ func TestLengthOfBatch(t *testing.T) {
 		"min(N,2)": func() int64 { return smallerInteger(c, n(1), 2) },
 		"too many": func() int64 { return multiplyIntegers(c, n(1<<20), 1<<20) },
 	} {
-		c.err = nil
-		if f(); c.err == nil {
+		c.Err = nil
+		if f(); c.Err == nil {
 			t.Errorf("%s is computed", name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -11,96 +12,96 @@ import (
 
 // alignedAxis is that of operands that broadcast, aligned at their last axes: values have the batch
 // at one axis, constants the length 1 there.
-func alignedAxis(c *Node) (batchAxis, error) { return alignedAxisTo(c, 0) }
+func alignedAxis(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
 // alignedAxisTo is alignedAxis where the last axes, as many as behind says, are not aligned.
-func alignedAxisTo(c *Node, behind int) (batchAxis, error) {
-	rank, end, found := 0, 0, batchAxis{}
-	for i, x := range c.in {
-		s := c.fileShapeOf(i)
+func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
+	rank, end, found := 0, 0, node.BatchAxis{}
+	for i, x := range c.In {
+		s := c.FileShapeOf(i)
 		rank = max(rank, len(s))
-		if x.isConstant() {
+		if x.IsConstant() {
 			continue
 		}
-		at := len(s) - x.batchAxis.axis
-		if at <= behind || end != 0 && (end != at || !found.as(x.batchAxis)) {
-			return batchAxis{}, errMixes
+		at := len(s) - x.BatchAxis.Axis
+		if at <= behind || end != 0 && (end != at || !found.As(x.BatchAxis)) {
+			return node.BatchAxis{}, node.ErrMixes
 		}
-		end, found = at, x.batchAxis
+		end, found = at, x.BatchAxis
 	}
-	for i, x := range c.in {
-		if s := c.fileShapeOf(i); c.has(i) && x.isConstant() && len(s) >= end && s[len(s)-end] != 1 {
-			return batchAxis{}, errMixes
+	for i, x := range c.In {
+		if s := c.FileShapeOf(i); c.Has(i) && x.IsConstant() && len(s) >= end && s[len(s)-end] != 1 {
+			return node.BatchAxis{}, node.ErrMixes
 		}
 	}
-	found.axis = rank - end
+	found.Axis = rank - end
 	return found, nil
 }
 
 // besideAxis is that of an operator that works along an axis, and on each of its elements.
-func besideAxis(c *Node) (batchAxis, error) {
+func besideAxis(c *node.Node) (node.BatchAxis, error) {
 	def := 0
-	if c.n.OpType == "LpNormalization" {
+	if c.Proto.OpType == "LpNormalization" {
 		def = -1
 	}
-	if p := c.in[0].batchAxis; c.axisOf("axis", def) != p.axis {
+	if p := c.In[0].BatchAxis; c.AxisOf("axis", def) != p.Axis {
 		return p, nil
 	}
-	return batchAxis{}, errMixes
+	return node.BatchAxis{}, node.ErrMixes
 }
 
 // quantisedAxis: a scale may be that of an index of an axis.
-func quantisedAxis(c *Node) (batchAxis, error) {
-	if p := c.in[0].batchAxis; !c.scalesAxis() || c.axisOf("axis", 1) != p.axis {
+func quantisedAxis(c *node.Node) (node.BatchAxis, error) {
+	if p := c.In[0].BatchAxis; !c.ScalesAxis() || c.AxisOf("axis", 1) != p.Axis {
 		return p, nil
 	}
-	return batchAxis{}, errMixes
+	return node.BatchAxis{}, node.ErrMixes
 }
 
 // softmaxAxis: up to operator set 12 the axis begins a range.
-func softmaxAxis(c *Node) (batchAxis, error) {
-	if c.opset >= 13 {
-		if p := c.in[0].batchAxis; c.axisOf("axis", -1) != p.axis {
+func softmaxAxis(c *node.Node) (node.BatchAxis, error) {
+	if c.Opset >= 13 {
+		if p := c.In[0].BatchAxis; c.AxisOf("axis", -1) != p.Axis {
 			return p, nil
 		}
-	} else if p := c.in[0].batchAxis; c.axisOf("axis", 1) > p.axis {
+	} else if p := c.In[0].BatchAxis; c.AxisOf("axis", 1) > p.Axis {
 		return p, nil
 	}
-	return batchAxis{}, errMixes
+	return node.BatchAxis{}, node.ErrMixes
 }
 
-func layerNormAxis(c *Node) (batchAxis, error) {
-	p := c.in[0].batchAxis
-	for i := 1; i < len(c.in); i++ {
-		if !c.in[i].isConstant() || c.has(i) && tensor.Count(c.in[i].c.Shape) != tensor.Count(
-			c.shape(0)[c.axisOf("axis", -1):]) {
-			return batchAxis{}, errMixes
+func layerNormAxis(c *node.Node) (node.BatchAxis, error) {
+	p := c.In[0].BatchAxis
+	for i := 1; i < len(c.In); i++ {
+		if !c.In[i].IsConstant() || c.Has(i) && tensor.Count(c.In[i].Tensor.Shape) != tensor.Count(
+			c.Shape(0)[c.AxisOf("axis", -1):]) {
+			return node.BatchAxis{}, node.ErrMixes
 		}
 	}
-	if c.axisOf("axis", -1) > p.axis {
+	if c.AxisOf("axis", -1) > p.Axis {
 		return p, nil
 	}
-	return batchAxis{}, errMixes
+	return node.BatchAxis{}, node.ErrMixes
 }
 
-func reducedAxis(c *Node) (batchAxis, error) {
-	p, rank := c.in[0].batchAxis, len(c.shape(0))
-	axes, ok := c.list("axes", 1)
+func reducedAxis(c *node.Node) (node.BatchAxis, error) {
+	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
+	axes, ok := c.List("axes", 1)
 	if !ok || len(axes) == 0 {
-		if c.int("noop_with_empty_axes", 0) != 0 {
+		if c.Int("noop_with_empty_axes", 0) != 0 {
 			return p, nil
 		}
-		return batchAxis{}, errMixes
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	gone := make([]bool, rank)
 	for _, a := range axes {
-		gone[c.foldAxis(a, rank)] = true
+		gone[c.FoldAxis(a, rank)] = true
 	}
-	if c.err != nil || gone[p.axis] {
-		return batchAxis{}, errMixes
+	if c.Err != nil || gone[p.Axis] {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	if c.int("keepdims", 1) == 0 {
-		p.axis -= count(gone[:p.axis])
+	if c.Int("keepdims", 1) == 0 {
+		p.Axis -= count(gone[:p.Axis])
 	}
 	return p, nil
 }
@@ -115,223 +116,223 @@ func count(l []bool) (n int) {
 	return n
 }
 
-func transposedAxis(c *Node) (batchAxis, error) {
-	p := c.in[0].batchAxis
-	p.axis = slices.Index(c.permutation(len(c.shape(0))), p.axis)
+func transposedAxis(c *node.Node) (node.BatchAxis, error) {
+	p := c.In[0].BatchAxis
+	p.Axis = slices.Index(c.Permutation(len(c.Shape(0))), p.Axis)
 	return p, nil
 }
 
-func unsqueezedAxis(c *Node) (batchAxis, error) {
-	p := c.in[0].batchAxis
-	axes, _ := c.list("axes", 1)
-	rank := len(c.shape(0)) + len(axes)
+func unsqueezedAxis(c *node.Node) (node.BatchAxis, error) {
+	p := c.In[0].BatchAxis
+	axes, _ := c.List("axes", 1)
+	rank := len(c.Shape(0)) + len(axes)
 	isNew := make([]bool, rank)
 	for _, a := range axes {
-		isNew[c.foldAxis(a, rank)] = true
+		isNew[c.FoldAxis(a, rank)] = true
 	}
-	if c.err != nil || count(isNew) != len(axes) {
-		return batchAxis{}, errMixes
+	if c.Err != nil || count(isNew) != len(axes) {
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	old := -1
 	for a, yes := range isNew {
 		if !yes {
 			old++
 		}
-		if old == p.axis {
-			p.axis = a
+		if old == p.Axis {
+			p.Axis = a
 			break
 		}
 	}
 	return p, nil
 }
 
-func squeezedAxis(c *Node) (batchAxis, error) {
-	p := c.in[0].batchAxis
-	axes, given := c.squeezed()
+func squeezedAxis(c *node.Node) (node.BatchAxis, error) {
+	p := c.In[0].BatchAxis
+	axes, given := c.Squeezed()
 	if !given {
-		return batchAxis{}, errMixes
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	drop := c.dropped(c.shape(0), axes, given)
-	if c.err != nil || drop[p.axis] {
-		return batchAxis{}, errMixes
+	drop := c.Dropped(c.Shape(0), axes, given)
+	if c.Err != nil || drop[p.Axis] {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	p.axis -= count(drop[:p.axis])
+	p.Axis -= count(drop[:p.Axis])
 	return p, nil
 }
 
 // expandedAxis: the length at the batch's axis is 1, or that which it has.
-func expandedAxis(c *Node) (batchAxis, error) {
-	p, s := c.in[0].batchAxis, c.shape(0)
-	l, _ := c.list("shape", 1)
+func expandedAxis(c *node.Node) (node.BatchAxis, error) {
+	p, s := c.In[0].BatchAxis, c.Shape(0)
+	l, _ := c.List("shape", 1)
 	more := len(l) - len(s)
 	for i, n := range l {
 		times, ok := element.TimesBatch(n)
-		here := i == p.axis+more
-		if here && n != 1 && times != int64(p.outer*p.inner) || !here && ok {
-			return batchAxis{}, errMixes
+		here := i == p.Axis+more
+		if here && n != 1 && times != int64(p.Outer*p.Inner) || !here && ok {
+			return node.BatchAxis{}, node.ErrMixes
 		}
 	}
-	p.axis += max(more, 0)
+	p.Axis += max(more, 0)
 	return p, nil
 }
 
-func gatheredAxis(c *Node) (batchAxis, error) {
-	if !c.in[len(c.in)-1].isConstant() || c.in[0].isConstant() {
-		return batchAxis{}, errMixes
+func gatheredAxis(c *node.Node) (node.BatchAxis, error) {
+	if !c.In[len(c.In)-1].IsConstant() || c.In[0].IsConstant() {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	p := c.in[0].batchAxis
-	axis := c.axisOf("axis", 0)
-	if axis == p.axis {
-		return batchAxis{}, errMixes
+	p := c.In[0].BatchAxis
+	axis := c.AxisOf("axis", 0)
+	if axis == p.Axis {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	if axis < p.axis {
-		p.axis += len(c.in[1].c.Shape) - 1
+	if axis < p.Axis {
+		p.Axis += len(c.In[1].Tensor.Shape) - 1
 	}
 	return p, nil
 }
 
 // tuplesAxis: the batch is behind the axes of which tuples say what is taken.
-func tuplesAxis(c *Node) (batchAxis, error) {
-	p, index := c.in[0].batchAxis, c.in[len(c.in)-1]
-	if len(c.in) != 2 || !index.isConstant() || c.in[0].isConstant() || len(index.c.Shape) == 0 {
-		return batchAxis{}, errMixes
+func tuplesAxis(c *node.Node) (node.BatchAxis, error) {
+	p, index := c.In[0].BatchAxis, c.In[len(c.In)-1]
+	if len(c.In) != 2 || !index.IsConstant() || c.In[0].IsConstant() || len(index.Tensor.Shape) == 0 {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	rank := len(index.c.Shape) - 1
-	named := c.int("batch_dims", 0) + index.c.Shape[rank]
-	if p.axis < named {
-		return batchAxis{}, errMixes
+	rank := len(index.Tensor.Shape) - 1
+	named := c.Int("batch_dims", 0) + index.Tensor.Shape[rank]
+	if p.Axis < named {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	p.axis += rank - named
+	p.Axis += rank - named
 	return p, nil
 }
 
-func concatAxis(c *Node) (batchAxis, error) {
+func concatAxis(c *node.Node) (node.BatchAxis, error) {
 	p, err := alignedAxis(c)
-	if err != nil || slices.ContainsFunc(c.in, value.isConstant) || c.axisOf("axis", 0) == p.axis {
-		return batchAxis{}, errMixes
+	if err != nil || slices.ContainsFunc(c.In, node.Value.IsConstant) || c.AxisOf("axis", 0) == p.Axis {
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	return p, nil
 }
 
 // slicedAxis: the batch's axis may be named where all of it is taken.
-func slicedAxis(c *Node) (batchAxis, error) {
-	p, rank := c.in[0].batchAxis, len(c.shape(0))
-	starts, _ := c.list("starts", 1)
-	ends, _ := c.list("ends", 2)
-	axes, named := c.list("axes", 3)
-	steps, stepped := c.list("steps", 4)
+func slicedAxis(c *node.Node) (node.BatchAxis, error) {
+	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
+	starts, _ := c.List("starts", 1)
+	ends, _ := c.List("ends", 2)
+	axes, named := c.List("axes", 3)
+	steps, stepped := c.List("steps", 4)
 	for i := range starts {
 		a := i
 		if named && i < len(axes) {
-			a = c.foldAxis(axes[i], rank)
+			a = c.FoldAxis(axes[i], rank)
 		}
 		all := i < len(ends) && starts[i] == 0 && ends[i] >= 1<<31-1 &&
 			(!stepped || i < len(steps) && steps[i] == 1)
-		if a == p.axis && !all {
-			return batchAxis{}, errMixes
+		if a == p.Axis && !all {
+			return node.BatchAxis{}, node.ErrMixes
 		}
 	}
 	return p, nil
 }
 
 // productAxis: the batch is a leading axis of both operands, or an axis of positions of one.
-func productAxis(c *Node) (batchAxis, error) {
-	if len(c.in) != 2 {
-		return batchAxis{}, errMixes
+func productAxis(c *node.Node) (node.BatchAxis, error) {
+	if len(c.In) != 2 {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	s, t := c.fileShapeOf(0), c.fileShapeOf(1)
-	a, b := c.in[0], c.in[1]
+	s, t := c.FileShapeOf(0), c.FileShapeOf(1)
+	a, b := c.In[0], c.In[1]
 	switch {
 	case len(s) < 2 || len(t) < 1:
-	case b.isConstant() && len(t) <= 2 && a.batchAxis.axis < len(s)-1:
-		return a.batchAxis, nil
+	case b.IsConstant() && len(t) <= 2 && a.BatchAxis.Axis < len(s)-1:
+		return a.BatchAxis, nil
 	case len(t) < 2:
-	case b.isConstant() && a.batchAxis.axis == len(s)-2 && tensor.Count(t[:len(t)-2]) == 1:
-		p := a.batchAxis
-		p.axis += max(len(t)-len(s), 0)
+	case b.IsConstant() && a.BatchAxis.Axis == len(s)-2 && tensor.Count(t[:len(t)-2]) == 1:
+		p := a.BatchAxis
+		p.Axis += max(len(t)-len(s), 0)
 		return p, nil
-	case a.isConstant() && b.batchAxis.axis == len(t)-1 && tensor.Count(s[:len(s)-2]) == 1:
-		p := b.batchAxis
-		p.axis += max(len(s)-len(t), 0)
+	case a.IsConstant() && b.BatchAxis.Axis == len(t)-1 && tensor.Count(s[:len(s)-2]) == 1:
+		p := b.BatchAxis
+		p.Axis += max(len(s)-len(t), 0)
 		return p, nil
 	default:
 		return alignedAxisTo(c, 2)
 	}
-	return batchAxis{}, errMixes
+	return node.BatchAxis{}, node.ErrMixes
 }
 
 // gemmAxis: rows of the left matrix.
-func gemmAxis(c *Node) (batchAxis, error) {
-	for i, x := range c.in[1:] {
-		s := x.c.Shape
-		if !x.isConstant() || i == 1 && c.has(2) && len(s) > 1 && s[len(s)-2] != 1 {
-			return batchAxis{}, errMixes
+func gemmAxis(c *node.Node) (node.BatchAxis, error) {
+	for i, x := range c.In[1:] {
+		s := x.Tensor.Shape
+		if !x.IsConstant() || i == 1 && c.Has(2) && len(s) > 1 && s[len(s)-2] != 1 {
+			return node.BatchAxis{}, node.ErrMixes
 		}
 	}
-	p, at := c.in[0].batchAxis, 0
-	if c.int("transA", 0) != 0 {
+	p, at := c.In[0].BatchAxis, 0
+	if c.Int("transA", 0) != 0 {
 		at = 1
 	}
-	if p.axis != at {
-		return batchAxis{}, errMixes
+	if p.Axis != at {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	p.axis = 0
+	p.Axis = 0
 	return p, nil
 }
 
 // einsumAxis: one letter stands for the batch's axis in all values, in the result, and in no constant
 // but as a length of 1.
-func einsumAxis(c *Node) (batchAxis, error) {
-	terms, result, ok := c.letters()
+func einsumAxis(c *node.Node) (node.BatchAxis, error) {
+	terms, result, ok := c.Letters()
 	if !ok {
-		return batchAxis{}, errMixes
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	letter, p := byte(0), batchAxis{}
-	for i, x := range c.in {
-		if len(terms[i]) != len(c.fileShapeOf(i)) {
-			return batchAxis{}, errMixes
+	letter, p := byte(0), node.BatchAxis{}
+	for i, x := range c.In {
+		if len(terms[i]) != len(c.FileShapeOf(i)) {
+			return node.BatchAxis{}, node.ErrMixes
 		}
-		if x.isConstant() {
+		if x.IsConstant() {
 			continue
 		}
-		here := terms[i][x.batchAxis.axis]
-		if letter != 0 && (here != letter || !p.as(x.batchAxis)) {
-			return batchAxis{}, errMixes
+		here := terms[i][x.BatchAxis.Axis]
+		if letter != 0 && (here != letter || !p.As(x.BatchAxis)) {
+			return node.BatchAxis{}, node.ErrMixes
 		}
-		letter, p = here, x.batchAxis
+		letter, p = here, x.BatchAxis
 	}
-	for i, x := range c.in {
+	for i, x := range c.In {
 		if n := len(slices.DeleteFunc([]byte(terms[i]), func(b byte) bool { return b != letter })); n > 1 ||
-			x.isConstant() && n > 0 {
-			return batchAxis{}, errMixes
+			x.IsConstant() && n > 0 {
+			return node.BatchAxis{}, node.ErrMixes
 		}
 	}
-	if p.axis = slices.Index([]byte(result), letter); p.axis < 0 {
-		return batchAxis{}, errMixes
+	if p.Axis = slices.Index([]byte(result), letter); p.Axis < 0 {
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	return p, nil
 }
 
 // setAxis: the batch is behind the axes that tuples name, in the value and in what is set.
-func setAxis(c *Node) (batchAxis, error) {
-	if len(c.in) != 3 || c.in[0].isConstant() || !c.in[1].isConstant() || len(c.in[1].c.Shape) == 0 {
-		return batchAxis{}, errMixes
+func setAxis(c *node.Node) (node.BatchAxis, error) {
+	if len(c.In) != 3 || c.In[0].IsConstant() || !c.In[1].IsConstant() || len(c.In[1].Tensor.Shape) == 0 {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	p, index := c.in[0].batchAxis, c.in[1].c.Shape
+	p, index := c.In[0].BatchAxis, c.In[1].Tensor.Shape
 	rank := len(index) - 1
-	at := p.axis - index[rank] + rank // of what is set
-	x, s := c.in[2], c.fileShapeOf(2)
-	if p.axis < index[rank] || at >= len(s) || x.isConstant() && s[at] != 1 ||
-		!x.isConstant() && (x.batchAxis.axis != at || !p.as(x.batchAxis)) {
-		return batchAxis{}, errMixes
+	at := p.Axis - index[rank] + rank // of what is set
+	x, s := c.In[2], c.FileShapeOf(2)
+	if p.Axis < index[rank] || at >= len(s) || x.IsConstant() && s[at] != 1 ||
+		!x.IsConstant() && (x.BatchAxis.Axis != at || !p.As(x.BatchAxis)) {
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	return p, nil
 }
 
 // triangleAxis: the batch is in front of the matrices.
-func triangleAxis(c *Node) (batchAxis, error) {
-	if p := c.in[0].batchAxis; !c.in[0].isConstant() && p.axis < len(c.shape(0))-2 {
+func triangleAxis(c *node.Node) (node.BatchAxis, error) {
+	if p := c.In[0].BatchAxis; !c.In[0].IsConstant() && p.Axis < len(c.Shape(0))-2 {
 		return p, nil
 	}
-	return batchAxis{}, errMixes
+	return node.BatchAxis{}, node.ErrMixes
 }

@@ -6,17 +6,18 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // shapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
 // has N in it: the one that the file computed from N or copies, or else -1.
-func shapeForOne(c *Node, target []int64) (one []int64, axis int, err error) {
+func shapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
-	zero, s := c.int("allowzero", 0) != 0, c.shape(0)
+	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)
 	for i, n := range target {
 		times, ok := element.TimesBatch(n)
-		copied := n == 0 && !zero && i == c.in[0].batchAxis.axis
+		copied := n == 0 && !zero && i == c.In[0].BatchAxis.Axis
 		if ok {
 			one[i] = times
 		} else if copied && i < len(s) {
@@ -26,36 +27,36 @@ func shapeForOne(c *Node, target []int64) (one []int64, axis int, err error) {
 			continue
 		}
 		if axis >= 0 {
-			return nil, 0, errMixes
+			return nil, 0, node.ErrMixes
 		}
 		axis = i
 	}
-	if axis < 0 && c.batch > 1 {
+	if axis < 0 && c.Batch > 1 {
 		return shapeForFixed(c, target)
 	}
 	if axis < 0 {
 		axis = slices.Index(one, -1)
 	}
 	if axis < 0 {
-		err = errMixes
+		err = node.ErrMixes
 	}
 	return one, axis, err
 }
 
 // shapeForFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of the
 // axis along which an element of the next row lies.
-func shapeForFixed(c *Node, target []int64) (one []int64, axis int, err error) {
-	p, from := c.in[0].batchAxis, slices.Clone(c.shape(0))
-	next := p.inner * tensor.Count(from[p.axis+1:])
-	from[p.axis] *= int(c.batch)
-	full, err := resolve(target, from, c.int("allowzero", 0) != 0)
+func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
+	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
+	next := p.Inner * tensor.Count(from[p.Axis+1:])
+	from[p.Axis] *= int(c.Batch)
+	full, err := node.Resolve(target, from, c.Int("allowzero", 0) != 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	behind := 1
 	for axis, n := range slices.Backward(full) {
-		if next < behind*n && n%int(c.batch) == 0 {
-			full[axis] /= int(c.batch)
+		if next < behind*n && n%int(c.Batch) == 0 {
+			full[axis] /= int(c.Batch)
 			return element.Widened(full), axis, nil
 		} else if next < behind*n {
 			break
@@ -66,44 +67,44 @@ func shapeForFixed(c *Node, target []int64) (one []int64, axis int, err error) {
 }
 
 // reshapedAxis: N keeps what is in front of it and behind it.
-func reshapedAxis(c *Node) (batchAxis, error) {
-	target, ok := c.list("shape", 1)
-	if !ok || c.err != nil {
-		return batchAxis{}, errMixes
+func reshapedAxis(c *node.Node) (node.BatchAxis, error) {
+	target, ok := c.List("shape", 1)
+	if !ok || c.Err != nil {
+		return node.BatchAxis{}, node.ErrMixes
 	}
-	p, from := c.in[0].batchAxis, c.shape(0)
+	p, from := c.In[0].BatchAxis, c.Shape(0)
 	one, axis, err := shapeForOne(c, target)
 	if err != nil {
-		return batchAxis{}, err
+		return node.BatchAxis{}, err
 	}
-	to, err := resolve(one, from, c.int("allowzero", 0) != 0)
+	to, err := node.Resolve(one, from, c.Int("allowzero", 0) != 0)
 	if err != nil {
-		return batchAxis{}, err
+		return node.BatchAxis{}, err
 	}
 	return batchAxisIn(c, to, axis, p, from)
 }
 
 // batchAxisIn is where the batch of a shape is in another shape of as many elements, at an axis.
-func batchAxisIn(c *Node, to []int, axis int, p batchAxis, from []int) (batchAxis, error) {
-	inner, behind := p.inner*tensor.Count(from[p.axis+1:]), tensor.Count(to[axis+1:])
+func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
+	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])
 	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {
-		return batchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
+		return node.BatchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
 	}
 	inner /= behind
-	return batchAxis{axis, to[axis] / inner, inner}, nil
+	return node.BatchAxis{Axis: axis, Outer: to[axis] / inner, Inner: inner}, nil
 }
 
-func flattenedAxis(c *Node) (batchAxis, error) {
-	p, from, axis := c.in[0].batchAxis, c.shape(0), c.int("axis", 1)
+func flattenedAxis(c *node.Node) (node.BatchAxis, error) {
+	p, from, axis := c.In[0].BatchAxis, c.Shape(0), c.Int("axis", 1)
 	if axis < 0 {
 		axis += len(from)
 	}
 	if axis < 0 || axis > len(from) {
-		return batchAxis{}, errMixes
+		return node.BatchAxis{}, node.ErrMixes
 	}
 	to := []int{tensor.Count(from[:axis]), tensor.Count(from[axis:])}
 	at := 0
-	if p.axis >= axis {
+	if p.Axis >= axis {
 		at = 1
 	}
 	return batchAxisIn(c, to, at, p, from)
@@ -111,7 +112,7 @@ func flattenedAxis(c *Node) (batchAxis, error) {
 
 // expandsToBatch reports whether a node makes a constant that is as long as the batch along some axis.
 func (c *call) expandsToBatch(op string) bool {
-	if !c.tracked() || c.rowsInput == graph.None {
+	if !c.Tracked() || c.rowsInput == graph.None {
 		return false
 	}
 	i := 0
@@ -122,35 +123,35 @@ func (c *call) expandsToBatch(op string) bool {
 	default:
 		return false
 	}
-	return i < len(c.in) && c.in[i].hasLength()
+	return i < len(c.In) && c.In[i].HasLength()
 }
 
 // expandToBatch makes such a constant: the same numbers in every row.
-func (c *call) expandToBatch() []value {
+func (c *call) expandToBatch() []node.Value {
 	t, p, shape := c.alongBatch()
-	if c.err == nil && !element.IsFloat(t.DType) {
-		c.fail("%w", errLength)
+	if c.Err == nil && !element.IsFloat(t.DType) {
+		c.Fail("%w", node.ErrLength)
 	}
-	t = c.toF32(t)
-	if c.err != nil {
+	t = c.ToF32(t)
+	if c.Err != nil {
 		return nil
 	}
-	v := c.everyRow(c.rowsInput, c.declare(c.n.Output[0], graph.Constant, t), shape)
-	c.unbatched = true
-	out := []value{rows(v)}
+	v := c.everyRow(c.rowsInput, c.declare(c.Proto.Output[0], graph.Constant, t), shape)
+	c.Unbatched = true
+	out := []node.Value{node.Rows(v)}
 	c.resolveBatch(out, p)
 	return out
 }
 
 // repeatsIntegers reports whether a node makes integers that are the same in every row.
 func (c *call) repeatsIntegers(op string) bool {
-	return op == "Expand" && c.expandsToBatch(op) && c.in[0].c.DType == tensor.I64
+	return op == "Expand" && c.expandsToBatch(op) && c.In[0].Tensor.DType == tensor.I64
 }
 
 // repeatIntegers makes them: they grow by nothing.
-func (c *call) repeatIntegers() []value {
+func (c *call) repeatIntegers() []node.Value {
 	t, p, shape := c.alongBatch()
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	if l, _ := element.IntegersOf(t); slices.ContainsFunc(l, func(n int64) bool {
@@ -158,46 +159,46 @@ func (c *call) repeatIntegers() []value {
 			ok := element.TimesBatch(n)
 		return ok
 	}) {
-		c.fail("%w", errLength)
+		c.Fail("%w", node.ErrLength)
 		return nil
 	}
-	c.unbatched = true
-	return []value{growing(c.gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
+	c.Unbatched = true
+	return []node.Value{node.Growing(c.Gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
 }
 
 // alongBatch is batchShape with the shape to which the constant broadcasts for N = 1.
-func (c *call) alongBatch() (t tensor.Tensor, p batchAxis, shape []int) {
+func (c *call) alongBatch() (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	t, p, to := c.batchShape()
-	if c.err != nil {
+	if c.Err != nil {
 		return t, p, nil
 	}
 	shape, err := graph.Broadcast(t.Shape, to)
-	at := p.axis - (len(to) - len(t.Shape))
+	at := p.Axis - (len(to) - len(t.Shape))
 	if err != nil || at >= 0 && t.Shape[at] != 1 {
-		c.fail("of %v to %v", t, to)
+		c.Fail("of %v to %v", t, to)
 	}
-	p.axis += len(shape) - len(to)
+	p.Axis += len(shape) - len(to)
 	return t, p, shape
 }
 
 // batchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
 // axis of the result that is, and the shape for N = 1.
-func (c *call) batchShape() (t tensor.Tensor, p batchAxis, to []int) {
+func (c *call) batchShape() (t tensor.Tensor, p node.BatchAxis, to []int) {
 	var l []int64
-	if c.n.OpType == "Expand" {
-		t = c.required(0)
-		l, _ = c.list("shape", 1)
+	if c.Proto.OpType == "Expand" {
+		t = c.Required(0)
+		l, _ = c.List("shape", 1)
 	} else {
-		l, _ = element.IntegersOf(c.required(0))
+		l, _ = element.IntegersOf(c.Required(0))
 		t = readFillingNumber(&c.Node)
 	}
-	p = batchAxis{-1, 1, 1}
+	p = node.BatchAxis{Axis: -1, Outer: 1, Inner: 1}
 	for i, n := range l {
 		if times, ok := element.TimesBatch(n); ok {
-			if n = times; times != 1 || p.axis >= 0 {
-				c.fail("%w", errLength)
+			if n = times; times != 1 || p.Axis >= 0 {
+				c.Fail("%w", node.ErrLength)
 			}
-			p.axis = i
+			p.Axis = i
 		}
 		to = append(to, int(min(max(n, 0), 1<<30)))
 	}

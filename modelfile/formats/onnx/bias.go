@@ -15,24 +15,24 @@ import (
 // biasBehind declares the constant with n elements that the only reader of the node's result adds
 // to it; None without one.
 func (c *call) biasBehind(n int) graph.Value {
-	if c.err != nil || c.opset < 7 || len(c.n.Output) == 0 {
+	if c.Err != nil || c.Opset < 7 || len(c.Proto.Output) == 0 {
 		return graph.None
 	}
-	readers := c.readersOf(c.n.Output[0])
+	readers := c.readersOf(c.Proto.Output[0])
 	if len(readers) != 1 || decode.Operator(readers[0]) != "Add" || len(readers[0].Input) != 2 {
 		return graph.None
 	}
 	name := readers[0].Input[0]
-	if name == c.n.Output[0] {
+	if name == c.Proto.Output[0] {
 		name = readers[0].Input[1]
 	}
 	x, ok, err := c.operand(name)
-	if err != nil || !ok || !x.isConstant() || !slices.Equal(x.c.Shape, []int{n}) ||
-		!element.IsFloat(x.c.DType) {
+	if err != nil || !ok || !x.IsConstant() || !slices.Equal(x.Tensor.Shape, []int{n}) ||
+		!element.IsFloat(x.Tensor.DType) {
 		return graph.None
 	}
 	c.added = name
-	return c.declare(name, graph.Bias, c.toF32(x.c))
+	return c.declare(name, graph.Bias, c.ToF32(x.Tensor))
 }
 
 // endsIn reports whether a name becomes an output by nothing but some operators, a few of them. A Cast to

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -42,7 +43,7 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 	if t.DType == tensor.U8 && images && !r.whole {
 		if p := newPixels(r, name, t.Shape, false); p.walk(need) {
 			err := p.declare(need)
-			r.rowsInput = r.values[p.at].v
+			r.rowsInput = r.values[p.at].V
 			return err
 		}
 	}
@@ -50,9 +51,9 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 		r.pixels = t.DType == tensor.U8
 		t.DType = tensor.F32
 	}
-	v := rows(r.g.Input(r.g.UniqueName(outwardName(name, "input")), t))
-	v.integer, v.unbatched = integer, r.whole
-	r.values[name], r.rowsInput = v, v.v
+	v := node.Rows(r.g.Input(r.g.UniqueName(outwardName(name, "input")), t))
+	v.Integer, v.Unbatched = integer, r.whole
+	r.values[name], r.rowsInput = v, v.V
 	if images && !integer && !r.whole && r.g.Err() == nil {
 		r.remark(name, t.Shape, need)
 	}
@@ -102,43 +103,43 @@ func (r *reader) outputs() error {
 		switch {
 		case !ok:
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
-		case x.sequence:
+		case x.Sequence:
 			return fmt.Errorf("output %.80q is a sequence, which is not supported", o.Name)
-		case x.grows, x.lengths:
-			return fmt.Errorf("output %.80q: %w", o.Name, errLength)
-		case x.isConstant():
+		case x.Grows, x.Lengths:
+			return fmt.Errorf("output %.80q: %w", o.Name, node.ErrLength)
+		case x.IsConstant():
 			v, err := r.constantOutput(o.Name)
 			if err != nil {
 				return fmt.Errorf("output %.80q: %w", o.Name, err)
 			}
 			r.hasType(output(outwardName(o.Name, "output"), v), o, r.values[o.Name])
 			continue
-		case x.unbatched && r.shared.tracked():
-			return fmt.Errorf("output %.80q %w", o.Name, x.batchAxis.error())
-		case x.fromArgMax:
+		case x.Unbatched && r.shared.Tracked():
+			return fmt.Errorf("output %.80q %w", o.Name, x.BatchAxis.Error())
+		case x.FromArgMax:
 			picks = append(picks, pick{o, x, len(r.types)})
 			r.types = append(r.types, models.FileType{})
 			if r.isDuplicateOutput(o.Name, x) {
 				continue // the scores are an output already
 			}
-			output("scores", x.v)
+			output("scores", x.V)
 		default:
-			if x.bytes {
+			if x.Bytes {
 				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
 				x = c.unpacked(x, ".integers")
 			}
-			if s := r.shared.shapeOf(x); x.unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
+			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
-				x.v = r.g.Op(graph.Reshape, name, []graph.Value{x.v}, "shape", s[1:])
+				x.V = r.g.Op(graph.Reshape, name, []graph.Value{x.V}, "shape", s[1:])
 			}
-			r.hasType(output(outwardName(o.Name, "output"), x.v), o, x)
+			r.hasType(output(outwardName(o.Name, "output"), x.V), o, x)
 		}
-		if count == 1 && len(r.shared.shapeOf(x)) == 1 && x.logits != graph.None {
-			output("logits", x.logits)
+		if count == 1 && len(r.shared.ShapeOf(x)) == 1 && x.Logits != graph.None {
+			output("logits", x.Logits)
 		}
 	}
 	for _, p := range picks {
-		r.types[p.position] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.v], p)
+		r.types[p.position] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.V], p)
 	}
 	if len(picks) == 0 { // the graph has the order of the file, and f32
 		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
@@ -162,10 +163,10 @@ func (r *reader) countOutputs() int {
 	count := 0
 	for _, o := range r.src.Output {
 		x := r.values[o.Name]
-		if x.fromArgMax {
+		if x.FromArgMax {
 			r.file.Find(o.Name, "the file picks the largest by ArgMax; what it picks from is an output, too", "")
 		}
-		if !x.fromArgMax || !r.isDuplicateOutput(o.Name, x) {
+		if !x.FromArgMax || !r.isDuplicateOutput(o.Name, x) {
 			count++
 		}
 	}
@@ -173,14 +174,14 @@ func (r *reader) countOutputs() int {
 }
 
 // isDuplicateOutput reports whether another output, or one before of the same ArgMax, is x's value.
-func (r *reader) isDuplicateOutput(name string, x value) bool {
+func (r *reader) isDuplicateOutput(name string, x node.Value) bool {
 	before := true
 	for _, o := range r.src.Output {
 		if o.Name == name {
 			before = false
 			continue
 		}
-		if y := r.values[o.Name]; y.v == x.v && (before || !y.fromArgMax) {
+		if y := r.values[o.Name]; y.V == x.V && (before || !y.FromArgMax) {
 			return true
 		}
 	}

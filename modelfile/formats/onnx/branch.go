@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -15,17 +16,17 @@ func (r *reader) branch(n *onnxpb.NodeProto) error {
 	if err != nil {
 		return err
 	}
-	if len(c.in) != 1 || !c.in[0].isConstant() {
+	if len(c.In) != 1 || !c.In[0].IsConstant() {
 		return fmt.Errorf("whose condition is computed from the input is not supported")
 	}
-	if c.in[0].c.Count() != 1 {
-		return fmt.Errorf("its condition is %v, want one truth value", c.in[0].c)
+	if c.In[0].Tensor.Count() != 1 {
+		return fmt.Errorf("its condition is %v, want one truth value", c.In[0].Tensor)
 	}
 	name := "else_branch"
-	if c.in[0].c.Bytes[0] != 0 {
+	if c.In[0].Tensor.Bytes[0] != 0 {
 		name = "then_branch"
 	}
-	a := c.attribute(name)
+	a := c.Attribute(name)
 	if a == nil || a.G == nil || len(a.G.Output) < len(n.Output) {
 		return fmt.Errorf("has no %s with %d results", name, len(n.Output))
 	}
@@ -51,7 +52,7 @@ func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		if err := r.define(p.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
+		if err := r.define(p.Name, node.Value{V: graph.None, File: &t, Logits: graph.None}); err != nil {
 			return err
 		}
 	}
@@ -75,5 +76,5 @@ func (r *reader) branchConstant(n *onnxpb.NodeProto) error {
 	if err != nil || !ok {
 		return err
 	}
-	return r.define(t.Name, value{v: graph.None, file: &t, logits: graph.None})
+	return r.define(t.Name, node.Value{V: graph.None, File: &t, Logits: graph.None})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -17,17 +18,17 @@ import (
 // asked for after it is empty.
 type call struct {
 	*reader
-	Node
+	node.Node
 	name  string // of the first result, for the graph
 	added string // the name of a constant that the result has in it: see value
 }
 
 // maker adds the nodes of an operator and returns its results.
-type maker func(*call) []value
+type maker func(*call) []node.Value
 
 // one makes a maker of a function with one result.
 func one(f func(*call) graph.Value) maker {
-	return func(c *call) []value { return []value{rows(f(c))} }
+	return func(c *call) []node.Value { return []node.Value{node.Rows(f(c))} }
 }
 
 // node reads one node: it is computed if all operands are constants, and
@@ -41,7 +42,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return err
 	}
 	op := decode.Operator(n)
-	if slices.ContainsFunc(c.in, func(x value) bool { return x.sequence }) {
+	if slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Sequence }) {
 		return fmt.Errorf("takes a sequence, of which only parts and joins are supported")
 	}
 	if c.takesLengths(op) {
@@ -54,28 +55,28 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return unknown(op)
 	}
 	c.unpackBytes(op)
-	if err := cmp.Or(c.checkGrowing(op), attributes[op].check(&c.Node)); err != nil {
+	if err := cmp.Or(c.checkGrowing(op), attributes[op].Check(&c.Node)); err != nil {
 		return err
 	}
 	if err := c.unifyBatch(op); err != nil {
 		return err
 	}
 	out := c.run(op)
-	if c.err != nil && c.mixesBatch && !c.unbatched && acceptsUnbatched(op) {
+	if c.Err != nil && c.MixesBatch && !c.Unbatched && acceptsUnbatched(op) {
 		// What works along the batch axis works on a batch of 1 as a whole, and may for rows.
 		whole, err := r.call(n)
 		if err != nil {
 			return err
 		}
 		whole.unpackBytes(op)
-		whole.batchAsAxis = whole.batchAsAxis || r.shared.batch == 1
+		whole.BatchAsAxis = whole.BatchAsAxis || r.shared.Batch == 1
 		whole.unbatch()
-		if out = whole.run(op); whole.err != nil && r.shared.batch != 1 {
-			whole.err = c.err
+		if out = whole.run(op); whole.Err != nil && r.shared.Batch != 1 {
+			whole.Err = c.Err
 		}
 		c = whole
 	}
-	if err := cmp.Or(c.err, r.g.Err()); err != nil {
+	if err := cmp.Or(c.Err, r.g.Err()); err != nil {
 		return err
 	}
 	return c.store(op, out)
@@ -98,18 +99,18 @@ func (r *reader) call(n *onnxpb.NodeProto) (*call, error) {
 			return nil, fmt.Errorf("takes %.80q, which nothing before it makes", name)
 		}
 		if name == "" {
-			x = value{v: graph.None, logits: graph.None}
+			x = node.Value{V: graph.None, Logits: graph.None}
 		}
-		c.in = append(c.in, x)
+		c.In = append(c.In, x)
 	}
 	return c, nil
 }
 
 // run computes the results of a node, or adds them to the graph.
-func (c *call) run(op string) []value {
-	constants := !slices.ContainsFunc(c.in, func(x value) bool { return !x.isConstant() })
+func (c *call) run(op string) []node.Value {
+	constants := !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.IsConstant() })
 	switch {
-	case slices.ContainsFunc(c.in, value.isGrowing) || c.takesRows(op):
+	case slices.ContainsFunc(c.In, node.Value.IsGrowing) || c.takesRows(op):
 		return c.grow(op)
 	case constants && c.countsRows(op):
 		return c.countRows()
@@ -120,15 +121,15 @@ func (c *call) run(op string) []value {
 	case (constants || makers[op] == nil) && folds[op] != nil:
 		return c.fold(folds[op])
 	case constants || makers[op] == nil:
-		c.fail("of constants is not supported")
+		c.Fail("of constants is not supported")
 		return nil
-	case c.in[0].fromArgMax:
+	case c.In[0].FromArgMax:
 		c.placesFit(op)
-		return []value{c.in[0]}
-	case c.unbatched && c.tracked():
+		return []node.Value{c.In[0]}
+	case c.Unbatched && c.Tracked():
 		p, err := batchAxisAfter(&c.Node, op)
 		if err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 			return nil
 		}
 		out := c.make(op)
@@ -154,16 +155,16 @@ func nodeName(n *onnxpb.NodeProto) string {
 }
 
 // store gives the results their names.
-func (c *call) store(op string, out []value) error {
+func (c *call) store(op string, out []node.Value) error {
 	c.keepOrigin(op)
-	for i, name := range c.n.Output {
+	for i, name := range c.Proto.Output {
 		if name == "" {
 			continue
 		}
 		if i >= len(out) {
 			continue // using it is the error
 		}
-		out[i].op, out[i].unbatched = op, c.unbatched
+		out[i].Op, out[i].Unbatched = op, c.Unbatched
 		if err := c.reader.define(name, out[i]); err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (c *call) store(op string, out []value) error {
 }
 
 // define says what a name of ONNX stands for.
-func (r *reader) define(name string, x value) error {
+func (r *reader) define(name string, x node.Value) error {
 	if _, twice := r.values[name]; twice {
 		return fmt.Errorf("makes %.80q a second time", name)
 	}
@@ -182,16 +183,16 @@ func (r *reader) define(name string, x value) error {
 
 // node adds a node to the graph, called after the first result with a suffix.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	if c.made++; c.made > maxMade {
-		c.fail("makes more than %d nodes of the graph, with those before it", maxMade)
+		c.Fail("makes more than %d nodes of the graph, with those before it", maxMade)
 		return graph.None
 	}
 	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
 	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // with the batch
-		c.fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)
+		c.Fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)
 		return graph.None
 	}
 	return v

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -14,34 +15,34 @@ import (
 
 // cast passes floats on, whatever their width: values of the graph are f32. As
 // truth values they are 1 where they are not 0, as integers what stands before the point.
-func cast(c *call) []value {
-	d, err := onnxpb.DType(int32(c.int("to", 0)))
+func cast(c *call) []node.Value {
+	d, err := onnxpb.DType(int32(c.Int("to", 0)))
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return nil
 	}
 	return c.castTo(d)
 }
 
-func (c *call) castTo(d tensor.DType) []value {
+func (c *call) castTo(d tensor.DType) []node.Value {
 	switch {
 	case d == tensor.Bool:
 		return c.truth()
-	case d == tensor.I32 && c.in[0].integer && c.in[0].kind != d && !c.known(c.in[0]).fits(d):
+	case d == tensor.I32 && c.In[0].Integer && c.In[0].Kind != d && !c.Known(c.In[0]).Fits(d):
 		c.failToType(d)
 		return nil
 	case d == tensor.I32 || d == tensor.I64:
 		return c.truncated(d)
 	}
-	if x := c.in[0]; x.integer && x.kind == d { // as PyTorch writes behind a QuantizeLinear
+	if x := c.In[0]; x.Integer && x.Kind == d { // as PyTorch writes behind a QuantizeLinear
 		return same(c)
 	}
-	if within := c.known(c.in[0]); within.fits(d) { // the same numbers in another type
+	if within := c.Known(c.In[0]); within.Fits(d) { // the same numbers in another type
 		out := same(c)
-		out[0].integer, out[0].truth, out[0].kind, out[0].within = true, false, d, within
+		out[0].Integer, out[0].Truth, out[0].Kind, out[0].Within = true, false, d, within
 		return out
 	}
-	if !element.IsFloat(d) && !c.in[0].integer && c.in[0].within.whole().fits(d) {
+	if !element.IsFloat(d) && !c.In[0].Integer && c.In[0].Within.Whole().Fits(d) {
 		return c.truncated(d)
 	}
 	if !element.IsFloat(d) {
@@ -49,45 +50,45 @@ func (c *call) castTo(d tensor.DType) []value {
 	}
 	c.noteNarrower(d)
 	out := same(c)
-	out[0].truth, out[0].integer = false, false
+	out[0].Truth, out[0].Integer = false, false
 	return out
 }
 
 // truncated is operand 0 as integers of a type.
-func (c *call) truncated(d tensor.DType) []value {
-	if c.dynamic(0); c.err != nil || c.in[0].integer || c.in[0].truth {
+func (c *call) truncated(d tensor.DType) []node.Value {
+	if c.Dynamic(0); c.Err != nil || c.In[0].Integer || c.In[0].Truth {
 		out := same(c)
-		if out[0].integer, out[0].truth = true, false; !out[0].bytes {
-			out[0].kind = d
+		if out[0].Integer, out[0].Truth = true, false; !out[0].Bytes {
+			out[0].Kind = d
 		}
-		if c.err == nil && c.in[0].truth {
-			out[0].within = &extent{0, 1}
+		if c.Err == nil && c.In[0].Truth {
+			out[0].Within = &node.Extent{Least: 0, Most: 1}
 		}
 		return out
 	}
-	x, of := c.dynamic(0), c.in[0].within
+	x, of := c.Dynamic(0), c.In[0].Within
 	up := c.node(graph.Round, ".up", []graph.Value{x}, "mode", "ceil")
 	down := c.node(graph.Round, ".down", []graph.Value{x}, "mode", "floor")
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
 	out := c.integerRows(c.node(graph.Where, "", []graph.Value{negative, up, down}))
-	out[0].kind, out[0].within = d, of.whole()
+	out[0].Kind, out[0].Within = d, of.Whole()
 	return out
 }
 
 // failToType refuses a cast to integers that do not have all numbers.
 func (c *call) failToType(d tensor.DType) {
-	c.fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
+	c.Fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
 }
 
 // noteNarrower notes a cast to another type of floats, which others compute in.
 func (c *call) noteNarrower(d tensor.DType) {
-	if d == tensor.F32 || c.known(c.in[0]) != nil {
+	if d == tensor.F32 || c.Known(c.In[0]) != nil {
 		return
 	}
 	if c.otherFloats == nil {
 		c.otherFloats = map[tensor.DType][]string{}
 	}
-	c.otherFloats[d] = append(c.otherFloats[d], c.n.Output[0])
+	c.otherFloats[d] = append(c.otherFloats[d], c.Proto.Output[0])
 }
 
 // findOtherFloats reports the nodes that cast to other floats than f32.
@@ -109,12 +110,12 @@ func (r *reader) findOtherFloats() {
 // storedType is the type that operand i has in the file, where constant halves are halves yet.
 func (c *call) storedType(i int) tensor.DType {
 	for _, p := range c.src.Initializer {
-		if d, err := onnxpb.DType(p.DataType); err == nil && p.Name == c.n.Input[i] {
+		if d, err := onnxpb.DType(p.DataType); err == nil && p.Name == c.Proto.Input[i] {
 			return d
 		}
 	}
 	for _, n := range c.src.Node {
-		if n.OpType == "Constant" && n.Output[0] == c.n.Input[i] {
+		if n.OpType == "Constant" && n.Output[0] == c.Proto.Input[i] {
 			for _, a := range n.Attribute {
 				if d, err := onnxpb.DType(a.GetT().GetDataType()); err == nil && a.Name == "value" {
 					return d
@@ -122,5 +123,5 @@ func (c *call) storedType(i int) tensor.DType {
 			}
 		}
 	}
-	return c.in[i].dtype()
+	return c.In[i].DType()
 }

@@ -5,49 +5,50 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
 // chosen is what a Where takes of two values: integers of integers, constants among them, and truth values of
 // truth values. As floats they would be divided and written as such.
-func (c *call) chosen() []value {
-	if len(c.in) != 3 || c.in[0].integer || c.in[1].bytes || c.in[2].bytes {
-		if len(c.in) == 3 {
+func (c *call) chosen() []node.Value {
+	if len(c.In) != 3 || c.In[0].Integer || c.In[1].Bytes || c.In[2].Bytes {
+		if len(c.In) == 3 {
 			c.failOfIntegers()
 			return nil
 		}
 		return makers["Where"](c)
 	}
-	a, b := c.in[1], c.in[2]
-	integer, truth := a.isInteger() || b.isInteger(), a.isTruth() && b.isTruth()
-	kind := cmp.Or(a.integerType(), b.integerType())
+	a, b := c.In[1], c.In[2]
+	integer, truth := a.IsInteger() || b.IsInteger(), a.IsTruth() && b.IsTruth()
+	kind := cmp.Or(a.IntegerType(), b.IntegerType())
 	c.exactInF32(a)
 	c.exactInF32(b)
 	out := makers["Where"](c)
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
-	out[0].truth, out[0].integer = truth, integer
+	out[0].Truth, out[0].Integer = truth, integer
 	if integer {
-		out[0].kind = kind
-		if e, f := a.extent(), b.extent(); e != nil && f != nil {
-			out[0].within = &extent{min(e.least, f.least), max(e.most, f.most)}
+		out[0].Kind = kind
+		if e, f := a.Extent(), b.Extent(); e != nil && f != nil {
+			out[0].Within = &node.Extent{Least: min(e.Least, f.Least), Most: max(e.Most, f.Most)}
 		}
 	}
 	return out
 }
 
 // exactInF32 refuses constant integers that are others in f32.
-func (c *call) exactInF32(x value) {
-	if !x.isConstant() || !x.isInteger() || x.c.Count() == 0 {
+func (c *call) exactInF32(x node.Value) {
+	if !x.IsConstant() || !x.IsInteger() || x.Tensor.Count() == 0 {
 		return
 	}
-	all, err := element.IntegersOf(x.c)
+	all, err := element.IntegersOf(x.Tensor)
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return
 	}
 	inexact := func(n int64) bool { return float64(float32(n)) != float64(n) }
 	if i := slices.IndexFunc(all, inexact); i >= 0 {
-		c.fail("takes the integer %d, which f32 does not have", all[i])
+		c.Fail("takes the integer %d, which f32 does not have", all[i])
 	}
 }

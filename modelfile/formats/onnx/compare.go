@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -13,17 +14,17 @@ import (
 
 // tells makes the maker of an operator whose result is a truth value.
 func tells(f func(*call) graph.Value) maker {
-	return func(c *call) []value {
-		out := rows(f(c))
-		out.truth = true
-		return []value{out}
+	return func(c *call) []node.Value {
+		out := node.Rows(f(c))
+		out.Truth = true
+		return []node.Value{out}
 	}
 }
 
 // operandPair returns both operands, of which one may be constant, where they broadcast.
 func (c *call) operandPair() []graph.Value {
-	if len(c.in) != 2 {
-		c.fail("has %d operands, want 2", len(c.in))
+	if len(c.In) != 2 {
+		c.Fail("has %d operands, want 2", len(c.In))
 		return nil
 	}
 	return c.broadcastOperands(0, 1)
@@ -32,21 +33,21 @@ func (c *call) operandPair() []graph.Value {
 // broadcastOperands returns operands that broadcast: the batch axes of values meet, and constants
 // are the same in every row.
 func (c *call) broadcastOperands(operands ...int) []graph.Value {
-	first := slices.IndexFunc(operands, func(i int) bool { return !c.in[i].isConstant() })
+	first := slices.IndexFunc(operands, func(i int) bool { return !c.In[i].IsConstant() })
 	var out []graph.Value
 	for _, i := range operands {
 		switch {
-		case !c.has(i):
-			c.fail("operand %d is absent", i)
-		case c.in[i].isConstant():
-			if c.in[i].c.DType == tensor.Bool {
-				c.in[i].c = castConstant(&c.Node, c.in[i].c, tensor.F32)
+		case !c.Has(i):
+			c.Fail("operand %d is absent", i)
+		case c.In[i].IsConstant():
+			if c.In[i].Tensor.DType == tensor.Bool {
+				c.In[i].Tensor = castConstant(&c.Node, c.In[i].Tensor, tensor.F32)
 			}
-			shape := c.aligned(c.in[i].c.Shape, c.rank(operands[first]))
+			shape := c.aligned(c.In[i].Tensor.Shape, c.Rank(operands[first]))
 			out = append(out, c.state(i, graph.Constant, shape...))
 		default:
 			c.checkAligned(operands[first], i)
-			out = append(out, c.dynamic(i))
+			out = append(out, c.Dynamic(i))
 		}
 	}
 	return out
@@ -56,12 +57,12 @@ var comparisons = map[string]string{"Equal": "equal", "Greater": "greater", "Gre
 	"Less": "less", "LessOrEqual": "less_equal"}
 
 func compared(c *call) graph.Value {
-	return c.node(graph.Compare, "", c.operandPair(), "of", comparisons[c.n.OpType])
+	return c.node(graph.Compare, "", c.operandPair(), "of", comparisons[c.Proto.OpType])
 }
 
 // logical is a product, the larger, or the difference of truth values.
 func logical(c *call) graph.Value {
-	switch in := c.operandPair(); c.n.OpType {
+	switch in := c.operandPair(); c.Proto.OpType {
 	case "And":
 		return c.node(graph.Mul, "", in)
 	case "Or":
@@ -72,11 +73,11 @@ func logical(c *call) graph.Value {
 }
 
 func not(c *call) graph.Value {
-	return c.node(graph.Compare, "", []graph.Value{c.dynamic(0)}, "of", "equal")
+	return c.node(graph.Compare, "", []graph.Value{c.Dynamic(0)}, "of", "equal")
 }
 
 func isNaN(c *call) graph.Value {
-	return c.node(graph.Compare, "", []graph.Value{c.dynamic(0), c.dynamic(0)}, "of", "not_equal")
+	return c.node(graph.Compare, "", []graph.Value{c.Dynamic(0), c.Dynamic(0)}, "of", "not_equal")
 }
 
 // isInf compares with the infinities that it shall detect.
@@ -86,9 +87,9 @@ func isInf(c *call) graph.Value {
 		attribute, suffix string
 		sign              int
 	}{{"detect_positive", ".positive", 1}, {"detect_negative", ".negative", -1}} {
-		if c.int(of.attribute, 1) != 0 {
+		if c.Int(of.attribute, 1) != 0 {
 			infinite := c.declare("infinity"+of.suffix, graph.Constant, tensor.Scalar(float32(math.Inf(of.sign))))
-			both := []graph.Value{c.dynamic(0), infinite}
+			both := []graph.Value{c.Dynamic(0), infinite}
 			found = append(found, c.node(graph.Compare, of.suffix, both, "of", "equal"))
 		}
 	}
@@ -102,40 +103,40 @@ func isInf(c *call) graph.Value {
 }
 
 // choices is a choice. Of integers it makes integers, which f32 has to have.
-func choices(c *call) []value {
-	out := rows(choice(c))
-	if c.err != nil {
+func choices(c *call) []node.Value {
+	out := node.Rows(choice(c))
+	if c.Err != nil {
 		return nil
 	}
-	if d := c.in[1].dtype(); !element.IsFloat(d) && d != tensor.Bool {
-		for _, x := range c.in[1:] {
-			if x.isConstant() && !x.extent().isExact() {
-				c.fail("of integers of 2^24 and more is not supported")
+	if d := c.In[1].DType(); !element.IsFloat(d) && d != tensor.Bool {
+		for _, x := range c.In[1:] {
+			if x.IsConstant() && !x.Extent().IsExact() {
+				c.Fail("of integers of 2^24 and more is not supported")
 			}
 		}
-		out.integer, out.kind = true, d
+		out.Integer, out.Kind = true, d
 	}
-	return []value{out}
+	return []node.Value{out}
 }
 
 // choice picks one of two operands; one that a constant picks everywhere is passed on.
 func choice(c *call) graph.Value {
-	if len(c.in) != 3 {
-		c.fail("has %d operands, want 3", len(c.in))
+	if len(c.In) != 3 {
+		c.Fail("has %d operands, want 3", len(c.In))
 		return graph.None
 	}
-	test := c.in[0].c
+	test := c.In[0].Tensor
 	in := c.broadcastOperands(0, 1, 2)
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	if c.in[0].isConstant() && test.DType == tensor.Bool {
+	if c.In[0].IsConstant() && test.DType == tensor.Bool {
 		yes, no := slices.Contains(test.Bytes, 1), slices.Contains(test.Bytes, 0)
 		k := 2
 		if yes {
 			k = 1
 		}
-		if yes != no && !c.in[k].isConstant() {
+		if yes != no && !c.In[k].IsConstant() {
 			return c.node(graph.BroadcastTo, "", in[k:k+1], "shape", c.broadcastShape(in))
 		}
 	}
@@ -147,7 +148,7 @@ func (c *call) broadcastShape(in []graph.Value) (shape []int) {
 	for _, v := range in {
 		s, err := graph.Broadcast(shape, c.g.Type(v).Shape)
 		if err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 		}
 		shape = s
 	}
@@ -156,7 +157,7 @@ func (c *call) broadcastShape(in []graph.Value) (shape []int) {
 
 // signOf is 1, -1 or 0, and NaN of NaN, as in NumPy and ONNX Runtime.
 func signOf(c *call) graph.Value {
-	x := []graph.Value{c.dynamic(0)}
+	x := []graph.Value{c.Dynamic(0)}
 	above := c.node(graph.Compare, ".above", x, "of", "greater")
 	sign := c.node(graph.Sub, ".sign", []graph.Value{above, c.node(graph.Compare, ".below", x, "of", "less")})
 	noNumber := c.compare(".nan", "not_equal", x[0], x[0])
@@ -164,6 +165,6 @@ func signOf(c *call) graph.Value {
 }
 
 func rounded(c *call) graph.Value {
-	mode := map[string]string{"Floor": "floor", "Ceil": "ceil", "Round": "even"}[c.n.OpType]
-	return c.node(graph.Round, "", []graph.Value{c.dynamic(0)}, "mode", mode)
+	mode := map[string]string{"Floor": "floor", "Ceil": "ceil", "Round": "even"}[c.Proto.OpType]
+	return c.node(graph.Round, "", []graph.Value{c.Dynamic(0)}, "mode", mode)
 }

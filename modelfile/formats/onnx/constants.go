@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -84,7 +85,7 @@ func (r *reader) readConstant(i int, d *decode.Decoder, ext *decode.External, li
 	if err != nil || !ok {
 		return err
 	}
-	if err := r.define(t.Name, value{v: graph.None, file: &t, logits: graph.None}); err != nil {
+	if err := r.define(t.Name, node.Value{V: graph.None, File: &t, Logits: graph.None}); err != nil {
 		return err
 	}
 	r.done[i] = true
@@ -109,7 +110,7 @@ func (r *reader) compute(i int) (done bool, err error) {
 		return false, nil
 	}
 	for _, name := range n.Input {
-		if x, ok := r.values[name]; name != "" && (!ok || !x.isConstant()) {
+		if x, ok := r.values[name]; name != "" && (!ok || !x.IsConstant()) {
 			return false, nil
 		}
 	}
@@ -130,22 +131,22 @@ func (r *reader) compute(i int) (done bool, err error) {
 func (r *reader) listWeights(names []string, listed map[string]bool) error {
 	for _, name := range names {
 		x, ok := r.values[name]
-		if !ok || listed[name] || !x.isConstant() {
+		if !ok || listed[name] || !x.IsConstant() {
 			continue
 		}
-		t := x.file
+		t := x.File
 		if t == nil { // was computed, and counted then
-			inMemory := foreign.InMemory(name, x.c)
+			inMemory := foreign.InMemory(name, x.Tensor)
 			t = &inMemory
 		}
 		if !isWeight(t) {
 			continue
 		}
-		if x.file != nil && !r.filled[name] {
-			r.shared.foldBudget -= t.Size()
+		if x.File != nil && !r.filled[name] {
+			r.shared.FoldBudget -= t.Size()
 		}
-		if r.shared.foldBudget < 0 {
-			return fmt.Errorf("tensor %.80q: %w", name, r.shared.overBudget())
+		if r.shared.FoldBudget < 0 {
+			return fmt.Errorf("tensor %.80q: %w", name, r.shared.OverBudget())
 		}
 		listed[name], r.computed[name] = true, true
 		r.file.Tensors = append(r.file.Tensors, t.Renamed(name))

@@ -8,9 +8,9 @@ import (
 
 // kernelShape returns the shape of the kernel, operand 1, with two axes of space.
 func (c *call) kernelShape(axes int) []int {
-	t, _ := c.constant(1)
+	t, _ := c.Constant(1)
 	if len(t.Shape) != axes+2 {
-		c.fail("its kernel is %v, want a constant of rank %d", t, axes+2)
+		c.Fail("its kernel is %v, want a constant of rank %d", t, axes+2)
 		return []int{1, 1, 1, 1}
 	}
 	if axes == 1 {
@@ -21,36 +21,36 @@ func (c *call) kernelShape(axes int) []int {
 
 // bias returns the value of operand 2, graph.None if there is none.
 func (c *call) bias(n int) graph.Value {
-	if !c.has(2) {
+	if !c.Has(2) {
 		return graph.None
 	}
 	return c.state(2, graph.Bias, n)
 }
 
 func conv(c *call) graph.Value {
-	s := c.spatialShape(0)
+	s := c.SpatialShape(0)
 	k := c.kernelShape(len(s) - 1)
 	w := c.window(k[len(k)-len(s)+1:], s[1:]).image()
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	in := []graph.Value{c.toImage(c.dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[0])}
+	in := []graph.Value{c.toImage(c.Dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[0])}
 	v := c.node(graph.Conv, "", in,
-		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", c.int("group", 1))
+		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", c.Int("group", 1))
 	return c.fromImage(v, len(s)-1)
 }
 
 func convTranspose(c *call) graph.Value {
-	s := c.spatialShape(0)
+	s := c.SpatialShape(0)
 	axes := len(s) - 1
 	k := c.kernelShape(axes)
 	w, more := c.transposedWindow(k[4-axes:], s[1:])
-	groups := c.int("group", 1)
-	if c.err != nil {
+	groups := c.Int("group", 1)
+	if c.Err != nil {
 		return graph.None
 	}
 	w = w.image()
-	in := []graph.Value{c.toImage(c.dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
+	in := []graph.Value{c.toImage(c.Dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
 	v := c.node(graph.ConvTranspose, "", in,
 		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", groups,
 		"output_pad", append(make([]int, 2-axes), more...))
@@ -62,19 +62,19 @@ func convTranspose(c *call) graph.Value {
 // output_shape. more is by how many elements the result is longer than the windows
 // reach.
 func (c *call) transposedWindow(kernel, size []int) (w window, more []int) {
-	auto := c.text("auto_pad", "NOTSET")
+	auto := c.Text("auto_pad", "NOTSET")
 	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution
-	more = c.ints("output_padding", len(size), 0)
+	more = c.Ints("output_padding", len(size), 0)
 	var want []int
 	switch {
-	case c.err != nil:
+	case c.Err != nil:
 		return w, more
-	case c.attribute("output_shape") != nil:
+	case c.Attribute("output_shape") != nil:
 		n := len(size)
-		if len(c.attribute("output_shape").Ints) == n+2 { // with the batch and the channels
+		if len(c.Attribute("output_shape").Ints) == n+2 { // with the batch and the channels
 			n += 2
 		}
-		want = c.ints("output_shape", n, 0)[n-len(size):]
+		want = c.Ints("output_shape", n, 0)[n-len(size):]
 	case auto == "SAME_UPPER" || auto == "SAME_LOWER":
 		for a, n := range size {
 			want = append(want, n*w.stride[a])
@@ -82,8 +82,8 @@ func (c *call) transposedWindow(kernel, size []int) (w window, more []int) {
 	}
 	for a, n := range want {
 		total := w.stride[a]*(size[a]-1) + more[a] + w.span(a) - n
-		if total < 0 && c.attribute("output_shape") == nil {
-			c.fail("with auto_pad %s and a kernel that reaches %d, less than its stride of %d, is not supported: the "+
+		if total < 0 && c.Attribute("output_shape") == nil {
+			c.Fail("with auto_pad %s and a kernel that reaches %d, less than its stride of %d, is not supported: the "+
 				"standard gives it a length of %d, ONNX Runtime of %d", auto, w.span(a), w.stride[a], n, n+total)
 		}
 		if total < 0 {

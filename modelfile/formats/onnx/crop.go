@@ -11,31 +11,31 @@ import (
 // centerCropPad cuts an axis that is longer than is wanted, as much in front as behind or one element less,
 // and puts zeros around one that is shorter.
 func centerCropPad(c *call) graph.Value {
-	s := c.shape(0)
-	wanted, _ := c.list("shape", 1)
-	axes := element.Indices(c.rank(0))
-	if a := c.attribute("axes"); a != nil {
-		axes = c.ints("axes", len(a.Ints), 0)
+	s := c.Shape(0)
+	wanted, _ := c.List("shape", 1)
+	axes := element.Indices(c.Rank(0))
+	if a := c.Attribute("axes"); a != nil {
+		axes = c.Ints("axes", len(a.Ints), 0)
 	}
-	if c.err == nil && len(axes) != len(wanted) {
-		c.fail("to %s of %d axes", element.Printed(wanted), len(axes))
+	if c.Err == nil && len(axes) != len(wanted) {
+		c.Fail("to %s of %d axes", element.Printed(wanted), len(axes))
 	}
 	begin, end := make([]int, len(s)), slices.Clone(s)
 	before, after := make([]int, len(s)), make([]int, len(s))
 	for i, a := range axes {
-		if c.err != nil {
+		if c.Err != nil {
 			return graph.None
 		}
 		n := wanted[i]
-		first := !c.unbatched && (a == 0 || a == -c.rank(0))
-		if first && (n == element.AnyBatch || c.batch > 0 && n == c.batch) {
+		first := !c.Unbatched && (a == 0 || a == -c.Rank(0))
+		if first && (n == element.AnyBatch || c.Batch > 0 && n == c.Batch) {
 			continue
 		}
-		at := c.axis(int64(a), len(s))
-		if n = c.concrete(n); c.err == nil && (n < 1 || n > 1<<30) {
-			c.fail("to %s", element.Printed(wanted))
+		at := c.Axis(int64(a), len(s))
+		if n = c.Concrete(n); c.Err == nil && (n < 1 || n > 1<<30) {
+			c.Fail("to %s", element.Printed(wanted))
 		}
-		if c.err != nil {
+		if c.Err != nil {
 			return graph.None
 		}
 		if more := int(n) - s[at]; more > 0 {
@@ -45,30 +45,30 @@ func centerCropPad(c *call) graph.Value {
 			end[at] = begin[at] + int(n)
 		}
 	}
-	v := c.node(graph.Slice, ".cropped", []graph.Value{c.dynamic(0)}, "begin", begin, "end", end)
+	v := c.node(graph.Slice, ".cropped", []graph.Value{c.Dynamic(0)}, "begin", begin, "end", end)
 	return c.node(graph.Pad, "", []graph.Value{v}, "before", before, "after", after)
 }
 
 // col2Im adds blocks of pixels into an image: the transposed convolution of a kernel that is 1 at one place.
 func col2Im(c *call) graph.Value {
-	s := c.shape(0)
-	size, _ := c.list("image_shape", 1)
-	block, _ := c.list("block_shape", 2)
-	if c.err == nil && (len(size) != 2 || len(block) != 2 || len(s) != 2) {
-		c.fail("to an image of %s of blocks of %s is not supported, only of two axes", element.Printed(size),
+	s := c.Shape(0)
+	size, _ := c.List("image_shape", 1)
+	block, _ := c.List("block_shape", 2)
+	if c.Err == nil && (len(size) != 2 || len(block) != 2 || len(s) != 2) {
+		c.Fail("to an image of %s of blocks of %s is not supported, only of two axes", element.Printed(size),
 			element.Printed(block))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	taps := int(max(min(block[0], maxResized), 1) * max(min(block[1], maxResized), 1))
 	if min(block[0], block[1], size[0], size[1]) < 1 || s[0]%taps != 0 || max(size[0], size[1]) > maxResized {
-		c.fail("to an image of %s of blocks of %s", element.Printed(size), element.Printed(block))
+		c.Fail("to an image of %s of blocks of %s", element.Printed(size), element.Printed(block))
 		return graph.None
 	}
 	kernel := []int{int(block[0]), int(block[1])}
-	w := window{kernel: kernel, stride: c.ints("strides", 2, 1), dilation: c.ints("dilations", 2, 1)}
-	pads := c.ints("pads", 4, 0)
+	w := window{kernel: kernel, stride: c.Ints("strides", 2, 1), dilation: c.Ints("dilations", 2, 1)}
+	pads := c.Ints("pads", 4, 0)
 	w.begin, w.end = pads[:2], pads[2:]
 	return c.addBlocks(w, s[0]/taps, []int{int(size[0]), int(size[1])}, s[1])
 }
@@ -78,31 +78,31 @@ func (c *call) addBlocks(w window, channels int, size []int, columns int) graph.
 	var count, more []int
 	for a := range size {
 		if w.stride[a] < 1 || w.dilation[a] < 1 || min(w.begin[a], w.end[a]) < 0 {
-			c.fail("strides %v, dilations %v, pads %v", w.stride, w.dilation, w.pads())
+			c.Fail("strides %v, dilations %v, pads %v", w.stride, w.dilation, w.pads())
 			return graph.None
 		}
 		extent := size[a] + w.begin[a] + w.end[a] - w.span(a)
 		if extent < 0 {
-			c.fail("of blocks that are larger than the image")
+			c.Fail("of blocks that are larger than the image")
 			return graph.None
 		}
 		count, more = append(count, extent/w.stride[a]+1), append(more, extent%w.stride[a])
 	}
 	taps := w.kernel[0] * w.kernel[1]
 	if count[0]*count[1] != columns {
-		c.fail("has %d columns, want %d", columns, count[0]*count[1])
+		c.Fail("has %d columns, want %d", columns, count[0]*count[1])
 		return graph.None
 	}
-	ones := c.newConstant(tensor.F32, []int{channels * taps, 1, w.kernel[0], w.kernel[1]})
-	if c.err != nil {
+	ones := c.NewConstant(tensor.F32, []int{channels * taps, 1, w.kernel[0], w.kernel[1]})
+	if c.Err != nil {
 		return graph.None
 	}
 	for k := range channels * taps {
 		ones.F32()[k*taps+k%taps] = 1
 	}
-	x := c.node(graph.Reshape, ".blocks", []graph.Value{c.dynamic(0)}, "shape",
+	x := c.node(graph.Reshape, ".blocks", []graph.Value{c.Dynamic(0)}, "shape",
 		[]int{channels * taps, count[0], count[1]})
-	in := []graph.Value{x, c.declare(c.n.Output[0]+".blocks", graph.Constant, ones), graph.None}
+	in := []graph.Value{x, c.declare(c.Proto.Output[0]+".blocks", graph.Constant, ones), graph.None}
 	return c.node(graph.ConvTranspose, "", in, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation,
 		"groups", channels, "output_pad", more)
 }

@@ -8,24 +8,24 @@ import (
 // dynamic is DynamicQuantizeLinear: the range of all numbers gives their scale. Here each row is quantised
 // by its own, as in a batch of 1, so that no answer depends on the rows beside it.
 func (p *expansion) dynamic() {
-	if len(p.n.Output) != 3 || !p.has(0) {
-		p.fail("has %d results, want 3", len(p.n.Output))
+	if len(p.Proto.Output) != 3 || !p.Has(0) {
+		p.Fail("has %d results, want 3", len(p.Proto.Output))
 		return
 	}
-	if p.batch > 1 {
-		p.fail("takes its scale from the numbers of all %d rows, so that an answer would depend on the rows "+
-			"beside it", p.batch)
+	if p.Batch > 1 {
+		p.Fail("takes its scale from the numbers of all %d rows, so that an answer would depend on the rows "+
+			"beside it", p.Batch)
 		return
 	}
-	x, axes := p.n.Input[0], []int{}
-	p.unbatched = p.in[0].unbatched
-	for a := range p.rank(0) {
-		if a > 0 || p.unbatched {
+	x, axes := p.Proto.Input[0], []int{}
+	p.Unbatched = p.In[0].Unbatched
+	for a := range p.Rank(0) {
+		if a > 0 || p.Unbatched {
 			axes = append(axes, a)
 		}
 	}
-	if p.batch != 1 {
-		p.file.Find(p.n.Output[0], "the scale is of the numbers of the whole batch in the file; here each row has "+
+	if p.Batch != 1 {
+		p.file.Find(p.Proto.Output[0], "the scale is of the numbers of the whole batch in the file; here each row has "+
 			"its own, as in a batch of 1", "")
 	}
 	number := func(v float32) string { return p.constant(tensor.Scalar(v)) }
@@ -42,8 +42,8 @@ func (p *expansion) dynamic() {
 	zero := p.node("Round", []string{bounded(first)})
 	steps := p.node("Add", []string{p.node("Round", []string{p.node("Div", []string{x, scale})}), zero})
 	for i, v := range []string{bounded(steps), scale, zero} {
-		if p.n.Output[i] != "" {
-			p.to(p.n.Output[i], "Identity", []string{v})
+		if p.Proto.Output[i] != "" {
+			p.to(p.Proto.Output[i], "Identity", []string{v})
 		}
 	}
 }

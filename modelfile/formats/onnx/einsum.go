@@ -21,8 +21,6 @@ type einsum struct {
 	result  string
 }
 
-const ellipsis = "..."
-
 func einsumOf(c *call) graph.Value {
 	e, terms := c.equation()
 	if e == nil {
@@ -30,12 +28,12 @@ func einsumOf(c *call) graph.Value {
 	}
 	in := make([]graph.Value, len(terms))
 	for i, term := range terms {
-		if in[i] = e.operand(i, term); c.err != nil {
+		if in[i] = e.operand(i, term); c.Err != nil {
 			return graph.None
 		}
 	}
 	for i := range terms {
-		if e.isDynamic(i) {
+		if e.IsDynamic(i) {
 			in[i], terms[i] = e.summed(i, in[i], terms)
 		}
 	}
@@ -47,23 +45,23 @@ func einsumOf(c *call) graph.Value {
 
 // equation takes the equation apart, without the batch's letter, which is the first everywhere.
 func (c *call) equation() (e *einsum, terms []string) {
-	given := c.text("equation", "")
-	terms, result, ok := c.letters()
+	given := c.Text("equation", "")
+	terms, result, ok := c.Letters()
 	if !ok {
-		c.failOfEquation()
+		c.FailOfEquation()
 		return nil, nil
 	}
 	if len(terms) > 2 {
-		c.fail("of the equation %.80q of %d operands is not supported, only of one or two", given, len(c.in))
+		c.Fail("of the equation %.80q of %d operands is not supported, only of one or two", given, len(c.In))
 		return nil, nil
 	}
-	if !c.unbatched {
+	if !c.Unbatched {
 		for i, term := range append(slices.Clone(terms), result) {
-			if i < len(terms) && c.in[i].isConstant() {
+			if i < len(terms) && c.In[i].IsConstant() {
 				continue
 			}
 			if term == "" || result == "" || term[0] != result[0] {
-				c.failAcrossBatch("of the equation %.80q works along the batch axis", given)
+				c.FailAcrossBatch("of the equation %.80q works along the batch axis", given)
 				return nil, nil
 			}
 			if i < len(terms) {
@@ -73,9 +71,9 @@ func (c *call) equation() (e *einsum, terms []string) {
 		batch := result[0]
 		result = result[1:]
 		for i, term := range append(slices.Clone(terms), result) {
-			weight := i < len(terms) && c.in[i].isConstant()
+			weight := i < len(terms) && c.In[i].IsConstant()
 			if slices.Contains([]byte(term), batch) && !(weight && c.drops(i, &terms[i], batch)) {
-				c.failAcrossBatch("of the equation %.80q works along the batch axis", given)
+				c.FailAcrossBatch("of the equation %.80q works along the batch axis", given)
 				return nil, nil
 			}
 		}
@@ -85,11 +83,11 @@ func (c *call) equation() (e *einsum, terms []string) {
 
 // drops takes the batch's letter from the term of a constant, whose axis has the length 1.
 func (c *call) drops(i int, term *string, batch byte) bool {
-	t := c.in[i].c
+	t := c.In[i].Tensor
 	if (*term)[0] != batch || len(t.Shape) != len(*term) || t.Shape[0] != 1 {
 		return false
 	}
-	c.in[i].c = t.Reshape(t.Shape[1:]...)
+	c.In[i].Tensor = t.Reshape(t.Shape[1:]...)
 	*term = (*term)[1:]
 	return true
 }
@@ -97,25 +95,25 @@ func (c *call) drops(i int, term *string, batch byte) bool {
 // operand returns operand i, whose axes have these letters.
 func (e *einsum) operand(i int, term string) graph.Value {
 	v := graph.None
-	if e.isDynamic(i) {
-		v = e.dynamic(i)
-	} else if t, ok := e.constant(i); ok {
+	if e.IsDynamic(i) {
+		v = e.Dynamic(i)
+	} else if t, ok := e.Constant(i); ok {
 		v = e.state(i, graph.Weight, t.Shape...)
 	}
-	if e.err != nil || v == graph.None {
+	if e.Err != nil || v == graph.None {
 		return graph.None
 	}
 	shape := e.g.Type(v).Shape
 	if len(shape) != len(term) {
-		e.fail("operand %d has the shape %v for the letters %q", i, shape, term)
+		e.Fail("operand %d has the shape %v for the letters %q", i, shape, term)
 		return graph.None
 	}
 	for a := range term {
 		switch n, ok := e.letters[term[a]]; {
 		case slices.Contains([]byte(term[:a]), term[a]):
-			e.fail("operand %d has the letter %q twice, which is not supported", i, term[a])
+			e.Fail("operand %d has the letter %q twice, which is not supported", i, term[a])
 		case ok && n != shape[a]:
-			e.fail("the letter %q stands for lengths of %d and %d", term[a], n, shape[a])
+			e.Fail("the letter %q stands for lengths of %d and %d", term[a], n, shape[a])
 		}
 		e.letters[term[a]] = shape[a]
 	}
@@ -158,7 +156,7 @@ func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
 		case stays:
 			left += string(letter)
 		default:
-			e.fail("sums the letter %q of a constant, which is not supported", letter)
+			e.Fail("sums the letter %q of a constant, which is not supported", letter)
 		}
 	}
 	for _, letter := range terms[1] {
@@ -166,7 +164,7 @@ func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
 			continue
 		}
 		if right += string(letter); !has(e.result, letter) {
-			e.fail("sums the letter %q of a constant, which is not supported", letter)
+			e.Fail("sums the letter %q of a constant, which is not supported", letter)
 		}
 	}
 	a := e.grouped(".left", in[0], terms[0], leading, left, summed)
@@ -198,7 +196,7 @@ func (e *einsum) turn(suffix string, v graph.Value, from, to string) graph.Value
 	for i := range to {
 		at := slices.Index([]byte(from), to[i])
 		if at < 0 || slices.Contains(perm, at) {
-			e.fail("makes the letter %q, which no operand has, or twice", to[i])
+			e.Fail("makes the letter %q, which no operand has, or twice", to[i])
 			return graph.None
 		}
 		perm = append(perm, at)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -13,20 +14,20 @@ var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": g
 
 // binary is Add, Sub, Mul and Div of values, or of a value and a constant.
 func binary(c *call) graph.Value {
-	if len(c.in) != 2 {
-		c.fail("has %d operands, want 2", len(c.in))
+	if len(c.In) != 2 {
+		c.Fail("has %d operands, want 2", len(c.In))
 		return graph.None
 	}
-	op := binaryOps[c.n.OpType]
-	a, b := c.in[0], c.in[1]
-	adds := func(x value, name string) bool { return x.added != "" && x.added == name }
-	if op == graph.Add && (adds(a, c.n.Input[1]) || adds(b, c.n.Input[0])) {
-		return max(a.v, b.v)
+	op := binaryOps[c.Proto.OpType]
+	a, b := c.In[0], c.In[1]
+	adds := func(x node.Value, name string) bool { return x.Added != "" && x.Added == name }
+	if op == graph.Add && (adds(a, c.Proto.Input[1]) || adds(b, c.Proto.Input[0])) {
+		return max(a.V, b.V)
 	}
 	switch {
-	case a.isConstant():
+	case a.IsConstant():
 		return c.withConstant(op, 1, 0)
-	case b.isConstant():
+	case b.IsConstant():
 		return c.withConstant(op, 0, 1)
 	}
 	return c.node(op, "", c.operandPair())
@@ -35,16 +36,16 @@ func binary(c *call) graph.Value {
 // checkAligned checks that the batch axes of two operands, which are aligned at the last axis,
 // coincide.
 func (c *call) checkAligned(i, k int) {
-	if a, b := len(c.shape(i)), len(c.shape(k)); a != b && !c.unbatched {
-		c.failAcrossBatch("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
+	if a, b := len(c.Shape(i)), len(c.Shape(k)); a != b && !c.Unbatched {
+		c.FailAcrossBatch("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
 	}
 }
 
 // withConstant joins the value of operand x with the constant k.
 func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
-	t := c.toF32(c.in[k].c)
-	shape := c.aligned(t.Shape, c.rank(x))
-	if c.err != nil {
+	t := c.ToF32(c.In[k].Tensor)
+	shape := c.aligned(t.Shape, c.Rank(x))
+	if c.Err != nil {
 		return graph.None
 	}
 	if t.Count() == 1 {
@@ -53,14 +54,14 @@ func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
 		}
 	}
 	role := graph.Constant
-	if from := c.in[x].op; op == graph.Add && (from == "Conv" || from == "ConvTranspose" ||
+	if from := c.In[x].Op; op == graph.Add && (from == "Conv" || from == "ConvTranspose" ||
 		from == "MatMul" || from == "Gemm") {
 		role = graph.Bias
 	}
 	in := []graph.Value{graph.None, graph.None}
-	in[x], in[k] = c.dynamic(x), graph.None
-	if o := c.originOf(c.n.Input[k]); len(o.shape) == 1 && len(shape) > 1 && o.shape[0] == shape[0] &&
-		t.Count() == shape[0] && c.behindGroupNorm(c.n.Input[x], 2) { // which it becomes a part of
+	in[x], in[k] = c.Dynamic(x), graph.None
+	if o := c.originOf(c.Proto.Input[k]); len(o.shape) == 1 && len(shape) > 1 && o.shape[0] == shape[0] &&
+		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // which it becomes a part of
 		in[k] = c.node(graph.Reshape, ".each", []graph.Value{c.state(k, role, shape[0])}, "shape", shape)
 	} else {
 		in[k] = c.state(k, role, shape...)
@@ -87,21 +88,21 @@ func (r *reader) behindGroupNorm(name string, steps int) bool {
 // the batch. Operator set 6 may say where it begins.
 func (c *call) aligned(shape []int, rank int) []int {
 	shape = slices.Clone(shape)
-	if c.opset < 7 && c.int("broadcast", 0) != 0 && c.attribute("axis") != nil {
-		for at := c.int("axis", 0); len(shape) < rank-at && at >= 0; {
+	if c.Opset < 7 && c.Int("broadcast", 0) != 0 && c.Attribute("axis") != nil {
+		for at := c.Int("axis", 0); len(shape) < rank-at && at >= 0; {
 			shape = append(shape, 1)
 		}
 	}
-	if c.unbatched {
+	if c.Unbatched {
 		return shape
 	}
 	for len(shape) >= rank && len(shape) > 0 {
 		if shape[0] != 1 {
-			c.failAcrossBatch("with a constant that has an axis of %d for the batch", shape[0])
+			c.FailAcrossBatch("with a constant that has an axis of %d for the batch", shape[0])
 			return nil
 		}
 		if len(shape) > rank {
-			c.failAcrossBatch("with a constant of rank %d makes more axes than the value has", len(shape))
+			c.FailAcrossBatch("with a constant of rank %d makes more axes than the value has", len(shape))
 			return nil
 		}
 		shape = shape[1:]
@@ -111,7 +112,7 @@ func (c *call) aligned(shape []int, rank int) []int {
 
 // withScalar joins a value with one number where that is exactly an affine node.
 func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
-	in, v := []graph.Value{c.dynamic(x)}, float64(k)
+	in, v := []graph.Value{c.Dynamic(x)}, float64(k)
 	fraction, _ := math.Frexp(v)
 	switch {
 	case op == graph.Add:
@@ -135,29 +136,29 @@ func sum(c *call) graph.Value {
 
 // reduceLeft makes an operator of many operands of one of two.
 func (c *call) reduceLeft(of func(*call) graph.Value, op string) graph.Value {
-	if len(c.in) == 1 {
-		return c.dynamic(0)
+	if len(c.In) == 1 {
+		return c.Dynamic(0)
 	}
-	acc := c.in[0]
-	name := c.n.Input[0]
-	for i := 1; i < len(c.in); i++ {
+	acc := c.In[0]
+	name := c.Proto.Input[0]
+	for i := 1; i < len(c.In); i++ {
 		step := *c
-		step.n = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.n.Input[i]}, Attribute: c.n.Attribute}
-		step.in = []value{acc, c.in[i]}
-		if i < len(c.in)-1 {
+		step.Proto = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.Proto.Input[i]}, Attribute: c.Proto.Attribute}
+		step.In = []node.Value{acc, c.In[i]}
+		if i < len(c.In)-1 {
 			step.name += ".part"
 		}
-		if acc.isConstant() && c.in[i].isConstant() {
-			c.fail("of two constants before a value is not supported")
+		if acc.IsConstant() && c.In[i].IsConstant() {
+			c.Fail("of two constants before a value is not supported")
 			return graph.None
 		}
-		acc = rows(of(&step))
-		if c.err, c.mixesBatch = step.err, step.mixesBatch; c.err != nil {
+		acc = node.Rows(of(&step))
+		if c.Err, c.MixesBatch = step.Err, step.MixesBatch; c.Err != nil {
 			return graph.None
 		}
 		name = step.name
 	}
-	return acc.v
+	return acc.V
 }
 
 var reduceOps = map[string]graph.Op{"ReduceMean": graph.ReduceMean, "ReduceSum": graph.ReduceSum,
@@ -166,28 +167,28 @@ var reduceOps = map[string]graph.Op{"ReduceMean": graph.ReduceMean, "ReduceSum":
 // reduce is a reduction over axes other than the batch.
 func reduce(c *call) graph.Value {
 	at := c.reduced()
-	if c.err == nil && len(at) == 0 {
-		return c.dynamic(0)
+	if c.Err == nil && len(at) == 0 {
+		return c.Dynamic(0)
 	}
-	op := reduceOps[c.n.OpType]
-	return c.node(op, "", []graph.Value{c.dynamic(0)}, "axes", at, "keep", c.int("keepdims", 1) != 0)
+	op := reduceOps[c.Proto.OpType]
+	return c.node(op, "", []graph.Value{c.Dynamic(0)}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
 }
 
 // reduced returns the axes of a reduction in their order; none changes nothing.
 func (c *call) reduced() []int {
-	axes, ok := c.list("axes", 1)
+	axes, ok := c.List("axes", 1)
 	if !ok || len(axes) == 0 {
-		if c.int("noop_with_empty_axes", 0) == 0 {
-			if c.unbatched {
-				return element.Indices(len(c.shape(0)))
+		if c.Int("noop_with_empty_axes", 0) == 0 {
+			if c.Unbatched {
+				return element.Indices(len(c.Shape(0)))
 			}
-			c.failAcrossBatch("over all axes reduces the batch")
+			c.FailAcrossBatch("over all axes reduces the batch")
 		}
 		return nil
 	}
 	var at []int
 	for _, a := range axes {
-		at = append(at, c.axis(a, len(c.shape(0))))
+		at = append(at, c.Axis(a, len(c.Shape(0))))
 	}
 	slices.Sort(at)
 	return slices.Compact(at)

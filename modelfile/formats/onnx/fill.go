@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -22,12 +23,12 @@ const (
 // reports whether it could.
 func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	c, err := r.call(n)
-	if err != nil || attributes["ConstantOfShape"].check(&c.Node) != nil || len(n.Output) != 1 {
+	if err != nil || attributes["ConstantOfShape"].Check(&c.Node) != nil || len(n.Output) != 1 {
 		return false, nil // which is told where it is folded
 	}
 	one, shape := readFilled(&c.Node)
 	size, err := tensor.Size(one.DType, shape)
-	if c.err != nil || err != nil || size < leastFill {
+	if c.Err != nil || err != nil || size < leastFill {
 		return false, nil
 	}
 	_, free := memory.Machine()
@@ -48,5 +49,5 @@ func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 		return false, err
 	}
 	r.filled[t.Name] = true
-	return true, r.define(t.Name, value{file: &t, v: graph.None, logits: graph.None})
+	return true, r.define(t.Name, node.Value{File: &t, V: graph.None, Logits: graph.None})
 }

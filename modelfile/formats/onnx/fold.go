@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // fold computes the results of a node from constants, or, as Shape does, from
 // the shape of a value. Constants keep the types of the file, but halves, which
 // are f32 here.
-type fold func(*Node) []tensor.Tensor
+type fold func(*node.Node) []tensor.Tensor
 
 // folds is the closed list of operators that are computed when the file is read.
 var folds map[string]fold
@@ -49,46 +50,46 @@ func init() { // the folds refer to the table's users
 }
 
 // computes makes a fold of a function with one result.
-func computes(f func(*Node) tensor.Tensor) fold {
-	return func(c *Node) []tensor.Tensor { return []tensor.Tensor{f(c)} }
+func computes(f func(*node.Node) tensor.Tensor) fold {
+	return func(c *node.Node) []tensor.Tensor { return []tensor.Tensor{f(c)} }
 }
 
 // fold computes constants.
-func (c *call) fold(f fold) []value {
-	var out []value
+func (c *call) fold(f fold) []node.Value {
+	var out []node.Value
 	for _, t := range f(&c.Node) {
-		out = append(out, constant(t))
+		out = append(out, node.Constant(t))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	return out
 }
 
-func foldIdentity(c *Node) tensor.Tensor { return c.required(0) }
+func foldIdentity(c *node.Node) tensor.Tensor { return c.Required(0) }
 
 // foldCast turns integers into floats and back, towards zero.
-func foldCast(c *Node) tensor.Tensor {
-	t := c.required(0)
-	d, err := onnxpb.DType(int32(c.int("to", 0)))
-	if c.n.OpType == "CastLike" {
-		d, err = c.required(1).DType, nil
+func foldCast(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	d, err := onnxpb.DType(int32(c.Int("to", 0)))
+	if c.Proto.OpType == "CastLike" {
+		d, err = c.Required(1).DType, nil
 	}
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 	}
 	if d == tensor.F16 || d == tensor.BF16 {
 		d = tensor.F32
 	}
-	if c.err != nil || t.DType == d {
+	if c.Err != nil || t.DType == d {
 		return t
 	}
 	return castConstant(c, t, d)
 }
 
-func castConstant(c *Node, t tensor.Tensor, d tensor.DType) tensor.Tensor {
-	out := c.newConstant(d, t.Shape)
-	if c.err != nil {
+func castConstant(c *node.Node, t tensor.Tensor, d tensor.DType) tensor.Tensor {
+	out := c.NewConstant(d, t.Shape)
+	if c.Err != nil {
 		return out
 	}
 	if element.IsFloat(t.DType) {
@@ -100,15 +101,15 @@ func castConstant(c *Node, t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	}
 	at, err := element.Integers(t)
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return out
 	}
 	for k := range t.Count() {
 		switch v := at(k); {
 		case element.IsFloat(d):
-			element.SetReal(out, k, float64(c.concrete(v)))
+			element.SetReal(out, k, float64(c.Concrete(v)))
 		case d != tensor.I64 && !(d == tensor.I32 && v < element.AnyBatch+element.MaxTimes32):
-			element.SetInteger(out, k, c.concrete(v))
+			element.SetInteger(out, k, c.Concrete(v))
 		default:
 			element.SetInteger(out, k, v)
 		}
@@ -117,7 +118,7 @@ func castConstant(c *Node, t tensor.Tensor, d tensor.DType) tensor.Tensor {
 }
 
 // setCastElement sets element k to a float.
-func setCastElement(c *Node, out tensor.Tensor, k int, v float64) {
+func setCastElement(c *node.Node, out tensor.Tensor, k int, v float64) {
 	switch d := out.DType; {
 	case element.IsFloat(d):
 		element.SetReal(out, k, v)
@@ -126,7 +127,7 @@ func setCastElement(c *Node, out tensor.Tensor, k int, v float64) {
 			out.Bytes[k] = 1
 		}
 	case !(v >= -1<<63 && v < 1<<63):
-		c.fail("of %v to an integer has no result", v)
+		c.Fail("of %v to an integer has no result", v)
 	default:
 		element.SetInteger(out, k, int64(v))
 	}

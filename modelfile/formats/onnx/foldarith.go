@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -55,26 +56,26 @@ func truth(b bool) float64 {
 	return 0
 }
 
-func foldUnary(c *Node) tensor.Tensor {
-	f, t := unary[c.n.OpType], c.required(0)
+func foldUnary(c *node.Node) tensor.Tensor {
+	f, t := unary[c.Proto.OpType], c.Required(0)
 	floats := element.IsFloat(t.DType)
-	if c.n.OpType == "IsInf" && (c.int("detect_negative", 1) == 0 || c.int("detect_positive", 1) == 0) {
-		c.fail("of one sign alone is not supported")
+	if c.Proto.OpType == "IsInf" && (c.Int("detect_negative", 1) == 0 || c.Int("detect_positive", 1) == 0) {
+		c.Fail("of one sign alone is not supported")
 	}
 	if floats && f.real == nil || !floats && f.integer == nil ||
-		(c.n.OpType == "Not") != (t.DType == tensor.Bool) {
-		c.fail("of constants of %v is not supported", t.DType)
+		(c.Proto.OpType == "Not") != (t.DType == tensor.Bool) {
+		c.Fail("of constants of %v is not supported", t.DType)
 	}
 	d := t.DType
-	if c.n.OpType == "IsNaN" || c.n.OpType == "IsInf" {
+	if c.Proto.OpType == "IsNaN" || c.Proto.OpType == "IsInf" {
 		d = tensor.Bool
 	}
-	out := c.newConstant(d, t.Shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(d, t.Shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	if floats {
-		_, at := c.reals(0)
+		_, at := c.Reals(0)
 		for k := range t.Count() {
 			if v := f.real(at(k)); d == tensor.Bool {
 				element.SetInteger(out, k, int64(v))
@@ -84,9 +85,9 @@ func foldUnary(c *Node) tensor.Tensor {
 		}
 		return out
 	}
-	_, at := c.integers(0)
-	for k := 0; k < t.Count() && c.err == nil; k++ {
-		element.SetInteger(out, k, f.integer(c.concrete(at(k))))
+	_, at := c.Integers(0)
+	for k := 0; k < t.Count() && c.Err == nil; k++ {
+		element.SetInteger(out, k, f.integer(c.Concrete(at(k))))
 	}
 	return out
 }
@@ -94,10 +95,10 @@ func foldUnary(c *Node) tensor.Tensor {
 // binaryFold is a function of two numbers, or of more from left to right.
 type binaryFold struct {
 	real       func(a, b float64) float64
-	integer    func(c *Node, a, b int64) int64 // of anyBatch too
-	variadic   bool                            // takes any number of operands
-	boolean    bool                            // the result is a truth value
-	mixedTypes bool                            // of the operands; the result has the first's
+	integer    func(c *node.Node, a, b int64) int64 // of anyBatch too
+	variadic   bool                                 // takes any number of operands
+	boolean    bool                                 // the result is a truth value
+	mixedTypes bool                                 // of the operands; the result has the first's
 }
 
 var binaryFolds = map[string]binaryFold{
@@ -127,8 +128,8 @@ var binaryFolds = map[string]binaryFold{
 
 // exact makes a function that leaves the length of the batch as it is if the other operand changes
 // nothing.
-func exact(f func(a, b int64) int64, neutral int64) func(*Node, int64, int64) int64 {
-	return func(c *Node, a, b int64) int64 {
+func exact(f func(a, b int64) int64, neutral int64) func(*node.Node, int64, int64) int64 {
+	return func(c *node.Node, a, b int64) int64 {
 		_, left := element.TimesBatch(a)
 		_, right := element.TimesBatch(b)
 		switch {
@@ -137,27 +138,27 @@ func exact(f func(a, b int64) int64, neutral int64) func(*Node, int64, int64) in
 		case right && a == neutral:
 			return b
 		}
-		return f(c.concrete(a), c.concrete(b))
+		return f(c.Concrete(a), c.Concrete(b))
 	}
 }
 
 // remainderOf has the sign of the divisor, or with fmod that of the dividend.
-func remainderOf(c *Node, a, b int64) int64 {
-	if a, b = c.concrete(a), c.concrete(b); b == 0 {
-		c.fail("divides by zero")
+func remainderOf(c *node.Node, a, b int64) int64 {
+	if a, b = c.Concrete(a), c.Concrete(b); b == 0 {
+		c.Fail("divides by zero")
 		return 0
 	}
 	m := a % b
-	if c.int("fmod", 0) == 0 && m != 0 && (m < 0) != (b < 0) {
+	if c.Int("fmod", 0) == 0 && m != 0 && (m < 0) != (b < 0) {
 		m += b
 	}
 	return m
 }
 
-func raiseInteger(c *Node, a, b int64) int64 {
-	a, b = c.concrete(a), c.concrete(b)
+func raiseInteger(c *node.Node, a, b int64) int64 {
+	a, b = c.Concrete(a), c.Concrete(b)
 	if b < 0 || b > 64 {
-		c.fail("an integer to the power of %d is not supported", b)
+		c.Fail("an integer to the power of %d is not supported", b)
 		return 0
 	}
 	p := int64(1)
@@ -183,7 +184,7 @@ func comparison(f func(order int) bool) binaryFold {
 	}
 	return binaryFold{boolean: true,
 		real:    func(a, b float64) float64 { return float64(of(order(a, b))) },
-		integer: func(c *Node, a, b int64) int64 { return of(compareIntegers(c, a, b)) }}
+		integer: func(c *node.Node, a, b int64) int64 { return of(compareIntegers(c, a, b)) }}
 }
 
 func order[T int64 | float64](a, b T) int {
@@ -199,55 +200,55 @@ func order[T int64 | float64](a, b T) int {
 }
 
 // foldBinary computes operators of operands that broadcast.
-func foldBinary(c *Node) tensor.Tensor {
-	f := binaryFolds[c.n.OpType]
-	if len(c.in) != 2 && !f.variadic || len(c.in) == 0 {
-		c.fail("has %d operands, want 2", len(c.in))
+func foldBinary(c *node.Node) tensor.Tensor {
+	f := binaryFolds[c.Proto.OpType]
+	if len(c.In) != 2 && !f.variadic || len(c.In) == 0 {
+		c.Fail("has %d operands, want 2", len(c.In))
 	}
-	acc := c.required(0)
-	for i := 1; i < len(c.in) && c.err == nil; i++ {
-		acc = applyBinary(c, f, acc, c.required(i))
+	acc := c.Required(0)
+	for i := 1; i < len(c.In) && c.Err == nil; i++ {
+		acc = applyBinary(c, f, acc, c.Required(i))
 	}
 	return acc
 }
 
-func applyBinary(c *Node, f binaryFold, a, b tensor.Tensor) tensor.Tensor {
-	if c.err == nil && f.mixedTypes && a.DType != b.DType {
+func applyBinary(c *node.Node, f binaryFold, a, b tensor.Tensor) tensor.Tensor {
+	if c.Err == nil && f.mixedTypes && a.DType != b.DType {
 		inF64 := applyBinary(c, f, castConstant(c, a, tensor.F64), castConstant(c, b, tensor.F64))
-		if c.err != nil {
-			return nothing
+		if c.Err != nil {
+			return node.Nothing
 		}
 		return castConstant(c, inF64, a.DType)
 	}
-	boolean := c.n.OpType == "And" || c.n.OpType == "Or" || c.n.OpType == "Xor"
+	boolean := c.Proto.OpType == "And" || c.Proto.OpType == "Or" || c.Proto.OpType == "Xor"
 	floats := element.IsFloat(a.DType)
 	switch {
-	case c.err != nil:
+	case c.Err != nil:
 	case a.DType != b.DType:
-		c.fail("operands of different types, %v and %v", a.DType, b.DType)
-	case c.opset < 7 && c.attribute("axis") != nil && !slices.Equal(a.Shape, b.Shape):
-		c.fail("of constants that broadcast along an axis is not supported")
+		c.Fail("operands of different types, %v and %v", a.DType, b.DType)
+	case c.Opset < 7 && c.Attribute("axis") != nil && !slices.Equal(a.Shape, b.Shape):
+		c.Fail("of constants that broadcast along an axis is not supported")
 	case floats && f.real == nil || !floats && f.integer == nil ||
-		boolean != (a.DType == tensor.Bool) && c.n.OpType != "Equal":
-		c.fail("of constants of %v is not supported", a.DType)
+		boolean != (a.DType == tensor.Bool) && c.Proto.OpType != "Equal":
+		c.Fail("of constants of %v is not supported", a.DType)
 	}
 	shape, err := graph.Broadcast(a.Shape, b.Shape)
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 	}
 	d := a.DType
 	if f.boolean {
 		d = tensor.Bool
 	}
-	out := c.newConstant(d, shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(d, shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	applyElements(c, f, out, a, b)
 	return out
 }
 
-func applyElements(c *Node, f binaryFold, out, a, b tensor.Tensor) {
+func applyElements(c *node.Node, f binaryFold, out, a, b tensor.Tensor) {
 	ofA, ofB := element.BroadcastIndex(a.Shape, len(out.Shape)), element.BroadcastIndex(b.Shape, len(out.Shape))
 	if element.IsFloat(a.DType) {
 		x, _ := element.Reals(a)
@@ -264,11 +265,11 @@ func applyElements(c *Node, f binaryFold, out, a, b tensor.Tensor) {
 	x, err := element.Integers(a)
 	y, err2 := element.Integers(b)
 	if err := cmp.Or(err, err2); err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return
 	}
 	element.Each(out.Shape, func(k int, index []int) {
-		if c.err == nil {
+		if c.Err == nil {
 			element.SetInteger(out, k, f.integer(c, x(ofA(index)), y(ofB(index))))
 		}
 	})

@@ -1,11 +1,14 @@
 package onnx
 
-import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+import (
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
+)
 
 // Computing with N, the length of the batch, which is at least 1: what is a multiple of it again, or
 // the same for all N.
 
-func addIntegers(c *Node, a, b int64) int64 {
+func addIntegers(c *node.Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -16,10 +19,10 @@ func addIntegers(c *Node, a, b int64) int64 {
 	case right && a == 0:
 		return b
 	}
-	return c.concrete(a) + c.concrete(b)
+	return c.Concrete(a) + c.Concrete(b)
 }
 
-func subtractIntegers(c *Node, a, b int64) int64 {
+func subtractIntegers(c *node.Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -30,10 +33,10 @@ func subtractIntegers(c *Node, a, b int64) int64 {
 	case left && b == 0:
 		return a
 	}
-	return c.concrete(a) - c.concrete(b)
+	return c.Concrete(a) - c.Concrete(b)
 }
 
-func multiplyIntegers(c *Node, a, b int64) int64 {
+func multiplyIntegers(c *node.Node, a, b int64) int64 {
 	if _, ok := element.TimesBatch(b); ok {
 		a, b = b, a
 	}
@@ -42,10 +45,10 @@ func multiplyIntegers(c *Node, a, b int64) int64 {
 	} else if ok && b > 0 && b <= element.MaxTimes/m {
 		return element.BatchTimes(m * b)
 	}
-	return c.concrete(a) * c.concrete(b)
+	return c.Concrete(a) * c.Concrete(b)
 }
 
-func divideIntegers(c *Node, a, b int64) int64 {
+func divideIntegers(c *node.Node, a, b int64) int64 {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -54,15 +57,15 @@ func divideIntegers(c *Node, a, b int64) int64 {
 	case left && !right && b > 0 && m%b == 0:
 		return element.BatchTimes(m / b)
 	}
-	if a, b = c.concrete(a), c.concrete(b); b == 0 {
-		c.fail("divides by zero")
+	if a, b = c.Concrete(a), c.Concrete(b); b == 0 {
+		c.Fail("divides by zero")
 		return 0
 	}
 	return a / b
 }
 
 // compareIntegers tells of the order of two numbers: -1, 0 or 1.
-func compareIntegers(c *Node, a, b int64) int {
+func compareIntegers(c *node.Node, a, b int64) int {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)
 	switch {
@@ -73,10 +76,10 @@ func compareIntegers(c *Node, a, b int64) int {
 	case right && a < n:
 		return -1
 	}
-	return order(c.concrete(a), c.concrete(b))
+	return order(c.Concrete(a), c.Concrete(b))
 }
 
-func largerInteger(c *Node, a, b int64) int64 {
+func largerInteger(c *node.Node, a, b int64) int64 {
 	if m, ok := element.TimesBatch(a); ok && b == m {
 		return a
 	}
@@ -89,7 +92,7 @@ func largerInteger(c *Node, a, b int64) int64 {
 	return a
 }
 
-func smallerInteger(c *Node, a, b int64) int64 {
+func smallerInteger(c *node.Node, a, b int64) int64 {
 	if m, ok := element.TimesBatch(a); ok && b == m {
 		return b
 	}

@@ -4,19 +4,20 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldGather(c *Node) tensor.Tensor {
-	t := c.required(0)
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
-	if c.err != nil {
-		return nothing
+func foldGather(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
+	if c.Err != nil {
+		return node.Nothing
 	}
-	index, selected := c.indices(1, t.Shape[axis])
+	index, selected := c.Indices(1, t.Shape[axis])
 	shape := slices.Concat(t.Shape[:axis], index.Shape, t.Shape[axis+1:])
 	step, inner := element.Strides(t.Shape), element.Strides(index.Shape)
-	return c.gathered(t, shape, func(at []int) int {
+	return c.Gathered(t, shape, func(at []int) int {
 		from, which := 0, 0
 		for a := range at {
 			switch {
@@ -32,18 +33,18 @@ func foldGather(c *Node) tensor.Tensor {
 	})
 }
 
-func foldGatherElements(c *Node) tensor.Tensor {
-	t := c.required(0)
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
-	if c.err != nil {
-		return nothing
+func foldGatherElements(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
+	if c.Err != nil {
+		return node.Nothing
 	}
-	index, selected := c.indices(1, t.Shape[axis])
-	if !c.within(index.Shape, t.Shape, axis) {
-		return nothing
+	index, selected := c.Indices(1, t.Shape[axis])
+	if !c.Within(index.Shape, t.Shape, axis) {
+		return node.Nothing
 	}
 	step, k := element.Strides(t.Shape), -1
-	return c.gathered(t, index.Shape, func(at []int) int {
+	return c.Gathered(t, index.Shape, func(at []int) int {
 		k++
 		from := selected[k] * step[axis]
 		for a := range at {
@@ -55,22 +56,22 @@ func foldGatherElements(c *Node) tensor.Tensor {
 	})
 }
 
-func foldGatherND(c *Node) tensor.Tensor {
-	t, common := c.required(0), c.int("batch_dims", 0)
+func foldGatherND(c *node.Node) tensor.Tensor {
+	t, common := c.Required(0), c.Int("batch_dims", 0)
 	if common < 0 {
-		c.fail("batch_dims is %d", common)
+		c.Fail("batch_dims is %d", common)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
-	begins, block := c.tuples(t.Shape, common)
-	if c.err != nil {
-		return nothing
+	begins, block := c.Tuples(t.Shape, common)
+	if c.Err != nil {
+		return node.Nothing
 	}
-	index := c.in[1].c.Shape
+	index := c.In[1].Tensor.Shape
 	last := len(index) - 1
-	out := c.newConstant(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
-	for k := 0; k < len(begins) && c.err == nil; k++ {
+	out := c.NewConstant(t.DType, slices.Concat(index[:last], t.Shape[common+index[last]:]))
+	for k := 0; k < len(begins) && c.Err == nil; k++ {
 		for i := range block {
 			element.Move(out, k*block+i, t, begins[k]+i)
 		}
@@ -79,25 +80,25 @@ func foldGatherND(c *Node) tensor.Tensor {
 }
 
 // checkReplaces checks the attribute reduction of what scatters.
-func checkReplaces(c *Node) bool {
-	if r := c.text("reduction", "none"); r != "none" {
-		c.fail("with the reduction %.40q is not supported", r)
+func checkReplaces(c *node.Node) bool {
+	if r := c.Text("reduction", "none"); r != "none" {
+		c.Fail("with the reduction %.40q is not supported", r)
 	}
-	return c.err == nil
+	return c.Err == nil
 }
 
-func foldScatterND(c *Node) tensor.Tensor {
-	t, updates := c.required(0), c.required(2)
-	begins, block := c.tuples(t.Shape, 0)
+func foldScatterND(c *node.Node) tensor.Tensor {
+	t, updates := c.Required(0), c.Required(2)
+	begins, block := c.Tuples(t.Shape, 0)
 	if !checkReplaces(c) {
-		return nothing
+		return node.Nothing
 	}
-	if c.err == nil && (updates.DType != t.DType || !slices.Equal(updates.Shape, c.blocksShape(t.Shape))) {
-		c.fail("updates %v, want %v", updates, tensor.Describe(t.DType, c.blocksShape(t.Shape)))
+	if c.Err == nil && (updates.DType != t.DType || !slices.Equal(updates.Shape, c.BlocksShape(t.Shape))) {
+		c.Fail("updates %v, want %v", updates, tensor.Describe(t.DType, c.BlocksShape(t.Shape)))
 	}
-	out := c.newConstant(t.DType, t.Shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(t.DType, t.Shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	copy(out.Bytes, t.Bytes)
 	for k, begin := range begins {
@@ -108,22 +109,22 @@ func foldScatterND(c *Node) tensor.Tensor {
 	return out
 }
 
-func foldScatterElements(c *Node) tensor.Tensor {
-	t, updates := c.required(0), c.required(2)
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
+func foldScatterElements(c *node.Node) tensor.Tensor {
+	t, updates := c.Required(0), c.Required(2)
+	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
 	if !checkReplaces(c) {
-		return nothing
+		return node.Nothing
 	}
-	index, selected := c.indices(1, t.Shape[axis])
-	if !c.within(index.Shape, t.Shape, axis) {
-		return nothing
+	index, selected := c.Indices(1, t.Shape[axis])
+	if !c.Within(index.Shape, t.Shape, axis) {
+		return node.Nothing
 	}
 	if updates.DType != t.DType || !slices.Equal(updates.Shape, index.Shape) {
-		c.fail("updates %v for indices of %v", updates, index.Shape)
+		c.Fail("updates %v for indices of %v", updates, index.Shape)
 	}
-	out := c.newConstant(t.DType, t.Shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(t.DType, t.Shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	copy(out.Bytes, t.Bytes)
 	step := element.Strides(t.Shape)
@@ -139,65 +140,65 @@ func foldScatterElements(c *Node) tensor.Tensor {
 	return out
 }
 
-func foldSlice(c *Node) tensor.Tensor {
-	t := c.required(0)
-	spans := c.spans(t.Shape, func(a int64) int { return c.foldAxis(a, len(t.Shape)) })
+func foldSlice(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	spans := c.Spans(t.Shape, func(a int64) int { return c.FoldAxis(a, len(t.Shape)) })
 	return sliceConstant(c, t, spans)
 }
 
-func sliceConstant(c *Node, t tensor.Tensor, spans []span) tensor.Tensor {
+func sliceConstant(c *node.Node, t tensor.Tensor, spans []node.Span) tensor.Tensor {
 	shape := make([]int, len(spans))
 	for a, s := range spans {
-		shape[a] = s.count
+		shape[a] = s.Count
 	}
 	step := element.Strides(t.Shape)
-	return c.gathered(t, shape, func(at []int) int {
+	return c.Gathered(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
-			from += (spans[a].begin + at[a]*spans[a].step) * step[a]
+			from += (spans[a].Begin + at[a]*spans[a].Step) * step[a]
 		}
 		return from
 	})
 }
 
-func foldSplit(c *Node) []tensor.Tensor {
-	t := c.required(0)
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
-	if c.err != nil {
+func foldSplit(c *node.Node) []tensor.Tensor {
+	t := c.Required(0)
+	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
+	if c.Err != nil {
 		return nil
 	}
 	var out []tensor.Tensor
-	for _, spans := range c.sizes(t.Shape, axis) {
+	for _, spans := range c.Sizes(t.Shape, axis) {
 		out = append(out, sliceConstant(c, t, spans))
 	}
 	return out
 }
 
 // foldConcat joins along the first axis, which is how shapes are joined, or any other.
-func foldConcat(c *Node) tensor.Tensor {
-	all := make([]tensor.Tensor, max(len(c.in), 1)) // without operands the first is missed
+func foldConcat(c *node.Node) tensor.Tensor {
+	all := make([]tensor.Tensor, max(len(c.In), 1)) // without operands the first is missed
 	for i := range all {
-		all[i] = c.required(i)
+		all[i] = c.Required(i)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
-	axis := c.foldAxis(int64(c.int("axis", 1)), len(all[0].Shape))
+	axis := c.FoldAxis(int64(c.Int("axis", 1)), len(all[0].Shape))
 	shape := slices.Clone(all[0].Shape)
 	for i, t := range all[1:] {
 		same := len(t.Shape) == len(shape) && t.DType == all[0].DType
 		for a := range shape {
 			same = same && (a == axis || t.Shape[a] == shape[a])
 		}
-		if !same || c.err != nil {
-			c.fail("operand %d is %v, operand 0 %v", i+1, t, all[0])
-			return nothing
+		if !same || c.Err != nil {
+			c.Fail("operand %d is %v, operand 0 %v", i+1, t, all[0])
+			return node.Nothing
 		}
 		shape[axis] += t.Shape[axis]
 	}
-	out := c.newConstant(all[0].DType, shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(all[0].DType, shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	to, size := 0, out.DType.Size()
 	for o := range tensor.Count(shape[:axis]) {
@@ -209,22 +210,22 @@ func foldConcat(c *Node) tensor.Tensor {
 	return out
 }
 
-func foldTranspose(c *Node) tensor.Tensor {
-	t := c.required(0)
-	perm := c.permutation(len(t.Shape))
-	if c.err != nil {
-		return nothing
+func foldTranspose(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	perm := c.Permutation(len(t.Shape))
+	if c.Err != nil {
+		return node.Nothing
 	}
 	return transposeConstant(c, t, perm)
 }
 
-func transposeConstant(c *Node, t tensor.Tensor, perm []int) tensor.Tensor {
+func transposeConstant(c *node.Node, t tensor.Tensor, perm []int) tensor.Tensor {
 	shape := make([]int, len(perm))
 	for i, a := range perm {
 		shape[i] = t.Shape[a]
 	}
 	step := element.Strides(t.Shape)
-	return c.gathered(t, shape, func(at []int) int {
+	return c.Gathered(t, shape, func(at []int) int {
 		from := 0
 		for i, a := range perm {
 			from += at[i] * step[a]

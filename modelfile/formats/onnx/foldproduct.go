@@ -5,18 +5,19 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // Products of constants are sums over letters, as Einsum writes them.
 
-func foldMatMul(c *Node) tensor.Tensor {
-	a, b := c.required(0), c.required(1)
-	if c.err == nil && (len(a.Shape) == 0 || len(b.Shape) == 0) {
-		c.fail("of a number")
+func foldMatMul(c *node.Node) tensor.Tensor {
+	a, b := c.Required(0), c.Required(1)
+	if c.Err == nil && (len(a.Shape) == 0 || len(b.Shape) == 0) {
+		c.Fail("of a number")
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	const letters = "abcdefghijklmnopqrst"
 	rows, columns := "y", "z"
@@ -29,35 +30,35 @@ func foldMatMul(c *Node) tensor.Tensor {
 	outerA, outerB := max(len(a.Shape)-2, 0), max(len(b.Shape)-2, 0)
 	n := max(outerA, outerB)
 	if n > len(letters) {
-		c.fail("of rank %d", n)
-		return nothing
+		c.Fail("of rank %d", n)
+		return node.Nothing
 	}
 	left := letters[n-outerA:n] + rows + "x"
 	right := letters[n-outerB:n] + "x" + columns
 	return sumProducts(c, []string{left, right}, letters[:n]+rows+columns, []tensor.Tensor{a, b})
 }
 
-func foldGemm(c *Node) tensor.Tensor {
-	a, b := c.required(0), c.required(1)
+func foldGemm(c *node.Node) tensor.Tensor {
+	a, b := c.Required(0), c.Required(1)
 	left, right := "yx", "xz"
-	if c.int("transA", 0) != 0 {
+	if c.Int("transA", 0) != 0 {
 		left = "xy"
 	}
-	if c.int("transB", 0) != 0 {
+	if c.Int("transB", 0) != 0 {
 		right = "zx"
 	}
 	out := sumProducts(c, []string{left, right}, "yz", []tensor.Tensor{a, b})
-	if c.err != nil || out.DType != tensor.F32 {
-		c.fail("of constants of %v is not supported", out.DType)
-		return nothing
+	if c.Err != nil || out.DType != tensor.F32 {
+		c.Fail("of constants of %v is not supported", out.DType)
+		return node.Nothing
 	}
-	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
-	add, ok := c.constant(2)
+	alpha, beta := c.Float("alpha", 1), c.Float("beta", 1)
+	add, ok := c.Constant(2)
 	if ok && !slices.Equal(add.Shape, out.Shape) {
 		if s, err := graph.Broadcast(add.Shape, out.Shape); err != nil || !slices.Equal(s, out.Shape) ||
 			add.DType != tensor.F32 {
-			c.fail("adds %v to %v", add, out)
-			return nothing
+			c.Fail("adds %v to %v", add, out)
+			return node.Nothing
 		}
 	}
 	of := element.BroadcastIndex(add.Shape, 2)
@@ -72,25 +73,25 @@ func foldGemm(c *Node) tensor.Tensor {
 }
 
 // foldEinsum sums products over the letters that the result lacks.
-func foldEinsum(c *Node) tensor.Tensor {
-	terms, result, ok := c.letters()
+func foldEinsum(c *node.Node) tensor.Tensor {
+	terms, result, ok := c.Letters()
 	if !ok {
-		c.failOfEquation()
-		return nothing
+		c.FailOfEquation()
+		return node.Nothing
 	}
 	var all []tensor.Tensor
 	for i := range terms {
-		all = append(all, c.required(i))
+		all = append(all, c.Required(i))
 	}
 	return sumProducts(c, terms, result, all)
 }
 
 // letterLengths returns the length of each letter; a length of 1 broadcasts to any other.
-func letterLengths(c *Node, terms []string, all []tensor.Tensor) map[rune]int {
+func letterLengths(c *node.Node, terms []string, all []tensor.Tensor) map[rune]int {
 	length := map[rune]int{}
 	for i, term := range terms {
 		if len(term) != len(all[i].Shape) {
-			c.fail("operand %d is %v, want rank %d", i, all[i], len(term))
+			c.Fail("operand %d is %v, want rank %d", i, all[i], len(term))
 			return length
 		}
 		for a, letter := range term {
@@ -99,7 +100,7 @@ func letterLengths(c *Node, terms []string, all []tensor.Tensor) map[rune]int {
 			case !ok || have == 1:
 				length[letter] = n
 			case n != have && n != 1:
-				c.fail("lengths of %d and %d that have to be equal", have, n)
+				c.Fail("lengths of %d and %d that have to be equal", have, n)
 			}
 		}
 	}
@@ -107,9 +108,9 @@ func letterLengths(c *Node, terms []string, all []tensor.Tensor) map[rune]int {
 }
 
 // sumProducts sums in float64, or in integers, and rounds once.
-func sumProducts(c *Node, terms []string, result string, all []tensor.Tensor) tensor.Tensor {
-	if c.err != nil {
-		return nothing
+func sumProducts(c *node.Node, terms []string, result string, all []tensor.Tensor) tensor.Tensor {
+	if c.Err != nil {
+		return node.Nothing
 	}
 	length := letterLengths(c, terms, all)
 	order := []rune(result)
@@ -123,22 +124,22 @@ func sumProducts(c *Node, terms []string, result string, all []tensor.Tensor) te
 	for i, letter := range order {
 		n, ok := length[letter]
 		if !ok || slices.Contains(order[:i], letter) {
-			c.fail("has no single axis %q", letter)
-			return nothing
+			c.Fail("has no single axis %q", letter)
+			return node.Nothing
 		}
 		over = append(over, n)
 	}
 	shape = over[:len([]rune(result))]
 	work := 1
 	for _, n := range over {
-		if work *= max(n, 1); work > maxFolded<<2 {
-			c.fail("a product of more than %d numbers", maxFolded<<2)
-			return nothing
+		if work *= max(n, 1); work > node.MaxFolded<<2 {
+			c.Fail("a product of more than %d numbers", node.MaxFolded<<2)
+			return node.Nothing
 		}
 	}
-	out := c.newConstant(all[0].DType, shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(all[0].DType, shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	offsets := make([]func([]int) int, len(all))
 	for i, term := range terms {
@@ -161,11 +162,11 @@ func sumProducts(c *Node, terms []string, result string, all []tensor.Tensor) te
 	return out
 }
 
-func addProducts(c *Node, out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
+func addProducts(c *node.Node, out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
 	inner := max(tensor.Count(over[len(out.Shape):]), 1)
 	for _, t := range all {
 		if t.DType != out.DType {
-			c.fail("of %v and %v is not supported", out.DType, t.DType)
+			c.Fail("of %v and %v is not supported", out.DType, t.DType)
 			return
 		}
 	}
@@ -192,7 +193,7 @@ func addProducts(c *Node, out tensor.Tensor, all []tensor.Tensor, over []int, of
 	for i, t := range all {
 		var err error
 		if reads[i], err = element.Integers(t); err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 			return
 		}
 	}
@@ -203,7 +204,7 @@ func addProducts(c *Node, out tensor.Tensor, all []tensor.Tensor, over []int, of
 		}
 		p := int64(1)
 		for i, read := range reads {
-			p *= c.concrete(read(offsets[i](at)))
+			p *= c.Concrete(read(offsets[i](at)))
 		}
 		sum += p
 		element.SetInteger(out, k/inner, sum)

@@ -4,21 +4,22 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // foldDequantize turns the integers of quantised weights into floats:
 // (x-zero)*scale, where both are one number or one for each index of an axis.
-func foldDequantize(c *Node) tensor.Tensor {
-	x, at := c.integers(0)
+func foldDequantize(c *node.Node) tensor.Tensor {
+	x, at := c.Integers(0)
 	q := readQuantisation(c, tensor.U8)
-	if c.err == nil && x.DType == tensor.Bool {
-		c.fail("of %v is not supported, only of integers", x.DType)
+	if c.Err == nil && x.DType == tensor.Bool {
+		c.Fail("of %v is not supported, only of integers", x.DType)
 	}
-	out := c.newConstant(tensor.F32, x.Shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(tensor.F32, x.Shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	for k := range out.F32() {
 		i := q.at(k)
@@ -29,21 +30,21 @@ func foldDequantize(c *Node) tensor.Tensor {
 
 // foldQuantize rounds floats to integers, half to even, and clips them to
 // their type: what is quantised and dequantised again has lost as much here.
-func foldQuantize(c *Node) tensor.Tensor {
-	x, q := c.required(0), readQuantisation(c, tensor.U8)
-	if c.err == nil && x.DType != tensor.F32 {
-		c.fail("of %v is not supported, only of floats", x.DType)
+func foldQuantize(c *node.Node) tensor.Tensor {
+	x, q := c.Required(0), readQuantisation(c, tensor.U8)
+	if c.Err == nil && x.DType != tensor.F32 {
+		c.Fail("of %v is not supported, only of floats", x.DType)
 	}
-	out := c.newConstant(q.d, x.Shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(q.d, x.Shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	for k, v := range x.F32() {
 		i := q.at(k)
 		n := math.RoundToEven(float64(v/q.scale[i])) + float64(q.zero[i])
 		if math.IsNaN(n) {
-			c.fail("of what is no number has no result")
-			return nothing
+			c.Fail("of what is no number has no result")
+			return node.Nothing
 		}
 		element.SetInteger(out, k, int64(min(max(n, float64(q.least)), float64(q.most))))
 	}
@@ -64,37 +65,37 @@ func (q *quantisation) at(k int) int { return k / q.inner % q.each }
 
 // readQuantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
-func readQuantisation(c *Node, otherwise tensor.DType) quantisation {
-	scale := c.toF32(c.required(1))
+func readQuantisation(c *node.Node, otherwise tensor.DType) quantisation {
+	scale := c.ToF32(c.Required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
-	if n := c.int("output_dtype", 0); n != 0 {
+	if n := c.Int("output_dtype", 0); n != 0 {
 		var err error
 		if d, err = onnxpb.DType(int32(n)); err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 		}
 	}
-	if c.has(2) {
-		t := c.required(2)
+	if c.Has(2) {
+		t := c.Required(2)
 		var err error
 		if zero, err = element.IntegersOf(t); err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 		}
 		d = t.DType
 	}
-	if c.int("block_size", 0) != 0 {
-		c.fail("in blocks (block_size) is not supported")
+	if c.Int("block_size", 0) != 0 {
+		c.Fail("in blocks (block_size) is not supported")
 	}
 	limits, ok := element.Limits[d]
 	if !ok || d == tensor.U32 || d == tensor.I64 {
-		c.fail("to %v is not supported", d)
+		c.Fail("to %v is not supported", d)
 	}
 	q := quantisation{d: d, each: 1, inner: 1, least: limits[0], most: limits[1], zero: zero}
-	if c.err != nil {
+	if c.Err != nil {
 		return q
 	}
 	q.scale = scale.F32()
 	if len(q.scale) == 0 || len(q.zero) != len(q.scale) {
-		c.fail("%d scales and %d zero points", len(q.scale), len(q.zero))
+		c.Fail("%d scales and %d zero points", len(q.scale), len(q.zero))
 		return q
 	}
 	if len(q.scale) > 1 {
@@ -104,16 +105,16 @@ func readQuantisation(c *Node, otherwise tensor.DType) quantisation {
 }
 
 // readScaledAxis reads the axis that has a scale for each of its indices.
-func readScaledAxis(c *Node, q *quantisation) {
-	shape, axis := c.in[0].c.Shape, c.foldAxis
-	if !c.in[0].isConstant() {
-		shape, axis = c.shape(0), c.axis
+func readScaledAxis(c *node.Node, q *quantisation) {
+	shape, axis := c.In[0].Tensor.Shape, c.FoldAxis
+	if !c.In[0].IsConstant() {
+		shape, axis = c.Shape(0), c.Axis
 	}
-	q.axis = axis(int64(c.int("axis", 1)), len(shape))
-	if c.err != nil {
+	q.axis = axis(int64(c.Int("axis", 1)), len(shape))
+	if c.Err != nil {
 		return
 	}
 	if q.each, q.inner = len(q.scale), tensor.Count(shape[q.axis+1:]); shape[q.axis] != q.each {
-		c.fail("%d scales for an axis of %d", q.each, shape[q.axis])
+		c.Fail("%d scales for an axis of %d", q.each, shape[q.axis])
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -48,18 +49,18 @@ var integerReductions = map[string]struct {
 }
 
 // readFoldedAxes returns which axes of a constant an operator reduces.
-func readFoldedAxes(c *Node, rank int) []bool {
-	axes, ok := c.list("axes", 1)
+func readFoldedAxes(c *node.Node, rank int) []bool {
+	axes, ok := c.List("axes", 1)
 	gone := make([]bool, rank)
 	if !ok || len(axes) == 0 {
-		all := c.int("noop_with_empty_axes", 0) == 0
+		all := c.Int("noop_with_empty_axes", 0) == 0
 		for a := range gone {
 			gone[a] = all
 		}
 		return gone
 	}
 	for _, a := range axes {
-		if at := c.foldAxis(a, rank); c.err == nil {
+		if at := c.FoldAxis(a, rank); c.Err == nil {
 			gone[at] = true
 		}
 	}
@@ -67,13 +68,13 @@ func readFoldedAxes(c *Node, rank int) []bool {
 }
 
 // reduceShapes returns a shape without axes: as lengths of 1, and as it is after keepdims.
-func reduceShapes(c *Node, shape []int, gone []bool) (ones, reduced []int) {
+func reduceShapes(c *node.Node, shape []int, gone []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
 		if gone[a] {
 			ones[a] = 1
 		}
-		if !gone[a] || c.int("keepdims", 1) != 0 {
+		if !gone[a] || c.Int("keepdims", 1) != 0 {
 			reduced = append(reduced, ones[a])
 		}
 		_ = n
@@ -81,33 +82,33 @@ func reduceShapes(c *Node, shape []int, gone []bool) (ones, reduced []int) {
 	return ones, reduced
 }
 
-func foldReduce(c *Node) tensor.Tensor {
-	t, f := c.required(0), reductions[c.n.OpType]
+func foldReduce(c *node.Node) tensor.Tensor {
+	t, f := c.Required(0), reductions[c.Proto.OpType]
 	gone := readFoldedAxes(c, len(t.Shape))
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	ones, reduced := reduceShapes(c, t.Shape, gone)
 	if !f.empty && t.Count() == 0 && tensor.Count(ones) > 0 {
-		c.fail("over an axis without elements, %v of %v", axesOf(gone), t.Shape)
+		c.Fail("over an axis without elements, %v of %v", axesOf(gone), t.Shape)
 	}
 	if element.IsFloat(t.DType) {
 		return reduceReals(c, t, f, ones, reduced)
 	}
-	whole, ok := integerReductions[c.n.OpType]
+	whole, ok := integerReductions[c.Proto.OpType]
 	if !ok {
-		c.fail("of constants of %v is not supported", t.DType)
+		c.Fail("of constants of %v is not supported", t.DType)
 	}
-	out := c.newConstant(t.DType, reduced)
-	_, at := c.integers(0)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(t.DType, reduced)
+	_, at := c.Integers(0)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	acc := slices.Repeat([]int64{whole.first}, out.Count())
 	to := element.BroadcastIndex(ones, len(ones))
 	element.Each(t.Shape, func(k int, index []int) {
-		if i := to(index); c.err == nil {
-			acc[i] = whole.add(acc[i], c.concrete(at(k)))
+		if i := to(index); c.Err == nil {
+			acc[i] = whole.add(acc[i], c.Concrete(at(k)))
 		}
 	})
 	for k, v := range acc {
@@ -126,10 +127,10 @@ func axesOf(gone []bool) (axes []int) {
 }
 
 // reduceReals sums in float64 and rounds once.
-func reduceReals(c *Node, t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
-	out := c.newConstant(t.DType, reduced)
-	if c.err != nil || !c.reserve(tensor.F64, reduced) {
-		return nothing
+func reduceReals(c *node.Node, t tensor.Tensor, f reduction, ones, reduced []int) tensor.Tensor {
+	out := c.NewConstant(t.DType, reduced)
+	if c.Err != nil || !c.Reserve(tensor.F64, reduced) {
+		return node.Nothing
 	}
 	acc := slices.Repeat([]float64{f.first}, out.Count())
 	n := t.Count() / max(out.Count(), 1)
@@ -156,19 +157,19 @@ func along(shape []int, axis int, f func(first, n, step int)) {
 	}
 }
 
-func foldCumSum(c *Node) tensor.Tensor {
-	t := c.required(0)
-	l, _ := c.list("axis", 1)
+func foldCumSum(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	l, _ := c.List("axis", 1)
 	if len(l) != 1 {
-		c.fail("along %v, want one axis", l)
-		return nothing
+		c.Fail("along %v, want one axis", l)
+		return node.Nothing
 	}
-	axis := c.foldAxis(l[0], len(t.Shape))
-	out := c.newConstant(t.DType, t.Shape)
-	if c.err != nil {
-		return nothing
+	axis := c.FoldAxis(l[0], len(t.Shape))
+	out := c.NewConstant(t.DType, t.Shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
-	later, back := c.int("exclusive", 0) != 0, c.int("reverse", 0) != 0
+	later, back := c.Int("exclusive", 0) != 0, c.Int("reverse", 0) != 0
 	add := elementAdder(c, out, t)
 	along(t.Shape, axis, func(first, n, step int) {
 		if back {
@@ -191,7 +192,7 @@ func foldCumSum(c *Node) tensor.Tensor {
 }
 
 // elementAdder returns what sets element to of out to its element a plus element b of t.
-func elementAdder(c *Node, out, t tensor.Tensor) func(to, a, b int) {
+func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	if element.IsFloat(t.DType) {
 		x, _ := element.Reals(out)
 		y, _ := element.Reals(t)
@@ -200,15 +201,15 @@ func elementAdder(c *Node, out, t tensor.Tensor) func(to, a, b int) {
 	x, err := element.Integers(out)
 	y, err2 := element.Integers(t)
 	if err := cmp.Or(err, err2); err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return func(int, int, int) {}
 	}
-	return func(to, a, b int) { element.SetInteger(out, to, c.concrete(x(a))+c.concrete(y(b))) }
+	return func(to, a, b int) { element.SetInteger(out, to, c.Concrete(x(a))+c.Concrete(y(b))) }
 }
 
 // elementOrder returns what tells whether element a of t goes before element b: the
 // larger, or the smaller; of equal ones the first.
-func elementOrder(c *Node, t tensor.Tensor, largest bool) func(a, b int) int {
+func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
 		if largest {
 			return -order
@@ -221,29 +222,29 @@ func elementOrder(c *Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	}
 	at, err := element.Integers(t)
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return func(int, int) int { return 0 }
 	}
-	return func(a, b int) int { return by(order(c.concrete(at(a)), c.concrete(at(b)))) }
+	return func(a, b int) int { return by(order(c.Concrete(at(a)), c.Concrete(at(b)))) }
 }
 
-func foldArg(c *Node) tensor.Tensor {
-	t := c.required(0)
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(t.Shape))
-	if c.err != nil {
-		return nothing
+func foldArg(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
+	if c.Err != nil {
+		return node.Nothing
 	}
 	gone := make([]bool, len(t.Shape))
 	gone[axis] = true
 	_, reduced := reduceShapes(c, t.Shape, gone)
 	if t.Shape[axis] == 0 {
-		c.fail("over an axis without elements, %d of %v", axis, t.Shape)
+		c.Fail("over an axis without elements, %d of %v", axis, t.Shape)
 	}
-	out, less := c.newConstant(tensor.I64, reduced), elementOrder(c, t, c.n.OpType == "ArgMax")
-	if c.err != nil {
-		return nothing
+	out, less := c.NewConstant(tensor.I64, reduced), elementOrder(c, t, c.Proto.OpType == "ArgMax")
+	if c.Err != nil {
+		return node.Nothing
 	}
-	k, last := 0, c.int("select_last_index", 0) != 0
+	k, last := 0, c.Int("select_last_index", 0) != 0
 	along(t.Shape, axis, func(first, n, step int) {
 		best := 0
 		for i := 1; i < n; i++ {
@@ -257,23 +258,23 @@ func foldArg(c *Node) tensor.Tensor {
 	return out
 }
 
-func foldTopK(c *Node) []tensor.Tensor {
-	t := c.required(0)
-	l, ok := c.list("k", 1)
-	if a := c.attribute("k"); a != nil { // up to operator set 9
-		l = []int64{int64(c.int("k", 0))}
+func foldTopK(c *node.Node) []tensor.Tensor {
+	t := c.Required(0)
+	l, ok := c.List("k", 1)
+	if a := c.Attribute("k"); a != nil { // up to operator set 9
+		l = []int64{int64(c.Int("k", 0))}
 	}
-	axis := c.foldAxis(int64(c.int("axis", -1)), len(t.Shape))
-	if c.err != nil || !ok || len(l) != 1 || l[0] < 0 || l[0] > int64(t.Shape[axis]) {
-		c.fail("of %v from %v is not supported", l, t)
+	axis := c.FoldAxis(int64(c.Int("axis", -1)), len(t.Shape))
+	if c.Err != nil || !ok || len(l) != 1 || l[0] < 0 || l[0] > int64(t.Shape[axis]) {
+		c.Fail("of %v from %v is not supported", l, t)
 		return nil
 	}
 	n := int(l[0])
 	shape := slices.Clone(t.Shape)
 	shape[axis] = n
-	values, indices := c.newConstant(t.DType, shape), c.newConstant(tensor.I64, shape)
-	less := elementOrder(c, t, c.int("largest", 1) != 0)
-	if c.err != nil {
+	values, indices := c.NewConstant(t.DType, shape), c.NewConstant(tensor.I64, shape)
+	less := elementOrder(c, t, c.Int("largest", 1) != 0)
+	if c.Err != nil {
 		return nil
 	}
 	inner := tensor.Count(shape[axis+1:])

@@ -56,10 +56,10 @@ func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodePr
 		}
 	}
 	x, _, err := r.operand("out")
-	if err != nil || !x.isConstant() {
+	if err != nil || !x.IsConstant() {
 		return fmt.Sprint(err, " no constant")
 	}
-	return printedConstant(x.c)
+	return printedConstant(x.Tensor)
 }
 
 // printedConstant writes type, shape and elements: "i64[2] [1 2]".

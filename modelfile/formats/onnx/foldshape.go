@@ -5,54 +5,55 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldReshape(c *Node) tensor.Tensor {
-	t := c.required(0)
-	target, ok := c.list("shape", 1)
+func foldReshape(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	target, ok := c.List("shape", 1)
 	for i := range target {
-		target[i] = c.concrete(target[i])
+		target[i] = c.Concrete(target[i])
 	}
-	shape, err := resolve(target, t.Shape, c.int("allowzero", 0) != 0)
+	shape, err := node.Resolve(target, t.Shape, c.Int("allowzero", 0) != 0)
 	if !ok {
-		c.fail("without a shape")
+		c.Fail("without a shape")
 	} else if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	return t.Reshape(shape...)
 }
 
-func foldFlatten(c *Node) tensor.Tensor {
-	t, axis := c.required(0), c.int("axis", 1)
+func foldFlatten(c *node.Node) tensor.Tensor {
+	t, axis := c.Required(0), c.Int("axis", 1)
 	if axis < 0 {
 		axis += len(t.Shape)
 	}
 	if axis < 0 || axis > len(t.Shape) {
-		c.fail("at axis %d of a constant of rank %d", axis, len(t.Shape))
+		c.Fail("at axis %d of a constant of rank %d", axis, len(t.Shape))
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	return t.Reshape(tensor.Count(t.Shape[:axis]), tensor.Count(t.Shape[axis:]))
 }
 
-func foldSqueeze(c *Node) tensor.Tensor {
-	t := c.required(0)
-	axes, given := c.squeezed()
+func foldSqueeze(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	axes, given := c.Squeezed()
 	shape := dropAxesOf(c, t.Shape, axes, given)
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	return t.Reshape(shape...)
 }
 
 // dropAxesOf returns a shape without axes of length 1: those given, or all.
-func dropAxesOf(c *Node, from []int, axes []int64, given bool) (shape []int) {
-	drop := c.dropped(from, axes, given)
+func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int) {
+	drop := c.Dropped(from, axes, given)
 	for a, length := range from {
 		if !drop[a] {
 			shape = append(shape, length)
@@ -61,19 +62,19 @@ func dropAxesOf(c *Node, from []int, axes []int64, given bool) (shape []int) {
 	return shape
 }
 
-func foldUnsqueeze(c *Node) tensor.Tensor {
-	t := c.required(0)
-	axes, _ := c.list("axes", 1)
+func foldUnsqueeze(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	axes, _ := c.List("axes", 1)
 	rank := len(t.Shape) + len(axes)
 	if rank > tensor.MaxRank {
-		c.fail("a result of rank %d", rank)
+		c.Fail("a result of rank %d", rank)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	shape := make([]int, rank)
 	for _, a := range axes {
-		if at := c.foldAxis(a, rank); c.err == nil {
+		if at := c.FoldAxis(a, rank); c.Err == nil {
 			shape[at]++
 		}
 	}
@@ -81,56 +82,56 @@ func foldUnsqueeze(c *Node) tensor.Tensor {
 	for a := range shape {
 		switch {
 		case shape[a] > 1:
-			c.fail("axes are %v", axes)
+			c.Fail("axes are %v", axes)
 		case shape[a] == 0 && len(rest) > 0:
 			shape[a], rest = rest[0], rest[1:]
 		}
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	return t.Reshape(shape...)
 }
 
 // foldExpand broadcasts to a shape.
-func foldExpand(c *Node) tensor.Tensor {
-	t := c.required(0)
-	l, _ := c.list("shape", 1)
+func foldExpand(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	l, _ := c.List("shape", 1)
 	for i := range l {
-		l[i] = c.concrete(l[i])
+		l[i] = c.Concrete(l[i])
 	}
 	to, err := element.Lengths(t.DType, l)
 	if err == nil {
 		to, err = graph.Broadcast(t.Shape, to)
 	}
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
-	return c.gathered(t, to, element.BroadcastIndex(t.Shape, len(to)))
+	return c.Gathered(t, to, element.BroadcastIndex(t.Shape, len(to)))
 }
 
-func foldTile(c *Node) tensor.Tensor {
-	t := c.required(0)
-	times, _ := c.list("repeats", 1)
-	if c.err == nil && len(times) != len(t.Shape) {
-		c.fail("%d repeats for %d axes", len(times), len(t.Shape))
+func foldTile(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
+	times, _ := c.List("repeats", 1)
+	if c.Err == nil && len(times) != len(t.Shape) {
+		c.Fail("%d repeats for %d axes", len(times), len(t.Shape))
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	shape := slices.Clone(t.Shape)
 	for a, n := range times {
-		if n = c.concrete(n); n < 0 || n > 1<<30 || n > 0 && shape[a] > 1<<30/int(n) {
-			c.fail("repeats are %s", element.Printed(times))
-			return nothing
+		if n = c.Concrete(n); n < 0 || n > 1<<30 || n > 0 && shape[a] > 1<<30/int(n) {
+			c.Fail("repeats are %s", element.Printed(times))
+			return node.Nothing
 		}
 		shape[a] *= int(n)
 	}
 	step := element.Strides(t.Shape)
-	return c.gathered(t, shape, func(at []int) int {
+	return c.Gathered(t, shape, func(at []int) int {
 		from := 0
 		for a := range at {
 			from += at[a] % t.Shape[a] * step[a]
@@ -140,16 +141,16 @@ func foldTile(c *Node) tensor.Tensor {
 }
 
 // foldPad adds elements at the ends of axes, or cuts some.
-func foldPad(c *Node) tensor.Tensor {
-	t := c.required(0)
+func foldPad(c *node.Node) tensor.Tensor {
+	t := c.Required(0)
 	rank := len(t.Shape)
-	before, after := c.padding(rank, func(a int64) int { return c.foldAxis(a, rank) }, rank)
-	mode := c.text("mode", "constant")
+	before, after := c.Padding(rank, func(a int64) int { return c.FoldAxis(a, rank) }, rank)
+	mode := c.Text("mode", "constant")
 	if mode != "constant" && mode != "reflect" && mode != "edge" {
-		c.fail("mode is %.40q", mode)
+		c.Fail("mode is %.40q", mode)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	shape := slices.Clone(t.Shape)
 	for a, n := range t.Shape {
@@ -157,14 +158,14 @@ func foldPad(c *Node) tensor.Tensor {
 		most := max(before[a], after[a])
 		switch {
 		case shape[a] < 0 || mode != "constant" && most > 0 && n == 0 || mode == "reflect" && most >= n && most > 0:
-			c.fail("%d and %d elements at the ends of an axis of %d", before[a], after[a], n)
-			return nothing
+			c.Fail("%d and %d elements at the ends of an axis of %d", before[a], after[a], n)
+			return node.Nothing
 		}
 	}
 	step := element.Strides(t.Shape)
 	outside := false
 	fill := readPadding(c, t)
-	out := c.gathered(t, shape, func(at []int) int {
+	out := c.Gathered(t, shape, func(at []int) int {
 		from := 0
 		outside = false
 		for a := range at {
@@ -177,7 +178,7 @@ func foldPad(c *Node) tensor.Tensor {
 		}
 		return from
 	})
-	if c.err == nil && mode == "constant" {
+	if c.Err == nil && mode == "constant" {
 		element.Each(shape, func(k int, at []int) {
 			for a := range at {
 				if i := at[a] - before[a]; i < 0 || i >= t.Shape[a] {
@@ -190,18 +191,18 @@ func foldPad(c *Node) tensor.Tensor {
 }
 
 // readPadding returns the number with which a constant is padded, of its type.
-func readPadding(c *Node, t tensor.Tensor) tensor.Tensor {
-	if fill, ok := c.constant(2); ok {
+func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
+	if fill, ok := c.Constant(2); ok {
 		if fill.Count() != 1 || fill.DType != t.DType {
-			c.fail("with %v around %v is not supported", fill, t)
+			c.Fail("with %v around %v is not supported", fill, t)
 		}
 		return fill
 	}
 	fill := tensor.New(t.DType)
-	if v := c.float("value", 0); v != 0 && element.IsFloat(t.DType) {
+	if v := c.Float("value", 0); v != 0 && element.IsFloat(t.DType) {
 		element.SetReal(fill, 0, v)
 	} else if v != 0 {
-		c.fail("with %v around %v is not supported", v, t)
+		c.Fail("with %v around %v is not supported", v, t)
 	}
 	return fill
 }
@@ -224,21 +225,21 @@ func inner(i, n int, mode string) (at int, ok bool) {
 }
 
 // foldWhere takes elements of one constant or another one.
-func foldWhere(c *Node) tensor.Tensor {
-	test, yes, no := c.required(0), c.required(1), c.required(2)
-	if c.err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
-		c.fail("of %v, %v and %v", test, yes, no)
+func foldWhere(c *node.Node) tensor.Tensor {
+	test, yes, no := c.Required(0), c.Required(1), c.Required(2)
+	if c.Err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
+		c.Fail("of %v, %v and %v", test, yes, no)
 	}
 	shape, err := graph.Broadcast(yes.Shape, no.Shape)
 	if err == nil {
 		shape, err = graph.Broadcast(test.Shape, shape)
 	}
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 	}
-	out := c.newConstant(yes.DType, shape)
-	if c.err != nil {
-		return nothing
+	out := c.NewConstant(yes.DType, shape)
+	if c.Err != nil {
+		return node.Nothing
 	}
 	rank := len(shape)
 	ofTest, ofYes := element.BroadcastIndex(test.Shape, rank), element.BroadcastIndex(yes.Shape, rank)
@@ -254,25 +255,25 @@ func foldWhere(c *Node) tensor.Tensor {
 }
 
 // foldTrilu leaves the upper or the lower triangle of matrices.
-func foldTrilu(c *Node) tensor.Tensor {
-	t, k, upper := c.required(0), int64(0), c.int("upper", 1) != 0
-	if c.has(1) {
-		l, _ := c.list("k", 1)
+func foldTrilu(c *node.Node) tensor.Tensor {
+	t, k, upper := c.Required(0), int64(0), c.Int("upper", 1) != 0
+	if c.Has(1) {
+		l, _ := c.List("k", 1)
 		if len(l) != 1 {
-			c.fail("k is %v", l)
-			return nothing
+			c.Fail("k is %v", l)
+			return node.Nothing
 		}
 		k = l[0]
 	}
 	rank := len(t.Shape)
-	if c.err == nil && rank < 2 {
-		c.fail("of a constant of rank %d", rank)
+	if c.Err == nil && rank < 2 {
+		c.Fail("of a constant of rank %d", rank)
 	}
-	if c.err != nil {
-		return nothing
+	if c.Err != nil {
+		return node.Nothing
 	}
 	step := element.Strides(t.Shape)
-	return c.gathered(t, t.Shape, func(at []int) int {
+	return c.Gathered(t, t.Shape, func(at []int) int {
 		from := 0
 		for a := range at {
 			from += at[a] * step[a]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -22,18 +23,18 @@ var growingOps = []string{"Identity", "Cast", "CastLike", "Reshape", "Flatten", 
 func (c *call) checkGrowing(op string) error {
 	i := slices.Index(growingOps, op)
 	pair := i >= slices.Index(growingOps, "Expand") // of two operands
-	if slices.ContainsFunc(c.in, value.isGrowing) && (i < 0 || pair && len(c.in) != 2) {
-		return errLength
+	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (i < 0 || pair && len(c.In) != 2) {
+		return node.ErrLength
 	}
 	return nil
 }
 
 // countsRows reports whether a node is a Range as long as the batch, or a multiple of it.
 func (c *call) countsRows(op string) bool {
-	if op != "Range" || !c.tracked() || len(c.in) != 3 {
+	if op != "Range" || !c.Tracked() || len(c.In) != 3 {
 		return false
 	}
-	l, err := element.IntegersOf(c.in[1].c)
+	l, err := element.IntegersOf(c.In[1].Tensor)
 	if err != nil || len(l) != 1 {
 		return false
 	}
@@ -42,96 +43,96 @@ func (c *call) countsRows(op string) bool {
 }
 
 // countRows is a Range from 0 to a multiple of N.
-func (c *call) countRows() []value {
-	_, from := c.integers(0)
-	_, to := c.integers(1)
-	_, by := c.integers(2)
-	if c.err != nil || c.in[0].c.Count() != 1 || c.in[2].c.Count() != 1 {
-		c.fail("of %v, %v and %v is not supported, only of three numbers of one type", c.in[0].c, c.in[1].c,
-			c.in[2].c)
+func (c *call) countRows() []node.Value {
+	_, from := c.Integers(0)
+	_, to := c.Integers(1)
+	_, by := c.Integers(2)
+	if c.Err != nil || c.In[0].Tensor.Count() != 1 || c.In[2].Tensor.Count() != 1 {
+		c.Fail("of %v, %v and %v is not supported, only of three numbers of one type", c.In[0].Tensor, c.In[1].Tensor,
+			c.In[2].Tensor)
 		return nil
 	}
 	times, _ := element.TimesBatch(to(0))
-	step := c.concrete(by(0))
-	if c.concrete(from(0)) != 0 || step < 1 || times%step != 0 {
-		c.fail("%w", errLength)
+	step := c.Concrete(by(0))
+	if c.Concrete(from(0)) != 0 || step < 1 || times%step != 0 {
+		c.Fail("%w", node.ErrLength)
 	}
-	out := c.newConstant(c.in[1].c.DType, []int{int(times / max(step, 1))})
-	if c.err != nil {
+	out := c.NewConstant(c.In[1].Tensor.DType, []int{int(times / max(step, 1))})
+	if c.Err != nil {
 		return nil
 	}
 	for k := range out.Count() {
 		element.SetInteger(out, k, int64(k)*step)
 	}
-	c.unbatched = true
-	return []value{growing(out, times, batchAxis{0, 1, out.Count()})}
+	c.Unbatched = true
+	return []node.Value{node.Growing(out, times, node.BatchAxis{Axis: 0, Outer: 1, Inner: out.Count()})}
 }
 
 // grow computes the results of a node one of whose operands grows with the row.
-func (c *call) grow(op string) []value {
+func (c *call) grow(op string) []node.Value {
 	if op == "Gather" {
 		return c.gatherRows()
 	}
-	if op == "CastLike" && c.in[0].isConstant() {
-		return []value{constant(castConstant(&c.Node, c.required(0), c.in[1].c.DType))}
+	if op == "CastLike" && c.In[0].IsConstant() {
+		return []node.Value{node.Constant(castConstant(&c.Node, c.Required(0), c.In[1].Tensor.DType))}
 	}
 	p, err := batchAxisAfter(&c.Node, op)
 	if err != nil {
-		c.fail("%w", err)
+		c.Fail("%w", err)
 		return nil
 	}
 	by := c.growth(op)
 	one := *c // for the row 0
-	one.in = slices.Clone(c.in)
-	for i, x := range one.in {
-		if x.grows {
-			one.in[i] = constant(x.c)
+	one.In = slices.Clone(c.In)
+	for i, x := range one.In {
+		if x.Grows {
+			one.In[i] = node.Constant(x.Tensor)
 		} else if op == "Reshape" || op == "Expand" {
-			one.in[i] = constant(c.shapeForOne(op))
+			one.In[i] = node.Constant(c.shapeForOne(op))
 		}
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	out := one.fold(folds[op])
-	if c.err = one.err; c.err != nil {
+	if c.Err = one.Err; c.Err != nil {
 		return nil
 	}
-	if d := out[0].c.DType; (op == "Cast" || op == "CastLike") && d != tensor.I64 && d != tensor.I32 {
-		c.fail("%w", errLength)
+	if d := out[0].Tensor.DType; (op == "Cast" || op == "CastLike") && d != tensor.I64 && d != tensor.I32 {
+		c.Fail("%w", node.ErrLength)
 	}
-	return []value{growing(out[0].c, by, p)}
+	return []node.Value{node.Growing(out[0].Tensor, by, p)}
 }
 
 // growth is by how much the result of a node grows from row to row.
 func (c *call) growth(op string) int64 {
 	switch op {
 	case "Add":
-		return c.in[0].by + c.in[1].by
+		return c.In[0].By + c.In[1].By
 	case "Sub":
-		return c.in[0].by - c.in[1].by
+		return c.In[0].By - c.In[1].By
 	case "Mul":
 		i := 0
-		if c.in[0].grows {
+		if c.In[0].Grows {
 			i = 1
 		}
-		l, err := element.IntegersOf(c.in[i].c)
-		if err != nil || len(l) != 1 || c.in[i].grows {
-			c.fail("%w", errLength)
+		l, err := element.IntegersOf(c.In[i].Tensor)
+		if err != nil || len(l) != 1 || c.In[i].Grows {
+			c.Fail("%w", node.ErrLength)
 			return 0
 		}
-		return c.concrete(l[0]) * c.in[1-i].by
+		return c.Concrete(l[0]) * c.In[1-i].By
 	}
-	return c.in[0].by
+	return c.In[0].By
 }
 
 // shapeForOne is the target of a Reshape or an Expand for N = 1.
 func (c *call) shapeForOne(op string) tensor.Tensor {
-	l, _ := c.list("shape", 1)
+	l, _ := c.List("shape", 1)
 	if op == "Reshape" {
 		one, _, err := shapeForOne(&c.Node, l)
 		if err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 		}
 		return tensor.Of(append([]int64{}, one...), len(one))
 	}
@@ -145,20 +146,20 @@ func (c *call) shapeForOne(op string) tensor.Tensor {
 
 // grownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that grow:
 // where along some axis one row's are those of the row before and as many more as a row has elements.
-func (c *call) grownIndex(size int) (value, bool) {
-	t, err := c.in[1].c, error(nil)
+func (c *call) grownIndex(size int) (node.Value, bool) {
+	t, err := c.In[1].Tensor, error(nil)
 	all, err := element.IntegersOf(t)
-	if err != nil || c.batch < 2 {
-		return value{}, false
+	if err != nil || c.Batch < 2 {
+		return node.Value{}, false
 	}
 	for axis, n := range t.Shape {
-		m := n / int(c.batch)
-		if m == 0 || n%int(c.batch) != 0 {
+		m := n / int(c.Batch)
+		if m == 0 || n%int(c.Batch) != 0 {
 			continue
 		}
 		block := m * tensor.Count(t.Shape[axis+1:])
 		of := func(k int) (row, first int) {
-			row = k / block % int(c.batch)
+			row = k / block % int(c.Batch)
 			return row, k - row*block
 		}
 		grows := true
@@ -171,9 +172,9 @@ func (c *call) grownIndex(size int) (value, bool) {
 		}
 		shape := slices.Clone(t.Shape)
 		shape[axis] = m
-		one := c.newConstant(t.DType, shape)
-		if c.err != nil {
-			return value{}, false
+		one := c.NewConstant(t.DType, shape)
+		if c.Err != nil {
+			return node.Value{}, false
 		}
 		to := 0
 		for k := range all {
@@ -182,47 +183,47 @@ func (c *call) grownIndex(size int) (value, bool) {
 				to++
 			}
 		}
-		return growing(one, int64(size), batchAxis{axis, 1, m}), true
+		return node.Growing(one, int64(size), node.BatchAxis{Axis: axis, Outer: 1, Inner: m}), true
 	}
-	return value{}, false
+	return node.Value{}, false
 }
 
 // takesRows reports whether a node takes elements along the axis of operand 0 that has the batch in it, by
 // indices that grow, or are constants which do.
 func (c *call) takesRows(op string) bool {
-	if op != "Gather" || len(c.in) != 2 || c.in[0].isConstant() || c.in[0].grows || !c.in[1].isConstant() ||
-		!c.unbatched || !c.tracked() || c.axisOf("axis", 0) != c.in[0].batchAxis.axis || c.err != nil {
+	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].Grows || !c.In[1].IsConstant() ||
+		!c.Unbatched || !c.Tracked() || c.AxisOf("axis", 0) != c.In[0].BatchAxis.Axis || c.Err != nil {
 		return false
 	}
-	x, ok := c.grownIndex(c.in[0].batchAxis.inner)
+	x, ok := c.grownIndex(c.In[0].BatchAxis.Inner)
 	if ok {
-		c.in[1] = x
+		c.In[1] = x
 	}
 	return ok
 }
 
 // gatherRows takes the same places of every row.
-func (c *call) gatherRows() []value {
-	p, index := c.in[0].batchAxis, c.in[1]
-	if c.in[0].isConstant() || c.in[0].grows || !index.grows || c.axisOf("axis", 0) != p.axis ||
-		p.outer != 1 || index.by != int64(p.inner) {
-		c.fail("%w", cmp.Or(c.err, errLength))
+func (c *call) gatherRows() []node.Value {
+	p, index := c.In[0].BatchAxis, c.In[1]
+	if c.In[0].IsConstant() || c.In[0].Grows || !index.Grows || c.AxisOf("axis", 0) != p.Axis ||
+		p.Outer != 1 || index.By != int64(p.Inner) {
+		c.Fail("%w", cmp.Or(c.Err, node.ErrLength))
 		return nil
 	}
-	all, err := element.IntegersOf(index.c)
-	if err != nil || len(all) == 0 || slices.Min(all) < 0 || slices.Max(all) >= int64(p.inner) {
-		c.fail("takes elements of other rows of the batch")
+	all, err := element.IntegersOf(index.Tensor)
+	if err != nil || len(all) == 0 || slices.Min(all) < 0 || slices.Max(all) >= int64(p.Inner) {
+		c.Fail("takes elements of other rows of the batch")
 		return nil
 	}
 	at := make([]int, len(all))
 	for k, n := range all {
 		at[k] = int(n)
 	}
-	v := c.view(c.dynamic(0), p.axis, at, index.c.Shape)
-	x, to := c.in[0], index.batchAxis
-	to.axis += p.axis
-	out := []value{{v: v, logits: graph.None, integer: x.integer, kind: x.kind, within: x.within, truth: x.truth,
-		bytes: x.bytes}}
+	v := c.view(c.Dynamic(0), p.Axis, at, index.Tensor.Shape)
+	x, to := c.In[0], index.BatchAxis
+	to.Axis += p.Axis
+	out := []node.Value{{V: v, Logits: graph.None, Integer: x.Integer, Kind: x.Kind, Within: x.Within, Truth: x.Truth,
+		Bytes: x.Bytes}}
 	c.resolveBatch(out, to)
 	return out
 }
@@ -230,7 +231,7 @@ func (c *call) gatherRows() []value {
 // view picks places of an axis, which become axes of a shape. Where they are an affine function of their
 // place in it this is a reshape, a slice and a transposition.
 func (c *call) view(x graph.Value, axis int, at, shape []int) graph.Value {
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	s := c.g.Type(x).Shape
@@ -241,7 +242,7 @@ func (c *call) view(x graph.Value, axis int, at, shape []int) graph.Value {
 		}
 	}
 	if len(at) > maxIndices {
-		c.fail("of more than %d elements is not supported", maxIndices)
+		c.Fail("of more than %d elements is not supported", maxIndices)
 	}
 	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, at, ".taken")}, "shape", to)
 }
@@ -313,7 +314,7 @@ func (c *call) digits(x graph.Value, axis int, d digits) graph.Value {
 		copy(begin[axis:], d.begin)
 		x = c.node(graph.Slice, ".part", []graph.Value{x}, "begin", begin, "end", end)
 	}
-	if slices.IsSorted(d.order) || c.err != nil {
+	if slices.IsSorted(d.order) || c.Err != nil {
 		return x
 	}
 	perm := element.Indices(len(whole))

@@ -35,21 +35,21 @@ func (c *call) bySize(suffix string, x, size, near, far graph.Value) graph.Value
 // sinhCosh is (e^x -+ e^-x) / 2. Of e^|x| each root is taken, since it may be too large where the
 // half of it is not.
 func sinhCosh(c *call) graph.Value {
-	x, size := c.dynamic(0), c.absolute(".size")
+	x, size := c.Dynamic(0), c.absolute(".size")
 	half := c.node(graph.Affine, ".half", []graph.Value{size}, "by", 0.5)
 	root := c.node(graph.Exp, ".root", []graph.Value{half})
 	rootHalf := c.node(graph.Affine, ".root_half", []graph.Value{root}, "by", 0.5)
 	up := c.node(graph.Mul, ".up", []graph.Value{root, rootHalf})
 	down := c.node(graph.Div, ".down", []graph.Value{c.node(graph.Div, ".down_half",
 		[]graph.Value{c.number("half", 0.5), root}), root})
-	if c.n.OpType == "Cosh" {
+	if c.Proto.OpType == "Cosh" {
 		return c.node(graph.Add, "", []graph.Value{up, down})
 	}
 	far := c.node(graph.Sub, ".difference", []graph.Value{up, down})
 	return c.bySize("", x, size, c.odd(x, 1, 1.0/6, 1.0/120, 1.0/5040), far)
 }
 
-func asinh(c *call) graph.Value { return c.asinhOf("", c.dynamic(0)) }
+func asinh(c *call) graph.Value { return c.asinhOf("", c.Dynamic(0)) }
 
 // asinhOf is log(|x| + sqrt(x^2 + 1)) with the sign of x; of large values the square is left out.
 func (c *call) asinhOf(suffix string, x graph.Value) graph.Value {
@@ -72,7 +72,7 @@ func (c *call) asinhOf(suffix string, x graph.Value) graph.Value {
 // acosh is the asinh of sqrt(x^2 - 1).
 func acosh(c *call) graph.Value {
 	root := func(suffix string, add float64) graph.Value {
-		v := c.node(graph.Affine, suffix, []graph.Value{c.dynamic(0)}, "add", add)
+		v := c.node(graph.Affine, suffix, []graph.Value{c.Dynamic(0)}, "add", add)
 		return c.node(graph.Sqrt, suffix+"_root", []graph.Value{v})
 	}
 	return c.asinhOf("", c.node(graph.Mul, ".leg", []graph.Value{root(".less", -1), root(".more", 1)}))
@@ -80,7 +80,7 @@ func acosh(c *call) graph.Value {
 
 // atanh is log((1 + x) / (1 - x)) / 2.
 func atanh(c *call) graph.Value {
-	x := c.dynamic(0)
+	x := c.Dynamic(0)
 	more := c.node(graph.Affine, ".more", []graph.Value{x}, "add", 1.0)
 	less := c.node(graph.Affine, ".less", []graph.Value{x}, "by", -1.0, "add", 1.0)
 	log := c.node(graph.Log, ".log", []graph.Value{c.node(graph.Div, ".ratio", []graph.Value{more, less})})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -24,10 +25,10 @@ func (p *pixels) declare(need []bool) error {
 	if p.g.Err() != nil {
 		return p.g.Err()
 	}
-	p.values[p.input] = rows(x)
+	p.values[p.input] = node.Rows(x)
 	label := foreign.Clean(p.at, "image")
 	if p.layout == pictures {
-		p.values[p.at] = rows(p.g.Node(graph.Image, p.g.UniqueName(label), attributesOf(&p.image), x)[0])
+		p.values[p.at] = node.Rows(p.g.Node(graph.Image, p.g.UniqueName(label), attributesOf(&p.image), x)[0])
 		return p.g.Err()
 	}
 	y := p.g.Node(graph.Image, p.g.UniqueName(label+".image"), attributesOf(&p.image), x)
@@ -35,7 +36,7 @@ func (p *pixels) declare(need []bool) error {
 	for i := range perm {
 		perm[i] = strings.IndexByte(pictures, p.layout[i])
 	}
-	p.values[p.at] = rows(p.g.Op(graph.Transpose, p.g.UniqueName(label), y, "perm", perm))
+	p.values[p.at] = node.Rows(p.g.Op(graph.Transpose, p.g.UniqueName(label), y, "perm", perm))
 	return p.g.Err()
 }
 

@@ -20,7 +20,7 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 		return r.inputShape, nil
 	}
 	if r.whole {
-		r.shared.batch = 1
+		r.shared.Batch = 1
 		return lengthsOf(declared.Dim), nil
 	}
 	if len(declared.Dim) == 0 && r.inputShape != nil {
@@ -29,7 +29,7 @@ func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	if len(declared.Dim) == 0 {
 		return nil, errors.New("a scalar has no axis for the batch")
 	}
-	r.shared.batch = declared.Dim[0].GetDimValue()
+	r.shared.Batch = declared.Dim[0].GetDimValue()
 	dims := declared.Dim[1:]
 	lengths := lengthsOf(dims)
 	for _, d := range dims {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -27,15 +28,15 @@ var movingNumbers = []string{"Compress", "CenterCropPad", "ReduceMax", "ReduceMi
 var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
 
 // make adds the nodes of an operator, of integers only where it moves, compares or casts them.
-func (c *call) make(op string) []value {
-	integer := slices.ContainsFunc(c.in, func(x value) bool { return x.integer })
+func (c *call) make(op string) []node.Value {
+	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Integer })
 	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
 	compares := slices.Contains(comparing, op)
-	isSum := func(x value) bool { return x.integer && x.kind == tensor.I32 }
-	sums := op == "Add" && slices.ContainsFunc(c.in, isSum)
+	isSum := func(x node.Value) bool { return x.Integer && x.Kind == tensor.I32 }
+	sums := op == "Add" && slices.ContainsFunc(c.In, isSum)
 	if integer {
 		if out := c.wholes(op); out != nil {
-			out[0].kind = cmp.Or(c.in[0].kind, c.in[1].kind)
+			out[0].Kind = cmp.Or(c.In[0].Kind, c.In[1].Kind)
 			return out
 		}
 	}
@@ -49,16 +50,16 @@ func (c *call) make(op string) []value {
 	of := c.typeOfMoved(op)
 	out := makers[op](c)
 	for i := range out {
-		out[i].truth = out[i].truth || of == tensor.Bool
+		out[i].Truth = out[i].Truth || of == tensor.Bool
 		if !integer && !casts {
-			out[i].within = cmp.Or(out[i].within, c.extentOfFloats(op))
+			out[i].Within = cmp.Or(out[i].Within, c.extentOfFloats(op))
 		}
-		if integer && !casts && !out[i].bytes {
-			if out[i].integer = out[i].integer || !compares; out[i].integer {
-				out[i].kind, out[i].bytes = cmp.Or(c.in[0].kind, of), c.in[0].bytes
-				out[i].within = cmp.Or(out[i].within, c.movedExtent(op))
+		if integer && !casts && !out[i].Bytes {
+			if out[i].Integer = out[i].Integer || !compares; out[i].Integer {
+				out[i].Kind, out[i].Bytes = cmp.Or(c.In[0].Kind, of), c.In[0].Bytes
+				out[i].Within = cmp.Or(out[i].Within, c.movedExtent(op))
 				if sums {
-					out[i].kind = tensor.I32
+					out[i].Kind = tensor.I32
 				}
 			}
 		}
@@ -68,31 +69,31 @@ func (c *call) make(op string) []value {
 
 // typeOfMoved returns the type in the file of what a node only moves; 0 of others, and of floats.
 func (c *call) typeOfMoved(op string) tensor.DType {
-	if !c.moves(op) || element.IsFloat(c.in[0].dtype()) {
+	if !c.moves(op) || element.IsFloat(c.In[0].DType()) {
 		return 0
 	}
-	return c.in[0].dtype()
+	return c.In[0].DType()
 }
 
 // moves reports whether a node moves its operands, and computes nothing.
 func (c *call) moves(op string) bool {
-	if c.in[0].bytes && slices.Contains(movingNumbers, op) {
+	if c.In[0].Bytes && slices.Contains(movingNumbers, op) {
 		return false
 	}
 	resizes := op == "Resize" || op == "Upsample"
-	return slices.Contains(moving, op) && !(resizes && c.text("mode", "nearest") != "nearest")
+	return slices.Contains(moving, op) && !(resizes && c.Text("mode", "nearest") != "nearest")
 }
 
 // failOfIntegers refuses a node of integers. Bytes with scales can be had as floats: by the other form in
 // which files are quantised.
 func (c *call) failOfIntegers() {
 	const what = "of integers that come from the input is not supported, "
-	if shift[c.in[0].kind] > 0 || c.in[0].kind == tensor.U8 {
-		c.fail(what + "only their moves, nearest pixels among them, comparisons and casts; quantise the file in " +
+	if shift[c.In[0].Kind] > 0 || c.In[0].Kind == tensor.U8 {
+		c.Fail(what + "only their moves, nearest pixels among them, comparisons and casts; quantise the file in " +
 			"QDQ form (quant_format=QDQ), in which this node is one of floats")
 		return
 	}
-	c.fail(what + "only their moves, comparisons and casts " +
+	c.Fail(what + "only their moves, comparisons and casts " +
 		"to floats, and of places that ArgMax or TopK make sums, products, and quotients and remainders by one " +
 		"positive constant, below 2^24; compute with floats in the file, or end it before this node")
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -13,54 +14,54 @@ import (
 
 // takesLengths reports whether a node makes floats of the length of the batch, or takes such.
 func (c *call) takesLengths(op string) bool {
-	if slices.ContainsFunc(c.in, value.isLengths) {
+	if slices.ContainsFunc(c.In, node.Value.IsLengths) {
 		return true
 	}
-	if op != "Cast" || !c.tracked() || len(c.in) != 1 || !c.in[0].isConstant() || !c.in[0].hasLength() {
+	if op != "Cast" || !c.Tracked() || len(c.In) != 1 || !c.In[0].IsConstant() || !c.In[0].HasLength() {
 		return false
 	}
-	d, err := onnxpb.DType(int32(c.int("to", 0)))
+	d, err := onnxpb.DType(int32(c.Int("to", 0)))
 	return err == nil && d == tensor.F32
 }
 
 // joinLengths reads a node that takesLengths.
 func (c *call) joinLengths(op string) error {
-	if err := attributes[op].check(&c.Node); err != nil {
+	if err := attributes[op].Check(&c.Node); err != nil {
 		return err
 	}
-	switch d, err := onnxpb.DType(int32(c.int("to", 0))); {
-	case op == "Cast" && err == nil && d == tensor.I64 && c.in[0].lengths:
-		return c.store(op, []value{constant(c.in[0].c)})
-	case op == "Cast" && err == nil && d == tensor.F32 && !c.in[0].lengths:
-		return c.store(op, []value{floatLengths(castConstant(&c.Node, c.in[0].c, tensor.I64))})
-	case op == "Concat" && c.int("axis", 1) == 0:
+	switch d, err := onnxpb.DType(int32(c.Int("to", 0))); {
+	case op == "Cast" && err == nil && d == tensor.I64 && c.In[0].Lengths:
+		return c.store(op, []node.Value{node.Constant(c.In[0].Tensor)})
+	case op == "Cast" && err == nil && d == tensor.F32 && !c.In[0].Lengths:
+		return c.store(op, []node.Value{node.FloatLengths(castConstant(&c.Node, c.In[0].Tensor, tensor.I64))})
+	case op == "Concat" && c.Int("axis", 1) == 0:
 		return c.joinLists()
 	}
-	return errLength
+	return node.ErrLength
 }
 
 // joinLists is a Concat of lists of lengths, and of constants that are such.
 func (c *call) joinLists() error {
 	var all []int64
-	for _, x := range c.in {
-		if !x.lengths && !x.isConstant() || len(x.c.Shape) != 1 {
-			return errLength
+	for _, x := range c.In {
+		if !x.Lengths && !x.IsConstant() || len(x.Tensor.Shape) != 1 {
+			return node.ErrLength
 		}
-		if x.lengths {
-			all = append(all, x.c.I64()...)
+		if x.Lengths {
+			all = append(all, x.Tensor.I64()...)
 			continue
 		}
-		at, err := element.Reals(x.c)
+		at, err := element.Reals(x.Tensor)
 		if err != nil {
-			return errLength
+			return node.ErrLength
 		}
-		for k := range x.c.Count() {
+		for k := range x.Tensor.Count() {
 			v := at(k)
 			if !(v >= 0 && v < 1<<24) || v != float64(int64(v)) {
-				return errLength
+				return node.ErrLength
 			}
 			all = append(all, int64(v))
 		}
 	}
-	return c.store("Concat", []value{floatLengths(tensor.Of(all, len(all)))})
+	return c.store("Concat", []node.Value{node.FloatLengths(tensor.Of(all, len(all)))})
 }

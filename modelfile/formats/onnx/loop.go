@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -23,7 +24,7 @@ func (r *reader) loop(n *onnxpb.NodeProto) error {
 	if err != nil {
 		return err
 	}
-	a := c.attribute("body")
+	a := c.Attribute("body")
 	carried := len(n.Input) - 2
 	if a == nil || a.G == nil || carried < 0 || len(a.G.Input) != carried+2 || len(a.G.Output) < carried+1 {
 		return fmt.Errorf("has no body for %d operands", len(n.Input))
@@ -71,19 +72,19 @@ func (r *reader) loop(n *onnxpb.NodeProto) error {
 func (c *call) rounds() (int, error) {
 	const refused = "whose number of rounds is computed from the input is not supported"
 	most := int64(maxRounds) + 1
-	if c.has(0) {
-		t := c.in[0]
-		if !t.isConstant() || t.sequence {
+	if c.Has(0) {
+		t := c.In[0]
+		if !t.IsConstant() || t.Sequence {
 			return 0, errors.New(refused)
 		}
-		at, err := element.Integers(t.c)
-		if err != nil || t.c.Count() != 1 {
-			return 0, fmt.Errorf("its number of rounds is %v, want one integer", t.c)
+		at, err := element.Integers(t.Tensor)
+		if err != nil || t.Tensor.Count() != 1 {
+			return 0, fmt.Errorf("its number of rounds is %v, want one integer", t.Tensor)
 		}
 		most = max(0, at(0))
 	}
-	if c.has(1) {
-		if going, err := c.holds(c.n.Input[1]); err != nil || !going {
+	if c.Has(1) {
+		if going, err := c.holds(c.Proto.Input[1]); err != nil || !going {
 			return 0, err
 		}
 	}
@@ -99,12 +100,12 @@ func (r *reader) holds(name string) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case !ok || !x.isConstant() || x.sequence:
+	case !ok || !x.IsConstant() || x.Sequence:
 		return false, fmt.Errorf("whose condition is computed from the input is not supported")
-	case x.c.Count() != 1:
-		return false, fmt.Errorf("its condition is %v, want one truth value", x.c)
+	case x.Tensor.Count() != 1:
+		return false, fmt.Errorf("its condition is %v, want one truth value", x.Tensor)
 	}
-	return x.c.Bytes[0] != 0, nil
+	return x.Tensor.Bytes[0] != 0, nil
 }
 
 // round reads the nodes of a body once. now are the names of the condition and of what goes from round to
@@ -126,7 +127,7 @@ func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, 
 		}
 	}
 	counter := c.Prefix + "\x00round"
-	r.values[counter] = constant(tensor.Of([]int64{int64(i)}))
+	r.values[counter] = node.Constant(tensor.Of([]int64{int64(i)}))
 	for k, in := range body.Input {
 		if k == 0 {
 			c.Names[in.Name] = counter
@@ -136,7 +137,7 @@ func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, 
 	}
 	if len(now) > 0 && now[0] == "" { // the condition of the first round may be absent
 		always := c.Prefix + "\x00always"
-		r.values[always] = constant(tensor.Of([]bool{true}))
+		r.values[always] = node.Constant(tensor.Of([]bool{true}))
 		c.Names[body.Input[1].Name] = always
 	}
 	inside := &onnxpb.GraphProto{Node: c.Copies(body.Node)}

@@ -9,22 +9,22 @@ import (
 // x / (bias + alpha/size * sum of squares)^beta. The mean of squares is a pool
 // over the channels as rows of an image, its padding counted.
 func lrn(c *call) graph.Value {
-	s, size := c.shape(0), c.int("size", 0)
-	if c.err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {
-		c.fail("of a tensor of shape %v over %d channels", s, size)
+	s, size := c.Shape(0), c.Int("size", 0)
+	if c.Err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {
+		c.Fail("of a tensor of shape %v over %d channels", s, size)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	x := c.dynamic(0)
+	x := c.Dynamic(0)
 	v := c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	v = c.node(graph.Reshape, ".rows", []graph.Value{v}, "shape", []int{1, s[0], tensor.Count(s[1:])})
 	v = c.node(graph.AvgPool, ".mean", []graph.Value{v}, "kernel", []int{size, 1}, "stride", []int{1, 1},
 		"pad", []int{(size - 1) / 2, 0, size / 2, 0}, "count_pad", size > 1)
 	v = c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", s)
-	v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", shortest(c.float("alpha", 1e-4)),
-		"add", shortest(c.float("bias", 1)))
-	return c.node(graph.Div, "", []graph.Value{x, c.power(v, shortest(c.float("beta", 0.75)))})
+	v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", shortest(c.Float("alpha", 1e-4)),
+		"add", shortest(c.Float("bias", 1)))
+	return c.node(graph.Div, "", []graph.Value{x, c.power(v, shortest(c.Float("beta", 0.75)))})
 }
 
 // power is v^p.

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
 // makers is the closed list of operators that become nodes of the graph.
@@ -66,65 +67,65 @@ func init() { // the makers refer to the table's users
 
 // simple makes the maker of an operator that is one node without attributes.
 func simple(op graph.Op) func(*call) graph.Value {
-	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.dynamic(0)}) }
+	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.Dynamic(0)}) }
 }
 
 // same passes a value on, with what is known of it.
-func same(c *call) []value {
-	c.dynamic(0)
-	return []value{c.in[0]}
+func same(c *call) []node.Value {
+	c.Dynamic(0)
+	return []node.Value{c.In[0]}
 }
 
 // truth is operand 0 as truth values.
-func (c *call) truth() []value {
-	if c.dynamic(0); c.err != nil || c.in[0].truth {
+func (c *call) truth() []node.Value {
+	if c.Dynamic(0); c.Err != nil || c.In[0].Truth {
 		return same(c)
 	}
-	out := rows(c.node(graph.Compare, "", []graph.Value{c.dynamic(0)}, "of", "not_equal"))
-	out.truth = true
-	return []value{out}
+	out := node.Rows(c.node(graph.Compare, "", []graph.Value{c.Dynamic(0)}, "of", "not_equal"))
+	out.Truth = true
+	return []node.Value{out}
 }
 
 // castLike passes on a value beside floats; beside truth values it becomes one.
-func castLike(c *call) []value {
+func castLike(c *call) []node.Value {
 	switch {
-	case !c.has(1):
-		c.fail("operand 1 is absent")
-	case c.in[0].isConstant() && c.has(0): // beside a value, whose type it takes
-		return []value{constant(castConstant(&c.Node, c.in[0].c, c.in[1].dtype()))}
+	case !c.Has(1):
+		c.Fail("operand 1 is absent")
+	case c.In[0].IsConstant() && c.Has(0): // beside a value, whose type it takes
+		return []node.Value{node.Constant(castConstant(&c.Node, c.In[0].Tensor, c.In[1].DType()))}
 	}
 	return c.castTo(c.storedType(1))
 }
 
 // dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.
-func dropouts(c *call) []value {
-	out := rows(dropout(c))
-	if len(c.n.Output) < 2 || c.err != nil || len(c.readersOf(c.n.Output[1])) == 0 {
-		return []value{out} // PyTorch names a mask that nobody takes; it would be a tensor of the model
+func dropouts(c *call) []node.Value {
+	out := node.Rows(dropout(c))
+	if len(c.Proto.Output) < 2 || c.Err != nil || len(c.readersOf(c.Proto.Output[1])) == 0 {
+		return []node.Value{out} // PyTorch names a mask that nobody takes; it would be a tensor of the model
 	}
-	if c.opset < 12 {
-		c.fail("before operator set 12 says not what its mask is in prediction: nothing may take it")
+	if c.Opset < 12 {
+		c.Fail("before operator set 12 says not what its mask is in prediction: nothing may take it")
 	}
-	s := c.shape(0)
-	mask := rows(c.everyRow(c.dynamic(0), c.number("all", 1), s))
-	mask.truth = true
-	return []value{out, mask}
+	s := c.Shape(0)
+	mask := node.Rows(c.everyRow(c.Dynamic(0), c.number("all", 1), s))
+	mask.Truth = true
+	return []node.Value{out, mask}
 }
 
 // dropout stands where training drops elements. In training mode, as operand 2 or, in operator set
 // 6, is_test says, it would drop some now.
 func dropout(c *call) graph.Value {
-	p, ok := c.scalar("ratio", 1)
+	p, ok := c.Scalar("ratio", 1)
 	if !ok {
 		p = 0.5
 	}
 	if p == 0 { // in training, too
-		return c.dynamic(0)
+		return c.Dynamic(0)
 	}
-	training, ok := c.constant(2)
-	drops := ok && training.Count() == 1 && training.Bytes[0] != 0 || c.opset < 7 && c.int("is_test", 1) == 0
+	training, ok := c.Constant(2)
+	drops := ok && training.Count() == 1 && training.Bytes[0] != 0 || c.Opset < 7 && c.Int("is_test", 1) == 0
 	if drops && !c.forTraining {
-		c.fail("%w", errTrains)
+		c.Fail("%w", errTrains)
 	}
-	return c.node(graph.Dropout, "", []graph.Value{c.dynamic(0)}, "p", shortest(p))
+	return c.node(graph.Dropout, "", []graph.Value{c.Dynamic(0)}, "p", shortest(p))
 }

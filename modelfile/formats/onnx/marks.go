@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -21,7 +22,7 @@ func (r *reader) markNonWeights() {
 		}
 		for i, name := range n.Input {
 			switch {
-			case i > 0 && listed(configuredOps, n.OpType):
+			case i > 0 && node.Listed(configuredOps, n.OpType):
 				set[name] = true
 			default:
 				taken[name] = true

@@ -9,13 +9,13 @@ import (
 // dynamicMatMul is a MatMul of two computed values. Their batch axes have to meet in front of the
 // matrices; where the file has none each row is a matrix of its own.
 func (c *call) dynamicMatMul() graph.Value {
-	a, b := c.dynamic(0), c.dynamic(1)
-	s, t := c.shape(0), c.shape(1)
-	if c.unbatched {
+	a, b := c.Dynamic(0), c.Dynamic(1)
+	s, t := c.Shape(0), c.Shape(1)
+	if c.Unbatched {
 		return c.unbatchedMatMul(a, b)
 	}
 	if len(s) < 2 || len(t) < 2 {
-		c.failAcrossBatch("of values of rank %d and %d multiplies along the batch axis", len(s)+1, len(t)+1)
+		c.FailAcrossBatch("of values of rank %d and %d multiplies along the batch axis", len(s)+1, len(t)+1)
 	}
 	c.checkAligned(0, 1)
 	return c.node(graph.MatMul, "", []graph.Value{a, b})
@@ -24,11 +24,11 @@ func (c *call) dynamicMatMul() graph.Value {
 // unbatchedMatMul is a MatMul of whole values, of which one with a single axis is a row on the left and
 // a column on the right, which the result does not have.
 func (c *call) unbatchedMatMul(a, b graph.Value) graph.Value {
-	s, t := c.shape(0), c.shape(1)
-	if c.err == nil && (len(s) == 0 || len(t) == 0) {
-		c.fail("of a number")
+	s, t := c.Shape(0), c.Shape(1)
+	if c.Err == nil && (len(s) == 0 || len(t) == 0) {
+		c.Fail("of a number")
 	}
-	if c.err != nil || len(s) > 1 && len(t) > 1 {
+	if c.Err != nil || len(s) > 1 && len(t) > 1 {
 		return c.node(graph.MatMul, "", []graph.Value{a, b})
 	}
 	if len(s) == 1 {
@@ -57,27 +57,27 @@ func (c *call) unbatchedMatMul(a, b graph.Value) graph.Value {
 
 // dynamicGemm: y = alpha*A*B + beta*C of values without a batch axis.
 func (c *call) dynamicGemm() graph.Value {
-	if !c.unbatched {
-		c.failAcrossBatch("of rows with a matrix that is computed mixes the rows of the batch")
+	if !c.Unbatched {
+		c.FailAcrossBatch("of rows with a matrix that is computed mixes the rows of the batch")
 		return graph.None
 	}
-	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
-	v := c.node(graph.MatMul, ".product", []graph.Value{c.dynamic(0), c.dynamic(1)}, "transpose_a",
-		c.int("transA", 0) != 0, "transpose_b", c.int("transB", 0) != 0)
+	alpha, beta := c.Float("alpha", 1), c.Float("beta", 1)
+	v := c.node(graph.MatMul, ".product", []graph.Value{c.Dynamic(0), c.Dynamic(1)}, "transpose_a",
+		c.Int("transA", 0) != 0, "transpose_b", c.Int("transB", 0) != 0)
 	if alpha != 1 {
 		v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", shortest(alpha))
 	}
-	if !c.has(2) || beta == 0 || c.err != nil {
+	if !c.Has(2) || beta == 0 || c.Err != nil {
 		return v
 	}
-	if c.isDynamic(2) {
-		add := c.dynamic(2)
+	if c.IsDynamic(2) {
+		add := c.Dynamic(2)
 		if beta != 1 {
 			add = c.node(graph.Affine, ".addend", []graph.Value{add}, "by", shortest(beta))
 		}
 		return c.node(graph.Add, "", []graph.Value{v, add})
 	}
-	t, _ := c.constant(2)
-	add := c.declare(c.n.Input[2], graph.Bias, c.scaled(c.toF32(t), float32(beta)))
+	t, _ := c.Constant(2)
+	add := c.declare(c.Proto.Input[2], graph.Bias, c.scaled(c.ToF32(t), float32(beta)))
 	return c.node(graph.Add, "", []graph.Value{v, add})
 }

@@ -14,26 +14,26 @@ import (
 // training_mode. Statistics are of a channel; the form of training is read where the graph is
 // to be trained. momentum is the weight of the old statistics.
 func batchNorm(c *call) graph.Value {
-	s := c.shape(0)
+	s := c.Shape(0)
 	if c.training() && !c.forTraining {
-		c.fail("%w", problem.Failure("", inTraining, evaluate))
+		c.Fail("%w", problem.Failure("", inTraining, evaluate))
 	}
-	if c.opset < 9 && c.int("spatial", 1) != 1 {
-		c.fail("with spatial=0, statistics per element, is not supported")
+	if c.Opset < 9 && c.Int("spatial", 1) != 1 {
+		c.Fail("with spatial=0, statistics per element, is not supported")
 	}
 	if len(s) == 0 {
-		c.fail("of a tensor without channels")
+		c.Fail("of a tensor without channels")
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	variance := "unbiased"
 	if c.biased {
 		variance = "biased"
 	}
-	in := []graph.Value{c.dynamic(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
+	in := []graph.Value{c.Dynamic(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
 		c.state(3, graph.Mean, s[0]), c.state(4, graph.Variance, s[0])}
-	return c.node(graph.BatchNorm, "", in, "eps", shortest(c.float("epsilon", 1e-5)),
+	return c.node(graph.BatchNorm, "", in, "eps", shortest(c.Float("epsilon", 1e-5)),
 		"decay", c.decay(), "variance", variance)
 }
 
@@ -43,12 +43,12 @@ const defaultDecay = 0.9
 // decay is the weight of the old statistics. One of 1, which PyTorch has long written whatever the
 // model trained with, would never update them: it counts as not given.
 func (c *call) decay() float64 {
-	d := shortest(c.float("momentum", defaultDecay))
+	d := shortest(c.Float("momentum", defaultDecay))
 	if d == 1 {
 		return defaultDecay
 	}
-	if c.err == nil && !(d >= 0 && d < 1) {
-		c.fail("its momentum is %v; the share of the old statistics that stays is at least 0 and less than 1", d)
+	if c.Err == nil && !(d >= 0 && d < 1) {
+		c.Fail("its momentum is %v; the share of the old statistics that stays is at least 0 and less than 1", d)
 	}
 	return d
 }
@@ -56,11 +56,11 @@ func (c *call) decay() float64 {
 // training reports whether a batch norm normalises by the batch at hand: training_mode says so
 // since operator set 14, results after the first do before, and is_test in set 6.
 func (c *call) training() bool {
-	if c.opset >= 14 {
-		return c.int("training_mode", 0) != 0
+	if c.Opset >= 14 {
+		return c.Int("training_mode", 0) != 0
 	}
-	return c.opset < 7 && c.int("is_test", 1) == 0 ||
-		slices.ContainsFunc(c.n.Output[min(1, len(c.n.Output)):], func(name string) bool { return name != "" })
+	return c.Opset < 7 && c.Int("is_test", 1) == 0 ||
+		slices.ContainsFunc(c.Proto.Output[min(1, len(c.Proto.Output)):], func(name string) bool { return name != "" })
 }
 
 // norms lists the batch norms of the graph, whether it is supported or not,
@@ -77,7 +77,7 @@ func (r *reader) norms(need []bool) {
 			continue
 		}
 		c := &call{reader: r, Node: r.nodeOf(n)}
-		l := foreign.BatchNorm{Name: nodeName(n), Eps: shortest(c.float("epsilon", 1e-5)),
+		l := foreign.BatchNorm{Name: nodeName(n), Eps: shortest(c.Float("epsilon", 1e-5)),
 			Decay: c.decay()}
 		for k, field := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {
 			if name := n.Input[k+1]; listed[name] {
@@ -90,7 +90,7 @@ func (r *reader) norms(need []bool) {
 			r.file.Findings = append(r.file.Findings, foreign.Finding{Where: l.Name, Fault: true, Text: inTraining,
 				Advice: evaluate})
 		}
-		if c.float("momentum", defaultDecay) == 1 {
+		if c.Float("momentum", defaultDecay) == 1 {
 			still = append(still, l.Name)
 		}
 		if !seen[n.Input[3]] { // layers may share their tensors

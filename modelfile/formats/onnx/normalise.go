@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // affinely multiplies by operand 1 and adds operand 2, which have a shape.
 func (c *call) affinely(v graph.Value, shape []int) graph.Value {
-	if !c.has(2) {
+	if !c.Has(2) {
 		return c.node(graph.Mul, "", []graph.Value{v, c.state(1, graph.Constant, shape...)})
 	}
 	v = c.node(graph.Mul, ".scaled", []graph.Value{v, c.state(1, graph.Constant, shape...)})
@@ -19,21 +20,21 @@ func (c *call) affinely(v graph.Value, shape []int) graph.Value {
 
 // epsilon is what is added to the variance.
 func (c *call) epsilon() float64 {
-	eps := shortest(c.float("epsilon", 1e-5))
+	eps := shortest(c.Float("epsilon", 1e-5))
 	if !(eps >= 0) || math.IsInf(eps, 0) {
-		c.fail("its epsilon is %v, want 0 or more", eps)
+		c.Fail("its epsilon is %v, want 0 or more", eps)
 	}
-	if !c.has(1) {
-		c.fail("operand 1 is absent")
+	if !c.Has(1) {
+		c.Fail("operand 1 is absent")
 	}
 	return eps
 }
 
 // scaleAndBias are operands 1 and 2, of a shape; an absent one is none.
 func (c *call) scaleAndBias(shape []int) []graph.Value {
-	in := []graph.Value{c.dynamic(0), graph.None, graph.None}
+	in := []graph.Value{c.Dynamic(0), graph.None, graph.None}
 	for i, role := range []graph.Role{graph.Gamma, graph.Beta} {
-		if c.has(1 + i) {
+		if c.Has(1 + i) {
 			in[1+i] = c.state(1+i, role, shape...)
 		}
 	}
@@ -43,32 +44,32 @@ func (c *call) scaleAndBias(shape []int) []graph.Value {
 // layerNorm normalises over an axis and all behind it. Scale and bias are of these axes; where they
 // are others they are applied behind.
 // layerNorms is a layer norm, and where somebody takes them the mean and the inverse of the deviation.
-func layerNorms(c *call) []value {
-	out := rows(layerNorm(c))
-	if len(c.n.Output) < 2 || c.err != nil {
-		return []value{out}
+func layerNorms(c *call) []node.Value {
+	out := node.Rows(layerNorm(c))
+	if len(c.Proto.Output) < 2 || c.Err != nil {
+		return []node.Value{out}
 	}
-	s := c.shape(0)
+	s := c.Shape(0)
 	var over []int
-	for a := c.axis(int64(c.int("axis", -1)), len(s)); a < len(s); a++ {
+	for a := c.Axis(int64(c.Int("axis", -1)), len(s)); a < len(s); a++ {
 		over = append(over, a)
 	}
 	average := func(suffix string, x graph.Value) graph.Value {
 		return c.node(graph.ReduceMean, suffix, []graph.Value{x}, "axes", over, "keep", true)
 	}
-	mean := average(".mean", c.dynamic(0))
-	around := c.node(graph.Sub, ".around", []graph.Value{c.dynamic(0), mean})
+	mean := average(".mean", c.Dynamic(0))
+	around := c.node(graph.Sub, ".around", []graph.Value{c.Dynamic(0), mean})
 	variance := average(".variance", c.node(graph.Mul, ".squares", []graph.Value{around, around}))
 	above := c.node(graph.Affine, ".above", []graph.Value{variance}, "add", c.epsilon())
 	deviation := c.node(graph.Sqrt, ".deviation", []graph.Value{above})
 	inverse := c.node(graph.Div, ".inverse", []graph.Value{c.number("one", 1), deviation})
-	return []value{out, rows(mean), rows(inverse)}
+	return []node.Value{out, node.Rows(mean), node.Rows(inverse)}
 }
 
 func layerNorm(c *call) graph.Value {
-	s, eps := c.shape(0), c.epsilon()
-	axis := c.axis(int64(c.int("axis", -1)), len(s))
-	if c.err != nil {
+	s, eps := c.Shape(0), c.epsilon()
+	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
+	if c.Err != nil {
 		return graph.None
 	}
 	var over []int
@@ -77,13 +78,13 @@ func layerNorm(c *call) graph.Value {
 	}
 	fits := true
 	for i := 1; i < 3; i++ {
-		t, ok := c.constant(i)
-		shape := c.aligned(t.Shape, c.rank(0))
-		if c.err != nil {
+		t, ok := c.Constant(i)
+		shape := c.aligned(t.Shape, c.Rank(0))
+		if c.Err != nil {
 			return graph.None
 		}
 		if full, err := graph.Broadcast(s, shape); ok && (err != nil || !slices.Equal(full, s)) {
-			c.fail("its scale or bias is %v for %v", t, s)
+			c.Fail("its scale or bias is %v for %v", t, s)
 			return graph.None
 		}
 		fits = fits && (!ok || slices.Equal(withoutOnes(shape, len(over)), s[axis:]))
@@ -91,12 +92,12 @@ func layerNorm(c *call) graph.Value {
 	if fits {
 		return c.node(graph.LayerNorm, "", c.scaleAndBias(s[axis:]), "axes", over, "eps", eps)
 	}
-	scale, _ := c.constant(1)
-	if shift, ok := c.constant(2); ok && shift.Count() != scale.Count() {
-		c.fail("its scale is %v, its bias %v", scale, shift)
+	scale, _ := c.Constant(1)
+	if shift, ok := c.Constant(2); ok && shift.Count() != scale.Count() {
+		c.Fail("its scale is %v, its bias %v", scale, shift)
 	}
-	shape := c.aligned(scale.Shape, c.rank(0))
-	v := c.node(graph.LayerNorm, ".normalised", []graph.Value{c.dynamic(0)}, "axes", over, "eps", eps)
+	shape := c.aligned(scale.Shape, c.Rank(0))
+	v := c.node(graph.LayerNorm, ".normalised", []graph.Value{c.Dynamic(0)}, "axes", over, "eps", eps)
 	return c.affinely(v, shape)
 }
 
@@ -111,17 +112,17 @@ func withoutOnes(shape []int, rank int) []int {
 // groupNorm normalises over groups of channels. Up to operator set 20 scale and bias have an
 // element for each group.
 func groupNorm(c *call) graph.Value {
-	s, groups, eps := c.shape(0), c.int("num_groups", 0), c.epsilon()
-	if c.err == nil && (len(s) < 2 || groups < 1 || s[0]%groups != 0) {
-		c.fail("of %v in %d groups", s, groups)
+	s, groups, eps := c.Shape(0), c.Int("num_groups", 0), c.epsilon()
+	if c.Err == nil && (len(s) < 2 || groups < 1 || s[0]%groups != 0) {
+		c.Fail("of %v in %d groups", s, groups)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	if c.opset >= 21 || groups == s[0] {
+	if c.Opset >= 21 || groups == s[0] {
 		return c.node(graph.GroupNorm, "", c.scaleAndBias(s[:1]), "groups", groups, "eps", eps)
 	}
-	v := c.node(graph.GroupNorm, ".normalised", []graph.Value{c.dynamic(0)}, "groups", groups, "eps", eps)
+	v := c.node(graph.GroupNorm, ".normalised", []graph.Value{c.Dynamic(0)}, "groups", groups, "eps", eps)
 	v = c.node(graph.Reshape, ".groups", []graph.Value{v}, "shape", []int{groups, tensor.Count(s) / groups})
 	v = c.affinely(v, []int{groups, 1})
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
@@ -130,14 +131,14 @@ func groupNorm(c *call) graph.Value {
 // instanceNorm normalises each channel. Scales of 1 and biases of 0, as PyTorch writes them for a
 // group norm between two Reshapes, are none.
 func instanceNorm(c *call) graph.Value {
-	s, eps := c.shape(0), c.epsilon()
-	if c.err == nil && len(s) < 2 {
-		c.fail("of %v", s)
+	s, eps := c.Shape(0), c.epsilon()
+	if c.Err == nil && len(s) < 2 {
+		c.Fail("of %v", s)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	in := []graph.Value{c.dynamic(0)}
+	in := []graph.Value{c.Dynamic(0)}
 	if !c.filled(1, s[0], 1) || !c.filled(2, s[0], 0) {
 		in = c.scaleAndBias(s[:1])
 	}
@@ -146,7 +147,7 @@ func instanceNorm(c *call) graph.Value {
 
 // filled reports whether all n elements of operand i, a constant of floats, are v.
 func (c *call) filled(i, n int, v float32) bool {
-	t, ok := c.constant(i)
+	t, ok := c.Constant(i)
 	if !ok || t.DType != tensor.F32 || t.Count() != n {
 		return false
 	}
@@ -181,15 +182,15 @@ func (r *reader) trains(name string, role graph.Role) {
 // lpNorm divides by the sum of sizes, or the root of the sum of squares, along
 // an axis; what is zero stays so.
 func lpNorm(c *call) graph.Value {
-	s, p := c.shape(0), c.int("p", 2)
-	axis := c.axis(int64(c.int("axis", -1)), len(s))
+	s, p := c.Shape(0), c.Int("p", 2)
+	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
 	if p != 1 && p != 2 {
-		c.fail("with p=%d", p)
+		c.Fail("with p=%d", p)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	x, size := c.dynamic(0), graph.None
+	x, size := c.Dynamic(0), graph.None
 	if p == 1 {
 		size = c.absolute(".size")
 	} else {
@@ -207,10 +208,10 @@ func lpNorm(c *call) graph.Value {
 // ReduceSumSquare, ReduceLogSum, ReduceLogSumExp.
 func reduceOf(c *call) graph.Value {
 	at := c.reduced()
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	x, op := c.dynamic(0), c.n.OpType
+	x, op := c.Dynamic(0), c.Proto.OpType
 	switch op {
 	case "ReduceL1":
 		x = c.absolute(".size")
@@ -220,7 +221,7 @@ func reduceOf(c *call) graph.Value {
 		return c.logSumExp(x, at)
 	}
 	if len(at) > 0 {
-		x = c.node(graph.ReduceSum, ".sum", []graph.Value{x}, "axes", at, "keep", c.int("keepdims", 1) != 0)
+		x = c.node(graph.ReduceSum, ".sum", []graph.Value{x}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
 	}
 	switch op {
 	case "ReduceL2":
@@ -253,7 +254,7 @@ func (c *call) dropAxes(v graph.Value, s, at []int) graph.Value {
 	for a, n := range s {
 		if !slices.Contains(at, a) {
 			shape = append(shape, n)
-		} else if c.int("keepdims", 1) != 0 {
+		} else if c.Int("keepdims", 1) != 0 {
 			shape = append(shape, 1)
 		}
 	}

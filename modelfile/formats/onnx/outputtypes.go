@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -12,14 +13,14 @@ import (
 // pick is an output of the file that is the place of the largest of scores.
 type pick struct {
 	output   *onnxpb.ValueInfoProto
-	x        value // the scores
-	position int   // among the outputs of the file
+	x        node.Value // the scores
+	position int        // among the outputs of the file
 }
 
 // hasType notes in which type the file has an output of the graph, which computes in f32.
-func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x value) {
-	d := x.dtype()
-	if x.integer {
+func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
+	d := x.DType()
+	if x.Integer {
 		d = declaredInteger(o, x)
 	}
 	if element.IsFloat(d) {
@@ -36,7 +37,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 	} else if element.IsFloat(d) {
 		d = tensor.F32
 	}
-	shape := p.x.picked
+	shape := p.x.Picked
 	if dims := p.output.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 {
 		declared := lengthsOf(dims[1:])
 		if tensor.Count(declared) == tensor.Count(shape) && !slices.Contains(declared, 0) {
@@ -47,13 +48,13 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 }
 
 // declaredInteger is the type of integers that the file gives an output; without one what nodes make is i64.
-func declaredInteger(o *onnxpb.ValueInfoProto, x value) tensor.DType {
+func declaredInteger(o *onnxpb.ValueInfoProto, x node.Value) tensor.DType {
 	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
 	switch {
 	case err == nil && !element.IsFloat(d):
 		return d
-	case x.kind != 0:
-		return x.kind
+	case x.Kind != 0:
+		return x.Kind
 	}
 	return tensor.I64
 }

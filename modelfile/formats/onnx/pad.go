@@ -12,25 +12,25 @@ const wrapSince = 19
 // pad adds elements around a value: of one number, or others of the same axis. A
 // negative length cuts.
 func pad(c *call) graph.Value {
-	s := c.shape(0)
-	before, after := c.padding(c.rank(0), func(a int64) int { return c.axis(a, len(s)) }, len(s))
-	if c.err != nil {
+	s := c.Shape(0)
+	before, after := c.Padding(c.Rank(0), func(a int64) int { return c.Axis(a, len(s)) }, len(s))
+	if c.Err != nil {
 		return graph.None
 	}
-	x, s := c.cropped(c.dynamic(0), s, before, after)
-	switch mode := c.text("mode", "constant"); mode {
+	x, s := c.cropped(c.Dynamic(0), s, before, after)
+	switch mode := c.Text("mode", "constant"); mode {
 	case "constant":
-		value, ok := c.scalar("value", 2)
+		value, ok := c.Scalar("value", 2)
 		if !ok {
 			value = 0
 		}
-		if c.in[0].bytes {
+		if c.In[0].Bytes {
 			return c.padBytes(x, before, after, value)
 		}
 		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))
 	case "reflect", "edge", "wrap":
-		if mode == "wrap" && c.opset < wrapSince {
-			c.fail("mode is \"wrap\" in operator set %d, and comes in %d", c.opset, wrapSince)
+		if mode == "wrap" && c.Opset < wrapSince {
+			c.Fail("mode is \"wrap\" in operator set %d, and comes in %d", c.Opset, wrapSince)
 			return graph.None
 		}
 		for a, n := range s {
@@ -40,16 +40,16 @@ func pad(c *call) graph.Value {
 		}
 		return x
 	default:
-		c.fail("mode is %.40q", mode)
+		c.Fail("mode is %.40q", mode)
 	}
 	return graph.None
 }
 
 // padBytes pads bytes with an integer of their type.
 func (c *call) padBytes(x graph.Value, before, after []int, value float64) graph.Value {
-	q := int(value) + shift[c.in[0].kind]
+	q := int(value) + shift[c.In[0].Kind]
 	if float64(int(value)) != value || q < 0 || q > 255 {
-		c.fail("of %v with %g", c.in[0].kind, value)
+		c.Fail("of %v with %g", c.In[0].Kind, value)
 		return graph.None
 	}
 	return c.node(graph.PadInt8, "", []graph.Value{x}, "before", before, "after", after, "zero", q)
@@ -87,12 +87,12 @@ var outside = map[string]func(i, n int) int{
 // extended puts elements of an axis of n in front of it and behind it.
 func (c *call) extended(x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
 	if before+n+after > maxIndices {
-		c.fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)
+		c.Fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)
 	}
-	if c.err == nil && n < 1 {
-		c.fail("of mode %s of an axis of no element", c.text("mode", "constant"))
+	if c.Err == nil && n < 1 {
+		c.Fail("of mode %s of an axis of no element", c.Text("mode", "constant"))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return x
 	}
 	indices := make([]int, before+n+after)
@@ -102,7 +102,7 @@ func (c *call) extended(x graph.Value, axis, n, before, after int, at func(i, n 
 			i = at(i, n)
 		}
 		if i < 0 || i >= n {
-			c.fail("%d and %d elements at the ends of an axis of %d: only what is inside is mirrored", before,
+			c.Fail("%d and %d elements at the ends of an axis of %d: only what is inside is mirrored", before,
 				after, n)
 			return x
 		}

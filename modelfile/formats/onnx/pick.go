@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -18,8 +19,8 @@ const maxPicks = 256 // elements that a TopK picks
 // positions declares the numbers of an axis of a value of a shape, from 0, as they broadcast to it.
 func (c *call) positions(shape []int, axis int) graph.Value {
 	n := shape[axis]
-	if n >= maxPlaces || n < 1 {
-		c.fail("along an axis of %d", n)
+	if n >= node.MaxPlaces || n < 1 {
+		c.Fail("along an axis of %d", n)
 		return graph.None
 	}
 	at := slices.Repeat([]int{1}, len(shape))
@@ -28,12 +29,12 @@ func (c *call) positions(shape []int, axis int) graph.Value {
 	if v, ok := c.placed[key]; ok {
 		return v
 	}
-	t := c.newConstant(tensor.F32, at)
-	for i := 0; i < n && c.err == nil; i++ {
+	t := c.NewConstant(tensor.F32, at)
+	for i := 0; i < n && c.Err == nil; i++ {
 		t.F32()[i] = float32(i)
 	}
 	v := c.declare("places", graph.Constant, t)
-	if c.err == nil {
+	if c.Err == nil {
 		c.placed[key] = v
 	}
 	return v
@@ -57,7 +58,7 @@ func (c *call) positionOf(suffix string, x, taken graph.Value, axis int, least, 
 	if taken != graph.None {
 		passed = c.node(graph.Max, ".passed", []graph.Value{passed, taken})
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None, graph.None
 	}
 	nowhere, first := float64(shape[axis]), graph.ReduceMin
@@ -70,61 +71,61 @@ func (c *call) positionOf(suffix string, x, taken graph.Value, axis int, least, 
 }
 
 // argExtreme is ArgMin, and ArgMax where it is more than the choice of a class in front of an output.
-func argExtreme(c *call) []value {
-	x, s := c.dynamic(0), c.shape(0)
-	axis := c.axis(int64(c.int("axis", 0)), len(s))
-	if c.err != nil {
+func argExtreme(c *call) []node.Value {
+	x, s := c.Dynamic(0), c.Shape(0)
+	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
+	if c.Err != nil {
 		return nil
 	}
-	return c.argOf(x, axis, c.int("keepdims", 1) != 0)
+	return c.argOf(x, axis, c.Int("keepdims", 1) != 0)
 }
 
-func (c *call) argOf(x graph.Value, axis int, keep bool) []value {
+func (c *call) argOf(x graph.Value, axis int, keep bool) []node.Value {
 	s := c.g.Type(x).Shape
-	last := c.int("select_last_index", 0) != 0
-	v, _ := c.positionOf(".place", x, graph.None, axis, c.n.OpType == "ArgMin", last)
+	last := c.Int("select_last_index", 0) != 0
+	v, _ := c.positionOf(".place", x, graph.None, axis, c.Proto.OpType == "ArgMin", last)
 	shape := slices.Clone(s)
 	if shape[axis] = 1; !keep {
 		shape = slices.Delete(shape, axis, axis+1)
 	}
 	out := c.integerRows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))
-	out[0].within = &extent{0, float64(s[axis] - 1)}
+	out[0].Within = &node.Extent{Least: 0, Most: float64(s[axis] - 1)}
 	return out
 }
 
 // integerRows marks values that are integers in the file.
-func (c *call) integerRows(v ...graph.Value) []value {
-	var out []value
+func (c *call) integerRows(v ...graph.Value) []node.Value {
+	var out []node.Value
 	for _, v := range v {
-		x := rows(v)
-		x.integer = true
+		x := node.Rows(v)
+		x.Integer = true
 		out = append(out, x)
 	}
 	return out
 }
 
 // topK picks one element after the other; it is the first of those that are equal.
-func topK(c *call) []value {
-	x, s := c.dynamic(0), c.shape(0)
-	l, _ := c.list("k", 1)
-	if c.attribute("k") != nil { // up to operator set 9
-		l = []int64{int64(c.int("k", 0))}
+func topK(c *call) []node.Value {
+	x, s := c.Dynamic(0), c.Shape(0)
+	l, _ := c.List("k", 1)
+	if c.Attribute("k") != nil { // up to operator set 9
+		l = []int64{int64(c.Int("k", 0))}
 	}
-	axis := c.axis(int64(c.int("axis", -1)), len(s))
-	if c.err == nil && (len(l) != 1 || l[0] < 1 || l[0] > int64(min(s[axis], maxPicks))) {
-		c.fail("of %v elements of an axis of %d is not supported, only of 1 to %d", l, s[axis],
+	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
+	if c.Err == nil && (len(l) != 1 || l[0] < 1 || l[0] > int64(min(s[axis], maxPicks))) {
+		c.Fail("of %v elements of an axis of %d is not supported, only of 1 to %d", l, s[axis],
 			min(s[axis], maxPicks))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
-	least := c.int("largest", 1) == 0
+	least := c.Int("largest", 1) == 0
 	var positions, values []graph.Value
 	taken := graph.None
 	for i := range l[0] {
 		position, extreme := c.positionOf(".place", x, taken, axis, least, false)
 		positions, values = append(positions, position), append(values, extreme)
-		if c.err != nil || i == l[0]-1 {
+		if c.Err != nil || i == l[0]-1 {
 			break
 		}
 		here := c.compare(".here", "equal", c.positions(s, axis), position)
@@ -139,46 +140,46 @@ func topK(c *call) []value {
 		}
 		return c.joined(suffix, in, axis)
 	}
-	out := append([]value{rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
-	out[1].within = &extent{0, float64(s[axis] - 1)}
+	out := append([]node.Value{node.Rows(joined("", values))}, c.integerRows(joined(".places", positions))...)
+	out[1].Within = &node.Extent{Least: 0, Most: float64(s[axis] - 1)}
 	return out
 }
 
 // oneHots is oneHot, with the type of its two numbers.
-func oneHots(c *call) []value {
-	out := rows(oneHot(c))
-	if c.err == nil {
-		out.truth, out.integer = c.in[2].c.DType == tensor.Bool, !element.IsFloat(c.in[2].c.DType)
-		out.integer = out.integer && !out.truth
+func oneHots(c *call) []node.Value {
+	out := node.Rows(oneHot(c))
+	if c.Err == nil {
+		out.Truth, out.Integer = c.In[2].Tensor.DType == tensor.Bool, !element.IsFloat(c.In[2].Tensor.DType)
+		out.Integer = out.Integer && !out.Truth
 	}
-	return []value{out}
+	return []node.Value{out}
 }
 
 // oneHot compares numbers with the places of a new axis; those below 0 count from its end.
 func oneHot(c *call) graph.Value {
-	s := c.shape(0)
-	depth, ok := c.scalar("", 1)
-	values, given := c.constant(2)
-	if c.err == nil && (!ok || !given || values.Count() != 2 || depth < 1 || depth > maxIndices) {
-		c.fail("of depth %v and values %v is not supported", depth, values)
+	s := c.Shape(0)
+	depth, ok := c.Scalar("", 1)
+	values, given := c.Constant(2)
+	if c.Err == nil && (!ok || !given || values.Count() != 2 || depth < 1 || depth > maxIndices) {
+		c.Fail("of depth %v and values %v is not supported", depth, values)
 	}
-	axis := int64(c.int("axis", -1))
+	axis := int64(c.Int("axis", -1))
 	if axis < 0 {
-		axis += int64(c.rank(0)) + 1
+		axis += int64(c.Rank(0)) + 1
 	}
-	at := c.axis(axis, len(s)+1)
-	if c.err != nil {
+	at := c.Axis(axis, len(s)+1)
+	if c.Err != nil {
 		return graph.None
 	}
 	shape := slices.Insert(slices.Clone(s), at, 1)
-	x := c.node(graph.Reshape, ".axes", []graph.Value{c.dynamic(0)}, "shape", shape)
+	x := c.node(graph.Reshape, ".axes", []graph.Value{c.Dynamic(0)}, "shape", shape)
 	shape[at] = int(depth)
 	behind := c.node(graph.Affine, ".behind", []graph.Value{x}, "add", depth)
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
 	x = c.node(graph.Where, ".from_start", []graph.Value{negative, behind, x})
 	here := c.compare(".here", "equal", c.positions(shape, at), x)
-	two := c.toF32(values)
-	if c.err != nil {
+	two := c.ToF32(values)
+	if c.Err != nil {
 		return graph.None
 	}
 	return c.node(graph.Where, "", []graph.Value{here, c.number("on", float64(two.F32()[1])),
@@ -187,28 +188,28 @@ func oneHot(c *call) graph.Value {
 
 // compress takes the places of an axis that a constant marks, or of all elements in a row.
 func compress(c *call) graph.Value {
-	marks, ok := c.constant(1)
+	marks, ok := c.Constant(1)
 	if !ok || marks.DType != tensor.Bool {
-		c.fail("operand 1 is %v, want truth values", marks)
+		c.Fail("operand 1 is %v, want truth values", marks)
 	}
-	x, s := c.dynamic(0), c.shape(0)
+	x, s := c.Dynamic(0), c.Shape(0)
 	axis := 0
-	if c.attribute("axis") != nil {
-		axis = c.axis(int64(c.int("axis", 0)), len(s))
-	} else if !c.unbatched {
-		c.failAcrossBatch("without an axis works along the batch axis")
+	if c.Attribute("axis") != nil {
+		axis = c.Axis(int64(c.Int("axis", 0)), len(s))
+	} else if !c.Unbatched {
+		c.FailAcrossBatch("without an axis works along the batch axis")
 	} else {
 		s = []int{tensor.Count(s)}
 		x = c.node(graph.Reshape, ".flat", []graph.Value{x}, "shape", s)
 	}
 	var at []int
-	for i := 0; i < marks.Count() && c.err == nil; i++ {
+	for i := 0; i < marks.Count() && c.Err == nil; i++ {
 		if marks.Bytes[i] != 0 {
 			at = append(at, i)
 		}
 	}
-	if c.err == nil && (len(s) == 0 || len(at) > 0 && at[len(at)-1] >= s[axis]) {
-		c.fail("takes places %v of axis %d of %v", at, axis, s)
+	if c.Err == nil && (len(s) == 0 || len(at) > 0 && at[len(at)-1] >= s[axis]) {
+		c.Fail("takes places %v of axis %d of %v", at, axis, s)
 	}
 	return c.gatherAxis(x, axis, at, "")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -97,17 +98,17 @@ func (p *pixels) users(need []bool) map[string]int {
 // reads takes in what a node does, and reports whether it could.
 func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	c, op := &call{reader: p.reader, Node: p.nodeOf(n)}, decode.Operator(n)
-	if len(n.Output) != 1 || attributes[op].check(&c.Node) != nil {
+	if len(n.Output) != 1 || attributes[op].Check(&c.Node) != nil {
 		return false
 	}
 	for _, name := range n.Input {
 		x, ok, err := p.operand(name)
 		if name == p.at {
-			x = value{v: 0} // not constant
-		} else if !ok && name != "" || err != nil || !x.isConstant() {
+			x = node.Value{V: 0} // not constant
+		} else if !ok && name != "" || err != nil || !x.IsConstant() {
 			return false
 		}
-		c.in = append(c.in, x)
+		c.In = append(c.In, x)
 	}
 	if op == "Add" || op == "Sub" || op == "Mul" || op == "Div" {
 		return p.computes(op, c)
@@ -120,11 +121,11 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 		named := func(o *onnxpb.ValueInfoProto) bool { return o.Name == n.Output[0] }
 		return !slices.ContainsFunc(p.src.Output, named) // its name is that of the output alone
 	case "Cast":
-		d, err := onnxpb.DType(int32(c.int("to", 0)))
+		d, err := onnxpb.DType(int32(c.Int("to", 0)))
 		p.floats = p.floats || err == nil && element.IsFloat(d)
-		return err == nil && c.err == nil && (element.IsFloat(d) || d == tensor.U8 && !p.floats)
+		return err == nil && c.Err == nil && (element.IsFloat(d) || d == tensor.U8 && !p.floats)
 	case "Transpose":
-		return p.turns(c.ints("perm", len(p.layout)+1, 0))
+		return p.turns(c.Ints("perm", len(p.layout)+1, 0))
 	case "Gather", "Slice":
 		return p.reverses(op, c)
 	}
@@ -168,7 +169,7 @@ func (p *pixels) axis(c *call, a int64) int {
 		a += int64(len(p.layout) + 1)
 	}
 	if a < 1 || a > int64(len(p.layout)) {
-		c.fail("axis %d", a)
+		c.Fail("axis %d", a)
 		return 0
 	}
 	return int(a - 1)
@@ -177,9 +178,9 @@ func (p *pixels) axis(c *call, a int64) int {
 // gathersBackwards reports whether a Gather takes all of an axis from its end.
 func (p *pixels) gathersBackwards(c *call, axis int) bool {
 	n := p.size[p.layout[axis]]
-	t, ok := c.constant(1)
+	t, ok := c.Constant(1)
 	list, err := element.IntegersOf(t)
-	if !ok || err != nil || p.axis(c, int64(c.int("axis", 0))) != axis || c.err != nil || len(t.Shape) != 1 ||
+	if !ok || err != nil || p.axis(c, int64(c.Int("axis", 0))) != axis || c.Err != nil || len(t.Shape) != 1 ||
 		len(list) != n {
 		return false
 	}
@@ -198,11 +199,11 @@ func (p *pixels) slicesBackwards(c *call, axis int) bool {
 	for i := range shape {
 		shape[i] = p.size[p.layout[i]]
 	}
-	spans := c.spans(shape, func(a int64) int { return p.axis(c, a) })
+	spans := c.Spans(shape, func(a int64) int { return p.axis(c, a) })
 	for i, s := range spans {
-		if i != axis && s != (span{0, shape[i], 1, shape[i]}) {
+		if i != axis && s != (node.Span{Begin: 0, End: shape[i], Step: 1, Count: shape[i]}) {
 			return false
 		}
 	}
-	return c.err == nil && spans[axis].step == -1 && spans[axis].count == shape[axis]
+	return c.Err == nil && spans[axis].Step == -1 && spans[axis].Count == shape[axis]
 }

@@ -11,11 +11,11 @@ import (
 // computes takes in arithmetic with a constant, unless the result is nothing that
 // (x*scale - mean) / std can be, with a scale and a std above 0.
 func (p *pixels) computes(op string, c *call) bool {
-	if !p.floats || len(c.in) != 2 || c.attribute("broadcast") != nil || c.attribute("axis") != nil {
+	if !p.floats || len(c.In) != 2 || c.Attribute("broadcast") != nil || c.Attribute("axis") != nil {
 		return false
 	}
-	x := slices.Index(c.n.Input, p.at)
-	t, ok := c.constant(1 - x)
+	x := slices.Index(c.Proto.Input, p.at)
+	t, ok := c.Constant(1 - x)
 	if !ok || x == 1 && (op == "Sub" || op == "Div") {
 		return false
 	}

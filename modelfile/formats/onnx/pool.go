@@ -5,19 +5,20 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
 // pool is MaxPool and AveragePool.
 func pool(c *call) graph.Value {
-	s := c.shape(0)
+	s := c.Shape(0)
 	if len(s) != 4 {
-		s = c.spatialShape(0)
+		s = c.SpatialShape(0)
 	}
 	w, count := c.poolWindow(s)
-	if len(s) == 4 && c.err == nil {
+	if len(s) == 4 && c.Err == nil {
 		return c.poolOfVolume(s, w, count)
 	}
-	return c.pooled("", c.dynamic(0), s, w, count)
+	return c.pooled("", c.Dynamic(0), s, w, count)
 }
 
 // poolOfVolume is a pool over three axes, whose window is one element of the first, or of the others: PyTorch
@@ -27,14 +28,14 @@ func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
 	if !w.isElement(0) {
 		merged, flat = []int{s[0], s[1], s[2] * s[3]}, w.only(0, 2)
 		if !w.isElement(1) || !w.isElement(2) {
-			c.fail("over three axes with a kernel of %v, strides of %v and pads of %v is not supported, only "+
+			c.Fail("over three axes with a kernel of %v, strides of %v and pads of %v is not supported, only "+
 				"with 1, 1 and 0 in the first or in the last two", w.kernel, w.stride, w.pads())
 			return graph.None
 		}
 	}
-	x := c.node(graph.Reshape, ".image", []graph.Value{c.dynamic(0)}, "shape", merged)
+	x := c.node(graph.Reshape, ".image", []graph.Value{c.Dynamic(0)}, "shape", merged)
 	v := c.pooled(".pooled", x, merged, flat, count)
-	if c.err != nil || v == graph.None {
+	if c.Err != nil || v == graph.None {
 		return graph.None
 	}
 	to := c.g.Type(v).Shape
@@ -47,18 +48,18 @@ func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
 
 // pooled is a pool of an image or a line.
 func (c *call) pooled(suffix string, x graph.Value, s []int, w window, count bool) graph.Value {
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	axes := len(s) - 1
 	w = w.image()
 	x = c.toImage(x, s)
-	if c.n.OpType == "MaxPool" && slices.Max(w.dilation) > 1 {
+	if c.Proto.OpType == "MaxPool" && slices.Max(w.dilation) > 1 {
 		return c.fromImage(c.dilatedMax(x, w), axes)
 	}
-	if c.n.OpType == "MaxPool" {
+	if c.Proto.OpType == "MaxPool" {
 		op := graph.MaxPool
-		if c.in[0].bytes {
+		if c.In[0].Bytes {
 			op = graph.MaxPoolInt8
 		}
 		return c.fromImage(c.node(op, suffix, []graph.Value{x}, "kernel", w.kernel, "stride",
@@ -72,19 +73,19 @@ func (c *call) pooled(suffix string, x graph.Value, s []int, w window, count boo
 // poolWindow reads the window of a MaxPool or an average, and whether padding counts as elements.
 func (c *call) poolWindow(s []int) (w window, count bool) {
 	axes := len(s) - 1
-	w = c.window(c.ints("kernel_shape", axes, 1), s[1:])
-	if slices.Max(w.dilation) > 1 && c.n.OpType != "MaxPool" {
-		c.fail("with dilations %v is not supported", w.dilation)
+	w = c.window(c.Ints("kernel_shape", axes, 1), s[1:])
+	if slices.Max(w.dilation) > 1 && c.Proto.OpType != "MaxPool" {
+		c.Fail("with dilations %v is not supported", w.dilation)
 	}
-	if c.attribute("kernel_shape") == nil {
-		c.fail("without kernel_shape is not supported")
+	if c.Attribute("kernel_shape") == nil {
+		c.Fail("without kernel_shape is not supported")
 	}
-	if c.n.OpType == "MaxPool" && len(c.n.Output) > 1 && len(c.readersOf(c.n.Output[1])) > 0 {
-		c.fail("with indices is not supported")
+	if c.Proto.OpType == "MaxPool" && len(c.Proto.Output) > 1 && len(c.readersOf(c.Proto.Output[1])) > 0 {
+		c.Fail("with indices is not supported")
 	}
-	count = c.n.OpType != "MaxPool" && c.int("count_include_pad", 0) != 0
-	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) && count {
-		c.fail("with ceil_mode and count_include_pad, where they meet, is not supported")
+	count = c.Proto.OpType != "MaxPool" && c.Int("count_include_pad", 0) != 0
+	if c.Int("ceil_mode", 0) != 0 && c.Err == nil && w.roundUp(s[1:]) && count {
+		c.Fail("with ceil_mode and count_include_pad, where they meet, is not supported")
 	}
 	return w, count
 }
@@ -95,19 +96,19 @@ const maxTaps = 256
 // dilatedMax is the largest of the pixels at each place of a window.
 func (c *call) dilatedMax(x graph.Value, w window) graph.Value {
 	if w.kernel[0]*w.kernel[1] > maxTaps {
-		c.fail("with a kernel of %v and dilations is not supported", w.kernel)
+		c.Fail("with a kernel of %v and dilations is not supported", w.kernel)
 		return graph.None
 	}
 	if slices.Max(w.pads()) > 0 {
 		x = c.node(graph.Pad, ".padded", []graph.Value{x}, "before", []int{0, w.begin[0], w.begin[1]}, "after",
 			[]int{0, w.end[0], w.end[1]}, "value", -math.MaxFloat32)
 	}
-	if c.err != nil || x == graph.None {
+	if c.Err != nil || x == graph.None {
 		return graph.None
 	}
 	s, largest := c.g.Type(x).Shape, graph.None
 	if s[1] < w.span(0) || s[2] < w.span(1) {
-		c.fail("of windows that are larger than the image")
+		c.Fail("of windows that are larger than the image")
 		return graph.None
 	}
 	for k := range w.kernel[0] * w.kernel[1] {
@@ -131,7 +132,7 @@ func (w *window) roundUp(size []int) bool {
 	changed := false
 	for a, n := range size {
 		extent := n + w.begin[a] + w.end[a] - w.span(a)
-		windows := ceil(extent, w.stride[a])
+		windows := node.Ceil(extent, w.stride[a])
 		begins := windows*w.stride[a] < n+w.begin[a] // the last begins before the padding at the end
 		if more := windows*w.stride[a] - extent; extent > 0 && more > 0 && begins {
 			w.end[a] += more
@@ -143,12 +144,12 @@ func (w *window) roundUp(size []int) bool {
 
 // globalPool is GlobalMaxPool and GlobalAveragePool.
 func globalPool(c *call) graph.Value {
-	s := c.spatialShape(0)
-	if c.err != nil {
+	s := c.SpatialShape(0)
+	if c.Err != nil {
 		return graph.None
 	}
-	x := []graph.Value{c.toImage(c.dynamic(0), s)}
-	if c.n.OpType == "GlobalAveragePool" {
+	x := []graph.Value{c.toImage(c.Dynamic(0), s)}
+	if c.Proto.OpType == "GlobalAveragePool" {
 		return c.fromImage(c.node(graph.GlobalAvgPool, "", x), len(s)-1)
 	}
 	kernel := c.g.Type(x[0]).Shape
@@ -161,20 +162,20 @@ func globalPool(c *call) graph.Value {
 // lpPool is the p-th root of a sum of powers: of a mean that counts the padding,
 // times the size of the window.
 func lpPool(c *call) graph.Value {
-	s, p := c.spatialShape(0), c.int("p", 2)
+	s, p := c.SpatialShape(0), c.Int("p", 2)
 	axes := len(s) - 1
-	w := c.window(c.ints("kernel_shape", axes, 1), s[1:])
-	if p < 1 || slices.Max(w.dilation) > 1 || c.attribute("kernel_shape") == nil {
-		c.fail("with p=%d and dilations %v is not supported", p, w.dilation)
+	w := c.window(c.Ints("kernel_shape", axes, 1), s[1:])
+	if p < 1 || slices.Max(w.dilation) > 1 || c.Attribute("kernel_shape") == nil {
+		c.Fail("with p=%d and dilations %v is not supported", p, w.dilation)
 	}
-	if c.int("ceil_mode", 0) != 0 && c.err == nil && w.roundUp(s[1:]) {
-		c.fail("with ceil_mode, where it changes the size, is not supported")
+	if c.Int("ceil_mode", 0) != 0 && c.Err == nil && w.roundUp(s[1:]) {
+		c.Fail("with ceil_mode, where it changes the size, is not supported")
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	w = w.image()
-	x := c.dynamic(0)
+	x := c.Dynamic(0)
 	switch p {
 	case 1:
 		x = c.absolute(".size")

@@ -13,7 +13,7 @@ func (c *call) constantOne() graph.Value {
 	return c.declare("one", graph.Constant, tensor.Scalar(float32(1)))
 }
 
-func reciprocal(c *call) graph.Value { return c.inverse("", c.dynamic(0)) }
+func reciprocal(c *call) graph.Value { return c.inverse("", c.Dynamic(0)) }
 
 func (c *call) inverse(suffix string, v graph.Value) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{c.constantOne(), v})
@@ -21,9 +21,9 @@ func (c *call) inverse(suffix string, v graph.Value) graph.Value {
 
 // pow is a product, a root or a quotient where the exponent is a constant that is one.
 func pow(c *call) graph.Value {
-	if len(c.in) == 2 && c.in[1].isConstant() {
+	if len(c.In) == 2 && c.In[1].IsConstant() {
 		if p, ok := c.uniform(1); ok {
-			if v := c.raised(c.dynamic(0), p); v != graph.None {
+			if v := c.raised(c.Dynamic(0), p); v != graph.None {
 				return v
 			}
 		}
@@ -34,17 +34,17 @@ func pow(c *call) graph.Value {
 // uniform returns the one number that all elements of constant i are, if they add no axes to the
 // other operand.
 func (c *call) uniform(i int) (float64, bool) {
-	t, ok := c.constant(i)
-	if !ok || c.err != nil {
+	t, ok := c.Constant(i)
+	if !ok || c.Err != nil {
 		return 0, false
 	}
-	rank := c.rank(1 - i)
+	rank := c.Rank(1 - i)
 	if shape, err := graph.Broadcast(t.Shape, slices.Repeat([]int{1}, rank)); err != nil || len(shape) > rank ||
 		t.Count() != 1 {
 		return 0, false
 	}
-	f := c.toF32(t)
-	if c.err != nil {
+	f := c.ToF32(t)
+	if c.Err != nil {
 		return 0, false
 	}
 	return float64(f.F32()[0]), true
@@ -71,10 +71,10 @@ func (c *call) raised(v graph.Value, p float64) graph.Value {
 
 // extremeOf is Max or Min of two operands; one number bounds.
 func (c *call) extremeOf(op graph.Op) graph.Value {
-	for k := range c.in {
-		if c.in[k].isConstant() {
+	for k := range c.In {
+		if c.In[k].IsConstant() {
 			if bound, ok := c.uniform(k); ok && bound == bound {
-				return c.bounded(c.dynamic(1-k), bound, op)
+				return c.bounded(c.Dynamic(1-k), bound, op)
 			}
 		}
 	}
@@ -94,18 +94,18 @@ func (c *call) bounded(v graph.Value, by float64, op graph.Op) graph.Value {
 }
 
 func maximum(c *call) graph.Value {
-	return c.reduceLeft(func(c *call) graph.Value { return c.extremeOf(graph.Max) }, c.n.OpType)
+	return c.reduceLeft(func(c *call) graph.Value { return c.extremeOf(graph.Max) }, c.Proto.OpType)
 }
 
 func minimum(c *call) graph.Value {
-	return c.reduceLeft(func(c *call) graph.Value { return c.extremeOf(graph.Min) }, c.n.OpType)
+	return c.reduceLeft(func(c *call) graph.Value { return c.extremeOf(graph.Min) }, c.Proto.OpType)
 }
 
 // mean is the sum of values divided by their number.
 func mean(c *call) graph.Value {
 	v := sum(c)
-	if len(c.in) == 1 {
+	if len(c.In) == 1 {
 		return v
 	}
-	return c.node(graph.Affine, "", []graph.Value{v}, "by", 1/float64(len(c.in)))
+	return c.node(graph.Affine, "", []graph.Value{v}, "by", 1/float64(len(c.In)))
 }

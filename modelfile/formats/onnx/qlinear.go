@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -22,9 +23,9 @@ import (
 
 // integerOp is such an operator.
 type integerOp struct {
-	bytes   func(*call) (value, bool) // adds the operation of bytes; false where there is none
-	expand  func(*expansion)          // reads the nodes that the operator is short for
-	weights []int                     // the operands that are weights; all others but the first are settings
+	bytes   func(*call) (node.Value, bool) // adds the operation of bytes; false where there is none
+	expand  func(*expansion)               // reads the nodes that the operator is short for
+	weights []int                          // the operands that are weights; all others but the first are settings
 }
 
 const microsoft = "com.microsoft."
@@ -61,19 +62,19 @@ func init() { // they refer to the table's users
 
 // integerNode reads a node of one of these operators.
 func (c *call) integerNode(op string) error {
-	if err := attributes[op].check(&c.Node); err != nil {
+	if err := attributes[op].Check(&c.Node); err != nil {
 		return err
 	}
 	o := integerOps[op]
-	if o.bytes != nil && !slices.ContainsFunc(c.in, func(x value) bool { return x.unbatched || x.fromArgMax }) {
+	if o.bytes != nil && !slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Unbatched || x.FromArgMax }) {
 		out, ok := o.bytes(c)
-		if err := cmp.Or(c.err, c.g.Err()); ok || err != nil {
-			return cmp.Or(err, c.store(op, []value{out}))
+		if err := cmp.Or(c.Err, c.g.Err()); ok || err != nil {
+			return cmp.Or(err, c.store(op, []node.Value{out}))
 		}
 	}
 	p := &expansion{call: c}
 	o.expand(p)
-	return cmp.Or(c.err, c.g.Err())
+	return cmp.Or(c.Err, c.g.Err())
 }
 
 // byteScale is what bytes of the graph stand for, of*(q - zero), and what integers of the file they are.
@@ -91,12 +92,12 @@ func (c *call) byteScale(scale, zero int, otherwise tensor.DType) (s byteScale, 
 		return s, false
 	}
 	s = byteScale{of: of[0], kind: otherwise}
-	if c.has(zero) {
-		at, err := element.IntegersOf(c.in[zero].c)
-		if !c.in[zero].isConstant() || err != nil || len(at) != 1 {
+	if c.Has(zero) {
+		at, err := element.IntegersOf(c.In[zero].Tensor)
+		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
 			return s, false
 		}
-		s.kind, s.zero = c.in[zero].c.DType, int(at[0])
+		s.kind, s.zero = c.In[zero].Tensor.DType, int(at[0])
 	}
 	more, ok := shift[s.kind]
 	s.zero += more
@@ -105,10 +106,10 @@ func (c *call) byteScale(scale, zero int, otherwise tensor.DType) (s byteScale, 
 
 // factors returns the scales that operand i has: one, or n; ok says that they can be multiplied by.
 func (c *call) factors(i, n int) (of []float32, ok bool) {
-	if !c.has(i) || !c.in[i].isConstant() || c.in[i].c.DType != tensor.F32 {
+	if !c.Has(i) || !c.In[i].IsConstant() || c.In[i].Tensor.DType != tensor.F32 {
 		return nil, false
 	}
-	if of = c.in[i].c.F32(); len(of) == 1 {
+	if of = c.In[i].Tensor.F32(); len(of) == 1 {
 		of = slices.Repeat(of, n)
 	}
 	return of, len(of) == n && !slices.ContainsFunc(of, func(v float32) bool { return !isFactor(v) })
@@ -118,26 +119,26 @@ func (c *call) factors(i, n int) (of []float32, ok bool) {
 func isFactor(v float32) bool { return v >= 0x1p-126 && v <= math.MaxFloat32 }
 
 // kindOf returns the type of the integers of operand i, of bytes or of the input.
-func (c *call) kindOf(i int) tensor.DType { return cmp.Or(c.in[i].kind, tensor.U8) }
+func (c *call) kindOf(i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.U8) }
 
 // isBytes reports whether operand i is, or can be made, bytes of a type.
 func (c *call) isBytes(i int, kind tensor.DType) bool {
-	x := c.in[i]
-	return c.has(i) && !x.isConstant() && !x.unbatched && (x.bytes || x.integer) &&
-		(x.kind == 0 || x.kind == kind)
+	x := c.In[i]
+	return c.Has(i) && !x.IsConstant() && !x.Unbatched && (x.Bytes || x.Integer) &&
+		(x.Kind == 0 || x.Kind == kind)
 }
 
 // asBytes returns operand i as bytes, which isBytes says that it can be.
 func (c *call) asBytes(i int, kind tensor.DType) graph.Value {
-	if x := c.in[i]; x.bytes {
-		return x.v
+	if x := c.In[i]; x.Bytes {
+		return x.V
 	}
-	return c.node(graph.Quantize, ".bytes", []graph.Value{c.in[i].v}, "scale", 1.0, "zero", shift[kind])
+	return c.node(graph.Quantize, ".bytes", []graph.Value{c.In[i].V}, "scale", 1.0, "zero", shift[kind])
 }
 
 // bytesOf is a value of bytes.
-func bytesOf(v graph.Value, kind tensor.DType) value {
-	return value{v: v, logits: graph.None, integer: true, kind: kind, bytes: true}
+func bytesOf(v graph.Value, kind tensor.DType) node.Value {
+	return node.Value{V: v, Logits: graph.None, Integer: true, Kind: kind, Bytes: true}
 }
 
 // countQuantised says in what form a file is quantised.

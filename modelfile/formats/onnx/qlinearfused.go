@@ -20,8 +20,8 @@ func (p *expansion) matMulToFloat() {
 func (p *expansion) dynamicMatMul() {
 	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
 		Output: []string{p.fresh(), p.fresh(), p.fresh()}}
-	if p.err == nil {
-		p.err = p.reader.node(n)
+	if p.Err == nil {
+		p.Err = p.reader.node(n)
 	}
 	p.scaledProduct(n.Output[0], n.Output[1], n.Output[2], 1, 2, 3, 4)
 }
@@ -32,7 +32,7 @@ func (p *expansion) scaledProduct(x, scale, zero string, w, ws, wz, bias int) {
 	v := p.node("MatMulInteger", []string{x, p.operandName(w), zero, p.operandName(wz)})
 	v = p.node("Cast", []string{v}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 	in := []string{v, p.node("Mul", []string{scale, p.operandName(ws)})}
-	if p.has(bias) {
+	if p.Has(bias) {
 		in = []string{p.node("Mul", in), p.operandName(bias)}
 		p.result("Add", in)
 		return

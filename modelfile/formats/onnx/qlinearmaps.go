@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -16,7 +17,7 @@ type byteMap struct {
 
 // byteMap reads operand i, and its scale and zero point, which follow at s.
 func (c *call) byteMap(i, s int) (m byteMap, ok bool) {
-	if !c.has(i) {
+	if !c.Has(i) {
 		return m, false
 	}
 	m.at = i
@@ -36,14 +37,14 @@ func (c *call) pair() (a, b byteMap, y byteScale, ok bool) {
 }
 
 // addBytes is QLinearAdd of two maps of one shape.
-func addBytes(c *call) (value, bool) {
+func addBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := c.pair()
-	if !ok || !slices.Equal(c.shapeOf(c.in[0]), c.shapeOf(c.in[3])) {
-		return value{}, false
+	if !ok || !slices.Equal(c.ShapeOf(c.In[0]), c.ShapeOf(c.In[3])) {
+		return node.Value{}, false
 	}
 	aBy, bBy := a.scale.of/y.of, b.scale.of/y.of
 	if !isFactor(aBy) || !isFactor(bBy) {
-		return value{}, false
+		return node.Value{}, false
 	}
 	v := c.node(graph.AddInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
 		b.scale.zero, "a_by", float64(aBy), "b_by", float64(bBy), "zero", y.zero)
@@ -51,19 +52,19 @@ func addBytes(c *call) (value, bool) {
 }
 
 // mulBytes is QLinearMul of two maps of one shape, or of one with a number for each channel.
-func mulBytes(c *call) (value, bool) {
+func mulBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := c.pair()
 	if !ok {
-		return value{}, false
+		return node.Value{}, false
 	}
-	if len(c.shapeOf(c.in[0])) > 0 && tensor.Count(c.shapeOf(c.in[0])) < tensor.Count(c.shapeOf(c.in[3])) {
+	if len(c.ShapeOf(c.In[0])) > 0 && tensor.Count(c.ShapeOf(c.In[0])) < tensor.Count(c.ShapeOf(c.In[3])) {
 		a, b = b, a
 	}
-	s, gate := c.shapeOf(c.in[a.at]), c.shapeOf(c.in[b.at])
+	s, gate := c.ShapeOf(c.In[a.at]), c.ShapeOf(c.In[b.at])
 	gates := len(s) > 0 && len(gate) == len(s) && gate[0] == s[0] && tensor.Count(gate) == s[0]
 	by := float32(a.scale.of*b.scale.of) / y.of
 	if !gates && !slices.Equal(s, gate) || len(s) == 0 || !isFactor(by) {
-		return value{}, false
+		return node.Value{}, false
 	}
 	v := c.node(graph.MulInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
 		b.scale.zero, "by", float64(by), "zero", y.zero)
@@ -71,22 +72,22 @@ func mulBytes(c *call) (value, bool) {
 }
 
 // concatBytes is QLinearConcat: each operand is brought to the scale of the result by a table.
-func concatBytes(c *call) (value, bool) {
+func concatBytes(c *call) (node.Value, bool) {
 	y, ok := c.byteScale(0, 1, tensor.U8)
-	if !ok || len(c.in) < 5 || len(c.in)%3 != 2 {
-		return value{}, false
+	if !ok || len(c.In) < 5 || len(c.In)%3 != 2 {
+		return node.Value{}, false
 	}
 	var maps []byteMap
-	for i := 2; i < len(c.in); i += 3 {
+	for i := 2; i < len(c.In); i += 3 {
 		m, ok := c.byteMap(i, i+1)
 		if !ok {
-			return value{}, false
+			return node.Value{}, false
 		}
 		maps = append(maps, m)
 	}
-	axis := c.axis(int64(c.int("axis", 1)), len(c.shapeOf(c.in[2])))
-	if c.err != nil {
-		return value{}, false
+	axis := c.Axis(int64(c.Int("axis", 1)), len(c.ShapeOf(c.In[2])))
+	if c.Err != nil {
+		return node.Value{}, false
 	}
 	var in []graph.Value
 	for _, m := range maps {
@@ -111,15 +112,15 @@ func (c *call) through(m byteMap, y byteScale, f func(float64) float64) graph.Va
 }
 
 // lookUpBytes is QLinearLeakyRelu and QLinearSigmoid.
-func lookUpBytes(c *call) (value, bool) {
+func lookUpBytes(c *call) (node.Value, bool) {
 	m, ok := c.byteMap(0, 1)
 	y, okY := c.byteScale(3, 4, m.scale.kind)
-	if !ok || !okY || c.err != nil {
-		return value{}, false
+	if !ok || !okY || c.Err != nil {
+		return node.Value{}, false
 	}
 	n := &graph.Node{Op: graph.Sigmoid}
-	if c.n.OpType == "QLinearLeakyRelu" {
-		n = &graph.Node{Op: graph.LeakyRelu, Attrs: graph.Attrs{}.With("alpha", c.float("alpha", 0.01))}
+	if c.Proto.OpType == "QLinearLeakyRelu" {
+		n = &graph.Node{Op: graph.LeakyRelu, Attrs: graph.Attrs{}.With("alpha", c.Float("alpha", 0.01))}
 	}
 	return bytesOf(c.through(m, y, class.Activation(n)), y.kind), true
 }
@@ -128,25 +129,25 @@ func lookUpBytes(c *call) (value, bool) {
 const maxMean = 1 << 15
 
 // averageBytes is QLinearAveragePool and QLinearGlobalAveragePool.
-func averageBytes(c *call) (value, bool) {
+func averageBytes(c *call) (node.Value, bool) {
 	m, ok := c.byteMap(0, 1)
 	y, okY := c.byteScale(3, 4, m.scale.kind)
 	by := float64(m.scale.of) / float64(y.of)
-	if !ok || !okY || c.int("channels_last", 0) != 0 || !isFactor(float32(by)) {
-		return value{}, false
+	if !ok || !okY || c.Int("channels_last", 0) != 0 || !isFactor(float32(by)) {
+		return node.Value{}, false
 	}
-	s := c.shapeOf(c.in[0])
+	s := c.ShapeOf(c.In[0])
 	if len(s) != 2 && len(s) != 3 {
-		return value{}, false
+		return node.Value{}, false
 	}
 	none, count := make([]int, len(s)-1), false
 	w := window{kernel: s[1:], stride: s[1:], begin: none, end: none}
-	if c.n.OpType == "QLinearAveragePool" {
+	if c.Proto.OpType == "QLinearAveragePool" {
 		w, count = c.poolWindow(s)
 	}
 	w = w.image()
-	if c.err != nil || tensor.Count(w.kernel) > maxMean {
-		return value{}, false
+	if c.Err != nil || tensor.Count(w.kernel) > maxMean {
+		return node.Value{}, false
 	}
 	x := c.toImage(m.value(c), s)
 	v := c.node(graph.AvgPoolInt8, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),

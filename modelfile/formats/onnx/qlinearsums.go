@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -23,14 +24,14 @@ type byteSum struct {
 // a sum of the graph computes something else, ok is false.
 func (c *call) sum(x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
 	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
-	if c.has(x[1]) {
+	if c.Has(x[1]) {
 		if s.x, ok = c.byteScale(x[1], x[2], tensor.U8); !ok {
 			return s, false
 		}
 	} else if s.x, ok = c.integerScale(x[0], x[2]); !ok {
 		return s, false
 	}
-	if !s.float && c.has(y[1]) {
+	if !s.float && c.Has(y[1]) {
 		if s.y, ok = c.byteScale(y[1], y[2], tensor.U8); !ok {
 			return s, false
 		}
@@ -65,12 +66,12 @@ func (c *call) sum(x, w, y [3]int, bias int, columns bool, alpha float32) (s byt
 // integerScale is that of an operand whose scale the file applies later, or nowhere.
 func (c *call) integerScale(x, zero int) (s byteScale, ok bool) {
 	s = byteScale{of: 1, kind: c.kindOf(x)}
-	if c.has(zero) {
-		at, err := element.IntegersOf(c.in[zero].c)
-		if !c.in[zero].isConstant() || err != nil || len(at) != 1 {
+	if c.Has(zero) {
+		at, err := element.IntegersOf(c.In[zero].Tensor)
+		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
 			return s, false
 		}
-		s.zero, s.kind = int(at[0]), c.in[zero].c.DType
+		s.zero, s.kind = int(at[0]), c.In[zero].Tensor.DType
 	}
 	more, ok := shift[s.kind]
 	s.zero += more
@@ -79,28 +80,28 @@ func (c *call) integerScale(x, zero int) (s byteScale, ok bool) {
 
 // weightOf reads a weight less its zero point, which has to be i8 then, with its outputs first.
 func (c *call) weightOf(s *byteSum, at [3]int, columns bool) bool {
-	x := c.in[at[0]]
-	if !x.isConstant() || shift[x.c.DType] == 0 && x.c.DType != tensor.U8 || len(x.c.Shape) < 2 ||
-		columns && len(x.c.Shape) != 2 {
+	x := c.In[at[0]]
+	if !x.IsConstant() || shift[x.Tensor.DType] == 0 && x.Tensor.DType != tensor.U8 || len(x.Tensor.Shape) < 2 ||
+		columns && len(x.Tensor.Shape) != 2 {
 		return false
 	}
-	shape := slices.Clone(x.c.Shape)
+	shape := slices.Clone(x.Tensor.Shape)
 	if columns {
 		slices.Reverse(shape)
 	}
 	outputs, each := shape[0], tensor.Count(shape[1:])
 	zero := make([]int64, outputs)
-	if c.has(at[2]) {
-		given, err := element.IntegersOf(c.in[at[2]].c)
-		if !c.in[at[2]].isConstant() || err != nil || len(given) != 1 && len(given) != outputs {
+	if c.Has(at[2]) {
+		given, err := element.IntegersOf(c.In[at[2]].Tensor)
+		if !c.In[at[2]].IsConstant() || err != nil || len(given) != 1 && len(given) != outputs {
 			return false
 		}
 		if zero = given; len(given) == 1 {
 			zero = slices.Repeat(given, outputs)
 		}
 	}
-	from, err := element.Integers(x.c)
-	if err != nil || each < 1 || each > graph.MostTerms || !c.reserve(tensor.I8, shape) {
+	from, err := element.Integers(x.Tensor)
+	if err != nil || each < 1 || each > graph.MostTerms || !c.Reserve(tensor.I8, shape) {
 		return false
 	}
 	s.weight = tensor.New(tensor.I8, shape...)
@@ -125,15 +126,15 @@ func (c *call) weightOf(s *byteSum, at [3]int, columns bool) bool {
 func (c *call) biasOf(s *byteSum, at int) bool {
 	outputs := s.weight.Shape[0]
 	s.bias = tensor.New(tensor.I32, outputs)
-	if at == 0 || !c.has(at) {
+	if at == 0 || !c.Has(at) {
 		return true
 	}
-	x := c.in[at]
-	if !x.isConstant() || x.c.DType != tensor.I32 || x.c.Count() != outputs ||
-		x.c.Shape[len(x.c.Shape)-1] != outputs {
+	x := c.In[at]
+	if !x.IsConstant() || x.Tensor.DType != tensor.I32 || x.Tensor.Count() != outputs ||
+		x.Tensor.Shape[len(x.Tensor.Shape)-1] != outputs {
 		return false
 	}
-	for o, b := range x.c.I32() {
+	for o, b := range x.Tensor.I32() {
 		if b < -graph.MostBias || b > graph.MostBias {
 			return false
 		}
@@ -145,10 +146,10 @@ func (c *call) biasOf(s *byteSum, at int) bool {
 // add adds the sum to the graph, of x, bytes, with a weight of that shape.
 func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window ...any) graph.Value {
 	bias := c.name + ".bias"
-	if s.at[1] > 0 && c.has(s.at[1]) {
-		bias = c.n.Input[s.at[1]]
+	if s.at[1] > 0 && c.Has(s.at[1]) {
+		bias = c.Proto.Input[s.at[1]]
 	}
-	in := []graph.Value{x, c.declare(c.n.Input[s.at[0]], graph.Weight, s.weight.Reshape(shape...)),
+	in := []graph.Value{x, c.declare(c.Proto.Input[s.at[0]], graph.Weight, s.weight.Reshape(shape...)),
 		c.declare(bias, graph.Bias, s.bias), c.declare(c.name+".by", graph.Constant, s.by)}
 	attrs := append(window, "x_zero", s.x.zero)
 	if s.float {
@@ -160,11 +161,11 @@ func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window .
 }
 
 // value is the result of the sum.
-func (s *byteSum) value(v graph.Value) value {
+func (s *byteSum) value(v graph.Value) node.Value {
 	if s.float {
-		out := rows(v)
-		if out.integer = s.integer; s.integer {
-			out.kind = tensor.I32
+		out := node.Rows(v)
+		if out.Integer = s.integer; s.integer {
+			out.Kind = tensor.I32
 		}
 		return out
 	}
@@ -172,22 +173,22 @@ func (s *byteSum) value(v graph.Value) value {
 }
 
 // convBytes is QLinearConv and ConvInteger.
-func convBytes(c *call) (value, bool) {
+func convBytes(c *call) (node.Value, bool) {
 	var s byteSum
 	var ok bool
-	if c.n.OpType == "ConvInteger" {
+	if c.Proto.OpType == "ConvInteger" {
 		s, ok = c.sum([3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, false, 1)
 		s.integer = true
 	} else {
 		s, ok = c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 8, false, 1)
 	}
-	shape := c.in[0].v
+	shape := c.In[0].V
 	if !ok || shape == graph.None {
-		return value{}, false
+		return node.Value{}, false
 	}
 	size, k := c.g.Type(shape).Shape, s.weight.Shape
 	if axes := len(k) - 2; axes < 1 || axes > 2 || len(size) != axes+1 {
-		return value{}, false
+		return node.Value{}, false
 	}
 	w := c.window(k[2:], size[1:]).image()
 	if len(k) == 3 {
@@ -195,48 +196,48 @@ func convBytes(c *call) (value, bool) {
 	}
 	x := c.toImage(c.asBytes(0, s.x.kind), size)
 	v := s.add(c, graph.ConvInt8, x, k, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups",
-		c.int("group", 1))
+		c.Int("group", 1))
 	return s.value(c.fromImage(v, len(size)-1)), true
 }
 
 // many is an operand that no node has.
-const many = manyOperands
+const many = node.ManyOperands
 
 // matMulBytes is QLinearMatMul and MatMulInteger with a constant matrix.
-func matMulBytes(c *call) (value, bool) {
+func matMulBytes(c *call) (node.Value, bool) {
 	var s byteSum
 	var ok bool
-	if c.n.OpType == "MatMulInteger" {
+	if c.Proto.OpType == "MatMulInteger" {
 		s, ok = c.sum([3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, true, 1)
 		s.integer = true
 	} else {
 		s, ok = c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 0, true, 1)
 	}
 	if !ok {
-		return value{}, false
+		return node.Value{}, false
 	}
 	return s.dense(c)
 }
 
 // gemmBytes is QGemm of rows with a constant matrix.
-func gemmBytes(c *call) (value, bool) {
-	alpha := float32(c.float("alpha", 1))
-	if c.int("transA", 0) != 0 || !isFactor(alpha) || c.err != nil {
-		return value{}, false
+func gemmBytes(c *call) (node.Value, bool) {
+	alpha := float32(c.Float("alpha", 1))
+	if c.Int("transA", 0) != 0 || !isFactor(alpha) || c.Err != nil {
+		return node.Value{}, false
 	}
-	s, ok := c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 7, 8}, 6, c.int("transB", 0) == 0, alpha)
+	s, ok := c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 7, 8}, 6, c.Int("transB", 0) == 0, alpha)
 	if !ok || len(s.weight.Shape) != 2 {
-		return value{}, false
+		return node.Value{}, false
 	}
 	return s.dense(c)
 }
 
 // dense multiplies along the last axis: of rows, or at each of several positions, which is a convolution of
 // 1x1.
-func (s *byteSum) dense(c *call) (value, bool) {
-	size, out, terms := c.g.Type(c.in[0].v).Shape, s.weight.Shape[0], s.weight.Shape[1]
+func (s *byteSum) dense(c *call) (node.Value, bool) {
+	size, out, terms := c.g.Type(c.In[0].V).Shape, s.weight.Shape[0], s.weight.Shape[1]
 	if len(size) < 1 || len(size) > 2 || size[len(size)-1] != terms {
-		return value{}, false
+		return node.Value{}, false
 	}
 	x := c.asBytes(0, s.x.kind)
 	if len(size) == 1 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -28,9 +29,9 @@ func (c *call) unpackBytes(op string) {
 	if makers[op] == nil || slices.Contains(takesBytes, op) && c.staysBytes(op) {
 		return
 	}
-	for i, x := range c.in {
-		if x.bytes {
-			c.in[i] = c.unpacked(x, ".integers")
+	for i, x := range c.In {
+		if x.Bytes {
+			c.In[i] = c.unpacked(x, ".integers")
 		}
 	}
 }
@@ -39,38 +40,38 @@ func (c *call) unpackBytes(op string) {
 func (c *call) staysBytes(op string) bool {
 	switch op {
 	case "DequantizeLinear":
-		return !c.scalesAxis()
+		return !c.ScalesAxis()
 	case "Cast": // the same numbers, whatever their type
-		d, err := onnxpb.DType(int32(c.int("to", 0)))
-		wider := c.in[0].kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
-		return err == nil && (wider || d == c.in[0].kind)
+		d, err := onnxpb.DType(int32(c.Int("to", 0)))
+		wider := c.In[0].Kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
+		return err == nil && (wider || d == c.In[0].Kind)
 	case "Resize", "Upsample": // cropping takes pixels from outside, of a number
-		return c.moves(op) && c.text("coordinate_transformation_mode", "half_pixel") != cropping
+		return c.moves(op) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
 	case "Gather":
-		return c.in[0].bytes || c.looksUp()
+		return c.In[0].Bytes || c.looksUp()
 	case "MaxPool": // one with dilations is made of other operations
-		a := c.attribute("dilations")
+		a := c.Attribute("dilations")
 		return a == nil || !slices.ContainsFunc(a.Ints, func(n int64) bool { return n != 1 })
 	case "Concat":
-		return !slices.ContainsFunc(c.in, func(x value) bool { return !x.bytes || x.kind != c.in[0].kind })
+		return !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.Bytes || x.Kind != c.In[0].Kind })
 	}
 	return true
 }
 
 // looksUp reports whether a Gather picks from a table of bytes by bytes.
 func (c *call) looksUp() bool {
-	x := c.in[0]
-	return len(c.in) == 2 && x.isConstant() && c.has(0) && x.c.DType == tensor.U8 &&
-		slices.Equal(x.c.Shape, []int{256}) && c.in[1].bytes && c.in[1].kind == tensor.U8
+	x := c.In[0]
+	return len(c.In) == 2 && x.IsConstant() && c.Has(0) && x.Tensor.DType == tensor.U8 &&
+		slices.Equal(x.Tensor.Shape, []int{256}) && c.In[1].Bytes && c.In[1].Kind == tensor.U8
 }
 
 // gathers is a gather, or a table that is looked up.
-func gathers(c *call) []value {
+func gathers(c *call) []node.Value {
 	if !c.looksUp() {
-		return []value{rows(gather(c))}
+		return []node.Value{node.Rows(gather(c))}
 	}
-	table := c.declare(c.n.Input[0], graph.Constant, c.in[0].c)
-	return []value{bytesOf(c.node(graph.TableInt8, "", []graph.Value{c.in[1].v, table}), tensor.U8)}
+	table := c.declare(c.Proto.Input[0], graph.Constant, c.In[0].Tensor)
+	return []node.Value{bytesOf(c.node(graph.TableInt8, "", []graph.Value{c.In[1].V, table}), tensor.U8)}
 }
 
 // joined lays values side by side, bytes or numbers.
@@ -83,55 +84,55 @@ func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
 }
 
 // unpacked is a value of bytes as the integers of the file, in f32.
-func (c *call) unpacked(x value, suffix string) value {
-	x.v = c.node(graph.Dequantize, suffix, []graph.Value{x.v}, "scale", 1.0, "zero", shift[x.kind])
-	x.bytes = false
+func (c *call) unpacked(x node.Value, suffix string) node.Value {
+	x.V = c.node(graph.Dequantize, suffix, []graph.Value{x.V}, "scale", 1.0, "zero", shift[x.Kind])
+	x.Bytes = false
 	return x
 }
 
 // quantizeLinear is x/scale, rounded to the nearest, halves to the even number, moved by the zero point and
 // cut off where the integers end.
-func quantizeLinear(c *call) []value {
-	x, q := c.dynamic(0), readQuantisation(&c.Node, tensor.U8)
-	if c.err != nil || !c.usable(q) {
+func quantizeLinear(c *call) []node.Value {
+	x, q := c.Dynamic(0), readQuantisation(&c.Node, tensor.U8)
+	if c.Err != nil || !c.usable(q) {
 		return nil
 	}
-	out := value{logits: graph.None, integer: true, kind: q.d}
+	out := node.Value{Logits: graph.None, Integer: true, Kind: q.d}
 	if more, ok := shift[q.d]; ok && len(q.scale) == 1 {
-		out.bytes = true
-		out.v = c.node(graph.Quantize, "", []graph.Value{x}, "scale", shortest(float64(q.scale[0])),
+		out.Bytes = true
+		out.V = c.node(graph.Quantize, "", []graph.Value{x}, "scale", shortest(float64(q.scale[0])),
 			"zero", int(q.zero[0])+more)
-		return []value{out}
+		return []node.Value{out}
 	}
 	steps := c.node(graph.Div, ".steps", []graph.Value{x, c.perIndex("scale", q, q.scale)})
 	v := c.node(graph.Round, ".round", []graph.Value{steps}, "mode", "even")
 	if zero := q.zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
 		v = c.node(graph.Add, ".moved", []graph.Value{v, c.perIndex("zero", q, zero)})
 	}
-	out.v = c.node(graph.Clip, "", []graph.Value{v}, "min", float64(q.least), "max", float64(q.most))
-	return []value{out}
+	out.V = c.node(graph.Clip, "", []graph.Value{v}, "min", float64(q.least), "max", float64(q.most))
+	return []node.Value{out}
 }
 
 // dequantizeLinear is scale*(q - zero): a difference that is exact, and one rounded product.
 func dequantizeLinear(c *call) graph.Value {
-	c.dynamic(0)
-	x, q := c.in[0], readQuantisation(&c.Node, tensor.U8)
-	if c.err != nil || !c.usable(q) {
+	c.Dynamic(0)
+	x, q := c.In[0], readQuantisation(&c.Node, tensor.U8)
+	if c.Err != nil || !c.usable(q) {
 		return graph.None
 	}
-	if !x.integer {
-		c.fail("of %v is not supported, only of integers", tensor.F32)
+	if !x.Integer {
+		c.Fail("of %v is not supported, only of integers", tensor.F32)
 		return graph.None
 	}
-	if c.has(2) && x.kind != 0 && q.d != x.kind {
-		c.fail("of %v with a zero point of %v", x.kind, q.d)
+	if c.Has(2) && x.Kind != 0 && q.d != x.Kind {
+		c.Fail("of %v with a zero point of %v", x.Kind, q.d)
 		return graph.None
 	}
-	if x.bytes {
-		return c.node(graph.Dequantize, "", []graph.Value{x.v}, "scale", shortest(float64(q.scale[0])),
-			"zero", int(q.zero[0])+shift[x.kind])
+	if x.Bytes {
+		return c.node(graph.Dequantize, "", []graph.Value{x.V}, "scale", shortest(float64(q.scale[0])),
+			"zero", int(q.zero[0])+shift[x.Kind])
 	}
-	v := x.v
+	v := x.V
 	if zero := q.zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
 		v = c.node(graph.Sub, ".centred", []graph.Value{v, c.perIndex("zero", q, zero)})
 	}
@@ -142,17 +143,17 @@ func dequantizeLinear(c *call) graph.Value {
 // that f32 does not hold.
 func (c *call) usable(q quantisation) bool {
 	if q.d == tensor.I32 && slices.ContainsFunc(q.zero, func(z int64) bool { return z != 0 }) {
-		c.fail("with a zero point of %v is not supported for what comes from the input", q.d)
+		c.Fail("with a zero point of %v is not supported for what comes from the input", q.d)
 	}
-	if q.d == tensor.I32 && c.n.OpType == "QuantizeLinear" {
-		c.fail("to %v is not supported", q.d)
+	if q.d == tensor.I32 && c.Proto.OpType == "QuantizeLinear" {
+		c.Fail("to %v is not supported", q.d)
 	}
 	for _, s := range q.scale {
 		if !(s >= 0x1p-126 && s <= math.MaxFloat32) {
-			c.fail("with a scale of %g; a positive number that is not subnormal is supported", s)
+			c.Fail("with a scale of %g; a positive number that is not subnormal is supported", s)
 		}
 	}
-	return c.err == nil
+	return c.Err == nil
 }
 
 // zeros returns the zero points as f32.
@@ -168,7 +169,7 @@ func (q *quantisation) zeros() []float32 {
 func (c *call) perIndex(name string, q quantisation, v []float32) graph.Value {
 	shape := []int{}
 	if len(v) > 1 {
-		shape = slices.Repeat([]int{1}, len(c.shape(0))-q.axis)
+		shape = slices.Repeat([]int{1}, len(c.Shape(0))-q.axis)
 		shape[0] = len(v)
 	}
 	return c.declare(c.name+"."+name, graph.Constant, tensor.Of(v, shape...))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -117,7 +118,7 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
 	}
-	r.shared.foldBudget += foldedTimes * int(ext.Loaded)
+	r.shared.FoldBudget += node.FoldedTimes * int(ext.Loaded)
 	if err := r.constants(d, ext); err != nil {
 		return nil, false, err
 	}

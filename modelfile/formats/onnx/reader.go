@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -17,7 +18,7 @@ import (
 // reader is a model on its way from ONNX to a graph.
 type reader struct {
 	src    *onnxpb.GraphProto
-	shared *Shared
+	shared *node.Shared
 	file   *foreign.File
 	biased bool              // batch norms keep the biased variance
 	images models.Preprocess // how image files become the input, if the file says so
@@ -25,7 +26,7 @@ type reader struct {
 	g           *graph.Builder
 	table       []graph.State
 	state       map[string]tensor.Tensor
-	values      map[string]value          // by their names in ONNX
+	values      map[string]node.Value     // by their names in ONNX
 	labels      map[string]string         // names in the graph of tensors of state, by their names in ONNX
 	origins     map[string]origin         // of constants that have but another shape than a tensor of the file
 	forTraining bool                      // the graph is read for training, whose form it may have
@@ -57,9 +58,9 @@ type reader struct {
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
 	r := &reader{src: m.Graph, file: file,
-		shared:    &Shared{opset: opset, foldBudget: maxFolded + foldedTimes*size},
+		shared:    &node.Shared{Opset: opset, FoldBudget: node.MaxFolded + node.FoldedTimes*size},
 		rowsInput: graph.None,
-		state:     map[string]tensor.Tensor{}, values: map[string]value{}, labels: map[string]string{},
+		state:     map[string]tensor.Tensor{}, values: map[string]node.Value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
 		origins: map[string]origin{}}
 	// the graph of another program says it; of ours, resizeKey
@@ -76,7 +77,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		}
 	}
 	r.g = graph.NewBuilder("main", &r.table)
-	r.shared.types = r.g
+	r.shared.Types = r.g
 	return r
 }
 
@@ -91,7 +92,7 @@ func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		r.values[p.Name] = value{v: graph.None, file: &t, logits: graph.None}
+		r.values[p.Name] = node.Value{V: graph.None, File: &t, Logits: graph.None}
 		r.file.Tensors = append(r.file.Tensors, t)
 	}
 	return nil
@@ -99,19 +100,19 @@ func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 
 // operand returns what a name stands for. An initializer is read when it is
 // asked for first; halves become f32 then.
-func (r *reader) operand(name string) (value, bool, error) {
+func (r *reader) operand(name string) (node.Value, bool, error) {
 	x, ok := r.values[name]
-	if !ok || x.file == nil {
+	if !ok || x.File == nil {
 		return x, ok, nil
 	}
-	t, err := x.file.LoadIn(r.memory)
+	t, err := x.File.LoadIn(r.memory)
 	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
-		if r.shared.foldBudget -= len(t.Bytes); r.shared.foldBudget < 0 {
-			return x, true, r.shared.overBudget()
+		if r.shared.FoldBudget -= len(t.Bytes); r.shared.FoldBudget < 0 {
+			return x, true, r.shared.OverBudget()
 		}
 		t, err = t.ToF32()
 	}
-	x = constant(t)
+	x = node.Constant(t)
 	r.values[name] = x
 	return x, true, err
 }
@@ -142,7 +143,7 @@ func (r *reader) model() (*models.Model, error) {
 	if r.whole {
 		r.file.Find(r.src.Input[0].Name, "the file computes along the first axis; here a sample is the whole "+
 			"input, and the batch an axis before it", "")
-	} else if r.shared.batchAsAxis {
+	} else if r.shared.BatchAsAxis {
 		r.file.Find(r.src.Input[0].Name, "the file fixes the batch to 1 and computes along its axis; here every "+
 			"row is a batch of its own", "")
 	}
@@ -210,8 +211,8 @@ func checkOperator(n *onnxpb.NodeProto) error {
 	if _, ok := integerOps[op]; !ok && makers[op] == nil && folds[op] == nil {
 		return unknown(op)
 	}
-	return attributes[op].check(&Node{n: n})
+	return attributes[op].Check(&node.Node{Proto: n})
 }
 
 // nodeOf returns a node without its operands.
-func (r *reader) nodeOf(n *onnxpb.NodeProto) Node { return Node{Shared: r.shared, n: n} }
+func (r *reader) nodeOf(n *onnxpb.NodeProto) node.Node { return node.Node{Shared: r.shared, Proto: n} }

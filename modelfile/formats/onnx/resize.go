@@ -13,21 +13,21 @@ import (
 // height 1. If the graph's Upsample samples the same pixels it becomes that; any other way is a
 // product with a matrix along each axis.
 func resize(c *call) graph.Value {
-	s := c.spatialShape(0)
+	s := c.SpatialShape(0)
 	axes := c.resamplings(s)
 	for i := range axes {
 		if err := axes[i].check(); err != nil {
-			c.fail("%w", err)
+			c.Fail("%w", err)
 		}
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	x := c.toImage(c.dynamic(0), s)
+	x := c.toImage(c.Dynamic(0), s)
 	if len(axes) == 1 {
 		axes = []resampling{axes[0].identity(), axes[0]}
 	}
-	if c.in[0].bytes {
+	if c.In[0].Bytes {
 		for a := range axes {
 			x = c.gatherAxis(x, a+1, axes[a].pixels(), ".pixels")
 		}
@@ -51,12 +51,12 @@ func (r resampling) identity() resampling {
 // resamplings reads how the axes behind the channels become others.
 func (c *call) resamplings(s []int) []resampling {
 	coordinates, rounding := "asymmetric", "simple" // the only ones up to operator set 10
-	if c.n.OpType == "Resize" && c.opset >= 11 {
-		coordinates = c.text("coordinate_transformation_mode", "half_pixel")
-		rounding = c.text("nearest_mode", "round_prefer_floor")
+	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
+		coordinates = c.Text("coordinate_transformation_mode", "half_pixel")
+		rounding = c.Text("nearest_mode", "round_prefer_floor")
 	}
-	mode := c.text("mode", "nearest")
-	if mode == "bilinear" && c.n.OpType == "Upsample" {
+	mode := c.Text("mode", "nearest")
+	if mode == "bilinear" && c.Proto.OpType == "Upsample" {
 		mode = "linear"
 	}
 	size, scales := c.resized(s)
@@ -64,8 +64,8 @@ func (c *call) resamplings(s []int) []resampling {
 	for a := range out {
 		out[a] = resampling{from: s[a+1], to: size[a], scale: scales[a], mode: mode,
 			coordinates: coordinates, rounding: rounding,
-			cubic:    float32(c.float("cubic_coeff_a", -0.75)),
-			excludes: c.int("exclude_outside", 0) != 0, antialias: c.int("antialias", 0) != 0}
+			cubic:    float32(c.Float("cubic_coeff_a", -0.75)),
+			excludes: c.Int("exclude_outside", 0) != 0, antialias: c.Int("antialias", 0) != 0}
 	}
 	if coordinates == cropping {
 		c.regions(out, len(s)+1)
@@ -77,39 +77,39 @@ func (c *call) resamplings(s []int) []resampling {
 func (c *call) regions(axes []resampling, rank int) {
 	at := c.resizedAxes(rank)
 	roi := c.floats("roi", 1)
-	if c.err == nil && len(roi) != 2*len(at) {
-		c.fail("roi has %d numbers for %d axes", len(roi), len(at))
+	if c.Err == nil && len(roi) != 2*len(at) {
+		c.Fail("roi has %d numbers for %d axes", len(roi), len(at))
 	}
 	for i := range axes {
 		axes[i].end = 1
 	}
 	for i, a := range at {
 		switch {
-		case c.err != nil:
+		case c.Err != nil:
 		case a > rank-len(axes)-1:
 			axes[a-rank+len(axes)].begin, axes[a-rank+len(axes)].end = roi[i], roi[i+len(at)]
 		case roi[i] != 0 || roi[i+len(at)] != 1:
-			c.fail("of a part of axis %d is not supported, only of the axes behind the channels", a)
+			c.Fail("of a part of axis %d is not supported, only of the axes behind the channels", a)
 		}
 	}
 }
 
 // outsideValue adds the number that stands for what lies outside of the region's image.
 func (c *call) outsideValue(x graph.Value, axes []resampling) graph.Value {
-	value := float32(c.float("extrapolation_value", 0))
-	if c.err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
+	value := float32(c.Float("extrapolation_value", 0))
+	if c.Err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
 		return x
 	}
-	t := c.newConstant(tensor.F32, []int{1, axes[0].to, axes[1].to})
+	t := c.NewConstant(tensor.F32, []int{1, axes[0].to, axes[1].to})
 	for i := range t.F32() {
 		if !axes[0].inside(i/axes[1].to) || !axes[1].inside(i%axes[1].to) {
 			t.F32()[i] = value
 		}
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	outside := c.declare(c.n.Output[0]+".outside", graph.Constant, t)
+	outside := c.declare(c.Proto.Output[0]+".outside", graph.Constant, t)
 	return c.node(graph.Add, ".outside", []graph.Value{x, outside})
 }
 
@@ -117,12 +117,12 @@ func (c *call) outsideValue(x graph.Value, axes []resampling) graph.Value {
 func (c *call) resized(s []int) (size []int, scales []float32) {
 	full := append([]int{1}, s...) // the batch keeps its length, whatever it is
 	at, byScales := c.resizedAxes(len(full)), 1
-	if c.n.OpType == "Resize" && c.opset >= 11 {
+	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
 		byScales = 2 // roi stands before it
 	}
 	to, factor := slices.Clone(full), slices.Repeat([]float32{1}, len(full))
-	if c.has(3) {
-		l, _ := c.list("sizes", 3)
+	if c.Has(3) {
+		l, _ := c.List("sizes", 3)
 		c.bySizes(full, at, l, to, factor)
 	} else {
 		f := c.floats("scales", byScales)
@@ -131,16 +131,16 @@ func (c *call) resized(s []int) (size []int, scales []float32) {
 				factor[a] = f[i]
 				to[a] = int(min(math.Floor(float64(f[i]*float32(full[a]))), maxResized+1))
 			} else {
-				c.fail("scales are %v for %d axes", f, len(at))
+				c.Fail("scales are %v for %d axes", f, len(at))
 			}
 		}
 	}
-	if c.err == nil && (to[0] != 1 || to[1] != s[0] || factor[0] != 1 || factor[1] != 1 ||
+	if c.Err == nil && (to[0] != 1 || to[1] != s[0] || factor[0] != 1 || factor[1] != 1 ||
 		slices.Min(to) < 1 || slices.Max(to[2:]) > maxResized) {
-		c.fail("from %v to %v is not supported, only of the axes behind the channels, to at most %d", s, to[1:],
+		c.Fail("from %v to %v is not supported, only of the axes behind the channels, to at most %d", s, to[1:],
 			maxResized)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return slices.Repeat([]int{1}, len(s)-1), slices.Repeat([]float32{1}, len(s)-1)
 	}
 	return to[2:], factor[2:]
@@ -152,14 +152,14 @@ const maxResized = 1 << 16
 // resizedAxes returns which axes of a value of a rank are resized, the batch being 0.
 func (c *call) resizedAxes(rank int) []int {
 	at := element.Indices(rank)
-	if a := c.attribute("axes"); a != nil {
-		at = c.ints("axes", len(a.Ints), 0)
+	if a := c.Attribute("axes"); a != nil {
+		at = c.Ints("axes", len(a.Ints), 0)
 		for i := range at {
 			if at[i] < 0 {
 				at[i] += rank
 			}
 			if at[i] < 0 || at[i] >= rank || slices.Contains(at[:i], at[i]) {
-				c.fail("axes are %v", a.Ints)
+				c.Fail("axes are %v", a.Ints)
 				return nil
 			}
 		}
@@ -171,21 +171,21 @@ func (c *call) resizedAxes(rank int) []int {
 // the largest within, or the smallest around them, that keeps the proportions.
 func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32) {
 	if len(sizes) != len(at) {
-		c.fail("sizes %s for %d axes", element.Printed(sizes), len(at))
+		c.Fail("sizes %s for %d axes", element.Printed(sizes), len(at))
 		return
 	}
-	policy, common := c.text("keep_aspect_ratio_policy", "stretch"), float32(0)
+	policy, common := c.Text("keep_aspect_ratio_policy", "stretch"), float32(0)
 	for i, a := range at {
 		n := sizes[i]
-		if a == 0 && n != element.AnyBatch && (c.batch == 0 || n != c.batch) {
-			c.fail("to sizes %s changes the length of the batch", element.Printed(sizes))
+		if a == 0 && n != element.AnyBatch && (c.Batch == 0 || n != c.Batch) {
+			c.Fail("to sizes %s changes the length of the batch", element.Printed(sizes))
 			return
 		}
 		if a == 0 {
 			n = 1
 		}
 		if n < 1 || n > 1<<30 {
-			c.fail("sizes are %s", element.Printed(sizes))
+			c.Fail("sizes are %s", element.Printed(sizes))
 			return
 		}
 		to[a] = int(n)
@@ -202,19 +202,19 @@ func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32
 			factor[a], to[a] = common, int(math.Round(float64(common*float32(full[a]))))
 		}
 	default:
-		c.fail("keep_aspect_ratio_policy is %.40q, which is not supported", policy)
+		c.Fail("keep_aspect_ratio_policy is %.40q, which is not supported", policy)
 	}
 }
 
 // floats returns an attribute, or operand i, of floats.
 func (c *call) floats(name string, i int) []float32 {
-	if a := c.attribute(name); a != nil {
+	if a := c.Attribute(name); a != nil {
 		return a.Floats
 	}
-	t, ok := c.constant(i)
+	t, ok := c.Constant(i)
 	f, err := t.ToF32()
 	if !ok || err != nil {
-		c.fail("%s are not given", name)
+		c.Fail("%s are not given", name)
 		return nil
 	}
 	return f.F32()
@@ -259,12 +259,12 @@ func (r resampling) isBilinear(align bool) bool {
 // convolution of 1x1 over that axis as channels.
 func (c *call) resample(x graph.Value, axis int, r *resampling, suffix string) graph.Value {
 	stays := r.from == r.to && r.scale == 1 && r.coordinates != cropping
-	if stays || c.err != nil || !c.reserve(tensor.F32, []int{r.to, r.from}) {
+	if stays || c.Err != nil || !c.Reserve(tensor.F32, []int{r.to, r.from}) {
 		return x
 	}
 	perm := []int{0, 1, 2}
 	perm[0], perm[axis] = axis, 0
-	m := c.declare(c.n.Output[0]+suffix, graph.Constant, tensor.Of(r.weights(), r.to, r.from, 1, 1))
+	m := c.declare(c.Proto.Output[0]+suffix, graph.Constant, tensor.Of(r.weights(), r.to, r.from, 1, 1))
 	x = c.node(graph.Transpose, suffix+".in", []graph.Value{x}, "perm", perm)
 	x = c.node(graph.Conv, suffix, []graph.Value{x, m, graph.None})
 	return c.node(graph.Transpose, suffix+".out", []graph.Value{x}, "perm", perm)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -25,10 +26,10 @@ func (r *reader) countSaturating() {
 		}
 		weight, maps, last := r.byteOperands(n, made)
 		w, ok, err := r.operand(weight)
-		if weight == "" || !ok || err != nil || !w.isConstant() || w.c.DType != tensor.I8 || len(w.c.Shape) < 2 {
+		if weight == "" || !ok || err != nil || !w.IsConstant() || w.Tensor.DType != tensor.I8 || len(w.Tensor.Shape) < 2 {
 			continue
 		}
-		if layers++; maps == tensor.U8 && pairSaturates(w.c, last) {
+		if layers++; maps == tensor.U8 && pairSaturates(w.Tensor, last) {
 			names = append(names, nodeName(n))
 		}
 	}
@@ -62,7 +63,7 @@ func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeP
 		}
 		return nil
 	}
-	turned := (&Node{n: n}).int("transB", 0) == 0
+	turned := (&node.Node{Proto: n}).Int("transB", 0) == 0
 	switch decode.Operator(n) {
 	case "QLinearConv":
 		return in(n, 3), r.kindNamed(in(n, 2)), false
@@ -86,8 +87,8 @@ func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeP
 
 // kindNamed is the type of a zero point; without a constant one it is u8.
 func (r *reader) kindNamed(name string) tensor.DType {
-	if x, ok, err := r.operand(name); ok && err == nil && x.isConstant() {
-		return x.c.DType
+	if x, ok, err := r.operand(name); ok && err == nil && x.IsConstant() {
+		return x.Tensor.DType
 	}
 	return tensor.U8
 }

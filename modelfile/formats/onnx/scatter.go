@@ -15,12 +15,12 @@ import (
 // scatter sets single elements.
 func scatter(c *call) graph.Value {
 	return c.scattered(func(s []int) (at, updates []int) {
-		axis := c.foldAxis(int64(c.int("axis", 0)), len(s))
-		if c.err != nil {
+		axis := c.FoldAxis(int64(c.Int("axis", 0)), len(s))
+		if c.Err != nil {
 			return nil, nil
 		}
-		index, at := c.indices(1, s[axis])
-		if !c.within(index.Shape, s, axis) {
+		index, at := c.Indices(1, s[axis])
+		if !c.Within(index.Shape, s, axis) {
 			return nil, nil
 		}
 		step := element.Strides(s)
@@ -39,8 +39,8 @@ func scatter(c *call) graph.Value {
 // scatterBlocks sets blocks.
 func scatterBlocks(c *call) graph.Value {
 	return c.scattered(func(s []int) (at, updates []int) {
-		begins, block := c.tuples(s, 0)
-		if c.err != nil {
+		begins, block := c.Tuples(s, 0)
+		if c.Err != nil {
 			return nil, nil
 		}
 		for _, begin := range begins {
@@ -51,27 +51,27 @@ func scatterBlocks(c *call) graph.Value {
 				at = append(at, begin+i)
 			}
 		}
-		return at, c.blocksShape(s)
+		return at, c.BlocksShape(s)
 	})
 }
 
 // scattered sets elements at offsets by updates of a shape.
 func (c *call) scattered(offsets func(shape []int) (at, updates []int)) graph.Value {
-	if !c.unbatched {
-		c.failAcrossBatch("sets elements of every row by constants of its own")
+	if !c.Unbatched {
+		c.FailAcrossBatch("sets elements of every row by constants of its own")
 		return graph.None
 	}
-	s := c.shape(0)
+	s := c.Shape(0)
 	at, shape := offsets(s)
-	updates, _ := c.constant(2)
-	updates = c.toF32(updates)
-	if c.err == nil && !slices.Equal(updates.Shape, shape) {
-		c.fail("updates of the shape %v, want %v", updates.Shape, shape)
+	updates, _ := c.Constant(2)
+	updates = c.ToF32(updates)
+	if c.Err == nil && !slices.Equal(updates.Shape, shape) {
+		c.Fail("updates of the shape %v, want %v", updates.Shape, shape)
 	}
-	if c.err == nil && (len(at) > maxIndices || len(at) != updates.Count()) {
-		c.fail("of %d elements by %v is not supported", len(at), updates)
+	if c.Err == nil && (len(at) > maxIndices || len(at) != updates.Count()) {
+		c.Fail("of %d elements by %v is not supported", len(at), updates)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	return c.combined(s, at, updates.F32())
@@ -92,12 +92,12 @@ var scatterReductions = map[string]struct {
 
 // combined joins operand 0 with updates, which lie at offsets.
 func (c *call) combined(s, at []int, updates []float32) graph.Value {
-	reduction, ok := scatterReductions[c.text("reduction", "none")]
+	reduction, ok := scatterReductions[c.Text("reduction", "none")]
 	if !ok || len(at) == 0 {
-		c.fail("of %d elements with the reduction %.40q is not supported", len(at), c.text("reduction", "none"))
+		c.Fail("of %d elements with the reduction %.40q is not supported", len(at), c.Text("reduction", "none"))
 	}
 	for range 2 { // what is set, and the values
-		if !c.reserve(tensor.F32, s) {
+		if !c.Reserve(tensor.F32, s) {
 			return graph.None
 		}
 	}
@@ -107,9 +107,9 @@ func (c *call) combined(s, at []int, updates []float32) graph.Value {
 		set.F32()[to] = 1
 		values.F32()[to] = reduction.of(values.F32()[to], updates[k])
 	}
-	in := []graph.Value{c.dynamic(0), c.declare(c.n.Input[2], graph.Constant, values)}
+	in := []graph.Value{c.Dynamic(0), c.declare(c.Proto.Input[2], graph.Constant, values)}
 	if reduction.op == graph.Where {
-		in = []graph.Value{c.declare(c.n.Input[1], graph.Constant, set), in[1], in[0]}
+		in = []graph.Value{c.declare(c.Proto.Input[1], graph.Constant, set), in[1], in[0]}
 	}
 	return c.node(reduction.op, "", in)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -31,51 +32,51 @@ func (r *reader) structure(n *onnxpb.NodeProto) error {
 	if err != nil {
 		return err
 	}
-	if err := attributes[n.OpType].check(&c.Node); err != nil {
+	if err := attributes[n.OpType].Check(&c.Node); err != nil {
 		return err
 	}
-	x := value{v: graph.None, logits: graph.None, sequence: true}
+	x := node.Value{V: graph.None, Logits: graph.None, Sequence: true}
 	switch n.OpType {
 	case "SequenceEmpty":
 	case "SequenceConstruct":
-		x.items = slices.Clone(c.in)
+		x.Items = slices.Clone(c.In)
 	case "SequenceInsert":
-		x.items = c.inserted()
+		x.Items = c.inserted()
 	case "SplitToSequence":
-		x.items = c.splitItems()
+		x.Items = c.splitItems()
 	case "SequenceAt":
-		if items, at := c.sequence(), c.position(1, len(c.in[0].items)-1); c.err == nil {
+		if items, at := c.sequence(), c.position(1, len(c.In[0].Items)-1); c.Err == nil {
 			x = items[at]
 		}
 	case "SequenceLength":
-		x = constant(tensor.Of([]int64{int64(len(c.sequence()))}))
+		x = node.Constant(tensor.Of([]int64{int64(len(c.sequence()))}))
 	case "ConcatFromSequence":
 		return c.concatSequence()
 	}
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	return r.define(n.Output[0], x)
 }
 
 // sequence returns the values of operand 0.
-func (c *call) sequence() []value {
-	if len(c.in) == 0 || !c.in[0].sequence {
-		c.fail("operand 0 is no sequence that the file puts together at known places")
+func (c *call) sequence() []node.Value {
+	if len(c.In) == 0 || !c.In[0].Sequence {
+		c.Fail("operand 0 is no sequence that the file puts together at known places")
 		return nil
 	}
-	return c.in[0].items
+	return c.In[0].Items
 }
 
 // position returns operand i, a place from 0 to last, or counted from behind it.
 func (c *call) position(i, last int) int {
-	if _, ok := c.constant(i); !ok {
-		c.fail("operand %d is computed from the input; a constant is supported", i)
+	if _, ok := c.Constant(i); !ok {
+		c.Fail("operand %d is computed from the input; a constant is supported", i)
 		return 0
 	}
-	t, at := c.integers(i)
-	if c.err != nil || t.Count() != 1 {
-		c.fail("operand %d is %v, want one place", i, t)
+	t, at := c.Integers(i)
+	if c.Err != nil || t.Count() != 1 {
+		c.Fail("operand %d is %v, want one place", i, t)
 		return 0
 	}
 	k := at(0)
@@ -83,49 +84,49 @@ func (c *call) position(i, last int) int {
 		k += int64(last) + 1
 	}
 	if k < 0 || k > int64(last) {
-		c.fail("place %d of a sequence of %d", at(0), last+1)
+		c.Fail("place %d of a sequence of %d", at(0), last+1)
 		return 0
 	}
 	return int(k)
 }
 
-func (c *call) inserted() []value {
+func (c *call) inserted() []node.Value {
 	items := c.sequence()
 	at := len(items)
-	if c.has(2) {
+	if c.Has(2) {
 		at = c.position(2, len(items))
 	}
-	if c.err != nil || !c.has(1) {
-		c.fail("operand 1 is absent")
+	if c.Err != nil || !c.Has(1) {
+		c.Fail("operand 1 is absent")
 		return nil
 	}
-	return slices.Insert(slices.Clone(items), at, c.in[1])
+	return slices.Insert(slices.Clone(items), at, c.In[1])
 }
 
 // splitItems are the results of a Split.
-func (c *call) splitItems() (items []value) {
-	dims := c.dims()
-	axis := c.foldAxis(int64(c.int("axis", 0)), len(dims))
-	if c.err != nil {
+func (c *call) splitItems() (items []node.Value) {
+	dims := c.Dims()
+	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(dims))
+	if c.Err != nil {
 		return nil
 	}
 	if dims[axis] < 1 || dims[axis] > maxIndices {
-		c.failAcrossBatch("works along the batch axis")
+		c.FailAcrossBatch("works along the batch axis")
 		return nil
 	}
 	sizes := c.chunkSizes(dims[axis])
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
-	split := &onnxpb.NodeProto{OpType: "Split", Input: []string{c.n.Input[0], c.temporary("sizes")},
+	split := &onnxpb.NodeProto{OpType: "Split", Input: []string{c.Proto.Input[0], c.temporary("sizes")},
 		Attribute: []*onnxpb.AttributeProto{integerOf("axis", axis)}}
-	c.values[split.Input[1]] = constant(tensor.Of(sizes, len(sizes)))
+	c.values[split.Input[1]] = node.Constant(tensor.Of(sizes, len(sizes)))
 	for i := range sizes {
 		split.Output = append(split.Output, c.temporary(fmt.Sprint("part.", i)))
 	}
-	c.err = c.reader.node(split)
+	c.Err = c.reader.node(split)
 	for _, name := range split.Output {
-		if c.err == nil && !c.has(1) && c.int("keepdims", 1) == 0 {
+		if c.Err == nil && !c.Has(1) && c.Int("keepdims", 1) == 0 {
 			name = c.reshaped("Squeeze", name, axis)
 		}
 		items = append(items, c.values[name])
@@ -136,12 +137,12 @@ func (c *call) splitItems() (items []value) {
 // chunkSizes returns the lengths of the parts of an axis: one for all but the last, a list, or 1.
 func (c *call) chunkSizes(length int64) []int64 {
 	each := int64(1)
-	if c.has(1) {
-		if _, ok := c.constant(1); !ok {
+	if c.Has(1) {
+		if _, ok := c.Constant(1); !ok {
 			return nil
 		}
-		t, at := c.integers(1)
-		if c.err != nil {
+		t, at := c.Integers(1)
+		if c.Err != nil {
 			return nil
 		}
 		var sizes []int64
@@ -154,7 +155,7 @@ func (c *call) chunkSizes(length int64) []int64 {
 		each = sizes[0]
 	}
 	if each < 1 || length/each > maxItems {
-		c.fail("into parts of %d of an axis of %d", each, length)
+		c.Fail("into parts of %d of an axis of %d", each, length)
 		return nil
 	}
 	var sizes []int64
@@ -170,44 +171,44 @@ const maxItems = 4096 // of a sequence
 func (c *call) concatSequence() error {
 	items := c.sequence()
 	if len(items) == 0 {
-		c.fail("of an empty sequence is not supported")
+		c.Fail("of an empty sequence is not supported")
 	}
-	axis := c.int("axis", 0)
-	concat := &onnxpb.NodeProto{OpType: "Concat", Output: c.n.Output,
+	axis := c.Int("axis", 0)
+	concat := &onnxpb.NodeProto{OpType: "Concat", Output: c.Proto.Output,
 		Attribute: []*onnxpb.AttributeProto{integerOf("axis", axis)}}
 	for i, x := range items {
 		name := c.temporary(fmt.Sprint("item.", i))
-		if c.values[name] = x; c.int("new_axis", 0) != 0 {
+		if c.values[name] = x; c.Int("new_axis", 0) != 0 {
 			name = c.reshaped("Unsqueeze", name, axis)
 		}
 		concat.Input = append(concat.Input, name)
 	}
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	return c.reader.node(concat)
 }
 
 // reshaped is a value without an axis, or with a new one, under a name of its own.
 func (c *call) reshaped(op, name string, axis int) string {
-	if c.err != nil {
+	if c.Err != nil {
 		return name
 	}
 	n := &onnxpb.NodeProto{OpType: op, Input: []string{name}, Output: []string{name + "." + op}}
-	if c.opset < 13 {
+	if c.Opset < 13 {
 		list := integerOf("axes", 0)
 		list.I, list.Type, list.Ints = nil, onnxpb.AttributeProto_INTS, []int64{int64(axis)}
 		n.Attribute = append(n.Attribute, list)
 	} else {
 		n.Input = append(n.Input, c.temporary(name+".axes"))
-		c.values[n.Input[1]] = constant(tensor.Of([]int64{int64(axis)}, 1))
+		c.values[n.Input[1]] = node.Constant(tensor.Of([]int64{int64(axis)}, 1))
 	}
-	c.err = c.reader.node(n)
+	c.Err = c.reader.node(n)
 	return n.Output[0]
 }
 
 // temporary is a name that no file has.
-func (c *call) temporary(what string) string { return c.n.Output[0] + "\x00" + what }
+func (c *call) temporary(what string) string { return c.Proto.Output[0] + "\x00" + what }
 
 func integerOf(name string, v int) *onnxpb.AttributeProto {
 	i := int64(v)

@@ -228,31 +228,31 @@ func (s *sketch) learn(name string) (operand, bool) {
 	if r.initializers(d, &decode.External{}) != nil || r.constants(d, &decode.External{}) != nil {
 		return operand{}, false
 	}
-	if x, ok := r.values[name]; ok && x.isConstant() {
+	if x, ok := r.values[name]; ok && x.IsConstant() {
 		x, _, err := r.operand(name)
-		return operand{name: name, shape: x.c.Shape, constant: true, dtype: x.c.DType}, err == nil
+		return operand{name: name, shape: x.Tensor.Shape, constant: true, dtype: x.Tensor.DType}, err == nil
 	}
 	_, err = r.model()
 	x, ok := r.values[name]
-	if moved := ok && x.unbatched && r.shared.tracked(); err != nil && !moved { // as an output it is refused
+	if moved := ok && x.Unbatched && r.shared.Tracked(); err != nil && !moved { // as an output it is refused
 		return operand{}, false
 	}
-	o := operand{name: name, shape: slices.Clone(r.shared.shapeOf(x)), constant: x.v == graph.None, dtype: tensor.F32}
+	o := operand{name: name, shape: slices.Clone(r.shared.ShapeOf(x)), constant: x.V == graph.None, dtype: tensor.F32}
 	switch {
-	case !x.unbatched:
+	case !x.Unbatched:
 		o.shape = append([]int{s.rows}, o.shape...)
-	case r.shared.tracked():
-		o.moved = &x.batchAxis
-		o.shape[o.moved.axis] *= s.rows
+	case r.shared.Tracked():
+		o.moved = &x.BatchAxis
+		o.shape[o.moved.Axis] *= s.rows
 	}
 	return o, true
 }
 
 // bringBack makes the batch of a value the first axis alone.
 func (s *sketch) bringBack(x operand) string {
-	name, at, shape := x.name, x.moved.axis, slices.Clone(x.shape)
-	if p := x.moved; p.outer*p.inner > 1 {
-		shape = slices.Concat(shape[:at], []int{p.outer, -1, p.inner}, shape[at+1:])
+	name, at, shape := x.name, x.moved.Axis, slices.Clone(x.shape)
+	if p := x.moved; p.Outer*p.Inner > 1 {
+		shape = slices.Concat(shape[:at], []int{p.Outer, -1, p.Inner}, shape[at+1:])
 		n := &onnxpb.NodeProto{OpType: "Reshape", Input: []string{name}, Output: []string{s.free("v")}}
 		s.list(n, "shape", 1, 5, shape...)
 		s.g.Node = append(s.g.Node, n)

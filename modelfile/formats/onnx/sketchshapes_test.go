@@ -202,8 +202,8 @@ func drawReshape(s *sketch, n *onnxpb.NodeProto, x operand) {
 	case 3:
 		to = []int{first(from, 1), -1}
 	}
-	if p := x.moved; p != nil && p.axis < len(to) && !s.oneIn(4) {
-		to[p.axis] = -1
+	if p := x.moved; p != nil && p.Axis < len(to) && !s.oneIn(4) {
+		to[p.Axis] = -1
 	} else if len(to) > 0 && !x.constant && !s.oneIn(3) {
 		to[0] = oneOf(s.dice, 0, -1)
 	}

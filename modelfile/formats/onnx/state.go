@@ -12,23 +12,23 @@ import (
 // state adds operand i, a constant, to the model's state and returns the value
 // that reads it. The shape may only be another one of as many elements.
 func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
-	t, ok := c.constant(i)
+	t, ok := c.Constant(i)
 	if !ok {
-		c.fail("operand %d is absent", i)
+		c.Fail("operand %d is absent", i)
 		return graph.None
 	}
-	if t = c.toF32(t); c.err == nil && t.Count() != tensor.Count(shape) {
-		c.fail("operand %d is %v, want %s", i, t, tensor.Describe(tensor.F32, shape))
+	if t = c.ToF32(t); c.Err == nil && t.Count() != tensor.Count(shape) {
+		c.Fail("operand %d is %v, want %s", i, t, tensor.Describe(tensor.F32, shape))
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
-	return c.declare(c.n.Input[i], role, t.Reshape(shape...))
+	return c.declare(c.Proto.Input[i], role, t.Reshape(shape...))
 }
 
 // declare adds a tensor to the model's state under a name of ONNX.
 func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Value {
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	name = c.originOf(name).name
@@ -60,7 +60,7 @@ func (r *reader) originOf(name string) origin {
 	if o, ok := r.origins[name]; ok {
 		return o
 	}
-	return origin{name, r.values[name].c.Shape}
+	return origin{name, r.values[name].Tensor.Shape}
 }
 
 // reshapes are the operators that give a constant another shape, and nothing else.
@@ -68,8 +68,8 @@ var reshapes = []string{"Unsqueeze", "Squeeze", "Reshape", "Flatten"}
 
 // keepOrigin notes what a constant was, where the node has but given it another shape.
 func (c *call) keepOrigin(op string) {
-	if len(c.n.Output) > 0 && len(c.in) > 0 && c.in[0].isConstant() && slices.Contains(reshapes, op) {
-		c.origins[c.n.Output[0]] = c.originOf(c.n.Input[0])
+	if len(c.Proto.Output) > 0 && len(c.In) > 0 && c.In[0].IsConstant() && slices.Contains(reshapes, op) {
+		c.origins[c.Proto.Output[0]] = c.originOf(c.Proto.Input[0])
 	}
 }
 

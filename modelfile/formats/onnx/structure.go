@@ -4,28 +4,29 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
 func transpose(c *call) graph.Value {
-	rank := c.rank(0)
-	perm := c.permutation(rank)
-	if c.unbatched {
+	rank := c.Rank(0)
+	perm := c.Permutation(rank)
+	if c.Unbatched {
 		return c.moved(perm)
 	}
 	switch {
-	case c.err != nil:
-	case c.attribute("perm") == nil && rank > 1:
-		c.failAcrossBatch("without perm moves the batch axis")
+	case c.Err != nil:
+	case c.Attribute("perm") == nil && rank > 1:
+		c.FailAcrossBatch("without perm moves the batch axis")
 	case perm[0] != 0:
-		c.failAcrossBatch("moves the batch axis: perm is %v", perm)
+		c.FailAcrossBatch("moves the batch axis: perm is %v", perm)
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return graph.None
 	}
 	for i := range perm {
 		perm[i]--
 	}
-	return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm[1:])
+	return c.node(graph.Transpose, "", []graph.Value{c.Dynamic(0)}, "perm", perm[1:])
 }
 
 // moved turns a whole value; where only lengths of 1 change places nothing moves.
@@ -33,42 +34,42 @@ func (c *call) moved(perm []int) graph.Value {
 	var shape []int
 	last, moves := -1, false
 	for _, a := range perm {
-		n := c.shape(0)[a]
+		n := c.Shape(0)[a]
 		shape = append(shape, n)
 		if n != 1 {
 			moves, last = moves || a < last, a
 		}
 	}
-	if c.err == nil && !moves {
-		return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
+	if c.Err == nil && !moves {
+		return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", shape)
 	}
-	return c.node(graph.Transpose, "", []graph.Value{c.dynamic(0)}, "perm", perm)
+	return c.node(graph.Transpose, "", []graph.Value{c.Dynamic(0)}, "perm", perm)
 }
 
 func concat(c *call) graph.Value {
-	axis := c.axis(int64(c.int("axis", 1)), len(c.firstShape()))
+	axis := c.Axis(int64(c.Int("axis", 1)), len(c.firstShape()))
 	var in []graph.Value
-	for i := range c.in {
+	for i := range c.In {
 		in = append(in, c.value(i, len(c.firstShape())))
 	}
 	return c.joined("", in, axis)
 }
 
 func slice(c *call) graph.Value {
-	s := c.shape(0)
-	spans := c.spans(s, func(a int64) int { return c.axis(a, len(s)) })
+	s := c.Shape(0)
+	spans := c.Spans(s, func(a int64) int { return c.Axis(a, len(s)) })
 	for a, s := range spans {
-		if s.count > maxIndices && s.step < 0 {
-			c.fail("of more than %d elements backwards is not supported", maxIndices)
+		if s.Count > maxIndices && s.Step < 0 {
+			c.Fail("of more than %d elements backwards is not supported", maxIndices)
 			return graph.None
 		}
-		if s.step < 0 { // one axis after the other
-			x := c.gatherAxis(c.dynamic(0), a, s.indices(), ".turned")
-			if c.err != nil {
+		if s.Step < 0 { // one axis after the other
+			x := c.gatherAxis(c.Dynamic(0), a, s.Indices(), ".turned")
+			if c.Err != nil {
 				return graph.None
 			}
-			c.in[0].v = x
-			spans[a] = span{end: s.count, step: 1, count: s.count}
+			c.In[0].V = x
+			spans[a] = node.Span{End: s.Count, Step: 1, Count: s.Count}
 		}
 	}
 	return c.sliceSpans("", spans)
@@ -85,11 +86,11 @@ const (
 // gatherAxis picks places of an axis of a value, in their order: those that follow on
 // each other in equal steps by a slice.
 func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) graph.Value {
-	if c.err != nil || x == graph.None {
+	if c.Err != nil || x == graph.None {
 		return graph.None
 	}
 	if len(at) == 0 {
-		c.fail("of no place of axis %d", axis)
+		c.Fail("of no place of axis %d", axis)
 		return graph.None
 	}
 	var in []graph.Value
@@ -134,27 +135,27 @@ func (c *call) sliceOf(x graph.Value, axis int, at []int, step int, suffix strin
 }
 
 // sliceSpans adds a slice of the operand.
-func (c *call) sliceSpans(suffix string, spans []span) graph.Value {
+func (c *call) sliceSpans(suffix string, spans []node.Span) graph.Value {
 	begin, end, step := make([]int, len(spans)), make([]int, len(spans)), make([]int, len(spans))
 	for a, s := range spans {
-		begin[a], end[a], step[a] = s.begin, s.end, s.step
+		begin[a], end[a], step[a] = s.Begin, s.End, s.Step
 	}
 	if len(step) == 0 || slices.Max(step) == 1 {
 		step = nil
 	}
-	return c.node(graph.Slice, suffix, []graph.Value{c.dynamic(0)}, "begin", begin, "end", end, "step", step)
+	return c.node(graph.Slice, suffix, []graph.Value{c.Dynamic(0)}, "begin", begin, "end", end, "step", step)
 }
 
 // split cuts an axis into ranges.
-func split(c *call) []value {
-	s := c.shape(0)
-	axis := c.axis(int64(c.int("axis", 0)), len(s))
-	if c.err != nil {
+func split(c *call) []node.Value {
+	s := c.Shape(0)
+	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
+	if c.Err != nil {
 		return nil
 	}
-	var out []value
-	for _, spans := range c.sizes(s, axis) {
-		out = append(out, rows(c.sliceSpans("", spans)))
+	var out []node.Value
+	for _, spans := range c.Sizes(s, axis) {
+		out = append(out, node.Rows(c.sliceSpans("", spans)))
 	}
 	return out
 }

@@ -19,14 +19,14 @@ func (c *call) compare(suffix, of string, a, b graph.Value) graph.Value {
 
 // thresholdedRelu is 0 up to alpha.
 func thresholdedRelu(c *call) graph.Value {
-	above := c.compare(".above", "greater", c.dynamic(0), c.number("alpha", shortest(c.float("alpha", 1))))
-	return c.node(graph.Where, "", []graph.Value{above, c.dynamic(0), c.number("zero", 0)})
+	above := c.compare(".above", "greater", c.Dynamic(0), c.number("alpha", shortest(c.Float("alpha", 1))))
+	return c.node(graph.Where, "", []graph.Value{above, c.Dynamic(0), c.number("zero", 0)})
 }
 
 // shrink moves values towards 0 by bias where they are further away than lambd, and is 0 elsewhere.
 func shrink(c *call) graph.Value {
-	lambd, bias := shortest(c.float("lambd", 0.5)), shortest(c.float("bias", 0))
-	x, zero := c.dynamic(0), c.number("zero", 0)
+	lambd, bias := shortest(c.Float("lambd", 0.5)), shortest(c.Float("bias", 0))
+	x, zero := c.Dynamic(0), c.number("zero", 0)
 	below := c.compare(".below", "less", x, c.number("lower", -lambd))
 	above := c.compare(".above", "greater", x, c.number("upper", lambd))
 	up := c.node(graph.Affine, ".up", []graph.Value{x}, "add", bias)
@@ -37,33 +37,33 @@ func shrink(c *call) graph.Value {
 
 // hardmax is 1 at the first of the largest along an axis. Up to operator set 12 the axis begins a range.
 func hardmax(c *call) graph.Value {
-	s, def := c.shape(0), -1
-	if c.opset < 13 {
+	s, def := c.Shape(0), -1
+	if c.Opset < 13 {
 		def = 1
 	}
-	axis := c.axis(int64(c.int("axis", def)), len(s))
-	if c.err != nil || len(s) == 0 {
-		c.fail("of a scalar")
+	axis := c.Axis(int64(c.Int("axis", def)), len(s))
+	if c.Err != nil || len(s) == 0 {
+		c.Fail("of a scalar")
 		return graph.None
 	}
-	if c.opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
-		return c.firstLargest("", c.dynamic(0), axis)
+	if c.Opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
+		return c.firstLargest("", c.Dynamic(0), axis)
 	}
 	flat := append(slices.Clone(s[:axis]), tensor.Count(s[axis:]))
-	v := c.node(graph.Reshape, ".flat", []graph.Value{c.dynamic(0)}, "shape", flat)
+	v := c.node(graph.Reshape, ".flat", []graph.Value{c.Dynamic(0)}, "shape", flat)
 	return c.node(graph.Reshape, "", []graph.Value{c.firstLargest(".over", v, axis)}, "shape", s)
 }
 
 // firstLargest numbers the largest along an axis from the last to the first: the largest number is
 // that of the first.
 func (c *call) firstLargest(suffix string, x graph.Value, axis int) graph.Value {
-	if c.err != nil || x == graph.None {
+	if c.Err != nil || x == graph.None {
 		return graph.None
 	}
 	s := c.g.Type(x).Shape
 	n := s[axis]
 	if n > maxIndices {
-		c.fail("along an axis of %d is not supported, at most of %d", n, maxIndices)
+		c.Fail("along an axis of %d is not supported, at most of %d", n, maxIndices)
 		return graph.None
 	}
 	down := tensor.New(tensor.F32, append([]int{n}, slices.Repeat([]int{1}, len(s)-axis-1)...)...)

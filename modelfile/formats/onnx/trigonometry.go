@@ -70,14 +70,14 @@ func (c *call) sineOf(suffix string, x graph.Value, ahead float64) graph.Value {
 
 func sineCosine(c *call) graph.Value {
 	ahead := 0.0
-	if c.n.OpType == "Cos" {
+	if c.Proto.OpType == "Cos" {
 		ahead = 1
 	}
-	return c.sineOf("", c.dynamic(0), ahead)
+	return c.sineOf("", c.Dynamic(0), ahead)
 }
 
 func tangent(c *call) graph.Value {
-	x := c.dynamic(0)
+	x := c.Dynamic(0)
 	return c.node(graph.Div, "", []graph.Value{c.sineOf(".sine", x, 0), c.sineOf(".cosine", x, 1)})
 }
 
@@ -108,10 +108,10 @@ func (c *call) arcTangent(suffix string, x graph.Value) graph.Value {
 
 // arc is Atan, Asin and Acos: the angle of a leg and the other one of a right triangle.
 func arc(c *call) graph.Value {
-	x := c.dynamic(0)
+	x := c.Dynamic(0)
 	more := c.node(graph.Affine, ".up", []graph.Value{x}, "add", 1.0)
 	less := c.node(graph.Affine, ".down", []graph.Value{x}, "by", -1.0, "add", 1.0)
-	switch c.n.OpType {
+	switch c.Proto.OpType {
 	case "Asin":
 		leg := c.node(graph.Sqrt, ".leg", []graph.Value{c.node(graph.Mul, ".legs", []graph.Value{more, less})})
 		return c.arcTangent("", c.node(graph.Div, ".ratio", []graph.Value{x, leg}))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -32,9 +33,9 @@ func (c *call) placesFit(op string) {
 	if op != "Cast" {
 		return
 	}
-	d, err := onnxpb.DType(int32(c.int("to", 0)))
-	if within := c.known(c.in[0]); err == nil && !element.IsFloat(d) && d != tensor.Bool && !within.fits(d) {
-		c.fail("of places up to %g to %v is not supported: such integers end before", within.most, d)
+	d, err := onnxpb.DType(int32(c.Int("to", 0)))
+	if within := c.Known(c.In[0]); err == nil && !element.IsFloat(d) && d != tensor.Bool && !within.Fits(d) {
+		c.Fail("of places up to %g to %v is not supported: such integers end before", within.Most, d)
 	}
 }
 
@@ -42,56 +43,56 @@ func (c *call) placesFit(op string) {
 // axis, or all of them unbatched.
 func (c *call) unifyBatch(op string) error {
 	unbatched := false
-	for i, x := range c.in {
-		if x.isConstant() {
+	for i, x := range c.In {
+		if x.IsConstant() {
 			continue
 		}
-		if x.fromArgMax && (i > 0 || !slices.Contains(afterArgMax, op)) {
+		if x.FromArgMax && (i > 0 || !slices.Contains(afterArgMax, op)) {
 			return fmt.Errorf("takes the result of an ArgMax, which is supported only as an output")
 		}
-		unbatched = unbatched || x.unbatched
+		unbatched = unbatched || x.Unbatched
 	}
 	if unbatched && acceptsUnbatched(op) {
 		c.unbatch()
 	} else if unbatched {
 		c.rebatch()
 	}
-	return c.err
+	return c.Err
 }
 
 // unbatch makes all operands from the input unbatched.
 func (c *call) unbatch() {
-	c.unbatched = true
-	for i, x := range c.in {
-		if x.isConstant() || x.unbatched {
+	c.Unbatched = true
+	for i, x := range c.In {
+		if x.IsConstant() || x.Unbatched {
 			continue
 		}
-		x.v = c.node(graph.Reshape, ".whole", []graph.Value{x.v}, "shape", append([]int{1}, c.shapeOf(x)...))
-		x.unbatched, x.batchAxis = true, ofRows
-		c.in[i] = x
+		x.V = c.node(graph.Reshape, ".whole", []graph.Value{x.V}, "shape", append([]int{1}, c.ShapeOf(x)...))
+		x.Unbatched, x.BatchAxis = true, node.OfRows
+		c.In[i] = x
 	}
 }
 
 // rebatch gives all operands from the input their batch axis back.
 func (c *call) rebatch() {
-	for i, x := range c.in {
-		if x.isConstant() || !x.unbatched {
+	for i, x := range c.In {
+		if x.IsConstant() || !x.Unbatched {
 			continue
 		}
-		s := c.shapeOf(x)
-		if len(s) == 0 || s[0] != 1 || c.tracked() {
-			c.fail("of a value of the shape %v, which has lost its batch axis, is not supported", s)
+		s := c.ShapeOf(x)
+		if len(s) == 0 || s[0] != 1 || c.Tracked() {
+			c.Fail("of a value of the shape %v, which has lost its batch axis, is not supported", s)
 			return
 		}
-		x.v = c.withoutFirst(x.v)
-		x.unbatched = false
-		c.in[i] = x
+		x.V = c.withoutFirst(x.V)
+		x.Unbatched = false
+		c.In[i] = x
 	}
 }
 
 // withoutFirst drops the first axis of rows, of length 1: the batch's.
 func (c *call) withoutFirst(v graph.Value) graph.Value {
-	if v == graph.None || c.err != nil {
+	if v == graph.None || c.Err != nil {
 		return graph.None
 	}
 	return c.node(graph.Reshape, ".batch", []graph.Value{v}, "shape", c.g.Type(v).Shape[1:])
@@ -100,8 +101,8 @@ func (c *call) withoutFirst(v graph.Value) graph.Value {
 // unbatchedShape returns the shape of rows that stand for a whole shape of the file, in
 // which a first length of 1 is the batch.
 func (c *call) unbatchedShape(shape []int) []int {
-	c.unbatched = len(shape) == 0 || shape[0] != 1 || c.tracked()
-	if c.unbatched {
+	c.Unbatched = len(shape) == 0 || shape[0] != 1 || c.Tracked()
+	if c.Unbatched {
 		return shape
 	}
 	return shape[1:]
@@ -109,19 +110,19 @@ func (c *call) unbatchedShape(shape []int) []int {
 
 // fileShape returns the shape that operand 0 has in a file that fixes the batch to 1.
 func (c *call) fileShape() []int {
-	if c.unbatched {
-		return c.shape(0)
+	if c.Unbatched {
+		return c.Shape(0)
 	}
-	return append([]int{1}, c.shape(0)...)
+	return append([]int{1}, c.Shape(0)...)
 }
 
 // batchIsOne reports whether the batch may be dropped, or has been.
-func (c *call) batchIsOne() bool { return c.unbatched || c.batch == 1 }
+func (c *call) batchIsOne() bool { return c.Unbatched || c.Batch == 1 }
 
 // reshapeUnbatched is Reshape of a batch of 1 to any shape.
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
-	if c.tracked() {
+	if c.Tracked() {
 		target, _, _ = shapeForOne(&c.Node, target) // its error was told by reshapedAxis
 	}
 	for i, n := range target {
@@ -130,56 +131,56 @@ func reshapeUnbatched(c *call, target []int64) graph.Value {
 			target[i] = times
 		}
 	}
-	shape, err := resolve(target, from, c.int("allowzero", 0) != 0)
+	shape, err := node.Resolve(target, from, c.Int("allowzero", 0) != 0)
 	if err != nil {
-		c.fail("to %s: %w", element.Printed(target), err)
+		c.Fail("to %s: %w", element.Printed(target), err)
 		return graph.None
 	}
-	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", c.unbatchedShape(shape))
+	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", c.unbatchedShape(shape))
 }
 
 // argMax passes on the scores that it selects from where it selects a class in front of an output: package
 // predict selects the largest anyway. Elsewhere it is the place of the largest.
-func argMax(c *call) []value {
-	s := c.shape(0)
-	axis := c.axis(int64(c.int("axis", 0)), len(s))
-	if c.err != nil {
+func argMax(c *call) []node.Value {
+	s := c.Shape(0)
+	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
+	if c.Err != nil {
 		return nil
 	}
 	picked, from := slices.Clone(s), s
-	if picked[axis] = 1; c.int("keepdims", 1) == 0 {
+	if picked[axis] = 1; c.Int("keepdims", 1) == 0 {
 		picked = slices.Delete(picked, axis, axis+1)
 	}
 	lead := 0 // axes in front of the classes, which are the batch of 1
-	if c.unbatched && !c.tracked() && s[0] == 1 && axis > 0 {
+	if c.Unbatched && !c.Tracked() && s[0] == 1 && axis > 0 {
 		from, picked, lead = s[1:], picked[1:], 1
 	}
 	if tensor.Count(from) == s[axis] {
 		from, lead = []int{s[axis]}, axis
 	}
-	if axis != lead || s[axis] < 2 || c.unbatched && (c.tracked() || s[0] != 1) ||
-		c.int("select_last_index", 0) != 0 || len(c.n.Output) != 1 || !c.endsIn(c.n.Output[0], afterArgMax, 8) {
+	if axis != lead || s[axis] < 2 || c.Unbatched && (c.Tracked() || s[0] != 1) ||
+		c.Int("select_last_index", 0) != 0 || len(c.Proto.Output) != 1 || !c.endsIn(c.Proto.Output[0], afterArgMax, 8) {
 		return argExtreme(c)
 	}
-	out := c.in[0]
+	out := c.In[0]
 	if !slices.Equal(from, s) {
-		out.v = c.node(graph.Reshape, ".scores", []graph.Value{out.v}, "shape", from)
+		out.V = c.node(graph.Reshape, ".scores", []graph.Value{out.V}, "shape", from)
 	}
-	c.unbatched = false
-	out.fromArgMax, out.picked = true, picked
-	return []value{out}
+	c.Unbatched = false
+	out.FromArgMax, out.Picked = true, picked
+	return []node.Value{out}
 }
 
 // squeezeUnbatched is Squeeze of a batch of 1, which may go as any axis of 1.
 func squeezeUnbatched(c *call, axes []int64, given bool) graph.Value {
-	from, unbatched := c.fileShape(), c.unbatched
-	drop := c.dropped(from, axes, given)
+	from, unbatched := c.fileShape(), c.Unbatched
+	drop := c.Dropped(from, axes, given)
 	var shape []int
 	for a, n := range from {
 		if !drop[a] && (a > 0 || unbatched) {
 			shape = append(shape, n)
 		}
 	}
-	c.unbatched = unbatched || len(drop) > 0 && drop[0]
-	return c.node(graph.Reshape, "", []graph.Value{c.dynamic(0)}, "shape", shape)
+	c.Unbatched = unbatched || len(drop) > 0 && drop[0]
+	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", shape)
 }

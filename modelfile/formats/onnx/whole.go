@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -14,7 +15,7 @@ import (
 func (r *reader) fixesInput() bool {
 	var in []*onnxpb.ValueInfoProto
 	for _, v := range r.src.Input {
-		if x, ok := r.values[v.Name]; !ok || !x.isConstant() {
+		if x, ok := r.values[v.Name]; !ok || !x.IsConstant() {
 			in = append(in, v)
 		}
 	}
@@ -38,22 +39,22 @@ func (r *reader) constantOutput(name string) (graph.Value, error) {
 	}
 	n := &onnxpb.NodeProto{OpType: "Identity", Input: []string{name}, Output: []string{name}}
 	c := &call{reader: r, Node: r.nodeOf(n), name: nodeName(n)}
-	c.in = []value{x}
-	if x.c.DType == tensor.Bool {
-		x.c = castConstant(&c.Node, x.c, tensor.F32)
+	c.In = []node.Value{x}
+	if x.Tensor.DType == tensor.Bool {
+		x.Tensor = castConstant(&c.Node, x.Tensor, tensor.F32)
 	}
-	shape := x.c.Shape
-	if r.shared.batch == 1 && len(shape) > 0 && shape[0] == 1 {
+	shape := x.Tensor.Shape
+	if r.shared.Batch == 1 && len(shape) > 0 && shape[0] == 1 {
 		shape = shape[1:]
 	}
-	t := c.toF32(x.c).Reshape(shape...)
-	if c.err != nil {
-		return graph.None, c.err
+	t := c.ToF32(x.Tensor).Reshape(shape...)
+	if c.Err != nil {
+		return graph.None, c.Err
 	}
 	r.file.Find(name, "the output does not depend on the input; it is the same for every sample", "")
 	v := c.everyRow(r.rowsInput, c.declare(name, graph.Constant, t), shape)
-	if c.err == nil {
-		c.err = r.g.Err()
+	if c.Err == nil {
+		c.Err = r.g.Err()
 	}
-	return v, c.err
+	return v, c.Err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -23,12 +24,12 @@ var keepExtents = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsquee
 	"Gather", "GatherElements", "GatherND", "Concat", "Tile", "Expand"}
 
 // extentOfFloats returns the bounds of what moves or rounds numbers within bounds.
-func (c *call) extentOfFloats(op string) *extent {
-	of := c.in[0].within
+func (c *call) extentOfFloats(op string) *node.Extent {
+	of := c.In[0].Within
 	switch {
 	case of == nil:
 	case op == "Round" || op == "Floor" || op == "Ceil":
-		return &extent{math.Floor(of.least), math.Ceil(of.most)}
+		return &node.Extent{Least: math.Floor(of.Least), Most: math.Ceil(of.Most)}
 	case slices.Contains(keepExtents, op) && op != "Concat":
 		return of
 	}
@@ -36,87 +37,87 @@ func (c *call) extentOfFloats(op string) *extent {
 }
 
 // movedExtent returns the bounds of what a node takes out of its operands, without adding any.
-func (c *call) movedExtent(op string) *extent {
+func (c *call) movedExtent(op string) *node.Extent {
 	if !slices.Contains(keepExtents, op) {
 		return nil
 	}
-	from := c.in[:1]
+	from := c.In[:1]
 	if op == "Concat" {
-		from = c.in
+		from = c.In
 	}
-	all := &extent{math.Inf(1), math.Inf(-1)}
+	all := &node.Extent{Least: math.Inf(1), Most: math.Inf(-1)}
 	for _, x := range from {
-		e := x.extent()
+		e := x.Extent()
 		if e == nil {
 			return nil
 		}
-		all.least, all.most = min(all.least, e.least), max(all.most, e.most)
+		all.Least, all.Most = min(all.Least, e.Least), max(all.Most, e.Most)
 	}
 	return all
 }
 
 // wholes computes integers; nil where their bounds are not known, or f32 would not have all of them.
-func (c *call) wholes(op string) []value {
-	if !slices.Contains(wholeOps, op) || len(c.in) != 2 {
+func (c *call) wholes(op string) []node.Value {
+	if !slices.Contains(wholeOps, op) || len(c.In) != 2 {
 		return nil
 	}
-	a, b := c.in[0].extent(), c.in[1].extent()
-	if !a.isExact() || !b.isExact() {
+	a, b := c.In[0].Extent(), c.In[1].Extent()
+	if !a.IsExact() || !b.IsExact() {
 		return nil
 	}
 	within := c.extentOf(op, a, b)
-	kind := cmp.Or(c.in[0].kind, c.in[1].kind, tensor.I64)
-	if !within.isExact() || !within.fits(kind) { // what leaves the type wraps around
+	kind := cmp.Or(c.In[0].Kind, c.In[1].Kind, tensor.I64)
+	if !within.IsExact() || !within.Fits(kind) { // what leaves the type wraps around
 		return nil
 	}
 	var v graph.Value
 	switch op {
 	case "Div":
-		v = c.wholeQuotient("", b.least)
+		v = c.wholeQuotient("", b.Least)
 	case "Mod":
-		q := c.wholeQuotient(".quotient", b.least)
-		whole := c.node(graph.Affine, ".whole", []graph.Value{q}, "by", b.least)
-		v = c.node(graph.Sub, "", []graph.Value{c.dynamic(0), whole})
+		q := c.wholeQuotient(".quotient", b.Least)
+		whole := c.node(graph.Affine, ".whole", []graph.Value{q}, "by", b.Least)
+		v = c.node(graph.Sub, "", []graph.Value{c.Dynamic(0), whole})
 	default:
 		v = binary(c)
 	}
 	out := c.integerRows(v)
-	out[0].within = within
+	out[0].Within = within
 	return out
 }
 
 // extentOf returns the bounds of a op b; nil of quotients by what is not one positive number, and of
 // those that f32 may not round down.
-func (c *call) extentOf(op string, a, b *extent) *extent {
+func (c *call) extentOf(op string, a, b *node.Extent) *node.Extent {
 	switch op {
 	case "Add":
-		return &extent{a.least + b.least, a.most + b.most}
+		return &node.Extent{Least: a.Least + b.Least, Most: a.Most + b.Most}
 	case "Sub":
-		return &extent{a.least - b.most, a.most - b.least}
+		return &node.Extent{Least: a.Least - b.Most, Most: a.Most - b.Least}
 	case "Mul":
-		products := []float64{a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most}
-		return &extent{slices.Min(products), slices.Max(products)}
+		products := []float64{a.Least * b.Least, a.Least * b.Most, a.Most * b.Least, a.Most * b.Most}
+		return &node.Extent{Least: slices.Min(products), Most: slices.Max(products)}
 	}
-	by := c.in[1]
-	if !by.isConstant() || by.c.Count() != 1 || len(by.c.Shape) > 1 || b.least < 1 || a.least < 0 ||
-		a.most+b.most >= maxPlaces {
+	by := c.In[1]
+	if !by.IsConstant() || by.Tensor.Count() != 1 || len(by.Tensor.Shape) > 1 || b.Least < 1 || a.Least < 0 ||
+		a.Most+b.Most >= node.MaxPlaces {
 		return nil
 	}
 	if op == "Mod" {
-		return &extent{0, min(a.most, b.most-1)}
+		return &node.Extent{Least: 0, Most: min(a.Most, b.Most-1)}
 	}
-	return &extent{math.Floor(a.least / b.most), math.Floor(a.most / b.least)}
+	return &node.Extent{Least: math.Floor(a.Least / b.Most), Most: math.Floor(a.Most / b.Least)}
 }
 
 // wholeQuotient is operand 0 by a number, rounded down.
 func (c *call) wholeQuotient(suffix string, by float64) graph.Value {
-	q := c.node(graph.Div, suffix+".ratio", []graph.Value{c.dynamic(0), c.number("divisor", by)})
+	q := c.node(graph.Div, suffix+".ratio", []graph.Value{c.Dynamic(0), c.number("divisor", by)})
 	return c.node(graph.Round, suffix, []graph.Value{q}, "mode", "floor")
 }
 
 // remainder is Mod of what are no such integers.
-func remainder(c *call) []value {
-	c.fail("of values that come from the input is not supported, only of places that ArgMax, ArgMin or TopK " +
+func remainder(c *call) []node.Value {
+	c.Fail("of values that come from the input is not supported, only of places that ArgMax, ArgMin or TopK " +
 		"make, by one positive constant")
 	return nil
 }

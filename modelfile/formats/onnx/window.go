@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
 // window is how a convolution or a pool walks over the axes of space of its operand.
@@ -12,29 +13,29 @@ type window struct{ kernel, stride, dilation, begin, end []int }
 // window reads the attributes of a window over axes of the given lengths.
 func (c *call) window(kernel, size []int) window {
 	n := len(size)
-	if c.attribute("kernel_shape") != nil && !slices.Equal(c.ints("kernel_shape", n, 0), kernel) {
-		c.fail("kernel_shape is %v, the kernel %v", c.attribute("kernel_shape").Ints, kernel)
+	if c.Attribute("kernel_shape") != nil && !slices.Equal(c.Ints("kernel_shape", n, 0), kernel) {
+		c.Fail("kernel_shape is %v, the kernel %v", c.Attribute("kernel_shape").Ints, kernel)
 	}
-	w := window{kernel: kernel, stride: c.ints("strides", n, 1), dilation: c.ints("dilations", n, 1)}
-	pads := c.ints("pads", 2*n, 0)
+	w := window{kernel: kernel, stride: c.Ints("strides", n, 1), dilation: c.Ints("dilations", n, 1)}
+	pads := c.Ints("pads", 2*n, 0)
 	w.begin, w.end = pads[:n], pads[n:]
 	for _, v := range slices.Concat(w.kernel, w.stride, w.dilation) {
 		if v < 1 {
-			c.fail("kernel %v, strides %v, dilations %v: want at least 1 everywhere", kernel, w.stride, w.dilation)
+			c.Fail("kernel %v, strides %v, dilations %v: want at least 1 everywhere", kernel, w.stride, w.dilation)
 			return w
 		}
 	}
-	switch auto := c.text("auto_pad", "NOTSET"); auto {
+	switch auto := c.Text("auto_pad", "NOTSET"); auto {
 	case "NOTSET":
 	case "VALID":
 		clear(pads)
 	case "SAME_UPPER", "SAME_LOWER":
 		w.same(size, auto == "SAME_LOWER")
 	default:
-		c.fail("auto_pad is %.40q", auto)
+		c.Fail("auto_pad is %.40q", auto)
 	}
 	if slices.Min(pads) < 0 {
-		c.fail("pads %v: want at least 0 everywhere", pads)
+		c.Fail("pads %v: want at least 0 everywhere", pads)
 	}
 	return w
 }
@@ -43,7 +44,7 @@ func (c *call) window(kernel, size []int) window {
 // with lower, at the beginning.
 func (w *window) same(size []int, lower bool) {
 	for a, n := range size {
-		total := max((ceil(n, w.stride[a])-1)*w.stride[a]+w.span(a)-n, 0)
+		total := max((node.Ceil(n, w.stride[a])-1)*w.stride[a]+w.span(a)-n, 0)
 		w.begin[a] = total / 2
 		if lower {
 			w.begin[a] = total - total/2
@@ -51,8 +52,6 @@ func (w *window) same(size []int, lower bool) {
 		w.end[a] = total - w.begin[a]
 	}
 }
-
-func ceil(n, by int) int { return (n + by - 1) / by }
 
 func (w *window) span(a int) int { return w.dilation[a]*(w.kernel[a]-1) + 1 }
 

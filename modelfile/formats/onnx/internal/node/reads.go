@@ -1,4 +1,4 @@
-package onnx
+package node
 
 import (
 	"fmt"
@@ -10,68 +10,68 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// permutation reads the order in which the axes of a rank are to stand; the
+// Permutation reads the order in which the axes of a rank are to stand; the
 // attribute is absent where they are turned around.
-func (c *Node) permutation(rank int) []int {
+func (c *Node) Permutation(rank int) []int {
 	perm := make([]int, rank)
 	for a := range perm {
 		perm[a] = rank - 1 - a
 	}
-	if c.attribute("perm") != nil {
-		perm = c.ints("perm", rank, 0)
+	if c.Attribute("perm") != nil {
+		perm = c.Ints("perm", rank, 0)
 	}
 	for i, a := range perm {
 		if a < 0 || a >= rank || slices.Contains(perm[:i], a) {
-			c.fail("attribute perm is %v for rank %d", perm, rank)
+			c.Fail("attribute perm is %v for rank %d", perm, rank)
 			return element.Indices(rank)
 		}
 	}
 	return perm
 }
 
-// dropped tells which axes of length 1 go: those given, or all.
-func (c *Node) dropped(from []int, axes []int64, given bool) []bool {
+// Dropped tells which axes of length 1 go: those given, or all.
+func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 	drop := make([]bool, len(from))
 	for a, length := range from {
 		drop[a] = !given && length == 1
 	}
 	for _, a := range axes {
-		if at := c.foldAxis(a, len(from)); c.err == nil {
+		if at := c.FoldAxis(a, len(from)); c.Err == nil {
 			drop[at] = true
 		}
 	}
 	for a, length := range from {
 		if drop[a] && length != 1 {
-			c.fail("axis %d of %v is not 1", a, from)
+			c.Fail("axis %d of %v is not 1", a, from)
 		}
 	}
 	return drop
 }
 
-// squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
+// Squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
 // halves think differently: all axes of length 1, or none.
-func (c *Node) squeezed() (axes []int64, given bool) {
-	axes, given = c.list("axes", 1)
+func (c *Node) Squeezed() (axes []int64, given bool) {
+	axes, given = c.List("axes", 1)
 	if given && len(axes) == 0 {
-		c.fail("with an empty list of axes, which stands for all of length 1 or for none, is not supported")
+		c.Fail("with an empty list of axes, which stands for all of length 1 or for none, is not supported")
 	}
 	return axes, given
 }
 
-// padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis
+// Padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis
 // of ONNX to one of them.
-func (c *Node) padding(rank int, axis func(int64) int, n int) (before, after []int) {
+func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
 	before, after = make([]int, n), make([]int, n)
-	pads, _ := c.list("pads", 1)
+	pads, _ := c.List("pads", 1)
 	axisCount := rank
-	axes, given := c.list("axes", 3)
+	axes, given := c.List("axes", 3)
 	if given {
 		axisCount = len(axes)
 	}
 	if len(pads) != 2*axisCount {
-		c.fail("%d pads for %d axes", len(pads), axisCount)
+		c.Fail("%d pads for %d axes", len(pads), axisCount)
 	}
-	for i := 0; i < axisCount && c.err == nil; i++ {
+	for i := 0; i < axisCount && c.Err == nil; i++ {
 		a := int64(i)
 		if given {
 			a = axes[i]
@@ -79,9 +79,9 @@ func (c *Node) padding(rank int, axis func(int64) int, n int) (before, after []i
 		b, e := pads[i], pads[i+axisCount]
 		switch {
 		case min(b, e) < -1<<30 || max(b, e) > 1<<30:
-			c.fail("pads are %v", pads)
+			c.Fail("pads are %v", pads)
 		case b != 0 || e != 0:
-			if at := axis(a); c.err == nil {
+			if at := axis(a); c.Err == nil {
 				before[at], after[at] = int(b), int(e)
 			}
 		}
@@ -89,51 +89,51 @@ func (c *Node) padding(rank int, axis func(int64) int, n int) (before, after []i
 	return before, after
 }
 
-// sizes returns the ranges of an axis of a Split: of given lengths, or as many
+// Sizes returns the ranges of an axis of a Split: of given lengths, or as many
 // equal ones as there are results.
-func (c *Node) sizes(s []int, axis int) (all [][]span) {
-	sizes, given := c.list("split", 1)
-	if n := len(c.n.Output); !given && n > 0 {
-		each := int64(ceil(s[axis], n))
+func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
+	sizes, given := c.List("split", 1)
+	if n := len(c.Proto.Output); !given && n > 0 {
+		each := int64(Ceil(s[axis], n))
 		for i := range int64(n) {
 			sizes = append(sizes, min(each, int64(s[axis])-i*each))
 		}
 	}
-	if wanted := c.int("num_outputs", len(c.n.Output)); wanted != len(c.n.Output) || len(sizes) != wanted {
-		c.fail("has %d results, and num_outputs %d and parts %v", len(c.n.Output), wanted, sizes)
+	if wanted := c.Int("num_outputs", len(c.Proto.Output)); wanted != len(c.Proto.Output) || len(sizes) != wanted {
+		c.Fail("has %d results, and num_outputs %d and parts %v", len(c.Proto.Output), wanted, sizes)
 		return nil
 	}
 	at := int64(0)
 	for _, n := range sizes {
-		spans := make([]span, len(s))
+		spans := make([]Span, len(s))
 		for a := range s {
-			spans[a] = span{end: s[a], step: 1, count: s[a]}
+			spans[a] = Span{End: s[a], Step: 1, Count: s[a]}
 		}
 		if n < 1 || n > int64(s[axis])-at {
-			c.fail("into parts of %v of an axis of %d", sizes, s[axis])
+			c.Fail("into parts of %v of an axis of %d", sizes, s[axis])
 			return nil
 		}
-		spans[axis] = span{int(at), int(at + n), 1, int(n)}
+		spans[axis] = Span{int(at), int(at + n), 1, int(n)}
 		at += n
 		all = append(all, spans)
 	}
 	if at != int64(s[axis]) {
-		c.fail("into parts of %v of an axis of %d", sizes, s[axis])
+		c.Fail("into parts of %v of an axis of %d", sizes, s[axis])
 	}
 	return all
 }
 
-// scalesAxis reports whether a node has a scale for each index of an axis.
-func (c *Node) scalesAxis() bool {
-	return len(c.in) > 1 && c.in[1].isConstant() && c.in[1].c.Count() > 1
+// ScalesAxis reports whether a node has a scale for each index of an axis.
+func (c *Node) ScalesAxis() bool {
+	return len(c.In) > 1 && c.In[1].IsConstant() && c.In[1].Tensor.Count() > 1
 }
 
-// letters returns a letter for each axis of the operands and of the result. What ... stands for gets letters
+// Letters returns a letter for each axis of the operands and of the result. What ... stands for gets letters
 // that the equation lacks, and a result that it does not name has those that are there once, in their order.
-func (c *Node) letters() (terms []string, result string, ok bool) {
-	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
+func (c *Node) Letters() (terms []string, result string, ok bool) {
+	equation := strings.ReplaceAll(c.Text("equation", ""), " ", "")
 	left, result, named := strings.Cut(equation, "->")
-	if terms = strings.Split(left, ","); len(terms) != len(c.in) {
+	if terms = strings.Split(left, ","); len(terms) != len(c.In) {
 		return nil, "", false
 	}
 	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -182,20 +182,20 @@ func (c *Node) letters() (terms []string, result string, ok bool) {
 
 // fileRank is the rank that operand i has in the file.
 func (c *Node) fileRank(i int) int {
-	if c.in[i].isConstant() {
-		return len(c.in[i].c.Shape)
+	if c.In[i].IsConstant() {
+		return len(c.In[i].Tensor.Shape)
 	}
-	return c.rank(i)
+	return c.Rank(i)
 }
 
-// failOfEquation refuses an equation that does not fit its operands.
-func (c *Node) failOfEquation() {
-	c.fail("of the equation %.80q does not fit %s", c.text("equation", ""), problem.Plural(len(c.in), "operand"))
+// FailOfEquation refuses an equation that does not fit its operands.
+func (c *Node) FailOfEquation() {
+	c.Fail("of the equation %.80q does not fit %s", c.Text("equation", ""), problem.Plural(len(c.In), "operand"))
 }
 
-// resolve fills in a target shape of Reshape: 0 copies a length, unless it is
+// Resolve fills in a target shape of Reshape: 0 copies a length, unless it is
 // meant, and one -1 stands for what is left.
-func resolve(target []int64, from []int, zero bool) ([]int, error) {
+func Resolve(target []int64, from []int, zero bool) ([]int, error) {
 	n, rest, open := tensor.Count(from), 1, -1
 	if len(target) > tensor.MaxRank {
 		return nil, fmt.Errorf("a shape of rank %d", len(target))
@@ -224,3 +224,8 @@ func resolve(target []int64, from []int, zero bool) ([]int, error) {
 	}
 	return shape, nil
 }
+
+// Ceil returns n/by, rounded up.
+func Ceil(n, by int) int { return (n + by - 1) / by }
+
+const ellipsis = "..."

@@ -1,4 +1,4 @@
-package onnx
+package node
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
-// attribute returns the attribute with that name, nil if there is none.
-func (c *Node) attribute(name string) *onnxpb.AttributeProto {
-	for _, a := range c.n.Attribute {
+// Attribute returns the attribute with that name, nil if there is none.
+func (c *Node) Attribute(name string) *onnxpb.AttributeProto {
+	for _, a := range c.Proto.Attribute {
 		if a.Name == name {
 			return a
 		}
@@ -18,54 +18,54 @@ func (c *Node) attribute(name string) *onnxpb.AttributeProto {
 	return nil
 }
 
-func (c *Node) int(name string, def int) int {
-	a := c.attribute(name)
+func (c *Node) Int(name string, def int) int {
+	a := c.Attribute(name)
 	if a == nil {
 		return def
 	}
 	if v := a.GetI(); v > -1<<31 && v < 1<<31 && (a.Type == onnxpb.AttributeProto_INT || a.I != nil) {
 		return int(v)
 	}
-	c.fail("attribute %s is not an integer of 32 bits", name)
+	c.Fail("attribute %s is not an integer of 32 bits", name)
 	return def
 }
 
-func (c *Node) float(name string, def float32) float64 {
-	a := c.attribute(name)
+func (c *Node) Float(name string, def float32) float64 {
+	a := c.Attribute(name)
 	if a == nil {
 		return float64(def)
 	}
 	if a.Type != onnxpb.AttributeProto_FLOAT && a.F == nil || math.IsNaN(float64(a.GetF())) {
-		c.fail("attribute %s is not a number", name)
+		c.Fail("attribute %s is not a number", name)
 	}
 	return float64(a.GetF())
 }
 
-func (c *Node) text(name, def string) string {
-	a := c.attribute(name)
+func (c *Node) Text(name, def string) string {
+	a := c.Attribute(name)
 	if a == nil {
 		return def
 	}
 	if a.S == nil {
-		c.fail("attribute %s is not a string", name)
+		c.Fail("attribute %s is not a string", name)
 	}
 	return string(a.S)
 }
 
-// ints returns an attribute of n integers within the range of a length.
-func (c *Node) ints(name string, n, def int) []int {
-	a := c.attribute(name)
+// Ints returns an attribute of n integers within the range of a length.
+func (c *Node) Ints(name string, n, def int) []int {
+	a := c.Attribute(name)
 	if a == nil {
 		return slices.Repeat([]int{def}, n)
 	}
 	out := make([]int, n)
 	if len(a.Ints) != n {
-		c.fail("attribute %s has %d elements, want %d", name, len(a.Ints), n)
+		c.Fail("attribute %s has %d elements, want %d", name, len(a.Ints), n)
 		return slices.Repeat([]int{1}, n)
 	}
 	for i, v := range a.Ints {
 		if v < -1<<30 || v > 1<<30 {
-			c.fail("attribute %s is %v", name, a.Ints)
+			c.Fail("attribute %s is %v", name, a.Ints)
 			return slices.Repeat([]int{1}, n)
 		}
 		out[i] = int(v)
@@ -73,38 +73,38 @@ func (c *Node) ints(name string, n, def int) []int {
 	return out
 }
 
-// list returns integers that are an attribute in older operator sets and
+// List returns integers that are an attribute in older operator sets and
 // operand i in newer ones; ok is false if neither is there.
-func (c *Node) list(name string, i int) (l []int64, ok bool) {
-	if a := c.attribute(name); a != nil {
+func (c *Node) List(name string, i int) (l []int64, ok bool) {
+	if a := c.Attribute(name); a != nil {
 		return a.Ints, true
 	}
-	t, ok := c.constant(i)
+	t, ok := c.Constant(i)
 	if !ok {
 		return nil, false
 	}
 	if l, err := element.IntegersOf(t); err == nil {
 		return l, true
 	} else if t.Count() > 0 { // a list of none may have any type
-		c.fail("operand %d is %v, want integers", i, t)
+		c.Fail("operand %d is %v, want integers", i, t)
 		return nil, false
 	}
 	return []int64{}, true
 }
 
-// scalar returns a number that is an attribute in older operator sets and
+// Scalar returns a number that is an attribute in older operator sets and
 // operand i in newer ones; ok is false if neither is there.
-func (c *Node) scalar(name string, i int) (v float64, ok bool) {
-	if c.attribute(name) != nil {
-		return c.float(name, 0), true
+func (c *Node) Scalar(name string, i int) (v float64, ok bool) {
+	if c.Attribute(name) != nil {
+		return c.Float(name, 0), true
 	}
-	t, ok := c.constant(i)
+	t, ok := c.Constant(i)
 	if !ok {
 		return 0, false
 	}
 	f, err := t.ToF32()
 	if err != nil || f.Count() != 1 {
-		c.fail("operand %d is %v, want one number", i, t)
+		c.Fail("operand %d is %v, want one number", i, t)
 		return 0, false
 	}
 	return float64(f.F32()[0]), true

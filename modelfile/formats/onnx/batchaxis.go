@@ -1,6 +1,9 @@
 package onnx
 
-import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
+import (
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
+)
 
 // axisRules is the closed list of operators that take values which have their batch anywhere: where
 // it is in their results.
@@ -20,7 +23,7 @@ func init() { // the rules refer to the table's users
 	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
 		axisRules[op] = quantisedAxis
 	}
-	for op := range reductions {
+	for op := range fold.Reductions {
 		axisRules[op] = reducedAxis
 	}
 	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Softplus", "HardSwish", "Exp", "Log", "Sqrt",

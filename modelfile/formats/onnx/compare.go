@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -41,7 +42,7 @@ func (c *call) broadcastOperands(operands ...int) []graph.Value {
 			c.Fail("operand %d is absent", i)
 		case c.In[i].IsConstant():
 			if c.In[i].Tensor.DType == tensor.Bool {
-				c.In[i].Tensor = castConstant(&c.Node, c.In[i].Tensor, tensor.F32)
+				c.In[i].Tensor = fold.CastTo(&c.Node, c.In[i].Tensor, tensor.F32)
 			}
 			shape := c.aligned(c.In[i].Tensor.Shape, c.Rank(operands[first]))
 			out = append(out, c.state(i, graph.Constant, shape...))

@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -26,7 +27,7 @@ func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	if err != nil || attributes["ConstantOfShape"].Check(&c.Node) != nil || len(n.Output) != 1 {
 		return false, nil // which is told where it is folded
 	}
-	one, shape := readFilled(&c.Node)
+	one, shape := fold.ReadFilled(&c.Node)
 	size, err := tensor.Size(one.DType, shape)
 	if c.Err != nil || err != nil || size < leastFill {
 		return false, nil

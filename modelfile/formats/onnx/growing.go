@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -74,7 +75,7 @@ func (c *call) grow(op string) []node.Value {
 		return c.gatherRows()
 	}
 	if op == "CastLike" && c.In[0].IsConstant() {
-		return []node.Value{node.Constant(castConstant(&c.Node, c.Required(0), c.In[1].Tensor.DType))}
+		return []node.Value{node.Constant(fold.CastTo(&c.Node, c.Required(0), c.In[1].Tensor.DType))}
 	}
 	p, err := batchAxisAfter(&c.Node, op)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -33,7 +34,7 @@ func (c *call) joinLengths(op string) error {
 	case op == "Cast" && err == nil && d == tensor.I64 && c.In[0].Lengths:
 		return c.store(op, []node.Value{node.Constant(c.In[0].Tensor)})
 	case op == "Cast" && err == nil && d == tensor.F32 && !c.In[0].Lengths:
-		return c.store(op, []node.Value{node.FloatLengths(castConstant(&c.Node, c.In[0].Tensor, tensor.I64))})
+		return c.store(op, []node.Value{node.FloatLengths(fold.CastTo(&c.Node, c.In[0].Tensor, tensor.I64))})
 	case op == "Concat" && c.Int("axis", 1) == 0:
 		return c.joinLists()
 	}

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
@@ -92,7 +93,7 @@ func castLike(c *call) []node.Value {
 	case !c.Has(1):
 		c.Fail("operand 1 is absent")
 	case c.In[0].IsConstant() && c.Has(0): // beside a value, whose type it takes
-		return []node.Value{node.Constant(castConstant(&c.Node, c.In[0].Tensor, c.In[1].DType()))}
+		return []node.Value{node.Constant(fold.CastTo(&c.Node, c.In[0].Tensor, c.In[1].DType()))}
 	}
 	return c.castTo(c.storedType(1))
 }

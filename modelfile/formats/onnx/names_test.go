@@ -3,6 +3,8 @@ package onnx
 import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
@@ -16,12 +18,18 @@ var (
 	isFloat    = element.IsFloat
 	integersOf = element.IntegersOf
 	indicesTo  = element.Indices
-	batchTimes = element.BatchTimes
 	load       = decode.Load
 	operator   = decode.Operator
 )
 
-const anyBatch = element.AnyBatch
+const (
+	anyBatch  = element.AnyBatch
+	maxPlaces = node.MaxPlaces
+)
+
+type batchAxis = node.BatchAxis
+
+var reductions = fold.Reductions
 
 func first[T any](l []T, otherwise T) T    { return decode.First(l, otherwise) }
 func widened[T int | int32](v []T) []int64 { return element.Widened(v) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -93,30 +94,30 @@ func (c *call) unpacked(x node.Value, suffix string) node.Value {
 // quantizeLinear is x/scale, rounded to the nearest, halves to the even number, moved by the zero point and
 // cut off where the integers end.
 func quantizeLinear(c *call) []node.Value {
-	x, q := c.Dynamic(0), readQuantisation(&c.Node, tensor.U8)
+	x, q := c.Dynamic(0), fold.ReadQuantisation(&c.Node, tensor.U8)
 	if c.Err != nil || !c.usable(q) {
 		return nil
 	}
-	out := node.Value{Logits: graph.None, Integer: true, Kind: q.d}
-	if more, ok := shift[q.d]; ok && len(q.scale) == 1 {
+	out := node.Value{Logits: graph.None, Integer: true, Kind: q.D}
+	if more, ok := shift[q.D]; ok && len(q.Scale) == 1 {
 		out.Bytes = true
-		out.V = c.node(graph.Quantize, "", []graph.Value{x}, "scale", shortest(float64(q.scale[0])),
-			"zero", int(q.zero[0])+more)
+		out.V = c.node(graph.Quantize, "", []graph.Value{x}, "scale", shortest(float64(q.Scale[0])),
+			"zero", int(q.Zero[0])+more)
 		return []node.Value{out}
 	}
-	steps := c.node(graph.Div, ".steps", []graph.Value{x, c.perIndex("scale", q, q.scale)})
+	steps := c.node(graph.Div, ".steps", []graph.Value{x, c.perIndex("scale", q, q.Scale)})
 	v := c.node(graph.Round, ".round", []graph.Value{steps}, "mode", "even")
-	if zero := q.zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
+	if zero := q.Zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
 		v = c.node(graph.Add, ".moved", []graph.Value{v, c.perIndex("zero", q, zero)})
 	}
-	out.V = c.node(graph.Clip, "", []graph.Value{v}, "min", float64(q.least), "max", float64(q.most))
+	out.V = c.node(graph.Clip, "", []graph.Value{v}, "min", float64(q.Least), "max", float64(q.Most))
 	return []node.Value{out}
 }
 
 // dequantizeLinear is scale*(q - zero): a difference that is exact, and one rounded product.
 func dequantizeLinear(c *call) graph.Value {
 	c.Dynamic(0)
-	x, q := c.In[0], readQuantisation(&c.Node, tensor.U8)
+	x, q := c.In[0], fold.ReadQuantisation(&c.Node, tensor.U8)
 	if c.Err != nil || !c.usable(q) {
 		return graph.None
 	}
@@ -124,31 +125,31 @@ func dequantizeLinear(c *call) graph.Value {
 		c.Fail("of %v is not supported, only of integers", tensor.F32)
 		return graph.None
 	}
-	if c.Has(2) && x.Kind != 0 && q.d != x.Kind {
-		c.Fail("of %v with a zero point of %v", x.Kind, q.d)
+	if c.Has(2) && x.Kind != 0 && q.D != x.Kind {
+		c.Fail("of %v with a zero point of %v", x.Kind, q.D)
 		return graph.None
 	}
 	if x.Bytes {
-		return c.node(graph.Dequantize, "", []graph.Value{x.V}, "scale", shortest(float64(q.scale[0])),
-			"zero", int(q.zero[0])+shift[x.Kind])
+		return c.node(graph.Dequantize, "", []graph.Value{x.V}, "scale", shortest(float64(q.Scale[0])),
+			"zero", int(q.Zero[0])+shift[x.Kind])
 	}
 	v := x.V
-	if zero := q.zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
+	if zero := q.Zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
 		v = c.node(graph.Sub, ".centred", []graph.Value{v, c.perIndex("zero", q, zero)})
 	}
-	return c.node(graph.Mul, "", []graph.Value{v, c.perIndex("scale", q, q.scale)})
+	return c.node(graph.Mul, "", []graph.Value{v, c.perIndex("scale", q, q.Scale)})
 }
 
 // usable refuses what a value cannot be quantised by: scales that are not positive or subnormal, and integers
 // that f32 does not hold.
-func (c *call) usable(q quantisation) bool {
-	if q.d == tensor.I32 && slices.ContainsFunc(q.zero, func(z int64) bool { return z != 0 }) {
-		c.Fail("with a zero point of %v is not supported for what comes from the input", q.d)
+func (c *call) usable(q fold.Quantisation) bool {
+	if q.D == tensor.I32 && slices.ContainsFunc(q.Zero, func(z int64) bool { return z != 0 }) {
+		c.Fail("with a zero point of %v is not supported for what comes from the input", q.D)
 	}
-	if q.d == tensor.I32 && c.Proto.OpType == "QuantizeLinear" {
-		c.Fail("to %v is not supported", q.d)
+	if q.D == tensor.I32 && c.Proto.OpType == "QuantizeLinear" {
+		c.Fail("to %v is not supported", q.D)
 	}
-	for _, s := range q.scale {
+	for _, s := range q.Scale {
 		if !(s >= 0x1p-126 && s <= math.MaxFloat32) {
 			c.Fail("with a scale of %g; a positive number that is not subnormal is supported", s)
 		}
@@ -156,20 +157,11 @@ func (c *call) usable(q quantisation) bool {
 	return c.Err == nil
 }
 
-// zeros returns the zero points as f32.
-func (q *quantisation) zeros() []float32 {
-	zero := make([]float32, len(q.zero))
-	for i, z := range q.zero {
-		zero[i] = float32(z)
-	}
-	return zero
-}
-
 // perIndex declares numbers that operand 0 meets: one, or one for each index of an axis.
-func (c *call) perIndex(name string, q quantisation, v []float32) graph.Value {
+func (c *call) perIndex(name string, q fold.Quantisation, v []float32) graph.Value {
 	shape := []int{}
 	if len(v) > 1 {
-		shape = slices.Repeat([]int{1}, len(c.Shape(0))-q.axis)
+		shape = slices.Repeat([]int{1}, len(c.Shape(0))-q.Axis)
 		shape[0] = len(v)
 	}
 	return c.declare(c.name+"."+name, graph.Constant, tensor.Of(v, shape...))

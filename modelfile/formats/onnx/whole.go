@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -41,7 +42,7 @@ func (r *reader) constantOutput(name string) (graph.Value, error) {
 	c := &call{reader: r, Node: r.nodeOf(n), name: nodeName(n)}
 	c.In = []node.Value{x}
 	if x.Tensor.DType == tensor.Bool {
-		x.Tensor = castConstant(&c.Node, x.Tensor, tensor.F32)
+		x.Tensor = fold.CastTo(&c.Node, x.Tensor, tensor.F32)
 	}
 	shape := x.Tensor.Shape
 	if r.shared.Batch == 1 && len(shape) > 0 && shape[0] == 1 {

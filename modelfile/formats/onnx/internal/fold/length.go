@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"

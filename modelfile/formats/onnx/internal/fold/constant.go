@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"math"
@@ -11,20 +11,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foldConstant is called only for values that are no numbers: those are stored when the file is
+// RefuseText is called only for values that are no numbers: those are stored when the file is
 // opened.
-func foldConstant(c *node.Node) tensor.Tensor {
+func RefuseText(c *node.Node) tensor.Tensor {
 	c.Fail("its value is text")
 	return node.Nothing
 }
 
-func foldConstantOfShape(c *node.Node) tensor.Tensor {
-	one, shape := readFilled(c)
+func ConstantOfShape(c *node.Node) tensor.Tensor {
+	one, shape := ReadFilled(c)
 	return c.Gathered(one, shape, func([]int) int { return 0 })
 }
 
-// readFilled returns the number and the shape of a ConstantOfShape.
-func readFilled(c *node.Node) (one tensor.Tensor, shape []int) {
+// ReadFilled returns the number and the shape of a ConstantOfShape.
+func ReadFilled(c *node.Node) (one tensor.Tensor, shape []int) {
 	_, at := c.Integers(0)
 	if c.Err != nil {
 		return node.Nothing, nil
@@ -33,7 +33,7 @@ func readFilled(c *node.Node) (one tensor.Tensor, shape []int) {
 	for k := range c.Required(0).Count() {
 		dims = append(dims, c.Concrete(at(k)))
 	}
-	one = readFillingNumber(c)
+	one = ReadFillingNumber(c)
 	shape, err := element.Lengths(one.DType, dims)
 	if err != nil {
 		c.Fail("%w", err)
@@ -41,8 +41,8 @@ func readFilled(c *node.Node) (one tensor.Tensor, shape []int) {
 	return one, shape
 }
 
-// readFillingNumber returns the number that a ConstantOfShape repeats.
-func readFillingNumber(c *node.Node) tensor.Tensor {
+// ReadFillingNumber returns the number that a ConstantOfShape repeats.
+func ReadFillingNumber(c *node.Node) tensor.Tensor {
 	a := c.Attribute("value")
 	if a == nil || a.T == nil {
 		return tensor.Scalar(float32(0))
@@ -59,7 +59,7 @@ func readFillingNumber(c *node.Node) tensor.Tensor {
 	return t
 }
 
-func foldShape(c *node.Node) tensor.Tensor {
+func Shape(c *node.Node) tensor.Tensor {
 	all := c.Dims()
 	from, to := c.Int("start", 0), c.Int("end", len(all))
 	if from < 0 {
@@ -73,7 +73,7 @@ func foldShape(c *node.Node) tensor.Tensor {
 	return tensor.Of(append([]int64{}, all...), len(all))
 }
 
-func foldSize(c *node.Node) tensor.Tensor {
+func Size(c *node.Node) tensor.Tensor {
 	n := int64(1)
 	for _, d := range c.Dims() {
 		if d = c.Concrete(d); d > 0 && n > math.MaxInt64/d {
@@ -85,8 +85,8 @@ func foldSize(c *node.Node) tensor.Tensor {
 	return tensor.Scalar(n)
 }
 
-// foldRange counts from a number to another one, which is not reached.
-func foldRange(c *node.Node) tensor.Tensor {
+// Range counts from a number to another one, which is not reached.
+func Range(c *node.Node) tensor.Tensor {
 	from, to, by := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err == nil && (from.Count() != 1 || to.Count() != 1 || by.Count() != 1 || from.DType != to.DType ||
 		from.DType != by.DType) {
@@ -136,13 +136,13 @@ func checkLength(c *node.Node, n float64) int {
 	return int(max(n, 0))
 }
 
-// foldOneHot sets, along a new axis, the element that an index names.
-func foldOneHot(c *node.Node) tensor.Tensor {
+// OneHot sets, along a new axis, the element that an index names.
+func OneHot(c *node.Node) tensor.Tensor {
 	index, depth, pair := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err != nil {
 		return node.Nothing
 	}
-	n, err := castConstant(c, depth, tensor.I64), error(nil)
+	n, err := CastTo(c, depth, tensor.I64), error(nil)
 	at, err := element.Integers(index)
 	if err != nil || depth.Count() != 1 || pair.Count() != 2 || c.Err != nil {
 		c.Fail("of %v to a depth of %v with %v is not supported", index, depth, pair)
@@ -176,7 +176,7 @@ func foldOneHot(c *node.Node) tensor.Tensor {
 	})
 }
 
-func foldEyeLike(c *node.Node) tensor.Tensor {
+func EyeLike(c *node.Node) tensor.Tensor {
 	if !c.Has(0) || !c.In[0].IsConstant() || len(c.In[0].Tensor.Shape) != 2 {
 		c.Fail("of what is no constant matrix is not supported")
 		return node.Nothing
@@ -208,8 +208,8 @@ func foldEyeLike(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// foldNonZero lists the indices of what is not zero, an axis in a row.
-func foldNonZero(c *node.Node) tensor.Tensor {
+// NonZero lists the indices of what is not zero, an axis in a row.
+func NonZero(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	if c.Err == nil && len(t.Shape) == 0 {
 		c.Fail("of a single number is not supported")

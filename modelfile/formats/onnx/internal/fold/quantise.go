@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"math"
@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foldDequantize turns the integers of quantised weights into floats:
+// Dequantize turns the integers of quantised weights into floats:
 // (x-zero)*scale, where both are one number or one for each index of an axis.
-func foldDequantize(c *node.Node) tensor.Tensor {
+func Dequantize(c *node.Node) tensor.Tensor {
 	x, at := c.Integers(0)
-	q := readQuantisation(c, tensor.U8)
+	q := ReadQuantisation(c, tensor.U8)
 	if c.Err == nil && x.DType == tensor.Bool {
 		c.Fail("of %v is not supported, only of integers", x.DType)
 	}
@@ -23,49 +23,49 @@ func foldDequantize(c *node.Node) tensor.Tensor {
 	}
 	for k := range out.F32() {
 		i := q.at(k)
-		out.F32()[k] = float32(at(k)-q.zero[i]) * q.scale[i]
+		out.F32()[k] = float32(at(k)-q.Zero[i]) * q.Scale[i]
 	}
 	return out
 }
 
-// foldQuantize rounds floats to integers, half to even, and clips them to
+// Quantize rounds floats to integers, half to even, and clips them to
 // their type: what is quantised and dequantised again has lost as much here.
-func foldQuantize(c *node.Node) tensor.Tensor {
-	x, q := c.Required(0), readQuantisation(c, tensor.U8)
+func Quantize(c *node.Node) tensor.Tensor {
+	x, q := c.Required(0), ReadQuantisation(c, tensor.U8)
 	if c.Err == nil && x.DType != tensor.F32 {
 		c.Fail("of %v is not supported, only of floats", x.DType)
 	}
-	out := c.NewConstant(q.d, x.Shape)
+	out := c.NewConstant(q.D, x.Shape)
 	if c.Err != nil {
 		return node.Nothing
 	}
 	for k, v := range x.F32() {
 		i := q.at(k)
-		n := math.RoundToEven(float64(v/q.scale[i])) + float64(q.zero[i])
+		n := math.RoundToEven(float64(v/q.Scale[i])) + float64(q.Zero[i])
 		if math.IsNaN(n) {
 			c.Fail("of what is no number has no result")
 			return node.Nothing
 		}
-		element.SetInteger(out, k, int64(min(max(n, float64(q.least)), float64(q.most))))
+		element.SetInteger(out, k, int64(min(max(n, float64(q.Least)), float64(q.Most))))
 	}
 	return out
 }
 
-// quantisation says how the elements of a tensor are quantised.
-type quantisation struct {
-	d           tensor.DType // of the integers
-	scale       []float32
-	zero        []int64
-	axis        int // that has a scale for each index
+// Quantisation says how the elements of a tensor are quantised.
+type Quantisation struct {
+	D           tensor.DType // of the integers
+	Scale       []float32
+	Zero        []int64
+	Axis        int // that has a scale for each index
 	each, inner int // length of the axis, elements at one index; 1 and 1 for one scale
-	least, most int64
+	Least, Most int64
 }
 
-func (q *quantisation) at(k int) int { return k / q.inner % q.each }
+func (q *Quantisation) at(k int) int { return k / q.inner % q.each }
 
-// readQuantisation reads operands 1 and 2 and the axis; otherwise is the type of
+// ReadQuantisation reads operands 1 and 2 and the axis; otherwise is the type of
 // the integers where no zero point tells it.
-func readQuantisation(c *node.Node, otherwise tensor.DType) quantisation {
+func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 	scale := c.ToF32(c.Required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise
 	if n := c.Int("output_dtype", 0); n != 0 {
@@ -89,32 +89,41 @@ func readQuantisation(c *node.Node, otherwise tensor.DType) quantisation {
 	if !ok || d == tensor.U32 || d == tensor.I64 {
 		c.Fail("to %v is not supported", d)
 	}
-	q := quantisation{d: d, each: 1, inner: 1, least: limits[0], most: limits[1], zero: zero}
+	q := Quantisation{D: d, each: 1, inner: 1, Least: limits[0], Most: limits[1], Zero: zero}
 	if c.Err != nil {
 		return q
 	}
-	q.scale = scale.F32()
-	if len(q.scale) == 0 || len(q.zero) != len(q.scale) {
-		c.Fail("%d scales and %d zero points", len(q.scale), len(q.zero))
+	q.Scale = scale.F32()
+	if len(q.Scale) == 0 || len(q.Zero) != len(q.Scale) {
+		c.Fail("%d scales and %d zero points", len(q.Scale), len(q.Zero))
 		return q
 	}
-	if len(q.scale) > 1 {
+	if len(q.Scale) > 1 {
 		readScaledAxis(c, &q)
 	}
 	return q
 }
 
 // readScaledAxis reads the axis that has a scale for each of its indices.
-func readScaledAxis(c *node.Node, q *quantisation) {
+func readScaledAxis(c *node.Node, q *Quantisation) {
 	shape, axis := c.In[0].Tensor.Shape, c.FoldAxis
 	if !c.In[0].IsConstant() {
 		shape, axis = c.Shape(0), c.Axis
 	}
-	q.axis = axis(int64(c.Int("axis", 1)), len(shape))
+	q.Axis = axis(int64(c.Int("axis", 1)), len(shape))
 	if c.Err != nil {
 		return
 	}
-	if q.each, q.inner = len(q.scale), tensor.Count(shape[q.axis+1:]); shape[q.axis] != q.each {
-		c.Fail("%d scales for an axis of %d", q.each, shape[q.axis])
+	if q.each, q.inner = len(q.Scale), tensor.Count(shape[q.Axis+1:]); shape[q.Axis] != q.each {
+		c.Fail("%d scales for an axis of %d", q.each, shape[q.Axis])
 	}
+}
+
+// Zeros returns the zero points as f32.
+func (q *Quantisation) Zeros() []float32 {
+	zero := make([]float32, len(q.Zero))
+	for i, z := range q.Zero {
+		zero[i] = float32(z)
+	}
+	return zero
 }

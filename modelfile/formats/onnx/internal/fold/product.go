@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // Products of constants are sums over letters, as Einsum writes them.
 
-func foldMatMul(c *node.Node) tensor.Tensor {
+func MatMul(c *node.Node) tensor.Tensor {
 	a, b := c.Required(0), c.Required(1)
 	if c.Err == nil && (len(a.Shape) == 0 || len(b.Shape) == 0) {
 		c.Fail("of a number")
@@ -38,7 +38,7 @@ func foldMatMul(c *node.Node) tensor.Tensor {
 	return sumProducts(c, []string{left, right}, letters[:n]+rows+columns, []tensor.Tensor{a, b})
 }
 
-func foldGemm(c *node.Node) tensor.Tensor {
+func Gemm(c *node.Node) tensor.Tensor {
 	a, b := c.Required(0), c.Required(1)
 	left, right := "yx", "xz"
 	if c.Int("transA", 0) != 0 {
@@ -72,8 +72,8 @@ func foldGemm(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// foldEinsum sums products over the letters that the result lacks.
-func foldEinsum(c *node.Node) tensor.Tensor {
+// Einsum sums products over the letters that the result lacks.
+func Einsum(c *node.Node) tensor.Tensor {
 	terms, result, ok := c.Letters()
 	if !ok {
 		c.FailOfEquation()

@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ func same64(acc float64, _ int) float64 { return acc }
 
 func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
 
-var reductions = map[string]reduction{
+var Reductions = map[string]reduction{
 	"ReduceSum":       {0, plus, same64, true},
 	"ReduceMean":      {0, plus, func(acc float64, n int) float64 { return acc / float64(n) }, false},
 	"ReduceProd":      {1, times, same64, true},
@@ -82,8 +82,8 @@ func reduceShapes(c *node.Node, shape []int, gone []bool) (ones, reduced []int) 
 	return ones, reduced
 }
 
-func foldReduce(c *node.Node) tensor.Tensor {
-	t, f := c.Required(0), reductions[c.Proto.OpType]
+func Reduce(c *node.Node) tensor.Tensor {
+	t, f := c.Required(0), Reductions[c.Proto.OpType]
 	gone := readFoldedAxes(c, len(t.Shape))
 	if c.Err != nil {
 		return node.Nothing
@@ -157,7 +157,7 @@ func along(shape []int, axis int, f func(first, n, step int)) {
 	}
 }
 
-func foldCumSum(c *node.Node) tensor.Tensor {
+func CumSum(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	l, _ := c.List("axis", 1)
 	if len(l) != 1 {
@@ -228,7 +228,7 @@ func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) in
 	return func(a, b int) int { return by(order(c.Concrete(at(a)), c.Concrete(at(b)))) }
 }
 
-func foldArg(c *node.Node) tensor.Tensor {
+func Arg(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
 	if c.Err != nil {
@@ -258,7 +258,7 @@ func foldArg(c *node.Node) tensor.Tensor {
 	return out
 }
 
-func foldTopK(c *node.Node) []tensor.Tensor {
+func TopK(c *node.Node) []tensor.Tensor {
 	t := c.Required(0)
 	l, ok := c.List("k", 1)
 	if a := c.Attribute("k"); a != nil { // up to operator set 9

@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// unary are the functions of one number, by what they make of floats, in
+// UnaryOps are the functions of one number, by what they make of floats, in
 // float64, and of integers; nil where they have none.
-var unary = map[string]struct {
+var UnaryOps = map[string]struct {
 	real    func(float64) float64
 	integer func(int64) int64
 }{
@@ -56,8 +56,8 @@ func truth(b bool) float64 {
 	return 0
 }
 
-func foldUnary(c *node.Node) tensor.Tensor {
-	f, t := unary[c.Proto.OpType], c.Required(0)
+func Unary(c *node.Node) tensor.Tensor {
+	f, t := UnaryOps[c.Proto.OpType], c.Required(0)
 	floats := element.IsFloat(t.DType)
 	if c.Proto.OpType == "IsInf" && (c.Int("detect_negative", 1) == 0 || c.Int("detect_positive", 1) == 0) {
 		c.Fail("of one sign alone is not supported")
@@ -101,7 +101,7 @@ type binaryFold struct {
 	mixedTypes bool                                 // of the operands; the result has the first's
 }
 
-var binaryFolds = map[string]binaryFold{
+var BinaryOps = map[string]binaryFold{
 	"Add": {real: plus, integer: addIntegers},
 	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: subtractIntegers},
 	"Mul": {real: times, integer: multiplyIntegers},
@@ -199,9 +199,9 @@ func order[T int64 | float64](a, b T) int {
 	return 2
 }
 
-// foldBinary computes operators of operands that broadcast.
-func foldBinary(c *node.Node) tensor.Tensor {
-	f := binaryFolds[c.Proto.OpType]
+// Binary computes operators of operands that broadcast.
+func Binary(c *node.Node) tensor.Tensor {
+	f := BinaryOps[c.Proto.OpType]
 	if len(c.In) != 2 && !f.variadic || len(c.In) == 0 {
 		c.Fail("has %d operands, want 2", len(c.In))
 	}
@@ -214,11 +214,11 @@ func foldBinary(c *node.Node) tensor.Tensor {
 
 func applyBinary(c *node.Node, f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 	if c.Err == nil && f.mixedTypes && a.DType != b.DType {
-		inF64 := applyBinary(c, f, castConstant(c, a, tensor.F64), castConstant(c, b, tensor.F64))
+		inF64 := applyBinary(c, f, CastTo(c, a, tensor.F64), CastTo(c, b, tensor.F64))
 		if c.Err != nil {
 			return node.Nothing
 		}
-		return castConstant(c, inF64, a.DType)
+		return CastTo(c, inF64, a.DType)
 	}
 	boolean := c.Proto.OpType == "And" || c.Proto.OpType == "Or" || c.Proto.OpType == "Xor"
 	floats := element.IsFloat(a.DType)

@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldGather(c *node.Node) tensor.Tensor {
+func Gather(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
 	if c.Err != nil {
@@ -33,7 +33,7 @@ func foldGather(c *node.Node) tensor.Tensor {
 	})
 }
 
-func foldGatherElements(c *node.Node) tensor.Tensor {
+func GatherElements(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
 	if c.Err != nil {
@@ -56,7 +56,7 @@ func foldGatherElements(c *node.Node) tensor.Tensor {
 	})
 }
 
-func foldGatherND(c *node.Node) tensor.Tensor {
+func GatherND(c *node.Node) tensor.Tensor {
 	t, common := c.Required(0), c.Int("batch_dims", 0)
 	if common < 0 {
 		c.Fail("batch_dims is %d", common)
@@ -87,7 +87,7 @@ func checkReplaces(c *node.Node) bool {
 	return c.Err == nil
 }
 
-func foldScatterND(c *node.Node) tensor.Tensor {
+func ScatterND(c *node.Node) tensor.Tensor {
 	t, updates := c.Required(0), c.Required(2)
 	begins, block := c.Tuples(t.Shape, 0)
 	if !checkReplaces(c) {
@@ -109,7 +109,7 @@ func foldScatterND(c *node.Node) tensor.Tensor {
 	return out
 }
 
-func foldScatterElements(c *node.Node) tensor.Tensor {
+func ScatterElements(c *node.Node) tensor.Tensor {
 	t, updates := c.Required(0), c.Required(2)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
 	if !checkReplaces(c) {
@@ -140,7 +140,7 @@ func foldScatterElements(c *node.Node) tensor.Tensor {
 	return out
 }
 
-func foldSlice(c *node.Node) tensor.Tensor {
+func Slice(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	spans := c.Spans(t.Shape, func(a int64) int { return c.FoldAxis(a, len(t.Shape)) })
 	return sliceConstant(c, t, spans)
@@ -161,7 +161,7 @@ func sliceConstant(c *node.Node, t tensor.Tensor, spans []node.Span) tensor.Tens
 	})
 }
 
-func foldSplit(c *node.Node) []tensor.Tensor {
+func Split(c *node.Node) []tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
 	if c.Err != nil {
@@ -174,8 +174,8 @@ func foldSplit(c *node.Node) []tensor.Tensor {
 	return out
 }
 
-// foldConcat joins along the first axis, which is how shapes are joined, or any other.
-func foldConcat(c *node.Node) tensor.Tensor {
+// Concat joins along the first axis, which is how shapes are joined, or any other.
+func Concat(c *node.Node) tensor.Tensor {
 	all := make([]tensor.Tensor, max(len(c.In), 1)) // without operands the first is missed
 	for i := range all {
 		all[i] = c.Required(i)
@@ -210,7 +210,7 @@ func foldConcat(c *node.Node) tensor.Tensor {
 	return out
 }
 
-func foldTranspose(c *node.Node) tensor.Tensor {
+func Transpose(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	perm := c.Permutation(len(t.Shape))
 	if c.Err != nil {

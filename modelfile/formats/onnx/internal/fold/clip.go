@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// foldClip holds numbers between two bounds, the upper one last.
-func foldClip(c *node.Node) tensor.Tensor {
+// Clip holds numbers between two bounds, the upper one last.
+func Clip(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	out := c.NewConstant(t.DType, t.Shape)
 	if c.Err != nil {

@@ -1,4 +1,4 @@
-package onnx
+package fold
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-func foldReshape(c *node.Node) tensor.Tensor {
+func Reshape(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	target, ok := c.List("shape", 1)
 	for i := range target {
@@ -27,7 +27,7 @@ func foldReshape(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-func foldFlatten(c *node.Node) tensor.Tensor {
+func Flatten(c *node.Node) tensor.Tensor {
 	t, axis := c.Required(0), c.Int("axis", 1)
 	if axis < 0 {
 		axis += len(t.Shape)
@@ -41,7 +41,7 @@ func foldFlatten(c *node.Node) tensor.Tensor {
 	return t.Reshape(tensor.Count(t.Shape[:axis]), tensor.Count(t.Shape[axis:]))
 }
 
-func foldSqueeze(c *node.Node) tensor.Tensor {
+func Squeeze(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axes, given := c.Squeezed()
 	shape := dropAxesOf(c, t.Shape, axes, given)
@@ -62,7 +62,7 @@ func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int
 	return shape
 }
 
-func foldUnsqueeze(c *node.Node) tensor.Tensor {
+func Unsqueeze(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axes, _ := c.List("axes", 1)
 	rank := len(t.Shape) + len(axes)
@@ -93,8 +93,8 @@ func foldUnsqueeze(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// foldExpand broadcasts to a shape.
-func foldExpand(c *node.Node) tensor.Tensor {
+// Expand broadcasts to a shape.
+func Expand(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	l, _ := c.List("shape", 1)
 	for i := range l {
@@ -113,7 +113,7 @@ func foldExpand(c *node.Node) tensor.Tensor {
 	return c.Gathered(t, to, element.BroadcastIndex(t.Shape, len(to)))
 }
 
-func foldTile(c *node.Node) tensor.Tensor {
+func Tile(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	times, _ := c.List("repeats", 1)
 	if c.Err == nil && len(times) != len(t.Shape) {
@@ -140,8 +140,8 @@ func foldTile(c *node.Node) tensor.Tensor {
 	})
 }
 
-// foldPad adds elements at the ends of axes, or cuts some.
-func foldPad(c *node.Node) tensor.Tensor {
+// Pad adds elements at the ends of axes, or cuts some.
+func Pad(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	rank := len(t.Shape)
 	before, after := c.Padding(rank, func(a int64) int { return c.FoldAxis(a, rank) }, rank)
@@ -224,8 +224,8 @@ func inner(i, n int, mode string) (at int, ok bool) {
 	return 0, false
 }
 
-// foldWhere takes elements of one constant or another one.
-func foldWhere(c *node.Node) tensor.Tensor {
+// Where takes elements of one constant or another one.
+func Where(c *node.Node) tensor.Tensor {
 	test, yes, no := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
 		c.Fail("of %v, %v and %v", test, yes, no)
@@ -254,8 +254,8 @@ func foldWhere(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// foldTrilu leaves the upper or the lower triangle of matrices.
-func foldTrilu(c *node.Node) tensor.Tensor {
+// Trilu leaves the upper or the lower triangle of matrices.
+func Trilu(c *node.Node) tensor.Tensor {
 	t, k, upper := c.Required(0), int64(0), c.Int("upper", 1) != 0
 	if c.Has(1) {
 		l, _ := c.List("k", 1)

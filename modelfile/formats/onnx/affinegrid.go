@@ -36,7 +36,8 @@ func affineGrid(c *call) graph.Value {
 		}
 		row[axes] = 1
 	}
-	v := c.node(graph.MatMul, ".places", []graph.Value{c.declare(c.Proto.Output[0]+".places", graph.Constant, from),
+	v := c.node(graph.MatMul, ".places", []graph.Value{c.declare(c.Proto.Output[0]+".places", graph.Constant,
+		from),
 		c.Dynamic(0)}, "transpose_b", true)
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(lengths, axes))
 }

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
@@ -11,20 +12,20 @@ var axisRules map[string]func(*node.Node) (node.BatchAxis, error)
 
 func init() { // the rules refer to the table's users
 	axisRules = map[string]func(*node.Node) (node.BatchAxis, error){
-		"Reshape": reshapedAxis, "Flatten": flattenedAxis, "Transpose": transposedAxis,
-		"Squeeze": squeezedAxis, "Unsqueeze": unsqueezedAxis, "Expand": expandedAxis,
-		"Gather": gatheredAxis, "GatherND": tuplesAxis,
-		"Concat": concatAxis, "Split": besideAxis,
-		"Slice": slicedAxis, "MatMul": productAxis, "Gemm": gemmAxis,
-		"Softmax": softmaxAxis, "LogSoftmax": softmaxAxis, "Hardmax": softmaxAxis,
-		"LayerNormalization": layerNormAxis, "LpNormalization": besideAxis,
-		"Einsum": einsumAxis, "ScatterND": setAxis, "Trilu": triangleAxis,
+		"Reshape": batchaxis.Reshaped, "Flatten": batchaxis.Flattened, "Transpose": batchaxis.Transposed,
+		"Squeeze": batchaxis.Squeezed, "Unsqueeze": batchaxis.Unsqueezed, "Expand": batchaxis.Expanded,
+		"Gather": batchaxis.Gathered, "GatherND": batchaxis.Tuples,
+		"Concat": batchaxis.Concat, "Split": batchaxis.Beside,
+		"Slice": batchaxis.Sliced, "MatMul": batchaxis.Product, "Gemm": batchaxis.Gemm,
+		"Softmax": batchaxis.Softmax, "LogSoftmax": batchaxis.Softmax, "Hardmax": batchaxis.Softmax,
+		"LayerNormalization": batchaxis.LayerNorm, "LpNormalization": batchaxis.Beside,
+		"Einsum": batchaxis.Einsum, "ScatterND": batchaxis.Set, "Trilu": batchaxis.Triangle,
 	}
 	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
-		axisRules[op] = quantisedAxis
+		axisRules[op] = batchaxis.Quantised
 	}
 	for op := range fold.Reductions {
-		axisRules[op] = reducedAxis
+		axisRules[op] = batchaxis.Reduced
 	}
 	for _, op := range []string{"Relu", "Sigmoid", "Tanh", "Softplus", "HardSwish", "Exp", "Log", "Sqrt",
 		"LeakyRelu", "Elu", "Selu", "HardSigmoid", "Celu", "Mish", "Erf", "Gelu", "Reciprocal", "Clip", "Neg",
@@ -35,7 +36,7 @@ func init() { // the rules refer to the table's users
 	}
 	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Sum", "Mean", "Max", "Min", "Where", "Pow", "Equal",
 		"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Mod"} {
-		axisRules[op] = alignedAxis
+		axisRules[op] = batchaxis.Aligned
 	}
 }
 

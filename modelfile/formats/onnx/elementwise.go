@@ -143,7 +143,8 @@ func (c *call) reduceLeft(of func(*call) graph.Value, op string) graph.Value {
 	name := c.Proto.Input[0]
 	for i := 1; i < len(c.In); i++ {
 		step := *c
-		step.Proto = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.Proto.Input[i]}, Attribute: c.Proto.Attribute}
+		step.Proto = &onnxpb.NodeProto{OpType: op, Input: []string{name, c.Proto.Input[i]},
+			Attribute: c.Proto.Attribute}
 		step.In = []node.Value{acc, c.In[i]}
 		if i < len(c.In)-1 {
 			step.name += ".part"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
@@ -49,7 +50,8 @@ func (c *call) countRows() []node.Value {
 	_, to := c.Integers(1)
 	_, by := c.Integers(2)
 	if c.Err != nil || c.In[0].Tensor.Count() != 1 || c.In[2].Tensor.Count() != 1 {
-		c.Fail("of %v, %v and %v is not supported, only of three numbers of one type", c.In[0].Tensor, c.In[1].Tensor,
+		c.Fail("of %v, %v and %v is not supported, only of three numbers of one type", c.In[0].Tensor,
+			c.In[1].Tensor,
 			c.In[2].Tensor)
 		return nil
 	}
@@ -131,7 +133,7 @@ func (c *call) growth(op string) int64 {
 func (c *call) shapeForOne(op string) tensor.Tensor {
 	l, _ := c.List("shape", 1)
 	if op == "Reshape" {
-		one, _, err := shapeForOne(&c.Node, l)
+		one, _, err := batchaxis.ShapeForOne(&c.Node, l)
 		if err != nil {
 			c.Fail("%w", err)
 		}
@@ -223,7 +225,8 @@ func (c *call) gatherRows() []node.Value {
 	v := c.view(c.Dynamic(0), p.Axis, at, index.Tensor.Shape)
 	x, to := c.In[0], index.BatchAxis
 	to.Axis += p.Axis
-	out := []node.Value{{V: v, Logits: graph.None, Integer: x.Integer, Kind: x.Kind, Within: x.Within, Truth: x.Truth,
+	out := []node.Value{{V: v, Logits: graph.None, Integer: x.Integer, Kind: x.Kind, Within: x.Within,
+		Truth: x.Truth,
 		Bytes: x.Bytes}}
 	c.resolveBatch(out, to)
 	return out

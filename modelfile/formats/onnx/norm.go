@@ -60,7 +60,8 @@ func (c *call) training() bool {
 		return c.Int("training_mode", 0) != 0
 	}
 	return c.Opset < 7 && c.Int("is_test", 1) == 0 ||
-		slices.ContainsFunc(c.Proto.Output[min(1, len(c.Proto.Output)):], func(name string) bool { return name != "" })
+		slices.ContainsFunc(c.Proto.Output[min(1, len(c.Proto.Output)):],
+			func(name string) bool { return name != "" })
 }
 
 // norms lists the batch norms of the graph, whether it is supported or not,

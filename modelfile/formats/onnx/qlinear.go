@@ -23,9 +23,10 @@ import (
 
 // integerOp is such an operator.
 type integerOp struct {
-	bytes   func(*call) (node.Value, bool) // adds the operation of bytes; false where there is none
-	expand  func(*expansion)               // reads the nodes that the operator is short for
-	weights []int                          // the operands that are weights; all others but the first are settings
+	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false where there is none
+	expand func(*expansion)               // reads the nodes that the operator is short for
+	// the operands that are weights; all others but the first are settings
+	weights []int
 }
 
 const microsoft = "com.microsoft."
@@ -66,7 +67,10 @@ func (c *call) integerNode(op string) error {
 		return err
 	}
 	o := integerOps[op]
-	if o.bytes != nil && !slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Unbatched || x.FromArgMax }) {
+	if o.bytes != nil && !slices.ContainsFunc(c.In, func(x node.Value) bool {
+		return x.Unbatched ||
+			x.FromArgMax
+	}) {
 		out, ok := o.bytes(c)
 		if err := cmp.Or(c.Err, c.g.Err()); ok || err != nil {
 			return cmp.Or(err, c.store(op, []node.Value{out}))

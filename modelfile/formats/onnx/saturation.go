@@ -26,7 +26,8 @@ func (r *reader) countSaturating() {
 		}
 		weight, maps, last := r.byteOperands(n, made)
 		w, ok, err := r.operand(weight)
-		if weight == "" || !ok || err != nil || !w.IsConstant() || w.Tensor.DType != tensor.I8 || len(w.Tensor.Shape) < 2 {
+		if weight == "" || !ok || err != nil || !w.IsConstant() || w.Tensor.DType != tensor.I8 ||
+			len(w.Tensor.Shape) < 2 {
 			continue
 		}
 		if layers++; maps == tensor.U8 && pairSaturates(w.Tensor, last) {

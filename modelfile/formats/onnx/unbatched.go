@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
@@ -123,7 +124,7 @@ func (c *call) batchIsOne() bool { return c.Unbatched || c.Batch == 1 }
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
 	if c.Tracked() {
-		target, _, _ = shapeForOne(&c.Node, target) // its error was told by reshapedAxis
+		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // its error was told by reshapedAxis
 	}
 	for i, n := range target {
 		if times, ok := element.TimesBatch(n); ok {
@@ -159,7 +160,8 @@ func argMax(c *call) []node.Value {
 		from, lead = []int{s[axis]}, axis
 	}
 	if axis != lead || s[axis] < 2 || c.Unbatched && (c.Tracked() || s[0] != 1) ||
-		c.Int("select_last_index", 0) != 0 || len(c.Proto.Output) != 1 || !c.endsIn(c.Proto.Output[0], afterArgMax, 8) {
+		c.Int("select_last_index", 0) != 0 || len(c.Proto.Output) != 1 || !c.endsIn(c.Proto.Output[0], afterArgMax,
+		8) {
 		return argExtreme(c)
 	}
 	out := c.In[0]

@@ -162,7 +162,8 @@ func sumProducts(c *node.Node, terms []string, result string, all []tensor.Tenso
 	return out
 }
 
-func addProducts(c *node.Node, out tensor.Tensor, all []tensor.Tensor, over []int, offsets []func([]int) int) {
+func addProducts(c *node.Node, out tensor.Tensor, all []tensor.Tensor, over []int,
+	offsets []func([]int) int) {
 	inner := max(tensor.Count(over[len(out.Shape):]), 1)
 	for _, t := range all {
 		if t.DType != out.DType {

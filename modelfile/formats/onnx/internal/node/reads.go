@@ -99,7 +99,8 @@ func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
 			sizes = append(sizes, min(each, int64(s[axis])-i*each))
 		}
 	}
-	if wanted := c.Int("num_outputs", len(c.Proto.Output)); wanted != len(c.Proto.Output) || len(sizes) != wanted {
+	if wanted := c.Int("num_outputs", len(c.Proto.Output)); wanted != len(c.Proto.Output) ||
+		len(sizes) != wanted {
 		c.Fail("has %d results, and num_outputs %d and parts %v", len(c.Proto.Output), wanted, sizes)
 		return nil
 	}

@@ -1,4 +1,4 @@
-package onnx
+package batchaxis
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// shapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
+// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
 // has N in it: the one that the file computed from N or copies, or else -1.
-func shapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
+func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)
 	for i, n := range target {
@@ -65,14 +65,14 @@ func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err err
 	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", element.Printed(target))
 }
 
-// reshapedAxis: N keeps what is in front of it and behind it.
-func reshapedAxis(c *node.Node) (node.BatchAxis, error) {
+// Reshaped: N keeps what is in front of it and behind it.
+func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	target, ok := c.List("shape", 1)
 	if !ok || c.Err != nil {
 		return node.BatchAxis{}, node.ErrMixes
 	}
 	p, from := c.In[0].BatchAxis, c.Shape(0)
-	one, axis, err := shapeForOne(c, target)
+	one, axis, err := ShapeForOne(c, target)
 	if err != nil {
 		return node.BatchAxis{}, err
 	}
@@ -93,7 +93,7 @@ func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int)
 	return node.BatchAxis{Axis: axis, Outer: to[axis] / inner, Inner: inner}, nil
 }
 
-func flattenedAxis(c *node.Node) (node.BatchAxis, error) {
+func Flattened(c *node.Node) (node.BatchAxis, error) {
 	p, from, axis := c.In[0].BatchAxis, c.Shape(0), c.Int("axis", 1)
 	if axis < 0 {
 		axis += len(from)

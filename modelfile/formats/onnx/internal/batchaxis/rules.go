@@ -1,4 +1,4 @@
-package onnx
+package batchaxis
 
 import (
 	"slices"
@@ -10,9 +10,9 @@ import (
 
 // Where the batch is in the results of operators, and which of them mix rows.
 
-// alignedAxis is that of operands that broadcast, aligned at their last axes: values have the batch
+// Aligned is that of operands that broadcast, aligned at their last axes: values have the batch
 // at one axis, constants the length 1 there.
-func alignedAxis(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
+func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
 // alignedAxisTo is alignedAxis where the last axes, as many as behind says, are not aligned.
 func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
@@ -38,8 +38,8 @@ func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	return found, nil
 }
 
-// besideAxis is that of an operator that works along an axis, and on each of its elements.
-func besideAxis(c *node.Node) (node.BatchAxis, error) {
+// Beside is that of an operator that works along an axis, and on each of its elements.
+func Beside(c *node.Node) (node.BatchAxis, error) {
 	def := 0
 	if c.Proto.OpType == "LpNormalization" {
 		def = -1
@@ -50,16 +50,16 @@ func besideAxis(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// quantisedAxis: a scale may be that of an index of an axis.
-func quantisedAxis(c *node.Node) (node.BatchAxis, error) {
+// Quantised: a scale may be that of an index of an axis.
+func Quantised(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.ScalesAxis() || c.AxisOf("axis", 1) != p.Axis {
 		return p, nil
 	}
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// softmaxAxis: up to operator set 12 the axis begins a range.
-func softmaxAxis(c *node.Node) (node.BatchAxis, error) {
+// Softmax: up to operator set 12 the axis begins a range.
+func Softmax(c *node.Node) (node.BatchAxis, error) {
 	if c.Opset >= 13 {
 		if p := c.In[0].BatchAxis; c.AxisOf("axis", -1) != p.Axis {
 			return p, nil
@@ -70,7 +70,7 @@ func softmaxAxis(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-func layerNormAxis(c *node.Node) (node.BatchAxis, error) {
+func LayerNorm(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	for i := 1; i < len(c.In); i++ {
 		if !c.In[i].IsConstant() || c.Has(i) && tensor.Count(c.In[i].Tensor.Shape) != tensor.Count(
@@ -84,7 +84,7 @@ func layerNormAxis(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-func reducedAxis(c *node.Node) (node.BatchAxis, error) {
+func Reduced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	axes, ok := c.List("axes", 1)
 	if !ok || len(axes) == 0 {
@@ -116,13 +116,13 @@ func count(l []bool) (n int) {
 	return n
 }
 
-func transposedAxis(c *node.Node) (node.BatchAxis, error) {
+func Transposed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	p.Axis = slices.Index(c.Permutation(len(c.Shape(0))), p.Axis)
 	return p, nil
 }
 
-func unsqueezedAxis(c *node.Node) (node.BatchAxis, error) {
+func Unsqueezed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	axes, _ := c.List("axes", 1)
 	rank := len(c.Shape(0)) + len(axes)
@@ -146,7 +146,7 @@ func unsqueezedAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-func squeezedAxis(c *node.Node) (node.BatchAxis, error) {
+func Squeezed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	axes, given := c.Squeezed()
 	if !given {
@@ -160,8 +160,8 @@ func squeezedAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// expandedAxis: the length at the batch's axis is 1, or that which it has.
-func expandedAxis(c *node.Node) (node.BatchAxis, error) {
+// Expanded: the length at the batch's axis is 1, or that which it has.
+func Expanded(c *node.Node) (node.BatchAxis, error) {
 	p, s := c.In[0].BatchAxis, c.Shape(0)
 	l, _ := c.List("shape", 1)
 	more := len(l) - len(s)
@@ -176,7 +176,7 @@ func expandedAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-func gatheredAxis(c *node.Node) (node.BatchAxis, error) {
+func Gathered(c *node.Node) (node.BatchAxis, error) {
 	if !c.In[len(c.In)-1].IsConstant() || c.In[0].IsConstant() {
 		return node.BatchAxis{}, node.ErrMixes
 	}
@@ -191,8 +191,8 @@ func gatheredAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// tuplesAxis: the batch is behind the axes of which tuples say what is taken.
-func tuplesAxis(c *node.Node) (node.BatchAxis, error) {
+// Tuples: the batch is behind the axes of which tuples say what is taken.
+func Tuples(c *node.Node) (node.BatchAxis, error) {
 	p, index := c.In[0].BatchAxis, c.In[len(c.In)-1]
 	if len(c.In) != 2 || !index.IsConstant() || c.In[0].IsConstant() || len(index.Tensor.Shape) == 0 {
 		return node.BatchAxis{}, node.ErrMixes
@@ -206,16 +206,16 @@ func tuplesAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-func concatAxis(c *node.Node) (node.BatchAxis, error) {
-	p, err := alignedAxis(c)
+func Concat(c *node.Node) (node.BatchAxis, error) {
+	p, err := Aligned(c)
 	if err != nil || slices.ContainsFunc(c.In, node.Value.IsConstant) || c.AxisOf("axis", 0) == p.Axis {
 		return node.BatchAxis{}, node.ErrMixes
 	}
 	return p, nil
 }
 
-// slicedAxis: the batch's axis may be named where all of it is taken.
-func slicedAxis(c *node.Node) (node.BatchAxis, error) {
+// Sliced: the batch's axis may be named where all of it is taken.
+func Sliced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	starts, _ := c.List("starts", 1)
 	ends, _ := c.List("ends", 2)
@@ -235,8 +235,8 @@ func slicedAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// productAxis: the batch is a leading axis of both operands, or an axis of positions of one.
-func productAxis(c *node.Node) (node.BatchAxis, error) {
+// Product: the batch is a leading axis of both operands, or an axis of positions of one.
+func Product(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 2 {
 		return node.BatchAxis{}, node.ErrMixes
 	}
@@ -261,8 +261,8 @@ func productAxis(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// gemmAxis: rows of the left matrix.
-func gemmAxis(c *node.Node) (node.BatchAxis, error) {
+// Gemm: rows of the left matrix.
+func Gemm(c *node.Node) (node.BatchAxis, error) {
 	for i, x := range c.In[1:] {
 		s := x.Tensor.Shape
 		if !x.IsConstant() || i == 1 && c.Has(2) && len(s) > 1 && s[len(s)-2] != 1 {
@@ -280,9 +280,9 @@ func gemmAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// einsumAxis: one letter stands for the batch's axis in all values, in the result, and in no constant
+// Einsum: one letter stands for the batch's axis in all values, in the result, and in no constant
 // but as a length of 1.
-func einsumAxis(c *node.Node) (node.BatchAxis, error) {
+func Einsum(c *node.Node) (node.BatchAxis, error) {
 	terms, result, ok := c.Letters()
 	if !ok {
 		return node.BatchAxis{}, node.ErrMixes
@@ -313,8 +313,8 @@ func einsumAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// setAxis: the batch is behind the axes that tuples name, in the value and in what is set.
-func setAxis(c *node.Node) (node.BatchAxis, error) {
+// Set: the batch is behind the axes that tuples name, in the value and in what is set.
+func Set(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 3 || c.In[0].IsConstant() || !c.In[1].IsConstant() || len(c.In[1].Tensor.Shape) == 0 {
 		return node.BatchAxis{}, node.ErrMixes
 	}
@@ -329,8 +329,8 @@ func setAxis(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// triangleAxis: the batch is in front of the matrices.
-func triangleAxis(c *node.Node) (node.BatchAxis, error) {
+// Triangle: the batch is in front of the matrices.
+func Triangle(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.In[0].IsConstant() && p.Axis < len(c.Shape(0))-2 {
 		return p, nil
 	}

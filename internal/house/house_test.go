@@ -121,10 +121,21 @@ modelfile/formats/torch/internal/pickle:
 modelfile/formats/keras: modelfile/formats/keras/internal/hdf5 modelfile/formats/internal/foreign graph
 modelfile/formats/keras: models problem tensor
 modelfile/formats/keras/internal/hdf5: problem
-modelfile/formats/onnx: modelfile/formats/onnx/internal/decode modelfile/formats/onnx/internal/element
-modelfile/formats/onnx: modelfile/formats/onnx/internal/encode modelfile/formats/onnx/internal/onnxpb
+modelfile/formats/onnx: modelfile/formats/onnx/internal/batchaxis modelfile/formats/onnx/internal/decode
+modelfile/formats/onnx: modelfile/formats/onnx/internal/element modelfile/formats/onnx/internal/encode
+modelfile/formats/onnx: modelfile/formats/onnx/internal/fold modelfile/formats/onnx/internal/node
+modelfile/formats/onnx: modelfile/formats/onnx/internal/onnxpb
 modelfile/formats/onnx: modelfile/formats/internal/foreign device/class graph internal/memory models problem
 modelfile/formats/onnx: tensor
+modelfile/formats/onnx/internal/batchaxis: modelfile/formats/onnx/internal/element
+modelfile/formats/onnx/internal/batchaxis: modelfile/formats/onnx/internal/node tensor
+modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/decode
+modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/element
+modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/node
+modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/onnxpb graph tensor
+modelfile/formats/onnx/internal/node: modelfile/formats/onnx/internal/element
+modelfile/formats/onnx/internal/node: modelfile/formats/onnx/internal/onnxpb
+modelfile/formats/onnx/internal/node: modelfile/formats/internal/foreign graph problem tensor
 modelfile/formats/onnx/internal/decode: modelfile/formats/onnx/internal/element
 modelfile/formats/onnx/internal/decode: modelfile/formats/onnx/internal/onnxpb
 modelfile/formats/onnx/internal/decode: modelfile/formats/internal/foreign modelfile/formats/internal/message

@@ -6,9 +6,51 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Relu": {attributes: accept(1, "", "consumed_inputs"), make: one(simple(graph.Relu)), fold: fold.Relu,
+			batch: batchaxis.Same},
+		"Sigmoid": {attributes: accept(1, "", "consumed_inputs"), make: one(simple(graph.Sigmoid)),
+			fold: fold.Sigmoid, batch: batchaxis.Same},
+		"Tanh": {attributes: accept(1, "", "consumed_inputs"), make: one(simple(graph.Tanh)), fold: fold.Tanh,
+			batch: batchaxis.Same},
+		"Exp": {attributes: accept(1, "", "consumed_inputs"), make: one(simple(graph.Exp)), fold: fold.Exp,
+			batch: batchaxis.Same},
+		"Log": {attributes: accept(1, "", "consumed_inputs"), make: one(simple(graph.Log)), fold: fold.Log,
+			batch: batchaxis.Same},
+		"Sqrt": {attributes: accept(1, "", "consumed_inputs"), make: one(simple(graph.Sqrt)), fold: fold.Sqrt,
+			batch: batchaxis.Same},
+		"Softplus":  {attributes: accept(1, ""), make: one(simple(graph.Softplus)), batch: batchaxis.Same},
+		"HardSwish": {attributes: accept(1, ""), make: one(simple(graph.HardSwish)), batch: batchaxis.Same},
+		"Softsign":  {attributes: accept(1, ""), make: one(softsign), batch: batchaxis.Same},
+		"Neg": {attributes: accept(1, "", "consumed_inputs"), make: one(negate), fold: fold.Neg,
+			batch: batchaxis.Same},
+		"Abs": {attributes: accept(1, "", "consumed_inputs"), make: one(abs), fold: fold.Abs,
+			batch: batchaxis.Same},
+		"LeakyRelu": {attributes: accept(1, "alpha", "consumed_inputs"), make: one(leakyRelu),
+			batch: batchaxis.Same},
+		"Elu":  {attributes: accept(1, "alpha", "consumed_inputs"), make: one(elu), batch: batchaxis.Same},
+		"Selu": {attributes: accept(1, "alpha gamma", "consumed_inputs"), make: one(selu), batch: batchaxis.Same},
+		"HardSigmoid": {attributes: accept(1, "alpha beta", "consumed_inputs"), make: one(hardSigmoid),
+			batch: batchaxis.Same},
+		"PRelu": {attributes: accept(2, "", "consumed_inputs"), make: one(prelu), traits: needsBatch},
+		"Clip": {attributes: accept(3, "max min", "consumed_inputs"), make: clips, fold: fold.One(fold.Clip),
+			batch: batchaxis.Same, traits: hasSettings},
+		"Softmax":    {attributes: accept(1, "axis"), make: softmax, batch: batchaxis.Softmax},
+		"LogSoftmax": {attributes: accept(1, "axis"), make: one(logSoftmax), batch: batchaxis.Softmax},
+		"Celu":       {attributes: accept(1, "alpha"), make: one(celu), batch: batchaxis.Same},
+		"Mish":       {attributes: accept(1, ""), make: one(simple(graph.Mish)), batch: batchaxis.Same},
+		"Erf": {attributes: accept(1, ""), make: one(simple(graph.Erf)), fold: fold.Erf,
+			batch: batchaxis.Same},
+		"Gelu": {attributes: accept(1, "approximate"), make: one(gelu), batch: batchaxis.Same},
+	})
+}
 
 // shortest returns the number of fewest digits that is the same float32 as v:
 // 0.001, not 0.0010000000474974513.
@@ -171,4 +213,9 @@ func gelu(c *call) graph.Value {
 		return graph.None
 	}
 	return c.node(op, "", []graph.Value{c.Dynamic(0)})
+}
+
+// simple makes the maker of an operator that is one node without attributes.
+func simple(op graph.Op) func(*call) graph.Value {
+	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.Dynamic(0)}) }
 }

@@ -6,6 +6,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"AffineGrid": {attributes: accept(2, "align_corners"), refused: "a size that is not constant",
+			make: one(affineGrid)},
+		"MeanVarianceNormalization": {attributes: accept(1, "axes"), make: one(meanVariance)},
+	})
+}
+
 // affineGrid places the pixels of an image, or of a volume, by a matrix for each sample: the pixels' own
 // places, from -1 to 1 and with a 1 behind them, times the matrix.
 func affineGrid(c *call) graph.Value {

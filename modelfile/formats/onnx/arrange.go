@@ -4,9 +4,25 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"GatherElements": {attributes: accept(2, "axis"),
+			refused: "indices that are not constant; a batch that is open or more than 1",
+			make:    one(selectElements), fold: fold.One(fold.GatherElements), integers: move | keepBounds},
+		"GatherND": {attributes: accept(2, "batch_dims"),
+			refused: "indices that are not constant, or of the batch axis where it is open or more than 1",
+			make:    one(selectTuples), fold: fold.One(fold.GatherND), batch: batchaxis.Tuples,
+			integers: move | keepBounds},
+		"Tile": {attributes: accept(2, ""), make: one(tile), fold: fold.One(fold.Tile),
+			integers: move | keepBounds, traits: hasSettings},
+	})
+}
 
 // gather selects the indices of an axis that constants name; a scalar index drops the axis.
 func gather(c *call) graph.Value {

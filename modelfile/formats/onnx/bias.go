@@ -35,16 +35,17 @@ func (c *call) biasBehind(n int) graph.Value {
 	return c.declare(name, graph.Bias, c.ToF32(x.Tensor))
 }
 
-// endsIn reports whether a name becomes an output by nothing but some operators, a few of them. A Cast to
-// truth values is none of them, whatever stands behind it: it changes the numbers.
-func (r *reader) endsIn(name string, by []string, steps int) bool {
+// endsInOutput reports whether a name becomes an output by nothing but a few operators that may follow an
+// ArgMax. A Cast to truth values is none of them, whatever stands behind it: it changes the numbers.
+func (r *reader) endsInOutput(name string, steps int) bool {
 	readers := r.readersOf(name)
 	if len(readers) > 0 && steps == 0 {
 		return false
 	}
 	for _, n := range readers {
-		ends := n.OpType == "" || len(n.Output) == 1 && slices.Contains(by, n.OpType) && !castsToTruth(n)
-		if !ends || n.OpType != "" && !r.endsIn(n.Output[0], by, steps-1) {
+		ends := n.OpType == "" || len(n.Output) == 1 && table[n.OpType].traits.has(followsArgMax) &&
+			!castsToTruth(n)
+		if !ends || n.OpType != "" && !r.endsInOutput(n.Output[0], steps-1) {
 			return false
 		}
 	}

@@ -2,6 +2,15 @@ package onnx
 
 import "github.com/bnctl/bnctl/graph"
 
+func init() {
+	register(operators{
+		"DepthToSpace": {attributes: accept(1, "blocksize mode"), make: one(depthToSpace), integers: move,
+			bytes: anyBytes, traits: needsBatch},
+		"SpaceToDepth": {attributes: accept(1, "blocksize"), make: one(spaceToDepth), integers: move,
+			bytes: anyBytes, traits: needsBatch},
+	})
+}
+
 // depthToSpace moves channels into blocks of b x b elements; in mode DCR the
 // block is the outer part of the channel's number, in CRD the inner.
 func depthToSpace(c *call) graph.Value {

@@ -9,6 +9,13 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
+func init() {
+	register(operators{
+		"If": {attributes: accept(1, "else_branch then_branch"), refused: "a condition that is not constant",
+			structure: (*reader).branch},
+	})
+}
+
 // branch reads an If whose condition is a constant: the nodes of the branch
 // that it takes are nodes of the graph, which may take any value around them.
 func (r *reader) branch(n *onnxpb.NodeProto) error {

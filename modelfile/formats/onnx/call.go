@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -34,8 +35,8 @@ func one(f func(*call) graph.Value) maker {
 // node reads one node: it is computed if all operands are constants, and
 // becomes nodes of the graph otherwise.
 func (r *reader) node(n *onnxpb.NodeProto) error {
-	if slices.Contains(structural, decode.Operator(n)) {
-		return r.structure(n)
+	if read := table[decode.Operator(n)].structure; read != nil {
+		return read(r, n)
 	}
 	c, err := r.call(n)
 	if err != nil {
@@ -48,21 +49,21 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if c.takesLengths(op) {
 		return c.joinLengths(op)
 	}
-	if _, ok := integerOps[op]; ok {
+	if table[op].quantised != nil {
 		return c.integerNode(op)
 	}
-	if makers[op] == nil && folds[op] == nil {
+	if !table[op].isRead() {
 		return unknown(op)
 	}
 	c.unpackBytes(op)
-	if err := cmp.Or(c.checkGrowing(op), attributes[op].Check(&c.Node)); err != nil {
+	if err := cmp.Or(c.checkGrowing(op), table[op].attributes.Check(&c.Node)); err != nil {
 		return err
 	}
 	if err := c.unifyBatch(op); err != nil {
 		return err
 	}
 	out := c.run(op)
-	if c.Err != nil && c.MixesBatch && !c.Unbatched && acceptsUnbatched(op) {
+	if c.Err != nil && c.MixesBatch && !c.Unbatched && !table[op].traits.has(needsBatch) {
 		// What works along the batch axis works on a batch of 1 as a whole, and may for rows.
 		whole, err := r.call(n)
 		if err != nil {
@@ -108,6 +109,7 @@ func (r *reader) call(n *onnxpb.NodeProto) (*call, error) {
 
 // run computes the results of a node, or adds them to the graph.
 func (c *call) run(op string) []node.Value {
+	o := table[op]
 	constants := !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.IsConstant() })
 	switch {
 	case slices.ContainsFunc(c.In, node.Value.IsGrowing) || c.takesRows(op):
@@ -118,9 +120,9 @@ func (c *call) run(op string) []node.Value {
 		return c.repeatIntegers()
 	case constants && c.expandsToBatch(op):
 		return c.expandToBatch()
-	case (constants || makers[op] == nil) && folds[op] != nil:
-		return c.fold(folds[op])
-	case constants || makers[op] == nil:
+	case (constants || o.make == nil) && o.fold != nil:
+		return c.fold(o.fold)
+	case constants || o.make == nil:
 		c.Fail("of constants is not supported")
 		return nil
 	case c.In[0].FromArgMax:
@@ -196,4 +198,16 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 		return graph.None
 	}
 	return v
+}
+
+// fold computes constants.
+func (c *call) fold(f fold.Func) []node.Value {
+	var out []node.Value
+	for _, t := range f(&c.Node) {
+		out = append(out, node.Constant(t))
+	}
+	if c.Err != nil {
+		return nil
+	}
+	return out
 }

@@ -6,12 +6,24 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		// saturate is about 8-bit floats, which are refused.
+		"Cast": {attributes: accept(1, "to", "saturate"),
+			refused: "of floats to integers other than int32 and int64, unless a Clip keeps them within " +
+				"those; to integers that may not have the number", make: cast, fold: fold.One(fold.Cast),
+			batch: batchaxis.Same, bytes: sameBytes, grows: growAlone, traits: followsArgMax},
+	})
+}
 
 // cast passes floats on, whatever their width: values of the graph are f32. As
 // truth values they are 1 where they are not 0, as integers what stands before the point.

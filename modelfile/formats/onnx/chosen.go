@@ -16,14 +16,14 @@ func (c *call) chosen() []node.Value {
 			c.failOfIntegers()
 			return nil
 		}
-		return makers["Where"](c)
+		return choices(c)
 	}
 	a, b := c.In[1], c.In[2]
 	integer, truth := a.IsInteger() || b.IsInteger(), a.IsTruth() && b.IsTruth()
 	kind := cmp.Or(a.IntegerType(), b.IntegerType())
 	c.exactInF32(a)
 	c.exactInF32(b)
-	out := makers["Where"](c)
+	out := choices(c)
 	if c.Err != nil {
 		return nil
 	}

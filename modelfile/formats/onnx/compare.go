@@ -5,11 +5,44 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Floor": {attributes: accept(1, "", "consumed_inputs"), make: one(rounded), fold: fold.Floor,
+			batch: batchaxis.Same},
+		"Ceil": {attributes: accept(1, "", "consumed_inputs"), make: one(rounded), fold: fold.Ceil,
+			batch: batchaxis.Same},
+		"Where": {attributes: accept(3, ""), make: choices, fold: fold.One(fold.Where), batch: batchaxis.Aligned},
+		"Sign":  {attributes: accept(1, ""), make: one(signOf), fold: fold.Sign, batch: batchaxis.Same},
+		"Round": {attributes: accept(1, ""), make: one(rounded), fold: fold.Round, batch: batchaxis.Same},
+		"Not":   {attributes: accept(1, ""), make: tells(not), fold: fold.Not, batch: batchaxis.Same},
+		"IsNaN": {attributes: accept(1, ""), make: tells(isNaN), fold: fold.IsNaN, batch: batchaxis.Same},
+		"IsInf": {attributes: accept(1, "detect_negative detect_positive"), make: tells(isInf),
+			fold: fold.IsInf, batch: batchaxis.Same},
+		"Equal": {attributes: accept(2, legacyBroadcast), make: tells(compared), fold: fold.Equal,
+			batch: batchaxis.Aligned, integers: tellApart},
+		"Greater": {attributes: accept(2, legacyBroadcast), make: tells(compared), fold: fold.Greater,
+			batch: batchaxis.Aligned, integers: tellApart},
+		"Less": {attributes: accept(2, legacyBroadcast), make: tells(compared), fold: fold.Less,
+			batch: batchaxis.Aligned, integers: tellApart},
+		"GreaterOrEqual": {attributes: accept(2, ""), make: tells(compared), fold: fold.GreaterOrEqual,
+			batch: batchaxis.Aligned, integers: tellApart},
+		"LessOrEqual": {attributes: accept(2, ""), make: tells(compared), fold: fold.LessOrEqual,
+			batch: batchaxis.Aligned, integers: tellApart},
+		"And": {attributes: accept(2, legacyBroadcast), make: tells(logical), fold: fold.And,
+			batch: batchaxis.Aligned},
+		"Or": {attributes: accept(2, legacyBroadcast), make: tells(logical), fold: fold.Or,
+			batch: batchaxis.Aligned},
+		"Xor": {attributes: accept(2, legacyBroadcast), make: tells(logical), fold: fold.Xor,
+			batch: batchaxis.Aligned},
+	})
+}
 
 // Truth values are rows of 0 and 1 here.
 

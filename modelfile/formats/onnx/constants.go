@@ -106,7 +106,7 @@ func isWeight(t *foreign.Tensor) bool {
 // model is built. The error is of memory that is not there.
 func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
-	if folds[decode.Operator(n)] == nil {
+	if table[decode.Operator(n)].fold == nil {
 		return false, nil
 	}
 	for _, name := range n.Input {

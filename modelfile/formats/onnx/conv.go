@@ -6,6 +6,16 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
+func init() {
+	register(operators{
+		"Conv": {attributes: accept(3, windowAttributes+" group"), refused: "volumes", make: one(conv),
+			traits: needsBatch},
+		"ConvTranspose": {attributes: accept(3, windowAttributes+" group output_padding output_shape"),
+			refused: "volumes; auto_pad SAME of a kernel that reaches less than its stride",
+			make:    one(convTranspose), traits: needsBatch},
+	})
+}
+
 // kernelShape returns the shape of the kernel, operand 1, with two axes of space.
 func (c *call) kernelShape(axes int) []int {
 	t, _ := c.Constant(1)

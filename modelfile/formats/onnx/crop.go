@@ -8,6 +8,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"CenterCropPad": {attributes: accept(2, "axes"), refused: "a shape that is not constant",
+			make: one(centerCropPad), integers: moveNumbers},
+		"Col2Im": {attributes: accept(3, "dilations pads strides"),
+			refused: "shapes that are not constant; volumes", make: one(col2Im)},
+	})
+}
+
 // centerCropPad cuts an axis that is longer than is wanted, as much in front as behind or one element less,
 // and puts zeros around one that is shorter.
 func centerCropPad(c *call) graph.Value {

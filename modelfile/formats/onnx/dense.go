@@ -4,9 +4,22 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		// Up to operator set 6 broadcast has the meaning of C's shape.
+		"Gemm": {attributes: accept(3, "alpha beta transA transB", "broadcast"),
+			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),
+			fold: fold.One(fold.Gemm), batch: batchaxis.Gemm},
+		"MatMul": {attributes: accept(2, ""), refused: "of computed values whose batch axes do not meet",
+			make: matMulBias, fold: fold.One(fold.MatMul), batch: batchaxis.Product},
+	})
+}
 
 // gemm: y = alpha*A*B + beta*C, where A is computed from the input.
 func gemm(c *call) graph.Value {

@@ -5,6 +5,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"DynamicQuantizeLinear": {attributes: accept(1, ""),
+			quantised: &quantisedOp{expand: (*expansion).dynamic}},
+	})
+}
+
 // dynamic is DynamicQuantizeLinear: the range of all numbers gives their scale. Here each row is quantised
 // by its own, as in a batch of 1, so that no answer depends on the rows beside it.
 func (p *expansion) dynamic() {
@@ -25,8 +32,8 @@ func (p *expansion) dynamic() {
 		}
 	}
 	if p.Batch != 1 {
-		p.file.Find(p.Proto.Output[0], "the scale is of the numbers of the whole batch in the file; here each row has "+
-			"its own, as in a batch of 1", "")
+		p.file.Find(p.Proto.Output[0], "the scale is of the numbers of the whole batch in the file; here each row "+
+			"has its own, as in a batch of 1", "")
 	}
 	number := func(v float32) string { return p.constant(tensor.Scalar(v)) }
 	extreme := func(reduce, meet string) string {

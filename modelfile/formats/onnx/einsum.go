@@ -6,8 +6,20 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Einsum": {attributes: accept(node.ManyOperands, "equation"),
+			refused: "of more than two operands that are not constant; letters that a constant beside a value " +
+				"sums, or that an operand has twice", make: one(einsumOf), fold: fold.One(fold.Einsum),
+			batch: batchaxis.Einsum},
+	})
+}
 
 // Einsum of two operands is a product of matrices: the letters of both that the result keeps are
 // leading axes, those of both that it lacks are summed, and the others are those of one operand.

@@ -5,10 +5,37 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
+
+func init() {
+	register(operators{
+		"Add": {attributes: accept(2, legacyBroadcast, "consumed_inputs"), make: one(binary), fold: fold.Add,
+			batch: batchaxis.Aligned, integers: computeWhole, grows: growPair(growAdd)},
+		"Sub": {attributes: accept(2, legacyBroadcast, "consumed_inputs"), make: one(binary), fold: fold.Sub,
+			batch: batchaxis.Aligned, integers: computeWhole, grows: growPair(growSub)},
+		"Mul": {attributes: accept(2, legacyBroadcast, "consumed_inputs"), make: one(binary), fold: fold.Mul,
+			batch: batchaxis.Aligned, integers: computeWhole, grows: growPair(growMul)},
+		"Div": {attributes: accept(2, legacyBroadcast, "consumed_inputs"), make: one(binary), fold: fold.Div,
+			batch: batchaxis.Aligned, integers: computeWhole},
+		"Sum": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(sum), fold: fold.Sum,
+			batch: batchaxis.Aligned},
+		"ReduceMean": {attributes: accept(2, reduceAttributes), refused: "axis 0", make: one(reduce),
+			fold: fold.ReduceMean, batch: batchaxis.Reduced, traits: hasSettings},
+		"ReduceProd": {attributes: accept(2, reduceAttributes), refused: "axis 0", make: one(reduce),
+			fold: fold.ReduceProd, batch: batchaxis.Reduced, traits: hasSettings},
+		"ReduceMax": {attributes: accept(2, reduceAttributes), refused: "axis 0", make: one(reduce),
+			fold: fold.ReduceMax, batch: batchaxis.Reduced, integers: moveNumbers | keepBounds, traits: hasSettings},
+		"ReduceMin": {attributes: accept(2, reduceAttributes), refused: "axis 0", make: one(reduce),
+			fold: fold.ReduceMin, batch: batchaxis.Reduced, integers: moveNumbers | keepBounds, traits: hasSettings},
+		"ReduceSum": {attributes: accept(2, reduceAttributes), refused: "axis 0", make: one(reduce),
+			fold: fold.ReduceSum, batch: batchaxis.Reduced, traits: hasSettings},
+	})
+}
 
 var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": graph.Mul, "Div": graph.Div}
 

@@ -24,7 +24,7 @@ const (
 // reports whether it could.
 func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	c, err := r.call(n)
-	if err != nil || attributes["ConstantOfShape"].Check(&c.Node) != nil || len(n.Output) != 1 {
+	if err != nil || table["ConstantOfShape"].attributes.Check(&c.Node) != nil || len(n.Output) != 1 {
 		return false, nil // which is told where it is folded
 	}
 	one, shape := fold.ReadFilled(&c.Node)

@@ -46,7 +46,7 @@ func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodePr
 		t.Fatal(err)
 	}
 	for _, n := range d.Model.Graph.Node {
-		if operator(n) == "Constant" {
+		if operatorOf(n) == "Constant" {
 			r.decoder, r.external = d, &decode.External{}
 			if err := r.branchConstant(n); err != nil {
 				return err.Error()

@@ -17,15 +17,42 @@ import (
 // lies. Such integers grow with the row, by the same number from each to the next; a Gather by them takes
 // of every row the same places if they grow by the elements of a row.
 
-// growingOps are the operators that are computed of such integers.
-var growingOps = []string{"Identity", "Cast", "CastLike", "Reshape", "Flatten", "Unsqueeze", "Squeeze",
-	"Transpose", "Expand", "Add", "Sub", "Mul", "Gather"}
+// growth computes integers that grow with the row.
+type growth struct {
+	pair bool                // it needs two operands
+	by   func(c *call) int64 // by how much the result grows from row to row
+}
+
+var growAlone = &growth{by: growFirst}
+
+// growPair is the growth of an operator of two operands.
+func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
+
+// growFirst is the growth of operand 0.
+func growFirst(c *call) int64 { return c.In[0].By }
+
+func growAdd(c *call) int64 { return c.In[0].By + c.In[1].By }
+
+func growSub(c *call) int64 { return c.In[0].By - c.In[1].By }
+
+// growMul is the growth of a product with one number.
+func growMul(c *call) int64 {
+	i := 0
+	if c.In[0].Grows {
+		i = 1
+	}
+	l, err := element.IntegersOf(c.In[i].Tensor)
+	if err != nil || len(l) != 1 || c.In[i].Grows {
+		c.Fail("%w", node.ErrLength)
+		return 0
+	}
+	return c.Concrete(l[0]) * c.In[1-i].By
+}
 
 // checkGrowing refuses the operators that are not computed of integers which grow.
 func (c *call) checkGrowing(op string) error {
-	i := slices.Index(growingOps, op)
-	pair := i >= slices.Index(growingOps, "Expand") // of two operands
-	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (i < 0 || pair && len(c.In) != 2) {
+	g := table[op].grows
+	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (g == nil || g.pair && len(c.In) != 2) {
 		return node.ErrLength
 	}
 	return nil
@@ -84,7 +111,7 @@ func (c *call) grow(op string) []node.Value {
 		c.Fail("%w", err)
 		return nil
 	}
-	by := c.growth(op)
+	by := table[op].grows.by(c)
 	one := *c // for the row 0
 	one.In = slices.Clone(c.In)
 	for i, x := range one.In {
@@ -97,7 +124,7 @@ func (c *call) grow(op string) []node.Value {
 	if c.Err != nil {
 		return nil
 	}
-	out := one.fold(folds[op])
+	out := one.fold(table[op].fold)
 	if c.Err = one.Err; c.Err != nil {
 		return nil
 	}
@@ -105,28 +132,6 @@ func (c *call) grow(op string) []node.Value {
 		c.Fail("%w", node.ErrLength)
 	}
 	return []node.Value{node.Growing(out[0].Tensor, by, p)}
-}
-
-// growth is by how much the result of a node grows from row to row.
-func (c *call) growth(op string) int64 {
-	switch op {
-	case "Add":
-		return c.In[0].By + c.In[1].By
-	case "Sub":
-		return c.In[0].By - c.In[1].By
-	case "Mul":
-		i := 0
-		if c.In[0].Grows {
-			i = 1
-		}
-		l, err := element.IntegersOf(c.In[i].Tensor)
-		if err != nil || len(l) != 1 || c.In[i].Grows {
-			c.Fail("%w", node.ErrLength)
-			return 0
-		}
-		return c.Concrete(l[0]) * c.In[1-i].By
-	}
-	return c.In[0].By
 }
 
 // shapeForOne is the target of a Reshape or an Expand for N = 1.

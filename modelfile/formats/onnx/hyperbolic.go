@@ -4,7 +4,18 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 )
+
+func init() {
+	register(operators{
+		"Sinh":  {attributes: accept(1, ""), make: one(sinhCosh), batch: batchaxis.Same},
+		"Cosh":  {attributes: accept(1, ""), make: one(sinhCosh), batch: batchaxis.Same},
+		"Asinh": {attributes: accept(1, ""), make: one(asinh), batch: batchaxis.Same},
+		"Acosh": {attributes: accept(1, ""), make: one(acosh), batch: batchaxis.Same},
+		"Atanh": {attributes: accept(1, ""), make: one(atanh), batch: batchaxis.Same},
+	})
+}
 
 // Hyperbolic functions are made of exponentials and logarithms, and next to 0, where these cancel, of
 // their series.

@@ -16,22 +16,24 @@ import (
 
 // A bias of integers may be added to sums of products, which are f32 like it.
 
-// moving are the operators that compute nothing: each element of a result is one of the operand.
-var moving = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split",
-	"Concat", "MaxPool", "Gather", "GatherElements", "GatherND", "Tile", "Expand", "DepthToSpace",
-	"SpaceToDepth", "Pad", "Resize", "Upsample", "Compress", "CenterCropPad", "ReduceMax", "ReduceMin"}
+// integers is what an operator does with integers that come from the input.
+type integers uint8
 
-// movingNumbers are those of them that have no form for bytes of the graph.
-var movingNumbers = []string{"Compress", "CenterCropPad", "ReduceMax", "ReduceMin"}
+const (
+	move         integers = 1 << iota // it computes nothing: each element of a result is one of the operand
+	moveNumbers                       // it moves, and has no form for bytes of the graph
+	tellApart                         // it compares them
+	computeWhole                      // it computes with those of known bounds
+	keepBounds                        // it adds no integers to those of its operands
+)
 
-// comparing are the operators that tell integers apart.
-var comparing = []string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"}
+func (i integers) has(j integers) bool { return i&j != 0 }
 
 // make adds the nodes of an operator, of integers only where it moves, compares or casts them.
 func (c *call) make(op string) []node.Value {
 	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Integer })
 	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
-	compares := slices.Contains(comparing, op)
+	compares := table[op].integers.has(tellApart)
 	isSum := func(x node.Value) bool { return x.Integer && x.Kind == tensor.I32 }
 	sums := op == "Add" && slices.ContainsFunc(c.In, isSum)
 	if integer {
@@ -48,7 +50,7 @@ func (c *call) make(op string) []node.Value {
 		return nil
 	}
 	of := c.typeOfMoved(op)
-	out := makers[op](c)
+	out := table[op].make(c)
 	for i := range out {
 		out[i].Truth = out[i].Truth || of == tensor.Bool
 		if !integer && !casts {
@@ -77,11 +79,11 @@ func (c *call) typeOfMoved(op string) tensor.DType {
 
 // moves reports whether a node moves its operands, and computes nothing.
 func (c *call) moves(op string) bool {
-	if c.In[0].Bytes && slices.Contains(movingNumbers, op) {
+	o := table[op]
+	if c.In[0].Bytes && o.integers.has(moveNumbers) {
 		return false
 	}
-	resizes := op == "Resize" || op == "Upsample"
-	return slices.Contains(moving, op) && !(resizes && c.Text("mode", "nearest") != "nearest")
+	return o.integers.has(move|moveNumbers) && !(isResize(op) && c.Text("mode", "nearest") != "nearest")
 }
 
 // failOfIntegers refuses a node of integers. Bytes with scales can be had as floats: by the other form in

@@ -27,7 +27,7 @@ func (c *call) takesLengths(op string) bool {
 
 // joinLengths reads a node that takesLengths.
 func (c *call) joinLengths(op string) error {
-	if err := attributes[op].Check(&c.Node); err != nil {
+	if err := table[op].attributes.Check(&c.Node); err != nil {
 		return err
 	}
 	switch d, err := onnxpb.DType(int32(c.Int("to", 0))); {

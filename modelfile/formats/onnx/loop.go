@@ -13,6 +13,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"Loop": {attributes: accept(node.ManyOperands, "body"),
+			refused:   "a number of rounds that is not constant; results that are collected, one of each round",
+			structure: (*reader).loop},
+	})
+}
+
 // A Loop is read where it is known how often it runs: by constants, as sizes are. The nodes of its body are
 // nodes of the graph then, once for each round.
 

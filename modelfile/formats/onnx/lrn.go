@@ -5,6 +5,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"LRN": {attributes: accept(1, "alpha beta bias size"), make: one(lrn), traits: needsBatch},
+	})
+}
+
 // lrn is local response normalisation over size channels around each:
 // x / (bias + alpha/size * sum of squares)^beta. The mean of squares is a pool
 // over the channels as rows of an image, its padding counted.

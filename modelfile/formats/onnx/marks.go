@@ -2,13 +2,8 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
-	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
-
-// configuredOps are the operators whose operands after the first are settings.
-const configuredOps = "Clip ConstantOfShape Dropout Expand Gather Pad Range ReduceL1 ReduceL2 ReduceMax " +
-	"ReduceMean ReduceMin ReduceProd ReduceSum Reshape Resize Slice Split Squeeze Tile TopK Unsqueeze Upsample"
 
 // markNonWeights says which tensors of the file are no weights: what was computed, settings of
 // operators, and what quantised weights are scaled by.
@@ -22,7 +17,7 @@ func (r *reader) markNonWeights() {
 		}
 		for i, name := range n.Input {
 			switch {
-			case i > 0 && node.Listed(configuredOps, n.OpType):
+			case i > 0 && table[n.OpType].traits.has(hasSettings):
 				set[name] = true
 			default:
 				taken[name] = true

@@ -3,7 +3,6 @@ package onnx
 import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
-	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
@@ -19,7 +18,7 @@ var (
 	integersOf = element.IntegersOf
 	indicesTo  = element.Indices
 	load       = decode.Load
-	operator   = decode.Operator
+	operatorOf = decode.Operator
 )
 
 const (
@@ -28,8 +27,6 @@ const (
 )
 
 type batchAxis = node.BatchAxis
-
-var reductions = fold.Reductions
 
 func first[T any](l []T, otherwise T) T    { return decode.First(l, otherwise) }
 func widened[T int | int32](v []T) []int64 { return element.Widened(v) }

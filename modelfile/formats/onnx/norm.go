@@ -10,6 +10,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
+func init() {
+	register(operators{
+		// consumed_inputs names buffers that may be overwritten.
+		"BatchNormalization": {
+			attributes: accept(5, "epsilon is_test momentum spatial training_mode", "consumed_inputs"),
+			refused:    "training mode, but in train; spatial=0", make: one(batchNorm), traits: needsBatch},
+	})
+}
+
 // batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on
 // training_mode. Statistics are of a channel; the form of training is read where the graph is
 // to be trained. momentum is the weight of the old statistics.

@@ -5,9 +5,33 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"ReduceL1": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceL1,
+			batch: batchaxis.Reduced, traits: hasSettings},
+		"ReduceL2": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceL2,
+			batch: batchaxis.Reduced, traits: hasSettings},
+		"ReduceSumSquare": {attributes: accept(2, reduceAttributes), make: one(reduceOf),
+			fold: fold.ReduceSumSquare, batch: batchaxis.Reduced},
+		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
+			batch: batchaxis.Reduced},
+		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},
+		// stash_type is the type in which the moments are computed.
+		"LayerNormalization": {attributes: accept(3, "axis epsilon", "stash_type"), make: layerNorms,
+			batch: batchaxis.LayerNorm},
+		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"), make: one(groupNorm),
+			traits: needsBatch},
+		"InstanceNormalization": {attributes: accept(3, "epsilon", "consumed_inputs"), make: one(instanceNorm),
+			traits: needsBatch},
+		"LpNormalization": {attributes: accept(1, "axis p"), make: one(lpNorm), batch: batchaxis.AlongOther},
+	})
+}
 
 // affinely multiplies by operand 1 and adds operand 2, which have a shape.
 func (c *call) affinely(v graph.Value, shape []int) graph.Value {

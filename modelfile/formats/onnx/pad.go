@@ -4,7 +4,15 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 )
+
+func init() {
+	register(operators{
+		"Pad": {attributes: accept(4, "mode pads value"), make: one(pad), fold: fold.One(fold.Pad),
+			integers: move, bytes: anyBytes, traits: hasSettings},
+	})
+}
 
 // wrapSince is the operator set from which on Pad has the mode wrap.
 const wrapSince = 19

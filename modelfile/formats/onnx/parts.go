@@ -4,9 +4,22 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"ScatterND": {attributes: accept(3, "reduction"),
+			refused: "indices that are not constant, or of the batch axis where it is open or more than 1; of " +
+				"computed updates tuples of several indices, and reductions", make: one(setParts),
+			fold: fold.One(fold.ScatterND), batch: batchaxis.Set},
+		"Trilu": {attributes: accept(2, "upper"), make: one(triangle), fold: fold.One(fold.Trilu),
+			batch: batchaxis.Triangle},
+	})
+}
 
 // PyTorch's exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes, which make
 // the axis the first one. What is set is computed, and the batch behind that axis: all places are taken from

@@ -7,9 +7,24 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"OneHot": {attributes: accept(3, "axis"), refused: "depth and values that are not constant",
+			make: oneHots, fold: fold.One(fold.OneHot), integers: tellApart},
+		// sorted is about an order that is free otherwise.
+		"TopK": {attributes: accept(2, "axis k largest", "sorted"),
+			refused: "k that is not constant, or above 256", make: topK, fold: fold.TopK, traits: hasSettings},
+		"ArgMin": {attributes: accept(1, "axis keepdims select_last_index"), make: argExtreme,
+			fold: fold.One(fold.Arg)},
+		"Compress": {attributes: accept(2, "axis"), refused: "a condition that is not constant",
+			make: one(compress), integers: moveNumbers | keepBounds},
+	})
+}
 
 // Places of elements, which are integers in the file, are the same numbers as f32 here: the least of the
 // places that hold what is looked for.

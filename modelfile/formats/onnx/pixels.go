@@ -98,7 +98,7 @@ func (p *pixels) users(need []bool) map[string]int {
 // reads takes in what a node does, and reports whether it could.
 func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	c, op := &call{reader: p.reader, Node: p.nodeOf(n)}, decode.Operator(n)
-	if len(n.Output) != 1 || attributes[op].Check(&c.Node) != nil {
+	if len(n.Output) != 1 || table[op].attributes.Check(&c.Node) != nil {
 		return false
 	}
 	for _, name := range n.Input {

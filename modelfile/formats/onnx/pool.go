@@ -8,6 +8,24 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
+func init() {
+	register(operators{
+		// storage_order orders the indices, which are refused.
+		"MaxPool": {attributes: accept(1, windowAttributes+" ceil_mode", "storage_order"),
+			refused: "the second result, indices, where something takes it; volumes, unless the window is one " +
+				"element of the first axis or of the other two", make: one(pool), integers: move,
+			bytes: withoutDilations, traits: needsBatch},
+		"AveragePool": {attributes: accept(1, windowAttributes+" ceil_mode count_include_pad"),
+			refused: "dilations above 1; ceil_mode and count_include_pad where they meet; volumes, unless the " +
+				"window is one element of the first axis or of the other two", make: one(pool), traits: needsBatch},
+		"LpPool": {attributes: accept(1, windowAttributes+" ceil_mode p"),
+			refused: "dilations above 1; ceil_mode where it changes the size; p below 1", make: one(lpPool),
+			traits: needsBatch},
+		"GlobalMaxPool":     {attributes: accept(1, ""), make: one(globalPool), traits: needsBatch},
+		"GlobalAveragePool": {attributes: accept(1, ""), make: one(globalPool), traits: needsBatch},
+	})
+}
+
 // pool is MaxPool and AveragePool.
 func pool(c *call) graph.Value {
 	s := c.Shape(0)

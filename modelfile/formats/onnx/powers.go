@@ -5,8 +5,25 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Reciprocal": {attributes: accept(1, "", "consumed_inputs"), make: one(reciprocal),
+			fold: fold.Reciprocal, batch: batchaxis.Same},
+		"Pow": {attributes: accept(2, legacyBroadcast), make: one(pow), fold: fold.Pow, batch: batchaxis.Aligned},
+		"Mean": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(mean),
+			batch: batchaxis.Aligned},
+		"Max": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(maximum),
+			fold: fold.Max, batch: batchaxis.Aligned},
+		"Min": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(minimum),
+			fold: fold.Min, batch: batchaxis.Aligned},
+	})
+}
 
 // constantOne declares the number 1.
 func (c *call) constantOne() graph.Value {

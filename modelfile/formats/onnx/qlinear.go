@@ -21,8 +21,8 @@ import (
 // they are short for: the operator of floats, between a DequantizeLinear of each operand and a
 // QuantizeLinear.
 
-// integerOp is such an operator.
-type integerOp struct {
+// quantisedOp is such an operator.
+type quantisedOp struct {
 	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false where there is none
 	expand func(*expansion)               // reads the nodes that the operator is short for
 	// the operands that are weights; all others but the first are settings
@@ -31,42 +31,12 @@ type integerOp struct {
 
 const microsoft = "com.microsoft."
 
-// integerOps is the closed list of these operators.
-var integerOps map[string]integerOp
-
-func init() { // they refer to the table's users
-	integerOps = map[string]integerOp{
-		"QLinearConv":   {convBytes, (*expansion).qLinearConv, []int{3, 8}},
-		"QLinearMatMul": {matMulBytes, (*expansion).qLinearMatMul, []int{3}},
-		"ConvInteger":   {convBytes, (*expansion).convInteger, []int{1}},
-		"MatMulInteger": {matMulBytes, (*expansion).matMulInteger, []int{1}},
-
-		microsoft + "QGemm":                    {gemmBytes, (*expansion).qGemm, []int{3, 6}},
-		microsoft + "QLinearAdd":               {addBytes, (*expansion).qLinearPair, nil},
-		microsoft + "QLinearMul":               {mulBytes, (*expansion).qLinearPair, nil},
-		microsoft + "QLinearConcat":            {concatBytes, (*expansion).qLinearConcat, nil},
-		microsoft + "QLinearAveragePool":       {averageBytes, (*expansion).qLinearAverage, nil},
-		microsoft + "QLinearGlobalAveragePool": {averageBytes, (*expansion).qLinearAverage, nil},
-		microsoft + "QLinearLeakyRelu":         {lookUpBytes, (*expansion).qLinearActivation, nil},
-		microsoft + "QLinearSigmoid":           {lookUpBytes, (*expansion).qLinearActivation, nil},
-		microsoft + "QLinearSoftmax":           {nil, (*expansion).qLinearSoftmax, nil},
-		microsoft + "QLinearReduceMean":        {nil, (*expansion).qLinearMean, nil},
-		microsoft + "QLinearWhere":             {nil, (*expansion).qLinearWhere, nil},
-		microsoft + "MatMulIntegerToFloat":     {nil, (*expansion).matMulToFloat, []int{1}},
-		microsoft + "DynamicQuantizeMatMul":    {nil, (*expansion).dynamicMatMul, []int{1}},
-		microsoft + "QuantizeLinear":           {nil, (*expansion).standard, nil},
-		microsoft + "DequantizeLinear":         {nil, (*expansion).standard, nil},
-
-		"DynamicQuantizeLinear": {nil, (*expansion).dynamic, nil},
-	}
-}
-
 // integerNode reads a node of one of these operators.
 func (c *call) integerNode(op string) error {
-	if err := attributes[op].Check(&c.Node); err != nil {
+	if err := table[op].attributes.Check(&c.Node); err != nil {
 		return err
 	}
-	o := integerOps[op]
+	o := table[op].quantised
 	if o.bytes != nil && !slices.ContainsFunc(c.In, func(x node.Value) bool {
 		return x.Unbatched ||
 			x.FromArgMax
@@ -150,7 +120,7 @@ func (r *reader) countQuantised() {
 	count := map[string]int{}
 	for _, n := range r.src.Node {
 		op := decode.Operator(n)
-		if _, ok := integerOps[op]; ok || op == "QuantizeLinear" || op == "DequantizeLinear" {
+		if table[op].quantised != nil || op == "QuantizeLinear" || op == "DequantizeLinear" {
 			count[n.OpType]++
 		}
 	}
@@ -161,12 +131,12 @@ func (r *reader) countQuantised() {
 
 // quantiseMarks says what the operands of quantised nodes are: weights, or what weights are scaled by.
 func quantiseMarks(n *onnxpb.NodeProto, weight, setting func(name string)) (known bool) {
-	o, ok := integerOps[decode.Operator(n)]
-	if !ok && n.OpType != "DequantizeLinear" && n.OpType != "QuantizeLinear" {
+	o := table[decode.Operator(n)].quantised
+	if o == nil && n.OpType != "DequantizeLinear" && n.OpType != "QuantizeLinear" {
 		return false
 	}
 	for i, name := range n.Input {
-		if i == 0 || slices.Contains(o.weights, i) {
+		if i == 0 || o != nil && slices.Contains(o.weights, i) {
 			weight(name)
 		} else {
 			setting(name)

@@ -10,6 +10,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		microsoft + "QLinearSoftmax": {attributes: accept(5, "axis opset"),
+			refused:   "opset below 13 in a file of 13, and the other way round",
+			quantised: &quantisedOp{expand: (*expansion).qLinearSoftmax}},
+		microsoft + "QuantizeLinear": {attributes: accept(3, "axis"),
+			quantised: &quantisedOp{expand: (*expansion).standard}},
+		microsoft + "DequantizeLinear": {attributes: accept(3, "axis"),
+			quantised: &quantisedOp{expand: (*expansion).standard}},
+	})
+}
+
 // expansion reads the nodes that an operator is short for. The names of their results are the node's own,
 // with a number.
 type expansion struct {

@@ -2,6 +2,19 @@ package onnx
 
 import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 
+func init() {
+	register(operators{
+		microsoft + "QLinearReduceMean": {attributes: accept(5, "axes keepdims"),
+			quantised: &quantisedOp{expand: (*expansion).qLinearMean}},
+		microsoft + "QLinearWhere": {attributes: accept(9, ""),
+			quantised: &quantisedOp{expand: (*expansion).qLinearWhere}},
+		microsoft + "MatMulIntegerToFloat": {attributes: accept(7, ""),
+			quantised: &quantisedOp{expand: (*expansion).matMulToFloat, weights: []int{1}}},
+		microsoft + "DynamicQuantizeMatMul": {attributes: accept(5, ""),
+			quantised: &quantisedOp{expand: (*expansion).dynamicMatMul, weights: []int{1}}},
+	})
+}
+
 func (p *expansion) qLinearMean() {
 	p.quantised(p.node("ReduceMean", []string{p.numbers(0, 1, 2)}, p.given("axes keepdims")...), 3, 4)
 }

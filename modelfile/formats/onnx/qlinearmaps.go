@@ -9,6 +9,28 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		microsoft + "QLinearAdd": {attributes: accept(8, ""),
+			quantised: &quantisedOp{bytes: addBytes, expand: (*expansion).qLinearPair}},
+		microsoft + "QLinearMul": {attributes: accept(8, ""),
+			quantised: &quantisedOp{bytes: mulBytes, expand: (*expansion).qLinearPair}},
+		microsoft + "QLinearConcat": {attributes: accept(node.ManyOperands, "axis"),
+			quantised: &quantisedOp{bytes: concatBytes, expand: (*expansion).qLinearConcat}},
+		microsoft + "QLinearAveragePool": {
+			attributes: accept(5, windowAttributes+" ceil_mode channels_last count_include_pad"),
+			refused:    "channels_last; what AveragePool refuses",
+			quantised:  &quantisedOp{bytes: averageBytes, expand: (*expansion).qLinearAverage}},
+		microsoft + "QLinearGlobalAveragePool": {attributes: accept(5, "channels_last"),
+			refused:   "channels_last",
+			quantised: &quantisedOp{bytes: averageBytes, expand: (*expansion).qLinearAverage}},
+		microsoft + "QLinearLeakyRelu": {attributes: accept(5, "alpha"),
+			quantised: &quantisedOp{bytes: lookUpBytes, expand: (*expansion).qLinearActivation}},
+		microsoft + "QLinearSigmoid": {attributes: accept(5, ""),
+			quantised: &quantisedOp{bytes: lookUpBytes, expand: (*expansion).qLinearActivation}},
+	})
+}
+
 // byteMap is an operand of bytes with what they stand for.
 type byteMap struct {
 	at    int

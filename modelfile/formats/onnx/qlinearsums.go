@@ -9,6 +9,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"QLinearConv": {attributes: accept(9, windowAttributes+" group"),
+			quantised: &quantisedOp{bytes: convBytes, expand: (*expansion).qLinearConv, weights: []int{3, 8}}},
+		"QLinearMatMul": {attributes: accept(8, ""), refused: "a scale for each row",
+			quantised: &quantisedOp{bytes: matMulBytes, expand: (*expansion).qLinearMatMul, weights: []int{3}}},
+		"ConvInteger": {attributes: accept(4, windowAttributes+" group"),
+			quantised: &quantisedOp{bytes: convBytes, expand: (*expansion).convInteger, weights: []int{1}}},
+		"MatMulInteger": {attributes: accept(4, ""),
+			quantised: &quantisedOp{bytes: matMulBytes, expand: (*expansion).matMulInteger, weights: []int{1}}},
+		microsoft + "QGemm": {attributes: accept(9, "alpha transA transB"),
+			quantised: &quantisedOp{bytes: gemmBytes, expand: (*expansion).qGemm, weights: []int{3, 6}}},
+	})
+}
+
 // byteSum is a sum of products of bytes: its operands, and the scale of its result, if that is bytes.
 type byteSum struct {
 	x, y    byteScale

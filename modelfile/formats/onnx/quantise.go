@@ -5,11 +5,25 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Gather": {attributes: accept(2, "axis"), refused: "indices that are not constant", make: gathers,
+			fold: fold.One(fold.Gather), batch: batchaxis.Gathered, integers: move | keepBounds,
+			bytes: gathersBytes, grows: growPair(growFirst), traits: hasSettings},
+		"QuantizeLinear": {attributes: accept(3, "axis block_size output_dtype", "saturate"),
+			refused: "block_size", make: quantizeLinear, fold: fold.One(fold.Quantize), batch: batchaxis.Quantised},
+		"DequantizeLinear": {attributes: accept(3, "axis block_size"), refused: "block_size",
+			make: one(dequantizeLinear), fold: fold.One(fold.Dequantize), batch: batchaxis.Quantised,
+			bytes: oneScale},
+	})
+}
 
 // Values that a file quantises run by the standard's own rule, in f32 between a DequantizeLinear and the
 // next QuantizeLinear. Bytes with one scale are bytes of the graph: those of i8 are 128 more there, and so is
@@ -19,15 +33,10 @@ import (
 // shift is what is added to integers of a type to make them u8 of the graph.
 var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
 
-// takesBytes are the operators that take bytes of the graph as they are: what moves with them stays bytes.
-var takesBytes = []string{"DequantizeLinear", "Identity", "MaxPool", "Concat", "Reshape", "Flatten",
-	"Squeeze", "Unsqueeze", "Transpose",
-	"Slice", "Split", "Gather", "DepthToSpace", "SpaceToDepth", "Pad", "Cast",
-	"Resize", "Upsample"}
-
 // unpackBytes makes f32 of operands that are bytes of the graph, for an operator that takes none.
 func (c *call) unpackBytes(op string) {
-	if makers[op] == nil || slices.Contains(takesBytes, op) && c.staysBytes(op) {
+	o := table[op]
+	if o.make == nil || o.bytes != nil && o.bytes(c) {
 		return
 	}
 	for i, x := range c.In {
@@ -37,26 +46,36 @@ func (c *call) unpackBytes(op string) {
 	}
 }
 
-// staysBytes reports whether one of these operators has a form for its operands.
-func (c *call) staysBytes(op string) bool {
-	switch op {
-	case "DequantizeLinear":
-		return !c.ScalesAxis()
-	case "Cast": // the same numbers, whatever their type
-		d, err := onnxpb.DType(int32(c.Int("to", 0)))
-		wider := c.In[0].Kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
-		return err == nil && (wider || d == c.In[0].Kind)
-	case "Resize", "Upsample": // cropping takes pixels from outside, of a number
-		return c.moves(op) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
-	case "Gather":
-		return c.In[0].Bytes || c.looksUp()
-	case "MaxPool": // one with dilations is made of other operations
-		a := c.Attribute("dilations")
-		return a == nil || !slices.ContainsFunc(a.Ints, func(n int64) bool { return n != 1 })
-	case "Concat":
-		return !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.Bytes || x.Kind != c.In[0].Kind })
-	}
-	return true
+// anyBytes is of operators that take all bytes of the graph as they are: what moves with them stays bytes.
+func anyBytes(*call) bool { return true }
+
+// oneScale reports whether a DequantizeLinear has one scale.
+func oneScale(c *call) bool { return !c.ScalesAxis() }
+
+// sameBytes reports whether a Cast gives the same numbers.
+func sameBytes(c *call) bool {
+	d, err := onnxpb.DType(int32(c.Int("to", 0)))
+	wider := c.In[0].Kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
+	return err == nil && (wider || d == c.In[0].Kind)
+}
+
+// nearestBytes reports whether a Resize moves pixels. One that crops takes a number from outside.
+func nearestBytes(c *call) bool {
+	return c.moves(c.Proto.OpType) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
+}
+
+// gathersBytes reports whether a Gather picks bytes, or from a table by bytes.
+func gathersBytes(c *call) bool { return c.In[0].Bytes || c.looksUp() }
+
+// withoutDilations reports whether a MaxPool has none; one with dilations is made of other operations.
+func withoutDilations(c *call) bool {
+	a := c.Attribute("dilations")
+	return a == nil || !slices.ContainsFunc(a.Ints, func(n int64) bool { return n != 1 })
+}
+
+// alikeBytes reports whether all operands are bytes of one type.
+func alikeBytes(c *call) bool {
+	return !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.Bytes || x.Kind != c.In[0].Kind })
 }
 
 // looksUp reports whether a Gather picks from a table of bytes by bytes.

@@ -205,13 +205,14 @@ func (r *reader) nodes(need []bool) error {
 // checkOperator refuses a node whose operands are not known.
 func checkOperator(n *onnxpb.NodeProto) error {
 	op := decode.Operator(n)
-	if slices.Contains(structural, op) {
+	o := table[op]
+	if o.structure != nil {
 		return nil // what they take would say which nodes run
 	}
-	if _, ok := integerOps[op]; !ok && makers[op] == nil && folds[op] == nil {
+	if !o.isRead() {
 		return unknown(op)
 	}
-	return attributes[op].Check(&node.Node{Proto: n})
+	return o.attributes.Check(&node.Node{Proto: n})
 }
 
 // nodeOf returns a node without its operands.

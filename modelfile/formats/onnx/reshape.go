@@ -4,10 +4,32 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Expand": {attributes: accept(2, ""), make: one(expand), fold: fold.One(fold.Expand),
+			batch: batchaxis.Expanded, integers: move | keepBounds, grows: growPair(growFirst), traits: hasSettings},
+		"Flatten": {attributes: accept(1, "axis"),
+			refused: "axes other than 1, unless the file fixes the batch to 1", make: one(flatten),
+			fold: fold.One(fold.Flatten), batch: batchaxis.Flattened, integers: move | keepBounds,
+			bytes: anyBytes, grows: growAlone, traits: followsArgMax | onlyReshapes},
+		"Reshape": {attributes: accept(2, "allowzero shape", "consumed_inputs"), make: one(reshape),
+			fold: fold.One(fold.Reshape), batch: batchaxis.Reshaped, integers: move | keepBounds, bytes: anyBytes,
+			grows: growAlone, traits: followsArgMax | onlyReshapes | hasSettings},
+		"Squeeze": {attributes: accept(2, "axes"), refused: "an empty list of axes", make: one(squeeze),
+			fold: fold.One(fold.Squeeze), batch: batchaxis.Squeezed, integers: move | keepBounds, bytes: anyBytes,
+			grows: growAlone, traits: followsArgMax | onlyReshapes | hasSettings},
+		"Unsqueeze": {attributes: accept(2, "axes"), make: one(unsqueeze), fold: fold.One(fold.Unsqueeze),
+			batch: batchaxis.Unsqueezed, integers: move | keepBounds, bytes: anyBytes, grows: growAlone,
+			traits: followsArgMax | onlyReshapes | hasSettings},
+	})
+}
 
 // reshape keeps the batch where it is: the first length of the target must
 // stand for it.

@@ -9,6 +9,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"Resize": {
+			attributes: accept(4, "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "+
+				"extrapolation_value keep_aspect_ratio_policy mode nearest_mode"),
+			refused: "antialias of nearest; volumes; axes other than those behind the channels",
+			make:    one(resize), integers: move, bytes: nearestBytes, traits: needsBatch | hasSettings},
+		"Upsample": {attributes: accept(2, "mode scales"),
+			refused: "volumes; axes other than those behind the channels", make: one(resize), integers: move,
+			bytes: nearestBytes, traits: needsBatch | hasSettings},
+	})
+}
+
 // resize is Upsample (operator sets 7 to 9) and Resize of an image, or of a line as an image of
 // height 1. If the graph's Upsample samples the same pixels it becomes that; any other way is a
 // product with a matrix along each axis.
@@ -41,6 +54,9 @@ func resize(c *call) graph.Value {
 	x = c.outsideValue(x, axes)
 	return c.fromImage(x, len(s)-1)
 }
+
+// isResize reports whether an operator makes pixels of others.
+func isResize(op string) bool { return op == "Resize" || op == "Upsample" }
 
 // identity is the resampling of an axis of one element that stays as it is.
 func (r resampling) identity() resampling {

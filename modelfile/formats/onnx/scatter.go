@@ -6,8 +6,20 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"ScatterElements": {attributes: accept(3, "axis reduction"),
+			refused: "indices or updates that are not constant; a batch that is open or more than 1",
+			make:    one(scatter), fold: fold.One(fold.ScatterElements)},
+		"Scatter": {attributes: accept(3, "axis"),
+			refused: "indices or updates that are not constant; a batch that is open or more than 1",
+			make:    one(scatter), fold: fold.One(fold.ScatterElements)},
+	})
+}
 
 // Scatter sets elements of a value to constants, at constant indices: of the same shape as the value are
 // the numbers that are set, and where. Since indices count the batch this needs a batch of 1.

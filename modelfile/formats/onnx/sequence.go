@@ -10,53 +10,71 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+func init() {
+	register(operators{
+		"SequenceEmpty": {attributes: accept(0, "", "dtype"),
+			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(nil) })},
+		"SequenceConstruct": {attributes: accept(node.ManyOperands, ""),
+			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(slices.Clone(c.In)) })},
+		"SequenceInsert": {attributes: accept(3, ""), refused: "a place that is not constant",
+			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(c.inserted()) })},
+		"SequenceAt": {attributes: accept(2, ""), refused: "a place that is not constant",
+			structure: sequenceNode(itemAt)},
+		"SequenceLength": {attributes: accept(1, ""), structure: sequenceNode(countItems)},
+		"SplitToSequence": {attributes: accept(2, "axis keepdims"),
+			refused:   "the batch axis; sizes that are not constant",
+			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(c.splitItems()) })},
+		"ConcatFromSequence": {attributes: accept(1, "axis new_axis"), structure: (*reader).concatItems},
+	})
+}
+
 // A sequence is a list of values while the file is read: what is put together and taken apart again at places
 // that are known then. PyTorch's second exporter writes chunk and split so.
 
-// structural are the operators that make no nodes of their own.
-var structural = []string{"If", "Loop", "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceAt",
-	"SequenceLength", "SplitToSequence", "ConcatFromSequence"}
-
-// structure reads a node of structural.
-func (r *reader) structure(n *onnxpb.NodeProto) error {
-	switch n.OpType {
-	case "If":
-		return r.branch(n)
-	case "Loop":
-		return r.loop(n)
+// sequenceNode makes the reader of nodes that make one value of sequences.
+func sequenceNode(f func(*call) node.Value) func(*reader, *onnxpb.NodeProto) error {
+	return func(r *reader, n *onnxpb.NodeProto) error {
+		c, err := r.sequenceCall(n)
+		if err != nil {
+			return err
+		}
+		x := f(c)
+		if c.Err != nil {
+			return c.Err
+		}
+		return r.define(n.Output[0], x)
 	}
+}
+
+// sequenceCall returns a node of sequences with its operands. It has one result.
+func (r *reader) sequenceCall(n *onnxpb.NodeProto) (*call, error) {
 	if len(n.Output) != 1 {
-		return fmt.Errorf("has %d results, want 1", len(n.Output))
+		return nil, fmt.Errorf("has %d results, want 1", len(n.Output))
 	}
 	c, err := r.call(n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := attributes[n.OpType].Check(&c.Node); err != nil {
-		return err
-	}
-	x := node.Value{V: graph.None, Logits: graph.None, Sequence: true}
-	switch n.OpType {
-	case "SequenceEmpty":
-	case "SequenceConstruct":
-		x.Items = slices.Clone(c.In)
-	case "SequenceInsert":
-		x.Items = c.inserted()
-	case "SplitToSequence":
-		x.Items = c.splitItems()
-	case "SequenceAt":
-		if items, at := c.sequence(), c.position(1, len(c.In[0].Items)-1); c.Err == nil {
-			x = items[at]
-		}
-	case "SequenceLength":
-		x = node.Constant(tensor.Of([]int64{int64(len(c.sequence()))}))
-	case "ConcatFromSequence":
-		return c.concatSequence()
-	}
+	return c, table[n.OpType].attributes.Check(&c.Node)
+}
+
+// sequenceOf returns a sequence.
+func sequenceOf(items []node.Value) node.Value {
+	return node.Value{V: graph.None, Logits: graph.None, Sequence: true, Items: items}
+}
+
+// itemAt returns the value at a place of a sequence.
+func itemAt(c *call) node.Value {
+	items, at := c.sequence(), c.position(1, len(c.In[0].Items)-1)
 	if c.Err != nil {
-		return c.Err
+		return node.Value{}
 	}
-	return r.define(n.Output[0], x)
+	return items[at]
+}
+
+// countItems returns how many values a sequence has.
+func countItems(c *call) node.Value {
+	return node.Constant(tensor.Of([]int64{int64(len(c.sequence()))}))
 }
 
 // sequence returns the values of operand 0.
@@ -166,6 +184,15 @@ func (c *call) chunkSizes(length int64) []int64 {
 }
 
 const maxItems = 4096 // of a sequence
+
+// concatItems joins the values of a sequence.
+func (r *reader) concatItems(n *onnxpb.NodeProto) error {
+	c, err := r.sequenceCall(n)
+	if err != nil {
+		return err
+	}
+	return c.concatSequence()
+}
 
 // concatSequence joins the values of a sequence along an axis, or along a new one.
 func (c *call) concatSequence() error {

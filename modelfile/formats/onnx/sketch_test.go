@@ -237,7 +237,8 @@ func (s *sketch) learn(name string) (operand, bool) {
 	if moved := ok && x.Unbatched && r.shared.Tracked(); err != nil && !moved { // as an output it is refused
 		return operand{}, false
 	}
-	o := operand{name: name, shape: slices.Clone(r.shared.ShapeOf(x)), constant: x.V == graph.None, dtype: tensor.F32}
+	o := operand{name: name, shape: slices.Clone(r.shared.ShapeOf(x)), constant: x.V == graph.None,
+		dtype: tensor.F32}
 	switch {
 	case !x.Unbatched:
 		o.shape = append([]int{s.rows}, o.shape...)
@@ -269,7 +270,7 @@ func (s *sketch) bringBack(x operand) string {
 // rank with the batch: a value behind up to five other operators, or a constant
 // if the operator can be computed.
 func sketched(d dice, op string, rank int) *sketch {
-	if folds[op] != nil && (makers[op] == nil || d.oneIn(4)) {
+	if o := table[op]; o.fold != nil && (o.make == nil || d.oneIn(4)) {
 		return computed(d, op, rank)
 	}
 	shape := d.dims(rank)
@@ -297,7 +298,7 @@ func sketched(d dice, op string, rank int) *sketch {
 
 // before are operators that change what the one behind them sees.
 func before() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(makers)), func(op string) bool { return op == "ArgMax" })
+	return slices.DeleteFunc(made(), func(op string) bool { return op == "ArgMax" })
 }
 
 // computed draws an operator of constants, and adds what it makes to the input.
@@ -325,5 +326,7 @@ func computed(d dice, op string, rank int) *sketch {
 }
 
 func folded() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(folds)), func(op string) bool { return op == "Constant" })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(table)), func(op string) bool {
+		return table[op].fold == nil || op == "Constant"
+	})
 }

@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -28,10 +29,11 @@ func init() {
 		"BitwiseAnd", "BitwiseOr", "BitwiseXor"} {
 		draws[op] = drawTwo
 	}
-	for op := range reductions {
-		draws[op] = drawReduce
+	for op := range table {
+		if strings.HasPrefix(op, "Reduce") {
+			draws[op] = drawReduce
+		}
 	}
-	draws["ReduceLogSumExp"] = drawReduce
 }
 
 // drawTwo draws a second constant of the first one's type.

@@ -88,7 +88,7 @@ func TestPeerSketches(t *testing.T) {
 	defer func() { peer.stop() }()
 	from, count := number64(t, "BNCTL_SEED", 1000), number64(t, "BNCTL_SEEDS", 20)
 	tally := map[string]int{}
-	for _, op := range operators() {
+	for _, op := range operatorNames() {
 		for rank := range 7 {
 			for seed := from; seed < from+count; seed++ {
 				s := sketched(seeded(seed), op, rank)

@@ -63,12 +63,9 @@ func (r *reader) originOf(name string) origin {
 	return origin{name, r.values[name].Tensor.Shape}
 }
 
-// reshapes are the operators that give a constant another shape, and nothing else.
-var reshapes = []string{"Unsqueeze", "Squeeze", "Reshape", "Flatten"}
-
 // keepOrigin notes what a constant was, where the node has but given it another shape.
 func (c *call) keepOrigin(op string) {
-	if len(c.Proto.Output) > 0 && len(c.In) > 0 && c.In[0].IsConstant() && slices.Contains(reshapes, op) {
+	if len(c.Proto.Output) > 0 && len(c.In) > 0 && c.In[0].IsConstant() && table[op].traits.has(onlyReshapes) {
 		c.origins[c.Proto.Output[0]] = c.originOf(c.Proto.Input[0])
 	}
 }

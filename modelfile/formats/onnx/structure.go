@@ -4,8 +4,24 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
+
+func init() {
+	register(operators{
+		"Concat": {attributes: accept(node.ManyOperands, "axis"), make: one(concat),
+			fold: fold.One(fold.Concat), batch: batchaxis.Concat, integers: move | keepBounds, bytes: alikeBytes},
+		"Split": {attributes: accept(2, "axis num_outputs split"), make: split, fold: fold.Split,
+			batch: batchaxis.AlongOther, integers: move | keepBounds, bytes: anyBytes, traits: hasSettings},
+		"Slice": {attributes: accept(5, "axes ends starts"), make: one(slice), fold: fold.One(fold.Slice),
+			batch: batchaxis.Sliced, integers: move | keepBounds, bytes: anyBytes, traits: hasSettings},
+		"Transpose": {attributes: accept(1, "perm"), refused: "a perm that moves axis 0", make: one(transpose),
+			fold: fold.One(fold.Transpose), batch: batchaxis.Transposed, integers: move | keepBounds,
+			bytes: anyBytes, grows: growAlone},
+	})
+}
 
 func transpose(c *call) graph.Value {
 	rank := c.Rank(0)

@@ -4,8 +4,17 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"ThresholdedRelu": {attributes: accept(1, "alpha"), make: one(thresholdedRelu), batch: batchaxis.Same},
+		"Shrink":          {attributes: accept(1, "bias lambd"), make: one(shrink), batch: batchaxis.Same},
+		"Hardmax":         {attributes: accept(1, "axis"), make: one(hardmax), batch: batchaxis.Softmax},
+	})
+}
 
 // number declares one number of an operator.
 func (c *call) number(name string, v float64) graph.Value {

@@ -4,7 +4,20 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 )
+
+func init() {
+	register(operators{
+		"Sin":  {attributes: accept(1, ""), make: one(sineCosine), fold: fold.Sin, batch: batchaxis.Same},
+		"Cos":  {attributes: accept(1, ""), make: one(sineCosine), fold: fold.Cos, batch: batchaxis.Same},
+		"Tan":  {attributes: accept(1, ""), make: one(tangent), batch: batchaxis.Same},
+		"Asin": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+		"Acos": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+		"Atan": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+	})
+}
 
 // Sines are the series of what is left of the argument after whole quarters of the circle, at most an
 // eighth of it. A quarter is taken off in three parts, of which the first is so short that its products are

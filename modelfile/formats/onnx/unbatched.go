@@ -7,27 +7,24 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"ArgMax": {attributes: accept(1, "axis keepdims select_last_index"), make: argMax,
+			fold: fold.One(fold.Arg)},
+	})
+}
 
 // In a file that fixes the batch to 1 every row is a batch of its own, and its axis of length 1 an
 // axis like any other: it may be dropped, moved, joined along. Values that have it in front are
 // rows without it here; the others are unbatched: their rows have the whole shape that the file
 // has. A value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
 // wants it so. In files whose batch is open or longer unbatched values have a batchAxis: see there.
-
-// batchedOps are the operators that want the batch axis in front; all others
-// that become nodes take unbatched values: they count axes by call.axis, or none.
-var batchedOps = []string{"Conv", "ConvTranspose", "BatchNormalization", "MaxPool", "AveragePool", "LpPool",
-	"GlobalMaxPool", "GlobalAveragePool", "PRelu", "LRN", "DepthToSpace", "SpaceToDepth", "Resize", "Upsample",
-	"InstanceNormalization", "GroupNormalization"}
-
-func acceptsUnbatched(op string) bool { return !slices.Contains(batchedOps, op) }
-
-// afterArgMax are the operators that may stand between an ArgMax and the output.
-var afterArgMax = []string{"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten"}
 
 // placesFit refuses a Cast behind an ArgMax to integers that do not have all places: they would wrap around.
 func (c *call) placesFit(op string) {
@@ -48,12 +45,12 @@ func (c *call) unifyBatch(op string) error {
 		if x.IsConstant() {
 			continue
 		}
-		if x.FromArgMax && (i > 0 || !slices.Contains(afterArgMax, op)) {
+		if x.FromArgMax && (i > 0 || !table[op].traits.has(followsArgMax)) {
 			return fmt.Errorf("takes the result of an ArgMax, which is supported only as an output")
 		}
 		unbatched = unbatched || x.Unbatched
 	}
-	if unbatched && acceptsUnbatched(op) {
+	if unbatched && !table[op].traits.has(needsBatch) {
 		c.unbatch()
 	} else if unbatched {
 		c.rebatch()
@@ -160,8 +157,7 @@ func argMax(c *call) []node.Value {
 		from, lead = []int{s[axis]}, axis
 	}
 	if axis != lead || s[axis] < 2 || c.Unbatched && (c.Tracked() || s[0] != 1) ||
-		c.Int("select_last_index", 0) != 0 || len(c.Proto.Output) != 1 || !c.endsIn(c.Proto.Output[0], afterArgMax,
-		8) {
+		c.Int("select_last_index", 0) != 0 || len(c.Proto.Output) != 1 || !c.endsInOutput(c.Proto.Output[0], 8) {
 		return argExtreme(c)
 	}
 	out := c.In[0]

@@ -6,22 +6,24 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/tensor"
 )
+
+func init() {
+	register(operators{
+		"Mod": {attributes: accept(2, "fmod"),
+			refused: "values, other than constants, and but places by one positive constant", make: remainder,
+			fold: fold.Mod, batch: batchaxis.Aligned, integers: computeWhole},
+	})
+}
 
 // Of places, whose bounds are known, integers may be computed too: what stays below 2^24 is exact in
 // f32, and so is the floor of a quotient, since a quotient that is no whole number is further from the
 // next one than f32 rounds. So heads make rows and columns of what a TopK picks of a picture that is
 // one axis.
-
-// wholeOps are the operators of integers of known bounds.
-var wholeOps = []string{"Add", "Sub", "Mul", "Div", "Mod"}
-
-// keepExtents are the operators that move integers, and add none.
-var keepExtents = []string{"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice",
-	"Split", "Compress", "ReduceMax", "ReduceMin",
-	"Gather", "GatherElements", "GatherND", "Concat", "Tile", "Expand"}
 
 // extentOfFloats returns the bounds of what moves or rounds numbers within bounds.
 func (c *call) extentOfFloats(op string) *node.Extent {
@@ -30,7 +32,7 @@ func (c *call) extentOfFloats(op string) *node.Extent {
 	case of == nil:
 	case op == "Round" || op == "Floor" || op == "Ceil":
 		return &node.Extent{Least: math.Floor(of.Least), Most: math.Ceil(of.Most)}
-	case slices.Contains(keepExtents, op) && op != "Concat":
+	case table[op].integers.has(keepBounds) && op != "Concat":
 		return of
 	}
 	return nil
@@ -38,7 +40,7 @@ func (c *call) extentOfFloats(op string) *node.Extent {
 
 // movedExtent returns the bounds of what a node takes out of its operands, without adding any.
 func (c *call) movedExtent(op string) *node.Extent {
-	if !slices.Contains(keepExtents, op) {
+	if !table[op].integers.has(keepBounds) {
 		return nil
 	}
 	from := c.In[:1]
@@ -58,7 +60,7 @@ func (c *call) movedExtent(op string) *node.Extent {
 
 // wholes computes integers; nil where their bounds are not known, or f32 would not have all of them.
 func (c *call) wholes(op string) []node.Value {
-	if !slices.Contains(wholeOps, op) || len(c.In) != 2 {
+	if !table[op].integers.has(computeWhole) || len(c.In) != 2 {
 		return nil
 	}
 	a, b := c.In[0].Extent(), c.In[1].Extent()

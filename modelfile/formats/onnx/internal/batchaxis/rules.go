@@ -8,6 +8,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Rule returns where the batch is in the results of a node whose operands from the input are unbatched. The
+// error ErrMixes refuses a node that mixes rows.
+type Rule func(*node.Node) (node.BatchAxis, error)
+
+// Same is the rule of operators of single elements of one operand.
+func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil }
+
 // Where the batch is in the results of operators, and which of them mix rows.
 
 // Aligned is that of operands that broadcast, aligned at their last axes: values have the batch
@@ -38,8 +45,8 @@ func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	return found, nil
 }
 
-// Beside is that of an operator that works along an axis, and on each of its elements.
-func Beside(c *node.Node) (node.BatchAxis, error) {
+// AlongOther is that of an operator that works along an axis, and on each of its elements.
+func AlongOther(c *node.Node) (node.BatchAxis, error) {
 	def := 0
 	if c.Proto.OpType == "LpNormalization" {
 		def = -1

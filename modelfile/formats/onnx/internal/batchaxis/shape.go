@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its axes
-// has N in it: the one that the file computed from N or copies, or else -1.
+// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its
+// axes has N in it: the one that the file computed from N or copies, or else -1.
 func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)
@@ -42,8 +42,8 @@ func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error
 	return one, axis, err
 }
 
-// shapeForFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of the
-// axis along which an element of the next row lies.
+// shapeForFixed is forOne of a target that has the length of a fixed batch in one of its numbers: in that of
+// the axis along which an element of the next row lies.
 func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
 	next := p.Inner * tensor.Count(from[p.Axis+1:])

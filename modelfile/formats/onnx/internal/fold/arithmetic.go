@@ -11,32 +11,55 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// UnaryOps are the functions of one number, by what they make of floats, in
-// float64, and of integers; nil where they have none.
-var UnaryOps = map[string]struct {
-	real    func(float64) float64
-	integer func(int64) int64
-}{
-	"Neg":        {func(v float64) float64 { return -v }, func(v int64) int64 { return -v }},
-	"Abs":        {math.Abs, func(v int64) int64 { return max(v, -v) }},
-	"Sign":       {sign[float64], sign[int64]},
-	"Relu":       {func(v float64) float64 { return max(v, 0) }, nil},
-	"Floor":      {math.Floor, nil},
-	"Ceil":       {math.Ceil, nil},
-	"Round":      {math.RoundToEven, nil},
-	"Sqrt":       {math.Sqrt, nil},
-	"Reciprocal": {func(v float64) float64 { return 1 / v }, nil},
-	"Exp":        {tensor.Exp, nil},
-	"Log":        {tensor.Log, nil},
-	"Sin":        {tensor.Sin, nil},
-	"Cos":        {tensor.Cos, nil},
-	"Tanh":       {tensor.Tanh, nil},
-	"Erf":        {tensor.Erf, nil},
-	"Sigmoid":    {func(v float64) float64 { return 1 / (1 + tensor.Exp(-v)) }, nil},
-	"Not":        {nil, func(v int64) int64 { return 1 - v }},
-	"BitwiseNot": {nil, func(v int64) int64 { return ^v }},
-	"IsNaN":      {func(v float64) float64 { return truth(math.IsNaN(v)) }, nil},
-	"IsInf":      {func(v float64) float64 { return truth(math.IsInf(v, 0)) }, nil},
+// The functions of one number.
+var (
+	Neg        = Unary(func(v float64) float64 { return -v }, func(v int64) int64 { return -v })
+	Abs        = Unary(math.Abs, func(v int64) int64 { return max(v, -v) })
+	Sign       = Unary(sign[float64], sign[int64])
+	Relu       = Unary(func(v float64) float64 { return max(v, 0) }, nil)
+	Floor      = Unary(math.Floor, nil)
+	Ceil       = Unary(math.Ceil, nil)
+	Round      = Unary(math.RoundToEven, nil)
+	Sqrt       = Unary(math.Sqrt, nil)
+	Reciprocal = Unary(func(v float64) float64 { return 1 / v }, nil)
+	Exp        = Unary(tensor.Exp, nil)
+	Log        = Unary(tensor.Log, nil)
+	Sin        = Unary(tensor.Sin, nil)
+	Cos        = Unary(tensor.Cos, nil)
+	Tanh       = Unary(tensor.Tanh, nil)
+	Erf        = Unary(tensor.Erf, nil)
+	Sigmoid    = Unary(func(v float64) float64 { return 1 / (1 + tensor.Exp(-v)) }, nil)
+	Not        = unary(unaryFold{integer: func(v int64) int64 { return 1 - v }, ofTruths: true})
+	BitwiseNot = Unary(nil, func(v int64) int64 { return ^v })
+	IsNaN      = unary(unaryFold{real: func(v float64) float64 { return truth(math.IsNaN(v)) }, tells: true})
+	isInfinite = unary(unaryFold{real: func(v float64) float64 { return truth(math.IsInf(v, 0)) }, tells: true})
+)
+
+// IsInf reports infinities of both signs.
+func IsInf(c *node.Node) []tensor.Tensor {
+	c.Required(0)
+	if c.Int("detect_negative", 1) == 0 || c.Int("detect_positive", 1) == 0 {
+		c.Fail("of one sign alone is not supported")
+	}
+	return isInfinite(c)
+}
+
+// unaryFold is a function of one number: of floats, in float64, and of integers; nil where it has none.
+type unaryFold struct {
+	real     func(float64) float64
+	integer  func(int64) int64
+	ofTruths bool // its operand is a truth value
+	tells    bool // its result is a truth value
+}
+
+// Unary returns the fold of a function of one number: of floats, in float64, and of integers. One of them may
+// be nil.
+func Unary(real func(float64) float64, integer func(int64) int64) Func {
+	return unary(unaryFold{real: real, integer: integer})
+}
+
+func unary(f unaryFold) Func {
+	return One(func(c *node.Node) tensor.Tensor { return foldUnary(c, f) })
 }
 
 func sign[T int64 | float64](v T) T {
@@ -56,18 +79,14 @@ func truth(b bool) float64 {
 	return 0
 }
 
-func Unary(c *node.Node) tensor.Tensor {
-	f, t := UnaryOps[c.Proto.OpType], c.Required(0)
+func foldUnary(c *node.Node, f unaryFold) tensor.Tensor {
+	t := c.Required(0)
 	floats := element.IsFloat(t.DType)
-	if c.Proto.OpType == "IsInf" && (c.Int("detect_negative", 1) == 0 || c.Int("detect_positive", 1) == 0) {
-		c.Fail("of one sign alone is not supported")
-	}
-	if floats && f.real == nil || !floats && f.integer == nil ||
-		(c.Proto.OpType == "Not") != (t.DType == tensor.Bool) {
+	if floats && f.real == nil || !floats && f.integer == nil || f.ofTruths != (t.DType == tensor.Bool) {
 		c.Fail("of constants of %v is not supported", t.DType)
 	}
 	d := t.DType
-	if c.Proto.OpType == "IsNaN" || c.Proto.OpType == "IsInf" {
+	if f.tells {
 		d = tensor.Bool
 	}
 	out := c.NewConstant(d, t.Shape)
@@ -99,31 +118,43 @@ type binaryFold struct {
 	variadic   bool                                 // takes any number of operands
 	boolean    bool                                 // the result is a truth value
 	mixedTypes bool                                 // of the operands; the result has the first's
+	ofTruths   bool                                 // the operands are truth values
+	anyType    bool                                 // truth values may be operands, too
 }
 
-var BinaryOps = map[string]binaryFold{
-	"Add": {real: plus, integer: addIntegers},
-	"Sub": {real: func(a, b float64) float64 { return a - b }, integer: subtractIntegers},
-	"Mul": {real: times, integer: multiplyIntegers},
-	"Div": {real: func(a, b float64) float64 { return a / b }, integer: divideIntegers},
-	"Mod": {real: math.Mod, integer: remainderOf},
-	"Pow": {real: tensor.Pow, integer: raiseInteger, mixedTypes: true},
-	"Min": {real: smaller, integer: smallerInteger, variadic: true},
-	"Max": {real: larger, integer: largerInteger, variadic: true},
-	"Sum": {real: plus, variadic: true},
+// The functions of two numbers.
+var (
+	Add = binary(binaryFold{real: plus, integer: addIntegers})
+	Sub = binary(binaryFold{real: func(a, b float64) float64 { return a - b }, integer: subtractIntegers})
+	Mul = binary(binaryFold{real: times, integer: multiplyIntegers})
+	Div = binary(binaryFold{real: func(a, b float64) float64 { return a / b }, integer: divideIntegers})
+	Mod = binary(binaryFold{real: math.Mod, integer: remainderOf})
+	Pow = binary(binaryFold{real: tensor.Pow, integer: raiseInteger, mixedTypes: true})
+	Min = binary(binaryFold{real: smaller, integer: smallerInteger, variadic: true})
+	Max = binary(binaryFold{real: larger, integer: largerInteger, variadic: true})
+	Sum = binary(binaryFold{real: plus, variadic: true})
 
-	"Equal":          comparison(func(order int) bool { return order == 0 }),
-	"Greater":        comparison(func(order int) bool { return order == 1 }),
-	"GreaterOrEqual": comparison(func(order int) bool { return order == 1 || order == 0 }),
-	"Less":           comparison(func(order int) bool { return order == -1 }),
-	"LessOrEqual":    comparison(func(order int) bool { return order == -1 || order == 0 }),
+	Equal          = binary(ofAnyType(comparison(func(order int) bool { return order == 0 })))
+	Greater        = binary(comparison(func(order int) bool { return order == 1 }))
+	GreaterOrEqual = binary(comparison(func(order int) bool { return order == 1 || order == 0 }))
+	Less           = binary(comparison(func(order int) bool { return order == -1 }))
+	LessOrEqual    = binary(comparison(func(order int) bool { return order == -1 || order == 0 }))
 
-	"And":        {integer: exact(func(a, b int64) int64 { return a & b }, 1)},
-	"Or":         {integer: exact(func(a, b int64) int64 { return a | b }, 0)},
-	"Xor":        {integer: exact(func(a, b int64) int64 { return a ^ b }, 0)},
-	"BitwiseAnd": {integer: exact(func(a, b int64) int64 { return a & b }, -1)},
-	"BitwiseOr":  {integer: exact(func(a, b int64) int64 { return a | b }, 0)},
-	"BitwiseXor": {integer: exact(func(a, b int64) int64 { return a ^ b }, 0)},
+	And        = binary(binaryFold{integer: exact(func(a, b int64) int64 { return a & b }, 1), ofTruths: true})
+	Or         = binary(binaryFold{integer: exact(func(a, b int64) int64 { return a | b }, 0), ofTruths: true})
+	Xor        = binary(binaryFold{integer: exact(func(a, b int64) int64 { return a ^ b }, 0), ofTruths: true})
+	BitwiseAnd = binary(binaryFold{integer: exact(func(a, b int64) int64 { return a & b }, -1)})
+	BitwiseOr  = binary(binaryFold{integer: exact(func(a, b int64) int64 { return a | b }, 0)})
+	BitwiseXor = binary(binaryFold{integer: exact(func(a, b int64) int64 { return a ^ b }, 0)})
+)
+
+func binary(f binaryFold) Func {
+	return One(func(c *node.Node) tensor.Tensor { return foldBinary(c, f) })
+}
+
+func ofAnyType(f binaryFold) binaryFold {
+	f.anyType = true
+	return f
 }
 
 // exact makes a function that leaves the length of the batch as it is if the other operand changes
@@ -199,9 +230,8 @@ func order[T int64 | float64](a, b T) int {
 	return 2
 }
 
-// Binary computes operators of operands that broadcast.
-func Binary(c *node.Node) tensor.Tensor {
-	f := BinaryOps[c.Proto.OpType]
+// foldBinary computes a function of operands that broadcast.
+func foldBinary(c *node.Node, f binaryFold) tensor.Tensor {
 	if len(c.In) != 2 && !f.variadic || len(c.In) == 0 {
 		c.Fail("has %d operands, want 2", len(c.In))
 	}
@@ -220,7 +250,6 @@ func applyBinary(c *node.Node, f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 		}
 		return CastTo(c, inF64, a.DType)
 	}
-	boolean := c.Proto.OpType == "And" || c.Proto.OpType == "Or" || c.Proto.OpType == "Xor"
 	floats := element.IsFloat(a.DType)
 	switch {
 	case c.Err != nil:
@@ -229,7 +258,7 @@ func applyBinary(c *node.Node, f binaryFold, a, b tensor.Tensor) tensor.Tensor {
 	case c.Opset < 7 && c.Attribute("axis") != nil && !slices.Equal(a.Shape, b.Shape):
 		c.Fail("of constants that broadcast along an axis is not supported")
 	case floats && f.real == nil || !floats && f.integer == nil ||
-		boolean != (a.DType == tensor.Bool) && c.Proto.OpType != "Equal":
+		f.ofTruths != (a.DType == tensor.Bool) && !f.anyType:
 		c.Fail("of constants of %v is not supported", a.DType)
 	}
 	shape, err := graph.Broadcast(a.Shape, b.Shape)

@@ -16,36 +16,48 @@ type reduction struct {
 	first float64
 	add   func(acc, v float64) float64
 	end   func(acc float64, n int) float64
-	empty bool // has a result without any number
+	empty bool              // has a result without any number
+	whole *integerReduction // nil if integers have none
 }
 
 func same64(acc float64, _ int) float64 { return acc }
 
 func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
 
-var Reductions = map[string]reduction{
-	"ReduceSum":       {0, plus, same64, true},
-	"ReduceMean":      {0, plus, func(acc float64, n int) float64 { return acc / float64(n) }, false},
-	"ReduceProd":      {1, times, same64, true},
-	"ReduceMax":       {math.Inf(-1), larger, same64, false},
-	"ReduceMin":       {math.Inf(1), smaller, same64, false},
-	"ReduceL1":        {0, func(acc, v float64) float64 { return acc + math.Abs(v) }, same64, true},
-	"ReduceL2":        {0, addSquare, func(acc float64, _ int) float64 { return math.Sqrt(acc) }, true},
-	"ReduceSumSquare": {0, addSquare, same64, true},
-	"ReduceLogSum":    {0, plus, func(acc float64, _ int) float64 { return tensor.Log(acc) }, false},
-}
+// The reductions.
+var (
+	ReduceSum = reduce(reduction{0, plus, same64, true,
+		ofIntegers(0, func(acc, v int64) int64 { return acc + v })})
+	ReduceMean = reduce(reduction{0, plus, func(acc float64, n int) float64 { return acc / float64(n) }, false,
+		nil})
+	ReduceProd = reduce(reduction{1, times, same64, true,
+		ofIntegers(1, func(acc, v int64) int64 { return acc * v })})
+	ReduceMax = reduce(reduction{math.Inf(-1), larger, same64, false,
+		ofIntegers(math.MinInt64, func(acc, v int64) int64 { return max(acc, v) })})
+	ReduceMin = reduce(reduction{math.Inf(1), smaller, same64, false,
+		ofIntegers(math.MaxInt64, func(acc, v int64) int64 { return min(acc, v) })})
+	ReduceL1 = reduce(reduction{0, func(acc, v float64) float64 { return acc + math.Abs(v) }, same64, true,
+		ofIntegers(0, func(acc, v int64) int64 { return acc + max(v, -v) })})
+	ReduceL2 = reduce(reduction{0, addSquare, func(acc float64, _ int) float64 { return math.Sqrt(acc) }, true,
+		nil})
+	ReduceSumSquare = reduce(reduction{0, addSquare, same64, true,
+		ofIntegers(0, func(acc, v int64) int64 { return acc + v*v })})
+	ReduceLogSum = reduce(reduction{0, plus, func(acc float64, _ int) float64 { return tensor.Log(acc) }, false,
+		nil})
+)
 
-// integerReductions are those that integers have, in integers.
-var integerReductions = map[string]struct {
+// integerReduction folds integers, in integers.
+type integerReduction struct {
 	first int64
 	add   func(acc, v int64) int64
-}{
-	"ReduceSum":       {0, func(acc, v int64) int64 { return acc + v }},
-	"ReduceProd":      {1, func(acc, v int64) int64 { return acc * v }},
-	"ReduceMax":       {math.MinInt64, func(acc, v int64) int64 { return max(acc, v) }},
-	"ReduceMin":       {math.MaxInt64, func(acc, v int64) int64 { return min(acc, v) }},
-	"ReduceL1":        {0, func(acc, v int64) int64 { return acc + max(v, -v) }},
-	"ReduceSumSquare": {0, func(acc, v int64) int64 { return acc + v*v }},
+}
+
+func ofIntegers(first int64, add func(acc, v int64) int64) *integerReduction {
+	return &integerReduction{first, add}
+}
+
+func reduce(f reduction) Func {
+	return One(func(c *node.Node) tensor.Tensor { return foldReduce(c, f) })
 }
 
 // readFoldedAxes returns which axes of a constant an operator reduces.
@@ -82,8 +94,8 @@ func reduceShapes(c *node.Node, shape []int, gone []bool) (ones, reduced []int) 
 	return ones, reduced
 }
 
-func Reduce(c *node.Node) tensor.Tensor {
-	t, f := c.Required(0), Reductions[c.Proto.OpType]
+func foldReduce(c *node.Node, f reduction) tensor.Tensor {
+	t := c.Required(0)
 	gone := readFoldedAxes(c, len(t.Shape))
 	if c.Err != nil {
 		return node.Nothing
@@ -95,8 +107,7 @@ func Reduce(c *node.Node) tensor.Tensor {
 	if element.IsFloat(t.DType) {
 		return reduceReals(c, t, f, ones, reduced)
 	}
-	whole, ok := integerReductions[c.Proto.OpType]
-	if !ok {
+	if f.whole == nil {
 		c.Fail("of constants of %v is not supported", t.DType)
 	}
 	out := c.NewConstant(t.DType, reduced)
@@ -104,11 +115,11 @@ func Reduce(c *node.Node) tensor.Tensor {
 	if c.Err != nil {
 		return node.Nothing
 	}
-	acc := slices.Repeat([]int64{whole.first}, out.Count())
+	acc := slices.Repeat([]int64{f.whole.first}, out.Count())
 	to := element.BroadcastIndex(ones, len(ones))
 	element.Each(t.Shape, func(k int, index []int) {
 		if i := to(index); c.Err == nil {
-			acc[i] = whole.add(acc[i], c.Concrete(at(k)))
+			acc[i] = f.whole.add(acc[i], c.Concrete(at(k)))
 		}
 	})
 	for k, v := range acc {

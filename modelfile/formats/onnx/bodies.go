@@ -33,7 +33,7 @@ func (r *reader) bodyTensors(nodes []*onnxpb.NodeProto, listed map[string]bool) 
 // bodyWeights lists the weights of one body.
 func (r *reader) bodyWeights(g *onnxpb.GraphProto, within string, listed map[string]bool) error {
 	for _, p := range g.Initializer {
-		t, err := r.decoder.Initializer(p, r.external)
+		t, err := r.decoder.Peek(p, r.external)
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
@@ -43,12 +43,17 @@ func (r *reader) bodyWeights(g *onnxpb.GraphProto, within string, listed map[str
 		if decode.Operator(n) != "Constant" || len(n.Output) != 1 {
 			continue
 		}
-		t, ok, err := r.decoder.Constant(n, r.external)
-		if err != nil {
-			return err
-		}
-		if ok && isWeight(&t) {
-			r.listBodyTensor(t, within, listed)
+		for _, a := range n.Attribute {
+			if a.Name != "value" || a.T == nil || a.T.DataType == int32(onnxpb.TensorProto_STRING) {
+				continue
+			}
+			t, err := r.decoder.Peek(a.T, r.external)
+			if err != nil {
+				return err
+			}
+			if t.Name = n.Output[0]; isWeight(&t) {
+				r.listBodyTensor(t, within, listed)
+			}
 		}
 	}
 	return nil

@@ -40,6 +40,16 @@ func (d *Decoder) Initializer(p *onnxpb.TensorProto, ext *External) (foreign.Ten
 	return foreign.InMemory(p.Name, t), err
 }
 
+// Peek is Initializer for a tensor that is read again: p keeps its elements.
+func (d *Decoder) Peek(p *onnxpb.TensorProto, ext *External) (foreign.Tensor, error) {
+	if _, inFile := d.raw[p]; inFile || p.DataLocation == onnxpb.TensorProto_EXTERNAL {
+		return d.Initializer(p, ext)
+	}
+	return d.Initializer(&onnxpb.TensorProto{Name: p.Name, Dims: p.Dims, DataType: p.DataType,
+		RawData: p.RawData, FloatData: p.FloatData, DoubleData: p.DoubleData, Int32Data: p.Int32Data,
+		Int64Data: p.Int64Data, Uint64Data: p.Uint64Data}, ext)
+}
+
 // typeOf returns the type and the shape of p.
 func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
 	d, err := onnxpb.DType(p.DataType)
